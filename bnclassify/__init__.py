@@ -1,0 +1,95 @@
+"""Discrete Bayesian network classifiers: a functional port of the R package bnclassify.
+
+A data frame goes in at the top, and each stage hands on to the next::
+
+    dataset      data frames become integer codes; input is checked      encode
+    counts       contingency tables and mutual information
+    model        the values BNC and AODE, and questions to them          params cpt families ...
+    structure    learners of structure                                   nb aode anb tan_cl
+    parameters   from structure and data to tables                       lp
+    recipes      structure and parameters in one call                    bnc
+    inference    the log joint of rows and classes
+    evaluation   views of the log joint                                  predict accuracy loglik ...
+    plotting     pictures of structures                                  plot
+    datasets     data to try all this on                                 load_car load_voting
+
+>>> from bnclassify import accuracy, load_car, lp, predict, tan_cl
+>>> car = load_car()
+>>> model = lp(tan_cl("class", car, score="aic"), car, smooth=1)
+>>> round(accuracy(predict(model, car), car["class"]), 3)
+0.942
+"""
+
+from .dataset import Dataset, encode
+from .datasets import load_car, load_voting
+from .evaluation.prediction import accuracy, predict
+from .evaluation.scores import AIC, BIC, cloglik, cmi, loglik
+from .model import (
+    AODE,
+    BNC,
+    class_var,
+    classes,
+    cpt,
+    families,
+    feature_families,
+    features,
+    is_anb,
+    is_aode,
+    is_nb,
+    is_ode,
+    is_semi_naive,
+    members,
+    modelstring,
+    narcs,
+    nparams,
+    params,
+    values,
+    vars,
+)
+from .parameters.estimation import lp
+from .plotting import plot
+from .recipes import bnc
+from .structure.chow_liu import tan_cl
+from .structure.fixed import anb, aode, from_modelstring, nb
+
+__all__ = [
+    "AIC",
+    "AODE",
+    "BIC",
+    "BNC",
+    "Dataset",
+    "accuracy",
+    "anb",
+    "aode",
+    "bnc",
+    "class_var",
+    "classes",
+    "cloglik",
+    "cmi",
+    "cpt",
+    "encode",
+    "families",
+    "feature_families",
+    "features",
+    "from_modelstring",
+    "is_anb",
+    "is_aode",
+    "is_nb",
+    "is_ode",
+    "is_semi_naive",
+    "load_car",
+    "load_voting",
+    "loglik",
+    "lp",
+    "members",
+    "modelstring",
+    "narcs",
+    "nb",
+    "nparams",
+    "params",
+    "plot",
+    "predict",
+    "tan_cl",
+    "values",
+    "vars",
+]

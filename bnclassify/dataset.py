@@ -1,0 +1,314 @@
+"""The door: data frames become integer codes here, and here all input data is checked."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from .immutable import Immutable
+from .probs import Codes
+
+Levels = tuple[tuple[Any, ...], ...]
+
+_UNSEEN = -2
+"""Code of a label that is not among the levels; a missing value has -1."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Dataset(Immutable):
+    """Categorical data as integer codes. Made by `encode`, taken wherever a data frame is.
+
+    Attributes
+    ----------
+    columns : tuple
+        Names of the columns.
+    levels : tuple of tuple
+        The labels of each column; code ``k`` stands for label ``k``.
+    codes : (columns, rows) array of signed integers
+        In the smallest type that holds the longest tuple of levels; -1 is missing.
+    index : pandas.Index
+        The row labels of the data frame.
+    """
+
+    columns: tuple[Hashable, ...]
+    levels: Levels
+    codes: Codes
+    index: pd.Index[Any]
+
+    def __len__(self) -> int:
+        return self.codes.shape[1]
+
+    def __repr__(self) -> str:
+        missing = int(np.count_nonzero(self.codes < 0))
+        return f"Dataset: {len(self)} rows, {len(self.columns)} columns, {missing} missing values"
+
+    @cached_property
+    def cards(self) -> tuple[int, ...]:
+        """Number of levels of each column."""
+        return tuple(len(labels) for labels in self.levels)
+
+    @cached_property
+    def incomplete(self) -> NDArray[np.bool_]:
+        """Which columns have a missing value."""
+        return self.codes.min(axis=1, initial=0) < 0
+
+    @cached_property
+    def positions(self) -> dict[Hashable, int]:
+        """Position of each column by name."""
+        return {column: i for i, column in enumerate(self.columns)}
+
+
+def encode(frame: pd.DataFrame | Dataset) -> Dataset:
+    """Encode a data frame of categorical columns as integers, once for many calls.
+
+    Every verb of the package takes a data frame or what this function returns.
+    Encoding first saves time when the same data goes to several verbs.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        Columns of type category (levels in the order of the categories, with those that
+        never occur), text, bool or integer (levels sorted). Missing is NaN, None or pd.NA.
+        A Dataset is returned as it is.
+
+    Returns
+    -------
+    Dataset
+
+    Raises
+    ------
+    TypeError
+        If ``frame`` is no data frame, or a column holds numbers with fractions or dates,
+        or values of several types.
+    ValueError
+        If column names are not unique.
+
+    Examples
+    --------
+    >>> from bnclassify import encode, load_voting
+    >>> encode(load_voting())
+    Dataset: 435 rows, 17 columns, 392 missing values
+    """
+    if isinstance(frame, Dataset):
+        return frame
+    if not isinstance(frame, pd.DataFrame):
+        raise TypeError(
+            f"data: expected a pandas DataFrame, got {type(frame).__name__}; "
+            "wrap the data in pd.DataFrame(...) with named columns"
+        )
+    if not frame.columns.is_unique:
+        twice = frame.columns[frame.columns.duplicated()].unique().tolist()
+        raise ValueError(f"data: column names must be unique, but {_names(twice)} occur more than once")
+    encoded = [_encode_column(name, column) for name, column in frame.items()]
+    longest = max((len(levels) for levels, _ in encoded), default=0)
+    codes = np.empty((len(encoded), len(frame)), dtype=code_type(longest))
+    for row, (_, column_codes) in zip(codes, encoded, strict=True):
+        row[:] = column_codes
+    return Dataset(
+        columns=tuple(frame.columns),
+        levels=tuple(levels for levels, _ in encoded),
+        codes=codes,
+        index=frame.index,
+    )
+
+
+def code_type(size: int) -> np.dtype[Any]:
+    """Return the smallest signed integer type that holds every code below ``size``, and -2."""
+    return np.min_scalar_type(-max(size, 2))
+
+
+def _encode_column(name: Hashable, column: pd.Series[Any]) -> tuple[tuple[Any, ...], NDArray[Any]]:
+    """Return the levels and codes of one column, or say why it is not categorical."""
+    array = column.array
+    if isinstance(array, pd.Categorical):
+        return tuple(array.categories.tolist()), array.codes
+    kind = pd.api.types.infer_dtype(array, skipna=True)
+    if kind not in ("string", "boolean", "integer") and not column.isna().all():
+        raise TypeError(_not_categorical(name, kind))
+    codes, labels = pd.factorize(array, sort=True)
+    return tuple(labels.tolist()), codes
+
+
+def _not_categorical(name: Hashable, kind: str) -> str:
+    if kind in ("floating", "mixed-integer-float", "decimal"):
+        return (
+            f"column {name!r}: expected categories, got numbers with fractions. Discretize it, for "
+            f"example with pd.cut or pd.qcut, and learn from the intervals. If its numbers are codes "
+            f"that became float because some are missing, convert it with .astype('Int64')"
+        )
+    return (
+        f"column {name!r}: expected one type of categories (category, text, bool or integer), got "
+        f"{kind} values. Convert it, for example with .astype('category')"
+    )
+
+
+def take_rows(data: Dataset, rows: NDArray[Any]) -> Dataset:
+    """Select rows by position or by a mask, with the levels unchanged."""
+    return Dataset(data.columns, data.levels, data.codes[:, rows], data.index[rows])
+
+
+def take_columns(data: Dataset, columns: Sequence[Hashable]) -> Dataset:
+    """Select columns by name, without a copy where they lie side by side."""
+    where = [data.positions[column] for column in columns]
+    levels = tuple(data.levels[i] for i in where)
+    return Dataset(tuple(columns), levels, _take(data.codes, where), data.index)
+
+
+def _take(codes: Codes, where: list[int]) -> Codes:
+    if where and where == list(range(where[0], where[0] + len(where))):
+        return codes[where[0] : where[0] + len(where)]
+    return codes[where]
+
+
+def check_column(data: Dataset, name: Hashable, argument: str) -> int:
+    """Return the position of a column, or raise a KeyError that names the argument at fault."""
+    try:
+        return data.positions[name]
+    except (KeyError, TypeError):
+        raise KeyError(
+            f"{argument}: no column {name!r} in the data{_suggestion(name, data.columns)}"
+        ) from None
+
+
+def check_features(
+    data: Dataset, class_var: Hashable, features: Iterable[Hashable] | None
+) -> tuple[Hashable, ...]:
+    """Return the chosen features, or all columns but the class, in the order of the data."""
+    check_column(data, class_var, "class_var")
+    if features is None:
+        return tuple(column for column in data.columns if column != class_var)
+    chosen = check_names(features, class_var)
+    return tuple(sorted(chosen, key=lambda name: check_column(data, name, "features")))
+
+
+def check_names(features: Iterable[Hashable], class_var: Hashable) -> tuple[Hashable, ...]:
+    """Return feature names as a tuple; they must be unique and the class not among them."""
+    if isinstance(features, str):
+        raise TypeError(
+            f"features: expected a list of names, got the text {features!r}; write [{features!r}]"
+        )
+    names = tuple(features)
+    if class_var in names:
+        raise ValueError(f"features: {class_var!r} is the class; leave it out")
+    if len(set(names)) < len(names):
+        twice = [name for i, name in enumerate(names) if name in names[:i]]
+        raise ValueError(f"features: each name may occur once, but {_names(twice)} occur again")
+    return names
+
+
+def check_levels(data: Dataset, columns: Iterable[Hashable]) -> None:
+    """Raise a ValueError for columns without a single level: nothing can be learned of them."""
+    empty = [name for name in columns if not data.cards[data.positions[name]]]
+    if empty:
+        raise ValueError(f"dataset: all values are missing in {_names(empty)}; leave such columns out")
+
+
+def training_data(dataset: pd.DataFrame | Dataset, class_var: Hashable) -> Dataset:
+    """Encode data to learn from: it has rows and a class; rows without one are left out."""
+    data = encode(dataset)
+    column = check_column(data, class_var, "class_var")
+    if not len(data):
+        raise ValueError("dataset: no rows to learn from")
+    if not data.incomplete[column]:
+        return data
+    known = data.codes[column] >= 0
+    lost = len(data) - int(np.count_nonzero(known))
+    if lost == len(data):
+        raise ValueError(f"dataset: the class {class_var!r} is missing in every row")
+    warnings.warn(
+        f"{lost} of {len(data)} rows have no class {class_var!r} and are left out",
+        UserWarning,
+        stacklevel=3,
+    )
+    return take_rows(data, known)
+
+
+def scoring_data(
+    dataset: pd.DataFrame | Dataset, class_var: Hashable, levels: tuple[Any, ...]
+) -> tuple[Dataset, Codes]:
+    """Encode data to score a model on, and match its classes: every row must have one."""
+    data = encode(dataset)
+    check_column(data, class_var, "dataset")
+    classes = match(data, (class_var,), (levels,))[0]
+    if classes.min(initial=0) < 0:
+        raise ValueError(
+            f"dataset: {np.count_nonzero(classes < 0)} of {len(data)} rows have no class "
+            f"{class_var!r}; leave them out, for example with .dropna(subset=[{class_var!r}])"
+        )
+    return data, classes
+
+
+def match(data: Dataset, columns: Sequence[Hashable], levels: Levels, *, unseen: str = "error") -> Codes:
+    """Return the codes of columns in terms of other levels, matched by label.
+
+    Parameters
+    ----------
+    data : Dataset
+    columns : sequence
+        Names of columns, in the wanted order.
+    levels : tuple of tuple
+        For each column the labels that codes shall stand for.
+    unseen : {"error", "missing"}
+        What becomes of a value that is not among the levels.
+
+    Returns
+    -------
+    (columns, rows) array of signed integers
+
+    Raises
+    ------
+    KeyError
+        If a column is not in the data; all such columns are named.
+    ValueError
+        If a value is not among the levels and ``unseen`` is "error".
+    """
+    absent = [name for name in columns if name not in data.positions]
+    if absent:
+        raise KeyError(f"data: the model needs columns that are not there: {_names(absent)}")
+    where = [data.positions[name] for name in columns]
+    codes = _take(data.codes, where)
+    if tuple(data.levels[i] for i in where) == tuple(levels):
+        return codes
+    longest = max(len(labels) for labels in levels)
+    matched = np.empty(codes.shape, dtype=np.promote_types(codes.dtype, code_type(longest)))
+    for row, old, name, i, labels in zip(matched, codes, columns, where, levels, strict=True):
+        row[:] = old if data.levels[i] == labels else _match_column(old, data.levels[i], labels, name, unseen)
+    return matched
+
+
+def _match_column(
+    codes: NDArray[Any], old: tuple[Any, ...], new: tuple[Any, ...], name: Hashable, unseen: str
+) -> NDArray[Any]:
+    position = {label: code for code, label in enumerate(new)}
+    # The last entry is what the code -1, missing, is looked up at.
+    lookup = np.array([position.get(label, _UNSEEN) for label in old] + [-1])
+    matched = lookup[codes]
+    if unseen == "missing":
+        return np.maximum(matched, -1)
+    strange = np.unique(codes[matched == _UNSEEN])
+    if len(strange):
+        raise ValueError(
+            f"column {name!r}: {_names([old[code] for code in strange])} not among the levels that the "
+            f"model knows, {_names(new)}"
+        )
+    return matched
+
+
+def _names(names: Iterable[Hashable], most: int = 8) -> str:
+    """Write a list of names for a message, cut short when it is long."""
+    listed = [repr(name) for name in names]
+    rest = len(listed) - most
+    return ", ".join(listed[:most]) + (f" and {rest} more" if rest > 0 else "")
+
+
+def _suggestion(name: Hashable, columns: Sequence[Hashable]) -> str:
+    close = get_close_matches(str(name), [str(column) for column in columns], n=1)
+    return f"; did you mean {close[0]!r}?" if close else f"; it has {_names(columns)}"

@@ -1,0 +1,1 @@
+"""Prediction, and how good it is."""

@@ -1,0 +1,114 @@
+"""Views of the log joint: class labels, posteriors, and the share of labels that are right."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+
+from ..dataset import Dataset, encode
+from ..inference.joint import log_joint
+from ..model import Model, check_fitted, class_var, classes
+from ..probs import first_best, log_normalize
+
+
+def predict(
+    x: Model, newdata: pd.DataFrame | Dataset, *, prob: bool = False
+) -> pd.Series[Any] | pd.DataFrame:
+    """Predict the class of each row, or its posterior probabilities.
+
+    Parameters
+    ----------
+    x : BNC or AODE
+        A model with parameters.
+    newdata : pandas.DataFrame or Dataset
+        Has a column for each feature of ``x``, matched by name and label; others, the class
+        among them, are ignored. May have no rows.
+    prob : bool, default False
+        Whether to return posteriors instead of labels.
+
+    Returns
+    -------
+    pandas.Series
+        Categorical labels, named after the class, on the index of ``newdata``. Of tied
+        classes the first in the order of levels.
+    pandas.DataFrame
+        With ``prob=True``, a row a row and a column a class, rows summing to 1. A row that
+        is impossible under every class has the uniform posterior.
+
+    Raises
+    ------
+    KeyError
+        If a feature is not a column of ``newdata``.
+    ValueError
+        If a value was not among the levels in training, a feature is missing, or the model
+        has no parameters.
+
+    Examples
+    --------
+    >>> from bnclassify import load_car, lp, nb, predict
+    >>> car = load_car()
+    >>> model = lp(nb("class", car), car, smooth=1)
+    >>> predict(model, car.tail(2)).tolist()
+    ['good', 'vgood']
+    >>> predict(model, car.tail(2), prob=True).round(3)
+    class  unacc    acc   good  vgood
+    1726   0.217  0.316  0.452  0.014
+    1727   0.093  0.198  0.194  0.514
+    """
+    data = encode(newdata)
+    logs = log_joint(check_fitted(x), data)
+    labels = pd.Index(list(classes(x)), name=class_var(x))
+    if prob:
+        return pd.DataFrame(np.exp(log_normalize(logs)), index=data.index, columns=labels)
+    best = pd.Categorical.from_codes(first_best(logs), categories=labels.rename(None))
+    return pd.Series(best, index=data.index, name=class_var(x))
+
+
+def accuracy(predicted: ArrayLike, actual: ArrayLike) -> float:
+    """Return the share of labels that are right.
+
+    Parameters
+    ----------
+    predicted, actual : (n,) array-like
+        Labels, compared one by one in order.
+
+    Returns
+    -------
+    float
+        Between 0 and 1.
+
+    Raises
+    ------
+    ValueError
+        If the lengths differ, there are no labels, an actual label is missing, or two Series
+        have different indexes.
+
+    Examples
+    --------
+    >>> from bnclassify import accuracy, load_car, lp, nb, predict
+    >>> car = load_car()
+    >>> accuracy(predict(lp(nb("class", car), car, smooth=1), car), car["class"])
+    0.8709490740740741
+    """
+    if (
+        isinstance(predicted, pd.Series)
+        and isinstance(actual, pd.Series)
+        and not predicted.index.equals(actual.index)
+    ):
+        raise ValueError(
+            "predicted, actual: the indexes of the two Series differ; align them, or pass .to_numpy()"
+        )
+    guesses, truth = (np.asarray(labels, dtype=object) for labels in (predicted, actual))
+    if guesses.ndim != 1 or guesses.shape != truth.shape:
+        raise ValueError(
+            "predicted, actual: expected as many labels in both, "
+            f"got shapes {guesses.shape} and {truth.shape}"
+        )
+    if not len(truth):
+        raise ValueError("predicted, actual: no labels to compare")
+    if pd.isna(truth).any():
+        raise ValueError("actual: labels are missing; compare the rows that have one")
+    return float(np.mean(guesses == truth))

@@ -1,0 +1,225 @@
+"""Scores of a fitted model on data; of two models the larger is the better."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from math import log
+
+import numpy as np
+import pandas as pd
+
+from ..counts import mutual_information
+from ..dataset import Dataset, check_column, encode, scoring_data
+from ..inference.joint import log_joint
+from ..model import BNC, Model, check_fitted, check_single, class_var, classes, nparams
+from ..probs import Array, Codes, log_normalize
+
+
+def _log_joint_and_classes(x: Model, dataset: pd.DataFrame | Dataset) -> tuple[Array, Codes]:
+    """Return the log joint of data with a class in every row, and the codes of the classes."""
+    model = check_fitted(x)
+    data, actual = scoring_data(dataset, class_var(model), classes(model))
+    return log_joint(model, data), actual
+
+
+def _sum_at(logs: Array, actual: Codes) -> float:
+    return float(np.take_along_axis(logs, actual[:, None].astype(np.intp), axis=1).sum())
+
+
+def loglik(x: Model, dataset: pd.DataFrame | Dataset) -> float:
+    """Return the log-likelihood of the data, Σ ln P(row, class), in nats.
+
+    Parameters
+    ----------
+    x : BNC or AODE
+        A model with parameters.
+    dataset : pandas.DataFrame or Dataset
+        Has all variables of the model, the class in every row.
+
+    Returns
+    -------
+    float
+        -inf if a row is impossible.
+
+    Raises
+    ------
+    KeyError
+        If a variable is not a column of ``dataset``.
+    ValueError
+        If the class is missing in a row, or a value was not among the levels in training.
+
+    Examples
+    --------
+    >>> from bnclassify import load_car, loglik, lp, nb
+    >>> car = load_car()
+    >>> round(loglik(lp(nb("class", car), car, smooth=0), car), 3)
+    -13503.688
+    """
+    return _sum_at(*_log_joint_and_classes(x, dataset))
+
+
+def AIC(x: BNC, dataset: pd.DataFrame | Dataset) -> float:
+    """Return Akaike's information criterion as the R package has it: loglik − nparams.
+
+    Larger is better. This is −½ of the usual definition.
+
+    Parameters
+    ----------
+    x : BNC
+        A model with parameters.
+    dataset : pandas.DataFrame or Dataset
+        As in `loglik`.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    TypeError
+        If ``x`` is an ensemble.
+    KeyError, ValueError
+        As in `loglik`.
+
+    References
+    ----------
+    .. [1] Akaike, H. (1974). A new look at the statistical model identification. IEEE
+       Transactions on Automatic Control 19.
+
+    Examples
+    --------
+    >>> from bnclassify import AIC, load_car, lp, nb
+    >>> car = load_car()
+    >>> round(AIC(lp(nb("class", car), car, smooth=0), car), 3)
+    -13566.688
+    """
+    return loglik(check_single(x, "AIC"), dataset) - nparams(x)
+
+
+def BIC(x: BNC, dataset: pd.DataFrame | Dataset) -> float:
+    """Return the Bayesian information criterion: loglik − ½ ln(N) · nparams.
+
+    Larger is better. This is −½ of the usual definition; N is the number of rows.
+
+    Parameters
+    ----------
+    x : BNC
+        A model with parameters.
+    dataset : pandas.DataFrame or Dataset
+        As in `loglik`.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    TypeError
+        If ``x`` is an ensemble.
+    KeyError, ValueError
+        As in `loglik`, and if the data has no rows.
+
+    References
+    ----------
+    .. [1] Schwarz, G. (1978). Estimating the dimension of a model. Annals of Statistics 6.
+
+    Examples
+    --------
+    >>> from bnclassify import BIC, load_car, lp, nb
+    >>> car = load_car()
+    >>> round(BIC(lp(nb("class", car), car, smooth=0), car), 3)
+    -13738.512
+    """
+    model, data = check_single(x, "BIC"), encode(dataset)
+    if not len(data):
+        raise ValueError("dataset: no rows, so ln(N) is not defined")
+    return loglik(model, data) - 0.5 * log(len(data)) * nparams(model)
+
+
+def cloglik(x: Model, dataset: pd.DataFrame | Dataset) -> float:
+    """Return the conditional log-likelihood of the classes, Σ ln P(class | features), in nats.
+
+    Parameters
+    ----------
+    x : BNC or AODE
+        A model with parameters.
+    dataset : pandas.DataFrame or Dataset
+        As in `loglik`.
+
+    Returns
+    -------
+    float
+        At most 0.
+
+    Raises
+    ------
+    KeyError, ValueError
+        As in `loglik`.
+
+    Examples
+    --------
+    >>> from bnclassify import cloglik, load_car, lp, nb
+    >>> car = load_car()
+    >>> round(cloglik(lp(nb("class", car), car, smooth=0), car), 3)
+    -528.535
+    """
+    logs, actual = _log_joint_and_classes(x, dataset)
+    return _sum_at(log_normalize(logs), actual)
+
+
+_UNITS = {"log": 1.0, "log2": log(2), "log10": log(10)}
+
+
+def cmi(
+    x: Hashable,
+    y: Hashable,
+    dataset: pd.DataFrame | Dataset,
+    *,
+    z: Hashable | Sequence[Hashable] | None = None,
+    unit: str = "log",
+) -> float:
+    """Return the mutual information of two variables, or given others the conditional one.
+
+    Parameters
+    ----------
+    x, y : str
+        Names of columns.
+    dataset : pandas.DataFrame or Dataset
+        Counts are over the rows in which all variables concerned are observed.
+    z : str or list of str, optional
+        Names of the columns to condition on.
+    unit : {"log", "log2", "log10"}, default "log"
+        Logarithm: natural gives nats, base 2 bits.
+
+    Returns
+    -------
+    float
+        I(X;Y|Z) = Σ p(x,y,z) ln [p(x,y|z) / (p(x|z) p(y|z))], 0 or more; 0 if no row is observed.
+
+    Raises
+    ------
+    KeyError
+        If a name is not a column.
+    ValueError
+        If the unit is unknown or the data has no rows.
+
+    References
+    ----------
+    .. [1] Cover, T. M., Thomas, J. A. (2006). Elements of Information Theory. Wiley.
+
+    Examples
+    --------
+    >>> from bnclassify import cmi, load_car
+    >>> car = load_car()
+    >>> round(cmi("persons", "safety", car, z="class"), 6)
+    0.031963
+    """
+    if unit not in _UNITS:
+        raise ValueError(f"unit: expected one of {', '.join(map(repr, _UNITS))}, got {unit!r}")
+    data = encode(dataset)
+    if not len(data):
+        raise ValueError("dataset: no rows to count")
+    given = () if z is None else z if isinstance(z, list | tuple) else (z,)
+    columns = [check_column(data, name, "z") for name in given]
+    information, _ = mutual_information(data, check_column(data, x, "x"), check_column(data, y, "y"), columns)
+    return information / _UNITS[unit]

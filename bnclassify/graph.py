@@ -1,0 +1,116 @@
+"""Pure functions on graphs, given as a mapping from a vertex to its parents."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from graphlib import CycleError, TopologicalSorter
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import breadth_first_order, connected_components, minimum_spanning_tree
+
+from .probs import TOLERANCE, Array
+
+Parents = Mapping[Hashable, Sequence[Hashable]]
+
+
+def find_cycle(parents: Parents) -> list[Hashable]:
+    """Return the vertices of one directed cycle in the order of its arcs, or an empty list.
+
+    >>> find_cycle({"a": ["b"], "b": ["a"]})
+    ['a', 'b', 'a']
+    >>> find_cycle({"a": ["b"]})
+    []
+    """
+    try:
+        TopologicalSorter(parents).prepare()
+    except CycleError as error:
+        return list(error.args[1])
+    return []
+
+
+def layers(parents: Parents) -> list[list[Hashable]]:
+    """Sort the vertices of an acyclic graph into layers, each with parents in earlier ones only.
+
+    Within a layer vertices keep the order of ``parents``.
+
+    >>> layers({"b": ["a"], "a": [], "c": ["b", "a"], "d": []})
+    [['a', 'd'], ['b'], ['c']]
+    """
+    depth: dict[Hashable, int] = {}
+    for vertex in TopologicalSorter(parents).static_order():
+        depth[vertex] = 1 + max((depth[p] for p in parents[vertex]), default=-1)
+    result: list[list[Hashable]] = [[] for _ in range(1 + max(depth.values(), default=-1))]
+    for vertex in parents:
+        result[depth[vertex]].append(vertex)
+    return result
+
+
+def components(parents: Parents) -> list[list[Hashable]]:
+    """Sort the vertices into connected components, arcs taken without direction.
+
+    Components and the vertices in them keep the order of ``parents``.
+
+    >>> components({"a": [], "b": [], "c": ["a"]})
+    [['a', 'c'], ['b']]
+    """
+    position = {vertex: i for i, vertex in enumerate(parents)}
+    arcs = [(position[v], position[p]) for v, ps in parents.items() for p in ps]
+    rows, columns = np.array(arcs, dtype=int).reshape(-1, 2).T
+    n = len(position)
+    graph = csr_array((np.ones(len(arcs)), (rows, columns)), shape=(n, n))
+    labels = connected_components(graph, directed=False)[1]
+    result: dict[Any, list[Hashable]] = {}
+    for vertex, label in zip(parents, labels, strict=True):
+        result.setdefault(label, []).append(vertex)
+    return list(result.values())
+
+
+def maximum_forest(weights: Array, keep: NDArray[np.bool_], roots: Iterable[int]) -> list[int]:
+    """Find the undirected forest of maximum weight and point its arcs away from the roots.
+
+    Parameters
+    ----------
+    weights : (n, n) array
+        Symmetric weights of edges. Weights within ``TOLERANCE`` of each other are tied;
+        of tied edges the one with the lower first, then the lower second vertex goes first.
+    keep : (n, n) array of bool
+        Edges that may be used.
+    roots : iterable of int
+        Vertices in order of preference: a tree is rooted at the first of its vertices here.
+
+    Returns
+    -------
+    list of int
+        The parent of each vertex, -1 for a root.
+    """
+    n = len(weights)
+    i, j = np.nonzero(np.triu(keep, 1))
+    order = _descending_with_ties(weights[i, j])
+    # Ranks are distinct, so the spanning forest of least rank is unique whatever the algorithm.
+    ranks = np.arange(1.0, len(order) + 1)
+    graph = csr_array((ranks, (i[order], j[order])), shape=(n, n))
+    forest = minimum_spanning_tree(graph)
+    parent = [-1] * n
+    seen = np.zeros(n, dtype=bool)
+    for root in roots:
+        if not seen[root]:
+            tree, predecessor = breadth_first_order(forest, root, directed=False)
+            seen[tree] = True
+            for vertex in tree[1:]:
+                parent[vertex] = int(predecessor[vertex])
+    return parent
+
+
+def _descending_with_ties(weights: Array) -> NDArray[np.intp]:
+    """Order positions by descending weight, ties by position."""
+    order = np.argsort(-weights, kind="stable")
+    leaders: list[float] = []
+    leader = np.inf
+    for weight in weights[order].tolist():
+        if leader - weight > TOLERANCE:
+            leader = weight
+        leaders.append(leader)
+    return order[np.lexsort((order, -np.array(leaders)))]

@@ -1,0 +1,25 @@
+"""Immutable values: a base for frozen dataclasses whose arrays cannot be written to."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import Any
+
+import numpy as np
+
+
+class Immutable:
+    """Base of the package's frozen dataclasses.
+
+    Arrays among the fields, or in tuples among them, become read-only, and stay so
+    when the value is copied or unpickled, because both build it anew from its fields.
+    """
+
+    def __post_init__(self) -> None:
+        for value in vars(self).values():
+            for item in value if isinstance(value, tuple) else (value,):
+                if isinstance(item, np.ndarray):
+                    item.setflags(write=False)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), tuple(getattr(self, field.name) for field in fields(self))  # type: ignore[arg-type]

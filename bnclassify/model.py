@@ -1,0 +1,481 @@
+"""The values that learners return, `BNC` and `AODE`, and the questions one can ask of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, replace
+from math import prod
+from typing import Any, TypeAlias
+
+import pandas as pd
+
+from . import graph
+from .dataset import Dataset, Levels
+from .immutable import Immutable
+from .probs import Array
+
+Family: TypeAlias = tuple[Hashable, ...]
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How a model was learned, as functions that can be called again on other data.
+
+    Attributes
+    ----------
+    structure : callable
+        Takes data and returns a model without parameters.
+    parameters : callable or None
+        Takes such a model and data and returns the model with parameters.
+    """
+
+    structure: Callable[[Dataset], Model]
+    parameters: Callable[[Model, Dataset], Model] | None = None
+
+    @property
+    def learner(self) -> str:
+        """Name of the function that learned the structure."""
+        function = getattr(self.structure, "func", self.structure)
+        return str(getattr(function, "__name__", function))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class BNC(Immutable):
+    """A Bayesian network classifier: its directed acyclic graph and, once learned, its tables.
+
+    Learners return it; functions such as `lp`, `predict` and `params` take it. It never
+    changes: `lp` returns a new one.
+
+    Attributes
+    ----------
+    class_var : str
+        The class, a parent of every feature.
+    families : tuple of tuple
+        ``(variable, feature parents…, class)`` of each feature, the class's own
+        ``(class_var,)`` last.
+    levels : tuple of tuple, or None
+        The labels of each variable in the order of ``families``; None until data was seen.
+    cpts : tuple of read-only arrays, or None
+        The conditional probability tables in the order of ``families``. Axis i of a table is
+        member i of its family, so a table sums to 1 over its first axis. None until `lp`.
+    recipe : Recipe or None
+        How structure and parameters were learned; `cv` runs it again.
+    """
+
+    class_var: Hashable
+    families: tuple[Family, ...]
+    levels: Levels | None = None
+    cpts: tuple[Array, ...] | None = None
+    recipe: Recipe | None = None
+
+    def __repr__(self) -> str:
+        return _summary(
+            self,
+            {
+                "num. features": len(self.families) - 1,
+                "num. arcs": narcs(self),
+                "free parameters": nparams(self) if self.cpts is not None else None,
+            },
+        )
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class AODE(Immutable):
+    """An ensemble of one-dependence estimators, one for each feature as the superparent.
+
+    Attributes
+    ----------
+    class_var : str
+    members : tuple of BNC
+        Their joint probabilities are averaged.
+    recipe : Recipe or None
+    """
+
+    class_var: Hashable
+    members: tuple[BNC, ...]
+    recipe: Recipe | None = None
+
+    def __repr__(self) -> str:
+        return _summary(self, {"num. features": len(features(self)), "num. members": len(self.members)})
+
+
+Model: TypeAlias = BNC | AODE
+
+
+def _summary(x: Model, facts: dict[str, int | None]) -> str:
+    """Write the lines that R prints of a classifier."""
+    lines = {"class variable": x.class_var, **facts}
+    if x.recipe is not None:
+        lines["learning algorithm"] = x.recipe.learner
+    width = max(len(name) for name in lines) + 2
+    rows = [
+        f"  {name + ':':<{width}}{value:,}" if isinstance(value, int) else f"  {name + ':':<{width}}{value}"
+        for name, value in lines.items()
+        if value is not None
+    ]
+    return "\n".join(["", "  Bayesian network classifier", "", *rows])
+
+
+def with_recipe(x: Model, structure: Callable[[Dataset], Model]) -> Model:
+    """Return the model with the recipe of its structure."""
+    return replace(x, recipe=Recipe(structure))
+
+
+def check_model(x: object) -> Model:
+    """Return ``x`` if it is a model, else raise a TypeError."""
+    if not isinstance(x, BNC | AODE):
+        raise TypeError(
+            f"x: expected a classifier (BNC or AODE), got {type(x).__name__}; learn one first, "
+            "for example with nb(class_var, dataset)"
+        )
+    return x
+
+
+def check_single(x: object, question: str) -> BNC:
+    """Return ``x`` if it is a single network, else say to ask its members."""
+    model = check_model(x)
+    if isinstance(model, AODE):
+        raise TypeError(
+            f"{question}: an AODE is an ensemble of {len(model.members)} networks; ask each of members(x)"
+        )
+    return model
+
+
+def check_fitted(x: object) -> Model:
+    """Return ``x`` if it is a model with parameters, else say to call lp."""
+    model = check_model(x)
+    if any(member.cpts is None for member in members(model)):
+        raise ValueError("structure only, no parameters: call lp(x, dataset, smooth=...) first")
+    return model
+
+
+def _check_variable(x: BNC, variable: Hashable) -> int:
+    names = vars(x)
+    if variable not in names:
+        raise KeyError(f"variable: the model has no {variable!r}; it has {', '.join(map(repr, names))}")
+    return names.index(variable)
+
+
+def members(x: Model) -> tuple[BNC, ...]:
+    """Return the networks that a model averages: itself, or the estimators of an AODE.
+
+    Examples
+    --------
+    >>> from bnclassify import aode, load_car, members, nb
+    >>> car = load_car()
+    >>> len(members(nb("class", car))), len(members(aode("class", car)))
+    (1, 6)
+    """
+    model = check_model(x)
+    return (model,) if isinstance(model, BNC) else model.members
+
+
+def class_var(x: Model) -> Hashable:
+    """Return the name of the class.
+
+    Examples
+    --------
+    >>> from bnclassify import class_var, load_car, nb
+    >>> class_var(nb("class", load_car()))
+    'class'
+    """
+    return check_model(x).class_var
+
+
+def vars(x: Model) -> tuple[Hashable, ...]:
+    """Return the names of all variables: the features, then the class.
+
+    Examples
+    --------
+    >>> from bnclassify import nb, vars
+    >>> vars(nb("class", features=["doors", "safety"]))
+    ('doors', 'safety', 'class')
+    """
+    return tuple(family[0] for family in members(x)[0].families)
+
+
+def features(x: Model) -> tuple[Hashable, ...]:
+    """Return the names of the features in the order of the data.
+
+    Examples
+    --------
+    >>> from bnclassify import features, nb
+    >>> features(nb("class", features=["doors", "safety"]))
+    ('doors', 'safety')
+    """
+    return vars(x)[:-1]
+
+
+def families(x: BNC) -> dict[Hashable, Family]:
+    """Return the family of each variable: the variable, its feature parents, the class.
+
+    Examples
+    --------
+    >>> from bnclassify import families, load_car, tan_cl
+    >>> families(tan_cl("class", load_car()))["maint"]
+    ('maint', 'buying', 'class')
+    """
+    return {family[0]: family for family in check_single(x, "families").families}
+
+
+def feature_families(x: BNC) -> dict[Hashable, Family]:
+    """Return the family of each feature, that of the class left out.
+
+    Examples
+    --------
+    >>> from bnclassify import feature_families, nb
+    >>> feature_families(nb("class", features=["doors"]))
+    {'doors': ('doors', 'class')}
+    """
+    return {family[0]: family for family in check_single(x, "feature_families").families[:-1]}
+
+
+def values(x: Model) -> dict[Hashable, tuple[Any, ...]]:
+    """Return the levels of each variable, in the order of the axes of its table.
+
+    Raises
+    ------
+    ValueError
+        If the model has seen no data yet.
+
+    Examples
+    --------
+    >>> from bnclassify import load_car, nb, values
+    >>> values(nb("class", load_car()))["safety"]
+    ('low', 'med', 'high')
+    """
+    levels = members(x)[0].levels
+    if levels is None:
+        raise ValueError(
+            "the model has seen no data, so it knows no levels: call lp(x, dataset, smooth=...) first"
+        )
+    return dict(zip(vars(x), levels, strict=True))
+
+
+def classes(x: Model) -> tuple[Any, ...]:
+    """Return the levels of the class, in the order of the columns of posteriors.
+
+    Examples
+    --------
+    >>> from bnclassify import classes, load_car, nb
+    >>> classes(nb("class", load_car()))
+    ('unacc', 'acc', 'good', 'vgood')
+    """
+    return values(x)[class_var(x)]
+
+
+def params(x: BNC) -> dict[Hashable, Array]:
+    """Return the conditional probability table of each variable.
+
+    Parameters
+    ----------
+    x : BNC
+        A model with parameters.
+
+    Returns
+    -------
+    dict
+        Variable to a read-only array. Axis i is member i of the variable's family
+        (`families`), its positions the levels of that member (`values`); the table sums to 1
+        over axis 0.
+
+    Raises
+    ------
+    ValueError
+        If the model is a structure without parameters.
+    TypeError
+        If the model is an ensemble.
+
+    Examples
+    --------
+    >>> from bnclassify import load_car, lp, nb, params
+    >>> car = load_car()
+    >>> params(lp(nb("class", car), car, smooth=1))["safety"].round(3)
+    array([[0.476, 0.003, 0.014, 0.015],
+           [0.295, 0.468, 0.556, 0.015],
+           [0.229, 0.53 , 0.431, 0.971]])
+    """
+    check_single(check_fitted(x), "params")
+    return dict(zip(vars(x), x.cpts or (), strict=True))
+
+
+def cpt(x: BNC, variable: Hashable) -> pd.DataFrame:
+    """Return one conditional probability table as people read it.
+
+    Parameters
+    ----------
+    x : BNC
+        A model with parameters.
+    variable : str
+        A feature or the class.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A row a level of the variable; columns a MultiIndex named by its parents and the class
+        (a plain Index where the class is the only parent), each column a distribution. The
+        class, which has no parents, has the one column ``probability``.
+
+    Raises
+    ------
+    KeyError
+        If the model has no such variable.
+
+    Examples
+    --------
+    >>> from bnclassify import cpt, load_car, lp, nb
+    >>> car = load_car()
+    >>> cpt(lp(nb("class", car), car, smooth=1), "safety").round(3)
+    class   unacc    acc   good  vgood
+    safety
+    low     0.476  0.003  0.014  0.015
+    med     0.295  0.468  0.556  0.015
+    high    0.229  0.530  0.431  0.971
+    """
+    table = params(x)
+    family = x.families[_check_variable(x, variable)]
+    labels = values(x)
+    index = pd.Index(labels[variable], name=variable)
+    if len(family) == 1:
+        return pd.DataFrame({"probability": table[variable]}, index=index)
+    columns = pd.MultiIndex.from_product([labels[v] for v in family[1:]], names=family[1:])
+    if len(family) == 2:
+        columns = columns.get_level_values(0)
+    return pd.DataFrame(table[variable].reshape(len(index), -1), index=index, columns=columns)
+
+
+def nparams(x: BNC) -> int:
+    """Return the number of free parameters: Σ (levels − 1) · Π levels of the parents.
+
+    It follows from structure and levels, so a model need not be fitted, but must have seen data.
+
+    Examples
+    --------
+    >>> from bnclassify import load_car, nb, nparams
+    >>> nparams(nb("class", load_car()))
+    63
+    """
+    model = check_single(x, "nparams")
+    cards = {variable: len(labels) for variable, labels in values(model).items()}
+    return sum((cards[f[0]] - 1) * prod(cards[v] for v in f[1:]) for f in model.families)
+
+
+def narcs(x: BNC) -> int:
+    """Return the number of arcs, those from the class included.
+
+    Examples
+    --------
+    >>> from bnclassify import load_car, narcs, nb
+    >>> narcs(nb("class", load_car()))
+    6
+    """
+    return sum(len(family) - 1 for family in check_single(x, "narcs").families)
+
+
+def augmenting_parents(x: BNC) -> dict[Hashable, Family]:
+    """Map each feature to its feature parents: the graph that is left without the class."""
+    return {family[0]: family[1:-1] for family in x.families[:-1]}
+
+
+def modelstring(x: BNC) -> str:
+    """Write the structure in bnlearn's notation, parents before children.
+
+    Raises
+    ------
+    ValueError
+        If a name contains one of the signs ``[ ] | :`` that the notation uses.
+
+    Examples
+    --------
+    >>> from bnclassify import anb, modelstring
+    >>> modelstring(anb("class", {"maint": ["buying"]}, features=["maint", "buying"]))
+    '[class] [buying|class] [maint|buying:class]'
+    """
+    model = check_single(x, "modelstring")
+    for name in vars(model):
+        if set(str(name)) & set("[]|:"):
+            raise ValueError(
+                f"modelstring: the name {name!r} contains a sign of the notation ([ ] | :); "
+                "rename the column, or read families(x) instead"
+            )
+    parents = {family[0]: family[1:] for family in model.families}
+    order = (variable for layer in graph.layers(parents) for variable in layer)
+    return " ".join(
+        f"[{variable}|{':'.join(map(str, parents[variable]))}]" if parents[variable] else f"[{variable}]"
+        for variable in order
+    )
+
+
+def is_nb(x: Model) -> bool:
+    """Whether the model is a naive Bayes: no feature has a feature parent.
+
+    Examples
+    --------
+    >>> from bnclassify import is_nb, nb
+    >>> is_nb(nb("class", features=["doors"]))
+    True
+    """
+    return _every_feature(x, lambda parents: not parents)
+
+
+def is_ode(x: Model) -> bool:
+    """Whether the model is a one-dependence estimator: no feature has two feature parents.
+
+    Examples
+    --------
+    >>> from bnclassify import is_ode, load_car, tan_cl
+    >>> is_ode(tan_cl("class", load_car()))
+    True
+    """
+    return _every_feature(x, lambda parents: len(parents) <= 1)
+
+
+def is_semi_naive(x: Model) -> bool:
+    """Whether the model is semi-naive: features in groups, within a group every two joined.
+
+    Examples
+    --------
+    >>> from bnclassify import anb, is_semi_naive
+    >>> is_semi_naive(anb("class", {"b": ["a"], "c": ["a", "b"]}))
+    True
+    >>> is_semi_naive(anb("class", {"b": ["a"], "c": ["b"]}))
+    False
+    """
+    if isinstance(check_model(x), AODE):
+        return False
+    parents = augmenting_parents(members(x)[0])
+    return all(
+        sum(len(parents[v]) for v in group) == len(group) * (len(group) - 1) // 2
+        for group in graph.components(parents)
+    )
+
+
+def is_anb(x: Model) -> bool:
+    """Whether the model is an augmented naive Bayes: the class is a parent of every feature.
+
+    True of every single network of this package, and False of an ensemble.
+
+    Examples
+    --------
+    >>> from bnclassify import is_anb, nb
+    >>> is_anb(nb("class", features=["doors"]))
+    True
+    """
+    return _every_feature(x, lambda parents: True)
+
+
+def is_aode(x: Model) -> bool:
+    """Whether the model is an AODE ensemble.
+
+    Examples
+    --------
+    >>> from bnclassify import aode, is_aode, load_car
+    >>> is_aode(aode("class", load_car()))
+    True
+    """
+    return isinstance(check_model(x), AODE)
+
+
+def _every_feature(x: Model, condition: Callable[[Family], bool]) -> bool:
+    model = check_model(x)
+    return isinstance(model, BNC) and all(map(condition, augmenting_parents(model).values()))

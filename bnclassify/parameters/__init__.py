@@ -1,0 +1,1 @@
+"""Learners of parameters: from a structure and data to conditional probability tables."""

@@ -1,0 +1,55 @@
+"""Array helpers for probabilities: normalise, in plain and in log space, and sums of x·ln x."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import xlogy
+
+Array = NDArray[np.float64]
+Codes = NDArray[np.signedinteger[Any]]
+
+TOLERANCE = 1e-9
+"""Two scores, log probabilities or weights that differ by no more than this are tied."""
+
+
+def normalize(mass: Array) -> Array:
+    """Divide by the sum over the first axis; where that is 0, give the uniform distribution."""
+    total = mass.sum(axis=0)
+    return np.where(total > 0, mass, 1.0) / np.where(total > 0, total, mass.shape[0])
+
+
+def log(probabilities: Array) -> Array:
+    """Natural logarithm with log 0 = -inf and no warning."""
+    with np.errstate(divide="ignore"):
+        return np.log(probabilities)
+
+
+def log_sum_exp(logs: Array) -> Array:
+    """Log of the sum of exponentials over the last axis; -inf where all are -inf."""
+    top = logs.max(axis=-1, initial=-np.inf)
+    shift = np.where(np.isfinite(top), top, 0.0)
+    return log(np.exp(logs - shift[..., None]).sum(axis=-1)) + shift
+
+
+def log_normalize(logs: Array) -> Array:
+    """Shift each row of the last axis so that its exponentials sum to 1.
+
+    A row in which all is impossible (-inf) becomes the uniform distribution.
+    """
+    total = log_sum_exp(logs)
+    possible = np.isfinite(total)[..., None]
+    shifted = logs - np.where(possible, total[..., None], 0.0)
+    return np.where(possible, shifted, -float(np.log(logs.shape[-1])))
+
+
+def xlogx(x: NDArray[Any]) -> Array:
+    """x·ln x, with 0 at 0."""
+    return xlogy(x, x, dtype=np.float64)
+
+
+def first_best(scores: Array) -> NDArray[np.intp]:
+    """Position of the first score along the last axis that ties with the largest."""
+    return np.argmax(scores >= scores.max(axis=-1, keepdims=True) - TOLERANCE, axis=-1)

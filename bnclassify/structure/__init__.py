@@ -1,0 +1,1 @@
+"""Learners of structure that look at counts alone: fixed structures and Chow-Liu trees."""

@@ -1,0 +1,263 @@
+"""Structures that need no search: naive Bayes, AODE, and what the user writes down."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+
+import pandas as pd
+
+from ..dataset import Dataset, check_features, check_names, encode
+from ..graph import find_cycle
+from ..model import AODE, BNC, Family, Recipe
+
+
+def network(
+    class_var: Hashable, parents: Mapping[Hashable, Sequence[Hashable]], data: Dataset | None = None
+) -> BNC:
+    """Build a structure from the feature parents of each feature, levels from data if given."""
+    families: tuple[Family, ...] = (
+        *((feature, *above, class_var) for feature, above in parents.items()),
+        (class_var,),
+    )
+    if data is None:
+        return BNC(class_var, families)
+    return BNC(class_var, families, tuple(data.levels[data.positions[family[0]]] for family in families))
+
+
+def _features(
+    class_var: Hashable, data: Dataset | None, features: Iterable[Hashable] | None
+) -> tuple[Hashable, ...]:
+    """Return the features that a structure without search shall have."""
+    if data is not None:
+        return check_features(data, class_var, features)
+    return check_names(features or (), class_var)
+
+
+def nb(
+    class_var: Hashable,
+    dataset: pd.DataFrame | Dataset | None = None,
+    *,
+    features: Iterable[Hashable] | None = None,
+) -> BNC:
+    """Build a naive Bayes structure: the class is the only parent of every feature.
+
+    Parameters
+    ----------
+    class_var : str
+        Name of the class.
+    dataset : pandas.DataFrame or Dataset, optional
+        Gives the features, all columns but the class, and the levels of each variable.
+    features : list of str, optional
+        The features to take; with ``dataset`` a selection of its columns. With neither,
+        the class stands alone.
+
+    Returns
+    -------
+    BNC
+        A structure; `lp` gives it parameters.
+
+    Raises
+    ------
+    KeyError
+        If the class or a feature is not a column of ``dataset``.
+    ValueError
+        If a feature is named twice, or the class is among them.
+
+    References
+    ----------
+    .. [1] Minsky, M. (1961). Steps toward artificial intelligence. Proceedings of the IRE 49.
+
+    Examples
+    --------
+    >>> from bnclassify import load_car, nb
+    >>> nb("class", load_car())
+    <BLANKLINE>
+      Bayesian network classifier
+    <BLANKLINE>
+      class variable:      class
+      num. features:       6
+      num. arcs:           6
+      learning algorithm:  nb
+    """
+    data = None if dataset is None else encode(dataset)
+    chosen = _features(class_var, data, features)
+    kept = None if features is None else chosen
+    model = network(class_var, dict.fromkeys(chosen, ()), data)
+    return replace(model, recipe=Recipe(partial(nb, class_var, features=kept)))
+
+
+def aode(
+    class_var: Hashable,
+    dataset: pd.DataFrame | Dataset | None = None,
+    *,
+    features: Iterable[Hashable] | None = None,
+) -> AODE | BNC:
+    """Build an AODE: an ensemble with one estimator for each feature as parent of all others.
+
+    Parameters
+    ----------
+    class_var : str
+        Name of the class.
+    dataset : pandas.DataFrame or Dataset, optional
+        Gives the features, all columns but the class, and the levels of each variable.
+    features : list of str, optional
+        The features to take; with ``dataset`` a selection of its columns.
+
+    Returns
+    -------
+    AODE
+        With fewer than two features, the naive Bayes, a BNC.
+
+    Raises
+    ------
+    KeyError, ValueError
+        As for `nb`.
+
+    References
+    ----------
+    .. [1] Webb, G. I., Boughton, J. R., Wang, Z. (2005). Not so naive Bayes: aggregating
+       one-dependence estimators. Machine Learning 58.
+
+    Examples
+    --------
+    >>> from bnclassify import aode, load_car, members, modelstring
+    >>> model = aode("class", load_car(), features=["doors", "safety"])
+    >>> [modelstring(member) for member in members(model)]
+    ['[class] [doors|class] [safety|doors:class]', '[class] [safety|class] [doors|safety:class]']
+    """
+    data = None if dataset is None else encode(dataset)
+    chosen = _features(class_var, data, features)
+    recipe = Recipe(partial(aode, class_var, features=None if features is None else chosen))
+    if len(chosen) < 2:
+        return replace(network(class_var, dict.fromkeys(chosen, ()), data), recipe=recipe)
+    estimators = tuple(
+        network(class_var, {f: () if f == parent else (parent,) for f in chosen}, data) for parent in chosen
+    )
+    return AODE(class_var, estimators, recipe)
+
+
+def anb(
+    class_var: Hashable,
+    parents: Mapping[Hashable, Sequence[Hashable]],
+    dataset: pd.DataFrame | Dataset | None = None,
+    *,
+    features: Iterable[Hashable] | None = None,
+) -> BNC:
+    """Build an augmented naive Bayes with the arcs between features that you write down.
+
+    Parameters
+    ----------
+    class_var : str
+        Name of the class, a parent of every feature without being named as one.
+    parents : mapping
+        A feature to the list of its feature parents (a text is one parent). Features that
+        are not named have none.
+    dataset : pandas.DataFrame or Dataset, optional
+        Gives the features and their levels.
+    features : list of str, optional
+        The features to take. With neither ``dataset`` nor ``features``, those that
+        ``parents`` mentions.
+
+    Returns
+    -------
+    BNC
+
+    Raises
+    ------
+    KeyError
+        If ``parents`` mentions a feature that is not there.
+    ValueError
+        If the arcs form a cycle, a parent is named twice, or is the class.
+
+    Examples
+    --------
+    >>> from bnclassify import anb, load_car, modelstring
+    >>> modelstring(anb("class", {"maint": ["buying"]}, load_car(), features=["buying", "maint"]))
+    '[class] [buying|class] [maint|buying:class]'
+    """
+    if not isinstance(parents, Mapping):
+        raise TypeError(
+            "parents: expected a dict from a feature to the list of its parents, "
+            f"got {type(parents).__name__}"
+        )
+    above = {f: (ps,) if isinstance(ps, str) else tuple(ps) for f, ps in parents.items()}
+    mentioned = tuple(dict.fromkeys(name for f, ps in above.items() for name in (f, *ps)))
+    if class_var in mentioned:
+        raise ValueError(
+            f"parents: {class_var!r} is the class, a parent of every feature already; leave it out"
+        )
+    data = None if dataset is None else encode(dataset)
+    open_choice = data is None and features is None
+    chosen = mentioned if open_choice else _features(class_var, data, features)
+    _check_arcs(above, chosen)
+    model = network(class_var, {f: above.get(f, ()) for f in chosen}, data)
+    kept = None if features is None and data is not None else chosen
+    return replace(model, recipe=Recipe(partial(anb, class_var, above, features=kept)))
+
+
+def _check_arcs(parents: Mapping[Hashable, Family], features: tuple[Hashable, ...]) -> None:
+    for feature, above in parents.items():
+        for name in (feature, *above):
+            if name not in features:
+                raise KeyError(
+                    f"parents: {name!r} is not among the features, {', '.join(map(repr, features))}"
+                )
+        if len(set(above)) < len(above):
+            raise ValueError(f"parents: a parent of {feature!r} is named twice in {above}")
+    cycle = find_cycle(parents)
+    if cycle:
+        raise ValueError(f"parents: the arcs form a cycle: {' -> '.join(map(str, cycle))}; drop one of them")
+
+
+def from_modelstring(text: str, class_var: Hashable) -> BNC:
+    """Read a structure in bnlearn's notation, as `modelstring` writes it.
+
+    Parameters
+    ----------
+    text : str
+        A bracket a variable, ``[child|parent:parent]``, in any order, with or without spaces
+        between the brackets.
+    class_var : str
+        Which of the variables is the class. It must be a parent of all others.
+
+    Returns
+    -------
+    BNC
+        Its features in the order of the text.
+
+    Raises
+    ------
+    ValueError
+        If the text is not in that notation, or its structure is no augmented naive Bayes.
+
+    References
+    ----------
+    .. [1] Scutari, M. (2010). Learning Bayesian networks with the bnlearn R package. Journal
+       of Statistical Software 35.
+
+    Examples
+    --------
+    >>> from bnclassify import families, from_modelstring
+    >>> families(from_modelstring("[class][buying|class][maint|buying:class]", "class"))["maint"]
+    ('maint', 'buying', 'class')
+    """
+    if not isinstance(text, str):
+        raise TypeError(f"text: expected a text such as '[class] [x|class]', got {type(text).__name__}")
+    brackets = re.findall(r"\[([^\[\]|]+)(?:\|([^\[\]|]+))?\]", text)
+    if not brackets or re.sub(r"\[[^\[\]|]+(\|[^\[\]|]+)?\]", "", text).strip():
+        raise ValueError(f"text: expected brackets such as '[class] [x|class]', got {text!r}")
+    if len({name for name, _ in brackets}) < len(brackets):
+        raise ValueError(f"text: each variable may have one bracket only: {text!r}")
+    above = {name: tuple(names.split(":")) if names else () for name, names in brackets}
+    if above.pop(class_var, None) != ():
+        raise ValueError(f"class_var: expected a bracket [{class_var}] without parents in {text!r}")
+    for name, names in above.items():
+        if class_var not in names:
+            raise ValueError(
+                f"text: {name!r} does not have the class {class_var!r} as a parent, as every feature must"
+            )
+    inner = {name: [n for n in names if n != class_var] for name, names in above.items()}
+    return anb(class_var, inner, features=inner)
