@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Collection, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cached_property
@@ -97,7 +97,21 @@ def encode(frame: pd.DataFrame | Dataset) -> Dataset:
     >>> encode(load_voting())
     Dataset: 435 rows, 17 columns, 392 missing values
     """
+    return encode_columns(frame)
+
+
+def encode_columns(
+    frame: pd.DataFrame | Dataset,
+    columns: Iterable[Hashable] | None = None,
+    argument: str = "dataset",
+) -> Dataset:
+    """Encode the named columns of a data frame, or all; what the others hold does not matter.
+
+    An encoded dataset is returned with all its columns. Columns that are not there raise a
+    KeyError that names them and the argument they were asked for by.
+    """
     if isinstance(frame, Dataset):
+        check_columns(columns or (), frame.columns, argument)
         return frame
     if not isinstance(frame, pd.DataFrame):
         raise TypeError(
@@ -107,13 +121,17 @@ def encode(frame: pd.DataFrame | Dataset) -> Dataset:
     if not frame.columns.is_unique:
         twice = frame.columns[frame.columns.duplicated()].unique().tolist()
         raise ValueError(f"data: column names must be unique, but {_names(twice)} occur more than once")
-    encoded = [_encode_column(name, column) for name, column in frame.items()]
+    wanted = list(frame.columns)
+    if columns is not None:
+        chosen = check_columns(columns, wanted, argument)
+        wanted = [name for name in wanted if name in chosen]
+    encoded = [_encode_column(name, frame[name]) for name in wanted]
     longest = max((len(levels) for levels, _ in encoded), default=0)
     codes = np.empty((len(encoded), len(frame)), dtype=code_type(longest))
     for row, (_, column_codes) in zip(codes, encoded, strict=True):
         row[:] = column_codes
     return Dataset(
-        columns=tuple(frame.columns),
+        columns=tuple(wanted),
         levels=tuple(levels for levels, _ in encoded),
         codes=codes,
         index=frame.index,
@@ -130,10 +148,10 @@ def _encode_column(name: Hashable, column: pd.Series[Any]) -> tuple[tuple[Any, .
     array = column.array
     if isinstance(array, pd.Categorical):
         return tuple(array.categories.tolist()), array.codes
-    kind = pd.api.types.infer_dtype(array, skipna=True)
+    kind = pd.api.types.infer_dtype(column, skipna=True)
     if kind not in ("string", "boolean", "integer") and not column.isna().all():
         raise TypeError(_not_categorical(name, kind))
-    codes, labels = pd.factorize(array, sort=True)
+    codes, labels = pd.factorize(column, sort=True)
     return tuple(labels.tolist()), codes
 
 
@@ -168,25 +186,27 @@ def _take(codes: Codes, where: list[int]) -> Codes:
     return codes[where]
 
 
-def check_column(data: Dataset, name: Hashable, argument: str) -> int:
-    """Return the position of a column, or raise a KeyError that names the argument at fault."""
-    try:
-        return data.positions[name]
-    except (KeyError, TypeError):
-        raise KeyError(
-            f"{argument}: no column {name!r} in the data{_suggestion(name, data.columns)}"
-        ) from None
+def check_columns(names: Iterable[Hashable], available: Collection[Hashable], argument: str) -> set[Hashable]:
+    """Return names as a set, or raise a KeyError for those that are not available."""
+    there = set(available)
+    names = list(names)
+    absent = [name for name in names if not isinstance(name, Hashable) or name not in there]
+    if absent:
+        close = get_close_matches(str(absent[0]), list(map(str, available)), n=1)
+        hint = f"did you mean {close[0]!r}?" if close else f"it has {_names(available)}"
+        raise KeyError(f"{argument}: no column {_names(absent)} in the data; {hint}")
+    return set(names)
 
 
 def check_features(
     data: Dataset, class_var: Hashable, features: Iterable[Hashable] | None
 ) -> tuple[Hashable, ...]:
     """Return the chosen features, or all columns but the class, in the order of the data."""
-    check_column(data, class_var, "class_var")
+    check_columns([class_var], data.columns, "class_var")
     if features is None:
         return tuple(column for column in data.columns if column != class_var)
-    chosen = check_names(features, class_var)
-    return tuple(sorted(chosen, key=lambda name: check_column(data, name, "features")))
+    chosen = check_columns(check_names(features, class_var), data.columns, "features")
+    return tuple(column for column in data.columns if column in chosen)
 
 
 def check_names(features: Iterable[Hashable], class_var: Hashable) -> tuple[Hashable, ...]:
@@ -211,10 +231,13 @@ def check_levels(data: Dataset, columns: Iterable[Hashable]) -> None:
         raise ValueError(f"dataset: all values are missing in {_names(empty)}; leave such columns out")
 
 
-def training_data(dataset: pd.DataFrame | Dataset, class_var: Hashable) -> Dataset:
+def training_data(
+    dataset: pd.DataFrame | Dataset, class_var: Hashable, columns: Iterable[Hashable] | None = None
+) -> Dataset:
     """Encode data to learn from: it has rows and a class; rows without one are left out."""
-    data = encode(dataset)
-    column = check_column(data, class_var, "class_var")
+    data = encode_columns(dataset, columns)
+    check_columns([class_var], data.columns, "class_var")
+    column = data.positions[class_var]
     if not len(data):
         raise ValueError("dataset: no rows to learn from")
     if not data.incomplete[column]:
@@ -231,19 +254,16 @@ def training_data(dataset: pd.DataFrame | Dataset, class_var: Hashable) -> Datas
     return take_rows(data, known)
 
 
-def scoring_data(
-    dataset: pd.DataFrame | Dataset, class_var: Hashable, levels: tuple[Any, ...]
-) -> tuple[Dataset, Codes]:
-    """Encode data to score a model on, and match its classes: every row must have one."""
-    data = encode(dataset)
-    check_column(data, class_var, "dataset")
+def scoring_classes(data: Dataset, class_var: Hashable, levels: tuple[Any, ...]) -> Codes:
+    """Return the codes of the class in data to score a model on: every row must have one."""
     classes = match(data, (class_var,), (levels,))[0]
-    if classes.min(initial=0) < 0:
+    unknown = int(np.count_nonzero(classes < 0))
+    if unknown:
         raise ValueError(
-            f"dataset: {np.count_nonzero(classes < 0)} of {len(data)} rows have no class "
-            f"{class_var!r}; leave them out, for example with .dropna(subset=[{class_var!r}])"
+            f"dataset: {unknown} of {len(data)} rows have no class {class_var!r}; leave them out, "
+            f"for example with .dropna(subset=[{class_var!r}])"
         )
-    return data, classes
+    return classes
 
 
 def match(data: Dataset, columns: Sequence[Hashable], levels: Levels, *, unseen: str = "error") -> Codes:
@@ -265,14 +285,9 @@ def match(data: Dataset, columns: Sequence[Hashable], levels: Levels, *, unseen:
 
     Raises
     ------
-    KeyError
-        If a column is not in the data; all such columns are named.
     ValueError
         If a value is not among the levels and ``unseen`` is "error".
     """
-    absent = [name for name in columns if name not in data.positions]
-    if absent:
-        raise KeyError(f"data: the model needs columns that are not there: {_names(absent)}")
     where = [data.positions[name] for name in columns]
     codes = _take(data.codes, where)
     if tuple(data.levels[i] for i in where) == tuple(levels):
@@ -307,8 +322,3 @@ def _names(names: Iterable[Hashable], most: int = 8) -> str:
     listed = [repr(name) for name in names]
     rest = len(listed) - most
     return ", ".join(listed[:most]) + (f" and {rest} more" if rest > 0 else "")
-
-
-def _suggestion(name: Hashable, columns: Sequence[Hashable]) -> str:
-    close = get_close_matches(str(name), [str(column) for column in columns], n=1)
-    return f"; did you mean {close[0]!r}?" if close else f"; it has {_names(columns)}"

@@ -338,9 +338,8 @@ def cpt(x: BNC, variable: Hashable) -> pd.DataFrame:
     index = pd.Index(labels[variable], name=variable)
     if len(family) == 1:
         return pd.DataFrame({"probability": table[variable]}, index=index)
-    columns = pd.MultiIndex.from_product([labels[v] for v in family[1:]], names=family[1:])
-    if len(family) == 2:
-        columns = columns.get_level_values(0)
+    product = pd.MultiIndex.from_product([labels[v] for v in family[1:]], names=family[1:])
+    columns = product if len(family) > 2 else product.get_level_values(0)
     return pd.DataFrame(table[variable].reshape(len(index), -1), index=index, columns=columns)
 
 

@@ -12,11 +12,14 @@ from typing import Any
 import graphviz
 from graphviz.backend import dot_command
 
-from .model import Model, check_single
+from .graph import layers
+from .model import BNC, Model, augmenting_parents, check_single
 
 _CLASS_NODE = {"style": "filled", "fillcolor": "#1f4e79", "color": "#1f4e79", "fontcolor": "white"}
 _CLASS_ARC = {"color": "#c3cbd3", "penwidth": "0.7", "arrowsize": "0.5"}
-_FEATURE_ARC = {"color": "#b3470f", "penwidth": "1.6", "arrowsize": "0.8"}
+_FEATURE_ARC = {"color": "#b3470f", "penwidth": "1.6", "arrowsize": "0.8", "weight": "8"}
+
+_MOST_ABREAST = 8
 
 _NO_PROGRAM = (
     "drawing needs the program dot of Graphviz, which is not installed. Either install it "
@@ -72,6 +75,12 @@ def _program() -> Iterator[None]:
         dot_command.DOT_BINARY = usual
 
 
+def _direction(x: BNC) -> str:
+    """Draw downwards, or to the right where a layer has more names than fit side by side."""
+    widest = max(map(len, layers(augmenting_parents(x))), default=0)
+    return "LR" if widest > _MOST_ABREAST else "TB"
+
+
 def plot(
     x: Model, *, engine: str = "dot", fontsize: float | None = None, format: str = "svg"
 ) -> graphviz.Digraph:
@@ -118,7 +127,9 @@ def plot(
     picture = Picture(
         engine=engine,
         format=format,
-        graph_attr={"overlap": "false", "splines": "true", "nodesep": "0.15"},
+        graph_attr={
+            "rankdir": _direction(model), "nodesep": "0.15", "overlap": "false", "splines": "true",
+        },
         node_attr={
             "shape": "box", "style": "rounded", "color": "#7f8b97", "fontname": "Helvetica",
             "margin": "0.1,0.04", "height": "0.3",

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import json
+import os
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import pytest
+from hypothesis import settings
 
 import bnclassify as bn
+
+settings.register_profile("default", deadline=None)
+settings.register_profile("ci", deadline=None, derandomize=True)
+settings.load_profile("ci" if os.environ.get("CI") else "default")
 
 REFERENCE = Path(__file__).parent / "reference"
 

@@ -8,9 +8,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from ..dataset import Dataset, encode
+from ..dataset import Dataset, encode_columns
 from ..inference.joint import log_joint
-from ..model import Model, check_fitted, class_var, classes
+from ..model import Model, check_fitted, class_var, classes, features
 from ..probs import first_best, log_normalize
 
 
@@ -58,8 +58,9 @@ def predict(
     1726   0.217  0.316  0.452  0.014
     1727   0.093  0.198  0.194  0.514
     """
-    data = encode(newdata)
-    logs = log_joint(check_fitted(x), data)
+    model = check_fitted(x)
+    data = encode_columns(newdata, features(model), argument="newdata")
+    logs = log_joint(model, data)
     labels = pd.Index(list(classes(x)), name=class_var(x))
     if prob:
         return pd.DataFrame(np.exp(log_normalize(logs)), index=data.index, columns=labels)

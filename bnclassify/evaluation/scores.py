@@ -9,16 +9,17 @@ import numpy as np
 import pandas as pd
 
 from ..counts import mutual_information
-from ..dataset import Dataset, check_column, encode, scoring_data
+from ..dataset import Dataset, encode_columns, scoring_classes
 from ..inference.joint import log_joint
-from ..model import BNC, Model, check_fitted, check_single, class_var, classes, nparams
+from ..model import BNC, Model, check_fitted, check_single, class_var, classes, nparams, vars
 from ..probs import Array, Codes, log_normalize
 
 
 def _log_joint_and_classes(x: Model, dataset: pd.DataFrame | Dataset) -> tuple[Array, Codes]:
     """Return the log joint of data with a class in every row, and the codes of the classes."""
     model = check_fitted(x)
-    data, actual = scoring_data(dataset, class_var(model), classes(model))
+    data = encode_columns(dataset, vars(model))
+    actual = scoring_classes(data, class_var(model), classes(model))
     return log_joint(model, data), actual
 
 
@@ -130,7 +131,8 @@ def BIC(x: BNC, dataset: pd.DataFrame | Dataset) -> float:
     >>> round(BIC(lp(nb("class", car), car, smooth=0), car), 3)
     -13738.512
     """
-    model, data = check_single(x, "BIC"), encode(dataset)
+    model = check_single(check_fitted(x), "BIC")
+    data = encode_columns(dataset, vars(model))
     if not len(data):
         raise ValueError("dataset: no rows, so ln(N) is not defined")
     return loglik(model, data) - 0.5 * log(len(data)) * nparams(model)
@@ -216,10 +218,10 @@ def cmi(
     """
     if unit not in _UNITS:
         raise ValueError(f"unit: expected one of {', '.join(map(repr, _UNITS))}, got {unit!r}")
-    data = encode(dataset)
+    names = [x, y, *(() if z is None else z if isinstance(z, list | tuple) else (z,))]
+    data = encode_columns(dataset, names, argument="x, y, z")
     if not len(data):
         raise ValueError("dataset: no rows to count")
-    given = () if z is None else z if isinstance(z, list | tuple) else (z,)
-    columns = [check_column(data, name, "z") for name in given]
-    information, _ = mutual_information(data, check_column(data, x, "x"), check_column(data, y, "y"), columns)
+    first, second, *given = (data.positions[name] for name in names)
+    information, _ = mutual_information(data, first, second, given)
     return information / _UNITS[unit]

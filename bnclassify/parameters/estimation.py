@@ -73,7 +73,7 @@ def lp(x: Model, dataset: pd.DataFrame | Dataset, *, smooth: float) -> Model:
     """
     model = check_model(x)
     check_smooth(smooth)
-    data = _matched(training_data(dataset, model.class_var), model)
+    data = _matched(training_data(dataset, model.class_var, vars(model)), model)
     tables = estimate_cpts(data, (f for m in members(model) for f in m.families), smooth)
     recipe = _recipe(model, partial(lp, smooth=smooth))
     fitted = tuple(
@@ -101,8 +101,7 @@ def _matched(data: Dataset, model: Model) -> Dataset:
     variables = vars(model)
     levels: Levels | None = members(model)[0].levels
     if levels is None:
-        known = [data.levels[data.positions[v]] if v in data.positions else () for v in variables]
-        levels = tuple(known)
+        levels = tuple(data.levels[data.positions[v]] for v in variables)
     matched = Dataset(variables, levels, match(data, variables, levels), data.index)
     check_levels(matched, variables)
     return matched

@@ -9,7 +9,7 @@ from functools import partial
 
 import pandas as pd
 
-from ..dataset import Dataset, check_features, check_names, encode
+from ..dataset import Dataset, check_features, check_names, encode, encode_columns
 from ..graph import find_cycle
 from ..model import AODE, BNC, Family, Recipe
 
@@ -27,13 +27,21 @@ def network(
     return BNC(class_var, families, tuple(data.levels[data.positions[family[0]]] for family in families))
 
 
-def _features(
-    class_var: Hashable, data: Dataset | None, features: Iterable[Hashable] | None
-) -> tuple[Hashable, ...]:
-    """Return the features that a structure without search shall have."""
-    if data is not None:
-        return check_features(data, class_var, features)
-    return check_names(features or (), class_var)
+def _data_and_features(
+    class_var: Hashable,
+    dataset: pd.DataFrame | Dataset | None,
+    features: Iterable[Hashable] | None,
+) -> tuple[Dataset | None, tuple[Hashable, ...]]:
+    """Return the encoded data, if any, and the features of a structure without search."""
+    names = None if features is None else check_names(features, class_var)
+    if dataset is None:
+        return None, names or ()
+    if names is None:
+        data = encode(dataset)
+    else:
+        encode_columns(dataset, [class_var], argument="class_var")
+        data = encode_columns(dataset, [*names, class_var], argument="features")
+    return data, check_features(data, class_var, names)
 
 
 def nb(
@@ -82,8 +90,7 @@ def nb(
       num. arcs:           6
       learning algorithm:  nb
     """
-    data = None if dataset is None else encode(dataset)
-    chosen = _features(class_var, data, features)
+    data, chosen = _data_and_features(class_var, dataset, features)
     kept = None if features is None else chosen
     model = network(class_var, dict.fromkeys(chosen, ()), data)
     return replace(model, recipe=Recipe(partial(nb, class_var, features=kept)))
@@ -128,8 +135,7 @@ def aode(
     >>> [modelstring(member) for member in members(model)]
     ['[class] [doors|class] [safety|doors:class]', '[class] [safety|class] [doors|safety:class]']
     """
-    data = None if dataset is None else encode(dataset)
-    chosen = _features(class_var, data, features)
+    data, chosen = _data_and_features(class_var, dataset, features)
     recipe = Recipe(partial(aode, class_var, features=None if features is None else chosen))
     if len(chosen) < 2:
         return replace(network(class_var, dict.fromkeys(chosen, ()), data), recipe=recipe)
@@ -189,9 +195,8 @@ def anb(
         raise ValueError(
             f"parents: {class_var!r} is the class, a parent of every feature already; leave it out"
         )
-    data = None if dataset is None else encode(dataset)
-    open_choice = data is None and features is None
-    chosen = mentioned if open_choice else _features(class_var, data, features)
+    open_choice = dataset is None and features is None
+    data, chosen = _data_and_features(class_var, dataset, mentioned if open_choice else features)
     _check_arcs(above, chosen)
     model = network(class_var, {f: above.get(f, ()) for f in chosen}, data)
     kept = None if features is None and data is not None else chosen

@@ -1,0 +1,48 @@
+"""Hypothesis strategies: random data and random models, in one place."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+from hypothesis import strategies as st
+
+import bnclassify as bn
+
+
+@st.composite
+def frames(
+    draw: st.DrawFn,
+    *,
+    min_rows: int = 1,
+    max_rows: int = 40,
+    max_features: int = 4,
+    max_levels: int = 3,
+    missing: float = 0.0,
+) -> pd.DataFrame:
+    """Random data with the class ``class``; levels may never occur, features may have one level."""
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    rows = draw(st.integers(min_rows, max_rows))
+    names = [f"x{i}" for i in range(draw(st.integers(1, max_features)))]
+    columns = {}
+    for name in [*names, "class"]:
+        levels = [f"{name}_{k}" for k in range(draw(st.integers(1, max_levels)))]
+        codes = rng.integers(len(levels), size=rows)
+        if name != "class":
+            codes[rng.random(rows) < missing] = -1
+        columns[name] = pd.Categorical.from_codes(codes, categories=levels)
+    return pd.DataFrame(columns)
+
+
+@st.composite
+def networks(draw: st.DrawFn, frame: pd.DataFrame, *, max_parents: int = 3) -> bn.BNC:
+    """A random augmented naive Bayes over the columns of a data frame."""
+    features = [name for name in frame.columns if name != "class"]
+    order = draw(st.permutations(features))
+    parents = {
+        name: draw(st.lists(st.sampled_from(order[:i]), unique=True, max_size=max_parents)) if i else []
+        for i, name in enumerate(order)
+    }
+    return bn.anb("class", parents, frame)
+
+
+smooths = st.sampled_from([0.01, 0.5, 1.0, 3.0])

@@ -1,0 +1,138 @@
+"""The door: what data is taken, how it is coded, and what is said when it is refused."""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import bnclassify as bn
+from bnclassify.dataset import match
+
+
+def frame(**columns: Any) -> pd.DataFrame:
+    return pd.DataFrame(columns)
+
+
+@pytest.mark.parametrize(
+    ("column", "levels", "codes"),
+    [
+        (pd.Series(["b", "a", None, "b"]), ("a", "b"), [1, 0, -1, 1]),
+        (pd.Series(["b", "a", np.nan, "b"], dtype=object), ("a", "b"), [1, 0, -1, 1]),
+        (pd.Series(["b", "a", pd.NA, "b"], dtype="string"), ("a", "b"), [1, 0, -1, 1]),
+        (pd.Series([True, False, True]), (False, True), [1, 0, 1]),
+        (pd.Series([True, None, False], dtype=object), (False, True), [1, -1, 0]),
+        (pd.Series([True, None, False], dtype="boolean"), (False, True), [1, -1, 0]),
+        (pd.Series([10, -3, 10], dtype="int16"), (-3, 10), [1, 0, 1]),
+        (pd.Series([10, None, 3], dtype="Int64"), (3, 10), [1, -1, 0]),
+        (pd.Series(pd.Categorical(["b", None], ["c", "b", "a"])), ("c", "b", "a"), [1, -1]),
+        (pd.Series(pd.Categorical([2.5, 1.5])), (1.5, 2.5), [1, 0]),
+        (pd.Series(["ä b", "", "ß|:[x]"]), ("", "ß|:[x]", "ä b"), None),
+        (pd.Series([None, None], dtype=object), (), [-1, -1]),
+        (pd.Series([np.nan, np.nan]), (), [-1, -1]),
+    ],
+)
+def test_columns_become_codes(column: pd.Series, levels: tuple, codes: list[int] | None) -> None:
+    data = bn.encode(column.to_frame("x"))
+    assert data.levels == (levels,)
+    decoded = [None if code < 0 else levels[code] for code in data.codes[0]]
+    assert decoded == [None if pd.isna(value) else value for value in column]
+    assert codes is None or data.codes[0].tolist() == codes
+
+
+def test_codes_are_small_and_read_only() -> None:
+    data = bn.encode(frame(a=range(100), b=["x"] * 100))
+    assert data.codes.dtype == np.int8
+    assert bn.encode(frame(a=range(1000))).codes.dtype == np.int16
+    for same in (data, pickle.loads(pickle.dumps(data))):
+        with pytest.raises(ValueError, match="read-only"):
+            same.codes[0, 0] = 1
+    assert bn.encode(data) is data
+
+
+def test_encoding_does_not_follow_later_changes_of_the_frame() -> None:
+    original = frame(a=pd.Categorical(["x", "y"]))
+    data = bn.encode(original)
+    original.loc[0, "a"] = "y"
+    assert data.codes.tolist() == [[0, 1]]
+
+
+@pytest.mark.parametrize(
+    ("column", "message"),
+    [
+        ([1.5, 2.0], r"column 'x': .*numbers with fractions.*pd\.cut"),
+        ([1.0, np.nan], r"'x'.*Int64"),
+        (pd.to_datetime(["2020-01-01", "2021-01-01"]), r"'x': .*got datetime64"),
+        (["a", 1], r"'x': .*mixed-integer"),
+        ([("a",), ("b",)], r"'x': .*mixed"),
+        ([1 + 2j, 3j], r"'x': .*complex"),
+    ],
+)
+def test_columns_that_are_not_categories_are_refused(column: Any, message: str) -> None:
+    with pytest.raises(TypeError, match=message):
+        bn.encode(pd.DataFrame({"x": pd.Series(column)}))
+
+
+@pytest.mark.parametrize("data", [None, [[1, 2]], {"a": [1]}, np.eye(2), pd.Series(["a"])])
+def test_only_data_frames_are_taken(data: Any) -> None:
+    for call in (
+        bn.encode,
+        lambda d: bn.tan_cl("class", d),
+        lambda d: bn.nb("class", d if d is not None else 1),
+    ):
+        with pytest.raises(TypeError, match="expected a pandas DataFrame, got"):
+            call(data)
+
+
+def test_duplicate_columns_are_named() -> None:
+    twice = pd.DataFrame([["a", "b", "c"]], columns=["x", "y", "x"])
+    with pytest.raises(ValueError, match="unique, but 'x' occur"):
+        bn.encode(twice)
+
+
+def test_absent_class_suggests_a_close_name() -> None:
+    with pytest.raises(KeyError, match=r"class_var: no column 'clas'.*did you mean 'class'"):
+        bn.tan_cl("clas", frame(a=["x"], **{"class": ["y"]}))
+    with pytest.raises(KeyError, match="it has 'a', 'class'"):
+        bn.nb("zzz", frame(a=["x"], **{"class": ["y"]}))
+
+
+@pytest.mark.parametrize("learn", [lambda d: bn.tan_cl("c", d), lambda d: bn.lp(bn.nb("c", d), d, smooth=1)])
+def test_nothing_to_learn_from(learn: Any) -> None:
+    with pytest.raises(ValueError, match="no rows to learn from"):
+        learn(frame(a=["x"], c=["y"]).iloc[:0])
+    with pytest.raises(ValueError, match="the class 'c' is missing in every row"):
+        learn(frame(a=["x"], c=pd.Series([None], dtype=object)))
+    with pytest.raises(ValueError, match="all values are missing in 'a'"):
+        learn(frame(a=[None, None], c=["y", "z"]))
+
+
+@pytest.mark.parametrize("learn", [lambda d: bn.tan_cl("c", d), lambda d: bn.lp(bn.nb("c", d), d, smooth=1)])
+def test_rows_without_a_class_are_left_out_with_a_warning(learn: Any) -> None:
+    whole = frame(a=list("xyxyx"), b=list("uuvvu"), c=["p", "q", None, "q", "p"])
+    with pytest.warns(UserWarning, match="1 of 5 rows have no class 'c' and are left out") as record:
+        x = learn(whole)
+    assert record[0].filename == __file__
+    y = learn(whole.dropna())
+    assert bn.families(x) == bn.families(y)
+    for a, b in zip(x.cpts or (), y.cpts or (), strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+def test_matching_is_by_label() -> None:
+    data = bn.encode(frame(a=pd.Categorical(["x", "z", None], ["z", "y", "x"]), b=["p", "q", "p"]))
+    codes = match(data, ("b", "a"), (("q", "p"), ("x", "y", "z")))
+    assert codes.tolist() == [[1, 0, 1], [0, 2, -1]]
+    missing = match(data, ("a",), (("x", "y"),), unseen="missing")
+    assert missing.tolist() == [[0, -1, -1]]
+    with pytest.raises(ValueError, match="column 'a': 'z' not among the levels"):
+        match(data, ("a",), (("x", "y"),))
+
+
+def test_matching_to_longer_levels_widens_the_codes() -> None:
+    data = bn.encode(frame(a=["200"]))
+    labels = tuple(str(i) for i in range(300))
+    assert match(data, ("a",), (labels,)).tolist() == [[200]]

@@ -1,0 +1,192 @@
+"""Predictions and scores."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import product
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import bnclassify as bn
+
+from .strategies import frames, networks, smooths
+
+
+def joint_by_hand(x: bn.BNC, row: pd.Series, label: object) -> float:
+    """Product over families of the looked-up probabilities."""
+    result = 1.0
+    for variable, table in bn.params(x).items():
+        family = bn.families(x)[variable]
+        values = [label if v == "class" else row[v] for v in family]
+        result *= table[tuple(bn.values(x)[v].index(value) for v, value in zip(family, values, strict=True))]
+    return result
+
+
+@given(st.data())
+def test_posteriors_and_scores_follow_from_the_product(data: st.DataObject) -> None:
+    frame = data.draw(frames(max_rows=12))
+    x = bn.lp(data.draw(networks(frame)), frame, smooth=data.draw(smooths))
+    joint = np.array([[joint_by_hand(x, row, c) for c in bn.classes(x)] for _, row in frame.iterrows()])
+    posterior = joint / joint.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(bn.predict(x, frame, prob=True), posterior, rtol=1e-9)
+    codes = frame["class"].cat.codes.to_numpy()
+    rows = np.arange(len(frame))
+    assert bn.loglik(x, frame) == pytest.approx(np.log(joint[rows, codes]).sum(), rel=1e-9)
+    assert bn.cloglik(x, frame) == pytest.approx(np.log(posterior[rows, codes]).sum(), rel=1e-9, abs=1e-12)
+    assert bn.AIC(x, frame) == pytest.approx(bn.loglik(x, frame) - bn.nparams(x))
+    assert bn.BIC(x, frame) == pytest.approx(bn.loglik(x, frame) - np.log(len(frame)) / 2 * bn.nparams(x))
+
+
+@given(frames(max_features=3), smooths)
+def test_an_ensemble_averages_the_joints_of_its_members(frame: pd.DataFrame, smooth: float) -> None:
+    x = bn.lp(bn.aode("class", frame), frame, smooth=smooth)
+    joint = np.array(
+        [
+            [np.mean([joint_by_hand(m, row, c) for m in bn.members(x)]) for c in bn.classes(x)]
+            for _, row in frame.iterrows()
+        ]
+    )
+    np.testing.assert_allclose(
+        bn.predict(x, frame, prob=True), joint / joint.sum(axis=1, keepdims=True), rtol=1e-9
+    )
+
+
+@given(frames(max_features=2), smooths)
+def test_a_network_is_a_distribution(frame: pd.DataFrame, smooth: float) -> None:
+    x = bn.lp(bn.tan_cl("class", frame), frame, smooth=smooth)
+    every = pd.DataFrame(product(*(bn.values(x)[v] for v in bn.vars(x))), columns=list(bn.vars(x)))
+    total = sum(np.exp(bn.loglik(x, every.iloc[[i]])) for i in range(len(every)))
+    assert total == pytest.approx(1)
+
+
+def test_predict_returns_labels_on_the_index(car: pd.DataFrame) -> None:
+    x = bn.lp(bn.nb("class", car), car, smooth=1)
+    rows = car.sample(20, random_state=0)
+    labels = bn.predict(x, rows)
+    assert labels.index.equals(rows.index)
+    assert labels.name == "class"
+    assert labels.cat.categories.tolist() == list(bn.classes(x))
+    posterior = bn.predict(x, rows, prob=True)
+    assert posterior.index.equals(rows.index)
+    assert posterior.columns.tolist() == list(bn.classes(x))
+    assert posterior.idxmax(axis=1).tolist() == labels.tolist()
+    np.testing.assert_allclose(posterior.sum(axis=1), 1)
+
+
+def test_predict_of_no_rows(car: pd.DataFrame) -> None:
+    for x in (bn.lp(bn.nb("class", car), car, smooth=1), bn.lp(bn.aode("class", car), car, smooth=1)):
+        assert bn.predict(x, car.iloc[:0]).empty
+        assert bn.predict(x, car.iloc[:0], prob=True).shape == (0, 4)
+        assert bn.predict(x, pd.DataFrame(columns=car.columns)).empty
+
+
+def test_new_data_is_matched_by_label(car: pd.DataFrame) -> None:
+    x = bn.lp(bn.tan_cl("class", car), car, smooth=1)
+    expected = bn.predict(x, car, prob=True)
+    text = car.astype(str)[list(reversed(car.columns))].assign(extra=1.5)
+    for same in (text, car.drop(columns="class"), bn.encode(car)):
+        pd.testing.assert_frame_equal(bn.predict(x, same, prob=True), expected)
+    one = car.iloc[[5]].apply(lambda s: s.cat.remove_unused_categories())
+    pd.testing.assert_frame_equal(bn.predict(x, one, prob=True), expected.iloc[[5]])
+
+
+def test_new_data_that_does_not_fit(car: pd.DataFrame) -> None:
+    x = bn.lp(bn.nb("class", car), car, smooth=1)
+    with pytest.raises(KeyError, match="newdata: no column 'doors'"):
+        bn.predict(x, car.drop(columns="doors"))
+    strange = car.astype(str).assign(safety="extreme")
+    with pytest.raises(
+        ValueError, match=r"column 'safety': 'extreme' not among the levels.*'low', 'med', 'high'"
+    ):
+        bn.predict(x, strange)
+
+
+def test_impossible_rows_are_uniform_and_ties_go_to_the_first_class() -> None:
+    frame = pd.DataFrame({"a": list("xxyy"), "b": list("xxyy"), "c": list("ppqq")})
+    x = bn.lp(bn.nb("c", frame), frame, smooth=0)
+    never = pd.DataFrame({"a": ["x"], "b": ["y"], "c": ["q"]})
+    assert bn.predict(x, never, prob=True).to_numpy().tolist() == [[0.5, 0.5]]
+    assert bn.predict(x, never).tolist() == ["p"]
+    assert bn.loglik(x, never) == -np.inf
+    assert bn.cloglik(x, never) == pytest.approx(np.log(0.5))
+
+
+def test_many_features_do_not_underflow() -> None:
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.integers(0, 2, (50, 1000)), columns=[f"x{i}" for i in range(1000)])
+    frame["class"] = rng.integers(0, 2, 50)
+    x = bn.lp(bn.tan_cl("class", frame), frame, smooth=1)
+    np.testing.assert_allclose(bn.predict(x, frame, prob=True).sum(axis=1), 1)
+
+
+@pytest.mark.parametrize("score", [bn.loglik, bn.AIC, bn.BIC, bn.cloglik])
+def test_scores_need_a_class_in_every_row(car: pd.DataFrame, score: Callable) -> None:
+    x = bn.lp(bn.nb("class", car), car, smooth=1)
+    holes = car.copy()
+    holes.loc[[3, 4], "class"] = np.nan
+    with pytest.raises(ValueError, match="2 of 1728 rows have no class 'class'"):
+        score(x, holes)
+    with pytest.raises(KeyError, match="dataset: no column 'class'"):
+        score(x, car.drop(columns="class"))
+    with pytest.raises(ValueError, match="column 'class': 'odd' not among"):
+        score(x, car.assign(**{"class": "odd"}))
+
+
+def test_scores_of_no_rows(car: pd.DataFrame) -> None:
+    x = bn.lp(bn.nb("class", car), car, smooth=1)
+    assert bn.loglik(x, car.iloc[:0]) == 0
+    with pytest.raises(ValueError, match="no rows"):
+        bn.BIC(x, car.iloc[:0])
+
+
+def test_accuracy() -> None:
+    assert bn.accuracy(["a", "b", "a"], np.array(["a", "b", "b"])) == pytest.approx(2 / 3)
+    assert bn.accuracy(pd.Series(pd.Categorical(["a"], ["b", "a"])), pd.Series(["a"])) == 1
+    with pytest.raises(ValueError, match=r"got shapes \(1,\) and \(2,\)"):
+        bn.accuracy(["a"], ["a", "b"])
+    with pytest.raises(ValueError, match="no labels"):
+        bn.accuracy([], [])
+    with pytest.raises(ValueError, match="labels are missing"):
+        bn.accuracy(["a", "b"], ["a", None])
+    with pytest.raises(ValueError, match="indexes of the two Series differ"):
+        bn.accuracy(pd.Series(["a"], index=[1]), pd.Series(["a"], index=[2]))
+
+
+def test_cmi_conditions_units_and_errors(car: pd.DataFrame, voting: pd.DataFrame) -> None:
+    nats = bn.cmi("buying", "safety", car, z=["class", "persons"])
+    assert bn.cmi("buying", "safety", car, z=("class", "persons"), unit="log2") == pytest.approx(
+        nats / np.log(2)
+    )
+    assert bn.cmi("buying", "buying", car) == pytest.approx(np.log(4))
+    observed = voting[["crime", "immigration", "Class"]].dropna()
+    assert bn.cmi("crime", "immigration", voting, z="Class") == bn.cmi(
+        "crime", "immigration", observed, z="Class"
+    )
+    with pytest.raises(KeyError, match="x, y, z: no column 'wheels'"):
+        bn.cmi("buying", "safety", car, z="wheels")
+    with pytest.raises(ValueError, match="unit: expected one of 'log', 'log2', 'log10'"):
+        bn.cmi("buying", "safety", car, unit="bits")
+
+
+def test_many_levels() -> None:
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"id": np.arange(500), "a": rng.integers(0, 40, 500), "b": rng.integers(0, 3, 500)})
+    frame["class"] = rng.integers(0, 2, 500)
+    x = bn.lp(bn.tan_cl("class", frame), frame, smooth=1)
+    assert bn.accuracy(bn.predict(x, frame), frame["class"]) > 0.9
+
+
+def test_single_rows_levels_and_features() -> None:
+    frame = pd.DataFrame({"a": ["x"], "b": ["y"], "c": ["p"]})
+    for learn in (bn.nb, bn.tan_cl, bn.aode):
+        x = bn.lp(learn("c", frame), frame, smooth=1)
+        assert bn.predict(x, frame).tolist() == ["p"]
+        assert bn.loglik(x, frame) == pytest.approx(0)
+    alone = bn.lp(bn.tan_cl("c", frame[["a", "c"]]), frame, smooth=0)
+    assert bn.is_nb(alone)
+    prior = bn.lp(bn.nb("c"), frame, smooth=0)
+    assert bn.predict(prior, frame[[]], prob=True).to_numpy().tolist() == [[1.0]]

@@ -1,0 +1,146 @@
+"""The values BNC and AODE, and the questions that can be asked of them."""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+import pickle
+from collections.abc import Callable
+
+import pandas as pd
+import pytest
+
+import bnclassify as bn
+
+
+@pytest.fixture(scope="module")
+def tan(car: pd.DataFrame) -> bn.BNC:
+    return bn.lp(bn.tan_cl("class", car, score="aic"), car, smooth=1)
+
+
+@pytest.fixture(scope="module")
+def ensemble(car: pd.DataFrame) -> bn.AODE:
+    return bn.lp(bn.aode("class", car), car, smooth=1)
+
+
+def test_summary(car: pd.DataFrame, tan: bn.BNC, ensemble: bn.AODE) -> None:
+    assert "free parameters:    131" in repr(tan)
+    assert "free parameters" not in repr(bn.nb("class", car))
+    assert "num. members:       6" in repr(ensemble)
+
+
+@pytest.mark.parametrize("again", [copy.copy, copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x))])
+def test_models_cannot_be_changed(tan: bn.BNC, ensemble: bn.AODE, car: pd.DataFrame, again: Callable) -> None:
+    for x in (tan, again(tan), *bn.members(again(ensemble))):
+        with pytest.raises(dataclasses.FrozenInstanceError):
+            x.class_var = "other"
+        for table in bn.params(x).values():
+            with pytest.raises(ValueError, match="read-only"):
+                table[...] = 0
+        bn.params(x).clear()
+        bn.families(x).clear()
+        assert len(bn.params(x)) == 7
+    pd.testing.assert_frame_equal(bn.predict(again(tan), car, prob=True), bn.predict(tan, car, prob=True))
+    assert repr(again(tan)) == repr(tan)
+
+
+def test_questions(tan: bn.BNC, car: pd.DataFrame) -> None:
+    assert bn.class_var(tan) == "class"
+    assert bn.features(tan) == tuple(car.columns[:-1])
+    assert bn.vars(tan) == tuple(car.columns)
+    assert bn.classes(tan) == ("unacc", "acc", "good", "vgood")
+    assert bn.families(tan)["maint"] == ("maint", "buying", "class")
+    assert bn.families(tan)["class"] == ("class",)
+    assert "class" not in bn.feature_families(tan)
+    assert bn.values(tan)["safety"] == ("low", "med", "high")
+    assert bn.narcs(tan) == 9
+    assert (bn.is_nb(tan), bn.is_ode(tan), bn.is_semi_naive(tan), bn.is_anb(tan), bn.is_aode(tan)) == (
+        False, True, False, True, False,
+    )  # fmt: skip
+
+
+def test_tables_as_people_read_them(tan: bn.BNC, car: pd.DataFrame) -> None:
+    table = bn.cpt(tan, "maint")
+    assert table.index.name == "maint"
+    assert table.columns.names == ["buying", "class"]
+    group = car[(car["buying"] == "low") & (car["class"] == "good")]["maint"]
+    for level, count in group.value_counts().items():
+        assert table.loc[level, ("low", "good")] == pytest.approx((count + 1) / (len(group) + 4))
+    assert bn.cpt(tan, "buying").loc["low", "good"] == bn.params(tan)["buying"][3, 2]
+    assert bn.cpt(tan, "class")["probability"].sum() == pytest.approx(1)
+    with pytest.raises(KeyError, match="the model has no 'wheels'"):
+        bn.cpt(tan, "wheels")
+
+
+@pytest.mark.parametrize("question", [bn.params, bn.loglik, bn.cloglik, bn.AIC, bn.BIC, bn.predict])
+def test_a_structure_has_no_parameters(question: Callable, car: pd.DataFrame) -> None:
+    x = bn.nb("class", car)
+    with pytest.raises(ValueError, match=r"structure only, no parameters: call lp\("):
+        question(x) if question is bn.params else question(x, car)
+
+
+@pytest.mark.parametrize("question", [bn.values, bn.classes, bn.nparams])
+def test_a_structure_without_data_has_no_levels(question: Callable) -> None:
+    with pytest.raises(ValueError, match="has seen no data"):
+        question(bn.nb("class", features=["a"]))
+
+
+@pytest.mark.parametrize(
+    "question",
+    [bn.params, bn.nparams, bn.narcs, bn.modelstring, bn.families, bn.feature_families, bn.plot],
+)
+def test_an_ensemble_points_to_its_members(question: Callable, ensemble: bn.AODE) -> None:
+    with pytest.raises(TypeError, match=r"ensemble of 6 networks; ask each of members\(x\)"):
+        question(ensemble)
+    for member in bn.members(ensemble):
+        question(member)
+
+
+def test_questions_an_ensemble_answers(ensemble: bn.AODE, car: pd.DataFrame) -> None:
+    assert bn.features(ensemble) == tuple(car.columns[:-1])
+    assert bn.classes(ensemble) == ("unacc", "acc", "good", "vgood")
+    assert bn.is_aode(ensemble)
+    assert not any(q(ensemble) for q in (bn.is_nb, bn.is_ode, bn.is_semi_naive, bn.is_anb))
+    for score in (bn.AIC, bn.BIC):
+        with pytest.raises(TypeError, match="ensemble"):
+            score(ensemble, car)
+
+
+@pytest.mark.parametrize("x", [None, "nb", 3])
+def test_what_is_no_model(x: object, car: pd.DataFrame) -> None:
+    for call in (
+        bn.params,
+        bn.features,
+        bn.is_nb,
+        lambda x: bn.predict(x, car),
+        lambda x: bn.lp(x, car, smooth=1),
+    ):
+        with pytest.raises(TypeError, match=r"x: expected a classifier \(BNC or AODE\), got"):
+            call(x)
+
+
+def test_modelstring_refuses_names_that_would_not_read_back() -> None:
+    with pytest.raises(ValueError, match="the name 'a:b' contains a sign"):
+        bn.modelstring(bn.nb("class", features=["a:b"]))
+
+
+def test_odd_names_and_labels() -> None:
+    frame = pd.DataFrame(
+        {
+            0: [1, 2, 1, 2],
+            "ein Wort": ["ä", "b c", "ä", "ä"],
+            True: [True, False, True, True],
+            "k": list("ppqq"),
+        }
+    )
+    x = bn.lp(bn.tan_cl("k", frame), frame, smooth=1)
+    assert bn.features(x) == (0, "ein Wort", True)
+    assert bn.cpt(x, "ein Wort").index.tolist() == ["b c", "ä"]
+    assert bn.values(x)[0] == (1, 2)
+    assert list(bn.predict(x, frame).index) == [0, 1, 2, 3]
+    assert 'label="ein Wort"' in bn.plot(x).source
+    numeric = frame.assign(k=[0, 1, 1, 0])
+    assert bn.predict(bn.lp(bn.nb("k", numeric), numeric, smooth=1), numeric, prob=True).columns.tolist() == [
+        0,
+        1,
+    ]

@@ -1,0 +1,111 @@
+"""lp and bnc: from a structure and data to tables."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import bnclassify as bn
+
+from .strategies import frames, networks, smooths
+
+
+@given(st.data())
+def test_tables_are_dirichlet_means_of_available_cases(data: st.DataObject) -> None:
+    frame = data.draw(frames(missing=0.2))
+    smooth = data.draw(st.sampled_from([0.0, 0.5, 1.0]))
+    x = bn.lp(data.draw(networks(frame)), frame, smooth=smooth)
+    for variable, table in bn.params(x).items():
+        family = bn.families(x)[variable]
+        observed = frame[list(family)].dropna()
+        counts = observed.value_counts().to_dict()
+        assert table.shape == tuple(len(bn.values(x)[v]) for v in family)
+        np.testing.assert_allclose(table.sum(axis=0), 1, rtol=1e-12)
+        labels = [bn.values(x)[v] for v in family]
+        for cell in product(*(range(len(ls)) for ls in labels)):
+            column = [
+                tuple(ls[i] for ls, i in zip(labels, (k, *cell[1:]), strict=True))
+                for k in range(len(labels[0]))
+            ]
+            n = [counts.get(key, 0) + smooth for key in column]
+            expected = n[cell[0]] / sum(n) if sum(n) else 1 / len(n)
+            assert table[cell] == pytest.approx(expected, rel=1e-12)
+
+
+@given(frames(), smooths, st.randoms(use_true_random=False))
+def test_order_of_rows_columns_and_categories_does_not_matter(
+    frame: pd.DataFrame, smooth: float, random: object
+) -> None:
+    x = bn.lp(bn.tan_cl("class", frame), frame, smooth=smooth)
+    shuffled = frame.sample(frac=1, random_state=random.randrange(2**31))[
+        random.sample(list(frame.columns), frame.shape[1])
+    ]
+    relabelled = shuffled.apply(
+        lambda s: s.cat.reorder_categories(random.sample(list(s.cat.categories), len(s.cat.categories)))
+    )
+    y = bn.lp(x, relabelled, smooth=smooth)
+    for a, b in zip(x.cpts, y.cpts, strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-12)
+    np.testing.assert_allclose(
+        bn.predict(x, frame, prob=True), bn.predict(y, relabelled.loc[frame.index], prob=True)
+    )
+
+
+@pytest.mark.parametrize("smooth", [-1, np.nan, np.inf])
+def test_smooth_out_of_range(car: pd.DataFrame, smooth: float) -> None:
+    with pytest.raises(ValueError, match="smooth: expected a finite number, 0 or more"):
+        bn.lp(bn.nb("class", car), car, smooth=smooth)
+
+
+@pytest.mark.parametrize("smooth", ["1", None, True])
+def test_smooth_of_a_wrong_type(car: pd.DataFrame, smooth: object) -> None:
+    with pytest.raises(TypeError, match="smooth: expected a number"):
+        bn.lp(bn.nb("class", car), car, smooth=smooth)
+
+
+def test_levels_of_the_structure_come_first(car: pd.DataFrame) -> None:
+    fewer = car[car["doors"] != "2"].astype(str)
+    with_levels = bn.lp(bn.nb("class", car), fewer, smooth=1)
+    without = bn.lp(bn.nb("class", features=["doors"]), fewer, smooth=1)
+    assert bn.values(with_levels)["doors"] == ("2", "3", "4", "5more")
+    assert bn.values(without)["doors"] == ("3", "4", "5more")
+    with pytest.raises(ValueError, match="column 'doors': '2' not among the levels"):
+        bn.lp(without, car, smooth=1)
+
+
+def test_lp_names_absent_columns(car: pd.DataFrame) -> None:
+    with pytest.raises(KeyError, match="'doors', 'safety'"):
+        bn.lp(bn.nb("class", car), car.drop(columns=["doors", "safety"]), smooth=1)
+    with pytest.raises(KeyError, match="dataset: no column 'class'"):
+        bn.lp(bn.nb("class", car), car.drop(columns="class"), smooth=1)
+
+
+def test_lp_on_a_fitted_model_fits_again(car: pd.DataFrame) -> None:
+    first = bn.lp(bn.nb("class", car), car, smooth=5)
+    again, fresh = bn.lp(first, car, smooth=1), bn.lp(bn.nb("class", car), car, smooth=1)
+    assert all(map(np.array_equal, again.cpts, fresh.cpts))
+
+
+def test_a_table_too_large_is_refused_by_name() -> None:
+    rows = pd.DataFrame({f"x{i}": np.arange(3000) for i in range(3)} | {"class": [0, 1] * 1500})
+    x = bn.anb("class", {"x2": ["x0", "x1"]}, rows)
+    with pytest.raises(ValueError, match="'x2', 'x0', 'x1', 'class' would have 54,000,000,000 cells"):
+        bn.lp(x, rows, smooth=1)
+
+
+def test_bnc_is_learner_then_lp(car: pd.DataFrame) -> None:
+    x = bn.bnc("tan_cl", "class", car, smooth=1, dag_args={"score": "aic"})
+    y = bn.bnc(bn.tan_cl, "class", car, smooth=1, dag_args={"score": "aic"})
+    z = bn.lp(bn.tan_cl("class", car, score="aic"), car, smooth=1)
+    for other in (x, y):
+        assert bn.families(other) == bn.families(z)
+        assert all(map(np.array_equal, other.cpts, z.cpts))
+    with pytest.raises(ValueError, match="dag_learner: expected a function or one of 'nb'"):
+        bn.bnc("svm", "class", car, smooth=1)
+    with pytest.raises(ValueError, match="smooth"):
+        bn.bnc("nb", "class", car, smooth=-1)

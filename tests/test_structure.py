@@ -1,0 +1,161 @@
+"""Learners of structure."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import bnclassify as bn
+
+from .strategies import frames, networks
+
+
+def test_nb_and_aode_with_and_without_data(car: pd.DataFrame) -> None:
+    assert bn.features(bn.nb("class", car, features=["safety", "doors"])) == ("doors", "safety")
+    assert bn.features(bn.nb("class", features=["safety", "doors"])) == ("safety", "doors")
+    assert bn.vars(bn.nb("class")) == ("class",)
+    assert bn.vars(bn.aode("class")) == ("class",)
+    assert bn.is_nb(bn.aode("class", car, features=["doors"]))
+    assert len(bn.members(bn.aode("class", car))) == 6
+    for i, member in enumerate(bn.members(bn.aode("class", car))):
+        parent = car.columns[i]
+        assert bn.families(member)[parent] == (parent, "class")
+        assert all(f[1:] == (parent, "class") for v, f in bn.feature_families(member).items() if v != parent)
+
+
+def test_nb_of_an_empty_frame_keeps_its_levels(car: pd.DataFrame) -> None:
+    assert bn.classes(bn.nb("class", car.iloc[:0])) == ("unacc", "acc", "good", "vgood")
+
+
+@pytest.mark.parametrize(
+    ("features", "error", "message"),
+    [
+        (["doors", "doors"], ValueError, "'doors' occur again"),
+        (["class"], ValueError, "'class' is the class; leave it out"),
+        (["wheels"], KeyError, "features: no column 'wheels'"),
+        ("doors", TypeError, r"write \['doors'\]"),
+    ],
+)
+def test_bad_features(car: pd.DataFrame, features: list[str], error: type, message: str) -> None:
+    for learn in (bn.nb, bn.aode):
+        with pytest.raises(error, match=message):
+            learn("class", car, features=features)
+
+
+def test_anb() -> None:
+    x = bn.anb("c", {"b": ["a"], "d": ["a", "b"]})
+    assert bn.families(x) == {"b": ("b", "a", "c"), "a": ("a", "c"), "d": ("d", "a", "b", "c"), "c": ("c",)}
+    assert bn.families(bn.anb("c", {"b": "ab"}))["b"] == ("b", "ab", "c")
+    assert bn.families(bn.anb("c", {}, features=["a"])) == {"a": ("a", "c"), "c": ("c",)}
+
+
+@pytest.mark.parametrize(
+    ("parents", "error", "message"),
+    [
+        ({"a": ["b"], "b": ["a"]}, ValueError, "form a cycle: a -> b -> a|form a cycle: b -> a -> b"),
+        ({"a": ["a"]}, ValueError, "cycle: a -> a"),
+        ({"a": ["b", "b"]}, ValueError, "a parent of 'a' is named twice"),
+        ({"a": ["c"]}, ValueError, "'c' is the class, a parent of every feature already"),
+        ([("a", "b")], TypeError, "expected a dict"),
+    ],
+)
+def test_anb_refuses(parents: dict, error: type, message: str) -> None:
+    with pytest.raises(error, match=message):
+        bn.anb("c", parents)
+
+
+def test_anb_refuses_features_that_are_not_there(car: pd.DataFrame) -> None:
+    with pytest.raises(KeyError, match="parents: 'wheels' is not among the features"):
+        bn.anb("class", {"doors": ["wheels"]}, car)
+
+
+@given(st.data())
+def test_modelstring_reads_back(data: st.DataObject) -> None:
+    frame = data.draw(frames(max_features=5))
+    x = data.draw(networks(frame))
+    for text in (bn.modelstring(x), bn.modelstring(x).replace(" ", "")):
+        assert bn.families(bn.from_modelstring(text, "class")) == bn.families(x)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "expected brackets"),
+        ("class a", "expected brackets"),
+        ("[class] [a|class", "expected brackets"),
+        ("[class] [a|class] [a|class]", "one bracket only"),
+        ("[class] [a]", "'a' does not have the class"),
+        ("[a|class]", "expected a bracket"),
+        ("[class|a] [a|class]", "expected a bracket"),
+    ],
+)
+def test_modelstrings_that_cannot_be_read(text: str, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        bn.from_modelstring(text, "class")
+
+
+@pytest.mark.parametrize("root", ["buying", "safety", "doors"])
+def test_root_is_honoured(car: pd.DataFrame, root: str) -> None:
+    x, y = bn.tan_cl("class", car), bn.tan_cl("class", car, root=root)
+    assert bn.families(y)[root] == (root, "class")
+    edges = [{frozenset(f[:2]) for f in bn.feature_families(z).values() if len(f) == 3} for z in (x, y)]
+    assert edges[0] == edges[1]
+
+
+def test_tan_cl_refuses(car: pd.DataFrame) -> None:
+    with pytest.raises(ValueError, match="score: expected one of 'loglik', 'aic', 'bic', got 'AIC'"):
+        bn.tan_cl("class", car, score="AIC")
+    with pytest.raises(KeyError, match="root: expected a feature"):
+        bn.tan_cl("class", car, root="wheels")
+    with pytest.raises(ValueError, match="root: expected a feature"):
+        bn.tan_cl("class", car, root="class")
+
+
+def test_tied_edges_take_the_lower_columns() -> None:
+    column = list("xyxy") * 5
+    frame = pd.DataFrame({"a": column, "b": column, "d": column, "c": list("pqqp") * 5})
+    assert bn.modelstring(bn.tan_cl("c", frame)) == "[c] [a|c] [b|a:c] [d|a:c]"
+
+
+@given(frames(min_rows=5, max_features=4, missing=0.1), st.sampled_from(["loglik", "aic", "bic"]))
+def test_tan_cl_finds_the_best_forest(frame: pd.DataFrame, score: str) -> None:
+    """Compare with all forests over the features, by their summed contributions."""
+    frame = frame.dropna(axis=1, how="all")
+    features = [name for name in frame.columns if name != "class"]
+    levels = {name: len(frame[name].cat.categories) for name in frame}
+
+    def gain(x: str, y: str) -> float:
+        information = bn.cmi(x, y, frame, z="class")
+        if score == "loglik":
+            return information
+        n = len(frame[[x, y, "class"]].dropna())
+        arcs = (levels[x] - 1) * (levels[y] - 1) * levels["class"]
+        return n * information - arcs * (1 if score == "aic" else 0.5 * np.log(max(n, 1)))
+
+    def is_forest(edges: tuple) -> bool:
+        groups = {name: {name} for name in features}
+        for x, y in edges:
+            if groups[x] is groups[y]:
+                return False
+            groups[x] |= groups[y]
+            for name in groups[y]:
+                groups[name] = groups[x]
+        return True
+
+    pairs = list(combinations(features, 2))
+    best = max(
+        sum(gain(x, y) for x, y in edges)
+        for size in range(len(features))
+        for edges in combinations(pairs, size)
+        if is_forest(edges)
+    )
+    x = bn.tan_cl("class", frame, score=score)
+    found = sum(gain(*f[:2]) for f in bn.feature_families(x).values() if len(f) == 3)
+    assert found == pytest.approx(best, abs=1e-8)
+    assert bn.is_ode(x)
+    assert score != "loglik" or bn.narcs(x) == 2 * len(features) - 1
