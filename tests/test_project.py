@@ -1,0 +1,134 @@
+"""The project around the code: layout, style, signatures, documents, vignettes."""
+
+from __future__ import annotations
+
+import ast
+import importlib.util
+import inspect
+import os
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+import bnclassify as bn
+
+ROOT = Path(__file__).parents[1]
+PACKAGE = ROOT / "bnclassify"
+
+# A module imports from stages before its own, or from its own stage.
+STAGES = [
+    ["immutable", "probs"],
+    ["graph"],
+    ["dataset"],
+    ["counts"],
+    ["model"],
+    ["structure"],
+    ["parameters"],
+    ["recipes"],
+    ["inference"],
+    ["evaluation"],
+    ["plotting"],
+    ["datasets"],
+    ["__init__"],
+]
+STAGE = {module: i for i, stage in enumerate(STAGES) for module in stage}
+
+FUNCTIONS = {name: f for name in bn.__all__ if inspect.isfunction(f := getattr(bn, name))}
+
+
+def first_part(path: Path) -> str:
+    return path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+
+
+@pytest.mark.parametrize("path", sorted(PACKAGE.rglob("*.py")), ids=lambda p: str(p.relative_to(PACKAGE)))
+def test_imports_go_one_way(path: Path) -> None:
+    depth = len(path.relative_to(PACKAGE).parts)
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom) and node.level:
+            targets = [node.module.split(".")[0]] if node.module else [a.name for a in node.names]
+            if node.level < depth:
+                targets = [first_part(path)]
+            for target in targets:
+                assert STAGE[target] <= STAGE[first_part(path)], f"{path.name} imports from {target}"
+
+
+def test_everything_public_is_listed_and_sorted() -> None:
+    assert sorted(bn.__all__) == bn.__all__
+    assert all(hasattr(bn, name) for name in bn.__all__)
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_signatures_follow_one_law(name: str) -> None:
+    """At most two positional arguments, data second; the rest by keyword."""
+    parameters = inspect.signature(FUNCTIONS[name]).parameters.values()
+    positional = [p.name for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD]
+    exceptions = {
+        "anb": ["class_var", "parents", "dataset"],
+        "bnc": ["dag_learner", "class_var", "dataset"],
+        "cmi": ["x", "y", "dataset"],
+    }
+    if name in exceptions:
+        assert positional == exceptions[name]
+    else:
+        assert len(positional) <= 2
+        assert positional[:1] in ([], ["x"], ["class_var"], ["text"], ["predicted"], ["frame"])
+        assert positional[1:] in ([], ["dataset"], ["newdata"], ["variable"], ["class_var"], ["actual"])
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_docstrings_have_an_example(name: str) -> None:
+    text = inspect.getdoc(FUNCTIONS[name]) or ""
+    assert ">>> " in text
+    for parameter in inspect.signature(FUNCTIONS[name]).parameters:
+        one_line_question = list(inspect.signature(FUNCTIONS[name]).parameters) == ["x"]
+        assert one_line_question or parameter in text, f"{name} does not tell of {parameter}"
+
+
+def test_readme_names_every_function() -> None:
+    readme = (ROOT / "README.md").read_text()
+    missing = [name for name in FUNCTIONS if not re.search(rf"`[^`]*\b{name}\b", readme)]
+    assert not missing
+
+
+def test_oldest_versions_are_those_of_pyproject() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    bounds = [requirement.replace(">=", "==") for requirement in project["dependencies"]]
+    assert (ROOT / "tests" / "oldest.txt").read_text().split() == bounds
+
+
+def run(*command: str, **options: object) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, *command], capture_output=True, text=True, check=False, **options)
+
+
+@pytest.mark.parametrize(
+    "command", [("ruff", "check", "."), ("ruff", "format", "--check", "."), ("mypy",)], ids=" ".join
+)
+def test_style(command: tuple[str, ...]) -> None:
+    if importlib.util.find_spec(command[0]) is None:
+        pytest.skip(f"{command[0]} is not installed; the extra test has it")
+    result = run("-m", *command, cwd=ROOT)
+    assert result.returncode == 0, result.stdout + result.stderr
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "vignettes").glob("*.py")), ids=lambda p: p.name)
+def test_vignettes_run(path: Path, tmp_path: Path) -> None:
+    environment = {**os.environ, "MPLBACKEND": "agg"}
+    result = run("-W", "error", str(path), cwd=tmp_path, env=environment)
+    assert result.returncode == 0, result.stderr
+    assert result.stdout
+
+
+def test_data_is_what_the_scripts_make(tmp_path: Path) -> None:
+    script = tmp_path / "make_car.py"
+    script.write_text((ROOT / "data" / "make_car.py").read_text())
+    run(str(script))
+    assert (tmp_path / "car.csv").read_bytes() == (ROOT / "data" / "car.csv").read_bytes()
+    assert bn.load_car()["class"].value_counts().to_dict() == {
+        "unacc": 1210, "acc": 384, "good": 69, "vgood": 65,
+    }  # fmt: skip
+    assert not bn.load_car().isna().any(axis=None)
+    assert bn.load_voting().isna().sum().sum() == 392
