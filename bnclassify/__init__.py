@@ -5,11 +5,13 @@ A data frame goes in at the top, and each stage hands on to the next::
     dataset      data frames become integer codes; input is checked      encode
     counts       contingency tables and mutual information
     model        the values BNC and AODE, and questions to them          params cpt families ...
-    structure    learners of structure                                   nb aode anb tan_cl
+    structure    learners of structure that look at counts               nb aode anb tan_cl
     parameters   from structure and data to tables                       lp
-    recipes      structure and parameters in one call                    bnc
     inference    the log joint of rows and classes
-    evaluation   views of the log joint                                  predict accuracy loglik ...
+    folds        what cross-validation tests                             stratified_folds
+    search       learners of structure guided by accuracy                fssj bsej tan_hc tan_hcsp kdb
+    recipes      structure and parameters in one call                    bnc
+    evaluation   views of the log joint                                  predict accuracy loglik cv ...
     plotting     pictures of structures                                  plot
     datasets     data to try all this on                                 load_car load_voting
 
@@ -22,8 +24,10 @@ A data frame goes in at the top, and each stage hands on to the next::
 
 from .dataset import Dataset, encode
 from .datasets import load_car, load_voting
+from .evaluation.crossval import cv
 from .evaluation.prediction import accuracy, predict
 from .evaluation.scores import AIC, BIC, cloglik, cmi, loglik
+from .folds import stratified_folds
 from .model import (
     AODE,
     BNC,
@@ -33,6 +37,7 @@ from .model import (
     families,
     feature_families,
     features,
+    greedy_scores,
     is_anb,
     is_aode,
     is_nb,
@@ -49,6 +54,7 @@ from .model import (
 from .parameters.estimation import lp
 from .plotting import plot
 from .recipes import bnc
+from .search.learners import bsej, fssj, kdb, tan_hc, tan_hcsp
 from .structure.chow_liu import tan_cl
 from .structure.fixed import anb, aode, from_modelstring, nb
 
@@ -62,21 +68,26 @@ __all__ = [
     "anb",
     "aode",
     "bnc",
+    "bsej",
     "class_var",
     "classes",
     "cloglik",
     "cmi",
     "cpt",
+    "cv",
     "encode",
     "families",
     "feature_families",
     "features",
     "from_modelstring",
+    "fssj",
+    "greedy_scores",
     "is_anb",
     "is_aode",
     "is_nb",
     "is_ode",
     "is_semi_naive",
+    "kdb",
     "load_car",
     "load_voting",
     "loglik",
@@ -89,7 +100,10 @@ __all__ = [
     "params",
     "plot",
     "predict",
+    "stratified_folds",
     "tan_cl",
+    "tan_hc",
+    "tan_hcsp",
     "values",
     "vars",
 ]

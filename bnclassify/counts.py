@@ -39,7 +39,7 @@ def flat_index(codes: Sequence[NDArray[Any]], cards: Sequence[int]) -> Codes:
     -------
     (rows,) array in the smallest integer type that holds every number
     """
-    index = codes[0].astype(code_type(prod(cards)))
+    index = codes[0].astype(code_type(prod(cards) + 1))  # holds the factors too
     for code, card in zip(codes[1:], cards[1:], strict=True):
         np.multiply(index, card, out=index)
         np.add(index, code, out=index, casting="same_kind")

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Collection, Hashable, Iterable, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from functools import cached_property
 from typing import Any
 
@@ -14,6 +12,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from .immutable import Immutable
+from .messages import listed, suggestion, warn
 from .probs import Codes
 
 Levels = tuple[tuple[Any, ...], ...]
@@ -114,18 +113,18 @@ def encode_columns(
         check_columns(columns or (), frame.columns, argument)
         return frame
     if not isinstance(frame, pd.DataFrame):
-        raise TypeError(
-            f"data: expected a pandas DataFrame, got {type(frame).__name__}; "
-            "wrap the data in pd.DataFrame(...) with named columns"
-        )
+        raise TypeError(f"{argument}: expected a pandas DataFrame, got {type(frame).__name__}{_hint(frame)}")
     if not frame.columns.is_unique:
         twice = frame.columns[frame.columns.duplicated()].unique().tolist()
-        raise ValueError(f"data: column names must be unique, but {_names(twice)} occur more than once")
+        raise ValueError(
+            f"data: column names must be unique, but these occur more than once: {listed(twice)}"
+        )
     wanted = list(frame.columns)
     if columns is not None:
         chosen = check_columns(columns, wanted, argument)
         wanted = [name for name in wanted if name in chosen]
-    encoded = [_encode_column(name, frame[name]) for name in wanted]
+    _check_categorical(frame[wanted])
+    encoded = [_encode_column(frame[name]) for name in wanted]
     longest = max((len(levels) for levels, _ in encoded), default=0)
     codes = np.empty((len(encoded), len(frame)), dtype=code_type(longest))
     for row, (_, column_codes) in zip(codes, encoded, strict=True):
@@ -143,34 +142,68 @@ def code_type(size: int) -> np.dtype[Any]:
     return np.min_scalar_type(-max(size, 2))
 
 
-def _encode_column(name: Hashable, column: pd.Series[Any]) -> tuple[tuple[Any, ...], NDArray[Any]]:
-    """Return the levels and codes of one column, or say why it is not categorical."""
+def _hint(data: object) -> str:
+    """Say how to make a data frame of what came instead."""
+    if isinstance(data, pd.Series):
+        return "; a single row is pd.DataFrame([row]) or df.iloc[[i]]"
+    if isinstance(data, dict):
+        return "; make it pd.DataFrame([row]) if it is one row, pd.DataFrame(data) if it is columns"
+    if isinstance(data, str):
+        return "; the data comes second, after the name of the class or the model"
+    return "; make it pd.DataFrame(data, columns=names)"
+
+
+def _check_categorical(frame: pd.DataFrame) -> None:
+    """Raise a TypeError that names every column whose values are no categories."""
+    whole: list[Hashable] = []
+    fractions: list[Hashable] = []
+    for name, column in frame.items():
+        if isinstance(column.dtype, pd.CategoricalDtype):
+            continue
+        kind = pd.api.types.infer_dtype(column, skipna=True)
+        if kind in ("string", "boolean", "integer") or column.isna().all():
+            continue
+        if kind not in ("floating", "mixed-integer-float", "decimal"):
+            raise TypeError(
+                f"column {name!r}: expected one type of categories (category, text, bool or integer), got "
+                f"{kind} values; {_OTHER_KINDS.get(kind, 'convert them, for example with .astype(str)')}"
+            )
+        known = column.dropna()
+        (whole if (known == known.astype(float).round()).all() else fractions).append(name)
+    if fractions:
+        raise TypeError(
+            f"column {listed(fractions)}: expected categories, got numbers with fractions; discretize them, "
+            "for example with pd.cut or pd.qcut, and learn from the intervals"
+        )
+    if whole:
+        raise TypeError(
+            f"column {listed(whole)}: expected categories, got whole numbers of type float (pandas makes "
+            "them so where some are missing); convert them with .astype('Int64') if they are codes, "
+            "discretize them with pd.cut if they are measurements"
+        )
+
+
+_OTHER_KINDS = {
+    "datetime64": "take a part that repeats, for example .dt.month, or leave the column out",
+    "datetime": "take a part that repeats, for example the month, or leave the column out",
+    "date": "take a part that repeats, for example the month, or leave the column out",
+    "timedelta64": "cut them into intervals with pd.cut, or leave the column out",
+}
+
+
+def _encode_column(column: pd.Series[Any]) -> tuple[tuple[Any, ...], NDArray[Any]]:
+    """Return the levels and codes of one column of categories."""
     array = column.array
     if isinstance(array, pd.Categorical):
         return tuple(array.categories.tolist()), array.codes
-    kind = pd.api.types.infer_dtype(column, skipna=True)
-    if kind not in ("string", "boolean", "integer") and not column.isna().all():
-        raise TypeError(_not_categorical(name, kind))
     codes, labels = pd.factorize(column, sort=True)
     return tuple(labels.tolist()), codes
 
 
-def _not_categorical(name: Hashable, kind: str) -> str:
-    if kind in ("floating", "mixed-integer-float", "decimal"):
-        return (
-            f"column {name!r}: expected categories, got numbers with fractions. Discretize it, for "
-            f"example with pd.cut or pd.qcut, and learn from the intervals. If its numbers are codes "
-            f"that became float because some are missing, convert it with .astype('Int64')"
-        )
-    return (
-        f"column {name!r}: expected one type of categories (category, text, bool or integer), got "
-        f"{kind} values. Convert it, for example with .astype('category')"
-    )
-
-
 def take_rows(data: Dataset, rows: NDArray[Any]) -> Dataset:
     """Select rows by position or by a mask, with the levels unchanged."""
-    return Dataset(data.columns, data.levels, data.codes[:, rows], data.index[rows])
+    positions = np.nonzero(rows)[0] if rows.dtype == bool else rows
+    return Dataset(data.columns, data.levels, data.codes.take(positions, axis=1), data.index[positions])
 
 
 def take_columns(data: Dataset, columns: Sequence[Hashable]) -> Dataset:
@@ -192,9 +225,9 @@ def check_columns(names: Iterable[Hashable], available: Collection[Hashable], ar
     names = list(names)
     absent = [name for name in names if not isinstance(name, Hashable) or name not in there]
     if absent:
-        close = get_close_matches(str(absent[0]), list(map(str, available)), n=1)
-        hint = f"did you mean {close[0]!r}?" if close else f"it has {_names(available)}"
-        raise KeyError(f"{argument}: no column {_names(absent)} in the data; {hint}")
+        raise KeyError(
+            f"{argument}: no column {listed(absent)} in the data; {suggestion(absent[0], available)}"
+        )
     return set(names)
 
 
@@ -211,16 +244,16 @@ def check_features(
 
 def check_names(features: Iterable[Hashable], class_var: Hashable) -> tuple[Hashable, ...]:
     """Return feature names as a tuple; they must be unique and the class not among them."""
-    if isinstance(features, str):
-        raise TypeError(
-            f"features: expected a list of names, got the text {features!r}; write [{features!r}]"
-        )
+    if isinstance(features, str) or not isinstance(features, Iterable):
+        raise TypeError(f"features: expected a list of names, got {features!r}; write [{features!r}]")
     names = tuple(features)
+    if not all(isinstance(name, Hashable) for name in names):
+        raise TypeError(f"features: expected a list of names, got {listed(names)}")
     if class_var in names:
         raise ValueError(f"features: {class_var!r} is the class; leave it out")
     if len(set(names)) < len(names):
         twice = [name for i, name in enumerate(names) if name in names[:i]]
-        raise ValueError(f"features: each name may occur once, but {_names(twice)} occur again")
+        raise ValueError(f"features: each name may occur once, but these occur again: {listed(twice)}")
     return names
 
 
@@ -228,7 +261,7 @@ def check_levels(data: Dataset, columns: Iterable[Hashable]) -> None:
     """Raise a ValueError for columns without a single level: nothing can be learned of them."""
     empty = [name for name in columns if not data.cards[data.positions[name]]]
     if empty:
-        raise ValueError(f"dataset: all values are missing in {_names(empty)}; leave such columns out")
+        raise ValueError(f"dataset: no value is known in {listed(empty)}; leave such columns out")
 
 
 def training_data(
@@ -246,11 +279,7 @@ def training_data(
     lost = len(data) - int(np.count_nonzero(known))
     if lost == len(data):
         raise ValueError(f"dataset: the class {class_var!r} is missing in every row")
-    warnings.warn(
-        f"{lost} of {len(data)} rows have no class {class_var!r} and are left out",
-        UserWarning,
-        stacklevel=3,
-    )
+    warn(f"{lost} of {len(data)} rows have no class {class_var!r} and are left out")
     return take_rows(data, known)
 
 
@@ -308,17 +337,18 @@ def _match_column(
     matched = lookup[codes]
     if unseen == "missing":
         return np.maximum(matched, -1)
-    strange = np.unique(codes[matched == _UNSEEN])
-    if len(strange):
-        raise ValueError(
-            f"column {name!r}: {_names([old[code] for code in strange])} not among the levels that the "
-            f"model knows, {_names(new)}"
-        )
+    strange = [old[code] for code in np.unique(codes[matched == _UNSEEN])]
+    if strange:
+        raise ValueError(f"column {name!r}: {_unknown(strange, new)}")
     return matched
 
 
-def _names(names: Iterable[Hashable], most: int = 8) -> str:
-    """Write a list of names for a message, cut short when it is long."""
-    listed = [repr(name) for name in names]
-    rest = len(listed) - most
-    return ", ".join(listed[:most]) + (f" and {rest} more" if rest > 0 else "")
+def _unknown(strange: list[Any], known: tuple[Any, ...]) -> str:
+    """Say which labels are not among the known ones, and what could be the matter."""
+    same_text = {str(label) for label in strange} & {str(label) for label in known}
+    if same_text:
+        kinds = type(strange[0]).__name__, type(known[0]).__name__
+        advice = f"they are of type {kinds[0]} here and {kinds[1]} there; convert the column"
+    else:
+        advice = "to declare labels that training data may lack, make the column a category before splitting"
+    return f"{listed(strange)} not among the levels that the model knows, {listed(known)}; {advice}"

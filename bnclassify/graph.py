@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from graphlib import CycleError, TopologicalSorter
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,10 +13,12 @@ from scipy.sparse.csgraph import breadth_first_order, connected_components, mini
 
 from .probs import TOLERANCE, Array
 
-Parents = Mapping[Hashable, Sequence[Hashable]]
+Vertex = TypeVar("Vertex", bound=Hashable)
+
+_INDEX = np.int32  # what csgraph works with in every version of SciPy
 
 
-def find_cycle(parents: Parents) -> list[Hashable]:
+def find_cycle(parents: Mapping[Vertex, Sequence[Vertex]]) -> list[Vertex]:
     """Return the vertices of one directed cycle in the order of its arcs, or an empty list.
 
     >>> find_cycle({"a": ["b"], "b": ["a"]})
@@ -31,7 +33,7 @@ def find_cycle(parents: Parents) -> list[Hashable]:
     return []
 
 
-def layers(parents: Parents) -> list[list[Hashable]]:
+def layers(parents: Mapping[Vertex, Sequence[Vertex]]) -> list[list[Vertex]]:
     """Sort the vertices of an acyclic graph into layers, each with parents in earlier ones only.
 
     Within a layer vertices keep the order of ``parents``.
@@ -39,16 +41,16 @@ def layers(parents: Parents) -> list[list[Hashable]]:
     >>> layers({"b": ["a"], "a": [], "c": ["b", "a"], "d": []})
     [['a', 'd'], ['b'], ['c']]
     """
-    depth: dict[Hashable, int] = {}
+    depth: dict[Vertex, int] = {}
     for vertex in TopologicalSorter(parents).static_order():
         depth[vertex] = 1 + max((depth[p] for p in parents[vertex]), default=-1)
-    result: list[list[Hashable]] = [[] for _ in range(1 + max(depth.values(), default=-1))]
+    result: list[list[Vertex]] = [[] for _ in range(1 + max(depth.values(), default=-1))]
     for vertex in parents:
         result[depth[vertex]].append(vertex)
     return result
 
 
-def components(parents: Parents) -> list[list[Hashable]]:
+def components(parents: Mapping[Vertex, Sequence[Vertex]]) -> list[list[Vertex]]:
     """Sort the vertices into connected components, arcs taken without direction.
 
     Components and the vertices in them keep the order of ``parents``.
@@ -58,11 +60,11 @@ def components(parents: Parents) -> list[list[Hashable]]:
     """
     position = {vertex: i for i, vertex in enumerate(parents)}
     arcs = [(position[v], position[p]) for v, ps in parents.items() for p in ps]
-    rows, columns = np.array(arcs, dtype=int).reshape(-1, 2).T
+    rows, columns = np.array(arcs, dtype=_INDEX).reshape(-1, 2).T
     n = len(position)
     graph = csr_array((np.ones(len(arcs)), (rows, columns)), shape=(n, n))
     labels = connected_components(graph, directed=False)[1]
-    result: dict[Any, list[Hashable]] = {}
+    result: dict[Any, list[Vertex]] = {}
     for vertex, label in zip(parents, labels, strict=True):
         result.setdefault(label, []).append(vertex)
     return list(result.values())
@@ -74,8 +76,9 @@ def maximum_forest(weights: Array, keep: NDArray[np.bool_], roots: Iterable[int]
     Parameters
     ----------
     weights : (n, n) array
-        Symmetric weights of edges. Weights within ``TOLERANCE`` of each other are tied;
-        of tied edges the one with the lower first, then the lower second vertex goes first.
+        Symmetric weights of edges. Weights within ``TOLERANCE`` of each other, relative to
+        their size where they are large, are tied; of tied edges the one with the lower first,
+        then the lower second vertex goes first.
     keep : (n, n) array of bool
         Edges that may be used.
     roots : iterable of int
@@ -87,7 +90,7 @@ def maximum_forest(weights: Array, keep: NDArray[np.bool_], roots: Iterable[int]
         The parent of each vertex, -1 for a root.
     """
     n = len(weights)
-    i, j = np.nonzero(np.triu(keep, 1))
+    i, j = (index.astype(_INDEX) for index in np.nonzero(np.triu(keep, 1)))
     order = _descending_with_ties(weights[i, j])
     # Ranks are distinct, so the spanning forest of least rank is unique whatever the algorithm.
     ranks = np.arange(1.0, len(order) + 1)
@@ -110,7 +113,7 @@ def _descending_with_ties(weights: Array) -> NDArray[np.intp]:
     leaders: list[float] = []
     leader = np.inf
     for weight in weights[order].tolist():
-        if leader - weight > TOLERANCE:
+        if leader - weight > TOLERANCE * max(1.0, abs(weight)):
             leader = weight
         leaders.append(leader)
     return order[np.lexsort((order, -np.array(leaders)))]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import prod
 from typing import Any, TypeAlias
 
@@ -12,6 +12,7 @@ import pandas as pd
 from . import graph
 from .dataset import Dataset, Levels
 from .immutable import Immutable
+from .messages import suggestion
 from .probs import Array
 
 Family: TypeAlias = tuple[Hashable, ...]
@@ -60,6 +61,8 @@ class BNC(Immutable):
         member i of its family, so a table sums to 1 over its first axis. None until `lp`.
     recipe : Recipe or None
         How structure and parameters were learned; `cv` runs it again.
+    scores : tuple of float, or None
+        Of a structure found by greedy search, the scores of its steps.
     """
 
     class_var: Hashable
@@ -67,6 +70,7 @@ class BNC(Immutable):
     levels: Levels | None = None
     cpts: tuple[Array, ...] | None = None
     recipe: Recipe | None = None
+    scores: tuple[float, ...] | None = None
 
     def __repr__(self) -> str:
         return _summary(
@@ -104,21 +108,13 @@ Model: TypeAlias = BNC | AODE
 
 def _summary(x: Model, facts: dict[str, int | None]) -> str:
     """Write the lines that R prints of a classifier."""
-    lines = {"class variable": x.class_var, **facts}
+    lines = {"class variable": str(x.class_var)}
+    lines |= {name: f"{value:,}" for name, value in facts.items() if value is not None}
     if x.recipe is not None:
         lines["learning algorithm"] = x.recipe.learner
-    width = max(len(name) for name in lines) + 2
-    rows = [
-        f"  {name + ':':<{width}}{value:,}" if isinstance(value, int) else f"  {name + ':':<{width}}{value}"
-        for name, value in lines.items()
-        if value is not None
-    ]
+    width = max(map(len, lines)) + 2
+    rows = [f"  {name + ':':<{width}}{value}" for name, value in lines.items()]
     return "\n".join(["", "  Bayesian network classifier", "", *rows])
-
-
-def with_recipe(x: Model, structure: Callable[[Dataset], Model]) -> Model:
-    """Return the model with the recipe of its structure."""
-    return replace(x, recipe=Recipe(structure))
 
 
 def check_model(x: object) -> Model:
@@ -145,14 +141,17 @@ def check_fitted(x: object) -> Model:
     """Return ``x`` if it is a model with parameters, else say to call lp."""
     model = check_model(x)
     if any(member.cpts is None for member in members(model)):
-        raise ValueError("structure only, no parameters: call lp(x, dataset, smooth=...) first")
+        raise ValueError(
+            "structure only, no parameters: call lp(x, dataset, smooth=...) first, and go on with the model "
+            "that it returns"
+        )
     return model
 
 
 def _check_variable(x: BNC, variable: Hashable) -> int:
     names = vars(x)
     if variable not in names:
-        raise KeyError(f"variable: the model has no {variable!r}; it has {', '.join(map(repr, names))}")
+        raise KeyError(f"variable: the model has no {variable!r}; {suggestion(variable, names)}")
     return names.index(variable)
 
 
@@ -195,7 +194,7 @@ def vars(x: Model) -> tuple[Hashable, ...]:
 
 
 def features(x: Model) -> tuple[Hashable, ...]:
-    """Return the names of the features in the order of the data.
+    """Return the names of the features: in the order of the data, or as they were named without data.
 
     Examples
     --------
@@ -332,14 +331,14 @@ def cpt(x: BNC, variable: Hashable) -> pd.DataFrame:
     med     0.295  0.468  0.556  0.015
     high    0.229  0.530  0.431  0.971
     """
-    table = params(x)
+    table = params(check_single(x, "cpt"))
     family = x.families[_check_variable(x, variable)]
     labels = values(x)
-    index = pd.Index(labels[variable], name=variable)
+    index = pd.Index(list(labels[variable]), name=variable, tupleize_cols=False)
     if len(family) == 1:
         return pd.DataFrame({"probability": table[variable]}, index=index)
-    product = pd.MultiIndex.from_product([labels[v] for v in family[1:]], names=family[1:])
-    columns = product if len(family) > 2 else product.get_level_values(0)
+    above = [pd.Index(list(labels[v]), name=v, tupleize_cols=False) for v in family[1:]]
+    columns = above[0] if len(above) == 1 else pd.MultiIndex.from_product(above, names=family[1:])
     return pd.DataFrame(table[variable].reshape(len(index), -1), index=index, columns=columns)
 
 
@@ -369,6 +368,33 @@ def narcs(x: BNC) -> int:
     6
     """
     return sum(len(family) - 1 for family in check_single(x, "narcs").families)
+
+
+def greedy_scores(x: BNC) -> tuple[float, ...]:
+    """Return the scores of the steps that a greedy search took.
+
+    Returns
+    -------
+    tuple of float
+        The cross-validated accuracy of the initial structure, then after each step.
+
+    Raises
+    ------
+    ValueError
+        If the structure was not found by greedy search.
+
+    Examples
+    --------
+    >>> from bnclassify import greedy_scores, load_car, tan_hc
+    >>> [round(s, 2) for s in greedy_scores(tan_hc("class", load_car(), k=5, smooth=1, rng=0))]
+    [0.85, 0.9, 0.94]
+    """
+    model = check_single(x, "greedy_scores")
+    if model.scores is None:
+        raise ValueError(
+            "x: its structure was not found by greedy search; fssj, bsej, tan_hc, tan_hcsp and kdb are"
+        )
+    return model.scores
 
 
 def augmenting_parents(x: BNC) -> dict[Hashable, Family]:

@@ -6,6 +6,8 @@ import shutil
 import sysconfig
 from collections.abc import Iterator
 from contextlib import contextmanager
+from math import inf
+from numbers import Real
 from pathlib import Path
 from typing import Any
 
@@ -96,13 +98,14 @@ def plot(
     fontsize : float, optional
         Size of names, in points; Graphviz takes 14.
     format : str, default "svg"
-        File format that ``render()`` writes: "svg", "png", "pdf" and others.
+        File format that ``render()`` writes: "svg", "png", "pdf" and others. Without ``dot``,
+        graphviz-pure writes svg and png.
 
     Returns
     -------
     graphviz.Digraph
-        Shows itself in a notebook. ``.render("name")`` writes the files ``name`` and
-        ``name.svg``; ``.source`` is its text in the DOT language.
+        Shows itself in a notebook. ``.render(outfile="name.png", cleanup=True)`` writes a
+        file; ``.source`` is its text in the DOT language.
 
     Raises
     ------
@@ -122,7 +125,7 @@ def plot(
         raise ValueError(f"engine: expected one of {', '.join(sorted(graphviz.ENGINES))}, got {engine!r}")
     if format not in graphviz.FORMATS:
         raise ValueError(f"format: expected svg, png, pdf or another that Graphviz writes, got {format!r}")
-    if fontsize is not None and not fontsize > 0:
+    if fontsize is not None and not (isinstance(fontsize, Real) and 0 < fontsize < inf):
         raise ValueError(f"fontsize: expected a positive number of points, got {fontsize!r}")
     picture = Picture(
         engine=engine,

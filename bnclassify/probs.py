@@ -15,10 +15,10 @@ TOLERANCE = 1e-9
 """Two scores, log probabilities or weights that differ by no more than this are tied."""
 
 
-def normalize(mass: Array) -> Array:
-    """Divide by the sum over the first axis; where that is 0, give the uniform distribution."""
-    total = mass.sum(axis=0)
-    return np.where(total > 0, mass, 1.0) / np.where(total > 0, total, mass.shape[0])
+def normalize(mass: Array, axis: int = 0) -> Array:
+    """Divide by the sum over an axis; where that is 0, give the uniform distribution."""
+    total = mass.sum(axis=axis, keepdims=True)
+    return np.where(total > 0, mass, 1.0) / np.where(total > 0, total, mass.shape[axis])
 
 
 def log(probabilities: Array) -> Array:

@@ -1,19 +1,25 @@
-"""Structure and parameters in one call."""
+"""Structure and parameters in one call, and again on other data."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
+from inspect import signature
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
-from .dataset import Dataset, encode
-from .model import Model
+from .dataset import Dataset, training_data
+from .messages import listed
+from .model import Model, Recipe, check_fitted
 from .parameters.estimation import check_smooth, lp
+from .search.learners import bsej, fssj, kdb, tan_hc, tan_hcsp
 from .structure.chow_liu import tan_cl
 from .structure.fixed import aode, nb
 
-LEARNERS: dict[str, Callable[..., Model]] = {learner.__name__: learner for learner in (nb, aode, tan_cl)}
+LEARNERS: dict[str, Callable[..., Model]] = {
+    learner.__name__: learner for learner in (nb, aode, tan_cl, fssj, bsej, tan_hc, tan_hcsp, kdb)
+}
 """The learners of structure that `bnc` knows by name."""
 
 
@@ -30,7 +36,7 @@ def bnc(
     Parameters
     ----------
     dag_learner : str or callable
-        A learner of structure, or its name: "nb", "aode", "tan_cl".
+        A learner of structure, or its name, such as "tan_cl".
     class_var : str
         Name of the class.
     dataset : pandas.DataFrame or Dataset
@@ -56,12 +62,39 @@ def bnc(
     >>> nparams(bnc("tan_cl", "class", load_car(), smooth=1, dag_args={"score": "aic"}))
     131
     """
-    if not callable(dag_learner) and dag_learner not in LEARNERS:
+    if not callable(dag_learner) and not (isinstance(dag_learner, str) and dag_learner in LEARNERS):
         raise ValueError(
-            f"dag_learner: expected a function or one of {', '.join(map(repr, LEARNERS))}, "
-            f"got {dag_learner!r}"
+            f"dag_learner: expected a function or one of {listed(LEARNERS)}, got {dag_learner!r}"
         )
+    if dag_args is not None and not isinstance(dag_args, Mapping):
+        raise TypeError(f"dag_args: expected a dict of further arguments, got {dag_args!r}")
     check_smooth(smooth)
     learner = dag_learner if callable(dag_learner) else LEARNERS[dag_learner]
-    data = encode(dataset)
-    return lp(learner(class_var, data, **(dag_args or {})), data, smooth=smooth)
+    options = dict(dag_args or {})
+    used = (*options["features"], class_var) if options.get("features") is not None else None
+    data = training_data(dataset, class_var, used)
+    return lp(learner(class_var, dataset=data, **options), data, smooth=smooth)
+
+
+def relearn(x: Model, data: Dataset, *, dag: bool, rng: np.random.Generator | None = None) -> Model:
+    """Learn a model again on other data by its recipe: structure, if ``dag``, and parameters.
+
+    What draws at random while learning draws from ``rng``, if given.
+    """
+    recipe = check_recipe(x)
+    structure = _call(recipe.structure, rng, data) if dag else x
+    return _call(recipe.parameters, rng, structure, data)
+
+
+def check_recipe(x: Model) -> Recipe:
+    """Return the recipe of a model with parameters, or raise if it has none."""
+    check_fitted(x)
+    if x.recipe is None or x.recipe.parameters is None:
+        raise ValueError("x: the model does not know how it was learned; learn it with this package's verbs")
+    return x.recipe
+
+
+def _call(step: Any, rng: np.random.Generator | None, *arguments: Any) -> Any:
+    """Call a step of a recipe, with ``rng`` if the step takes it."""
+    takes_rng = rng is not None and "rng" in signature(step).parameters
+    return step(*arguments, rng=rng) if takes_rng else step(*arguments)

@@ -89,24 +89,24 @@ def test_only_data_frames_are_taken(data: Any) -> None:
 
 def test_duplicate_columns_are_named() -> None:
     twice = pd.DataFrame([["a", "b", "c"]], columns=["x", "y", "x"])
-    with pytest.raises(ValueError, match="unique, but 'x' occur"):
+    with pytest.raises(ValueError, match="occur more than once: 'x'"):
         bn.encode(twice)
 
 
 def test_absent_class_suggests_a_close_name() -> None:
     with pytest.raises(KeyError, match=r"class_var: no column 'clas'.*did you mean 'class'"):
         bn.tan_cl("clas", frame(a=["x"], **{"class": ["y"]}))
-    with pytest.raises(KeyError, match="it has 'a', 'class'"):
+    with pytest.raises(KeyError, match="there is 'a', 'class'"):
         bn.nb("zzz", frame(a=["x"], **{"class": ["y"]}))
 
 
 @pytest.mark.parametrize("learn", [lambda d: bn.tan_cl("c", d), lambda d: bn.lp(bn.nb("c", d), d, smooth=1)])
 def test_nothing_to_learn_from(learn: Any) -> None:
-    with pytest.raises(ValueError, match="no rows to learn from"):
+    with pytest.raises(ValueError, match=r"no rows to learn from|no value is known"):
         learn(frame(a=["x"], c=["y"]).iloc[:0])
-    with pytest.raises(ValueError, match="the class 'c' is missing in every row"):
+    with pytest.raises(ValueError, match=r"the class 'c' is missing in every row|no value is known in 'c'"):
         learn(frame(a=["x"], c=pd.Series([None], dtype=object)))
-    with pytest.raises(ValueError, match="all values are missing in 'a'"):
+    with pytest.raises(ValueError, match="no value is known in 'a'"):
         learn(frame(a=[None, None], c=["y", "z"]))
 
 

@@ -35,7 +35,7 @@ def test_nb_of_an_empty_frame_keeps_its_levels(car: pd.DataFrame) -> None:
 @pytest.mark.parametrize(
     ("features", "error", "message"),
     [
-        (["doors", "doors"], ValueError, "'doors' occur again"),
+        (["doors", "doors"], ValueError, "occur again: 'doors'"),
         (["class"], ValueError, "'class' is the class; leave it out"),
         (["wheels"], KeyError, "features: no column 'wheels'"),
         ("doors", TypeError, r"write \['doors'\]"),

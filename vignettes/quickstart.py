@@ -18,6 +18,6 @@ for name, model in models.items():
     print()
 
 try:
-    print("picture:", plot(models["tan_cl"]).render("car"))
+    print("picture:", plot(models["tan_cl"]).render(outfile="car.svg", cleanup=True))
 except RuntimeError as no_program:
     print("no picture:", no_program)

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from ..dataset import Dataset, encode_columns
 from ..inference.joint import log_joint
-from ..model import Model, check_fitted, class_var, classes, features
+from ..model import AODE, BNC, Model, check_fitted, class_var, classes, features
 from ..probs import first_best, log_normalize
 
 
@@ -32,8 +32,8 @@ def predict(
     Returns
     -------
     pandas.Series
-        Categorical labels, named after the class, on the index of ``newdata``. Of tied
-        classes the first in the order of levels.
+        Labels, categorical and unordered, named after the class, on the index of ``newdata``.
+        Of tied classes the first in the order of levels.
     pandas.DataFrame
         With ``prob=True``, a row a row and a column a class, rows summing to 1. A row that
         is impossible under every class has the uniform posterior.
@@ -61,7 +61,7 @@ def predict(
     model = check_fitted(x)
     data = encode_columns(newdata, features(model), argument="newdata")
     logs = log_joint(model, data)
-    labels = pd.Index(list(classes(x)), name=class_var(x))
+    labels = pd.Index(list(classes(x)), name=class_var(x), tupleize_cols=False)
     if prob:
         return pd.DataFrame(np.exp(log_normalize(logs)), index=data.index, columns=labels)
     best = pd.Categorical.from_codes(first_best(logs), categories=labels.rename(None))
@@ -84,8 +84,8 @@ def accuracy(predicted: ArrayLike, actual: ArrayLike) -> float:
     Raises
     ------
     ValueError
-        If the lengths differ, there are no labels, an actual label is missing, or two Series
-        have different indexes.
+        If the lengths differ, there are no labels, an actual label is missing, two Series
+        have different indexes, or labels of different types can never be equal.
 
     Examples
     --------
@@ -94,6 +94,10 @@ def accuracy(predicted: ArrayLike, actual: ArrayLike) -> float:
     >>> accuracy(predict(lp(nb("class", car), car, smooth=1), car), car["class"])
     0.8709490740740741
     """
+    if isinstance(predicted, BNC | AODE) or isinstance(actual, pd.DataFrame):
+        raise TypeError(
+            "predicted, actual: expected labels; write accuracy(predict(x, df), df[class_var(x)])"
+        )
     if (
         isinstance(predicted, pd.Series)
         and isinstance(actual, pd.Series)
@@ -112,4 +116,11 @@ def accuracy(predicted: ArrayLike, actual: ArrayLike) -> float:
         raise ValueError("predicted, actual: no labels to compare")
     if pd.isna(truth).any():
         raise ValueError("actual: labels are missing; compare the rows that have one")
-    return float(np.mean(guesses == truth))
+    types = [{type(label) for label in labels if not pd.isna(label)} for labels in (guesses, truth)]
+    if types[0].isdisjoint(types[1]) and not set(truth) & {g for g in guesses if not pd.isna(g)}:
+        kinds = [" and ".join(sorted(t.__name__ for t in some)) or "nothing" for some in types]
+        raise ValueError(
+            f"predicted, actual: labels of type {kinds[0]} and {kinds[1]} are never equal; "
+            "convert one, for example with .astype(str)"
+        )
+    return float(np.mean([not pd.isna(g) and g == t for g, t in zip(guesses, truth, strict=True)]))

@@ -218,10 +218,13 @@ def cmi(
     """
     if unit not in _UNITS:
         raise ValueError(f"unit: expected one of {', '.join(map(repr, _UNITS))}, got {unit!r}")
-    names = [x, y, *(() if z is None else z if isinstance(z, list | tuple) else (z,))]
+    # A tuple can be the name of one column.
+    one = isinstance(z, tuple) and z in list(getattr(dataset, "columns", ()))
+    given: Sequence[Hashable] = () if z is None else z if isinstance(z, list | tuple) and not one else (z,)
+    names = [x, y, *given]
     data = encode_columns(dataset, names, argument="x, y, z")
     if not len(data):
         raise ValueError("dataset: no rows to count")
-    first, second, *given = (data.positions[name] for name in names)
-    information, _ = mutual_information(data, first, second, given)
+    first, second, *others = (data.positions[name] for name in names)
+    information, _ = mutual_information(data, first, second, others)
     return information / _UNITS[unit]

@@ -50,6 +50,6 @@ def _refuse_incomplete(codes: Codes) -> None:
     if codes.min(initial=0) < 0:
         count = int(np.count_nonzero((codes < 0).any(axis=0)))
         raise ValueError(
-            f"data: {count} of {codes.shape[1]} rows have missing features, and prediction of such "
-            "rows is not implemented yet; leave them out, for example with .dropna()"
+            f"{count} of {codes.shape[1]} rows have missing features, and prediction of such "
+            "rows is not implemented yet; leave them out with .dropna(subset=list(features(x)))"
         )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from math import isfinite
 from numbers import Real
 
 import pandas as pd
@@ -92,8 +91,8 @@ def check_smooth(smooth: object) -> None:
     """Raise if ``smooth`` is not a finite number of 0 or more."""
     if isinstance(smooth, bool) or not isinstance(smooth, Real):
         raise TypeError(f"smooth: expected a number, got {smooth!r}")
-    if not (isfinite(smooth) and float(smooth) >= 0):
-        raise ValueError(f"smooth: expected a finite number, 0 or more, got {smooth!r}")
+    if not 0 <= smooth <= 1e100:  # type: ignore[operator]
+        raise ValueError(f"smooth: expected a finite number, 0 or more (at most 1e100), got {smooth!r}")
 
 
 def _matched(data: Dataset, model: Model) -> Dataset:

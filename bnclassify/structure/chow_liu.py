@@ -12,6 +12,7 @@ import pandas as pd
 from ..counts import PairStatistics, pair_statistics
 from ..dataset import Dataset, check_features, check_levels, training_data
 from ..graph import maximum_forest
+from ..messages import suggestion
 from ..model import BNC, Recipe
 from ..probs import TOLERANCE, Array
 from .fixed import network
@@ -87,17 +88,17 @@ def tan_cl(
     Examples
     --------
     >>> from bnclassify import load_car, modelstring, tan_cl
-    >>> modelstring(tan_cl("class", load_car(), score="aic", root="safety"))  # doctest: +NORMALIZE_WHITESPACE
+    >>> modelstring(tan_cl("class", load_car(), score="aic", root="safety"))
     '[class] [buying|class] [doors|class] [safety|class] [maint|buying:class] [persons|safety:class]
      [lug_boot|safety:class]'
     """
-    if score not in _SCORES:
+    if not isinstance(score, str) or score not in _SCORES:
         raise ValueError(f"score: expected one of {', '.join(map(repr, _SCORES))}, got {score!r}")
     data = training_data(dataset, class_var)
     features = check_features(data, class_var, None)
     if root is not None and root not in features:
         raise (ValueError if root == class_var else KeyError)(
-            f"root: expected a feature, one of {', '.join(map(repr, features))}, got {root!r}"
+            f"root: expected a feature, got {root!r}; {suggestion(root, features)}"
         )
     check_levels(data, (*features, class_var))
     parents = _forest(data, features, class_var, score, features.index(root) if root is not None else 0)

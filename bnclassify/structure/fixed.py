@@ -6,11 +6,13 @@ import re
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import pandas as pd
 
-from ..dataset import Dataset, check_features, check_names, encode, encode_columns
+from ..dataset import Dataset, check_features, check_levels, check_names, encode, encode_columns
 from ..graph import find_cycle
+from ..messages import suggestion
 from ..model import AODE, BNC, Family, Recipe
 
 
@@ -41,7 +43,14 @@ def _data_and_features(
     else:
         encode_columns(dataset, [class_var], argument="class_var")
         data = encode_columns(dataset, [*names, class_var], argument="features")
-    return data, check_features(data, class_var, names)
+    chosen = check_features(data, class_var, names)
+    check_levels(data, (*chosen, class_var))
+    return data, chosen
+
+
+def _kept(dataset: object, features: object, chosen: tuple[Hashable, ...]) -> tuple[Hashable, ...] | None:
+    """Return the features to take again from other data; None for all that it has."""
+    return None if features is None and dataset is not None else chosen
 
 
 def nb(
@@ -91,9 +100,8 @@ def nb(
       learning algorithm:  nb
     """
     data, chosen = _data_and_features(class_var, dataset, features)
-    kept = None if features is None else chosen
     model = network(class_var, dict.fromkeys(chosen, ()), data)
-    return replace(model, recipe=Recipe(partial(nb, class_var, features=kept)))
+    return replace(model, recipe=Recipe(partial(nb, class_var, features=_kept(dataset, features, chosen))))
 
 
 def aode(
@@ -136,7 +144,7 @@ def aode(
     ['[class] [doors|class] [safety|doors:class]', '[class] [safety|class] [doors|safety:class]']
     """
     data, chosen = _data_and_features(class_var, dataset, features)
-    recipe = Recipe(partial(aode, class_var, features=None if features is None else chosen))
+    recipe = Recipe(partial(aode, class_var, features=_kept(dataset, features, chosen)))
     if len(chosen) < 2:
         return replace(network(class_var, dict.fromkeys(chosen, ()), data), recipe=recipe)
     estimators = tuple(
@@ -189,7 +197,7 @@ def anb(
             "parents: expected a dict from a feature to the list of its parents, "
             f"got {type(parents).__name__}"
         )
-    above = {f: (ps,) if isinstance(ps, str) else tuple(ps) for f, ps in parents.items()}
+    above = {feature: _as_parents(feature, names) for feature, names in parents.items()}
     mentioned = tuple(dict.fromkeys(name for f, ps in above.items() for name in (f, *ps)))
     if class_var in mentioned:
         raise ValueError(
@@ -199,17 +207,30 @@ def anb(
     data, chosen = _data_and_features(class_var, dataset, mentioned if open_choice else features)
     _check_arcs(above, chosen)
     model = network(class_var, {f: above.get(f, ()) for f in chosen}, data)
-    kept = None if features is None and data is not None else chosen
-    return replace(model, recipe=Recipe(partial(anb, class_var, above, features=kept)))
+    kept = _kept(dataset, features, chosen)
+    return replace(model, recipe=Recipe(partial(_anb, class_var, tuple(above.items()), features=kept)))
+
+
+def _anb(
+    class_var: Hashable, arcs: tuple[tuple[Hashable, Family], ...], dataset: Dataset, **options: Any
+) -> BNC:
+    """Build the structure again, from arcs that cannot be changed meanwhile."""
+    return anb(class_var, dict(arcs), dataset, **options)
+
+
+def _as_parents(feature: Hashable, names: object) -> Family:
+    if isinstance(names, str):
+        return (names,)
+    if not isinstance(names, Iterable):
+        raise TypeError(f"parents: expected a list of the parents of {feature!r}, got {names!r}")
+    return tuple(names)
 
 
 def _check_arcs(parents: Mapping[Hashable, Family], features: tuple[Hashable, ...]) -> None:
     for feature, above in parents.items():
         for name in (feature, *above):
             if name not in features:
-                raise KeyError(
-                    f"parents: {name!r} is not among the features, {', '.join(map(repr, features))}"
-                )
+                raise KeyError(f"parents: {name!r} is not among the features; {suggestion(name, features)}")
         if len(set(above)) < len(above):
             raise ValueError(f"parents: a parent of {feature!r} is named twice in {above}")
     cycle = find_cycle(parents)
@@ -249,8 +270,11 @@ def from_modelstring(text: str, class_var: Hashable) -> BNC:
     >>> families(from_modelstring("[class][buying|class][maint|buying:class]", "class"))["maint"]
     ('maint', 'buying', 'class')
     """
-    if not isinstance(text, str):
-        raise TypeError(f"text: expected a text such as '[class] [x|class]', got {type(text).__name__}")
+    if not isinstance(text, str) or not isinstance(class_var, str):
+        raise TypeError(
+            "text, class_var: expected a text such as '[class] [x|class]' and the name of the class, got "
+            f"{type(text).__name__} and {type(class_var).__name__}"
+        )
     brackets = re.findall(r"\[([^\[\]|]+)(?:\|([^\[\]|]+))?\]", text)
     if not brackets or re.sub(r"\[[^\[\]|]+(\|[^\[\]|]+)?\]", "", text).strip():
         raise ValueError(f"text: expected brackets such as '[class] [x|class]', got {text!r}")
@@ -260,6 +284,11 @@ def from_modelstring(text: str, class_var: Hashable) -> BNC:
     if above.pop(class_var, None) != ():
         raise ValueError(f"class_var: expected a bracket [{class_var}] without parents in {text!r}")
     for name, names in above.items():
+        strange = [parent for parent in names if parent not in above and parent != class_var]
+        if strange or len(set(names)) < len(names):
+            raise ValueError(
+                f"text: each parent of {name!r} must have a bracket and be named once, got {':'.join(names)}"
+            )
         if class_var not in names:
             raise ValueError(
                 f"text: {name!r} does not have the class {class_var!r} as a parent, as every feature must"

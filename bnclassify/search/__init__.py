@@ -1,0 +1,1 @@
+"""Greedy learners of structure, guided by cross-validated accuracy."""

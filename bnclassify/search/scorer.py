@@ -1,0 +1,332 @@
+"""Cross-validated accuracy of many structures that differ in a few families.
+
+The log joint of a test row is a sum over families. What a family adds to it at every test row,
+its table counted on the rest of the data in each fold, is here called its contribution. A
+structure that is one edit away costs only the contributions of the families that changed.
+
+Families that share all but their last parent, their *head*, are counted together, and their
+tables kept for the steps to come.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from math import log as ln
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csc_array
+
+from ..counts import MAX_CELLS
+from ..dataset import Dataset
+from ..folds import Rows
+from ..probs import TOLERANCE, Array, log, normalize
+from .neighbours import Edit, Parents, Structure
+
+KEPT_BYTES = 2**28
+"""Tables, and contributions, are each kept from step to step as long as they fit in here."""
+
+_BLOCK_VALUES = 2**17  # log joints that are compared at once, within the cache
+_HOT_BYTES = 2**28
+_FEW = 4  # families with one head, up to where each is better treated on its own
+
+Family = tuple[int, ...]
+Index = NDArray[np.intp]
+
+
+@dataclass(frozen=True, eq=False)
+class _Tables:
+    """Logs of families with one head, in every fold.
+
+    Attributes
+    ----------
+    planes : (planes, states, width) array
+        A state is a fold with values of the head; the levels of all last parents lie side by side.
+    states : (test rows,) array
+    start : dict
+        Where the levels of a last parent begin.
+    low, high : (planes, states) arrays
+        The range over all levels.
+    """
+
+    planes: Array
+    states: Index
+    start: dict[int, int]
+    low: Array
+    high: Array
+
+    @property
+    def nbytes(self) -> int:
+        return self.planes.nbytes + self.states.nbytes
+
+
+class FoldScorer:
+    """Score structures by the mean over folds of the accuracy in the fold.
+
+    Logs of a class are kept relative to the first class, which leaves one plane of values a
+    further class. With one class, and without smoothing, where a probability may be 0, there is
+    a plane for every class, and log 0 is a number so low that no possible row comes near half
+    of it.
+
+    Parameters
+    ----------
+    data : Dataset
+        Complete; the features, then the class. Structures name features by their number.
+    tests : list of arrays
+        The rows that each fold tests; it trains on the others.
+    smooth : float
+        As in `lp`.
+    """
+
+    def __init__(self, data: Dataset, tests: Sequence[Rows], smooth: float) -> None:
+        rows = np.concatenate(tests)
+        fold = np.repeat(np.arange(len(tests)), [len(test) for test in tests])
+        self.n_tests, self.n_folds, self.n_classes = len(rows), len(tests), data.cards[-1]
+        self.partition = np.array_equal(np.sort(rows), np.arange(len(data)))
+        if not self.partition:  # one more fold that holds every row counts the totals
+            rows = np.concatenate([rows, np.arange(len(data))])
+            fold = np.concatenate([fold, np.full(len(data), len(tests))])
+        self.smooth, self.relative = smooth, smooth > 0 and self.n_classes > 1
+        self.floor = -8.0 * len(data.columns) * ln(len(data) + 2)
+        self.fold, self.classes = fold, data.codes[-1, rows].astype(np.intp)
+        # A variable of one level in place of the class stands for "no further parent".
+        self.nothing, self.cards = len(data.columns) - 1, (*data.cards[:-1], 1)
+        self.codes = data.codes.take(rows, axis=1).astype(np.intp)
+        self.codes[-1] = 0
+        self.truth = self.classes[: self.n_tests].astype(data.codes.dtype)
+        sizes = np.array([len(test) for test in tests])
+        self.bounds, self.weights = np.cumsum([0, *sizes]), 1 / (sizes * len(sizes))
+        self.every_test = np.arange(self.n_tests)
+        self.offsets = np.cumsum([0, *self.cards])
+        self.hot = self._one_hot()
+        self.ones, self.each = np.ones(len(fold), dtype=np.float32), np.arange(len(fold) + 1)
+        self.tables: dict[Family, _Tables] = {}
+        self.table_room = KEPT_BYTES
+        self.contributions: dict[Family, Array] = {}
+        self.contribution_room = KEPT_BYTES
+        self.prior = self._prior()
+        self.n_planes = len(self.prior)
+
+    def __call__(self, structure: Structure, edits: Sequence[Edit]) -> Array:
+        """Return the scores of the structure after each of the edits."""
+        current = {v: self._contribution(v, parents) for v, parents in structure.items()}
+        total = sum(current.values(), self.prior)
+        scores = np.empty(len(edits))
+        self._prepare([edit for edit in edits if len(edit) > 1])
+        heads: dict[Family, dict[int, int]] = {}
+        for i, edit in enumerate(edits):
+            (v, parents), *more = [*edit.items()] or [(-1, None)]
+            if parents is not None and not more:
+                head, last = self._split(v, parents)
+                heads.setdefault(head, {})[last] = i
+            else:
+                scores[i] = self._accuracies(self._log_joint(edit, current, total)[None], self.every_test)[0]
+        for head, wanted in heads.items():
+            base = total - current[head[0]] if head[0] in current else total
+            for lasts, result in self._score_head(head, list(wanted), base):
+                scores[[wanted[last] for last in lasts]] = result
+        return scores
+
+    def _log_joint(self, edit: Edit, current: dict[Any, Array], total: Array) -> Array:
+        """Return the log joint after an edit of several families, (planes, test rows)."""
+        logs = total.copy()
+        for v, parents in edit.items():
+            if v in current:
+                logs -= current[v]
+            if parents is not None:
+                logs += self._contribution(v, parents)
+        return logs
+
+    def _score_head(
+        self, head: Family, lasts: Sequence[int], base: Array
+    ) -> Iterator[tuple[list[int], Array]]:
+        """Score families that differ in their last parent, where the others add up to ``base``.
+
+        Rows that none of them can turn to another class are counted once for all.
+        """
+        for tables, some in self._tables_of(head, lasts):
+            rows, sure = self.every_test, np.zeros(self.n_folds, dtype=np.int64)
+            if len(some) >= _FEW:
+                low = base + tables.low.take(tables.states, axis=1)
+                high = base + tables.high.take(tables.states, axis=1)
+                settled = self._settled(low, high)
+                right = settled & (self._predict(low[None])[0] == self.truth)
+                sure = np.add.reduceat(right, self.bounds[:-1], dtype=np.int64)
+                rows = np.nonzero(~settled)[0]
+            states = tables.states.take(rows) * tables.planes.shape[2]
+            base_there = base.take(rows, axis=1)
+            size = max(1, _BLOCK_VALUES // max(1, base_there.size))
+            for block in (some[i : i + size] for i in range(0, len(some), size)):
+                index = self.codes.take(block, axis=0).take(rows, axis=1)
+                index += states
+                index += np.array([[tables.start[q]] for q in block])
+                logs = tables.planes.reshape(self.n_planes, -1).take(index, axis=1)
+                logs += base_there[:, None]
+                yield block, self._accuracies(np.moveaxis(logs, 0, 1), rows, sure)
+
+    def _settled(self, low: Array, high: Array) -> NDArray[np.bool_]:
+        """Tell in which rows one class wins whatever values within the bounds are added."""
+        if self.relative and self.n_classes == 2:
+            return (low[0] > TOLERANCE) | (high[0] <= TOLERANCE)
+        low, high = self._all_planes(low), self._all_planes(high)
+        best = low.max(axis=0)
+        contenders = np.count_nonzero(high >= best - TOLERANCE, axis=0)
+        return (contenders == 1) & (best > self.floor / 2)
+
+    def _accuracies(self, logs: Array, rows: Index, sure: NDArray[Any] | int = 0) -> Array:
+        """Turn log joints into scores.
+
+        Parameters
+        ----------
+        logs : (structures, planes, rows) array
+        rows : (rows,) array
+            Test rows, ascending.
+        sure : (folds,) array
+            Right answers in the other test rows.
+        """
+        correct = self._predict(logs) == self.truth[rows]
+        running = np.zeros((len(correct), len(rows) + 1), dtype=np.int32)
+        np.cumsum(correct, axis=1, out=running[:, 1:])
+        until = running[:, np.searchsorted(rows, self.bounds)]
+        return (sure + until[:, 1:] - until[:, :-1]) @ self.weights
+
+    def _all_planes(self, logs: Array) -> Array:
+        """Add the plane of the first class where the others are relative to it."""
+        return np.concatenate([np.zeros_like(logs[:1]), logs]) if self.relative else logs
+
+    def _predict(self, logs: Array) -> NDArray[Any]:
+        """Return the first class that ties with the best, (structures, test rows)."""
+        if self.relative and self.n_classes == 2:
+            return logs[:, 0] > TOLERANCE
+        if self.relative:
+            planes = [np.float64(0), *np.moveaxis(logs, 1, 0)]
+            best = np.maximum(logs.max(axis=1, initial=0), 0) - TOLERANCE
+        else:
+            planes = [*np.moveaxis(np.where(logs < self.floor / 2, -np.inf, logs), 1, 0)]
+            best = np.max(planes, axis=0) - TOLERANCE
+        predicted = np.full(best.shape, self.n_classes - 1, dtype=self.truth.dtype)
+        for c in reversed(range(self.n_classes - 1)):
+            np.putmask(predicted, planes[c] >= best, c)
+        return predicted
+
+    def _split(self, v: int, parents: Parents) -> tuple[Family, int]:
+        return ((v, *parents[:-1]), parents[-1]) if parents else ((v,), self.nothing)
+
+    def _contribution(self, v: int, parents: Parents) -> Array:
+        """Return what one family adds, (planes, test rows), kept from step to step if there is room."""
+        kept = self.contributions.get((v, *parents))
+        if kept is None:
+            head, last = self._split(v, parents)
+            ((tables, _),) = self._tables_of(head, [last])
+            index = self.codes[last, : self.n_tests] + tables.start[last]
+            index += tables.states * tables.planes.shape[2]
+            kept = tables.planes.reshape(self.n_planes, -1).take(index, axis=1)
+            if kept.nbytes <= self.contribution_room:
+                self.contribution_room -= kept.nbytes
+                self.contributions[v, *parents] = kept
+        return kept
+
+    def _prepare(self, edits: Sequence[Edit]) -> None:
+        """Count the families that edits ask for, those of one head together."""
+        heads: dict[Family, dict[int, None]] = {}
+        for edit in edits:
+            for v, parents in edit.items():
+                if parents is not None:
+                    head, last = self._split(v, parents)
+                    heads.setdefault(head, {})[last] = None
+        for head, lasts in heads.items():
+            self._tables_of(head, list(lasts))
+
+    def _tables_of(self, head: Family, lasts: Sequence[int]) -> list[tuple[_Tables, list[int]]]:
+        """Return tables that together hold the families of a head with these last parents."""
+        found: dict[int, tuple[_Tables, list[int]]] = {}
+        missing = []
+        for last in lasts:
+            tables = self.tables.get((*head, last))
+            if tables is None:
+                missing.append(last)
+            else:
+                found.setdefault(id(tables), (tables, []))[1].append(last)
+        if missing:
+            found[0] = (self._make_tables(head, missing), missing)
+        return list(found.values())
+
+    def _make_tables(self, head: Family, lasts: Sequence[int]) -> _Tables:
+        """Count the families of a head with these last parents, and keep their logs if there is room."""
+        if self.hot is not None and (len(lasts) >= _FEW or len(head) == 1):
+            # One product counts all; heads of one variable will be asked for them soon.
+            lasts = [q for q in range(len(self.cards)) if q not in head]
+        v, *parents = head
+        configuration, n_configurations = self._joint(parents)
+        n_states = self.cards[v] * n_configurations
+        state = self.codes[v] * n_configurations + configuration
+        starts = np.cumsum([0, *(self.cards[q] for q in lasts)]).tolist()
+        counts = self._count(state, n_states, lasts, starts)
+        logs = self._log_table(
+            counts.reshape(-1, self.n_classes, self.cards[v], n_configurations, starts[-1]), 2
+        )
+        planes = logs.reshape(len(logs), -1, starts[-1])
+        tables = _Tables(
+            planes=planes,
+            states=(self.fold * n_states + state)[: self.n_tests],
+            start=dict(zip(lasts, starts, strict=False)),
+            low=planes.min(axis=2),
+            high=planes.max(axis=2),
+        )
+        if tables.nbytes <= self.table_room:
+            self.table_room -= tables.nbytes
+            self.tables.update({(*head, last): tables for last in lasts})
+        return tables
+
+    def _joint(self, features: Sequence[int]) -> tuple[Index | int, int]:
+        """Number the joint values of features, only those that occur where there could be many."""
+        joint: Index | int = 0
+        card = 1
+        for feature in features:
+            joint = joint * self.cards[feature] + self.codes[feature]
+            card *= self.cards[feature]
+            if card > len(self.fold):
+                occurring, joint = np.unique(joint, return_inverse=True)
+                card = len(occurring)
+        return joint, card
+
+    def _count(self, state: Index, n_states: int, lasts: Sequence[int], starts: Sequence[int]) -> Array:
+        """Count fold, class and state with the levels of features, one after the other; flat."""
+        cell = (self.fold * self.n_classes + self.classes) * n_states + state
+        n_cells = (self.n_folds + (not self.partition)) * self.n_classes * n_states
+        if n_cells * starts[-1] > MAX_CELLS:
+            raise ValueError(
+                f"dataset: a candidate's tables would have {n_cells * starts[-1]:,} cells, more than "
+                f"{MAX_CELLS:,}; merge rare levels"
+            )
+        if self.hot is not None and len(lasts) >= _FEW:
+            member = csc_array((self.ones, cell, self.each), shape=(n_cells, len(cell)))
+            levels = [np.arange(self.cards[q]) + self.offsets[q] for q in lasts]
+            return (member @ self.hot)[:, np.concatenate(levels)].astype(np.float64)
+        index = [cell * starts[-1] + start + self.codes[q] for q, start in zip(lasts, starts, strict=False)]
+        counts = sum(np.bincount(i, minlength=n_cells * starts[-1]) for i in index)
+        return np.asarray(counts, dtype=np.float64)
+
+    def _one_hot(self) -> NDArray[np.float32] | None:
+        """Return zeros and ones, (rows, levels of all features), or None if that would be large."""
+        if self.offsets[-1] * len(self.fold) * 4 > _HOT_BYTES:
+            return None
+        hot = np.zeros((len(self.fold), self.offsets[-1]), dtype=np.float32)
+        hot[np.arange(len(self.fold))[:, None], (self.codes + self.offsets[:-1, None]).T] = 1
+        return hot
+
+    def _log_table(self, counts: Array, variable_axis: int) -> Array:
+        """Turn counts of tested rows, (folds, classes, …), into logs trained on the others, planes first."""
+        total = counts.sum(axis=0) if self.partition else counts[-1]
+        logs = log(normalize(total - counts[: self.n_folds] + self.smooth, axis=variable_axis))
+        planes = logs[:, 1:] - logs[:, :1] if self.relative else np.maximum(logs, self.floor)
+        return np.ascontiguousarray(np.moveaxis(planes, 1, 0))
+
+    def _prior(self) -> Array:
+        """Return what the class itself adds, (planes, test rows)."""
+        cells = self.fold * self.n_classes + self.classes
+        size = (self.n_folds + (not self.partition)) * self.n_classes
+        counts = np.bincount(cells, minlength=size).reshape(-1, self.n_classes).astype(np.float64)
+        return self._log_table(counts, variable_axis=1)[:, self.fold[: self.n_tests]]
