@@ -6,7 +6,7 @@ A data frame goes in at the top, and each stage hands on to the next::
     counts       contingency tables and mutual information
     model        the values BNC and AODE, and questions to them          params cpt families ...
     structure    learners of structure that look at counts               nb aode anb tan_cl
-    parameters   from structure and data to tables                       lp
+    parameters   from structure and data to tables                       lp (Dirichlet, MANB, AWNB, WANBIA)
     inference    the log joint of rows and classes
     folds        what cross-validation tests                             stratified_folds
     search       learners of structure guided by accuracy                fssj bsej tan_hc tan_hcsp kdb
@@ -36,6 +36,7 @@ from .model import (
     cpt,
     families,
     feature_families,
+    feature_weights,
     features,
     greedy_scores,
     is_anb,
@@ -43,6 +44,7 @@ from .model import (
     is_nb,
     is_ode,
     is_semi_naive,
+    manb_arc_posterior,
     members,
     modelstring,
     narcs,
@@ -52,6 +54,7 @@ from .model import (
     vars,
 )
 from .parameters.estimation import lp
+from .parameters.tree import min_testing_depths
 from .plotting import plot
 from .recipes import bnc
 from .search.learners import bsej, fssj, kdb, tan_hc, tan_hcsp
@@ -78,6 +81,7 @@ __all__ = [
     "encode",
     "families",
     "feature_families",
+    "feature_weights",
     "features",
     "from_modelstring",
     "fssj",
@@ -92,7 +96,9 @@ __all__ = [
     "load_voting",
     "loglik",
     "lp",
+    "manb_arc_posterior",
     "members",
+    "min_testing_depths",
     "modelstring",
     "narcs",
     "nb",

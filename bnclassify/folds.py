@@ -11,17 +11,10 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from .messages import listed, warn
+from .randomness import Seed, check_rng
 
 Rows = NDArray[np.intp]
 Folds = Sequence[ArrayLike] | NDArray[Any]
-Seed = int | np.random.Generator | None
-
-
-def check_rng(rng: Seed) -> np.random.Generator:
-    """Turn a seed, a Generator or None, which draws a fresh seed, into a Generator."""
-    if isinstance(rng, bool) or not isinstance(rng, Integral | np.random.Generator | None):
-        raise TypeError(f"rng: expected a seed or a numpy.random.Generator, got {rng!r}")
-    return np.random.default_rng(rng)
 
 
 def stratified_folds(y: ArrayLike, k: int, *, rng: Seed = None) -> NDArray[np.intp]:

@@ -63,6 +63,9 @@ class BNC(Immutable):
         How structure and parameters were learned; `cv` runs it again.
     scores : tuple of float, or None
         Of a structure found by greedy search, the scores of its steps.
+    arc_posteriors, weights : tuple of float, or None
+        A number a feature that `lp` left behind: the posterior of its arc from the class
+        (MANB), its weight (AWNB, WANBIA).
     """
 
     class_var: Hashable
@@ -71,6 +74,8 @@ class BNC(Immutable):
     cpts: tuple[Array, ...] | None = None
     recipe: Recipe | None = None
     scores: tuple[float, ...] | None = None
+    arc_posteriors: tuple[float, ...] | None = None
+    weights: tuple[float, ...] | None = None
 
     def __repr__(self) -> str:
         return _summary(
@@ -395,6 +400,79 @@ def greedy_scores(x: BNC) -> tuple[float, ...]:
             "x: its structure was not found by greedy search; fssj, bsej, tan_hc, tan_hcsp and kdb are"
         )
     return model.scores
+
+
+def manb_arc_posterior(x: BNC) -> pd.Series[float]:
+    """Return the posterior probability of each arc from the class to a feature.
+
+    Parameters
+    ----------
+    x : BNC
+        A naive Bayes fitted by ``lp(..., manb_prior=...)``.
+
+    Returns
+    -------
+    pandas.Series
+        A probability by feature.
+
+    Raises
+    ------
+    ValueError
+        If the model was not fitted so.
+
+    Examples
+    --------
+    >>> from bnclassify import load_car, lp, manb_arc_posterior, nb
+    >>> car = load_car()
+    >>> model = lp(nb("class", car), car, smooth=1, manb_prior=0.5)
+    >>> manb_arc_posterior(model).round(3).to_dict()
+    {'buying': 1.0, 'maint': 1.0, 'doors': 0.0, 'persons': 1.0, 'lug_boot': 1.0, 'safety': 1.0}
+    """
+    model = check_single(x, "manb_arc_posterior")
+    if model.arc_posteriors is None:
+        raise ValueError(
+            "x: has no posteriors of arcs; lp(x, dataset, smooth=..., manb_prior=...) makes them"
+        )
+    return pd.Series(model.arc_posteriors, index=_feature_index(model), name="arc_posterior", dtype=float)
+
+
+def feature_weights(x: BNC) -> pd.Series[float]:
+    """Return the weight of each feature.
+
+    Parameters
+    ----------
+    x : BNC
+        A model fitted by ``lp(..., awnb_trees=...)`` or ``lp(..., wanbia=True)``.
+
+    Returns
+    -------
+    pandas.Series
+        A weight from 0 to 1 by feature: 0 for a feature that the model ignores, 1 for one that
+        it takes as the data has it.
+
+    Raises
+    ------
+    ValueError
+        If the model was not fitted so.
+
+    Examples
+    --------
+    >>> from bnclassify import feature_weights, load_voting, lp, nb
+    >>> votes = load_voting().dropna()
+    >>> model = lp(nb("Class", votes), votes, smooth=1, wanbia=True)
+    >>> feature_weights(model).round(2).loc[["crime", "physician_fee_freeze"]].to_dict()
+    {'crime': 0.05, 'physician_fee_freeze': 0.96}
+    """
+    model = check_single(x, "feature_weights")
+    if model.weights is None:
+        raise ValueError(
+            "x: has no weights; lp(x, dataset, smooth=..., awnb_trees=...) or lp(..., wanbia=True) makes them"
+        )
+    return pd.Series(model.weights, index=_feature_index(model), name="weight", dtype=float)
+
+
+def _feature_index(x: BNC) -> pd.Index[Any]:
+    return pd.Index(list(features(x)), tupleize_cols=False, dtype=None if features(x) else object)
 
 
 def augmenting_parents(x: BNC) -> dict[Hashable, Family]:

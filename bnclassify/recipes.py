@@ -30,6 +30,7 @@ def bnc(
     *,
     smooth: float,
     dag_args: Mapping[str, Any] | None = None,
+    **lp_args: Any,
 ) -> Model:
     """Learn structure and parameters in one call.
 
@@ -45,6 +46,8 @@ def bnc(
         As in `lp`.
     dag_args : dict, optional
         Further arguments of the learner.
+    **lp_args
+        Further arguments of `lp`, such as ``manb_prior``.
 
     Returns
     -------
@@ -73,7 +76,7 @@ def bnc(
     options = dict(dag_args or {})
     used = (*options["features"], class_var) if options.get("features") is not None else None
     data = training_data(dataset, class_var, used)
-    return lp(learner(class_var, dataset=data, **options), data, smooth=smooth)
+    return lp(learner(class_var, dataset=data, **options), data, smooth=smooth, **lp_args)
 
 
 def relearn(x: Model, data: Dataset, *, dag: bool, rng: np.random.Generator | None = None) -> Model:

@@ -21,7 +21,7 @@ PACKAGE = ROOT / "bnclassify"
 
 # A module imports from stages before its own, or from its own stage.
 STAGES = [
-    ["immutable", "messages", "probs"],
+    ["immutable", "messages", "probs", "randomness"],
     ["graph"],
     ["dataset"],
     ["counts"],

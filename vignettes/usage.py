@@ -156,8 +156,8 @@ print(accuracies.round(3))
 print(accuracies.agg(["mean", "std"]).round(3))
 
 # %% [markdown]
-# The folds one by one: a line a fold, so that a difference which holds in nearly every fold can be told from
-# one that comes from a single lucky fold. (The picture needs matplotlib, which the extra `vignettes` installs.)
+# The folds one by one: a line a fold, so that a difference which holds in nearly every fold can be told
+# from one that comes from a single lucky fold. (The extra `vignettes` installs matplotlib for it.)
 
 # %%
 try:

@@ -10,11 +10,12 @@ import pandas as pd
 from tqdm.auto import tqdm
 
 from ..dataset import Dataset, check_columns, encode, scoring_classes, take_rows
-from ..folds import Folds, Rows, Seed, check_rng, draw_folds, fold_rows
+from ..folds import Folds, Rows, draw_folds, fold_rows
 from ..inference.joint import log_joint
 from ..messages import listed
 from ..model import AODE, BNC, Model, class_var, classes
 from ..probs import first_best
+from ..randomness import Seed, check_rng
 from ..recipes import check_recipe, relearn
 
 

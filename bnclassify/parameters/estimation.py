@@ -4,16 +4,32 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from numbers import Real
+from numbers import Integral, Real
+from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from ..dataset import Dataset, Levels, check_levels, match, training_data
-from ..model import AODE, BNC, Model, Recipe, check_model, members, vars
+from ..model import AODE, Model, check_model, is_nb, members, vars
+from ..randomness import Seed, check_rng
+from .awnb import weigh_by_depth
 from .cpts import estimate_cpts
+from .manb import average_arcs
+from .wanbia import weigh_by_likelihood
 
 
-def lp(x: Model, dataset: pd.DataFrame | Dataset, *, smooth: float) -> Model:
+def lp(
+    x: Model,
+    dataset: pd.DataFrame | Dataset,
+    *,
+    smooth: float,
+    awnb_trees: int | None = None,
+    awnb_bootstrap: float | None = None,
+    manb_prior: float | None = None,
+    wanbia: bool = False,
+    rng: Seed = None,
+) -> Model:
     """Learn the parameters of a structure: its conditional probability tables.
 
     Parameters
@@ -25,19 +41,37 @@ def lp(x: Model, dataset: pd.DataFrame | Dataset, *, smooth: float) -> Model:
     smooth : float
         Dirichlet hyperparameter added to every count, 0 or more. 0 gives maximum-likelihood
         estimates, 1 the Laplace correction.
+    awnb_trees : int, optional
+        AWNB: weight each feature by how deep this many unpruned trees test it; 10 if only
+        ``awnb_bootstrap`` is given.
+    awnb_bootstrap : float, optional
+        The share of the rows in each tree's bootstrap sample, above 0 and up to 1; a half if only
+        ``awnb_trees`` is given.
+    manb_prior : float, optional
+        MANB: average a naive Bayes over the presence of each arc from the class, with this
+        prior probability of an arc, between 0 and 1.
+    wanbia : bool, default False
+        WANBIA: weight features so that the conditional log-likelihood is as high as can be.
+    rng : int or numpy.random.Generator, optional
+        Seed of the bootstrap samples.
 
     Returns
     -------
     BNC or AODE
-        Like ``x``, with parameters.
+        Like ``x``, with parameters. `manb_arc_posterior` and `feature_weights` tell what
+        MANB, AWNB and WANBIA found.
 
     Raises
     ------
     KeyError
         If a variable of ``x`` is not a column of ``dataset``.
+    TypeError
+        If AWNB, MANB or WANBIA is asked for on an ensemble.
     ValueError
-        If ``smooth`` is negative or not finite, the data has no rows, or a value is not among
-        the levels of the structure.
+        If ``smooth`` is negative or not finite, the data has no rows, a value is not among the
+        levels of the structure, more than one of AWNB, MANB and WANBIA is asked for, an option is
+        out of range, MANB is asked for on another structure than naive Bayes, MANB or WANBIA
+        without smoothing, or no tree of AWNB has a split.
 
     Warns
     -----
@@ -51,10 +85,20 @@ def lp(x: Model, dataset: pd.DataFrame | Dataset, *, smooth: float) -> Model:
     each table is counted over the rows in which its whole family is observed. Levels are those
     that the structure knows, else those of the data.
 
+    MANB returns θ·P(arc|D) + θ₀·(1 − P(arc|D)), with θ₀ estimated without the class [2]_. AWNB and WANBIA
+    return θ^w, renormalised; AWNB takes w as the mean over trees of 1/√depth [3]_, WANBIA maximises
+    Σ ln P(class | features) over w in [0, 1] [4]_.
+
     References
     ----------
     .. [1] Heckerman, D., Geiger, D., Chickering, D. M. (1995). Learning Bayesian networks: the
        combination of knowledge and statistical data. Machine Learning 20.
+    .. [2] Dash, D., Cooper, G. F. (2002). Exact model averaging with naive Bayesian
+       classifiers. ICML 2002.
+    .. [3] Hall, M. (2007). A decision tree-based attribute weighting filter for naive Bayes.
+       Knowledge-Based Systems 20.
+    .. [4] Zaidi, N. A., Cerquides, J., Carman, M. J., Webb, G. I. (2013). Alleviating naive
+       Bayes attribute independence assumption by attribute weighting. JMLR 14.
 
     Examples
     --------
@@ -64,27 +108,82 @@ def lp(x: Model, dataset: pd.DataFrame | Dataset, *, smooth: float) -> Model:
     <BLANKLINE>
       Bayesian network classifier
     <BLANKLINE>
-      class variable:      class
-      num. features:       6
-      num. arcs:           9
-      free parameters:     131
-      learning algorithm:  tan_cl
+      class variable:     class
+      num. features:      6
+      num. arcs:          9
+      free parameters:    131
+      learning algorithm: tan_cl
     """
     model = check_model(x)
     check_smooth(smooth)
+    awnb = None
+    if awnb_trees is not None or awnb_bootstrap is not None:
+        awnb = _check_awnb(awnb_trees, awnb_bootstrap)
+    generator = check_rng(rng)
+    _check_method(model, smooth, awnb, manb_prior, wanbia)
     data = _matched(training_data(dataset, model.class_var, vars(model)), model)
+    settings = {"awnb_trees": awnb_trees, "awnb_bootstrap": awnb_bootstrap, "manb_prior": manb_prior}
+    chosen: dict[str, Any] = {name: value for name, value in settings.items() if value is not None}
+    if awnb is not None:
+        chosen["rng"] = None if isinstance(rng, np.random.Generator) else rng
+    if wanbia:
+        chosen["wanbia"] = True
+    recipe = model.recipe and replace(model.recipe, parameters=partial(lp, smooth=smooth, **chosen))
     tables = estimate_cpts(data, (f for m in members(model) for f in m.families), smooth)
-    recipe = _recipe(model, partial(lp, smooth=smooth))
     fitted = tuple(
-        replace(m, levels=data.levels, cpts=tuple(tables[f] for f in m.families)) for m in members(model)
+        replace(
+            m,
+            levels=data.levels,
+            cpts=tuple(tables[f] for f in m.families),
+            recipe=recipe,
+            weights=None,
+            arc_posteriors=None,
+        )
+        for m in members(model)
     )
-    if isinstance(model, BNC):
-        return replace(fitted[0], recipe=recipe)
-    return AODE(model.class_var, fitted, recipe)
+    if isinstance(model, AODE):
+        return AODE(model.class_var, fitted, recipe)
+    if manb_prior is not None:
+        return average_arcs(fitted[0], data, smooth, manb_prior)
+    if awnb is not None:
+        return weigh_by_depth(fitted[0], data, *awnb, generator)
+    return weigh_by_likelihood(fitted[0], data) if wanbia else fitted[0]
 
 
-def _recipe(model: Model, parameters: partial[Model]) -> Recipe | None:
-    return model.recipe and replace(model.recipe, parameters=parameters)
+def _check_awnb(trees: object, fraction: object) -> tuple[int, float]:
+    """Return the number of trees and the share of rows, defaults filled in."""
+    trees = 10 if trees is None else trees
+    fraction = 0.5 if fraction is None else fraction
+    if isinstance(trees, bool) or not isinstance(trees, Integral):
+        raise TypeError(f"awnb_trees: expected a whole number of trees, got {trees!r}")
+    if int(trees) < 1:
+        raise ValueError(f"awnb_trees: expected at least 1 tree, got {trees}")
+    if isinstance(fraction, bool) or not isinstance(fraction, Real):
+        raise TypeError(f"awnb_bootstrap: expected a number, got {fraction!r}")
+    if not 0 < float(fraction) <= 1:
+        raise ValueError(f"awnb_bootstrap: expected a share of the rows above 0 and up to 1, got {fraction}")
+    return int(trees), float(fraction)
+
+
+def _check_method(model: Model, smooth: float, awnb: object, manb_prior: object, wanbia: object) -> None:
+    """Raise where AWNB, MANB and WANBIA are asked for together, or are not defined."""
+    if not isinstance(wanbia, bool):
+        raise TypeError(f"wanbia: expected True or False, got {wanbia!r}")
+    asked = {"awnb_trees": awnb is not None, "manb_prior": manb_prior is not None, "wanbia": wanbia}
+    names = [name for name, is_asked in asked.items() if is_asked]
+    if len(names) > 1:
+        raise ValueError(f"{', '.join(names)}: only one of them can change the tables; drop the others")
+    if names and isinstance(model, AODE):
+        raise TypeError(f"{names[0]}: is defined for a single network, not for an ensemble")
+    if manb_prior is not None:
+        if isinstance(manb_prior, bool) or not isinstance(manb_prior, Real):
+            raise TypeError(f"manb_prior: expected a probability, got {manb_prior!r}")
+        if not 0 < float(manb_prior) < 1:
+            raise ValueError(f"manb_prior: expected a probability strictly between 0 and 1, got {manb_prior}")
+        if not is_nb(model):
+            raise ValueError("manb_prior: MANB is defined for a naive Bayes; learn the structure with nb")
+    if (manb_prior is not None or wanbia) and smooth == 0:
+        raise ValueError(f"{names[0]}: needs smooth above 0, so that no probability is 0")
 
 
 def check_smooth(smooth: object) -> None:

@@ -13,10 +13,11 @@ import numpy as np
 import pandas as pd
 
 from ..dataset import Dataset, check_features, check_levels, encode, take_columns, training_data
-from ..folds import Folds, Rows, Seed, check_rng, draw_folds, fold_rows
+from ..folds import Folds, Rows, draw_folds, fold_rows
 from ..messages import listed
 from ..model import BNC, Recipe
 from ..parameters.estimation import check_smooth
+from ..randomness import Seed, check_rng
 from ..structure.fixed import network
 from .greedy import Pick, Score, first_best, search
 from .neighbours import (

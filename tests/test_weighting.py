@@ -1,0 +1,241 @@
+"""MANB, AWNB and WANBIA."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.special import gammaln
+
+import bnclassify as bn
+from bnclassify.dataset import encode
+from bnclassify.parameters import tree
+from bnclassify.parameters.awnb import depth_weights
+from bnclassify.parameters.tree import testing_depths as depths_of_trees
+from bnclassify.parameters.wanbia import objective_of
+
+from .conftest import read_reference, reference_frame
+from .strategies import frames, networks, smooths
+from .test_reference import as_array, close
+
+NAMES = ["car", "voting_complete", "voting"]
+
+
+def naive(name: str, **options: Any) -> bn.BNC:
+    frame, class_var = reference_frame(name), read_reference(name)["class"]
+    return bn.lp(bn.nb(class_var, frame), frame, **options)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_manb_reference(name: str) -> None:
+    for expected in read_reference(name)["manb"]:
+        x = naive(name, smooth=expected["smooth"], manb_prior=expected["prior"])
+        posterior = bn.manb_arc_posterior(x)
+        close(posterior, [expected["arc_posterior"][v] for v in posterior.index])
+        table = expected["cpt_first"]
+        close(bn.params(x)[table["family"][0]], as_array(table))
+
+
+@pytest.mark.parametrize("name", ["car_search", "voting_complete_search"])
+def test_manb_in_cross_validation(name: str) -> None:
+    reference, frame = read_reference(name), reference_frame(name)
+    first = read_reference(name.removesuffix("_search"))["manb"]
+    x = bn.lp(
+        bn.nb(reference["class"], frame), frame, smooth=reference["smooth"], manb_prior=first[1]["prior"]
+    )
+    table = bn.cv(x, frame, folds=reference["folds"], mean=False)
+    np.testing.assert_allclose(table[0], reference["cv"]["manb"], rtol=0, atol=1e-12)
+
+
+@given(frames(min_rows=3, max_rows=15, max_features=4), smooths, st.sampled_from([0.1, 0.5, 0.9]))
+@settings(max_examples=30)
+def test_manb_equals_the_average_over_all_structures(
+    frame: pd.DataFrame, smooth: float, prior: float
+) -> None:
+    """Enumerate the 2^n naive Bayes structures, with the marginal likelihood of each."""
+    x = bn.lp(bn.nb("class", frame), frame, smooth=smooth, manb_prior=prior)
+    data = encode(frame)
+    features, classes = data.codes[:-1], data.codes[-1]
+    logs, joints = [], []
+    for arcs in product([False, True], repeat=len(features)):
+        weight = 0.0
+        predictive = np.log(bn.params(x)["class"])[None, :].repeat(len(frame), axis=0)
+        for code, r, arc in zip(features, data.cards, arcs, strict=False):
+            groups = classes if arc else np.zeros_like(classes)
+            n = np.zeros((r, data.cards[-1]))
+            np.add.at(n, (code, groups), 1)
+            n = n if arc else n[:, :1]
+            weight += np.log(prior if arc else 1 - prior)
+            weight += (gammaln(r * smooth) - gammaln(n.sum(axis=0) + r * smooth)).sum()
+            weight += (gammaln(n + smooth) - gammaln(smooth)).sum()
+            theta = (n + smooth) / (n.sum(axis=0) + r * smooth)
+            predictive = predictive + np.log(theta[code])
+        logs.append(weight)
+        joints.append(np.exp(predictive))
+    weights = np.exp(np.array(logs) - max(logs))
+    average = np.tensordot(weights / weights.sum(), np.array(joints), axes=1)
+    np.testing.assert_allclose(
+        bn.predict(x, frame, prob=True), average / average.sum(axis=1, keepdims=True), rtol=1e-9
+    )
+
+
+def test_manb_needs_a_naive_bayes_and_a_prior(car: pd.DataFrame) -> None:
+    x = bn.nb("class", car)
+    with pytest.raises(ValueError, match="MANB is defined for a naive Bayes"):
+        bn.lp(bn.tan_cl("class", car), car, smooth=1, manb_prior=0.5)
+    with pytest.raises(TypeError, match="not for an ensemble"):
+        bn.lp(bn.aode("class", car), car, smooth=1, manb_prior=0.5)
+    for prior in (0, 1, -1, np.nan):
+        with pytest.raises(ValueError, match="strictly between 0 and 1"):
+            bn.lp(x, car, smooth=1, manb_prior=prior)
+    for option in ({"manb_prior": 0.5}, {"wanbia": True}):
+        with pytest.raises(ValueError, match="needs smooth above 0"):
+            bn.lp(x, car, smooth=0, **option)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_awnb_reference(name: str) -> None:
+    reference = read_reference(name)
+    data, class_var, awnb = encode(reference_frame(name)), reference["class"], reference["awnb"]
+    features = [v for v in data.columns if v != class_var]
+    samples = [np.array(rows) for rows in awnb["rows"]]
+    expected = [[tree.get(v, 0) for v in features] for tree in awnb["min_depths"]]
+    np.testing.assert_array_equal(depths_of_trees(data, features, class_var, samples), expected)
+    close(depth_weights(data, features, class_var, samples), [awnb["weights"][v] for v in features])
+
+
+def test_tables_are_powers_renormalised(car: pd.DataFrame) -> None:
+    for learn in (bn.nb, bn.tan_cl):
+        plain = bn.lp(learn("class", car), car, smooth=0)
+        x = bn.lp(plain, car, smooth=0, awnb_trees=3, rng=1)
+        weights = bn.feature_weights(x)
+        assert weights.between(0, 1).all()
+        for feature, w in weights.items():
+            power = bn.params(plain)[feature] ** w
+            np.testing.assert_allclose(bn.params(x)[feature], power / power.sum(axis=0), rtol=1e-12)
+        np.testing.assert_array_equal(bn.params(x)["class"], bn.params(plain)["class"])
+
+
+def test_awnb_is_fixed_by_a_seed_and_repeated_in_cv(car: pd.DataFrame) -> None:
+    x, y = (bn.lp(bn.nb("class", car), car, smooth=1, awnb_trees=3, rng=4) for _ in range(2))
+    pd.testing.assert_series_equal(bn.feature_weights(x), bn.feature_weights(y))
+    folds = bn.stratified_folds(car["class"], 3, rng=0)
+    by_hand = []
+    for fold in range(3):
+        trained, tested = car[folds != fold], car[folds == fold]
+        again = bn.lp(bn.nb("class", trained), trained, smooth=1, awnb_trees=3, rng=4)
+        by_hand.append(bn.accuracy(bn.predict(again, tested), tested["class"]))
+    np.testing.assert_array_equal(bn.cv(x, car, folds=folds, mean=False)[0], by_hand)
+    assert bn.cv(x, car, k=3, rng=9) == bn.cv(x, car, k=3, rng=9)
+
+
+def test_awnb_without_a_split() -> None:
+    frame = pd.DataFrame({"a": ["x"] * 6, "class": list("pqpqpq")})
+    with pytest.raises(ValueError, match="no tree has a split"):
+        bn.lp(bn.nb("class", frame), frame, smooth=1, awnb_trees=2, rng=0)
+    assert bn.min_testing_depths("class", frame).empty
+
+
+def test_depths_of_a_tree_by_hand() -> None:
+    """The class is a XOR-like function: c first, then a within c = 1."""
+    frame = pd.DataFrame(
+        {"a": [0, 1, 0, 1, 0, 1], "b": [0] * 6, "c": [0, 0, 0, 0, 1, 1], "class": list("ppppqp")}
+    )
+    assert bn.min_testing_depths("class", frame).to_dict() == {"a": 2, "c": 1}
+
+
+def test_a_split_that_corrects_nothing_is_removed() -> None:
+    frame = pd.DataFrame({"a": [0] * 5 + [1] * 5, "class": list("ppppp") + list("pppqq")})
+    assert bn.min_testing_depths("class", frame).empty
+
+
+def test_many_levels_and_classes_do_not_explode() -> None:
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"many": rng.integers(0, 200, 600), "few": rng.integers(0, 9, 600)})
+    frame["class"] = (frame["many"] % 7) + rng.integers(0, 2, 600)
+    assert bn.min_testing_depths("class", frame)["many"] == 1
+
+
+def test_principal_component_order_is_the_share_with_two_classes() -> None:
+    """With two classes both orders cut alike, so the general one is checked by the special one."""
+    rng = np.random.default_rng(3)
+    counts = rng.integers(0, 9, (50, 12, 2))
+    two, _ = tree._best_cut(counts)
+    three, _ = tree._best_cut(np.concatenate([counts, np.zeros((50, 12, 1), dtype=int)], axis=2))
+    np.testing.assert_allclose(two, three, rtol=1e-9)
+    subset, _ = tree._best_subset(counts)
+    np.testing.assert_allclose(two, subset, rtol=1e-9)
+
+
+@pytest.mark.parametrize("name", ["car", "voting_complete"])
+def test_wanbia_reference(name: str) -> None:
+    reference, frame = read_reference(name)["wanbia"], reference_frame(name)
+    x = naive(name, smooth=1)
+    objective = objective_of(x, encode(frame))
+    close(objective(np.ones(len(bn.features(x))))[0], reference["at_ones"]["negative_cll"])
+    ramp = np.array([reference["at_ramp"]["weights"][v] for v in bn.features(x)])
+    close(objective(ramp)[0], reference["at_ramp"]["negative_cll"])
+    y = naive(name, smooth=1, wanbia=True)
+    assert -bn.cloglik(y, frame) <= reference["negative_cll"] * (1 + 1e-9)
+    assert bn.feature_weights(y).between(0, 1).all()
+
+
+@given(st.data())
+@settings(max_examples=40)
+def test_wanbia_objective_is_that_of_the_model_and_its_gradient_exact(data: st.DataObject) -> None:
+    frame = data.draw(frames(min_rows=4, missing=data.draw(st.sampled_from([0, 0.2]))))
+    smooth = data.draw(st.sampled_from([0.5, 1.0]))
+    x = bn.lp(data.draw(networks(frame, max_parents=1)), frame, smooth=smooth)
+    objective = objective_of(x, encode(frame))
+    n = len(bn.features(x))
+    weights = np.random.default_rng(data.draw(st.integers(0, 999))).uniform(0.1, 0.9, n)
+    value, gradient = objective(weights)
+    step = 1e-5 * np.eye(n)
+    central = [(objective(weights + h)[0] - objective(weights - h)[0]) / 2e-5 for h in step]
+    np.testing.assert_allclose(gradient, central, rtol=1e-5, atol=1e-7)
+    if not frame.isna().any(axis=None):
+        from bnclassify.parameters.weighting import with_weights
+
+        assert -bn.cloglik(with_weights(x, weights), frame) == pytest.approx(value, rel=1e-9, abs=1e-9)
+
+
+def test_wanbia_is_at_least_as_good_as_no_weights(votes: pd.DataFrame) -> None:
+    for learn in (bn.nb, bn.tan_cl):
+        plain = bn.lp(learn("Class", votes), votes, smooth=1)
+        assert bn.cloglik(bn.lp(plain, votes, smooth=1, wanbia=True), votes) >= bn.cloglik(plain, votes)
+
+
+def test_one_of_them_at_a_time(car: pd.DataFrame) -> None:
+    x = bn.nb("class", car)
+    with pytest.raises(ValueError, match="awnb_trees, wanbia: only one"):
+        bn.lp(x, car, smooth=1, awnb_trees=3, wanbia=True)
+    with pytest.raises(ValueError, match="awnb_trees: expected at least 1"):
+        bn.lp(x, car, smooth=1, awnb_trees=0)
+    with pytest.raises(TypeError, match="awnb_trees: expected a whole number"):
+        bn.lp(x, car, smooth=1, awnb_trees="ten")
+    with pytest.raises(ValueError, match="awnb_bootstrap: expected a share"):
+        bn.lp(x, car, smooth=1, awnb_bootstrap=1.5)
+    with pytest.raises(TypeError, match="wanbia: expected True or False"):
+        bn.lp(x, car, smooth=1, wanbia="yes")
+
+
+def test_questions_say_which_argument_makes_the_answer(car: pd.DataFrame) -> None:
+    x = bn.lp(bn.nb("class", car), car, smooth=1)
+    with pytest.raises(ValueError, match="manb_prior"):
+        bn.manb_arc_posterior(x)
+    with pytest.raises(ValueError, match=r"awnb_trees.*wanbia=True"):
+        bn.feature_weights(x)
+    weighted = bn.lp(x, car, smooth=1, awnb_trees=2, rng=0)
+    assert bn.lp(weighted, car, smooth=1).weights is None
+
+
+def test_the_class_alone() -> None:
+    frame = pd.DataFrame({"class": list("ppq")})
+    for option in ({"manb_prior": 0.5}, {"wanbia": True}):
+        x = bn.lp(bn.nb("class"), frame, smooth=1, **option)
+        assert bn.predict(x, frame).tolist() == ["p", "p", "p"]
