@@ -37,7 +37,8 @@ def bars(title: str, label: str, columns: Mapping[str, pd.Series]) -> None:
     figure, axes = plt.subplots(figsize=(7, 1.2 + 0.32 * len(frame)), layout="constrained")
     frame.plot.barh(ax=axes, color=["#b3470f", "#1f4e79"][: frame.shape[1]], width=0.75)
     axes.set(xlabel=label, ylabel="", title=title, xlim=(0, 1))
-    axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.18), ncols=2, frameon=False)
+    axes.get_legend().remove()
+    figure.legend(loc="outside lower center", ncols=2, frameon=False)
     figure.savefig(f"{title.replace(' ', '_')}.png", dpi=110)
 
 
