@@ -15,7 +15,7 @@ from ..probs import first_best, log_normalize
 
 
 def predict(
-    x: Model, newdata: pd.DataFrame | Dataset, *, prob: bool = False
+    x: Model, newdata: pd.DataFrame | Dataset, *, prob: bool = False, unseen: str = "error"
 ) -> pd.Series[Any] | pd.DataFrame:
     """Predict the class of each row, or its posterior probabilities.
 
@@ -26,8 +26,12 @@ def predict(
     newdata : pandas.DataFrame or Dataset
         Has a column for each feature of ``x``, matched by name and label; others, the class
         among them, are ignored. May have no rows.
+        Missing features are summed out exactly; if all are, the posterior is the prior.
     prob : bool, default False
         Whether to return posteriors instead of labels.
+    unseen : {"error", "missing"}, default "error"
+        What to do about a value that was not among the levels in training: raise, or take it
+        as missing.
 
     Returns
     -------
@@ -43,7 +47,7 @@ def predict(
     KeyError
         If a feature is not a column of ``newdata``.
     ValueError
-        If a value was not among the levels in training, a feature is missing, or the model
+        If a value was not among the levels in training and ``unseen`` is "error", or the model
         has no parameters.
 
     Examples
@@ -59,8 +63,10 @@ def predict(
     1727   0.093  0.198  0.194  0.514
     """
     model = check_fitted(x)
+    if unseen not in ("error", "missing"):
+        raise ValueError(f"unseen: expected 'error' or 'missing', got {unseen!r}")
     data = encode_columns(newdata, features(model), argument="newdata")
-    logs = log_joint(model, data)
+    logs = log_joint(model, data, unseen=unseen)
     labels = pd.Index(list(classes(x)), name=class_var(x), tupleize_cols=False)
     if prob:
         return pd.DataFrame(np.exp(log_normalize(logs)), index=data.index, columns=labels)

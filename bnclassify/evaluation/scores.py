@@ -35,7 +35,8 @@ def loglik(x: Model, dataset: pd.DataFrame | Dataset) -> float:
     x : BNC or AODE
         A model with parameters.
     dataset : pandas.DataFrame or Dataset
-        Has all variables of the model, the class in every row.
+        Has all variables of the model, the class in every row. Missing features are summed
+        out exactly.
 
     Returns
     -------

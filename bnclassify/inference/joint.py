@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from ..dataset import Dataset, match
 from ..model import Model, classes, features, members, values
 from ..probs import Array, Codes, log_sum_exp
-from .complete import network_factors, sum_factors
+from . import elimination, forest
+from .factors import Factor, network_factors, sum_factors
 
 _BLOCK_ROWS = 2**13  # what a block needs stays in cache
 
 
-def log_joint(x: Model, data: Dataset) -> Array:
-    """Return ln P(row, class) for each row and class.
+def log_joint(x: Model, data: Dataset, *, unseen: str = "error") -> Array:
+    """Return ln P(observed features, class) for each row and class.
+
+    Features that are missing are summed out exactly.
 
     Parameters
     ----------
@@ -21,6 +26,8 @@ def log_joint(x: Model, data: Dataset) -> Array:
         A model with parameters.
     data : Dataset
         Has a column for each feature of the model.
+    unseen : {"error", "missing"}
+        What becomes of values that are not among the model's levels.
 
     Returns
     -------
@@ -29,27 +36,37 @@ def log_joint(x: Model, data: Dataset) -> Array:
     """
     labels = values(x)
     names = features(x)
-    codes = match(data, names, tuple(labels[name] for name in names))
-    _refuse_incomplete(codes)
-    rows, n_classes = len(data), len(classes(x))
-    networks = [network_factors(member) for member in members(x)]
+    codes = match(data, names, tuple(labels[name] for name in names), unseen=unseen)
+    return joint_of_codes([network_factors(member) for member in members(x)], codes, len(classes(x)))
+
+
+def joint_of_codes(networks: Sequence[Sequence[Factor]], codes: Codes, n_classes: int) -> Array:
+    """Return the log of the mean joint of networks, (rows, classes), from codes, -1 where missing."""
+    rows = codes.shape[1]
     result = np.empty((rows, n_classes))
     for start in range(0, rows, _BLOCK_ROWS):
         block = slice(start, start + _BLOCK_ROWS)
-        parts = [sum_factors(factors, codes[:, block], n_classes) for factors in networks]
+        parts = [network_joint(factors, codes[:, block], n_classes) for factors in networks]
         result[block] = parts[0] if len(parts) == 1 else _log_mean(parts)
     return result
+
+
+def network_joint(factors: Sequence[Factor], codes: Codes, n_classes: int) -> Array:
+    """Return the log joint of one network, (rows, classes); its factors are in the order of codes."""
+    missing = codes.min(axis=0, initial=0) < 0
+    if not missing.any():
+        return sum_factors(factors, codes, n_classes, complete=True)
+    total = sum_factors(factors, codes, n_classes, complete=False)
+    longest = max(len(factor.scope) for factor in factors)
+    if longest > 1:  # in a naive Bayes, missing features are leaves and sum to 1
+        some = np.nonzero(missing)[0]
+        part = total[some]
+        room = forest if longest == 2 else elimination
+        room.add_missing(part, factors[:-1], codes[:, some])
+        total[some] = part
+    return total
 
 
 def _log_mean(logs: list[Array]) -> Array:
     """Log of the mean of exponentials over a list of arrays."""
     return log_sum_exp(np.stack(logs, axis=-1)) - np.log(len(logs))
-
-
-def _refuse_incomplete(codes: Codes) -> None:
-    if codes.min(initial=0) < 0:
-        count = int(np.count_nonzero((codes < 0).any(axis=0)))
-        raise ValueError(
-            f"{count} of {codes.shape[1]} rows have missing features, and prediction of such "
-            "rows is not implemented yet; leave them out with .dropna(subset=list(features(x)))"
-        )

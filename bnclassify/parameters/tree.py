@@ -196,7 +196,7 @@ class _Forest:
     def _counts(self, r: int, features: Sequence[int], n_nodes: int) -> Rows:
         """Count levels and classes in every node, (features · nodes, levels, classes)."""
         codes = self.codes.take(features, axis=0)
-        cells = codes * np.intp(self.n_classes)
+        cells = codes.astype(np.intp) * self.n_classes
         cells += self.node * (r * self.n_classes) + self.classes
         cells += np.arange(len(features))[:, None] * (n_nodes * r * self.n_classes)
         if codes.min(initial=0) < 0:

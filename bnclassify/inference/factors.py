@@ -1,0 +1,78 @@
+"""Log tables of families, padded so that a missing value adds nothing when rows are looked up."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+
+from ..counts import flat_index
+from ..model import BNC
+from ..probs import Array, Codes, log
+
+
+@dataclass(frozen=True, eq=False)
+class Factor:
+    """The table of one family in logs, ln θ.
+
+    Attributes
+    ----------
+    scope : tuple of int
+        Numbers of the variable and of its feature parents; empty for the class's own.
+    table : (levels of each member of the scope…, classes) array
+    """
+
+    scope: tuple[int, ...]
+    table: Array
+
+    @cached_property
+    def padded(self) -> Array:
+        """The table with a further level 0 for "missing" at the end of each feature's axis.
+
+        The code of a missing value is -1. In a flat index that wraps round, it leads to one
+        of these zeros whatever the other codes are.
+        """
+        return np.pad(self.table, [(0, 1)] * len(self.scope) + [(0, 0)])
+
+
+def network_factors(x: BNC) -> list[Factor]:
+    """Turn the tables of a fitted network into factors, features in order, the class's own last."""
+    position = {family[0]: i for i, family in enumerate(x.families)}
+    return [
+        Factor(tuple(position[v] for v in family[:-1]), log(table))
+        for family, table in zip(x.families, x.cpts or (), strict=True)
+    ]
+
+
+def sum_factors(factors: Sequence[Factor], codes: Codes, n_classes: int, *, complete: bool) -> Array:
+    """Sum factors at each row, those without a missing member.
+
+    Parameters
+    ----------
+    factors : sequence of Factor
+    codes : (features, rows) array of integers
+        -1 where missing.
+    n_classes : int
+    complete : bool
+        Whether no code is missing. The sums are the same either way.
+
+    Returns
+    -------
+    (rows, classes) array
+    """
+    total = np.zeros((codes.shape[1], n_classes))
+    looked_up = np.empty_like(total)
+    for factor in factors:
+        if not factor.scope:
+            total += factor.table
+            continue
+        table = factor.table if complete else factor.padded
+        index = flat_index([codes[i] for i in factor.scope], table.shape[:-1])
+        # With a mode, take writes into the buffer; only "wrap" ever moves an index.
+        mode: Literal["clip", "wrap"] = "clip" if complete else "wrap"
+        np.take(table.reshape(-1, n_classes), index, axis=0, out=looked_up, mode=mode)
+        total += looked_up
+    return total

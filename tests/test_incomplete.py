@@ -1,0 +1,199 @@
+"""Rows with missing features: exact marginalisation, against enumeration."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import bnclassify as bn
+from bnclassify.inference import elimination
+
+from .conftest import read_reference, reference_frame
+from .strategies import frames, networks
+from .test_evaluation import joint_by_hand
+
+
+def joint_by_enumeration(x: bn.BNC, row: pd.Series, label: object) -> float:
+    """Sum the product of the tables over all values of what is missing."""
+    missing = [v for v in bn.features(x) if pd.isna(row[v])]
+    total = 0.0
+    for filled in product(*(bn.values(x)[v] for v in missing)):
+        whole = row.astype(object).copy()
+        for v, value in zip(missing, filled, strict=True):
+            whole[v] = value
+        total += joint_by_hand(x, whole, label)
+    return total
+
+
+def posterior_by_enumeration(x: bn.BNC | bn.AODE, frame: pd.DataFrame) -> np.ndarray:
+    joint = np.array(
+        [
+            [np.mean([joint_by_enumeration(m, row, c) for m in bn.members(x)]) for c in bn.classes(x)]
+            for _, row in frame.iterrows()
+        ]
+    )
+    return joint / joint.sum(axis=1, keepdims=True)
+
+
+def with_holes(frame: pd.DataFrame, share: float, seed: int) -> pd.DataFrame:
+    """Remove feature values at random."""
+    holes = np.random.default_rng(seed).random(frame.shape) < share
+    holes[:, frame.columns.get_loc("class")] = False
+    return frame.mask(holes)
+
+
+@pytest.mark.parametrize("kind", ["nb", "tan", "any", "aode"])
+@given(st.data())
+@settings(max_examples=25)
+def test_posteriors_equal_enumeration(kind: str, data: st.DataObject) -> None:
+    frame = data.draw(frames(max_rows=15, max_features=5, missing=0.1))
+    structure = {
+        "nb": lambda: bn.nb("class", frame),
+        "tan": lambda: data.draw(networks(frame, max_parents=1)),
+        "any": lambda: data.draw(networks(frame)),
+        "aode": lambda: bn.aode("class", frame),
+    }[kind]()
+    x = bn.lp(structure, frame, smooth=data.draw(st.sampled_from([0.1, 1.0])))
+    new = with_holes(frame, data.draw(st.sampled_from([0.2, 0.6, 1.0])), data.draw(st.integers(0, 999)))
+    np.testing.assert_allclose(bn.predict(x, new, prob=True), posterior_by_enumeration(x, new), rtol=1e-9)
+    if kind != "aode":
+        joint = [joint_by_enumeration(x, row, row["class"]) for _, row in new.iterrows()]
+        assert bn.loglik(x, new) == pytest.approx(np.log(joint).sum(), rel=1e-9, abs=1e-12)
+
+
+@given(st.data())
+@settings(max_examples=25)
+def test_impossible_values_are_summed_out_too(data: st.DataObject) -> None:
+    frame = data.draw(frames(max_rows=8, max_features=4))
+    x = bn.lp(data.draw(networks(frame)), frame, smooth=0)
+    new = with_holes(frame, 0.5, 1)
+    np.testing.assert_allclose(bn.predict(x, new, prob=True), posterior_by_enumeration(x, new), atol=1e-9)
+
+
+def test_elimination_equals_messages_on_trees() -> None:
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.integers(0, 3, (300, 12)), columns=[f"x{i}" for i in range(12)])
+    frame["class"] = rng.integers(0, 2, 300)
+    x = bn.lp(bn.tan_cl("class", frame.astype("category")), frame.astype("category"), smooth=1)
+    new = with_holes(frame.astype("category"), 0.4, 2)
+    by_messages = bn.predict(x, new, prob=True)
+    from bnclassify.inference import joint as joint_module
+
+    original = joint_module.forest
+    try:
+        joint_module.forest = elimination
+        by_elimination = bn.predict(x, new, prob=True)
+    finally:
+        joint_module.forest = original
+    np.testing.assert_allclose(by_messages, by_elimination, rtol=1e-10)
+
+
+@pytest.mark.parametrize("name", ["nb", "tan_cl_loglik", "tan_cl_aic", "aode"])
+def test_reference_posteriors(name: str) -> None:
+    reference, frame = read_reference("voting_incomplete"), reference_frame("voting")
+    structure = {
+        "nb": bn.nb("Class", frame),
+        "tan_cl_loglik": bn.tan_cl("Class", frame),
+        "tan_cl_aic": bn.tan_cl("Class", frame, score="aic"),
+        "aode": bn.aode("Class", frame),
+    }[name]
+    x = bn.lp(structure, frame, smooth=reference["smooth"])
+    rows = frame.iloc[reference["rows"]]
+    np.testing.assert_allclose(bn.predict(x, rows, prob=True), reference[name]["posterior"], rtol=1e-9)
+    if name != "aode":
+        assert bn.loglik(x, rows) == pytest.approx(reference[name]["loglik_rows"], rel=1e-9)
+        assert bn.cloglik(x, rows) == pytest.approx(reference[name]["cloglik_rows"], rel=1e-9)
+
+
+def test_complete_rows_do_not_change_beside_incomplete_ones(voting: pd.DataFrame) -> None:
+    structures = [
+        bn.nb("Class", voting),
+        bn.tan_cl("Class", voting),
+        bn.aode("Class", voting),
+        bn.anb("Class", {"crime": ["immigration", "mx_missile"]}, voting),
+    ]
+    complete = voting.notna().all(axis=1)
+    for structure in structures:
+        x = bn.lp(structure, voting, smooth=1)
+        together = bn.predict(x, voting, prob=True)[complete]
+        alone = bn.predict(x, voting[complete], prob=True)
+        pd.testing.assert_frame_equal(together, alone, check_exact=True)
+
+
+def test_all_missing_gives_the_prior(voting: pd.DataFrame) -> None:
+    nothing = pd.DataFrame({v: pd.Categorical([None] * 3) for v in voting.columns[:-1]})
+    for structure in (bn.nb("Class", voting), bn.tan_cl("Class", voting)):
+        x = bn.lp(structure, voting, smooth=1)
+        prior = np.tile(bn.params(x)["Class"], (3, 1))
+        np.testing.assert_allclose(bn.predict(x, nothing, prob=True), prior, rtol=1e-12)
+
+
+@pytest.mark.parametrize("share", [0.1, 0.9])
+def test_a_thousand_features_do_not_underflow(share: float) -> None:
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.integers(0, 2, (40, 1000)), columns=[f"x{i}" for i in range(1000)])
+    frame["class"] = rng.integers(0, 2, 40)
+    frame = frame.astype("category")
+    x = bn.lp(bn.tan_cl("class", frame), frame, smooth=1)
+    new = with_holes(frame, share, 1)
+    assert np.isfinite(bn.loglik(x, new))
+    np.testing.assert_allclose(bn.predict(x, new, prob=True).sum(axis=1), 1)
+
+
+def test_a_chain_of_missing_features_is_summed_exactly() -> None:
+    """P(last | first) is a product of matrices."""
+    rng = np.random.default_rng(4)
+    frame = pd.DataFrame(rng.integers(0, 2, (60, 6)), columns=list("abcdef")).assign(**{"class": "k"})
+    frame = frame.astype("category")
+    x = bn.lp(
+        bn.anb("class", {b: [a] for a, b in zip("abcde", "bcdef", strict=True)}, frame), frame, smooth=1
+    )
+    row = frame.iloc[[0]].copy()
+    row[list("bcde")] = np.nan
+    step = [bn.params(x)[v][:, :, 0] for v in "bcdef"]
+    chain = step[4] @ step[3] @ step[2] @ step[1] @ step[0]
+    first, last = int(frame["a"].iloc[0]), int(frame["f"].iloc[0])
+    expected = np.log(bn.params(x)["a"][first, 0] * chain[last, first])
+    assert bn.loglik(x, row) == pytest.approx(expected, rel=1e-12)
+
+
+def test_a_sum_too_large_is_refused_by_its_size(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(elimination, "MAX_CELLS", 600)
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.integers(0, 5, (50, 5)), columns=list("abcde")).assign(**{"class": "k"})
+    frame = frame.astype("category")
+    x = bn.lp(bn.anb("class", {"e": list("abcd")}, frame), frame, smooth=1)
+    row = frame.iloc[[0]].copy()
+    row[list("abcd")] = np.nan
+    with pytest.raises(
+        ValueError, match=r"4 features are missing together in a row, .* 625 cells, more than 600"
+    ):
+        bn.predict(x, row)
+
+
+def test_unseen_levels_can_be_taken_as_missing(car: pd.DataFrame) -> None:
+    x = bn.lp(bn.tan_cl("class", car), car, smooth=1)
+    strange = car.astype(str).assign(safety="extreme").head(20)
+    missing = car.head(20).assign(safety=pd.Categorical([None] * 20))
+    pd.testing.assert_frame_equal(
+        bn.predict(x, strange, prob=True, unseen="missing"), bn.predict(x, missing, prob=True)
+    )
+    with pytest.raises(ValueError, match="unseen: expected 'error' or 'missing'"):
+        bn.predict(x, strange, unseen="ignore")
+
+
+def test_accuracy_and_cv_take_incomplete_rows(voting: pd.DataFrame) -> None:
+    x = bn.lp(bn.tan_cl("Class", voting), voting, smooth=1)
+    assert bn.accuracy(bn.predict(x, voting), voting["Class"]) > 0.93
+    folds = bn.stratified_folds(voting["Class"], 5, rng=0)
+    by_hand = []
+    for fold in range(5):
+        trained, tested = voting[folds != fold], voting[folds == fold]
+        again = bn.lp(bn.tan_cl("Class", trained), trained, smooth=1)
+        by_hand.append(bn.accuracy(bn.predict(again, tested), tested["Class"]))
+    np.testing.assert_array_equal(bn.cv(x, voting, folds=folds, mean=False)[0], by_hand)
