@@ -6,8 +6,8 @@ A data frame goes in at the top, and each stage hands on to the next::
     counts       contingency tables and mutual information
     model        the values BNC and AODE, and questions to them          params cpt families ...
     structure    learners of structure that look at counts               nb aode anb tan_cl
-    parameters   from structure and data to tables                       lp (Dirichlet, MANB, AWNB, WANBIA)
     inference    the log joint of rows and classes
+    parameters   from structure and data to tables                       lp (Dirichlet, MANB, AWNB ...)
     folds        what cross-validation tests                             stratified_folds
     search       learners of structure guided by accuracy                fssj bsej tan_hc tan_hcsp kdb
     recipes      structure and parameters in one call                    bnc
@@ -34,6 +34,7 @@ from .model import (
     class_var,
     classes,
     cpt,
+    em_objectives,
     families,
     feature_families,
     feature_weights,
@@ -78,6 +79,7 @@ __all__ = [
     "cmi",
     "cpt",
     "cv",
+    "em_objectives",
     "encode",
     "families",
     "feature_families",

@@ -265,9 +265,13 @@ def check_levels(data: Dataset, columns: Iterable[Hashable]) -> None:
 
 
 def training_data(
-    dataset: pd.DataFrame | Dataset, class_var: Hashable, columns: Iterable[Hashable] | None = None
+    dataset: pd.DataFrame | Dataset,
+    class_var: Hashable,
+    columns: Iterable[Hashable] | None = None,
+    *,
+    without_class: str = "drop",
 ) -> Dataset:
-    """Encode data to learn from: it has rows and a class; rows without one are left out."""
+    """Encode data to learn from: it has rows and a class; rows without one are dropped or kept."""
     data = encode_columns(dataset, columns)
     check_columns([class_var], data.columns, "class_var")
     column = data.positions[class_var]
@@ -279,6 +283,8 @@ def training_data(
     lost = len(data) - int(np.count_nonzero(known))
     if lost == len(data):
         raise ValueError(f"dataset: the class {class_var!r} is missing in every row")
+    if without_class == "keep":
+        return data
     warn(f"{lost} of {len(data)} rows have no class {class_var!r} and are left out")
     return take_rows(data, known)
 

@@ -40,6 +40,26 @@ class Recipe:
         return str(getattr(function, "__name__", function))
 
 
+@dataclass(frozen=True)
+class EM:
+    """How expectation maximisation went.
+
+    Attributes
+    ----------
+    converged : bool
+        Whether the last iteration gained no more than the tolerance.
+    objectives : tuple of float
+        What it maximises, at the start and after each iteration.
+    """
+
+    converged: bool
+    objectives: tuple[float, ...]
+
+    def __str__(self) -> str:
+        how = "converged" if self.converged else "stopped before it converged"
+        return f"{len(self.objectives) - 1} iterations, {how}"
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class BNC(Immutable):
     """A Bayesian network classifier: its directed acyclic graph and, once learned, its tables.
@@ -66,6 +86,8 @@ class BNC(Immutable):
     arc_posteriors, weights : tuple of float, or None
         A number a feature that `lp` left behind: the posterior of its arc from the class
         (MANB), its weight (AWNB, WANBIA).
+    em : EM or None
+        How expectation maximisation went, if it made the parameters.
     """
 
     class_var: Hashable
@@ -76,6 +98,7 @@ class BNC(Immutable):
     scores: tuple[float, ...] | None = None
     arc_posteriors: tuple[float, ...] | None = None
     weights: tuple[float, ...] | None = None
+    em: EM | None = None
 
     def __repr__(self) -> str:
         return _summary(
@@ -84,6 +107,7 @@ class BNC(Immutable):
                 "num. features": len(self.families) - 1,
                 "num. arcs": narcs(self),
                 "free parameters": nparams(self) if self.cpts is not None else None,
+                "EM": self.em,
             },
         )
 
@@ -111,10 +135,12 @@ class AODE(Immutable):
 Model: TypeAlias = BNC | AODE
 
 
-def _summary(x: Model, facts: dict[str, int | None]) -> str:
+def _summary(x: Model, facts: dict[str, int | EM | None]) -> str:
     """Write the lines that R prints of a classifier."""
     lines = {"class variable": str(x.class_var)}
-    lines |= {name: f"{value:,}" for name, value in facts.items() if value is not None}
+    for name, value in facts.items():
+        if value is not None:
+            lines[name] = f"{value:,}" if isinstance(value, int) else str(value)
     if x.recipe is not None:
         lines["learning algorithm"] = x.recipe.learner
     width = max(map(len, lines)) + 2
@@ -400,6 +426,33 @@ def greedy_scores(x: BNC) -> tuple[float, ...]:
             "x: its structure was not found by greedy search; fssj, bsej, tan_hc, tan_hcsp and kdb are"
         )
     return model.scores
+
+
+def em_objectives(x: BNC) -> tuple[float, ...]:
+    """Return what expectation maximisation maximised, at the start and after each iteration.
+
+    Returns
+    -------
+    tuple of float
+        Σ ln P(row) + smooth Σ ln θ, in nats, which never falls.
+
+    Raises
+    ------
+    ValueError
+        If the model was not fitted by ``lp(..., missing="em")``.
+
+    Examples
+    --------
+    >>> from bnclassify import em_objectives, load_voting, lp, nb
+    >>> voting = load_voting()
+    >>> model = lp(nb("Class", voting), voting, smooth=1, missing="em")
+    >>> len(em_objectives(model))
+    2
+    """
+    model = check_single(x, "em_objectives")
+    if model.em is None:
+        raise ValueError('x: was not fitted by EM; lp(x, dataset, smooth=..., missing="em") does that')
+    return model.em.objectives
 
 
 def manb_arc_posterior(x: BNC) -> pd.Series[float]:

@@ -15,6 +15,7 @@ from ..model import AODE, Model, check_model, is_nb, members, vars
 from ..randomness import Seed, check_rng
 from .awnb import weigh_by_depth
 from .cpts import estimate_cpts
+from .em import maximise
 from .manb import average_arcs
 from .wanbia import weigh_by_likelihood
 
@@ -28,6 +29,9 @@ def lp(
     awnb_bootstrap: float | None = None,
     manb_prior: float | None = None,
     wanbia: bool = False,
+    missing: str = "available",
+    em_iterations: int = 200,
+    em_tolerance: float = 1e-6,
     rng: Seed = None,
 ) -> Model:
     """Learn the parameters of a structure: its conditional probability tables.
@@ -52,6 +56,14 @@ def lp(
         prior probability of an arc, between 0 and 1.
     wanbia : bool, default False
         WANBIA: weight features so that the conditional log-likelihood is as high as can be.
+    missing : {"available", "em"}, default "available"
+        What to learn from incomplete rows: each table from the rows in which its family is
+        observed, or all tables from all rows by expectation maximisation, rows without a
+        class included.
+    em_iterations : int, default 200
+        The most iterations of EM.
+    em_tolerance : float, default 1e-6
+        EM has converged when an iteration gains no more than this a row, in nats.
     rng : int or numpy.random.Generator, optional
         Seed of the bootstrap samples.
 
@@ -59,7 +71,7 @@ def lp(
     -------
     BNC or AODE
         Like ``x``, with parameters. `manb_arc_posterior` and `feature_weights` tell what
-        MANB, AWNB and WANBIA found.
+        MANB, AWNB and WANBIA found, `em_objectives` how EM went.
 
     Raises
     ------
@@ -76,7 +88,7 @@ def lp(
     Warns
     -----
     UserWarning
-        If rows have no class; they are left out.
+        If rows have no class; they are left out, but not by EM. If EM did not converge.
 
     Notes
     -----
@@ -121,26 +133,28 @@ def lp(
         awnb = _check_awnb(awnb_trees, awnb_bootstrap)
     generator = check_rng(rng)
     _check_method(model, smooth, awnb, manb_prior, wanbia)
-    data = _matched(training_data(dataset, model.class_var, vars(model)), model)
+    em = _check_em(missing, em_iterations, em_tolerance)
+    if em and (awnb is not None or manb_prior is not None or wanbia):
+        raise ValueError('missing: "em" goes with plain estimates only; drop AWNB, MANB and WANBIA')
+    data = training_data(dataset, model.class_var, vars(model), without_class="keep" if em else "drop")
+    data = _matched(data, model)
     settings = {"awnb_trees": awnb_trees, "awnb_bootstrap": awnb_bootstrap, "manb_prior": manb_prior}
     chosen: dict[str, Any] = {name: value for name, value in settings.items() if value is not None}
     if awnb is not None:
         chosen["rng"] = None if isinstance(rng, np.random.Generator) else rng
     if wanbia:
         chosen["wanbia"] = True
+    if em:
+        chosen |= {"missing": missing, "em_iterations": em_iterations, "em_tolerance": em_tolerance}
     recipe = model.recipe and replace(model.recipe, parameters=partial(lp, smooth=smooth, **chosen))
-    tables = estimate_cpts(data, (f for m in members(model) for f in m.families), smooth)
-    fitted = tuple(
-        replace(
-            m,
-            levels=data.levels,
-            cpts=tuple(tables[f] for f in m.families),
-            recipe=recipe,
-            weights=None,
-            arc_posteriors=None,
+    plain = [replace(m, recipe=recipe, weights=None, arc_posteriors=None, em=None) for m in members(model)]
+    if em:
+        fitted = tuple(maximise(m, data, smooth, em_iterations, em_tolerance) for m in plain)
+    else:
+        tables = estimate_cpts(data, (f for m in plain for f in m.families), smooth)
+        fitted = tuple(
+            replace(m, levels=data.levels, cpts=tuple(tables[f] for f in m.families)) for m in plain
         )
-        for m in members(model)
-    )
     if isinstance(model, AODE):
         return AODE(model.class_var, fitted, recipe)
     if manb_prior is not None:
@@ -148,6 +162,21 @@ def lp(
     if awnb is not None:
         return weigh_by_depth(fitted[0], data, *awnb, generator)
     return weigh_by_likelihood(fitted[0], data) if wanbia else fitted[0]
+
+
+def _check_em(missing: object, iterations: object, tolerance: object) -> bool:
+    """Tell whether EM is asked for, its options checked."""
+    if missing not in ("available", "em"):
+        raise ValueError(f"missing: expected 'available' or 'em', got {missing!r}")
+    if isinstance(iterations, bool) or not isinstance(iterations, Integral):
+        raise TypeError(f"em_iterations: expected a whole number, got {iterations!r}")
+    if int(iterations) < 1:
+        raise ValueError(f"em_iterations: expected at least 1, got {iterations}")
+    if isinstance(tolerance, bool) or not isinstance(tolerance, Real):
+        raise TypeError(f"em_tolerance: expected a number, got {tolerance!r}")
+    if not float(tolerance) >= 0:
+        raise ValueError(f"em_tolerance: expected 0 or more, got {tolerance}")
+    return missing == "em"
 
 
 def _check_awnb(trees: object, fraction: object) -> tuple[int, float]:

@@ -1,0 +1,122 @@
+"""Expectation maximisation."""
+
+from __future__ import annotations
+
+import warnings
+from itertools import pairwise
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import bnclassify as bn
+
+from .benchmarks.data import tree_augmented
+from .strategies import frames, networks
+from .test_incomplete import joint_by_enumeration
+
+
+def objective(x: bn.BNC, frame: pd.DataFrame, smooth: float) -> float:
+    """Log posterior of the tables, with the likelihood of the rows by enumeration."""
+    total = 0.0
+    for _, row in frame.iterrows():
+        labels = bn.classes(x) if pd.isna(row["class"]) else [row["class"]]
+        total += np.log(sum(joint_by_enumeration(x, row, label) for label in labels))
+    return total + smooth * sum(np.log(table).sum() for table in bn.params(x).values())
+
+
+@given(st.data())
+@settings(max_examples=25)
+def test_what_is_maximised_never_falls_and_is_what_it_says(data: st.DataObject) -> None:
+    frame = data.draw(frames(min_rows=3, max_rows=12, max_features=3, missing=0.3))
+    frame.loc[frame.index[1::4], "class"] = np.nan
+    smooth = data.draw(st.sampled_from([0.5, 1.0]))
+    structure = data.draw(networks(frame, max_parents=2))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # three iterations do not converge
+        runs = [
+            bn.lp(structure, frame, smooth=smooth, missing="em", em_iterations=n, em_tolerance=0)
+            for n in (1, 2, 3)
+        ]
+    trace = bn.em_objectives(runs[-1])
+    assert all(b >= a - 1e-9 for a, b in pairwise(trace))
+    for x in runs:
+        assert bn.em_objectives(x)[-1] == pytest.approx(objective(x, frame, smooth), rel=1e-9)
+
+
+def test_complete_data_gives_the_dirichlet_estimate_at_once(car: pd.DataFrame) -> None:
+    for smooth in (0, 1):
+        x = bn.lp(bn.tan_cl("class", car), car, smooth=smooth, missing="em")
+        y = bn.lp(bn.tan_cl("class", car), car, smooth=smooth)
+        assert all(map(np.array_equal, x.cpts, y.cpts))
+        assert len(bn.em_objectives(x)) == 1
+        assert "0 iterations, converged" in repr(x)
+
+
+def test_missing_features_of_a_naive_bayes_add_nothing(voting: pd.DataFrame) -> None:
+    x = bn.lp(bn.nb("Class", voting), voting, smooth=1, missing="em")
+    y = bn.lp(bn.nb("Class", voting), voting, smooth=1)
+    for a, b in zip(x.cpts, y.cpts, strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-12)
+
+
+def test_a_fixed_point_by_hand() -> None:
+    """Two classes told apart by one feature: a row without a class joins the class of its kind."""
+    frame = pd.DataFrame({"a": list("xxyyx"), "class": ["p", "p", "q", "q", None]})
+    x = bn.lp(bn.nb("class", frame), frame, smooth=0, missing="em", em_tolerance=1e-14)
+    np.testing.assert_allclose(bn.params(x)["class"], [0.6, 0.4], atol=1e-5)
+
+
+def test_rows_without_a_class_help(car: pd.DataFrame) -> None:
+    """Semi-supervised: the likelihood of unseen rows rises with unlabelled ones."""
+    some = car.sample(frac=1, random_state=0).reset_index(drop=True)
+    trained, tested = some[:900].copy(), some[900:]
+    trained.loc[60:, "class"] = np.nan
+    with pytest.warns(UserWarning, match="840 of 900 rows have no class"):
+        few = bn.lp(bn.nb("class", some), trained, smooth=1)
+    all_rows = bn.lp(bn.nb("class", some), trained, smooth=1, missing="em")
+    assert bn.loglik(all_rows, tested) > bn.loglik(few, tested)
+
+
+def test_em_recovers_better_than_available_cases() -> None:
+    """Held-out log-likelihood over 20 random networks, values removed at random."""
+    gains = []
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        frame = tree_augmented(600, 8, 3, 2, seed=seed)
+        trained = frame[:300].mask(rng.random((300, 9)) < [0.2] * 8 + [0])
+        structure = bn.tan_cl("class", frame)
+        em = bn.lp(structure, trained, smooth=1, missing="em")
+        available = bn.lp(structure, trained, smooth=1)
+        gains.append(bn.loglik(em, frame[300:]) - bn.loglik(available, frame[300:]))
+    assert np.mean(gains) > 0
+    assert np.mean(np.array(gains) > 0) >= 0.75
+
+
+def test_ensembles_and_cross_validation(voting: pd.DataFrame) -> None:
+    x = bn.lp(
+        bn.aode("Class", voting[["crime", "immigration", "mx_missile", "Class"]]),
+        voting,
+        smooth=1,
+        missing="em",
+    )
+    assert all(m.em is not None for m in bn.members(x))
+    assert 0.5 < bn.cv(x, voting, k=3, rng=0) < 1
+
+
+def test_em_refuses(voting: pd.DataFrame) -> None:
+    x = bn.tan_cl("Class", voting)
+    with pytest.warns(UserWarning, match="EM stopped after 1 iterations"):
+        bn.lp(x, voting, smooth=1, missing="em", em_iterations=1, em_tolerance=0)
+    with pytest.raises(ValueError, match="missing: expected 'available' or 'em'"):
+        bn.lp(x, voting, smooth=1, missing="EM")
+    with pytest.raises(ValueError, match="em_iterations: expected at least 1"):
+        bn.lp(x, voting, smooth=1, missing="em", em_iterations=0)
+    with pytest.raises(ValueError, match="em_tolerance: expected 0 or more"):
+        bn.lp(x, voting, smooth=1, missing="em", em_tolerance=-1)
+    with pytest.raises(ValueError, match="drop AWNB"):
+        bn.lp(x, voting, smooth=1, missing="em", wanbia=True)
+    with pytest.raises(ValueError, match="not fitted by EM"):
+        bn.em_objectives(bn.lp(x, voting, smooth=1))
