@@ -24,7 +24,7 @@ Rows = NDArray[np.intp]
 Part = tuple[int, ...]
 
 
-def add_missing(total: Array, factors: Sequence[Factor], codes: Codes) -> None:
+def add_missing(total: Array, factors: Sequence[Factor], codes: Codes, context: Codes | None = None) -> None:
     """Add what features contribute that are missing, to the log joint of the rows.
 
     Parameters
@@ -35,12 +35,15 @@ def add_missing(total: Array, factors: Sequence[Factor], codes: Codes) -> None:
         A factor a feature in the order of ``codes``.
     codes : (features, rows) array of integers
         -1 where missing.
+    context : (rows,) array of integers, optional
+        The context of each row, if there are several.
 
     Raises
     ------
     ValueError
         If a table along the way would be too large.
     """
+    at = np.zeros(codes.shape[1], dtype=np.intp) if context is None else context
     parents = {v: list(factor.scope[1:]) for v, factor in enumerate(factors)}
     matters = _matters(parents, codes)
     for part, rows in _parts(parents, matters, codes).items():
@@ -53,7 +56,7 @@ def add_missing(total: Array, factors: Sequence[Factor], codes: Codes) -> None:
             )
         size = max(1, _BLOCK_CELLS // cells)
         for block in (rows[i : i + size] for i in range(0, len(rows), size)):
-            total[block] += _eliminate(order, touching, codes[:, block])
+            total[block] += _eliminate(order, touching, codes[:, block], at[block])
 
 
 def _matters(parents: Mapping[int, Sequence[int]], codes: Codes) -> NDArray[np.bool_]:
@@ -129,10 +132,10 @@ def _plan(part: Part, factors: Sequence[Factor]) -> tuple[list[int], int]:
     return order, largest
 
 
-def _eliminate(order: Sequence[int], factors: Sequence[Factor], codes: Codes) -> Array:
+def _eliminate(order: Sequence[int], factors: Sequence[Factor], codes: Codes, context: Codes) -> Array:
     """Sum out features in this order; return (rows, classes)."""
     axis = {u: i for i, u in enumerate(sorted(order))}
-    tables = [_restrict(factor, axis, codes) for factor in factors]
+    tables = [_restrict(factor, axis, codes, context) for factor in factors]
     for u in order:
         own = [logs for scope, logs in tables if u in scope]
         scope = frozenset().union(*(s for s, _ in tables if u in s)) - {u}
@@ -144,28 +147,30 @@ def _eliminate(order: Sequence[int], factors: Sequence[Factor], codes: Codes) ->
     return result.reshape(result.shape[0], result.shape[-1])
 
 
-def _restrict(factor: Factor, axis: Mapping[int, int], codes: Codes) -> tuple[frozenset[int], Array]:
+def _restrict(
+    factor: Factor, axis: Mapping[int, int], codes: Codes, context: Codes
+) -> tuple[frozenset[int], Array]:
     """Look up the observed members of a factor, and give each free one its axis.
 
     Returns
     -------
     frozenset
         The free members.
-    (rows or 1, levels or 1 for each feature in ``axis``, classes) array
+    (rows, levels or 1 for each feature in ``axis``, classes) array
     """
-    free = [u for u in factor.scope if u in axis]
-    fixed = [u for u in factor.scope if u not in axis]
     where = {u: i for i, u in enumerate(factor.scope)}
-    table = factor.padded
-    for u in free:
-        table = np.take(table, np.arange(table.shape[where[u]] - 1), axis=where[u])
-    free.sort(key=axis.__getitem__)
-    table = np.transpose(table, [where[u] for u in (*fixed, *free)] + [len(where)])
+    free = sorted((u for u in factor.scope if u in axis), key=axis.__getitem__)
+    fixed = [u for u in factor.scope if u not in axis]
+    table = factor.padded[tuple(slice(-1) if u in axis else slice(None) for u in factor.scope)]
+    n = len(where)
+    table = np.transpose(table, [where[u] for u in fixed] + [n] + [where[u] for u in free] + [n + 1])
     shape = [1] * len(axis)
     for u in free:
         shape[axis[u]] = factor.table.shape[where[u]]
-    index = np.zeros(1 if not fixed else codes.shape[1], dtype=np.intp)
+    # The context is observed in every row; missing codes lead to the padding.
+    index = np.zeros(codes.shape[1], dtype=np.intp)
     for u in fixed:
         index = index * factor.padded.shape[where[u]] + codes[u]
+    index = index * factor.table.shape[-2] + context
     flat = table.reshape(-1, prod(shape) * table.shape[-1])
     return frozenset(free), flat.take(index, axis=0, mode="wrap").reshape(-1, *shape, table.shape[-1])

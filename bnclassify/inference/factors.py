@@ -16,13 +16,16 @@ from ..probs import Array, Codes, log
 
 @dataclass(frozen=True, eq=False)
 class Factor:
-    """The table of one family in logs, ln θ.
+    """The table of one family in logs, ln θ, in one or several contexts.
+
+    A context is something that every row has and that says which table holds, such as the
+    fold of a row in cross-validation.
 
     Attributes
     ----------
     scope : tuple of int
         Numbers of the variable and of its feature parents; empty for the class's own.
-    table : (levels of each member of the scope…, classes) array
+    table : (levels of each member of the scope…, contexts, classes) array
     """
 
     scope: tuple[int, ...]
@@ -35,19 +38,21 @@ class Factor:
         The code of a missing value is -1. In a flat index that wraps round, it leads to one
         of these zeros whatever the other codes are.
         """
-        return np.pad(self.table, [(0, 1)] * len(self.scope) + [(0, 0)])
+        return np.pad(self.table, [(0, 1)] * len(self.scope) + [(0, 0)] * 2)
 
 
 def network_factors(x: BNC) -> list[Factor]:
     """Turn the tables of a fitted network into factors, features in order, the class's own last."""
     position = {family[0]: i for i, family in enumerate(x.families)}
     return [
-        Factor(tuple(position[v] for v in family[:-1]), log(table))
+        Factor(tuple(position[v] for v in family[:-1]), log(table)[..., None, :])
         for family, table in zip(x.families, x.cpts or (), strict=True)
     ]
 
 
-def sum_factors(factors: Sequence[Factor], codes: Codes, n_classes: int, *, complete: bool) -> Array:
+def sum_factors(
+    factors: Sequence[Factor], codes: Codes, context: Codes | None = None, *, complete: bool
+) -> Array:
     """Sum factors at each row, those without a missing member.
 
     Parameters
@@ -55,7 +60,8 @@ def sum_factors(factors: Sequence[Factor], codes: Codes, n_classes: int, *, comp
     factors : sequence of Factor
     codes : (features, rows) array of integers
         -1 where missing.
-    n_classes : int
+    context : (rows,) array of integers, optional
+        The context of each row, if there are several.
     complete : bool
         Whether no code is missing. The sums are the same either way.
 
@@ -63,16 +69,18 @@ def sum_factors(factors: Sequence[Factor], codes: Codes, n_classes: int, *, comp
     -------
     (rows, classes) array
     """
-    total = np.zeros((codes.shape[1], n_classes))
+    total = np.zeros((codes.shape[1], factors[0].table.shape[-1]))
     looked_up = np.empty_like(total)
     for factor in factors:
-        if not factor.scope:
-            total += factor.table
-            continue
         table = factor.table if complete else factor.padded
-        index = flat_index([codes[i] for i in factor.scope], table.shape[:-1])
+        own = [codes[i] for i in factor.scope]
+        where = own if context is None else [*own, context]
+        if not where:
+            total += table
+            continue
+        index = flat_index(where, table.shape[: len(where)])
         # With a mode, take writes into the buffer; only "wrap" ever moves an index.
         mode: Literal["clip", "wrap"] = "clip" if complete else "wrap"
-        np.take(table.reshape(-1, n_classes), index, axis=0, out=looked_up, mode=mode)
+        np.take(table.reshape(-1, total.shape[1]), index, axis=0, out=looked_up, mode=mode)
         total += looked_up
     return total

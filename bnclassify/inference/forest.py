@@ -20,7 +20,7 @@ from .factors import Factor
 Rows = NDArray[np.intp]
 
 
-def add_missing(total: Array, factors: Sequence[Factor], codes: Codes) -> None:
+def add_missing(total: Array, factors: Sequence[Factor], codes: Codes, context: Codes | None = None) -> None:
     """Add what features contribute that are missing, to the log joint of the rows.
 
     Parameters
@@ -31,7 +31,10 @@ def add_missing(total: Array, factors: Sequence[Factor], codes: Codes) -> None:
         A factor a feature in the order of ``codes``, each with at most one parent.
     codes : (features, rows) array of integers
         -1 where missing.
+    context : (rows,) array of integers, optional
+        The context of each row, if there are several.
     """
+    at = np.zeros(codes.shape[1], dtype=np.intp) if context is None else context
     parent = [factor.scope[1] if len(factor.scope) > 1 else None for factor in factors]
     children: dict[int, list[int]] = {}
     for v, p in enumerate(parent):
@@ -44,17 +47,17 @@ def add_missing(total: Array, factors: Sequence[Factor], codes: Codes) -> None:
         rows = np.nonzero(codes[v] < 0)[0]
         if v not in children or not len(rows):
             continue  # an unobserved leaf sums to 1
-        heard = _hear(v, rows, children[v], factors, codes, messages)
+        heard = _hear(v, rows, children[v], factors, codes, at, messages)
         p = parent[v]
-        table = factors[v].table
+        table = np.moveaxis(factors[v].table, -2, 0)  # context, variable, parent, class
         if p is None:
-            total[rows] += _sum_out(table + heard)
+            total[rows] += _sum_out(table[at[rows]] + heard)
             continue
         known = codes[p, rows] >= 0
-        given = np.moveaxis(table, 0, 1)  # parent, variable, class
-        seen = rows[known]
-        total[seen] += _sum_out(given[codes[p, seen]] + heard[known])
-        messages[v] = rows[~known], _sum_out(given + heard[~known][:, None])
+        seen, unseen = rows[known], rows[~known]
+        total[seen] += _sum_out(table[at[seen], :, codes[p, seen]] + heard[known])
+        values_of_parent = np.moveaxis(table[at[unseen]], 2, 1)
+        messages[v] = unseen, _sum_out(values_of_parent + heard[~known][:, None])
 
 
 def _hear(
@@ -63,14 +66,15 @@ def _hear(
     children: Sequence[int],
     factors: Sequence[Factor],
     codes: Codes,
+    context: Codes,
     messages: Mapping[int, tuple[Rows, Array]],
 ) -> Array:
     """Sum what children say about each value of a missing feature, (rows, levels, classes)."""
     levels, n_classes = factors[v].table.shape[0], factors[v].table.shape[-1]
     heard = np.zeros((len(rows), levels, n_classes))
     for child in children:
-        # A child that is missing says nothing by itself: its padding is 0.
-        heard += factors[child].padded[:, :-1].take(codes[child, rows], axis=0, mode="wrap")
+        # A child that is missing says nothing by itself: its code leads to the padding, 0.
+        heard += factors[child].padded[codes[child, rows], :-1, context[rows]]
         told, message = messages.get(child, (rows[:0], heard[:0]))
         heard[np.searchsorted(rows, told)] += message
     return heard

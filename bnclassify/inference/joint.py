@@ -46,23 +46,33 @@ def joint_of_codes(networks: Sequence[Sequence[Factor]], codes: Codes, n_classes
     result = np.empty((rows, n_classes))
     for start in range(0, rows, _BLOCK_ROWS):
         block = slice(start, start + _BLOCK_ROWS)
-        parts = [network_joint(factors, codes[:, block], n_classes) for factors in networks]
+        parts = [network_joint(factors, codes[:, block]) for factors in networks]
         result[block] = parts[0] if len(parts) == 1 else _log_mean(parts)
     return result
 
 
-def network_joint(factors: Sequence[Factor], codes: Codes, n_classes: int) -> Array:
-    """Return the log joint of one network, (rows, classes); its factors are in the order of codes."""
+def network_joint(factors: Sequence[Factor], codes: Codes, context: Codes | None = None) -> Array:
+    """Return the log joint of one network, (rows, classes).
+
+    Parameters
+    ----------
+    factors : sequence of Factor
+        One a feature in the order of ``codes``, and the class's own last.
+    codes : (features, rows) array of integers
+        -1 where missing.
+    context : (rows,) array of integers, optional
+        The context of each row, if there are several.
+    """
     missing = codes.min(axis=0, initial=0) < 0
     if not missing.any():
-        return sum_factors(factors, codes, n_classes, complete=True)
-    total = sum_factors(factors, codes, n_classes, complete=False)
+        return sum_factors(factors, codes, context, complete=True)
+    total = sum_factors(factors, codes, context, complete=False)
     longest = max(len(factor.scope) for factor in factors)
     if longest > 1:  # in a naive Bayes, missing features are leaves and sum to 1
         some = np.nonzero(missing)[0]
         part = total[some]
         room = forest if longest == 2 else elimination
-        room.add_missing(part, factors[:-1], codes[:, some])
+        room.add_missing(part, factors[:-1], codes[:, some], None if context is None else context[some])
         total[some] = part
     return total
 

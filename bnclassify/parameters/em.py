@@ -85,7 +85,9 @@ def _expect(
     smooth: float,
 ) -> tuple[list[Array], float]:
     """Return expected counts of all families under tables, and the objective at the tables."""
-    network = [Factor(scope[:-1], log(table)) for scope, table in zip(scopes, tables, strict=True)]
+    network = [
+        Factor(scope[:-1], log(table)[..., None, :]) for scope, table in zip(scopes, tables, strict=True)
+    ]
     codes, classes, n_classes = data.codes[:-1], data.codes[-1].astype(np.intp), data.cards[-1]
     # Classes that a row does not have are as good as impossible in it.
     excluded = (classes[:, None] >= 0) & (classes[:, None] != np.arange(n_classes))
