@@ -92,7 +92,8 @@ def plain_score(x: bn.BNC, frame: pd.DataFrame, tests: list[np.ndarray], smooth:
 @given(st.data())
 @settings(max_examples=60)
 def test_scorer_equals_fitting_and_predicting(data: st.DataObject) -> None:
-    frame = data.draw(frames(min_rows=6, max_rows=30, max_features=5))
+    missing = data.draw(st.sampled_from([0, 0, 0.15]))
+    frame = data.draw(frames(min_rows=6, max_rows=30, max_features=5, missing=missing))
     smooth = data.draw(st.sampled_from([0.0, 0.5, 1.0]))
     x = data.draw(networks(frame))
     n = frame.shape[1] - 1
@@ -317,3 +318,12 @@ def test_cv_refuses(car: pd.DataFrame, votes: pd.DataFrame) -> None:
         bn.cv(x, holes)
     with pytest.raises(ValueError, match="does not know how it was learned"):
         bn.cv(bn.BNC(x.class_var, x.families, x.levels, x.cpts), car)
+
+
+def test_search_on_incomplete_data(voting: pd.DataFrame) -> None:
+    folds = bn.stratified_folds(voting["Class"], 5, rng=0)
+    for learner in LEARNERS.values():
+        x = learner("Class", voting, k=5, smooth=1, folds=folds)
+        fitted = bn.lp(x, voting, smooth=1)
+        shares = bn.cv(fitted, voting, folds=folds, dag=False)
+        assert bn.greedy_scores(x)[-1] == pytest.approx(shares, abs=1e-12)

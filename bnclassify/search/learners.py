@@ -14,7 +14,6 @@ import pandas as pd
 
 from ..dataset import Dataset, check_features, check_levels, encode, take_columns, training_data
 from ..folds import Folds, Rows, draw_folds, fold_rows
-from ..messages import listed
 from ..model import BNC, Recipe
 from ..parameters.estimation import check_smooth
 from ..randomness import Seed, check_rng
@@ -57,7 +56,6 @@ def _learn(
     data = training_data(everything, class_var)
     features = check_features(data, class_var, None)
     check_levels(data, (*features, class_var))
-    _check_complete(data, features)
     data = take_columns(data, (*features, class_var))
     tests = _tests(everything, data, class_var, k, folds, generator)
     score = FoldScorer(data, tests, smooth)
@@ -89,15 +87,6 @@ def _tests(
     known = everything.codes[everything.positions[class_var]] >= 0
     position = np.cumsum(known) - 1
     return [position[test[known[test]]] for test in tests]
-
-
-def _check_complete(data: Dataset, features: Sequence[Hashable]) -> None:
-    incomplete = [name for name in features if data.incomplete[data.positions[name]]]
-    if incomplete:
-        raise ValueError(
-            f"dataset: values are missing in {listed(incomplete)}, and greedy search on incomplete data is "
-            "not implemented yet; leave such rows out, for example with .dropna()"
-        )
 
 
 def _check_epsilon(epsilon: object) -> None:
@@ -175,7 +164,7 @@ def fssj(
     KeyError
         If ``class_var`` is not a column.
     TypeError, ValueError
-        If an argument is out of range, the data has no rows, or features are missing.
+        If an argument is out of range, or the data has no rows.
 
     Warns
     -----
@@ -186,7 +175,8 @@ def fssj(
     -----
     The score is the mean over folds of the accuracy in the fold, with parameters learned on
     the other folds. Scores within 1e-9 are tied. The search ends when no step raises the score
-    by ``epsilon``, none is left, or the score is 1.
+    by ``epsilon``, none is left, or the score is 1. Tables are counted over available cases, and
+    rows with missing features predicted by summing those out exactly.
 
     References
     ----------
@@ -264,7 +254,7 @@ def bsej(
     KeyError
         If ``class_var`` is not a column.
     TypeError, ValueError
-        If an argument is out of range, the data has no rows, or features are missing.
+        If an argument is out of range, or the data has no rows.
 
     Warns
     -----
@@ -275,7 +265,8 @@ def bsej(
     -----
     The score is the mean over folds of the accuracy in the fold, with parameters learned on
     the other folds. Scores within 1e-9 are tied. The search ends when no step raises the score
-    by ``epsilon``, none is left, or the score is 1.
+    by ``epsilon``, none is left, or the score is 1. Tables are counted over available cases, and
+    rows with missing features predicted by summing those out exactly.
 
     References
     ----------
@@ -353,7 +344,7 @@ def tan_hc(
     KeyError
         If ``class_var`` is not a column.
     TypeError, ValueError
-        If an argument is out of range, the data has no rows, or features are missing.
+        If an argument is out of range, or the data has no rows.
 
     Warns
     -----
@@ -364,7 +355,8 @@ def tan_hc(
     -----
     The score is the mean over folds of the accuracy in the fold, with parameters learned on
     the other folds. Scores within 1e-9 are tied. The search ends when no step raises the score
-    by ``epsilon``, none is left, or the score is 1.
+    by ``epsilon``, none is left, or the score is 1. Tables are counted over available cases, and
+    rows with missing features predicted by summing those out exactly.
 
     References
     ----------
@@ -443,7 +435,7 @@ def tan_hcsp(
     KeyError
         If ``class_var`` is not a column.
     TypeError, ValueError
-        If an argument is out of range, the data has no rows, or features are missing.
+        If an argument is out of range, or the data has no rows.
 
     Warns
     -----
@@ -454,7 +446,8 @@ def tan_hcsp(
     -----
     The score is the mean over folds of the accuracy in the fold, with parameters learned on
     the other folds. Scores within 1e-9 are tied. The search ends when no step raises the score
-    by ``epsilon``, none is left, or the score is 1.
+    by ``epsilon``, none is left, or the score is 1. Tables are counted over available cases, and
+    rows with missing features predicted by summing those out exactly.
 
     References
     ----------
@@ -536,7 +529,7 @@ def kdb(
     KeyError
         If ``class_var`` is not a column.
     TypeError, ValueError
-        If an argument is out of range, the data has no rows, or features are missing.
+        If an argument is out of range, or the data has no rows.
 
     Warns
     -----
@@ -547,7 +540,8 @@ def kdb(
     -----
     The score is the mean over folds of the accuracy in the fold, with parameters learned on
     the other folds. Scores within 1e-9 are tied. The search ends when no step raises the score
-    by ``epsilon``, none is left, or the score is 1.
+    by ``epsilon``, none is left, or the score is 1. Tables are counted over available cases, and
+    rows with missing features predicted by summing those out exactly.
 
     References
     ----------

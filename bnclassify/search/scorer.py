@@ -5,7 +5,8 @@ its table counted on the rest of the data in each fold, is here called its contr
 structure that is one edit away costs only the contributions of the families that changed.
 
 Families that share all but their last parent, their *head*, are counted together, and their
-tables kept for the steps to come.
+tables kept for the steps to come. All this is for complete test rows; the others are left to
+`IncompleteRows`.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from ..counts import MAX_CELLS
 from ..dataset import Dataset
 from ..folds import Rows
 from ..probs import TOLERANCE, Array, log, normalize
+from .incomplete import IncompleteRows
 from .neighbours import Edit, Parents, Structure
 
 KEPT_BYTES = 2**28
@@ -73,7 +75,7 @@ class FoldScorer:
     Parameters
     ----------
     data : Dataset
-        Complete; the features, then the class. Structures name features by their number.
+        The features, then the class, which no row lacks. Structures name features by their number.
     tests : list of arrays
         The rows that each fold tests; it trains on the others.
     smooth : float
@@ -83,7 +85,7 @@ class FoldScorer:
     def __init__(self, data: Dataset, tests: Sequence[Rows], smooth: float) -> None:
         rows = np.concatenate(tests)
         fold = np.repeat(np.arange(len(tests)), [len(test) for test in tests])
-        self.n_tests, self.n_folds, self.n_classes = len(rows), len(tests), data.cards[-1]
+        n_tested, self.n_folds, self.n_classes = len(rows), len(tests), data.cards[-1]
         self.partition = np.array_equal(np.sort(rows), np.arange(len(data)))
         if not self.partition:  # one more fold that holds every row counts the totals
             rows = np.concatenate([rows, np.arange(len(data))])
@@ -95,10 +97,15 @@ class FoldScorer:
         self.nothing, self.cards = len(data.columns) - 1, (*data.cards[:-1], 1)
         self.codes = data.codes.take(rows, axis=1).astype(np.intp)
         self.codes[-1] = 0
-        self.truth = self.classes[: self.n_tests].astype(data.codes.dtype)
+        self.incomplete = data.incomplete
+        complete = (self.codes[:, :n_tested] >= 0).all(axis=0)
+        self.tests = np.nonzero(complete)[0]
+        self.every_test = np.arange(len(self.tests))
+        self.test_codes = self.codes.take(self.tests, axis=1)
+        self.truth = self.classes[self.tests].astype(data.codes.dtype)
         sizes = np.array([len(test) for test in tests])
-        self.bounds, self.weights = np.cumsum([0, *sizes]), 1 / (sizes * len(sizes))
-        self.every_test = np.arange(self.n_tests)
+        self.weights = 1 / (sizes * len(sizes))
+        self.bounds = np.searchsorted(fold[self.tests], np.arange(self.n_folds + 1))
         self.offsets = np.cumsum([0, *self.cards])
         self.hot = self._one_hot()
         self.ones, self.each = np.ones(len(fold), dtype=np.float32), np.arange(len(fold) + 1)
@@ -108,6 +115,19 @@ class FoldScorer:
         self.contribution_room = KEPT_BYTES
         self.prior = self._prior()
         self.n_planes = len(self.prior)
+        self.rest: IncompleteRows | None = None
+        if not complete.all():
+            self.rest = IncompleteRows(
+                self.codes[:-1],
+                self.classes,
+                fold,
+                np.nonzero(~complete)[0],
+                data.cards[:-1],
+                self.n_classes,
+                self.n_folds,
+                self.partition,
+                smooth,
+            )
 
     def __call__(self, structure: Structure, edits: Sequence[Edit]) -> Array:
         """Return the scores of the structure after each of the edits."""
@@ -127,6 +147,8 @@ class FoldScorer:
             base = total - current[head[0]] if head[0] in current else total
             for lasts, result in self._score_head(head, list(wanted), base):
                 scores[[wanted[last] for last in lasts]] = result
+        if self.rest is not None:
+            scores += self.rest.hits(structure, edits) @ self.weights
         return scores
 
     def _log_joint(self, edit: Edit, current: dict[Any, Array], total: Array) -> Array:
@@ -153,13 +175,13 @@ class FoldScorer:
                 high = base + tables.high.take(tables.states, axis=1)
                 settled = self._settled(low, high)
                 right = settled & (self._predict(low[None])[0] == self.truth)
-                sure = np.add.reduceat(right, self.bounds[:-1], dtype=np.int64)
+                sure = self._hits(right[None], self.every_test)[0]
                 rows = np.nonzero(~settled)[0]
             states = tables.states.take(rows) * tables.planes.shape[2]
             base_there = base.take(rows, axis=1)
             size = max(1, _BLOCK_VALUES // max(1, base_there.size))
             for block in (some[i : i + size] for i in range(0, len(some), size)):
-                index = self.codes.take(block, axis=0).take(rows, axis=1)
+                index = self.test_codes.take(block, axis=0).take(rows, axis=1)
                 index += states
                 index += np.array([[tables.start[q]] for q in block])
                 logs = tables.planes.reshape(self.n_planes, -1).take(index, axis=1)
@@ -186,11 +208,15 @@ class FoldScorer:
         sure : (folds,) array
             Right answers in the other test rows.
         """
-        correct = self._predict(logs) == self.truth[rows]
+        hits = self._hits(self._predict(logs) == self.truth[rows], rows)
+        return (sure + hits) @ self.weights
+
+    def _hits(self, correct: NDArray[np.bool_], rows: Index) -> NDArray[Any]:
+        """Count what is right in each fold, (structures, rows) to (structures, folds); rows ascend."""
         running = np.zeros((len(correct), len(rows) + 1), dtype=np.int32)
         np.cumsum(correct, axis=1, out=running[:, 1:])
         until = running[:, np.searchsorted(rows, self.bounds)]
-        return (sure + until[:, 1:] - until[:, :-1]) @ self.weights
+        return until[:, 1:] - until[:, :-1]
 
     def _all_planes(self, logs: Array) -> Array:
         """Add the plane of the first class where the others are relative to it."""
@@ -220,7 +246,7 @@ class FoldScorer:
         if kept is None:
             head, last = self._split(v, parents)
             ((tables, _),) = self._tables_of(head, [last])
-            index = self.codes[last, : self.n_tests] + tables.start[last]
+            index = self.test_codes[last] + tables.start[last]
             index += tables.states * tables.planes.shape[2]
             kept = tables.planes.reshape(self.n_planes, -1).take(index, axis=1)
             if kept.nbytes <= self.contribution_room:
@@ -261,16 +287,17 @@ class FoldScorer:
         v, *parents = head
         configuration, n_configurations = self._joint(parents)
         n_states = self.cards[v] * n_configurations
-        state = self.codes[v] * n_configurations + configuration
+        observed = self._observed(head)
+        state = np.where(observed, self.codes[v] * n_configurations + configuration, 0)
         starts = np.cumsum([0, *(self.cards[q] for q in lasts)]).tolist()
-        counts = self._count(state, n_states, lasts, starts)
+        counts = self._count(state, observed, n_states, lasts, starts)
         logs = self._log_table(
             counts.reshape(-1, self.n_classes, self.cards[v], n_configurations, starts[-1]), 2
         )
         planes = logs.reshape(len(logs), -1, starts[-1])
         tables = _Tables(
             planes=planes,
-            states=(self.fold * n_states + state)[: self.n_tests],
+            states=(self.fold * n_states + state)[self.tests],
             start=dict(zip(lasts, starts, strict=False)),
             low=planes.min(axis=2),
             high=planes.max(axis=2),
@@ -280,19 +307,30 @@ class FoldScorer:
             self.tables.update({(*head, last): tables for last in lasts})
         return tables
 
+    def _observed(self, features: Sequence[int]) -> NDArray[np.bool_]:
+        """Tell in which items all of these features are observed."""
+        return np.logical_and.reduce([self.codes[feature] >= 0 for feature in features])
+
     def _joint(self, features: Sequence[int]) -> tuple[Index | int, int]:
         """Number the joint values of features, only those that occur where there could be many."""
         joint: Index | int = 0
         card = 1
         for feature in features:
-            joint = joint * self.cards[feature] + self.codes[feature]
+            joint = joint * self.cards[feature] + np.maximum(self.codes[feature], 0)
             card *= self.cards[feature]
             if card > len(self.fold):
                 occurring, joint = np.unique(joint, return_inverse=True)
                 card = len(occurring)
         return joint, card
 
-    def _count(self, state: Index, n_states: int, lasts: Sequence[int], starts: Sequence[int]) -> Array:
+    def _count(
+        self,
+        state: Index,
+        observed: NDArray[np.bool_],
+        n_states: int,
+        lasts: Sequence[int],
+        starts: Sequence[int],
+    ) -> Array:
         """Count fold, class and state with the levels of features, one after the other; flat."""
         cell = (self.fold * self.n_classes + self.classes) * n_states + state
         n_cells = (self.n_folds + (not self.partition)) * self.n_classes * n_states
@@ -302,19 +340,25 @@ class FoldScorer:
                 f"{MAX_CELLS:,}; merge rare levels"
             )
         if self.hot is not None and len(lasts) >= _FEW:
-            member = csc_array((self.ones, cell, self.each), shape=(n_cells, len(cell)))
+            member = csc_array((self.ones * observed, cell, self.each), shape=(n_cells, len(cell)))
             levels = [np.arange(self.cards[q]) + self.offsets[q] for q in lasts]
             return (member @ self.hot)[:, np.concatenate(levels)].astype(np.float64)
-        index = [cell * starts[-1] + start + self.codes[q] for q, start in zip(lasts, starts, strict=False)]
-        counts = sum(np.bincount(i, minlength=n_cells * starts[-1]) for i in index)
-        return np.asarray(counts, dtype=np.float64)
+        counts = np.zeros(n_cells * starts[-1])
+        for q, start in zip(lasts, starts, strict=False):
+            index = cell * starts[-1] + start + self.codes[q]
+            if self.incomplete.any():
+                index = index[observed & (self.codes[q] >= 0)]
+            counts += np.bincount(index, minlength=len(counts))
+        return counts
 
     def _one_hot(self) -> NDArray[np.float32] | None:
         """Return zeros and ones, (rows, levels of all features), or None if that would be large."""
         if self.offsets[-1] * len(self.fold) * 4 > _HOT_BYTES:
             return None
         hot = np.zeros((len(self.fold), self.offsets[-1]), dtype=np.float32)
-        hot[np.arange(len(self.fold))[:, None], (self.codes + self.offsets[:-1, None]).T] = 1
+        for code, offset in zip(self.codes, self.offsets, strict=False):
+            rows = np.nonzero(code >= 0)[0]
+            hot[rows, offset + code[rows]] = 1
         return hot
 
     def _log_table(self, counts: Array, variable_axis: int) -> Array:
@@ -329,4 +373,4 @@ class FoldScorer:
         cells = self.fold * self.n_classes + self.classes
         size = (self.n_folds + (not self.partition)) * self.n_classes
         counts = np.bincount(cells, minlength=size).reshape(-1, self.n_classes).astype(np.float64)
-        return self._log_table(counts, variable_axis=1)[:, self.fold[: self.n_tests]]
+        return self._log_table(counts, variable_axis=1)[:, self.fold[self.tests]]
