@@ -49,13 +49,13 @@ data = {"car": ("class", car), "voting": ("Class", votes)}
 # %% [markdown]
 # ## MANB: is there an arc at all?
 #
-# MANB averages over all 2^n naive Bayes structures, those that lack some arcs included. It needs no more than
-# the posterior of each arc,
+# MANB averages over all 2^n naive Bayes structures, those that lack some arcs included. It needs no more
+# than the posterior of each arc,
 #
 #     P(arc | D) = P(D | arc) p / (P(D | arc) p + P(D | no arc) (1 - p)),
 #
-# because prior and likelihood are products over features. A feature's table becomes a mixture of its estimate
-# given the class and its estimate without it. `manb_prior` is p.
+# because prior and likelihood are products over features. A feature's table becomes a mixture of its
+# estimate given the class and its estimate without it. `manb_prior` is p.
 
 # %%
 for name, (class_var, frame) in data.items():
@@ -78,9 +78,9 @@ print(pd.concat({"plain": cpt(plain, "doors"), "MANB": cpt(averaged, "doors")}).
 # %% [markdown]
 # ## AWNB: how early would a tree ask?
 #
-# AWNB raises a table to a power, θ^w, and normalises it again: w = 1 leaves it, w = 0 makes it uniform. The
-# weight of a feature is the mean over unpruned trees, each grown on a bootstrap sample, of 1/√depth, with the
-# depth at which the feature is first tested. One tree on all rows shows what is meant:
+# AWNB raises a table to a power, θ^w, and normalises it again: w = 1 leaves it, w = 0 makes it uniform.
+# The weight of a feature is the mean over unpruned trees, each grown on a bootstrap sample, of 1/√depth,
+# with the depth at which the feature is first tested. One tree on all rows shows what is meant:
 
 # %%
 print(min_testing_depths("class", car).sort_values())

@@ -203,8 +203,8 @@ for member in members(ensemble)[:2]:
 # %% [markdown]
 # ## Missing values
 #
-# Tables are counted over the rows in which their whole family is observed, so incomplete data can be
-# learned from as it is.
+# Tables are counted over the rows in which their whole family is observed, and at prediction missing
+# features are summed out exactly. `incomplete.py` has more on this.
 
 # %%
 voting = load_voting()
@@ -214,7 +214,8 @@ print(votes)
 # %% [markdown]
 # ## Draw
 #
-# In a notebook the picture shows itself. The class is dark, its arcs pale, the arcs between features strong.
+# In a notebook the picture shows itself. The class is dark, its arcs pale, the arcs between features
+# strong.
 
 # %%
 picture = plot(votes)

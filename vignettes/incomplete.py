@@ -1,0 +1,160 @@
+# %% [markdown]
+# # Incomplete data
+#
+# Nearly half the members of the 1984 House have a vote on one of 16 issues that nobody knows. This page
+# learns from all of them, predicts all of them, and shows what becomes of prediction as more and more
+# votes are hidden.
+
+# %%
+import numpy as np
+import pandas as pd
+
+from bnclassify import (
+    accuracy,
+    aode,
+    cv,
+    em_objectives,
+    load_voting,
+    loglik,
+    lp,
+    nb,
+    params,
+    predict,
+    tan_cl,
+)
+
+try:
+    import matplotlib.pyplot as plt
+except ImportError:  # the extra `vignettes` installs it
+    plt = None
+
+voting = load_voting()
+print(f"{voting.isna().any(axis=1).sum()} of {len(voting)} rows are incomplete")
+print(voting.isna().mean().sort_values(ascending=False).head(4).round(3))
+
+# %% [markdown]
+# ## Learn and predict as usual
+#
+# Each table is counted over the rows in which its family is observed. A missing feature is summed out at
+# prediction, never guessed: the posterior is P(class | what is observed), exactly.
+
+# %%
+models = {
+    "nb": lp(nb("Class", voting), voting, smooth=1),
+    "tan_cl": lp(tan_cl("Class", voting, score="bic"), voting, smooth=1),
+    "aode": lp(aode("Class", voting), voting, smooth=1),
+}
+incomplete = voting[voting.isna().any(axis=1)]
+print(predict(models["tan_cl"], incomplete.head(3), prob=True).round(4))
+print(cv(models, voting, k=10, rng=0).round(3))
+
+# %% [markdown]
+# Leaving incomplete rows out instead would halve the data, and leave no prediction for the other half.
+# Where nothing is known of a member, the posterior is the share of the parties:
+
+# %%
+unknown = pd.DataFrame({vote: pd.Categorical([None]) for vote in voting.columns[:-1]})
+print(predict(models["tan_cl"], unknown, prob=True).round(4))
+print("P(Class):", params(models["tan_cl"])["Class"].round(4))
+
+# %% [markdown]
+# A value that training did not have is an error by default. It can be taken as missing.
+
+# %%
+odd = voting.head(2).astype(object)
+odd.loc[0, "crime"] = "abstained"
+print(predict(models["tan_cl"], odd, unseen="missing").tolist())
+
+# %% [markdown]
+# ## Hide more and more
+#
+# Members are dealt into two halves: one to learn from, the other to predict with a growing share of its
+# votes hidden at random.
+
+# %%
+rng = np.random.default_rng(0)
+half = rng.random(len(voting)) < 0.5
+trained, tested = voting[half], voting[~half]
+shares = np.linspace(0, 0.95, 12)
+learned = {
+    "nb": lp(nb("Class", trained), trained, smooth=1),
+    "tan_cl": lp(tan_cl("Class", trained, score="bic"), trained, smooth=1),
+}
+rows = []
+for share in shares:
+    hide = rng.random((5, *tested.shape)) < share
+    hide[:, :, -1] = False
+    rows.append(
+        {
+            name: np.mean([accuracy(predict(x, tested.mask(h)), tested["Class"]) for h in hide])
+            for name, x in learned.items()
+        }
+    )
+curve = pd.DataFrame(rows, index=pd.Index(shares.round(2), name="hidden"))
+print(curve.round(3))
+
+# %%
+if plt is None:
+    print("matplotlib is not installed, so there is no picture of the curve")
+else:
+    figure, axes = plt.subplots(figsize=(6, 3.5), layout="constrained")
+    for name, color in zip(curve.columns, ["#1f4e79", "#b3470f"], strict=True):
+        axes.plot(curve.index, curve[name], marker="o", markersize=4, color=color, label=name)
+    prior = tested["Class"].value_counts(normalize=True).max()
+    axes.axhline(prior, color="#9aa5b1", linewidth=1, linestyle="--", label="larger party")
+    axes.set(xlabel="share of votes hidden", ylabel="accuracy, mean of 5 draws")
+    axes.legend(frameon=False)
+    figure.savefig("hidden_votes.png", dpi=120)
+
+# %% [markdown]
+# ## Expectation maximisation beside available cases
+#
+# `missing="em"` takes all that every row shows: a vote that is missing is filled in, as probabilities,
+# from the others, tables are estimated anew, and so on until nothing changes. What it maximises never
+# falls. In a naive Bayes features are independent given the class, so with all classes known it changes
+# nothing; in a tree it does.
+
+# %%
+structure = tan_cl("Class", voting)
+available = lp(structure, voting, smooth=1)
+em = lp(structure, voting, smooth=1, missing="em")
+print(em)
+print("objective:", [round(value, 3) for value in em_objectives(em)])
+
+# %% [markdown]
+# The more is missing, the more it gains. Here a third of the training votes is removed, and the models are
+# rated by the log-likelihood of members they have not seen.
+
+# %%
+gains = []
+for seed in range(5):
+    rng = np.random.default_rng(seed)
+    half = rng.random(len(voting)) < 0.5
+    hide = rng.random(voting[half].shape) < 1 / 3
+    hide[:, -1] = False
+    with_holes = voting[half].mask(hide)
+    gains.append(
+        loglik(lp(structure, with_holes, smooth=1, missing="em"), voting[~half])
+        - loglik(lp(structure, with_holes, smooth=1), voting[~half])
+    )
+print(f"EM gains {np.mean(gains):.1f} nats on average, in {sum(g > 0 for g in gains)} of 5 draws")
+
+# %% [markdown]
+# Rows without a class take part as well, which makes EM semi-supervised: members without a party still
+# tell how votes go together. The likelihood of new members rises much by it. Accuracy need not: what EM
+# finds is the best description of the votes, and the groups in it are not quite the parties.
+
+# %%
+results = []
+for seed in range(10):
+    rng = np.random.default_rng(seed)
+    half = rng.random(len(voting)) < 0.5
+    few, others = voting[half].copy(), voting[~half]
+    few.loc[few.index[20:], "Class"] = np.nan
+    for name, x in {
+        "20 members with a party": lp(nb("Class", voting), few.dropna(subset=["Class"]), smooth=1),
+        "and the others without": lp(nb("Class", voting), few, smooth=1, missing="em"),
+    }.items():
+        right = accuracy(predict(x, others), others["Class"])
+        results.append({"learned from": name, "loglik": loglik(x, others), "accuracy": right})
+print(pd.DataFrame(results).groupby("learned from").mean().round(3))
