@@ -13,7 +13,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from math import log as ln
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -32,6 +34,7 @@ KEPT_BYTES = 2**28
 
 _BLOCK_VALUES = 2**17  # log joints that are compared at once, within the cache
 _HOT_BYTES = 2**28
+_PAIR_CELLS = 2**24
 _FEW = 4  # families with one head, up to where each is better treated on its own
 
 Family = tuple[int, ...]
@@ -108,7 +111,6 @@ class FoldScorer:
         self.bounds = np.searchsorted(fold[self.tests], np.arange(self.n_folds + 1))
         self.offsets = np.cumsum([0, *self.cards])
         self.hot = self._one_hot()
-        self.ones, self.each = np.ones(len(fold), dtype=np.float32), np.arange(len(fold) + 1)
         self.tables: dict[Family, _Tables] = {}
         self.table_room = KEPT_BYTES
         self.contributions: dict[Family, Array] = {}
@@ -290,7 +292,12 @@ class FoldScorer:
         observed = self._observed(head)
         state = np.where(observed, self.codes[v] * n_configurations + configuration, 0)
         starts = np.cumsum([0, *(self.cards[q] for q in lasts)]).tolist()
-        counts = self._count(state, observed, n_states, lasts, starts)
+        if self.pairs is not None and not parents:
+            own = slice(self.offsets[v], self.offsets[v + 1])
+            columns = np.concatenate([np.arange(self.offsets[q], self.offsets[q + 1]) for q in lasts])
+            counts = self.pairs[:, :, own, columns]
+        else:
+            counts = self._count(state, observed, n_states, lasts, starts)
         logs = self._log_table(
             counts.reshape(-1, self.n_classes, self.cards[v], n_configurations, starts[-1]), 2
         )
@@ -340,7 +347,9 @@ class FoldScorer:
                 f"{MAX_CELLS:,}; merge rare levels"
             )
         if self.hot is not None and len(lasts) >= _FEW:
-            member = csc_array((self.ones * observed, cell, self.each), shape=(n_cells, len(cell)))
+            member = csc_array(
+                (observed.astype(np.float32), cell, np.arange(len(cell) + 1)), shape=(n_cells, len(cell))
+            )
             levels = [np.arange(self.cards[q]) + self.offsets[q] for q in lasts]
             return (member @ self.hot)[:, np.concatenate(levels)].astype(np.float64)
         counts = np.zeros(n_cells * starts[-1])
@@ -350,6 +359,23 @@ class FoldScorer:
                 index = index[observed & (self.codes[q] >= 0)]
             counts += np.bincount(index, minlength=len(counts))
         return counts
+
+    @cached_property
+    def pairs(self) -> Array | None:
+        """Counts of all pairs of levels by fold and class, or None if they would be many.
+
+        (folds, classes, levels of all features, levels of all features)
+        """
+        n_slots, n_levels = self.n_folds + (not self.partition), self.offsets[-1]
+        shape = (n_slots, self.n_classes, n_levels, n_levels)
+        if self.hot is None or prod(shape) > _PAIR_CELLS:
+            return None
+        group = (self.fold * self.n_classes + self.classes) * n_levels
+        cells = np.where(self.codes >= 0, group + self.offsets[:-1, None] + self.codes, 0)
+        each = np.arange(0, cells.size + 1, len(cells))
+        ones = (self.codes >= 0).T.astype(np.float32).ravel()
+        member = csc_array((ones, cells.T.ravel(), each), shape=(prod(shape[:-1]), len(group)))
+        return (member @ self.hot).reshape(shape).astype(np.float64)
 
     def _one_hot(self) -> NDArray[np.float32] | None:
         """Return zeros and ones, (rows, levels of all features), or None if that would be large."""
