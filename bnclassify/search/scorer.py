@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import accumulate
 from math import log as ln
 from math import prod
 from typing import Any
@@ -50,15 +51,15 @@ class _Tables:
     planes : (planes, states, width) array
         A state is a fold with values of the head; the levels of all last parents lie side by side.
     states : (test rows,) array
-    start : dict
-        Where the levels of a last parent begin.
+    start : array
+        Where the levels of a last parent begin, by its number.
     low, high : (planes, states) arrays
         The range over all levels.
     """
 
     planes: Array
     states: Index
-    start: dict[int, int]
+    start: Index
     low: Array
     high: Array
 
@@ -177,7 +178,7 @@ class FoldScorer:
                 high = base + tables.high.take(tables.states, axis=1)
                 settled = self._settled(low, high)
                 right = settled & (self._predict(low[None])[0] == self.truth)
-                sure = self._hits(right[None], self.every_test)[0]
+                sure = np.bincount(self.fold[self.tests[right]], minlength=self.n_folds)
                 rows = np.nonzero(~settled)[0]
             states = tables.states.take(rows) * tables.planes.shape[2]
             base_there = base.take(rows, axis=1)
@@ -185,7 +186,7 @@ class FoldScorer:
             for block in (some[i : i + size] for i in range(0, len(some), size)):
                 index = self.test_codes.take(block, axis=0).take(rows, axis=1)
                 index += states
-                index += np.array([[tables.start[q]] for q in block])
+                index += tables.start[block][:, None]
                 logs = tables.planes.reshape(self.n_planes, -1).take(index, axis=1)
                 logs += base_there[:, None]
                 yield block, self._accuracies(np.moveaxis(logs, 0, 1), rows, sure)
@@ -248,7 +249,7 @@ class FoldScorer:
         if kept is None:
             head, last = self._split(v, parents)
             ((tables, _),) = self._tables_of(head, [last])
-            index = self.test_codes[last] + tables.start[last]
+            index = self.test_codes[last] + int(tables.start[last])
             index += tables.states * tables.planes.shape[2]
             kept = tables.planes.reshape(self.n_planes, -1).take(index, axis=1)
             if kept.nbytes <= self.contribution_room:
@@ -291,10 +292,10 @@ class FoldScorer:
         n_states = self.cards[v] * n_configurations
         observed = self._observed(head)
         state = np.where(observed, self.codes[v] * n_configurations + configuration, 0)
-        starts = np.cumsum([0, *(self.cards[q] for q in lasts)]).tolist()
+        starts = list(accumulate((self.cards[q] for q in lasts), initial=0))
         if self.pairs is not None and not parents:
             own = slice(self.offsets[v], self.offsets[v + 1])
-            columns = np.concatenate([np.arange(self.offsets[q], self.offsets[q + 1]) for q in lasts])
+            columns = self._columns(lasts)
             counts = self.pairs[:, :, own, columns]
         else:
             counts = self._count(state, observed, n_states, lasts, starts)
@@ -302,10 +303,12 @@ class FoldScorer:
             counts.reshape(-1, self.n_classes, self.cards[v], n_configurations, starts[-1]), 2
         )
         planes = logs.reshape(len(logs), -1, starts[-1])
+        start = np.zeros(len(self.cards), dtype=np.intp)
+        start[list(lasts)] = starts[:-1]
         tables = _Tables(
             planes=planes,
             states=(self.fold * n_states + state)[self.tests],
-            start=dict(zip(lasts, starts, strict=False)),
+            start=start,
             low=planes.min(axis=2),
             high=planes.max(axis=2),
         )
@@ -350,8 +353,7 @@ class FoldScorer:
             member = csc_array(
                 (observed.astype(np.float32), cell, np.arange(len(cell) + 1)), shape=(n_cells, len(cell))
             )
-            levels = [np.arange(self.cards[q]) + self.offsets[q] for q in lasts]
-            return (member @ self.hot)[:, np.concatenate(levels)].astype(np.float64)
+            return (member @ self.hot)[:, self._columns(lasts)].astype(np.float64)
         counts = np.zeros(n_cells * starts[-1])
         for q, start in zip(lasts, starts, strict=False):
             index = cell * starts[-1] + start + self.codes[q]
@@ -359,6 +361,14 @@ class FoldScorer:
                 index = index[observed & (self.codes[q] >= 0)]
             counts += np.bincount(index, minlength=len(counts))
         return counts
+
+    def _columns(self, features: Sequence[int]) -> Index:
+        """Return where the levels of features stand among those of all."""
+        chosen = np.zeros(len(self.cards), dtype=bool)
+        chosen[list(features)] = True
+        if list(features) == np.nonzero(chosen)[0].tolist():
+            return np.nonzero(np.repeat(chosen, self.cards))[0]
+        return np.concatenate([np.arange(self.offsets[q], self.offsets[q + 1]) for q in features])
 
     @cached_property
     def pairs(self) -> Array | None:
