@@ -4,7 +4,8 @@ A data frame goes in at the top, and each stage hands on to the next::
 
     dataset      data frames become integer codes; input is checked      encode
     counts       contingency tables and mutual information
-    model        the values BNC and AODE, and questions to them          params cpt families ...
+    model        the values BNC and AODE, and their parts                params families values ...
+    questions    what else one may ask of a model                        cpt modelstring is_nb ...
     structure    learners of structure that look at counts               nb aode anb tan_cl
     inference    the log joint of rows and classes
     parameters   from structure and data to tables                       lp (Dirichlet, MANB, AWNB ...)
@@ -33,21 +34,9 @@ from .model import (
     BNC,
     class_var,
     classes,
-    cpt,
-    em_objectives,
     families,
-    feature_families,
-    feature_weights,
     features,
-    greedy_scores,
-    is_anb,
-    is_aode,
-    is_nb,
-    is_ode,
-    is_semi_naive,
-    manb_arc_posterior,
     members,
-    modelstring,
     narcs,
     nparams,
     params,
@@ -57,6 +46,20 @@ from .model import (
 from .parameters.estimation import lp
 from .parameters.tree import min_testing_depths
 from .plotting import plot
+from .questions import (
+    cpt,
+    em_objectives,
+    feature_families,
+    feature_weights,
+    greedy_scores,
+    is_anb,
+    is_aode,
+    is_nb,
+    is_ode,
+    is_semi_naive,
+    manb_arc_posterior,
+    modelstring,
+)
 from .recipes import bnc
 from .search.learners import bsej, fssj, kdb, tan_hc, tan_hcsp
 from .structure.chow_liu import tan_cl

@@ -26,6 +26,7 @@ STAGES = [
     ["dataset"],
     ["counts"],
     ["model"],
+    ["questions"],
     ["structure"],
     ["inference"],
     ["parameters"],

@@ -11,7 +11,8 @@ import numpy as np
 import pandas as pd
 
 from ..dataset import Dataset, Levels, check_levels, match, training_data
-from ..model import AODE, Model, check_model, is_nb, members, vars
+from ..model import AODE, Model, check_model, members, vars
+from ..questions import is_nb
 from ..randomness import Seed, check_rng
 from .awnb import weigh_by_depth
 from .cpts import estimate_cpts
