@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Iterable, Sequence
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -119,18 +119,16 @@ def encode_columns(
         raise ValueError(
             f"data: column names must be unique, but these occur more than once: {listed(twice)}"
         )
-    wanted = list(frame.columns)
-    if columns is not None:
-        chosen = check_columns(columns, wanted, argument)
-        wanted = [name for name in wanted if name in chosen]
-    _check_categorical(frame[wanted])
-    encoded = [_encode_column(frame[name]) for name in wanted]
+    chosen = None if columns is None else check_columns(columns, frame.columns, argument)
+    taken = {name: column for name, column in frame.items() if chosen is None or name in chosen}
+    _check_categorical(taken)
+    encoded = [_encode_column(column) for column in taken.values()]
     longest = max((len(levels) for levels, _ in encoded), default=0)
     codes = np.empty((len(encoded), len(frame)), dtype=code_type(longest))
     for row, (_, column_codes) in zip(codes, encoded, strict=True):
         row[:] = column_codes
     return Dataset(
-        columns=tuple(wanted),
+        columns=tuple(taken),
         levels=tuple(levels for levels, _ in encoded),
         codes=codes,
         index=frame.index,
@@ -153,11 +151,11 @@ def _hint(data: object) -> str:
     return "; make it pd.DataFrame(data, columns=names)"
 
 
-def _check_categorical(frame: pd.DataFrame) -> None:
+def _check_categorical(columns: Mapping[Hashable, pd.Series[Any]]) -> None:
     """Raise a TypeError that names every column whose values are no categories."""
     whole: list[Hashable] = []
     fractions: list[Hashable] = []
-    for name, column in frame.items():
+    for name, column in columns.items():
         if isinstance(column.dtype, pd.CategoricalDtype):
             continue
         kind = pd.api.types.infer_dtype(column, skipna=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from numbers import Integral
 from typing import Any
 
@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
+from .dataset import encode
 from .messages import listed, warn
 from .randomness import Seed, check_rng
 
@@ -51,11 +52,14 @@ def stratified_folds(y: ArrayLike, k: int, *, rng: Seed = None) -> NDArray[np.in
     >>> stratified_folds(["a", "a", "b", "b"], k=2, rng=1)
     array([0, 1, 0, 1])
     """
-    codes, levels = pd.factorize(np.asarray(y, dtype=object))
-    check_k(k, len(codes))
+    if isinstance(y, str | pd.DataFrame) or np.ndim(y) != 1:
+        raise TypeError(f"y: expected the class of each row, got {type(y).__name__}")
+    data = encode(pd.Series(y).to_frame("y"))
+    check_k(k, len(data))
+    codes = data.codes[0]
     if codes.min(initial=0) < 0:
         raise ValueError(f"y: {np.count_nonzero(codes < 0)} rows have no class; leave them out")
-    return draw_folds(codes, levels, k, check_rng(rng))
+    return draw_folds(codes, data.levels[0], k, check_rng(rng))
 
 
 def draw_folds(
@@ -85,6 +89,8 @@ def check_k(k: object, rows: int) -> None:
 
 def fold_rows(folds: Folds, rows: int) -> list[Rows]:
     """Turn fold numbers of all rows, or lists of rows, into the rows that each fold tests."""
+    if not isinstance(folds, str) and isinstance(folds, Iterator):
+        folds = list(folds)
     if _is_numbering(folds):
         numbers = np.asarray(folds)
         if numbers.shape != (rows,) or not np.issubdtype(numbers.dtype, np.integer):
@@ -106,11 +112,17 @@ def _is_numbering(folds: Any) -> bool:
             "folds: expected an array of fold numbers or a list of arrays of rows to test, "
             f"got {type(folds).__name__}"
         )
-    return isinstance(folds, pd.Series) or all(np.ndim(part) == 0 for part in folds)
+    return isinstance(folds, pd.Series) or all(isinstance(part, int | np.generic) for part in folds)
 
 
 def _check_rows(part: ArrayLike, rows: int) -> Rows:
+    if isinstance(part, tuple) and len(part) == 2 and np.ndim(part[0]) == 1:
+        raise ValueError(
+            "folds: expected the rows to test in each fold, got pairs; pass [test for _, test in folds]"
+        )
     test = np.asarray(part)
+    if test.dtype == bool and test.shape == (rows,):
+        test = np.nonzero(test)[0]
     if test.ndim == 1 and not 0 < len(test) < rows:
         raise ValueError(
             f"folds: each fold must test at least one of the {rows} rows and leave one, got {len(test)}"

@@ -33,7 +33,7 @@ class Recipe:
     def learner(self) -> str:
         """Name of the function that learned the structure."""
         function = getattr(self.structure, "func", self.structure)
-        return str(getattr(function, "__name__", function))
+        return str(getattr(function, "__name__", function)).removeprefix("_")
 
 
 @dataclass(frozen=True)

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
+from dataclasses import replace
+from functools import partial
 from inspect import signature
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from .dataset import Dataset, training_data
+from .dataset import Dataset, encode_columns
 from .messages import listed
-from .model import Model, Recipe, check_fitted
+from .model import Model, Recipe, check_fitted, vars
 from .parameters.estimation import check_smooth, lp
 from .search.learners import bsej, fssj, kdb, tan_hc, tan_hcsp
 from .structure.chow_liu import tan_cl
@@ -75,8 +77,11 @@ def bnc(
     learner = dag_learner if callable(dag_learner) else LEARNERS[dag_learner]
     options = dict(dag_args or {})
     used = (*options["features"], class_var) if options.get("features") is not None else None
-    data = training_data(dataset, class_var, used)
-    return lp(learner(class_var, dataset=data, **options), data, smooth=smooth, **lp_args)
+    data = encode_columns(dataset, used)
+    structure = learner(class_var, dataset=data, **options)
+    if learner not in LEARNERS.values():  # what the user's own function does is to be done again
+        structure = replace(structure, recipe=Recipe(partial(learner, class_var, **options)))
+    return lp(structure, data, smooth=smooth, **lp_args)
 
 
 def relearn(x: Model, data: Dataset, *, dag: bool, rng: np.random.Generator | None = None) -> Model:
@@ -87,6 +92,12 @@ def relearn(x: Model, data: Dataset, *, dag: bool, rng: np.random.Generator | No
     recipe = check_recipe(x)
     structure = _call(recipe.structure, rng, data) if dag else x
     return _call(recipe.parameters, rng, structure, data)
+
+
+def columns_needed(x: Model, *, dag: bool) -> set[Hashable] | None:
+    """Return the columns that learning a model again looks at; None for all there are."""
+    fixed = getattr(check_recipe(x).structure, "keywords", {}).get("features") is not None
+    return set(vars(x)) if fixed or not dag else None
 
 
 def check_recipe(x: Model) -> Recipe:

@@ -327,3 +327,98 @@ def test_search_on_incomplete_data(voting: pd.DataFrame) -> None:
         fitted = bn.lp(x, voting, smooth=1)
         shares = bn.cv(fitted, voting, folds=folds, dag=False)
         assert bn.greedy_scores(x)[-1] == pytest.approx(shares, abs=1e-12)
+
+
+def test_many_levels_are_counted_in_portions() -> None:
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.integers(0, 120, (300, 6)), columns=list("abcdef"))
+    frame["class"] = (frame["a"] > 60).astype(int)
+    numbers = np.arange(300) % 3
+    x = bn.kdb("class", frame, k=3, folds=numbers, smooth=1, epsilon=0)
+    fitted = bn.lp(x, frame, smooth=1)
+    assert bn.cv(fitted, frame, folds=numbers, dag=False) == pytest.approx(bn.greedy_scores(x)[-1], abs=1e-12)
+
+
+def test_folds_in_any_form_are_the_same(car: pd.DataFrame) -> None:
+    numbers = bn.stratified_folds(car["class"], 3, rng=0)
+    x = bn.lp(bn.nb("class", car), car, smooth=1)
+    rows = [np.nonzero(numbers == fold)[0] for fold in range(3)]
+    forms = [
+        numbers,
+        pd.Series(numbers),
+        numbers.tolist(),
+        rows,
+        (r for r in rows),
+        [numbers == f for f in range(3)],
+    ]
+    results = [bn.cv(x, car, folds=form, mean=False) for form in forms]
+    for other in results[1:]:
+        pd.testing.assert_frame_equal(other, results[0])
+    with pytest.raises(ValueError, match=r"pass \[test for _, test in folds\]"):
+        bn.cv(x, car, folds=[(np.arange(5, 1728), np.arange(5)), (np.arange(5), np.arange(5, 1728))])
+
+
+def test_seeded_cv_draws_the_folds_of_stratified_folds(car: pd.DataFrame) -> None:
+    x = bn.lp(bn.nb("class", car), car, smooth=1)
+    assert bn.cv(x, car, k=5, rng=0) == bn.cv(x, car, folds=bn.stratified_folds(car["class"], 5, rng=0))
+
+
+def test_a_fold_needs_rows_with_a_class(car: pd.DataFrame) -> None:
+    holes = car.copy()
+    holes.loc[[0, 1], "class"] = np.nan
+    folds = [[0, 1], range(2, 1000), range(1000, 1728)]
+    with (
+        pytest.warns(UserWarning, match="have no class"),
+        pytest.raises(ValueError, match="fold 0 tests 0 of the 1726 rows"),
+    ):
+        bn.tan_hc("class", holes, k=3, smooth=1, folds=folds)
+
+
+def test_a_model_does_not_depend_on_what_stands_beside_it_in_cv(car: pd.DataFrame) -> None:
+    x, y = (bn.lp(bn.tan_hc("class", car, k=3, smooth=1), car, smooth=1) for _ in range(2))
+    alone = bn.cv(x, car, k=3, rng=1, mean=False)
+    beside = bn.cv([y, x], car, k=3, rng=1, mean=False)
+    assert alone[0].tolist() == beside[1].tolist()
+
+
+calls: list[int] = []
+
+
+def learner_with_selection(class_var: str, dataset: Any, **options: Any) -> bn.BNC:
+    calls.append(len(dataset))
+    return bn.nb(class_var, dataset, features=["safety"], **options)
+
+
+def test_cv_runs_the_users_own_learner_again(car: pd.DataFrame) -> None:
+    calls.clear()
+    x = bn.bnc(learner_with_selection, "class", car, smooth=1)
+    bn.cv(x, car, k=3, rng=0)
+    assert calls == [1728, 1152, 1152, 1152]
+    assert repr(x).endswith("learner_with_selection")
+
+
+def test_columns_that_no_model_uses_may_hold_anything(car: pd.DataFrame) -> None:
+    wide = car.assign(price=np.linspace(0, 1, len(car)))
+    x = bn.lp(bn.nb("class", wide, features=["safety", "persons"]), wide, smooth=1)
+    y = bn.lp(bn.from_modelstring(bn.modelstring(bn.tan_cl("class", car)), "class"), car, smooth=1)
+    for model, options in ((x, {}), (y, {}), (bn.lp(bn.tan_cl("class", car), car, smooth=1), {"dag": False})):
+        expected = bn.cv(model, car, k=3, rng=0, **options)
+        assert bn.cv(model, wide, k=3, rng=0, **options) == expected
+    with pytest.raises(TypeError, match="column 'price'"):
+        bn.cv(bn.lp(bn.tan_cl("class", car), car, smooth=1), wide, k=3)
+
+
+def test_bnc_hands_all_rows_to_its_learner(car: pd.DataFrame) -> None:
+    holes = car.copy()
+    holes.loc[[0, 1], "class"] = np.nan
+    numbers = np.arange(1728) % 3
+    with pytest.warns(UserWarning, match="have no class"):
+        x = bn.bnc("tan_hc", "class", holes, smooth=1, dag_args={"k": 3, "folds": numbers, "smooth": 1})
+    assert len(bn.greedy_scores(x)) > 1
+
+
+@pytest.mark.parametrize("option", ["dag", "mean", "progress"])
+def test_cv_switches_are_true_or_false(car: pd.DataFrame, option: str) -> None:
+    x = bn.lp(bn.nb("class", car), car, smooth=1)
+    with pytest.raises(TypeError, match=f"{option}: expected True or False, got 'no'"):
+        bn.cv(x, car, **{option: "no"})

@@ -239,3 +239,15 @@ def test_the_class_alone() -> None:
     for option in ({"manb_prior": 0.5}, {"wanbia": True}):
         x = bn.lp(bn.nb("class"), frame, smooth=1, **option)
         assert bn.predict(x, frame).tolist() == ["p", "p", "p"]
+
+
+def test_manb_with_a_prior_so_strong_that_data_does_not_count(car: pd.DataFrame) -> None:
+    x = bn.lp(bn.nb("class", car), car, smooth=1e16, manb_prior=0.5)
+    np.testing.assert_allclose(bn.manb_arc_posterior(x), 0.5, atol=1e-9)
+
+
+def test_trees_in_portions_are_the_same(car: pd.DataFrame, monkeypatch: pytest.MonkeyPatch) -> None:
+    together = bn.feature_weights(bn.lp(bn.nb("class", car), car, smooth=1, awnb_trees=4, rng=0))
+    monkeypatch.setattr(tree, "_SAMPLED_ROWS", 1)
+    apart = bn.feature_weights(bn.lp(bn.nb("class", car), car, smooth=1, awnb_trees=4, rng=0))
+    pd.testing.assert_series_equal(together, apart)

@@ -9,14 +9,14 @@ import numpy as np
 import pandas as pd
 from tqdm.auto import tqdm
 
-from ..dataset import Dataset, check_columns, encode, scoring_classes, take_rows
+from ..dataset import Dataset, check_columns, encode_columns, scoring_classes, take_rows
 from ..folds import Folds, Rows, draw_folds, fold_rows
 from ..inference.joint import log_joint
 from ..messages import listed
 from ..model import AODE, BNC, Model, class_var, classes
 from ..probs import first_best
 from ..randomness import Seed, check_rng
-from ..recipes import check_recipe, relearn
+from ..recipes import check_recipe, columns_needed, relearn
 
 
 def cv(
@@ -90,8 +90,12 @@ def cv(
     """
     models = _as_dict(x)
     generator = check_rng(rng)
-    data = encode(dataset)
+    for name, value in {"dag": dag, "mean": mean, "progress": progress}.items():
+        if not isinstance(value, bool):
+            raise TypeError(f"{name}: expected True or False, got {value!r}")
     target = class_var(next(iter(models.values())))
+    needed = [columns_needed(model, dag=dag) for model in models.values()]
+    data = encode_columns(dataset, None if None in needed else set().union(*filter(None, needed)))
     check_columns([target], data.columns, "dataset")
     actual = scoring_classes(data, target, data.levels[data.positions[target]])
     tests = (
@@ -99,12 +103,14 @@ def cv(
         if folds is None
         else fold_rows(folds, len(data))
     )
-    drawn = None if rng is None else generator
     results = np.empty((len(tests), len(models)))
     with tqdm(total=results.size, disable=not progress, desc="cv", unit=" models") as bar:
         for i, test in enumerate(tests):
             trained, tested = _split(data, test)
+            # Each model gets a generator of its own, so it does not matter what stands beside it.
+            seed = None if rng is None else int(generator.integers(2**63))
             for j, model in enumerate(models.values()):
+                drawn = None if seed is None else check_rng(seed)
                 results[i, j] = _accuracy(relearn(model, trained, dag=dag, rng=drawn), tested)
                 bar.update()
     table = pd.DataFrame(results, columns=list(models)).rename_axis(index="fold")

@@ -220,8 +220,8 @@ def check_smooth(smooth: object) -> None:
     """Raise if ``smooth`` is not a finite number of 0 or more."""
     if isinstance(smooth, bool) or not isinstance(smooth, Real):
         raise TypeError(f"smooth: expected a number, got {smooth!r}")
-    if not 0 <= smooth <= 1e100:  # type: ignore[operator]
-        raise ValueError(f"smooth: expected a finite number, 0 or more (at most 1e100), got {smooth!r}")
+    if not (smooth == 0 or 1e-100 <= smooth <= 1e100):  # type: ignore[operator]
+        raise ValueError(f"smooth: expected a finite number, 0 or more (1e-100 to 1e100), got {smooth!r}")
 
 
 def _matched(data: Dataset, model: Model) -> Dataset:

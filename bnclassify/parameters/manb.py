@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from scipy.special import expit, gammaln, logit
+import numpy as np
+from scipy.special import betaln, expit, gammaln, logit
 
 from ..counts import contingency_table
 from ..dataset import Dataset
@@ -72,5 +73,11 @@ def log_marginal_likelihood(counts: Array, smooth: float) -> float:
     0.5
     """
     mass = smooth * counts.shape[0]
-    per_cell = gammaln(counts + smooth) - gammaln(smooth)
-    return float((gammaln(mass) - gammaln(counts.sum(axis=0) + mass) + per_cell.sum(axis=0)).sum())
+    per_column = _log_rising(smooth, counts).sum(axis=0) - _log_rising(mass, counts.sum(axis=0))
+    return float(per_column.sum())
+
+
+def _log_rising(start: float, steps: Array) -> Array:
+    """Return ln Γ(start + steps) − ln Γ(start), exact for a large start too: ln Γ(n) − ln B(start, n)."""
+    n = np.maximum(steps, 1)
+    return np.where(steps > 0, gammaln(n) - betaln(start, n), 0.0)

@@ -21,6 +21,7 @@ from ..probs import TOLERANCE, Array, xlogx
 MAX_DEPTH = 30
 _ALL_SUBSETS = 10  # levels, up to which all splits are tried when there are more than two classes
 _BLOCK_CELLS = 2**22
+_SAMPLED_ROWS = 2**19  # of the trees that grow side by side
 
 Rows = NDArray[np.intp]
 
@@ -78,7 +79,7 @@ def min_testing_depths(class_var: Hashable, dataset: pd.DataFrame | Dataset) -> 
     check_levels(data, (*features, class_var))
     depths = testing_depths(data, features, class_var, [np.arange(len(data))])[0]
     tested = depths > 0
-    return pd.Series(depths[tested], index=pd.Index(features)[tested], name="depth")
+    return pd.Series(depths[tested], index=pd.Index(features, tupleize_cols=False)[tested], name="depth")
 
 
 def testing_depths(
@@ -92,10 +93,14 @@ def testing_depths(
         0 where a tree does not test a feature.
     """
     columns = [data.positions[feature] for feature in features]
-    forest = _Forest(data, columns, data.positions[class_var], samples)
-    while forest.grow():
-        pass
-    return forest.depths()
+    size = max(1, _SAMPLED_ROWS // max(map(len, samples)))
+    depths = []
+    for some in (samples[i : i + size] for i in range(0, len(samples), size)):
+        forest = _Forest(data, columns, data.positions[class_var], some)
+        while forest.grow():
+            pass
+        depths.append(forest.depths())
+    return np.concatenate(depths)
 
 
 @dataclass

@@ -53,7 +53,14 @@ class Objective:
         counts = np.bincount(cells, minlength=len(distinct) * n_classes)
         self.counts = counts.reshape(len(distinct), n_classes).astype(np.float64)
         self.log_prior = log(prior)
-        self.logs = [log(cpt) for cpt in cpts]
+        # Tables of one shape are weighted together.
+        shapes: dict[tuple[int, ...], list[int]] = {}
+        for i, cpt in enumerate(cpts):
+            shapes.setdefault(cpt.shape, []).append(i)
+        self.alike = [(np.array(some), log(np.stack([cpts[i] for i in some]))) for some in shapes.values()]
+        order = [i for some in shapes.values() for i in some]
+        families, cpts = [families[i] for i in order], [cpts[i] for i in order]
+        self.place = np.argsort(order)
         self.sizes = [int(np.prod(cpt.shape[:-1])) for cpt in cpts]
         self.member = self._membership(distinct.T, families, [cpt.shape[:-1] for cpt in cpts])
         self.observed = self.member.T @ self.counts
@@ -74,28 +81,36 @@ class Objective:
 
     def __call__(self, weights: Array) -> tuple[float, Array]:
         """Return the value and the gradient at weights."""
-        logs, slopes = zip(*map(_weighted_log, self.logs, weights), strict=True)
+        parts = [_weighted_log(logs, weights[some]) for some, logs in self.alike]
+        logs, slopes = zip(*parts, strict=True)
         posterior = log_normalize(self.member @ np.concatenate(logs) + self.log_prior)
         value = -float((self.counts * posterior).sum())
         expected = self.member.T @ (self.counts.sum(axis=1, keepdims=True) * np.exp(posterior))
         per_cell = ((expected - self.observed) * np.concatenate(slopes)).sum(axis=1)
-        return value, np.add.reduceat(per_cell, np.cumsum([0, *self.sizes[:-1]]))
+        return value, np.add.reduceat(per_cell, np.cumsum([0, *self.sizes[:-1]]))[self.place]
 
 
-def _weighted_log(logs: Array, weight: float) -> tuple[Array, Array]:
+def _weighted_log(logs: Array, weights: Array) -> tuple[Array, Array]:
     """Return ln of θ^w renormalised, and its derivative by w, each as (cells, classes).
 
     d/dw [w ln θ_k − ln Σ_l θ_l^w] = ln θ_k − Σ_l θ_l^w ln θ_l / Σ_l θ_l^w.
+
+    Parameters
+    ----------
+    logs : (tables, levels, …, classes) array
+    weights : (tables,) array
     """
-    weighted = np.moveaxis(log_normalize(np.moveaxis(weight * logs, 0, -1)), -1, 0)
-    slope = logs - (np.exp(weighted) * logs).sum(axis=0, keepdims=True)
+    weighted = logs * weights.reshape(-1, *[1] * (logs.ndim - 1))
+    weighted = np.moveaxis(log_normalize(np.moveaxis(weighted, 1, -1)), -1, 1)
+    slope = logs - (np.exp(weighted) * logs).sum(axis=1, keepdims=True)
     return weighted.reshape(-1, logs.shape[-1]), slope.reshape(-1, logs.shape[-1])
 
 
 def weigh_by_likelihood(x: BNC, data: Dataset) -> BNC:
     """Weight the features of a fitted network by what maximises the conditional log-likelihood.
 
-    The weights in [0, 1] are found by L-BFGS-B, starting from all ones.
+    The weights in [0, 1] are found by L-BFGS-B, from all ones and from all halves; the better
+    of the two optima is taken, which need not be the best of all.
 
     References
     ----------
@@ -106,14 +121,18 @@ def weigh_by_likelihood(x: BNC, data: Dataset) -> BNC:
     if not n:
         return with_weights(x, np.empty(0))
     objective = objective_of(x, data)
-    best = minimize(
-        objective,
-        np.ones(n),
-        jac=True,
-        method="L-BFGS-B",
-        bounds=[(0, 1)] * n,
-        options={"maxiter": _ITERATIONS, "ftol": 1e-12, "gtol": 1e-7},
-    )
+    runs = [
+        minimize(
+            objective,
+            np.full(n, start),
+            jac=True,
+            method="L-BFGS-B",
+            bounds=[(0, 1)] * n,
+            options={"maxiter": _ITERATIONS, "ftol": 1e-12, "gtol": 1e-7},
+        )
+        for start in (1.0, 0.5)
+    ]
+    best = min(runs, key=lambda run: run.fun)
     if not best.success:
         warn(f"wanbia: the weights may not be the best, the optimiser stopped early ({best.message})")
     return with_weights(x, np.clip(best.x, 0, 1))

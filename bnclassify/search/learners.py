@@ -86,7 +86,14 @@ def _tests(
     tests = fold_rows(folds, len(everything))
     known = everything.codes[everything.positions[class_var]] >= 0
     position = np.cumsum(known) - 1
-    return [position[test[known[test]]] for test in tests]
+    kept = [position[test[known[test]]] for test in tests]
+    for number, test in enumerate(kept):
+        if not 0 < len(test) < len(data):
+            raise ValueError(
+                f"folds: fold {number} tests {len(test)} of the {len(data)} rows that have a class; each "
+                "fold must test at least one of them and leave one"
+            )
+    return kept
 
 
 def _check_epsilon(epsilon: object) -> None:

@@ -36,6 +36,7 @@ KEPT_BYTES = 2**28
 _BLOCK_VALUES = 2**17  # log joints that are compared at once, within the cache
 _HOT_BYTES = 2**28
 _PAIR_CELLS = 2**24
+_TABLE_CELLS = 2**20  # tables of one head that are made at once
 _FEW = 4  # families with one head, up to where each is better treated on its own
 
 Family = tuple[int, ...]
@@ -248,7 +249,7 @@ class FoldScorer:
         kept = self.contributions.get((v, *parents))
         if kept is None:
             head, last = self._split(v, parents)
-            ((tables, _),) = self._tables_of(head, [last])
+            tables, _ = self._tables_of(head, [last])[0]
             index = self.test_codes[last] + int(tables.start[last])
             index += tables.states * tables.planes.shape[2]
             kept = tables.planes.reshape(self.n_planes, -1).take(index, axis=1)
@@ -278,13 +279,24 @@ class FoldScorer:
                 missing.append(last)
             else:
                 found.setdefault(id(tables), (tables, []))[1].append(last)
-        if missing:
-            found[0] = (self._make_tables(head, missing), missing)
-        return list(found.values())
+        result = list(found.values())
+        # As many families at once as fit; large ones are counted one by one.
+        cells = (self.n_folds + 1) * self.n_classes * prod(self.cards[u] for u in head)
+        while missing:
+            widths = accumulate(self.cards[q] for q in missing)
+            fit = sum(1 for width in widths if cells * width <= _TABLE_CELLS)
+            some, missing = missing[: max(1, fit)], missing[max(1, fit) :]
+            result.append(
+                (self._make_tables(head, some, every=cells * self.offsets[-1] <= _TABLE_CELLS), some)
+            )
+        return result
 
-    def _make_tables(self, head: Family, lasts: Sequence[int]) -> _Tables:
-        """Count the families of a head with these last parents, and keep their logs if there is room."""
-        if self.hot is not None and (len(lasts) >= _FEW or len(head) == 1):
+    def _make_tables(self, head: Family, lasts: Sequence[int], every: bool) -> _Tables:
+        """Count the families of a head with these last parents, and keep their logs if there is room.
+
+        If ``every``, all last parents may be counted at once.
+        """
+        if every and self.hot is not None and (len(lasts) >= _FEW or len(head) == 1):
             # One product counts all; heads of one variable will be asked for them soon.
             lasts = [q for q in range(len(self.cards)) if q not in head]
         v, *parents = head
