@@ -37,8 +37,10 @@ def flat_index(codes: Sequence[NDArray[Any]], cards: Sequence[int]) -> Codes:
 
     Returns
     -------
-    (rows,) array in the smallest integer type that holds every number
+    (rows,) array in a small integer type; of a single variable, its codes themselves
     """
+    if len(codes) == 1:
+        return codes[0]
     index = codes[0].astype(code_type(prod(cards) + 1))  # holds the factors too
     for code, card in zip(codes[1:], cards[1:], strict=True):
         np.multiply(index, card, out=index)

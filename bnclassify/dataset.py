@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
@@ -135,6 +135,7 @@ def encode_columns(
     )
 
 
+@cache
 def code_type(size: int) -> np.dtype[Any]:
     """Return the smallest signed integer type that holds every code below ``size``, and -2."""
     return np.min_scalar_type(-max(size, 2))

@@ -249,7 +249,7 @@ class FoldScorer:
         kept = self.contributions.get((v, *parents))
         if kept is None:
             head, last = self._split(v, parents)
-            tables, _ = self._tables_of(head, [last])[0]
+            tables = self.tables.get((*head, last)) or self._tables_of(head, [last])[0][0]
             index = self.test_codes[last] + int(tables.start[last])
             index += tables.states * tables.planes.shape[2]
             kept = tables.planes.reshape(self.n_planes, -1).take(index, axis=1)
