@@ -340,12 +340,11 @@ def _match_column(
     # The last entry is what the code -1, missing, is looked up at.
     lookup = np.array([position.get(label, _UNSEEN) for label in old] + [-1])
     matched = lookup[codes]
-    if unseen == "missing":
-        return np.maximum(matched, -1)
     strange = [old[code] for code in np.unique(codes[matched == _UNSEEN])]
-    if strange:
+    # A column of another type is a mistake, whatever shall become of unseen labels.
+    if strange and (unseen == "error" or {str(x) for x in strange} & {str(x) for x in new}):
         raise ValueError(f"column {name!r}: {_unknown(strange, new)}")
-    return matched
+    return np.maximum(matched, -1)
 
 
 def _unknown(strange: list[Any], known: tuple[Any, ...]) -> str:

@@ -53,7 +53,8 @@ class EM:
 
     def __str__(self) -> str:
         how = "converged" if self.converged else "stopped before it converged"
-        return f"{len(self.objectives) - 1} iterations, {how}"
+        n = len(self.objectives) - 1
+        return f"{n} iteration{'' if n == 1 else 's'}, {how}"
 
 
 @dataclass(frozen=True, eq=False, repr=False)

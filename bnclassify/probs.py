@@ -27,11 +27,13 @@ def log(probabilities: Array) -> Array:
         return np.log(probabilities)
 
 
-def log_sum_exp(logs: Array) -> Array:
-    """Log of the sum of exponentials over the last axis; -inf where all are -inf."""
-    top = logs.max(axis=-1, initial=-np.inf)
-    shift = np.where(np.isfinite(top), top, 0.0)
-    return log(np.exp(logs - shift[..., None]).sum(axis=-1)) + shift
+def log_sum_exp(logs: Array, axis: int = -1) -> Array:
+    """Log of the sum of exponentials over an axis; -inf where all are -inf."""
+    if logs.shape[axis] == 2:
+        return np.logaddexp(*np.moveaxis(logs, axis, 0))
+    top = logs.max(axis=axis, keepdims=True, initial=-np.inf)
+    top[top == -np.inf] = 0.0
+    return log(np.exp(logs - top).sum(axis=axis)) + top.squeeze(axis)
 
 
 def log_normalize(logs: Array) -> Array:

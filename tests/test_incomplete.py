@@ -197,3 +197,10 @@ def test_accuracy_and_cv_take_incomplete_rows(voting: pd.DataFrame) -> None:
         again = bn.lp(bn.tan_cl("Class", trained), trained, smooth=1)
         by_hand.append(bn.accuracy(bn.predict(again, tested), tested["Class"]))
     np.testing.assert_array_equal(bn.cv(x, voting, folds=folds, mean=False)[0], by_hand)
+
+
+def test_a_column_of_another_type_is_never_taken_as_missing() -> None:
+    frame = pd.DataFrame({"a": [1, 2, 1, 2], "class": list("pqpq")})
+    x = bn.lp(bn.nb("class", frame), frame, smooth=1)
+    with pytest.raises(ValueError, match="they are of type str here and int there"):
+        bn.predict(x, frame.astype({"a": str}), unseen="missing")

@@ -422,3 +422,18 @@ def test_cv_switches_are_true_or_false(car: pd.DataFrame, option: str) -> None:
     x = bn.lp(bn.nb("class", car), car, smooth=1)
     with pytest.raises(TypeError, match=f"{option}: expected True or False, got 'no'"):
         bn.cv(x, car, **{option: "no"})
+
+
+def test_cv_names_the_model_and_fold_that_cannot_be_learned(car: pd.DataFrame) -> None:
+    """Search finds a naive Bayes on all rows, but not in every fold, and MANB is for naive Bayes."""
+
+    def structure(class_var: str, dataset: Any) -> bn.BNC:
+        parents = {} if len(dataset) == len(car) else {"maint": ["buying"]}
+        return bn.anb(class_var, parents, dataset)
+
+    x = bn.bnc(structure, "class", car, smooth=1, manb_prior=0.5)
+    with pytest.raises(
+        ValueError, match=r"model 'm' cannot be learned again in fold 0: manb_prior.*dag=False"
+    ):
+        bn.cv({"m": x}, car, k=3, rng=0)
+    assert 0 < bn.cv({"m": x}, car, k=3, rng=0, dag=False)["m"] < 1

@@ -67,8 +67,9 @@ for name, (class_var, frame) in data.items():
     bars(f"arc posteriors of {name}", "P(arc | D)", {"prior 0.5": posterior, "prior 0.01": sceptical})
 
 # %% [markdown]
-# The number of doors says nearly nothing about the class of a car, so its table is nearly the same for all
-# classes, where plain naive Bayes takes chance differences for evidence:
+# The number of doors says nearly nothing about the class of a car, so its table is nearly the same for
+# all classes, where plain naive Bayes keeps the small differences that the data has (whether they help is
+# asked at the end):
 
 # %%
 plain = lp(nb("class", car), car, smooth=1)
@@ -122,4 +123,5 @@ for name, (class_var, frame) in data.items():
 # - **WANBIA** when features repeat each other, as the votes of one party do, and there are enough rows to
 #   learn a weight each. On car no weight can improve anything: all are 1, and nothing changes.
 # - **AWNB** when a cheap weighting is wanted that does not optimise on the training rows: on voting it is as
-#   good as WANBIA. Compare it by cross-validation first: on car, where every feature counts, it loses.
+#   good as WANBIA. Compare it by cross-validation first: on car it loses, because it
+#   halves the weight of features that do count.

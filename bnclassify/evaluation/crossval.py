@@ -38,7 +38,8 @@ def cv(
         Models with parameters. In each fold they are learned again as they were learned,
         on the rows that the fold does not test.
     dataset : pandas.DataFrame or Dataset
-        Has all variables of the models, the class in every row.
+        Has all variables of the models, the class in every row. A learner that took all
+        columns of its data as features takes all columns of this.
     k : int, default 10
         Number of folds, if ``folds`` is not given.
     dag : bool, default True
@@ -111,7 +112,13 @@ def cv(
             seed = None if rng is None else int(generator.integers(2**63))
             for j, model in enumerate(models.values()):
                 drawn = None if seed is None else check_rng(seed)
-                results[i, j] = _accuracy(relearn(model, trained, dag=dag, rng=drawn), tested)
+                try:
+                    results[i, j] = _accuracy(relearn(model, trained, dag=dag, rng=drawn), tested)
+                except ValueError as error:
+                    raise ValueError(
+                        f"x: model {list(models)[j]!r} cannot be learned again in fold {i}: {error}. With "
+                        "dag=False it keeps its structure"
+                    ) from error
                 bar.update()
     table = pd.DataFrame(results, columns=list(models)).rename_axis(index="fold")
     if not mean:

@@ -140,7 +140,7 @@ def _eliminate(order: Sequence[int], factors: Sequence[Factor], codes: Codes, co
         own = [logs for scope, logs in tables if u in scope]
         scope = frozenset().union(*(s for s, _ in tables if u in s)) - {u}
         joined = sum(own[1:], own[0])
-        summed = log_sum_exp(np.moveaxis(joined, 1 + axis[u], -1))
+        summed = log_sum_exp(joined, axis=1 + axis[u])
         tables = [(s, logs) for s, logs in tables if u not in s]
         tables.append((scope, np.expand_dims(summed, 1 + axis[u])))
     result = sum((logs for _, logs in tables[1:]), tables[0][1])

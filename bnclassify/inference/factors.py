@@ -38,7 +38,10 @@ class Factor:
         The code of a missing value is -1. In a flat index that wraps round, it leads to one
         of these zeros whatever the other codes are.
         """
-        return np.pad(self.table, [(0, 1)] * len(self.scope) + [(0, 0)] * 2)
+        n = len(self.scope)
+        padded = np.zeros((*(r + 1 for r in self.table.shape[:n]), *self.table.shape[n:]))
+        padded[(slice(-1),) * n] = self.table
+        return padded
 
 
 def network_factors(x: BNC) -> list[Factor]:

@@ -49,15 +49,34 @@ def add_missing(total: Array, factors: Sequence[Factor], codes: Codes, context: 
             continue  # an unobserved leaf sums to 1
         heard = _hear(v, rows, children[v], factors, codes, at, messages)
         p = parent[v]
-        table = np.moveaxis(factors[v].table, -2, 0)  # context, variable, parent, class
+        table = factors[v].table
         if p is None:
-            total[rows] += _sum_out(table[at[rows]] + heard)
+            total[rows] += log_sum_exp(_every(table, at[rows]) + heard, axis=1)
             continue
         known = codes[p, rows] >= 0
         seen, unseen = rows[known], rows[~known]
-        total[seen] += _sum_out(table[at[seen], :, codes[p, seen]] + heard[known])
-        values_of_parent = np.moveaxis(table[at[unseen]], 2, 1)
-        messages[v] = unseen, _sum_out(values_of_parent + heard[~known][:, None])
+        given = _look_up(table.swapaxes(0, 1), codes[p, seen], at[seen])
+        total[seen] += log_sum_exp(given + heard[known], axis=1)
+        each = _every(table, at[unseen]) + heard[~known][:, :, None]
+        messages[v] = unseen, log_sum_exp(each, axis=1)
+
+
+def _look_up(table: Array, code: Codes, context: Codes) -> Array:
+    """Take the part of a table at a code of its first axis and a context, row by row.
+
+    (levels, …, contexts, classes) becomes (rows, …, classes); a missing code, -1, leads to the end.
+    """
+    contexts = table.shape[-2]
+    flat = np.moveaxis(table, -2, 1).reshape(-1, *table.shape[1:-2], table.shape[-1])
+    index = code if contexts == 1 else code.astype(np.intp) * contexts + context
+    return flat.take(index, axis=0, mode="wrap")
+
+
+def _every(table: Array, context: Codes) -> Array:
+    """Take the whole table at a context, row by row: (rows or 1, …, classes)."""
+    if table.shape[-2] == 1:
+        return table[None, ..., 0, :]
+    return np.moveaxis(table, -2, 0).take(context, axis=0)
 
 
 def _hear(
@@ -74,12 +93,8 @@ def _hear(
     heard = np.zeros((len(rows), levels, n_classes))
     for child in children:
         # A child that is missing says nothing by itself: its code leads to the padding, 0.
-        heard += factors[child].padded[codes[child, rows], :-1, context[rows]]
-        told, message = messages.get(child, (rows[:0], heard[:0]))
-        heard[np.searchsorted(rows, told)] += message
+        heard += _look_up(factors[child].padded[:, :-1], codes[child, rows], context[rows])
+        if child in messages:
+            told, message = messages[child]
+            heard[np.searchsorted(rows, told)] += message
     return heard
-
-
-def _sum_out(logs: Array) -> Array:
-    """Log of the sum of exponentials over the last axis but one."""
-    return log_sum_exp(np.moveaxis(logs, -2, -1))

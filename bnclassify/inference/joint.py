@@ -63,17 +63,13 @@ def network_joint(factors: Sequence[Factor], codes: Codes, context: Codes | None
     context : (rows,) array of integers, optional
         The context of each row, if there are several.
     """
-    missing = codes.min(axis=0, initial=0) < 0
-    if not missing.any():
+    if codes.min(initial=0) >= 0:
         return sum_factors(factors, codes, context, complete=True)
     total = sum_factors(factors, codes, context, complete=False)
     longest = max(len(factor.scope) for factor in factors)
     if longest > 1:  # in a naive Bayes, missing features are leaves and sum to 1
-        some = np.nonzero(missing)[0]
-        part = total[some]
         room = forest if longest == 2 else elimination
-        room.add_missing(part, factors[:-1], codes[:, some], None if context is None else context[some])
-        total[some] = part
+        room.add_missing(total, factors[:-1], codes, context)
     return total
 
 
