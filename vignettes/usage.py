@@ -26,6 +26,7 @@ from bnclassify import (
     lp,
     members,
     modelstring,
+    nb,
     nparams,
     params,
     plot,
@@ -199,6 +200,33 @@ print(predict(tan, offers, prob=True).round(3))
 # %%
 for member in members(ensemble)[:2]:
     print(modelstring(member))
+
+# %% [markdown]
+# ## Data of your own
+#
+# Most data needs four things first. Identifiers are left out. Measurements are cut into intervals. Whole
+# numbers with gaps, which pandas reads as floats, become integers that know of missing values. And text
+# columns become categories *before* the data is split, so that both parts know all labels.
+
+# %%
+raw = pd.DataFrame(
+    {
+        "customer": range(100, 112),
+        "income": [21.5, 48.0, 33.1, 75.9, 18.2, 52.4, 61.0, 29.9, 40.3, 88.8, 25.0, 57.7],
+        "children": [0, 2, None, 1, 0, 3, 2, None, 1, 0, 0, 2],
+        "town": list("AABBABCABBAC"),
+        "buys": ["no", "yes", "no", "yes", "no", "yes", "yes", "no", "yes", "yes", "no", "yes"],
+    }
+)
+ready = raw.drop(columns="customer").assign(
+    income=pd.cut(raw["income"], [0, 30, 60, 100]),
+    children=raw["children"].astype("Int64").astype("category"),
+    town=raw["town"].astype("category"),
+)
+seen, new = ready.iloc[:8], ready.iloc[8:]
+customers = lp(nb("buys", seen), seen, smooth=1)
+print(cpt(customers, "income").round(2))
+print(accuracy(predict(customers, new), new["buys"]), "of the new ones predicted right")
 
 # %% [markdown]
 # ## Missing values
