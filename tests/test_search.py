@@ -437,3 +437,16 @@ def test_cv_names_the_model_and_fold_that_cannot_be_learned(car: pd.DataFrame) -
     ):
         bn.cv({"m": x}, car, k=3, rng=0)
     assert 0 < bn.cv({"m": x}, car, k=3, rng=0, dag=False)["m"] < 1
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_search_with_nothing_to_choose_from(learner: str) -> None:
+    """No features, one feature, one class, and features that are missing throughout."""
+    frame = pd.DataFrame({"a": list("xyxyxyxy"), "class": list("ppqqppqq")})
+    search = LEARNERS[learner]
+    assert bn.features(search("class", frame[["class"]], k=2, smooth=1, rng=0)) == ()
+    assert bn.is_nb(search("class", frame, k=2, smooth=0, rng=0))
+    assert bn.greedy_scores(search("class", frame.assign(**{"class": "p"}), k=2, rng=0)) == (1.0,)
+    hidden = frame.assign(a=pd.Categorical([None] * 8, ["x", "y"]))
+    prior = search("class", hidden, k=2, smooth=1, rng=0, epsilon=0)
+    assert bn.greedy_scores(prior) == pytest.approx((0.5,) * len(bn.greedy_scores(prior)))

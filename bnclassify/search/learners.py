@@ -48,7 +48,20 @@ def _learn(
     progress: bool,
     **further: Any,
 ) -> BNC:
-    """Search from a start, given the number of features, with steps, given score, pick and that number."""
+    """Check arguments, search, and return the structure found with its recipe and scores.
+
+    Parameters
+    ----------
+    learner : callable
+        The public function, for the recipe.
+    start : callable
+        From the number of features, the structure that the search starts from.
+    steps : callable
+        From the score, the pick among scores and the number of features, the function that
+        gives the neighbours of a structure.
+    **further
+        Settings of the learner that the recipe keeps too.
+    """
     _check_epsilon(epsilon)
     check_smooth(smooth)
     generator = check_rng(rng)
