@@ -21,8 +21,10 @@ MAX_CELLS = 2**27
 """A table may have this many cells (1 GiB) before it is refused."""
 
 _PRODUCT_LEVELS = 12  # up to here one-hot matrix products beat bincount
-_BLOCK_ROWS = 2**15
-_BLOCK_CELLS = 2**22
+_BLOCK_ITEMS = 2**18  # codes that are counted at once
+_BLOCK_ONES = 2**22  # cells of a one-hot matrix
+_BLOCK_CELLS = 2**22  # cells of tables of pairs
+_EXACT_ONES = 2**24  # a sum of fewer ones is exact in single precision
 
 
 def flat_index(codes: Sequence[NDArray[Any]], cards: Sequence[int]) -> Codes:
@@ -58,23 +60,59 @@ def observed_codes(data: Dataset, columns: Sequence[int]) -> list[NDArray[Any]]:
     return [row[observed] for row in rows]
 
 
-def contingency_table(data: Dataset, columns: Sequence[int]) -> Array:
-    """Count joint values; axis i of the table is column i of ``columns``.
+def contingency_tables(data: Dataset, families: Sequence[Sequence[int]]) -> Array:
+    """Count the joint values of families with equal numbers of levels.
+
+    Parameters
+    ----------
+    data : Dataset
+    families : sequence of sequences of int
+        Columns; member i of every family has as many levels as member i of the others.
+
+    Returns
+    -------
+    (families, levels of each member…) array
+        Each table over the rows in which its family is observed.
 
     Raises
     ------
     ValueError
-        If the table would have more than ``MAX_CELLS`` cells.
+        If the table of one family would have more than ``MAX_CELLS`` cells.
     """
-    shape = [data.cards[column] for column in columns]
-    if prod(shape) > MAX_CELLS:
-        names = ", ".join(repr(data.columns[column]) for column in columns)
+    shape = tuple(data.cards[column] for column in families[0])
+    cells = prod(shape)
+    if cells > MAX_CELLS:
+        names = ", ".join(repr(data.columns[column]) for column in families[0])
         raise ValueError(
-            f"dataset: a table of {names} would have {prod(shape):,} cells, more than {MAX_CELLS:,}; "
+            f"dataset: a table of {names} would have {cells:,} cells, more than {MAX_CELLS:,}; "
             "use fewer parents, or merge rare levels"
         )
-    index = flat_index(observed_codes(data, columns), shape)
-    return np.bincount(index, minlength=prod(shape)).reshape(shape).astype(np.float64)
+    members = np.array(families, dtype=np.intp).T
+    counts = np.empty((len(families), cells))
+    size = max(1, _BLOCK_ITEMS // max(1, len(data)))
+    for start in range(0, len(families), size):
+        block = slice(start, start + size)
+        counts[block] = _count_block(data, members[:, block], shape)
+    return counts.reshape(-1, *shape)
+
+
+def _count_block(data: Dataset, members: NDArray[np.intp], shape: Sequence[int]) -> NDArray[np.intp]:
+    """Count families, given as (members, families), at once: each has cells of its own.
+
+    Rows in which a family is not observed go to one cell more.
+    """
+    cells = prod(shape)
+    codes = [data.codes[columns] for columns in members]
+    index = flat_index(codes, shape)
+    partial = [code for code, columns in zip(codes, members, strict=True) if data.incomplete[columns].any()]
+    if partial:
+        observed = np.logical_and.reduce([code >= 0 for code in partial])
+        index = np.where(observed, index, np.array(cells, dtype=code_type(cells + 1)))
+    width = cells + bool(partial)
+    if len(index) > 1:
+        index = index + width * np.arange(len(index))[:, None]
+    counts = np.bincount(index.ravel(), minlength=width * len(index))
+    return counts.reshape(-1, width)[:, :cells]
 
 
 def _entropy_sum(data_codes: Sequence[NDArray[Any]], cards: Sequence[int]) -> float:
@@ -125,82 +163,137 @@ def pair_statistics(data: Dataset, features: Sequence[int], class_column: int) -
     """
     n = len(features)
     information, rows = np.zeros((n, n)), np.zeros((n, n))
-    small = np.array([data.cards[f] <= _PRODUCT_LEVELS for f in features], dtype=bool)
-    where = np.nonzero(small)[0]
-    if len(where):
-        block = _product_statistics(data, [features[int(i)] for i in where], class_column)
-        information[np.ix_(where, where)] = block.information
-        rows[np.ix_(where, where)] = block.rows
-    for i in np.nonzero(~small)[0].tolist():
-        for j in range(n):
-            if j < i or small[j]:
-                value, count = mutual_information(data, features[i], features[j], (class_column,))
-                information[i, j] = information[j, i] = value
-                rows[i, j] = rows[j, i] = count
+    small, large = part_by_levels(data, features)
+    if small:
+        some = _product_statistics(data, np.array(features)[small], class_column)
+        information[np.ix_(small, small)] = some.information
+        rows[np.ix_(small, small)] = some.rows
+    for done, i in enumerate(large):
+        for j in small + large[:done]:
+            value, count = mutual_information(data, features[i], features[j], (class_column,))
+            information[i, j] = information[j, i] = value
+            rows[i, j] = rows[j, i] = count
     np.fill_diagonal(information, 0.0)
     return PairStatistics(information, rows)
 
 
-def _product_statistics(data: Dataset, features: Sequence[int], class_column: int) -> PairStatistics:
-    """Take sums of n·ln n over the pair tables of each class, a block of features at a time."""
-    cards = np.array([data.cards[f] for f in features])
-    starts = np.concatenate([[0], np.cumsum(cards)[:-1]])
-    n = len(features)
-    information, rows = np.zeros((n, n)), np.zeros((n, n))
-    width = max(1, int(_BLOCK_CELLS / cards.sum() / cards.mean()))
-    for first in range(0, n, width):
-        block = slice(first, min(first + width, n))
-        for table in pair_tables(data, features, class_column, block):
-            own = starts[block] - starts[first]
-            # Of each pair: the table itself, either margin, and the number of rows.
-            by_y = np.add.reduceat(table, own, axis=0)
-            by_x = np.add.reduceat(table, starts, axis=1)
-            total = np.add.reduceat(by_x, own, axis=0)
-            cells = np.add.reduceat(np.add.reduceat(xlogx(table), own, axis=0), starts, axis=1)
-            information[block] += (
-                cells
-                - np.add.reduceat(xlogx(by_x), own, axis=0)
-                - np.add.reduceat(xlogx(by_y), starts, axis=1)
-                + xlogx(total)
-            )
-            rows[block] += total
-    return PairStatistics(np.maximum(information / np.maximum(rows, 1), 0.0), rows)
+def part_by_levels(data: Dataset, features: Sequence[int]) -> tuple[list[int], list[int]]:
+    """Part the positions of features: those with few enough levels for `pair_tables`, and the others."""
+    few = [data.cards[f] <= _PRODUCT_LEVELS for f in features]
+    return [i for i, is_few in enumerate(few) if is_few], [i for i, is_few in enumerate(few) if not is_few]
 
 
 def pair_tables(
-    data: Dataset, features: Sequence[int], class_column: int, block: slice = slice(None)
-) -> Iterator[Array]:
-    """Yield for each class the joint counts of the levels of a block of features with those of all.
+    data: Dataset,
+    columns: NDArray[np.intp],
+    levels: NDArray[np.intp],
+    class_column: int,
+    own: NDArray[np.bool_] | None = None,
+) -> Iterator[NDArray[np.floating[Any]]]:
+    """Yield for each class how many rows have both of two levels, for all pairs of some levels.
+
+    Parameters
+    ----------
+    data : Dataset
+    columns, levels : (n,) arrays of int
+        The levels to pair, each with the column that has it.
+    class_column : int
+    own : (n,) array of bool, optional
+        The levels that get a row in the table; all by default.
 
     Yields
     ------
-    (levels of the block, levels of all) array
-        The levels of the features stacked in order. The table of two features is the rectangle
-        where their levels meet.
+    (own levels, n) array
     """
-    blocks = np.cumsum([0] + [data.cards[f] for f in features])
-    some = slice(blocks[:-1][block][0], blocks[1:][block][-1])
+    n = len(columns)
+    n_own = n if own is None else np.count_nonzero(own)
+    table_type: type[np.floating[Any]] = np.float32 if len(data) < _EXACT_ONES else np.float64
+    size = max(1, _BLOCK_ONES // n)
     classes = data.codes[class_column]
     for value in range(data.cards[class_column]):
         rows = np.nonzero(classes == value)[0]
-        table = np.zeros((some.stop - some.start, blocks[-1]))
-        for start in range(0, len(rows), _BLOCK_ROWS):
-            hot = _one_hot(data, features, rows[start : start + _BLOCK_ROWS])
-            table += hot[some] @ hot.T
+        table: NDArray[np.floating[Any]] = np.zeros((n_own, n), dtype=table_type)
+        for start in range(0, len(rows), size):
+            codes = data.codes.take(rows[start : start + size], axis=1)[columns]
+            hot = (codes == levels.astype(codes.dtype)[:, None]).astype(np.float32)
+            table += (hot if own is None else hot[own]) @ hot.T
         yield table
 
 
-def _one_hot(data: Dataset, features: Sequence[int], rows: NDArray[np.intp]) -> NDArray[np.float32]:
-    """Return a (levels of all features, rows) array of 0 and 1; a missing value is 0 throughout.
+def _product_statistics(data: Dataset, features: NDArray[np.intp], class_column: int) -> PairStatistics:
+    """Take sums of n·ln n over the pair tables of each class, a block of features at a time.
 
-    Sums of up to 2**24 ones are exact in float32, more than the rows of a block.
+    Features are sorted by descending number of levels, and their levels by code: the first
+    level of all, the second of all that have one, and so on. So a sum over the levels of every
+    feature is a sum of as many slices as the longest has levels.
     """
-    codes = data.codes[np.asarray(features)[:, None], rows]
-    return np.concatenate(
-        [
-            code == np.arange(data.cards[f], dtype=codes.dtype)[:, None]
-            for code, f in zip(codes, features, strict=True)
-        ],
-        dtype=np.float32,
-        casting="unsafe",
-    )
+    cards = np.array([data.cards[f] for f in features])
+    order = np.argsort(-cards, kind="stable")
+    has = np.arange(cards.max()) < cards[order, None]
+    levels, feature = np.nonzero(has.T)
+    widths = has.sum(axis=0)
+    columns = features[order][feature]
+    sum_pairs = _available_sums if data.incomplete[features].any() else _complete_sums
+    n = len(features)
+    information, rows = np.zeros((n, n)), np.zeros((n, n))
+    size = max(1, int(_BLOCK_CELLS / cards.sum() / cards.mean()))
+    for block in (slice(i, min(i + size, n)) for i in range(0, n, size)):
+        own = None if size >= n else (block.start <= feature) & (feature < block.stop)
+        for table in pair_tables(data, columns, levels, class_column, own):
+            sums, totals = sum_pairs(table, widths, block)
+            information[block] += sums
+            rows[block] += totals
+    place = np.argsort(order)
+    found = np.maximum(information / np.maximum(rows, 1), 0.0)
+    return PairStatistics(found[np.ix_(place, place)], rows[np.ix_(place, place)])
+
+
+def _complete_sums(
+    table: NDArray[Any], widths: NDArray[np.intp], block: slice
+) -> tuple[Array, int | NDArray[Any]]:
+    """Return for each pair Σ n_xy ln n_xy − Σ n_x ln n_x − Σ n_y ln n_y + n ln n in one class, and n.
+
+    Every row has every feature, so the counts of its levels are the same in all its pairs.
+    """
+    own = _widths_of(block, widths)
+    counts = table[np.cumsum(own) - own].sum(axis=0)  # over the levels of one feature
+    n = int(counts[np.cumsum(widths) - widths].sum())
+    logs = xlogx(np.arange(n + 1))
+    margins = _sum_levels(_look_up(logs, counts), widths)
+    cells = _sum_levels(_sum_levels(_look_up(logs, table), own).T, widths).T
+    return cells - margins[block, None] - margins + logs[n], n
+
+
+def _available_sums(
+    table: NDArray[Any], widths: NDArray[np.intp], block: slice
+) -> tuple[Array, int | NDArray[Any]]:
+    """Return the same where each pair has rows of its own, those in which both are observed."""
+    own = _widths_of(block, widths)
+    by_y = _sum_levels(table, own)
+    by_x = _sum_levels(table.T, widths).T
+    n = _sum_levels(by_x, own)
+    logs = xlogx(np.arange(n.max(initial=0) + 1))
+    cells, x, y, total = (_look_up(logs, counts) for counts in (table, by_x, by_y, n))
+    cells = _sum_levels(_sum_levels(cells, own).T, widths).T
+    return cells - _sum_levels(x, own) - _sum_levels(y.T, widths).T + total, n
+
+
+def _widths_of(block: slice, widths: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Return how many features of a block have a first level, a second, and so on."""
+    own = np.clip(widths - block.start, 0, block.stop - block.start)
+    return own[own > 0]
+
+
+def _sum_levels(cells: NDArray[Any], widths: NDArray[np.intp]) -> NDArray[Any]:
+    """Sum over the levels of each feature along the first axis; level k is that of ``widths[k]`` features."""
+    total = cells[: widths[0]].copy("K")
+    start = widths[0]
+    for width in widths[1:]:
+        total[:width] += cells[start : start + width]
+        start += width
+    return total
+
+
+def _look_up(logs: Array, counts: NDArray[Any]) -> Array:
+    """Return n·ln n of whole numbers, from a table of it."""
+    return logs.take(counts.astype(np.intp))

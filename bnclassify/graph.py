@@ -90,7 +90,8 @@ def maximum_forest(weights: Array, keep: NDArray[np.bool_], roots: Iterable[int]
         The parent of each vertex, -1 for a root.
     """
     n = len(weights)
-    i, j = (index.astype(_INDEX) for index in np.nonzero(np.triu(keep, 1)))
+    contenders = _contenders(weights, keep)
+    i, j = (index.astype(_INDEX) for index in np.nonzero(np.triu(contenders, 1)))
     order = _descending_with_ties(weights[i, j])
     # Ranks are distinct, so the spanning forest of least rank is unique whatever the algorithm.
     ranks = np.arange(1.0, len(order) + 1)
@@ -105,6 +106,33 @@ def maximum_forest(weights: Array, keep: NDArray[np.bool_], roots: Iterable[int]
             for vertex in tree[1:]:
                 parent[vertex] = int(predecessor[vertex])
     return parent
+
+
+def _contenders(weights: Array, keep: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Tell which edges can be in a forest of maximum weight, whatever becomes of ties.
+
+    Prim's algorithm grows one such forest, and with it the least weight on the path between
+    any two of its vertices. An edge of less weight than that has no place in any.
+    """
+    n = len(weights)
+    lowest = np.finfo(float).min
+    usable = np.where(keep, weights, lowest)
+    least = np.full((n, n), np.inf)
+    best = np.full(n, lowest)  # weight of the edge that would join each vertex; -inf once it has joined
+    neighbour = np.zeros(n, dtype=np.intp)  # the other end of that edge
+    joined = np.zeros(n, dtype=bool)
+    for _ in range(n):
+        vertex = int(best.argmax())
+        path = np.minimum(least[neighbour[vertex]], best[vertex])
+        path[vertex] = np.inf
+        least[vertex], least[:, vertex] = path, path
+        joined[vertex] = True
+        closer = usable[vertex] > best
+        np.copyto(best, usable[vertex], where=closer)
+        neighbour[closer] = vertex
+        best[joined] = -np.inf
+    slack = 2 * TOLERANCE * np.maximum(1.0, np.abs(weights))
+    return keep & (weights >= least - slack)
 
 
 def _descending_with_ties(weights: Array) -> NDArray[np.intp]:

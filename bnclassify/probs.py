@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -29,11 +30,12 @@ def log(probabilities: Array) -> Array:
 
 def log_sum_exp(logs: Array, axis: int = -1) -> Array:
     """Log of the sum of exponentials over an axis; -inf where all are -inf."""
-    if logs.shape[axis] == 2:
-        return np.logaddexp(*np.moveaxis(logs, axis, 0))
-    top = logs.max(axis=axis, keepdims=True, initial=-np.inf)
-    top[top == -np.inf] = 0.0
-    return log(np.exp(logs - top).sum(axis=axis)) + top.squeeze(axis)
+    parts = np.moveaxis(logs, axis, 0)
+    if len(parts) == 2:
+        return np.logaddexp(*parts)
+    top = _reduce(np.maximum, parts)
+    top = np.where(top == -np.inf, 0.0, top)
+    return log(_reduce(np.add, np.exp(parts - top))) + top
 
 
 def log_normalize(logs: Array) -> Array:
@@ -54,4 +56,19 @@ def xlogx(x: NDArray[Any]) -> Array:
 
 def first_best(scores: Array) -> NDArray[np.intp]:
     """Position of the first score along the last axis that ties with the largest."""
-    return np.argmax(scores >= scores.max(axis=-1, keepdims=True) - TOLERANCE, axis=-1)
+    parts = np.moveaxis(scores, -1, 0)
+    enough = _reduce(np.maximum, parts) - TOLERANCE
+    first = np.full(enough.shape, len(parts) - 1, dtype=np.intp)
+    for position in reversed(range(len(parts) - 1)):
+        np.copyto(first, position, where=parts[position] >= enough)
+    return first
+
+
+def _reduce(operation: np.ufunc, parts: Array) -> Array:
+    """Reduce over the first axis, part by part where parts are long.
+
+    NumPy is slow along axes that are short and next to each other in memory, as classes are.
+    """
+    if len(parts) > parts[0].size:
+        return operation.reduce(parts)
+    return reduce(operation, parts)

@@ -47,9 +47,15 @@ class Factor:
 def network_factors(x: BNC) -> list[Factor]:
     """Turn the tables of a fitted network into factors, features in order, the class's own last."""
     position = {family[0]: i for i, family in enumerate(x.families)}
+    tables = x.cpts or ()
+    ends = np.cumsum([table.size for table in tables]).tolist()
+    logs = log(np.concatenate([table.ravel() for table in tables]))
     return [
-        Factor(tuple(position[v] for v in family[:-1]), log(table)[..., None, :])
-        for family, table in zip(x.families, x.cpts or (), strict=True)
+        Factor(
+            tuple([position[v] for v in family[:-1]]),
+            logs[end - table.size : end].reshape(*table.shape[:-1], 1, -1),
+        )
+        for family, table, end in zip(x.families, tables, ends, strict=True)
     ]
 
 

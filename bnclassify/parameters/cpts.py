@@ -4,25 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ..counts import contingency_table
+from ..counts import contingency_tables
 from ..dataset import Dataset
 from ..model import Family
 from ..probs import Array, normalize
 
 
-def dirichlet_cpt(counts: Array, smooth: float) -> Array:
+def dirichlet_cpt(counts: Array, smooth: float, axis: int = 0) -> Array:
     """Return the posterior mean of a table under a symmetric Dirichlet prior.
 
-    (N_ijk + smooth) / (N_ij· + r_i smooth), i over the first axis; uniform where there is no mass.
+    (N_ijk + smooth) / (N_ij· + r_i smooth), i over ``axis``; uniform where there is no mass.
     """
-    return normalize(counts + smooth)
+    return normalize(counts + smooth, axis)
 
 
 def estimate_cpts(data: Dataset, families: Iterable[Family], smooth: float) -> dict[Family, Array]:
-    """Estimate the table of each distinct family from the rows in which it is observed."""
-    return {
-        family: dirichlet_cpt(
-            contingency_table(data, [data.positions[variable] for variable in family]), smooth
-        )
-        for family in dict.fromkeys(families)
-    }
+    """Estimate the table of each distinct family from the rows in which it is observed.
+
+    Families with equal numbers of levels are counted together.
+    """
+    alike: dict[tuple[int, ...], dict[Family, list[int]]] = {}
+    for family in families:
+        columns = [data.positions[variable] for variable in family]
+        alike.setdefault(tuple(data.cards[column] for column in columns), {})[family] = columns
+    tables: dict[Family, Array] = {}
+    for group in alike.values():
+        stack = dirichlet_cpt(contingency_tables(data, list(group.values())), smooth, axis=1)
+        stack.setflags(write=False)
+        tables.update(zip(group, stack, strict=True))
+    return tables

@@ -14,7 +14,7 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
-from ..counts import contingency_table, flat_index
+from ..counts import contingency_tables, flat_index
 from ..dataset import Dataset
 from ..inference.factors import Factor
 from ..inference.joint import joint_of_codes
@@ -57,7 +57,7 @@ def maximise(x: BNC, data: Dataset, smooth: float, iterations: int, tolerance: f
     """
     position = {family[0]: i for i, family in enumerate(x.families)}
     scopes = [tuple(position[v] for v in family) for family in x.families]
-    observed = [contingency_table(data, scope) for scope in scopes]
+    observed = [contingency_tables(data, [scope])[0] for scope in scopes]
     # Zeros would stay zeros, so without smoothing the start has some.
     tables = [dirichlet_cpt(counts, smooth or 1.0) for counts in observed]
     counts, objective = _expect(tables, observed, scopes, data, smooth)

@@ -11,7 +11,7 @@ from dataclasses import replace
 import numpy as np
 from scipy.special import betaln, expit, gammaln, logit
 
-from ..counts import contingency_table
+from ..counts import contingency_tables
 from ..dataset import Dataset
 from ..model import BNC
 from ..probs import Array
@@ -22,7 +22,8 @@ def average_arcs(x: BNC, data: Dataset, smooth: float, prior: float) -> BNC:
     """Average the tables of a fitted naive Bayes over the presence of arcs from the class."""
     columns = [data.positions[family[0]] for family in x.families]
     averaged = [
-        averaged_cpt(contingency_table(data, [column, columns[-1]]), smooth, prior) for column in columns[:-1]
+        averaged_cpt(contingency_tables(data, [[column, columns[-1]]])[0], smooth, prior)
+        for column in columns[:-1]
     ]
     *_, prior_of_class = x.cpts or ()
     tables = tuple(table for table, _ in averaged)
