@@ -220,6 +220,48 @@ def pair_tables(
         yield table
 
 
+def all_pair_counts(data: Dataset, features: Sequence[int], class_column: int) -> Array:
+    """Count the joint levels of all pairs of features in each class.
+
+    Returns
+    -------
+    (levels of all features, levels of all features, classes) array
+        The levels of the features follow one another in order. Where a feature meets itself
+        is no count of use.
+
+    Raises
+    ------
+    ValueError
+        If the array would have more than ``MAX_CELLS`` cells.
+    """
+    cards = np.array([data.cards[f] for f in features])
+    n_classes, n = data.cards[class_column], int(cards.sum())
+    if n * n * n_classes > MAX_CELLS:
+        longest = features[int(cards.argmax())]
+        raise ValueError(
+            f"dataset: tables of all pairs of features would have {n * n * n_classes:,} cells, more than "
+            f"{MAX_CELLS:,}; use fewer features, or merge rare levels "
+            f"({data.columns[longest]!r} has {max(cards):,})"
+        )
+    feature = np.repeat(np.arange(len(cards)), cards)
+    starts = np.cumsum(cards) - cards
+    levels = np.arange(n) - starts[feature]
+    counts = np.zeros((n, n, n_classes))
+    small, large = part_by_levels(data, features)
+    few = np.nonzero(np.isin(feature, small))[0]
+    if small:
+        tables = pair_tables(data, np.asarray(features)[feature[few]], levels[few], class_column)
+        for value, table in enumerate(tables):
+            counts[few[:, None], few, value] = table
+    spans = [slice(start, start + card) for start, card in zip(starts, cards, strict=True)]
+    for done, i in enumerate(large):
+        for j in small + large[:done]:
+            table = contingency_tables(data, [(features[i], features[j], class_column)])[0]
+            counts[spans[i], spans[j]] = table
+            counts[spans[j], spans[i]] = table.swapaxes(0, 1)
+    return counts
+
+
 def _product_statistics(data: Dataset, features: NDArray[np.intp], class_column: int) -> PairStatistics:
     """Take sums of n·ln n over the pair tables of each class, a block of features at a time.
 

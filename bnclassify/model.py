@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import accumulate, pairwise
 from math import prod
 from typing import Any, TypeAlias
 
@@ -113,20 +115,70 @@ class BNC(Immutable):
 class AODE(Immutable):
     """An ensemble of one-dependence estimators, one for each feature as the superparent.
 
+    Their tables are stacked in three arrays, in which the levels of all features follow one
+    another in order. `members` takes them apart into networks.
+
     Attributes
     ----------
     class_var : str
-    members : tuple of BNC
-        Their joint probabilities are averaged.
+    features : tuple
+        Each is the superparent of one estimator, a parent of all the others.
+    levels : tuple of tuple, or None
+        The labels of each feature, and of the class at the end; None until data was seen.
+    priors : (features, classes) read-only array, or None
+        P(class) in each estimator; None until `lp`, as the next two.
+    superparents : (levels, classes) read-only array, or None
+        P(level | class), in the estimator whose superparent has the level.
+    children : (levels, levels, classes) read-only array, or None
+        P(first level | second level, class), in the estimator whose superparent has the
+        second level. 1 where both are levels of the superparent.
     recipe : Recipe or None
+    em : tuple of EM, or None
+        How expectation maximisation went in each estimator, if it made the parameters.
     """
 
     class_var: Hashable
-    members: tuple[BNC, ...]
+    features: tuple[Hashable, ...]
+    levels: Levels | None = None
+    priors: Array | None = None
+    superparents: Array | None = None
+    children: Array | None = None
     recipe: Recipe | None = None
+    em: tuple[EM, ...] | None = None
+
+    @cached_property
+    def members(self) -> tuple[BNC, ...]:
+        """The estimators, in the order of their superparents."""
+        return tuple(self._member(i) for i in range(len(self.features)))
+
+    @property
+    def spans(self) -> list[slice]:
+        """Where the levels of each feature lie in the stacked arrays."""
+        ends = list(accumulate(len(labels) for labels in (self.levels or ())[:-1]))
+        return [slice(start, end) for start, end in pairwise([0, *ends])]
+
+    def _member(self, i: int) -> BNC:
+        superparent = self.features[i]
+        families: tuple[Family, ...] = (
+            *(
+                (f, self.class_var) if f == superparent else (f, superparent, self.class_var)
+                for f in self.features
+            ),
+            (self.class_var,),
+        )
+        cpts = None
+        if self.priors is not None and self.superparents is not None and self.children is not None:
+            spans = self.spans
+            own = self.children[:, spans[i]]
+            tables = [own[span] for span in spans]
+            tables[i] = self.superparents[spans[i]]
+            cpts = (*tables, self.priors[i])
+        em = self.em[i] if self.em is not None else None
+        return BNC(self.class_var, families, self.levels, cpts, self.recipe, em=em)
 
     def __repr__(self) -> str:
-        return _summary(self, {"num. features": len(features(self)), "num. members": len(self.members)})
+        n = len(self.features)
+        return _summary(self, {"num. features": n, "num. members": n})
 
 
 Model: TypeAlias = BNC | AODE
@@ -160,7 +212,7 @@ def check_single(x: object, question: str) -> BNC:
     model = check_model(x)
     if isinstance(model, AODE):
         raise TypeError(
-            f"{question}: an AODE is an ensemble of {len(model.members)} networks; ask each of members(x)"
+            f"{question}: an AODE is an ensemble of {len(model.features)} networks; ask each of members(x)"
         )
     return model
 
@@ -168,7 +220,7 @@ def check_single(x: object, question: str) -> BNC:
 def check_fitted(x: object) -> Model:
     """Return ``x`` if it is a model with parameters, else say to call lp."""
     model = check_model(x)
-    if any(member.cpts is None for member in members(model)):
+    if (model.cpts if isinstance(model, BNC) else model.children) is None:
         raise ValueError(
             "structure only, no parameters: call lp(x, dataset, smooth=...) first, and go on with the model "
             "that it returns"
@@ -211,7 +263,10 @@ def vars(x: Model) -> tuple[Hashable, ...]:
     >>> vars(nb("class", features=["doors", "safety"]))
     ('doors', 'safety', 'class')
     """
-    return tuple(family[0] for family in members(x)[0].families)
+    model = check_model(x)
+    if isinstance(model, AODE):
+        return (*model.features, model.class_var)
+    return tuple(family[0] for family in model.families)
 
 
 def features(x: Model) -> tuple[Hashable, ...]:
@@ -252,7 +307,7 @@ def values(x: Model) -> dict[Hashable, tuple[Any, ...]]:
     >>> values(nb("class", load_car()))["safety"]
     ('low', 'med', 'high')
     """
-    levels = members(x)[0].levels
+    levels = check_model(x).levels
     if levels is None:
         raise ValueError(
             "the model has seen no data, so it knows no levels: call lp(x, dataset, smooth=...) first"

@@ -18,7 +18,6 @@ from .model import (
     check_model,
     check_single,
     features,
-    members,
     params,
     values,
     vars,
@@ -279,9 +278,10 @@ def is_semi_naive(x: Model) -> bool:
     >>> is_semi_naive(anb("class", {"b": ["a"], "c": ["b"]}))
     False
     """
-    if isinstance(check_model(x), AODE):
+    model = check_model(x)
+    if isinstance(model, AODE):
         return False
-    parents = augmenting_parents(members(x)[0])
+    parents = augmenting_parents(model)
     return all(
         sum(len(parents[v]) for v in group) == len(group) * (len(group) - 1) // 2
         for group in graph.components(parents)

@@ -7,9 +7,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..dataset import Dataset, match
-from ..model import Model, classes, features, members, values
+from ..model import AODE, Model, classes, features, members, values
 from ..probs import Array, Codes, log_sum_exp
 from . import elimination, forest
+from .ensemble import ensemble_joint, suits_products
 from .factors import Factor, network_factors, sum_factors
 
 _BLOCK_ROWS = 2**13  # what a block needs stays in cache
@@ -37,17 +38,19 @@ def log_joint(x: Model, data: Dataset, *, unseen: str = "error") -> Array:
     labels = values(x)
     names = features(x)
     codes = match(data, names, tuple(labels[name] for name in names), unseen=unseen)
-    return joint_of_codes([network_factors(member) for member in members(x)], codes, len(classes(x)))
+    if isinstance(x, AODE) and suits_products(x):
+        return ensemble_joint(x, codes)
+    joints = [joint_of_codes(network_factors(member), codes, len(classes(x))) for member in members(x)]
+    return joints[0] if len(joints) == 1 else log_sum_exp(np.stack(joints), axis=0) - np.log(len(joints))
 
 
-def joint_of_codes(networks: Sequence[Sequence[Factor]], codes: Codes, n_classes: int) -> Array:
-    """Return the log of the mean joint of networks, (rows, classes), from codes, -1 where missing."""
+def joint_of_codes(factors: Sequence[Factor], codes: Codes, n_classes: int) -> Array:
+    """Return the log joint of one network, (rows, classes), from codes, -1 where missing."""
     rows = codes.shape[1]
     result = np.empty((rows, n_classes))
     for start in range(0, rows, _BLOCK_ROWS):
         block = slice(start, start + _BLOCK_ROWS)
-        parts = [network_joint(factors, codes[:, block]) for factors in networks]
-        result[block] = parts[0] if len(parts) == 1 else _log_mean(parts)
+        result[block] = network_joint(factors, codes[:, block])
     return result
 
 
@@ -71,8 +74,3 @@ def network_joint(factors: Sequence[Factor], codes: Codes, context: Codes | None
         room = forest if longest == 2 else elimination
         room.add_missing(total, factors[:-1], codes, context)
     return total
-
-
-def _log_mean(logs: list[Array]) -> Array:
-    """Log of the mean of exponentials over a list of arrays."""
-    return log_sum_exp(np.stack(logs, axis=-1)) - np.log(len(logs))

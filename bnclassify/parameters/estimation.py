@@ -11,12 +11,13 @@ import numpy as np
 import pandas as pd
 
 from ..dataset import Dataset, Levels, check_levels, match, training_data
-from ..model import AODE, Model, check_model, members, vars
+from ..model import AODE, Model, check_model, vars
 from ..questions import is_nb
 from ..randomness import Seed, check_rng
 from .awnb import weigh_by_depth
 from .cpts import estimate_cpts
 from .em import maximise
+from .ensemble import estimate_ensemble, stack_estimators
 from .manb import average_arcs
 from .wanbia import weigh_by_likelihood
 
@@ -148,21 +149,22 @@ def lp(
     if em:
         chosen |= {"missing": missing, "em_iterations": em_iterations, "em_tolerance": em_tolerance}
     recipe = model.recipe and replace(model.recipe, parameters=partial(lp, smooth=smooth, **chosen))
-    plain = [replace(m, recipe=recipe, weights=None, arc_posteriors=None, em=None) for m in members(model)]
-    if em:
-        fitted = tuple(maximise(m, data, smooth, em_iterations, em_tolerance) for m in plain)
-    else:
-        tables = estimate_cpts(data, (f for m in plain for f in m.families), smooth)
-        fitted = tuple(
-            replace(m, levels=data.levels, cpts=tuple(tables[f] for f in m.families)) for m in plain
-        )
     if isinstance(model, AODE):
-        return AODE(model.class_var, fitted, recipe)
+        structure = AODE(model.class_var, model.features, model.levels, recipe=recipe)
+        if not em:
+            return estimate_ensemble(structure, data, smooth)
+        estimators = [maximise(m, data, smooth, em_iterations, em_tolerance) for m in structure.members]
+        return stack_estimators(structure, data, estimators)
+    plain = replace(model, recipe=recipe, weights=None, arc_posteriors=None, em=None)
+    if em:
+        return maximise(plain, data, smooth, em_iterations, em_tolerance)
+    tables = estimate_cpts(data, model.families, smooth)
+    fitted = replace(plain, levels=data.levels, cpts=tuple(tables[family] for family in model.families))
     if manb_prior is not None:
-        return average_arcs(fitted[0], data, smooth, manb_prior)
+        return average_arcs(fitted, data, smooth, manb_prior)
     if awnb is not None:
-        return weigh_by_depth(fitted[0], data, *awnb, generator)
-    return weigh_by_likelihood(fitted[0], data) if wanbia else fitted[0]
+        return weigh_by_depth(fitted, data, *awnb, generator)
+    return weigh_by_likelihood(fitted, data) if wanbia else fitted
 
 
 def _check_em(missing: object, iterations: object, tolerance: object) -> bool:
@@ -227,7 +229,7 @@ def check_smooth(smooth: object) -> None:
 def _matched(data: Dataset, model: Model) -> Dataset:
     """Return the model's columns of the data, coded by the model's levels where it has them."""
     variables = vars(model)
-    levels: Levels | None = members(model)[0].levels
+    levels: Levels | None = model.levels
     if levels is None:
         levels = tuple(data.levels[data.positions[v]] for v in variables)
     matched = Dataset(variables, levels, match(data, variables, levels), data.index)

@@ -147,10 +147,8 @@ def aode(
     recipe = Recipe(partial(aode, class_var, features=_kept(dataset, features, chosen)))
     if len(chosen) < 2:
         return replace(network(class_var, dict.fromkeys(chosen, ()), data), recipe=recipe)
-    estimators = tuple(
-        network(class_var, {f: () if f == parent else (parent,) for f in chosen}, data) for parent in chosen
-    )
-    return AODE(class_var, estimators, recipe)
+    levels = None if data is None else tuple(data.levels[data.positions[v]] for v in (*chosen, class_var))
+    return AODE(class_var, chosen, levels, recipe=recipe)
 
 
 def anb(
