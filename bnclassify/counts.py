@@ -20,10 +20,11 @@ from .probs import Array, Codes, xlogx
 MAX_CELLS = 2**27
 """A table may have this many cells (1 GiB) before it is refused."""
 
-_PRODUCT_LEVELS = 12  # up to here one-hot matrix products beat bincount
+_PRODUCT_LEVELS = 16  # up to here one-hot matrix products beat bincount
 _BLOCK_ITEMS = 2**18  # codes that are counted at once
 _BLOCK_ONES = 2**22  # cells of a one-hot matrix
 _BLOCK_CELLS = 2**22  # cells of tables of pairs
+_LOOKED_UP = 2**15  # cells of those tables that are looked up at once
 _EXACT_ONES = 2**24  # a sum of fewer ones is exact in single precision
 
 
@@ -205,19 +206,30 @@ def pair_tables(
     ------
     (own levels, n) array
     """
-    n = len(columns)
-    n_own = n if own is None else np.count_nonzero(own)
-    table_type: type[np.floating[Any]] = np.float32 if len(data) < _EXACT_ONES else np.float64
-    size = max(1, _BLOCK_ONES // n)
+    size = max(1, _BLOCK_ONES // len(columns))
     classes = data.codes[class_column]
     for value in range(data.cards[class_column]):
         rows = np.nonzero(classes == value)[0]
-        table: NDArray[np.floating[Any]] = np.zeros((n_own, n), dtype=table_type)
-        for start in range(0, len(rows), size):
-            codes = data.codes.take(rows[start : start + size], axis=1)[columns]
-            hot = (codes == levels.astype(codes.dtype)[:, None]).astype(np.float32)
-            table += (hot if own is None else hot[own]) @ hot.T
+        table = _count_pairs(data, columns, levels, rows[:size], own)
+        if len(rows) >= _EXACT_ONES:
+            table = table.astype(np.float64)
+        for start in range(size, len(rows), size):
+            table += _count_pairs(data, columns, levels, rows[start : start + size], own)
         yield table
+
+
+def _count_pairs(
+    data: Dataset,
+    columns: NDArray[np.intp],
+    levels: NDArray[np.intp],
+    rows: NDArray[np.intp],
+    own: NDArray[np.bool_] | None,
+) -> NDArray[np.floating[Any]]:
+    """Multiply a matrix that tells which rows have which levels, as 0 and 1, with itself."""
+    codes = data.codes.take(rows, axis=1)[columns]
+    hot = (codes == levels.astype(codes.dtype)[:, None]).astype(np.float32)
+    product: NDArray[np.floating[Any]] = (hot if own is None else hot[own]) @ hot.T
+    return product
 
 
 def all_pair_counts(data: Dataset, features: Sequence[int], class_column: int) -> Array:
@@ -302,8 +314,7 @@ def _complete_sums(
     n = int(counts[np.cumsum(widths) - widths].sum())
     logs = xlogx(np.arange(n + 1))
     margins = _sum_levels(_look_up(logs, counts), widths)
-    cells = _sum_levels(_sum_levels(_look_up(logs, table), own).T, widths).T
-    return cells - margins[block, None] - margins + logs[n], n
+    return _sum_cells(logs, table, own, widths) - margins[block, None] - margins + logs[n], n
 
 
 def _available_sums(
@@ -315,9 +326,27 @@ def _available_sums(
     by_x = _sum_levels(table.T, widths).T
     n = _sum_levels(by_x, own)
     logs = xlogx(np.arange(n.max(initial=0) + 1))
-    cells, x, y, total = (_look_up(logs, counts) for counts in (table, by_x, by_y, n))
-    cells = _sum_levels(_sum_levels(cells, own).T, widths).T
-    return cells - _sum_levels(x, own) - _sum_levels(y.T, widths).T + total, n
+    x, y, total = (_look_up(logs, counts) for counts in (by_x, by_y, n))
+    return _sum_cells(logs, table, own, widths) - _sum_levels(x, own) - _sum_levels(y.T, widths).T + total, n
+
+
+def _sum_cells(logs: Array, table: NDArray[Any], own: NDArray[np.intp], widths: NDArray[np.intp]) -> Array:
+    """Look up the cells of all pairs and sum over the levels of both features, (own, features).
+
+    A few features at a time, so that what is looked up stays in cache.
+    """
+    starts = np.cumsum(own) - own
+    sums = np.empty((own[0], widths[0]))
+    size = max(1, _LOOKED_UP // table.shape[1])
+    for first in range(0, own[0], size):
+        rows = [
+            slice(s + first, s + min(first + size, w)) for s, w in zip(starts, own, strict=True) if w > first
+        ]
+        by_level = _look_up(logs, table[rows[0]])
+        for more in rows[1:]:
+            by_level[: more.stop - more.start] += _look_up(logs, table[more])
+        sums[first : first + size] = _sum_levels(by_level.T, widths).T
+    return sums
 
 
 def _widths_of(block: slice, widths: NDArray[np.intp]) -> NDArray[np.intp]:

@@ -7,12 +7,14 @@ that is observed takes the sum at its level, and one that is missing adds up all
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from ..model import AODE
-from ..probs import Array, Codes, log, log_sum_exp
+from ..probs import Array, Codes, log_sum_exp
 
-_BLOCK_CELLS = 2**20
+_BLOCK_CELLS = 2**19
 _BLOCK_ROWS = 96  # or a multiple, which fills the registers of matrix products without a remainder
 _IMPOSSIBLE = -1e300  # stands for log 0 in products, where 0 · -inf is not a number
 _MOST_LEVELS = 8  # a feature, on average, up to where products beat looking tables up
@@ -38,40 +40,46 @@ def ensemble_joint(x: AODE, codes: Codes) -> Array:
     """
     priors, superparents, children = (np.asarray(table) for table in (x.priors, x.superparents, x.children))
     n_levels, n_classes = superparents.shape
-    cards = [span.stop - span.start for span in x.spans]
+    spans = x.spans
+    cards = [span.stop - span.start for span in spans]
     feature = np.repeat(np.arange(len(cards)), cards)
     level = np.concatenate([np.arange(card) for card in cards]).astype(codes.dtype)[:, None]
-    roots = log(superparents) + log(priors)[feature]
-    weights = np.maximum(np.concatenate([log(children), roots[None]]), _IMPOSSIBLE)
+    weights = np.empty((n_levels + 1, n_levels, n_classes))
+    with np.errstate(divide="ignore"):
+        np.log(children, out=weights[:-1])
+        weights[-1] = np.log(superparents) + np.log(priors)[feature]
+    np.maximum(weights, _IMPOSSIBLE, out=weights)
     rows = codes.shape[1]
     size = _BLOCK_ROWS * max(1, _BLOCK_CELLS // (n_levels * n_classes * _BLOCK_ROWS))
-    hot = np.ones((n_levels + 1, size))  # the last for the roots
+    hot = np.ones((n_levels + 1, size))  # the last for the superparents' own tables
+    joint = np.empty((size, n_levels, n_classes))
     result = np.empty((rows, n_classes))
     for start in range(0, rows, size):
         some = codes[:, start : start + size]
         hot[:-1, : some.shape[1]] = some[feature] == level
-        joint = (hot.T @ weights.reshape(len(hot), -1)).reshape(size, n_levels, n_classes)
-        result[start : start + size] = _mean_of_estimators(x, joint, some)
+        np.matmul(hot.T, weights.reshape(len(hot), -1), out=joint.reshape(size, -1))
+        result[start : start + size] = _mean_of_estimators(spans, joint, some)
     return result
 
 
-def _mean_of_estimators(x: AODE, joint: Array, codes: Codes) -> Array:
+def _mean_of_estimators(spans: Sequence[slice], joint: Array, codes: Codes) -> Array:
     """Return the log of the mean over estimators, (rows, classes).
 
     Parameters
     ----------
-    x : AODE
+    spans : sequence of slice
+        Where the levels of each feature lie.
     joint : (rows or more, levels, classes) array
         ln P(observed children, level of the superparent, class).
     codes : (features, rows) array of integers
     """
     _, n_levels, n_classes = joint.shape
-    level = codes + np.array([[span.start] for span in x.spans])
+    level = codes + np.array([[span.start] for span in spans])
     level += n_levels * np.arange(codes.shape[1])
     each = _restore(joint.reshape(-1, n_classes).take(level, axis=0, mode="clip"))
-    for i in np.nonzero((codes < 0).any(axis=1))[0]:
+    for i in np.nonzero((codes < 0).any(axis=1))[0].tolist():
         missing = np.nonzero(codes[i] < 0)[0]
-        each[i, missing] = log_sum_exp(_restore(joint[missing, x.spans[i]]), axis=1)
+        each[i, missing] = log_sum_exp(_restore(joint[missing, spans[i]]), axis=1)
     return log_sum_exp(each, axis=0) - np.log(len(each))
 
 

@@ -1,0 +1,153 @@
+"""Tables counted together, and the ensemble's products, against what is counted one by one."""
+
+from __future__ import annotations
+
+from collections import Counter
+from math import log, prod
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import bnclassify as bn
+from bnclassify import counts
+from bnclassify.inference import ensemble
+
+from .strategies import frames
+
+# Usual limits, then such that all that goes by blocks or by size goes the other way.
+LIMITS = [{}, {"_BLOCK_ITEMS": 1, "_BLOCK_ONES": 1, "_BLOCK_CELLS": 1, "_LOOKED_UP": 1}]
+LIMITS += [{"_PRODUCT_LEVELS": 1}, {"_PRODUCT_LEVELS": 2, "_BLOCK_CELLS": 40}, {"_EXACT_ONES": 1}]
+
+
+@pytest.fixture(params=LIMITS, ids=str)
+def limits(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in request.param.items():
+        monkeypatch.setattr(counts, name, value)
+
+
+def by_hand(data: bn.Dataset, columns: list[int]) -> np.ndarray:
+    table = np.zeros([data.cards[c] for c in columns])
+    for row in data.codes[columns].T:
+        if (row >= 0).all():
+            table[tuple(row)] += 1
+    return table
+
+
+def some_data(missing: float, seed: int = 0) -> bn.Dataset:
+    """Twelve features with 1 to 4 levels, and three classes."""
+    rng = np.random.default_rng(seed)
+    columns = {}
+    for i in range(13):
+        levels = 3 if i == 12 else 1 + i % 4
+        codes = rng.integers(levels, size=60)
+        codes[rng.random(60) < (missing if i < 12 else 0)] = -1
+        columns[f"x{i}"] = pd.Categorical.from_codes(codes, [str(k) for k in range(levels)])
+    return bn.encode(pd.DataFrame(columns))
+
+
+@pytest.mark.usefixtures("limits")
+@pytest.mark.parametrize("missing", [0, 0.3])
+def test_families_of_one_shape_are_counted_together(missing: float) -> None:
+    data = some_data(missing)
+    families = [(3, 2, 12), (7, 6, 12), (11, 2, 12)]
+    tables = counts.contingency_tables(data, families)
+    for table, family in zip(tables, families, strict=True):
+        np.testing.assert_array_equal(table, by_hand(data, list(family)))
+
+
+@pytest.mark.usefixtures("limits")
+@pytest.mark.parametrize("missing", [0, 0.3])
+def test_information_of_all_pairs(missing: float) -> None:
+    data = some_data(missing)
+    found = counts.pair_statistics(data, range(12), 12)
+    for i in range(12):
+        for j in range(12):
+            table = by_hand(data, [i, j, 12])
+            if i == j:
+                assert found.information[i, j] == 0
+                continue
+            assert found.rows[i, j] == table.sum()
+            margins = table.sum(axis=0, keepdims=True), table.sum(axis=1, keepdims=True)
+            terms = table * np.log(
+                table * table.sum(axis=(0, 1)) / np.maximum(margins[0] * margins[1], 1),
+                where=table > 0,
+                out=np.zeros_like(table),
+            )
+            assert found.information[i, j] == pytest.approx(terms.sum() / table.sum(), abs=1e-12)
+
+
+@pytest.mark.usefixtures("limits")
+@pytest.mark.parametrize("missing", [0, 0.3])
+def test_counts_of_all_pairs(missing: float) -> None:
+    data = some_data(missing)
+    table = counts.all_pair_counts(data, range(12), 12)
+    ends = np.cumsum(data.cards[:12])
+    for i in range(12):
+        for j in set(range(12)) - {i}:
+            rows, columns = (slice(ends[k] - data.cards[k], ends[k]) for k in (i, j))
+            np.testing.assert_array_equal(table[rows, columns], by_hand(data, [i, j, 12]))
+
+
+def test_too_many_pairs_are_refused_by_their_number(
+    car: pd.DataFrame, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(counts, "MAX_CELLS", 1763)
+    with pytest.raises(ValueError, match=r"all pairs of features would have 1,764 cells.*'buying' has 4"):
+        bn.lp(bn.aode("class", car), car, smooth=1)
+
+
+@given(frames(missing=0.2), st.sampled_from([0.0, 0.5, 1.0]))
+@settings(max_examples=40)
+def test_tables_of_estimators_are_those_of_networks(frame: pd.DataFrame, smooth: float) -> None:
+    x = bn.lp(bn.aode("class", frame), frame, smooth=smooth)
+    for member in bn.members(x):
+        alone = bn.lp(bn.anb("class", _parents(member), frame), frame, smooth=smooth)
+        for variable, table in bn.params(alone).items():
+            np.testing.assert_allclose(bn.params(member)[variable], table, rtol=1e-15)
+
+
+def _parents(x: bn.BNC) -> dict:
+    return {v: list(family[1:-1]) for v, family in bn.families(x).items() if v != bn.class_var(x)}
+
+
+@pytest.mark.parametrize("smooth", [0, 1])
+@pytest.mark.parametrize("missing", [0, 0.3])
+def test_an_ensemble_by_products_and_by_networks(
+    smooth: float, missing: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data = some_data(missing)
+    x = bn.lp(bn.aode("x12", data), data, smooth=smooth)
+    by_products = bn.predict(x, data, prob=True)
+    assert ensemble.suits_products(x)
+    monkeypatch.setattr(ensemble, "_MOST_LEVELS", 1)
+    assert not ensemble.suits_products(x)
+    pd.testing.assert_frame_equal(bn.predict(x, data, prob=True), by_products, rtol=1e-12, atol=1e-300)
+
+
+@pytest.mark.parametrize("rows", [1, 7, 60])
+def test_a_row_of_an_ensemble_does_not_depend_on_the_others(rows: int) -> None:
+    data = some_data(0.2)
+    x = bn.lp(bn.aode("x12", data), data, smooth=1)
+    whole = bn.predict(x, data, prob=True)
+    part = bn.predict(x, last_rows(data, rows), prob=True)
+    pd.testing.assert_frame_equal(part, whole.tail(rows), check_exact=True)
+
+
+def last_rows(data: bn.Dataset, rows: int) -> bn.Dataset:
+    return bn.Dataset(data.columns, data.levels, data.codes[:, -rows:], data.index[-rows:])
+
+
+def test_sums_of_n_log_n() -> None:
+    values = ["a", "b", "a", None, "b", "a"]
+    frame = pd.DataFrame({"x": values, "y": values[::-1]})
+    pairs = Counter((x, y) for x, y in zip(values, values[::-1], strict=True) if x and y)
+    n = sum(pairs.values())
+    one = [Counter(), Counter()]
+    for pair, count in pairs.items():
+        for k in (0, 1):
+            one[k][pair[k]] += count
+    expected = sum(c / n * log(c * n / prod(one[k][pair[k]] for k in (0, 1))) for pair, c in pairs.items())
+    assert bn.cmi("x", "y", frame) == pytest.approx(expected)
