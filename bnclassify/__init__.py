@@ -3,6 +3,7 @@
 A data frame goes in at the top, and each stage hands on to the next::
 
     dataset      data frames become integer codes; input is checked      encode
+    discretization  numbers become intervals                          discretize
     counts       contingency tables and mutual information
     model        the values BNC and AODE, and their parts                params families values ...
     questions    what else one may ask of a model                        cpt modelstring is_nb ...
@@ -25,6 +26,7 @@ A data frame goes in at the top, and each stage hands on to the next::
 
 from .dataset import Dataset, encode
 from .datasets import load_car, load_voting
+from .discretization import Discretizer, discretize
 from .evaluation.crossval import cv
 from .evaluation.prediction import accuracy, predict
 from .evaluation.scores import AIC, BIC, cloglik, cmi, loglik
@@ -71,6 +73,7 @@ __all__ = [
     "BIC",
     "BNC",
     "Dataset",
+    "Discretizer",
     "accuracy",
     "anb",
     "aode",
@@ -82,6 +85,7 @@ __all__ = [
     "cmi",
     "cpt",
     "cv",
+    "discretize",
     "em_objectives",
     "encode",
     "families",

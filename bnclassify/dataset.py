@@ -112,13 +112,7 @@ def encode_columns(
     if isinstance(frame, Dataset):
         check_columns(columns or (), frame.columns, argument)
         return frame
-    if not isinstance(frame, pd.DataFrame):
-        raise TypeError(f"{argument}: expected a pandas DataFrame, got {type(frame).__name__}{_hint(frame)}")
-    if not frame.columns.is_unique:
-        twice = frame.columns[frame.columns.duplicated()].unique().tolist()
-        raise ValueError(
-            f"data: column names must be unique, but these occur more than once: {listed(twice)}"
-        )
+    check_frame(frame, argument)
     chosen = None if columns is None else check_columns(columns, frame.columns, argument)
     taken = {name: column for name, column in frame.items() if chosen is None or name in chosen}
     _check_categorical(taken)
@@ -141,8 +135,22 @@ def code_type(size: int) -> np.dtype[Any]:
     return np.min_scalar_type(-max(size, 2))
 
 
+def check_frame(frame: object, argument: str) -> pd.DataFrame:
+    """Return what is a data frame with unique column names, or raise."""
+    if not isinstance(frame, pd.DataFrame):
+        raise TypeError(f"{argument}: expected a pandas DataFrame, got {type(frame).__name__}{_hint(frame)}")
+    if not frame.columns.is_unique:
+        twice = frame.columns[frame.columns.duplicated()].unique().tolist()
+        raise ValueError(
+            f"data: column names must be unique, but these occur more than once: {listed(twice)}"
+        )
+    return frame
+
+
 def _hint(data: object) -> str:
     """Say how to make a data frame of what came instead."""
+    if isinstance(data, Dataset):
+        return ", whose columns are categories already; pass the data frame that it was encoded from"
     if isinstance(data, pd.Series):
         return "; a single row is pd.DataFrame([row]) or df.iloc[[i]]"
     if isinstance(data, dict):
@@ -171,14 +179,15 @@ def _check_categorical(columns: Mapping[Hashable, pd.Series[Any]]) -> None:
         (whole if (known == known.astype(float).round()).all() else fractions).append(name)
     if fractions:
         raise TypeError(
-            f"column {listed(fractions)}: expected categories, got numbers with fractions; discretize them, "
-            "for example with pd.cut or pd.qcut, and learn from the intervals"
+            f"column {listed(fractions)}: expected categories, got numbers with fractions; cut them into "
+            "intervals first: training data with discretize(dataset, class_var=...), new data with the "
+            "discretizer that it returns"
         )
     if whole:
         raise TypeError(
             f"column {listed(whole)}: expected categories, got whole numbers of type float (pandas makes "
             "them so where some are missing); convert them with .astype('Int64') if they are codes, "
-            "discretize them with pd.cut if they are measurements"
+            "cut them into intervals with discretize(dataset, class_var=...) if they are measurements"
         )
 
 
@@ -241,18 +250,20 @@ def check_features(
     return tuple(column for column in data.columns if column in chosen)
 
 
-def check_names(features: Iterable[Hashable], class_var: Hashable) -> tuple[Hashable, ...]:
+def check_names(
+    features: Iterable[Hashable], class_var: Hashable, argument: str = "features"
+) -> tuple[Hashable, ...]:
     """Return feature names as a tuple; they must be unique and the class not among them."""
     if isinstance(features, str) or not isinstance(features, Iterable):
-        raise TypeError(f"features: expected a list of names, got {features!r}; write [{features!r}]")
+        raise TypeError(f"{argument}: expected a list of names, got {features!r}; write [{features!r}]")
     names = tuple(features)
     if not all(isinstance(name, Hashable) for name in names):
-        raise TypeError(f"features: expected a list of names, got {listed(names)}")
+        raise TypeError(f"{argument}: expected a list of names, got {listed(names)}")
     if class_var in names:
-        raise ValueError(f"features: {class_var!r} is the class; leave it out")
+        raise ValueError(f"{argument}: {class_var!r} is the class; leave it out")
     if len(set(names)) < len(names):
         twice = [name for i, name in enumerate(names) if name in names[:i]]
-        raise ValueError(f"features: each name may occur once, but these occur again: {listed(twice)}")
+        raise ValueError(f"{argument}: each name may occur once, but these occur again: {listed(twice)}")
     return names
 
 

@@ -63,8 +63,8 @@ def test_encoding_does_not_follow_later_changes_of_the_frame() -> None:
 @pytest.mark.parametrize(
     ("column", "message"),
     [
-        ([1.5, 2.0], r"column 'x': .*numbers with fractions.*pd\.cut"),
-        ([1.0, np.nan], r"'x'.*Int64"),
+        ([1.5, 2.0], r"column 'x': .*numbers with fractions.*discretize\(dataset"),
+        ([1.0, np.nan], r"'x'.*Int64.*discretize\(dataset"),
         (pd.to_datetime(["2020-01-01", "2021-01-01"]), r"'x': .*got datetime64"),
         (["a", 1], r"'x': .*mixed-integer"),
         ([("a",), ("b",)], r"'x': .*mixed"),

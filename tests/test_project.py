@@ -24,6 +24,7 @@ STAGES = [
     ["immutable", "messages", "probs", "randomness"],
     ["graph"],
     ["dataset"],
+    ["discretization"],
     ["counts"],
     ["model"],
     ["questions"],
@@ -78,7 +79,16 @@ def test_signatures_follow_one_law(name: str) -> None:
         assert positional == exceptions[name]
     else:
         assert len(positional) <= 2
-        assert positional[:1] in ([], ["x"], ["class_var"], ["text"], ["predicted"], ["frame"], ["y"])
+        assert positional[:1] in (
+            [],
+            ["x"],
+            ["class_var"],
+            ["dataset"],
+            ["text"],
+            ["predicted"],
+            ["frame"],
+            ["y"],
+        )
         assert positional[1:] in (
             [],
             ["dataset"],

@@ -1,0 +1,430 @@
+"""Numbers to intervals: where is cut, what becomes of the data, and what is refused."""
+
+from __future__ import annotations
+
+import pickle
+from decimal import Decimal
+from itertools import pairwise
+from math import log2
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import bnclassify as bn
+
+INF = float("inf")
+
+
+def cuts(x: Any, y: Any = None, **options: Any) -> tuple[float, ...]:
+    """Return the cut points of one column, by the class if there is one."""
+    frame = pd.DataFrame({"x": x} if y is None else {"x": x, "y": list(y)})
+    _, discretizer = bn.discretize(frame, class_var=None if y is None else "y", **options)
+    return discretizer.cuts["x"]
+
+
+# -- MDLP ----------------------------------------------------------------------------------------
+
+
+def entropy(classes: list[Any]) -> float:
+    shares = [classes.count(c) / len(classes) for c in set(classes)]
+    return -sum(p * log2(p) for p in shares)
+
+
+def mdlp(rows: list[tuple[float, Any]]) -> list[float]:
+    """Fayyad and Irani's method, word for word: try every cut, keep the best, go on in both parts."""
+    values = sorted({x for x, _ in rows})
+    classes = [y for _, y in rows]
+    n, best = len(rows), (1e-9, None, [], [])
+    for low, high in pairwise(values):
+        below, above = [r for r in rows if r[0] <= low], [r for r in rows if r[0] > low]
+        after = sum(len(part) / n * entropy([y for _, y in part]) for part in (below, above))
+        if entropy(classes) - after > best[0] + 1e-9:
+            best = entropy(classes) - after, (low + high) / 2, below, above
+    gain, cut, *parts = best
+    if cut is None:
+        return []
+    k, *ks = (len({y for _, y in part}) for part in (rows, *parts))
+    h, *hs = (entropy([y for _, y in part]) for part in (rows, *parts))
+    delta = log2(3**k - 2) - (k * h - ks[0] * hs[0] - ks[1] * hs[1])
+    if gain <= (log2(n - 1) + delta) / n:
+        return []
+    return [*mdlp(parts[0]), cut, *mdlp(parts[1])]
+
+
+@pytest.mark.parametrize(
+    ("x", "y", "expected"),
+    [
+        # 8 rows, one bit each, gained whole: 8 > log2 7 + log2 7 - 2·1 + 0 + 0 = 3.61
+        (range(8), "aaaabbbb", (3.5,)),
+        # Best after the first: 4 - 3·0.918 = 1.245 < log2 3 + log2 7 - 2·1 + 0 + 2·0.918 = 4.23
+        (range(4), "abab", ()),
+        # Two rows of two classes: 2 > log2 1 + log2 7 - 2·1 = 0.81
+        ([1, 3], "ab", (2,)),
+        # Both cuts gain 12·1.585 - 8 = 11.02; the lower is made first, then the other: 8 > log2 7 + 0.81
+        (range(12), "aaaabbbbcccc", (3.5, 7.5)),
+        # A value with both classes stays whole. First 60 - 40·0.811 = 27.5 > log2 59 + log2 7 - 2 + 2·0.811
+        # = 8.3, and above it 40·0.811 - 20 = 12.5 > log2 39 + log2 7 - 2·0.811 + 2 = 8.5
+        (np.repeat([1, 2, 3], 20), "a" * 20 + "ab" * 10 + "b" * 20, (1.5, 2.5)),
+        # 5·0.722 = 3.61 > log2 4 + log2 7 - 2·0.722 = 3.36
+        (range(5), "abbbb", (0.5,)),
+        # Best after the seventh: 11·0.845 - 4·0.811 = 6.054 < log2 10 + log2 7 - 2·0.845 + 2·0.811 = 6.061
+        (range(11), "aaaaaaabbba", ()),
+        # After the fifth and the eleventh the gain is the same but for rounding: the lower is made first
+        (range(16), "aaaaacbbbbaccccc", (4.5, 5.5, 9.5, 10.5)),
+        # Equal rows at all values: no gain, no cut
+        ([1, 1, 2, 2], "abab", ()),
+        # One class alone
+        (range(9), "a" * 9, ()),
+        # A constant column
+        ([5, 5, 5], "aab", ()),
+        # One row
+        ([5], "a", ()),
+        # A missing value or class has no say
+        ([0, 1, 2, 3, None, 4, 5, 6, 7], "aaaaabbbb", (3.5,)),
+        ([0, 1, 2, 3, 3.9, 4, 5, 6, 7], [*"aaaa", None, *"bbbb"], (3.5,)),
+        # No value is known, or only where the class is not
+        ([np.nan, np.nan], "ab", ()),
+        ([1, 2, np.nan, np.nan], [None, None, "a", "b"], ()),
+    ],
+)
+def test_mdlp_by_hand(x: Any, y: Any, expected: tuple[float, ...]) -> None:
+    assert cuts(x, y) == expected
+    rows = [(a, b) for a, b in zip(x, y, strict=True) if not (pd.isna(a) or pd.isna(b))]
+    assert not rows or tuple(mdlp(rows)) == expected
+
+
+@st.composite
+def labelled(draw: st.DrawFn) -> tuple[list[int], list[int]]:
+    """Whole numbers whose class mostly goes by their size, in random order."""
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    rows = draw(st.integers(1, 40))
+    x = rng.integers(draw(st.sampled_from([3, 12, 100])), size=rows)
+    classes = draw(st.integers(1, 4))
+    noise = rng.random(rows) < draw(st.sampled_from([0, 0.1, 0.5, 1]))
+    y = np.where(noise, rng.integers(classes, size=rows), x // draw(st.integers(1, 30)) % classes)
+    return x.tolist(), y.tolist()
+
+
+@given(labelled())
+def test_mdlp_is_the_method_word_for_word(data: tuple[list[int], list[int]]) -> None:
+    assert list(cuts(*data)) == mdlp(list(zip(*data, strict=True)))
+
+
+@given(labelled(), st.integers(-40, 40), st.integers(-1000, 1000), st.randoms())
+def test_mdlp_follows_scale_and_shift_and_not_the_order_of_rows(
+    data: tuple[list[int], list[int]], power: int, shift: int, random: Any
+) -> None:
+    x, y = data
+    found = cuts(x, y)
+    np.testing.assert_allclose(cuts(np.array(x) * 2.0**power, y), np.array(found) * 2.0**power, rtol=1e-14)
+    assert cuts(np.array(x) + shift, y) == tuple(np.array(found) + shift)
+    order = list(range(len(x)))
+    random.shuffle(order)
+    assert cuts([x[i] for i in order], [y[i] for i in order]) == found
+    assert cuts(x, [f"class {-c}" for c in y]) == found
+    mirrored, _ = bn.discretize(
+        pd.DataFrame({"x": x, "z": np.exp2(np.array(x) % 100), "y": y}), class_var="y"
+    )
+    assert mirrored["x"].cat.codes.tolist() == mirrored["z"].cat.codes.tolist()
+
+
+@given(labelled())
+def test_what_pays_for_some_rows_pays_for_twice_as_many(data: tuple[list[int], list[int]]) -> None:
+    x, y = data
+    assert set(cuts(x, y)) <= set(cuts(x * 2, y * 2))
+
+
+def test_many_cuts_and_many_classes() -> None:
+    rows = np.arange(6000)
+    assert cuts(rows, rows // 30 % 2) == tuple(np.arange(29.5, 5999, 30))
+    x = np.repeat(np.arange(300), 3)
+    assert cuts(x, x) == tuple(np.arange(299) + 0.5)
+
+
+# -- Quantiles and equal width -------------------------------------------------------------------
+
+
+@given(
+    st.lists(st.floats(-1e6, 1e6), min_size=2, max_size=50, unique=True),
+    st.integers(2, 8),
+)
+def test_methods_without_a_class_agree_with_pandas(x: list[float], bins: int) -> None:
+    values = pd.Series(x)
+    frame, discretizer = bn.discretize(values.to_frame("x"), method="quantile", bins=bins)
+    points = np.quantile(x, np.arange(1, bins) / bins)
+    points = np.unique(points[points < max(x)])
+    if len(points) == len(discretizer.cuts["x"]):  # floats that differ by a hair may coincide
+        np.testing.assert_allclose(discretizer.cuts["x"], points, rtol=1e-9, atol=1e-300)
+    expected = np.searchsorted(np.unique(points), x)
+    assert frame["x"].cat.codes.tolist() == expected.tolist()
+    _, discretizer = bn.discretize(values.to_frame("x"), method="width", bins=bins)
+    found = discretizer.cuts["x"]
+    if max(x) - min(x) > 1e-3:
+        np.testing.assert_allclose(found, np.linspace(min(x), max(x), bins + 1)[1:-1], atol=1e-9)
+
+
+def test_the_scale_of_quantiles_is_that_of_pandas() -> None:
+    x = pd.Series(np.random.default_rng(1).normal(size=501))
+    frame, _ = bn.discretize(x.to_frame("x"), method="quantile", bins=7)
+    assert frame["x"].cat.codes.tolist() == pd.qcut(x, 7, labels=False).tolist()
+    frame, _ = bn.discretize(x.to_frame("x"), method="width", bins=7)
+    assert frame["x"].cat.codes.tolist() == pd.cut(x, 7, labels=False).tolist()
+
+
+@pytest.mark.parametrize(
+    ("x", "options", "expected"),
+    [
+        # Quantiles of 0, 1, ..., 10 in fifths
+        (range(11), {"method": "quantile"}, (2, 4, 6, 8)),
+        (range(11), {"method": "quantile", "bins": np.int64(2)}, (5,)),
+        # All quantiles are 0: one cut above it
+        ([0] * 9 + [1], {"method": "quantile"}, (0,)),
+        # All are 1, above which is nothing: one cut below it
+        ([0] + [1] * 9, {"method": "quantile"}, (0,)),
+        ([3, 1, 2], {"method": "quantile", "bins": 100}, None),
+        ([7, 7, None], {"method": "quantile"}, ()),
+        ([None, None], {"method": "quantile", "columns": ["x"]}, ()),
+        (range(11), {"method": "width"}, (2, 4, 6, 8)),
+        ([0, 1], {"method": "width", "bins": 10}, (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)),
+        # Empty intervals stay
+        ([0, 0, 0, 10], {"method": "width"}, (2, 4, 6, 8)),
+        ([-1, 1], {"method": "width", "bins": 2}, (0,)),
+        ([7, 7, None], {"method": "width"}, ()),
+        ([0.1, 0.1, 0.1], {"method": "width", "bins": 3}, ()),
+        ([-1.7e308, 1.7e308], {"method": "width", "bins": 2}, (0,)),
+        # No floats lie between these neighbours: the cuts that are left
+        ([1.0, np.nextafter(1, 2)], {"method": "width", "bins": 9}, (1,)),
+    ],
+)
+def test_methods_without_a_class_by_hand(x: Any, options: dict[str, Any], expected: Any) -> None:
+    found = cuts(x, **options)
+    if expected is None:
+        assert 1 <= found[0] < found[-1] < 3
+        assert len(found) == len(set(found)) <= 99
+    else:
+        assert found == expected
+
+
+def test_neighbouring_floats_are_told_apart() -> None:
+    for a in (1.0, 0.0, -5e-324, 1e308, 2.0**60):
+        b = float(np.nextafter(a, INF))
+        frame, _ = bn.discretize(pd.DataFrame({"x": [a, b], "y": ["p", "q"]}), class_var="y")
+        assert frame["x"].cat.codes.tolist() == [0, 1]
+    assert cuts([-1.7e308, 1.7e308], "ab") == (0,)
+    assert cuts([1.5e308, 1.7e308], "ab") == (1.6e308,)
+
+
+# -- The data that comes back --------------------------------------------------------------------
+
+
+def sample() -> pd.DataFrame:
+    """Columns of all kinds, with index labels that occur twice."""
+    return pd.DataFrame(
+        {
+            "größe in cm": [1.5, 2.5, np.nan, 10.5, 11.5, 12.5],
+            "text": list("uvwuvw"),
+            3: [1, 2, 3, 10, 11, 12],
+            "flag": [True, False, True, False, True, False],
+            "kind": pd.Categorical([1, 2, 1, 2, 1, 2]),
+            ("a", "b"): pd.Series([1, 2, None, 10, 11, 12], dtype="Int64"),
+            "nullable": pd.Series([1, 2, None, 10, 11, 12], dtype="Float64"),
+            "decimal": [Decimal(1), Decimal(2), None, Decimal(10), Decimal(11), Decimal(12)],
+            "mixed": pd.Series([1, 2.5, None, 10, 11, pd.NA], dtype=object),
+            "class": [0, 0, 0, 1, 1, 1],
+        },
+        index=[7, 7, 1, 2, 3, 3],
+    )
+
+
+def test_the_frame_keeps_its_shape_and_what_is_not_cut() -> None:
+    data = sample()
+    before = data.copy()
+    frame, discretizer = bn.discretize(data, class_var="class")
+    pd.testing.assert_frame_equal(data, before)
+    assert frame.index.equals(data.index)
+    assert frame.columns.tolist() == data.columns.tolist()
+    whole = ["text", "flag", "kind", "class"]
+    pd.testing.assert_frame_equal(frame[whole], data[whole])
+    assert discretizer.columns == tuple(name for name in data if name not in whole)
+    assert discretizer.cuts[3] == (6.5,)
+    for name, points in discretizer.cuts.items():
+        assert len(points) == 1
+        assert frame[name].isna().tolist() == data[name].isna().tolist()
+        assert frame[name].cat.ordered
+    assert frame["größe in cm"].cat.categories.tolist() == ["(-inf, 6.5]", "(6.5, inf)"]
+    assert discretizer.cuts["mixed"] == (6.25,)
+    bn.predict(bn.lp(bn.tan_cl("class", frame), frame, smooth=1), frame)
+    frame.loc[7, "text"] = "changed"
+    pd.testing.assert_frame_equal(data, before)
+
+
+def test_only_the_columns_named_are_cut() -> None:
+    _, discretizer = bn.discretize(sample(), class_var="class", columns=["nullable", 3])
+    assert discretizer.columns == (3, "nullable")
+    frame, discretizer = bn.discretize(sample(), class_var="class", columns=[])
+    assert discretizer.cuts == {}
+    pd.testing.assert_frame_equal(frame, sample())
+    _, discretizer = bn.discretize(sample(), method="quantile")
+    assert "class" in discretizer.cuts
+
+
+def test_a_column_without_a_cut_stays_as_one_level() -> None:
+    data = pd.DataFrame({"x": [1.0, 2, None, 1], "none": [np.nan] * 4, "y": list("abab")})
+    frame, discretizer = bn.discretize(data, class_var="y")
+    assert frame["x"].cat.categories.tolist() == frame["none"].cat.categories.tolist() == ["(-inf, inf)"]
+    assert frame["x"].isna().tolist() == [False, False, True, False]
+    assert discretizer(pd.DataFrame({"x": [-9], "none": [9]})).iloc[0].tolist() == ["(-inf, inf)"] * 2
+    model = bn.lp(bn.nb("y", frame), frame, smooth=1)
+    assert bn.values(model)["none"] == ("(-inf, inf)",)
+
+
+def test_intervals_are_closed_on_the_right_and_open_at_the_ends() -> None:
+    _, discretizer = bn.discretize(pd.DataFrame({"x": range(11)}), method="width", bins=2)
+    new = discretizer(pd.DataFrame({"x": [5, 5.5, -INF, -9, INF, np.nan]}))
+    assert new["x"].tolist()[:5] == ["(-inf, 5]", "(5, inf)", "(-inf, 5]", "(-inf, 5]", "(5, inf)"]
+    assert new["x"].isna().tolist() == [False] * 5 + [True]
+
+
+@given(st.lists(st.floats(allow_nan=False, allow_infinity=False, width=32), min_size=1), st.integers(2, 9))
+def test_labels_are_distinct_and_tell_where_values_lie(x: list[float], bins: int) -> None:
+    for method in ("mdlp", "quantile", "width"):
+        data = pd.DataFrame({"x": x, "y": [f"{value:.0e}"[0] for value in x]})
+        frame, discretizer = bn.discretize(data, class_var="y", method=method, bins=bins)
+        labels = frame["x"].cat.categories
+        assert labels.is_unique
+        ends = [label.strip("(]) ").split(", ") for label in labels]
+        assert tuple(float(high) for _, high in ends[:-1]) == discretizer.cuts["x"]
+        for value, code in zip(x, frame["x"].cat.codes, strict=True):
+            assert float(ends[code][0]) < value <= float(ends[code][1])
+        for point in discretizer.cuts["x"]:
+            assert min(x) <= point < max(x)
+
+
+def test_labels_are_short() -> None:
+    frame, _ = bn.discretize(pd.DataFrame({"x": [-0.0, 1, 1, 1]}), method="quantile", bins=2)
+    assert frame["x"].cat.categories.tolist() == ["(-inf, 0]", "(0, inf)"]
+    frame, _ = bn.discretize(pd.DataFrame({"x": [0.1, 0.2], "y": ["a", "b"]}), class_var="y")
+    assert frame["x"].cat.categories.tolist() == ["(-inf, 0.15]", "(0.15, inf)"]
+    frame, _ = bn.discretize(pd.DataFrame({"x": [100, 101, 7, 7]}), method="width", bins=2)
+    assert frame["x"].cat.categories.tolist() == ["(-inf, 54]", "(54, inf)"]
+
+
+def test_new_data_are_cut_alike() -> None:
+    frame, discretizer = bn.discretize(sample(), class_var="class")
+    same = discretizer(sample())
+    pd.testing.assert_frame_equal(frame, same)
+    assert discretizer(sample().iloc[:0]).dtypes["nullable"] == frame.dtypes["nullable"]
+    new = sample()[list(sample().columns)[::-1]].drop(columns=["class", "text"]).assign(extra="e")
+    new["nullable"] = [1, 2, 3, 4, 5, 99]  # integers where floats were
+    new["mixed"] = None
+    cut = discretizer(new.iloc[[5]])
+    assert cut.columns.tolist() == new.columns.tolist()
+    assert cut["nullable"].tolist() == ["(6, inf)"]
+    assert cut["mixed"].isna().all()
+    model = bn.lp(bn.nb("class", frame, features=["nullable", 3]), frame, smooth=1)
+    assert bn.predict(model, cut).tolist() == [1]
+
+
+def test_a_discretizer_is_a_value() -> None:
+    _, discretizer = bn.discretize(sample(), class_var="class")
+    again = pickle.loads(pickle.dumps(discretizer))
+    assert again == discretizer
+    assert hash(again) == hash(discretizer)
+    pd.testing.assert_frame_equal(again(sample()), discretizer(sample()))
+    with pytest.raises(AttributeError, match="cannot assign"):
+        discretizer.points = ()  # type: ignore[misc]
+    discretizer.cuts.clear()
+    assert len(discretizer.cuts) == 6
+    assert discretizer.method == "mdlp"
+    assert repr(discretizer).splitlines()[:3] == [
+        "Discretizer (mdlp), columns cut at",
+        "  größe in cm: 6.5",
+        "  3: 6.5",
+    ]
+    _, nothing = bn.discretize(pd.DataFrame({"a": ["u", "v"]}), method="width")
+    assert repr(nothing).splitlines()[1:] == ["  (no column)"]
+
+
+# -- What is refused -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({}, ValueError, "class_var: 'mdlp' chooses cut points by the class"),
+        ({"class_var": "clas"}, KeyError, "class_var: no column 'clas'.*did you mean 'class'"),
+        ({"class_var": ["class"]}, KeyError, "class_var: no column"),
+        ({"class_var": "nullable"}, TypeError, "class_var: .*never cut, but 'nullable' holds.*Int64"),
+        ({"class_var": "nullable", "method": "width"}, TypeError, "class_var: .*never cut"),
+        (
+            {"class_var": "class", "method": "mdl"},
+            ValueError,
+            "method: .*'mdlp', 'quantile', 'width', got 'mdl'",
+        ),
+        ({"class_var": "class", "method": ["mdlp"]}, ValueError, "method: expected one of"),
+        ({"class_var": "class", "bins": 1}, ValueError, "bins: expected 2 intervals or more, got 1"),
+        ({"class_var": "class", "bins": True}, TypeError, "bins: expected a whole number"),
+        ({"method": "width", "bins": 2.5}, TypeError, "bins: expected a whole number"),
+        ({"class_var": "class", "columns": "nullable"}, TypeError, r"columns: .*write \['nullable'\]"),
+        ({"class_var": "class", "columns": ["nul"]}, KeyError, "columns: no column 'nul'"),
+        ({"class_var": "class", "columns": ["class"]}, ValueError, "columns: 'class' is the class"),
+        ({"class_var": "class", "columns": [3, 3]}, ValueError, "columns: .*occur again: 3"),
+        ({"class_var": "class", "columns": ["text"]}, TypeError, "column 'text': .*got string.*to_numeric"),
+        ({"class_var": "class", "columns": ["flag"]}, TypeError, "column 'flag': .*got boolean"),
+        ({"class_var": "class", "columns": ["kind"]}, TypeError, "column 'kind': .*got categorical"),
+    ],
+)
+def test_arguments_that_do_not_fit(options: dict[str, Any], error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        bn.discretize(sample(), **options)
+
+
+@pytest.mark.parametrize(
+    ("data", "error", "message"),
+    [
+        (bn.encode(pd.DataFrame({"y": ["a"]})), TypeError, "dataset: .*got Dataset.*categories already"),
+        ({"x": [1.5], "y": ["a"]}, TypeError, "dataset: expected a pandas DataFrame, got dict"),
+        (pd.DataFrame({"x": [], "y": []}), ValueError, "dataset: no rows"),
+        (pd.DataFrame({"x": [1.5], "y": [None]}), ValueError, "the class 'y' is missing in every row"),
+        (pd.DataFrame({"x": [1.5], "y": [np.nan]}), ValueError, "the class 'y' is missing in every row"),
+        (pd.DataFrame({"x": [1.5, INF], "y": ["a", "b"]}), ValueError, "dataset: infinite numbers in 'x'"),
+        (pd.DataFrame([[1.5, 2.5, "a"]], columns=["x", "x", "y"]), ValueError, "more than once: 'x'"),
+    ],
+)
+def test_data_that_do_not_fit(data: Any, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        bn.discretize(data, class_var="y")
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "message"),
+    [
+        (lambda d: d.drop(columns="x"), KeyError, "newdata: no column 'x'"),
+        (lambda d: d.assign(x="5.1"), TypeError, "newdata: column 'x': .*got string values.*to_numeric"),
+        (lambda d: d.assign(x=[5.1, "?"]), TypeError, "newdata: column 'x': .*got mixed"),
+        (lambda d: d.assign(x=True), TypeError, "newdata: column 'x': .*got boolean"),
+        (lambda d: bn.discretize(d, class_var="y")[0], TypeError, "newdata: column 'x': .*cut already"),
+        (lambda d: bn.encode(d[["y"]]), TypeError, "newdata: .*got Dataset"),
+        (lambda d: d.iloc[0], TypeError, r"newdata: .*got Series.*pd\.DataFrame\(\[row\]\)"),
+    ],
+)
+def test_new_data_that_do_not_fit(change: Any, error: type[Exception], message: str) -> None:
+    data = pd.DataFrame({"x": [1.5, 2.5], "y": ["a", "b"]})
+    _, discretizer = bn.discretize(data, class_var="y")
+    with pytest.raises(error, match=message):
+        discretizer(change(data))
+
+
+def test_the_refusal_of_numbers_shows_the_way_here() -> None:
+    data = pd.DataFrame({"x": [1.5, 2.5, 3.5, 4.5], "y": list("aabb")})
+    with pytest.raises(TypeError, match=r"discretize\(dataset, class_var=\.\.\.\)"):
+        bn.nb("y", data)
+    frame, discretizer = bn.discretize(data, class_var="y")
+    model = bn.lp(bn.nb("y", frame), frame, smooth=1)
+    with pytest.raises(TypeError, match="new data with the discretizer"):
+        bn.predict(model, data)
+    assert bn.predict(model, discretizer(data)).tolist() == list("aabb")
