@@ -14,6 +14,7 @@ A data frame goes in at the top, and each stage hands on to the next::
     search       learners of structure guided by accuracy                fssj bsej tan_hc tan_hcsp kdb
     recipes      structure and parameters in one call                    bnc
     evaluation   views of the log joint                                  predict accuracy loglik cv ...
+    sklearn      an estimator for scikit-learn, imported from there       BNCClassifier
     plotting     pictures of structures                                  plot
     datasets     data to try all this on                                 load_car load_voting
 

@@ -67,14 +67,10 @@ def bnc(
     >>> nparams(bnc("tan_cl", "class", load_car(), smooth=1, dag_args={"score": "aic"}))
     131
     """
-    if not callable(dag_learner) and not (isinstance(dag_learner, str) and dag_learner in LEARNERS):
-        raise ValueError(
-            f"dag_learner: expected a function or one of {listed(LEARNERS)}, got {dag_learner!r}"
-        )
+    learner = find_learner(dag_learner, "dag_learner")
     if dag_args is not None and not isinstance(dag_args, Mapping):
         raise TypeError(f"dag_args: expected a dict of further arguments, got {dag_args!r}")
     check_smooth(smooth)
-    learner = dag_learner if callable(dag_learner) else LEARNERS[dag_learner]
     options = dict(dag_args or {})
     used = (*options["features"], class_var) if options.get("features") is not None else None
     data = encode_columns(dataset, used)
@@ -82,6 +78,15 @@ def bnc(
     if learner not in LEARNERS.values():  # what the user's own function does is to be done again
         structure = replace(structure, recipe=Recipe(partial(learner, class_var, **options)))
     return lp(structure, data, smooth=smooth, **lp_args)
+
+
+def find_learner(learner: object, argument: str) -> Callable[..., Model]:
+    """Return a learner of structure given as a function or by name, or raise."""
+    if callable(learner):
+        return learner
+    if isinstance(learner, str) and learner in LEARNERS:
+        return LEARNERS[learner]
+    raise ValueError(f"{argument}: expected a function or one of {listed(LEARNERS)}, got {learner!r}")
 
 
 def relearn(x: Model, data: Dataset, *, dag: bool, rng: np.random.Generator | None = None) -> Model:

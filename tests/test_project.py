@@ -35,6 +35,7 @@ STAGES = [
     ["search"],
     ["recipes"],
     ["evaluation"],
+    ["sklearn"],
     ["plotting"],
     ["datasets"],
     ["__init__"],

@@ -1,0 +1,269 @@
+"""The classifier for scikit-learn: pipelines, grid searches, whatever takes its estimators."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from inspect import signature
+from typing import Any, Self
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+
+from .dataset import encode_columns
+from .evaluation.prediction import predict
+from .inference.joint import log_joint
+from .model import Model, features
+from .probs import Array, log_normalize
+from .randomness import Seed
+from .recipes import bnc, find_learner
+
+try:
+    from sklearn.base import BaseEstimator, ClassifierMixin
+    from sklearn.utils.multiclass import check_classification_targets
+    from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
+except ImportError as error:
+    raise ImportError(
+        "bnclassify.sklearn needs scikit-learn 1.6 or later: pip install 'pybnclassify[sklearn]'"
+    ) from error
+
+__all__ = ["BNCClassifier"]
+
+
+class BNCClassifier(ClassifierMixin, BaseEstimator):
+    """A Bayesian network classifier as an estimator of scikit-learn.
+
+    It does what `bnc` and `predict` do, and its ``model_`` is what `bnc` returns, so that
+    every function of the package goes on from there: ``plot(clf.model_)``.
+
+    Parameters
+    ----------
+    learner : str or callable, default "tan_cl"
+        A learner of structure, or its name, as in `bnc`.
+    smooth : float, default 1
+        As in `lp`.
+    dag_args : dict, optional
+        Further arguments of the learner, such as ``{"score": "aic"}``. The greedy learners
+        need a number of folds, ``{"k": 5}``.
+    lp_args : dict, optional
+        Further arguments of `lp`, such as ``{"wanbia": True}`` or ``{"missing": "em"}``.
+    handle_unknown : {"error", "missing"}, default "error"
+        What to do when predicting about a value that `fit` did not see: raise, or take it as
+        missing. The categories of a column of type category count as seen.
+    random_state : int, numpy.random.Generator or numpy.random.RandomState, optional
+        Seed of what the learner and `lp` draw at random: their ``rng``.
+
+    Attributes
+    ----------
+    model_ : BNC or AODE
+        The model learned.
+    classes_ : (classes,) array
+        The labels that occur in ``y``, sorted.
+    n_features_in_ : int
+        Number of columns of ``X``.
+    feature_names_in_ : (n_features_in_,) array of str
+        Their names, if ``X`` is a DataFrame whose column names are all text.
+
+    Notes
+    -----
+    ``X`` is a DataFrame or an array. Every column holds categories: those types that `encode`
+    takes, and whole numbers of type float too, because that is what OrdinalEncoder and
+    KBinsDiscretizer return. Numbers with fractions are measurements, and refused. Missing is
+    NaN, None or pd.NA; missing features are summed out.
+
+    In ``model_``, features are called as the columns of a DataFrame if all its names are text, else
+    x0, x1 and so on by position. The class keeps the name of a Series ``y``, else it is called
+    "class", with "_" after it where a feature has that name already. Its levels are ``classes_``,
+    also where ``y`` is of type category with labels that do not occur or stand in another order.
+
+    In cross-validation `fit` sees no more than the training part: make columns categories before, or
+    let ``handle_unknown`` be "missing", where rare values may be absent from a part. `fit` takes no
+    ``sample_weight``.
+
+    Examples
+    --------
+    >>> from sklearn.model_selection import GridSearchCV, StratifiedKFold
+    >>> from bnclassify import load_car, modelstring
+    >>> from bnclassify.sklearn import BNCClassifier
+    >>> car = load_car()
+    >>> X, y = car.drop(columns="class"), car["class"]
+    >>> folds = StratifiedKFold(5, shuffle=True, random_state=0)
+    >>> grid = {"learner": ["nb", "tan_cl"], "smooth": [0.1, 1]}
+    >>> search = GridSearchCV(BNCClassifier(), grid, cv=folds).fit(X, y)
+    >>> search.best_params_
+    {'learner': 'tan_cl', 'smooth': 0.1}
+    >>> modelstring(search.best_estimator_.model_)
+    '[class] [buying|class] [maint|buying:class] [safety|buying:class] [persons|safety:class]
+     [lug_boot|safety:class] [doors|lug_boot:class]'
+    """
+
+    def __init__(
+        self,
+        learner: str | Callable[..., Model] = "tan_cl",
+        smooth: float = 1,
+        *,
+        dag_args: Mapping[str, Any] | None = None,
+        lp_args: Mapping[str, Any] | None = None,
+        handle_unknown: str = "error",
+        random_state: Seed | np.random.RandomState = None,
+    ) -> None:
+        self.learner = learner
+        self.smooth = smooth
+        self.dag_args = dag_args
+        self.lp_args = lp_args
+        self.handle_unknown = handle_unknown
+        self.random_state = random_state
+
+    def fit(self, X: pd.DataFrame | ArrayLike, y: ArrayLike) -> Self:  # noqa: N803
+        """Learn structure and parameters.
+
+        Parameters
+        ----------
+        X : (n, features) DataFrame or array-like
+            Categories, missing values among them or not.
+        y : (n,) array-like
+            The class of each row, none missing.
+
+        Returns
+        -------
+        BNCClassifier
+            Itself.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If a column holds no categories, or what scikit-learn, the learner and `lp` raise.
+        """
+        learner = find_learner(self.learner, "learner")
+        for name in ("dag_args", "lp_args"):
+            if not isinstance(getattr(self, name), Mapping | None):
+                raise TypeError(f"{name}: expected a dict of arguments, got {getattr(self, name)!r}")
+        labels = validate_data(self, y=_as_labels(y))
+        check_classification_targets(labels)
+        frame = self._frame(X, reset=True)
+        check_consistent_length(frame, labels)
+        self.classes_, codes = np.unique(labels, return_inverse=True)
+        target = _class_name(getattr(y, "name", None), frame.columns)
+        frame[target] = pd.Categorical.from_codes(codes, categories=self.classes_.tolist())
+        rng = {"rng": _seed(self.random_state)}
+        dag_args = {**(rng if "rng" in signature(learner).parameters else {}), **(self.dag_args or {})}
+        lp_args = {**rng, **(self.lp_args or {})}
+        self.model_ = bnc(learner, target, frame, smooth=self.smooth, dag_args=dag_args, **lp_args)
+        return self
+
+    def predict(self, X: pd.DataFrame | ArrayLike) -> NDArray[Any]:  # noqa: N803
+        """Predict the class of each row.
+
+        Parameters
+        ----------
+        X : (n, features) DataFrame or array-like
+            Columns as in `fit`.
+
+        Returns
+        -------
+        (n,) array
+            Labels among ``classes_``, of tied ones the first.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If columns are not those of `fit`, or a value was not seen and ``handle_unknown`` is "error".
+        """
+        check_is_fitted(self, "model_")
+        labels = predict(self.model_, self._frame(X), unseen=self.handle_unknown)
+        return self.classes_[labels.cat.codes]
+
+    def predict_proba(self, X: pd.DataFrame | ArrayLike) -> Array:  # noqa: N803
+        """Predict the posterior probabilities of the classes.
+
+        Parameters
+        ----------
+        X : (n, features) DataFrame or array-like
+            Columns as in `fit`.
+
+        Returns
+        -------
+        (n, classes) array
+            Columns as ``classes_``, rows summing to 1.
+        """
+        check_is_fitted(self, "model_")
+        return predict(self.model_, self._frame(X), prob=True, unseen=self.handle_unknown).to_numpy()
+
+    def predict_log_proba(self, X: pd.DataFrame | ArrayLike) -> Array:  # noqa: N803
+        """Predict the logs of the posterior probabilities, exact where those are too small for a float.
+
+        Parameters
+        ----------
+        X : (n, features) DataFrame or array-like
+            Columns as in `fit`.
+
+        Returns
+        -------
+        (n, classes) array
+            Columns as ``classes_``.
+        """
+        check_is_fitted(self, "model_")
+        data = encode_columns(self._frame(X), features(self.model_))
+        return log_normalize(log_joint(self.model_, data, unseen=self.handle_unknown))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        tags.input_tags.allow_nan = True
+        return tags
+
+    def _frame(self, X: Any, *, reset: bool = False) -> pd.DataFrame:  # noqa: N803
+        """Return a new data frame with whole numbers as integers and names as in `fit`, which resets them."""
+        if self.handle_unknown not in ("error", "missing"):
+            raise ValueError(f"handle_unknown: expected 'error' or 'missing', got {self.handle_unknown!r}")
+        if isinstance(X, pd.DataFrame):
+            frame = validate_data(self, X, reset=reset, skip_check_array=True)
+            if reset and not frame.shape[1]:
+                raise ValueError("X: no columns to learn from")
+        else:
+            checks = {"reset": reset, "ensure_all_finite": "allow-nan", "ensure_min_samples": int(reset)}
+            array = validate_data(self, X, dtype=None, **checks)
+            if array.dtype.kind == "U" and not hasattr(X, "dtype"):  # NumPy made NaN the text "nan"
+                array = validate_data(self, X, dtype=object, **checks)
+            frame = pd.DataFrame(array)
+        columns = (column for _, column in frame.reset_index(drop=True).items())
+        numbered = pd.DataFrame(dict(enumerate(map(_as_integers, columns))), index=range(len(frame)))
+        names = getattr(self, "feature_names_in_", [f"x{i}" for i in range(self.n_features_in_)])
+        return numbered.set_axis(list(names), axis="columns")
+
+
+def _as_labels(y: Any) -> Any:
+    """Return labels, those of nullable types in NumPy's own; raise if some are missing."""
+    labels = y.to_numpy() if isinstance(y, pd.Series) else y
+    missing = 0 if y is None else np.count_nonzero(pd.isna(labels))
+    if missing:
+        raise ValueError(f"y: {missing} rows have no class; leave them out")
+    return labels
+
+
+def _as_integers(column: pd.Series[Any]) -> pd.Series[Any]:
+    """Return whole numbers of type float, which encoders make of labels, as integers; others as they are."""
+    if pd.api.types.infer_dtype(column, skipna=True) not in ("floating", "mixed-integer-float"):
+        return column
+    numbers = column.to_numpy(dtype=float, na_value=np.nan)
+    known = numbers[~np.isnan(numbers)]
+    whole = np.all((known == np.round(known)) & (np.abs(known) <= 2**53))  # beyond, floats skip integers
+    return pd.Series(numbers).astype("Int64") if whole else column
+
+
+def _class_name(wanted: object, features: pd.Index[Any]) -> str:
+    """Name the class as wanted, or by a name that no feature has."""
+    if isinstance(wanted, str) and wanted not in features:
+        return wanted
+    name = "class"
+    while name in features:
+        name += "_"
+    return name
+
+
+def _seed(random_state: Seed | np.random.RandomState) -> Seed:
+    """Return a seed or Generator as it is, and of a RandomState a seed drawn from it."""
+    if isinstance(random_state, np.random.RandomState):
+        return int(random_state.randint(2**31))
+    return random_state

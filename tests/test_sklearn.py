@@ -1,0 +1,431 @@
+"""The estimator for scikit-learn: its own checks, its tools around ours, and data of all kinds."""
+
+from __future__ import annotations
+
+import pickle
+import subprocess
+import sys
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import bnclassify as bn
+
+from .strategies import frames, smooths
+
+pytest.importorskip("sklearn", "1.6", reason="scikit-learn is not installed; the extra sklearn has it")
+
+from sklearn.base import clone
+from sklearn.datasets import load_iris
+from sklearn.exceptions import NotFittedError
+from sklearn.inspection import permutation_importance
+from sklearn.model_selection import GridSearchCV, PredefinedSplit, StratifiedKFold, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import KBinsDiscretizer, OrdinalEncoder
+from sklearn.utils.estimator_checks import check_estimator
+
+from bnclassify.sklearn import BNCClassifier
+
+# What fails among scikit-learn's checks, and why it shall.
+EXPECTED = {
+    "check_positive_only_tag_during_fit": "makes categories negative by taking their mean off, which leaves "
+    "fractions; that negative whole numbers are taken is tested below",
+}
+GREEDY = {
+    "check_fit2d_1sample": "says that k is out of range, for one row cannot be dealt into folds",
+}
+
+
+@pytest.fixture
+def X(car: pd.DataFrame) -> pd.DataFrame:
+    return car.drop(columns="class")
+
+
+@pytest.fixture
+def y(car: pd.DataFrame) -> pd.Series[Any]:
+    return car["class"]
+
+
+@pytest.mark.filterwarnings("ignore:classes with fewer rows than k")
+@pytest.mark.parametrize(
+    ("estimator", "expected"),
+    [
+        (BNCClassifier(), EXPECTED),
+        (BNCClassifier("nb", smooth=0), EXPECTED),
+        (BNCClassifier("aode", handle_unknown="missing"), EXPECTED),
+        (BNCClassifier("nb", lp_args={"wanbia": True}), EXPECTED),
+        (BNCClassifier("tan_hc", dag_args={"k": 2}, random_state=0), EXPECTED | GREEDY),
+    ],
+    ids=lambda value: value.learner if isinstance(value, BNCClassifier) else "",
+)
+def test_scikit_learn_checks(estimator: BNCClassifier, expected: dict[str, str]) -> None:
+    results = check_estimator(estimator, on_fail=None, on_skip=None)
+    failed = {r["check_name"]: r["exception"] for r in results if r["status"] == "failed"}
+    assert len(results) > 50
+    assert set(failed) == set(expected), failed
+
+
+@given(st.data(), st.sampled_from(["nb", "tan_cl", "aode"]), smooths)
+def test_figures_are_those_of_the_functions(data: st.DataObject, learner: str, smooth: float) -> None:
+    frame = data.draw(frames(missing=0.2))
+    features, labels = frame.drop(columns="class"), frame["class"]
+    clf = BNCClassifier(learner, smooth).fit(features, labels)
+    assert clf.classes_.tolist() == sorted(labels.unique())
+    present = frame.assign(**{"class": labels.cat.set_categories(clf.classes_)})
+    x = bn.bnc(learner, "class", present, smooth=smooth)
+    posterior = bn.predict(x, frame, prob=True).to_numpy()
+    np.testing.assert_array_equal(clf.predict_proba(features), posterior)
+    np.testing.assert_allclose(clf.predict_log_proba(features), np.log(posterior))
+    assert clf.predict(features).tolist() == bn.predict(x, frame).tolist()
+    assert clf.score(features, labels) == bn.accuracy(bn.predict(x, frame), labels)
+    if learner != "aode":
+        assert bn.modelstring(clf.model_) == bn.modelstring(x)
+
+
+@pytest.mark.parametrize(
+    ("options", "lp_args", "rng"),
+    [
+        ({"learner": bn.tan_cl, "dag_args": {"score": "aic"}}, {}, None),
+        ({"learner": "nb"}, {"manb_prior": 0.4}, None),
+        ({"learner": "nb"}, {"awnb_trees": 3, "awnb_bootstrap": 0.7}, 7),
+        ({"learner": "tan_hc", "dag_args": {"k": 2, "smooth": 0.1}}, {}, 7),
+        ({"learner": "fssj", "dag_args": {"k": 2, "rng": 3}}, {}, 3),
+    ],
+)
+def test_arguments_reach_learner_and_lp(
+    X: pd.DataFrame, y: pd.Series[Any], options: dict[str, Any], lp_args: dict[str, Any], rng: int | None
+) -> None:
+    clf = BNCClassifier(**options, smooth=0.5, lp_args=lp_args, random_state=rng).fit(X, y.astype(str))
+    learner, dag_args = options["learner"], dict(options.get("dag_args", {}))
+    if learner in ("tan_hc", "fssj"):
+        dag_args["rng"] = rng
+    frame = X.assign(**{"class": y.astype(str)})
+    x = bn.bnc(learner, "class", frame, smooth=0.5, dag_args=dag_args, rng=rng, **lp_args)
+    np.testing.assert_array_equal(clf.predict_proba(X), bn.predict(x, X, prob=True))
+    assert bn.modelstring(clf.model_) == bn.modelstring(x)
+
+
+def test_random_state_of_every_kind(X: pd.DataFrame, y: pd.Series[Any]) -> None:
+    def fitted(random_state: object) -> np.ndarray:
+        clf = BNCClassifier("nb", lp_args={"awnb_trees": 2}, random_state=random_state)
+        return clf.fit(X, y).predict_proba(X)
+
+    for make in (np.random.default_rng, np.random.RandomState):
+        np.testing.assert_array_equal(fitted(make(5)), fitted(make(5)))
+    assert not np.array_equal(fitted(np.random.RandomState(1)), fitted(np.random.RandomState(2)))
+
+
+@pytest.mark.parametrize("learner", ["nb", "tan_cl"])
+def test_cross_validation_agrees_with_cv(
+    car: pd.DataFrame, X: pd.DataFrame, y: pd.Series[Any], learner: str
+) -> None:
+    folds = bn.stratified_folds(y, 5, rng=1)
+    x = bn.bnc(learner, "class", car, smooth=1)
+    ours = bn.cv(x, car, folds=folds, mean=False)[0]
+    theirs = cross_val_score(BNCClassifier(learner), X, y, cv=PredefinedSplit(folds))
+    np.testing.assert_allclose(theirs, ours, rtol=1e-12)
+
+
+def test_grid_search(X: pd.DataFrame, y: pd.Series[Any]) -> None:
+    grid = [
+        {"learner": ["nb", bn.aode], "smooth": [0.1, 1]},
+        {"learner": ["tan_cl"], "dag_args": [None, {"score": "bic"}], "lp_args": [None, {"missing": "em"}]},
+    ]
+    folds = StratifiedKFold(3, shuffle=True, random_state=0)
+    search = GridSearchCV(BNCClassifier(), grid, cv=folds, error_score="raise").fit(X, y)
+    assert len(search.cv_results_["params"]) == 8
+    best = clone(search.best_estimator_).fit(X, y)
+    np.testing.assert_array_equal(best.predict_proba(X), search.predict_proba(X))
+    assert search.best_score_ > cross_val_score(BNCClassifier("nb"), X, y, cv=folds).mean()
+
+
+@pytest.mark.parametrize("output", ["default", "pandas"])
+def test_measurements_go_through_a_discretizer(output: str) -> None:
+    measured, species = load_iris(return_X_y=True, as_frame=True)
+    bins = KBinsDiscretizer(5, encode="ordinal", strategy="uniform")
+    pipe = make_pipeline(bins, BNCClassifier(dag_args={"score": "bic"})).set_output(transform=output)
+    assert cross_val_score(pipe, measured, species, error_score="raise").mean() > 0.9
+    clf = pipe.fit(measured, species)[-1]
+    assert bn.class_var(clf.model_) == "target"
+    assert bn.features(clf.model_) == (
+        tuple(measured.columns) if output == "pandas" else ("x0", "x1", "x2", "x3")
+    )
+
+
+def test_codes_of_an_encoder_say_the_same_as_the_labels(voting: pd.DataFrame) -> None:
+    features, labels = voting.drop(columns="Class"), voting["Class"]
+    assert features.isna().any(axis=None)
+    plain = BNCClassifier().fit(features, labels).predict_proba(features)
+    encoded = make_pipeline(OrdinalEncoder(), BNCClassifier()).fit(features, labels)
+    np.testing.assert_allclose(encoded.predict_proba(features), plain)
+
+
+def test_codes_of_unknown_labels() -> None:
+    train = pd.DataFrame({"a": ["u", "v", "u", "v"], "b": ["r", "r", "s", "s"]})
+    strange = pd.DataFrame({"a": ["w", "u"], "b": ["s", None]})
+    missing = strange.replace("w", None)
+    y = [0, 1, 1, 1]
+    for code in (-1, np.nan):
+        encoder = OrdinalEncoder(handle_unknown="use_encoded_value", unknown_value=code)
+        pipe = make_pipeline(encoder, BNCClassifier(handle_unknown="missing")).fit(train, y)
+        np.testing.assert_array_equal(pipe.predict_proba(strange), pipe.predict_proba(missing))
+    strict = make_pipeline(
+        OrdinalEncoder(handle_unknown="use_encoded_value", unknown_value=-1), BNCClassifier()
+    ).fit(train, y)
+    with pytest.raises(ValueError, match=r"column 'x0': -1 not among the levels"):
+        strict.predict(strange)
+
+
+def test_unseen_values(X: pd.DataFrame, y: pd.Series[Any]) -> None:
+    text = X.astype(str)
+    seen = text["safety"] != "low"
+    clf = BNCClassifier().fit(text[seen], y[seen])
+    for method in (clf.predict, clf.predict_proba, clf.predict_log_proba):
+        with pytest.raises(ValueError, match="column 'safety': 'low' not among"):
+            method(text)
+    clf.set_params(handle_unknown="missing")
+    expected = clf.predict_proba(text.assign(safety=None)[~seen])
+    np.testing.assert_array_equal(clf.predict_proba(text)[~seen], expected)
+    np.testing.assert_allclose(np.exp(clf.predict_log_proba(text)[~seen]), expected)
+    declared = BNCClassifier().fit(X[seen], y[seen])  # of type category, so that "low" is a level
+    assert bn.values(declared.model_)["safety"] == ("low", "med", "high")
+    assert declared.predict(X).shape == (len(X),)
+    clf.set_params(handle_unknown="ignore")
+    with pytest.raises(ValueError, match="handle_unknown: expected 'error' or 'missing', got 'ignore'"):
+        clf.predict_log_proba(text)
+
+
+N = None
+COLUMNS = {
+    "int": np.array([[0, 1], [1, 1], [2, 0]]),
+    "negative": np.array([[-1, 1], [0, 1], [-7, 0]]),
+    "bool": np.array([[False, True], [True, True], [True, False]]),
+    "float": np.array([[0, 1], [1, np.nan], [2, 0.0]]),
+    "float32": np.array([[0, 1], [1, np.nan], [2, 0.0]], dtype=np.float32),
+    "text": np.array([["a", "nan"], ["a", "b"], ["c", "b"]]),
+    "object": np.array([["a", 1], [N, 2], [np.nan, pd.NA]], dtype=object),
+    "objects of floats": np.array([[1.0, True], [N, N], [2, False]], dtype=object),
+    "lists": [["a", 1.0], ["b", np.nan], [N, 0.0]],
+    "lists of text": [["a", float("nan")], ["b", "x"], ["a", "y"]],
+    "category": pd.DataFrame({"v": pd.Categorical(["b", "a", N], ["c", "b", "a"]), "w": ["ü ü", "", N]}),
+    "Int64": pd.DataFrame({"v": [1, N, 2], "w": [0, 0, 1]}, dtype="Int64"),
+    "Float64": pd.DataFrame({"v": [1, N, 2], "w": [0, 0, 1]}, dtype="Float64"),
+    "boolean": pd.DataFrame({"v": [True, N, False], "w": [N, True, False]}, dtype="boolean"),
+    "string": pd.DataFrame({"v": ["a", N, "b"], "w": ["a", "b", N]}, dtype="string"),
+    "floats for gaps": pd.DataFrame({"v": [3, np.nan, 1], "w": ["a", "b", N]}),
+    "index": pd.DataFrame({"v": [3.0, np.nan, 1], "w": ["a", "b", N]}, index=["i", "i", "j"]),
+    "numbered": pd.DataFrame([["a", "b"], ["a", N], ["c", "d"]], columns=[7, 3]),
+    "intervals": pd.DataFrame({"v": pd.cut([1, 2, 9], [0, 3, 10]), "w": [1, 1, 0]}),
+}
+
+
+@pytest.mark.parametrize("data", COLUMNS.values(), ids=COLUMNS)
+def test_kinds_of_columns(data: Any) -> None:
+    """Each holds what the same values give as text in a data frame."""
+    labels = ["yes", "no", "yes"]
+    rows = data.to_numpy(dtype=object) if isinstance(data, pd.DataFrame) else data
+    text = pd.DataFrame([[N if pd.isna(v) else str(v).removesuffix(".0") for v in row] for row in rows])
+    before = data.copy() if isinstance(data, pd.DataFrame) else None
+    clf = BNCClassifier("nb", lp_args={"missing": "available"}).fit(data, labels)
+    if before is not None:
+        pd.testing.assert_frame_equal(data, before)
+    frame = text.set_axis(bn.features(clf.model_), axis=1)
+    levels = bn.values(clf.model_)
+    for name in frame:
+        frame[name] = pd.Categorical(frame[name], [str(v).removesuffix(".0") for v in levels[name]])
+    x = bn.bnc("nb", "class", frame.assign(**{"class": labels}), smooth=1)
+    np.testing.assert_allclose(clf.predict_proba(data), bn.predict(x, frame, prob=True))
+
+
+@pytest.mark.parametrize(
+    ("labels", "classes"),
+    [
+        ([1, 0, 1], [0, 1]),
+        ([True, False, True], [False, True]),
+        ([1.0, 0.0, 1.0], [0.0, 1.0]),
+        (["b", "a ü", "b"], ["a ü", "b"]),
+        (np.array(["b", "a", "b"], dtype=object), ["a", "b"]),
+        (pd.Series(pd.Categorical(["b", "a", "b"], ["b", "z", "a"])), ["a", "b"]),
+        (pd.Series([2, 1, 2], dtype="category"), [1, 2]),
+        (pd.Series(["b", "a", "b"], dtype="string"), ["a", "b"]),
+        (pd.Series([2, 1, 2], dtype="Int64"), [1, 2]),
+        (pd.Series([True, False, True], dtype="boolean", index=[5, 5, 6]), [False, True]),
+        (["only"] * 3, ["only"]),
+    ],
+    ids=str,
+)
+def test_kinds_of_labels(labels: Any, classes: list[Any]) -> None:
+    clf = BNCClassifier(smooth=0.01).fit([["u"], ["v"], ["u"]], labels)
+    assert clf.classes_.tolist() == classes
+    assert [type(c) for c in clf.classes_.tolist()] == [type(c) for c in classes]
+    assert bn.classes(clf.model_) == tuple(classes)
+    assert clf.predict([["u"], ["v"], ["u"]]).tolist() == list(labels)
+    assert clf.predict([["v"]]).dtype == clf.classes_.dtype
+    assert clf.predict_proba([["v"]]).shape == (1, len(classes))
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        [None, "a", "b"],
+        [np.nan, 1, 0],
+        pd.Series([pd.NA, "a", "b"], dtype="string"),
+        pd.Series([pd.NA, "a", "b"], dtype=object),
+        pd.Series([pd.NA, 1, 0], dtype="Int64"),
+        pd.Series([None, "a", "b"], dtype="category"),
+    ],
+    ids=str,
+)
+def test_missing_labels_are_refused(labels: Any) -> None:
+    with pytest.raises(ValueError, match="y: 1 rows have no class"):
+        BNCClassifier().fit([["u"], ["v"], ["u"]], labels)
+
+
+@pytest.mark.parametrize(
+    ("columns", "name", "expected"),
+    [
+        (["a", "b"], "outcome", "outcome"),
+        (["a", "outcome"], "outcome", "class"),
+        (["class", "class_"], "class", "class__"),
+        (["self", "y"], None, "class"),
+        (["a", "b"], 0, "class"),
+    ],
+)
+def test_class_gets_a_name_that_no_feature_has(columns: list[str], name: object, expected: str) -> None:
+    data = pd.DataFrame([["u", 1.0], ["v", 0.0], ["u", 0.0]], columns=columns)
+    clf = BNCClassifier().fit(data, pd.Series([1, 0, 1], name=name, index=[9, 8, 7]))
+    assert bn.vars(clf.model_) == (*columns, expected)
+    assert clf.predict(data).tolist() == [1, 0, 1]
+
+
+@pytest.mark.parametrize(
+    ("data", "error", "message"),
+    [
+        (np.array([[0.5], [1], [2]]), TypeError, "column 'x0': expected categories, .*bnclassify.discretize"),
+        (pd.DataFrame({"a b": [1, 2.25, None], "c": ["u", "v", "u"]}), TypeError, "column 'a b': .*KBins"),
+        (np.array([[0.1], [1], [None]], dtype=object), TypeError, "column 'x0': expected categories"),
+        (np.array([[1e300], [1], [2]]), TypeError, "column 'x0': expected categories"),
+        (pd.DataFrame({"a": [1, np.inf, 2]}), TypeError, "column 'a': expected categories"),
+        (np.array([[np.inf], [1], [2]]), ValueError, "infinity"),
+        (np.array([["a"], [1], [2]], dtype=object), TypeError, "column 'x0': expected one type"),
+        (np.array([["2020-01-01"]] * 3, dtype="M8[D]"), TypeError, "column 'x0': .*datetime64"),
+        (np.full((3, 1), np.nan), ValueError, "no value is known in 'x0'"),
+        (pd.DataFrame([["a", "b"]] * 3, columns=["u", "u"]), ValueError, "unique"),
+        (pd.DataFrame(index=range(3)), ValueError, "no columns"),
+        (np.empty((3, 0)), ValueError, "0 feature"),
+        (pd.DataFrame({"a": ["u", "v"]}), ValueError, "inconsistent numbers of samples"),
+        (["a", "b", "c"], ValueError, "Expected 2D array, got 1D array"),
+    ],
+)
+def test_data_that_is_refused(data: Any, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        BNCClassifier().fit(data, [0, 1, 0])
+
+
+def test_fractions_are_refused_in_prediction_too() -> None:
+    clf = BNCClassifier(handle_unknown="missing").fit([[0], [1], [1]], [0, 1, 1])
+    with pytest.raises(TypeError, match="column 'x0': expected categories"):
+        clf.predict([[0.7]])
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"learner": "tancl"}, ValueError, "learner: expected a function or one of 'nb'"),
+        ({"learner": ["nb"]}, ValueError, "learner: expected a function"),
+        ({"smooth": -1}, ValueError, "smooth: expected"),
+        ({"dag_args": ["aic"]}, TypeError, "dag_args: expected a dict"),
+        ({"lp_args": "em"}, TypeError, "lp_args: expected a dict"),
+        ({"lp_args": {"manb_prior": 2}}, ValueError, "manb_prior"),
+        ({"handle_unknown": "ignore"}, ValueError, "handle_unknown: expected 'error' or 'missing'"),
+        ({"random_state": "seed"}, TypeError, "rng: expected a seed"),
+        ({"learner": "tan_hc"}, TypeError, "'k'"),
+    ],
+)
+def test_parameters_that_are_refused(options: dict[str, Any], error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        BNCClassifier(**options).fit([["a"], ["b"]], [0, 1])
+
+
+def test_sample_weight_is_refused() -> None:
+    with pytest.raises(TypeError, match="sample_weight"):
+        BNCClassifier().fit([["a"], ["b"]], [0, 1], sample_weight=[1, 2])
+
+
+def test_names_and_number_of_features(X: pd.DataFrame, y: pd.Series[Any]) -> None:
+    clf = BNCClassifier()
+    with pytest.raises(NotFittedError):
+        clf.predict(X)
+    clf.fit(X, y)
+    assert clf.n_features_in_ == 6
+    assert clf.feature_names_in_.tolist() == list(X.columns)
+    with pytest.raises(ValueError, match="same order"):
+        clf.predict(X[X.columns[::-1]])
+    with pytest.raises(ValueError, match="now missing:\n- doors"):
+        clf.predict(X.drop(columns="doors"))
+    with pytest.warns(UserWarning, match="valid feature names"):
+        assert (clf.predict(X.to_numpy()) == clf.predict(X)).all()
+    clf.fit(X.to_numpy(), y)  # once more, without names
+    assert not hasattr(clf, "feature_names_in_")
+    assert bn.features(clf.model_) == ("x0", "x1", "x2", "x3", "x4", "x5")
+    with pytest.raises(ValueError, match="X has 5 features, but BNCClassifier is expecting 6"):
+        clf.predict(X.to_numpy()[:, :5])
+
+
+def test_no_rows_have_no_predictions(X: pd.DataFrame, y: pd.Series[Any]) -> None:
+    for data in (X, X.to_numpy()):
+        clf = BNCClassifier().fit(data, y)
+        assert clf.predict(data[:0]).shape == (0,)
+        assert clf.predict_proba(data[:0]).shape == clf.predict_log_proba(data[:0]).shape == (0, 4)
+    for empty in (X.head(0), np.empty((0, 6))):
+        with pytest.raises(ValueError, match=r"no rows|0 sample"):
+            BNCClassifier().fit(empty, [])
+
+
+def test_log_probabilities_too_small_for_a_float() -> None:
+    data = np.repeat([[0], [1]], 800, axis=1)
+    log = BNCClassifier("nb", smooth=1e-3).fit(data, ["a", "b"]).predict_log_proba(data)
+    # Each feature is θ = 1.001/1.002 under the right class and 0.001/1.002 under the other.
+    assert log[0] == pytest.approx([0, -800 * np.log(1.001 / 0.001)])
+
+
+def test_columns_that_the_learner_leaves_out_may_hold_anything() -> None:
+    data = pd.DataFrame({"a": ["u", "v"], "b": [0.5, 1.5], "c": pd.to_datetime(["2020-01-01"] * 2)})
+    clf = BNCClassifier("nb", dag_args={"features": ["a"]}).fit(data, ["x", "y"])
+    assert bn.features(clf.model_) == ("a",)
+    np.testing.assert_allclose(np.exp(clf.predict_log_proba(data)), clf.predict_proba(data))
+
+
+def test_clone_and_pickle(X: pd.DataFrame, y: pd.Series[Any]) -> None:
+    clf = BNCClassifier(bn.kdb, 0.5, dag_args={"k": 2, "kdbk": 1}, random_state=1).fit(X, y)
+    copy = clone(clf)
+    assert copy.get_params() == clf.get_params()
+    assert not hasattr(copy, "model_")
+    for other in (copy.fit(X, y), pickle.loads(pickle.dumps(clf))):
+        np.testing.assert_array_equal(other.predict_proba(X), clf.predict_proba(X))
+
+
+def test_functions_take_the_model(car: pd.DataFrame, X: pd.DataFrame, y: pd.Series[Any]) -> None:
+    model = BNCClassifier().fit(X, y).model_
+    assert set(bn.vars(model)) == set(car.columns)
+    assert bn.cpt(model, "safety").sum().to_numpy() == pytest.approx(1)
+    assert "safety" in bn.plot(model).source
+    assert bn.cv(model, car, k=2, rng=0) > 0.85
+
+
+def test_inspection_of_scikit_learn(X: pd.DataFrame, y: pd.Series[Any]) -> None:
+    found = permutation_importance(BNCClassifier().fit(X, y), X, y, n_repeats=2, random_state=0)
+    assert found.importances_mean.argmax() == list(X.columns).index("safety")
+
+
+def test_without_scikit_learn_the_extra_is_named() -> None:
+    program = "import sys; sys.modules['sklearn'] = None; import bnclassify.sklearn"
+    result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert result.returncode == 1
+    assert result.stderr.splitlines()[-1] == (
+        "ImportError: bnclassify.sklearn needs scikit-learn 1.6 or later: pip install 'pybnclassify[sklearn]'"
+    )
