@@ -252,12 +252,12 @@ def _as_integers(column: pd.Series[Any]) -> pd.Series[Any]:
     return pd.Series(numbers).astype("Int64") if whole else column
 
 
-def _class_name(wanted: object, features: pd.Index[Any]) -> str:
-    """Name the class as wanted, or by a name that no feature has."""
-    if isinstance(wanted, str) and wanted not in features:
+def _class_name(wanted: object, taken: pd.Index[Any]) -> str:
+    """Name the class as wanted, or by a name that no feature has taken."""
+    if isinstance(wanted, str) and wanted not in taken:
         return wanted
     name = "class"
-    while name in features:
+    while name in taken:
         name += "_"
     return name
 
