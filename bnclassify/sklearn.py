@@ -228,7 +228,7 @@ class BNCClassifier(ClassifierMixin, BaseEstimator):
                 array = validate_data(self, X, dtype=object, **checks)
             frame = pd.DataFrame(array)
         columns = (column for _, column in frame.reset_index(drop=True).items())
-        numbered = pd.DataFrame(dict(enumerate(map(_as_integers, columns))), index=range(len(frame)))
+        numbered = pd.DataFrame(dict(enumerate(map(_as_integers, columns))))
         names = getattr(self, "feature_names_in_", [f"x{i}" for i in range(self.n_features_in_)])
         return numbered.set_axis(list(names), axis="columns")
 
