@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 from hypothesis import strategies as st
@@ -34,15 +36,36 @@ def frames(
 
 
 @st.composite
-def networks(draw: st.DrawFn, frame: pd.DataFrame, *, max_parents: int = 3) -> bn.BNC:
-    """A random augmented naive Bayes over the columns of a data frame."""
-    features = [name for name in frame.columns if name != "class"]
+def arcs(draw: st.DrawFn, features: list[str], *, max_parents: int = 3) -> dict[str, list[str]]:
+    """The feature parents of each feature in a random acyclic graph."""
     order = draw(st.permutations(features))
-    parents = {
+    return {
         name: draw(st.lists(st.sampled_from(order[:i]), unique=True, max_size=max_parents)) if i else []
         for i, name in enumerate(order)
     }
-    return bn.anb("class", parents, frame)
+
+
+@st.composite
+def networks(draw: st.DrawFn, frame: pd.DataFrame, *, max_parents: int = 3) -> bn.BNC:
+    """A random augmented naive Bayes over the columns of a data frame."""
+    features = [name for name in frame.columns if name != "class"]
+    return bn.anb("class", draw(arcs(features, max_parents=max_parents)), frame)
+
+
+@st.composite
+def models(draw: st.DrawFn, names: st.SearchStrategy[str], labels: st.SearchStrategy[list[object]]) -> bn.BNC:
+    """A random augmented naive Bayes with random tables, its names and labels drawn as well."""
+    class_var, *features = draw(st.lists(names, min_size=1, max_size=5, unique_by=str.casefold))
+    structure = bn.anb(class_var, draw(arcs(features)), features=features)
+    levels = {name: tuple(draw(labels)) for name in bn.vars(structure)}
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    concentration = draw(st.sampled_from([0.01, 1.0, 100.0]))
+    tables = []
+    for variable, *above in structure.families:
+        shape = [len(levels[parent]) for parent in above]
+        table = rng.dirichlet([concentration] * len(levels[variable]), size=shape)
+        tables.append(np.ascontiguousarray(np.moveaxis(table, -1, 0)))
+    return replace(structure, levels=tuple(levels.values()), cpts=tuple(tables))
 
 
 smooths = st.sampled_from([0.01, 0.5, 1.0, 3.0])
