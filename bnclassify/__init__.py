@@ -16,6 +16,7 @@ A data frame goes in at the top, and each stage hands on to the next::
     evaluation   views of the log joint                                  predict accuracy loglik cv ...
     sklearn      an estimator for scikit-learn, imported from there       BNCClassifier
     plotting     pictures of structures                                  plot
+    exchange     objects and files of other libraries                    to_pgmpy write_bif read_bif ...
     datasets     data to try all this on                                 load_car load_voting
 
 >>> from bnclassify import accuracy, load_car, lp, predict, tan_cl
@@ -31,6 +32,8 @@ from .discretization import Discretizer, discretize
 from .evaluation.crossval import cv
 from .evaluation.prediction import accuracy, predict
 from .evaluation.scores import AIC, BIC, cloglik, cmi, loglik
+from .exchange.bif import read_bif, write_bif
+from .exchange.libraries import to_networkx, to_pgmpy, to_pyagrum
 from .folds import stratified_folds
 from .model import (
     AODE,
@@ -116,10 +119,15 @@ __all__ = [
     "params",
     "plot",
     "predict",
+    "read_bif",
     "stratified_folds",
     "tan_cl",
     "tan_hc",
     "tan_hcsp",
+    "to_networkx",
+    "to_pgmpy",
+    "to_pyagrum",
     "values",
     "vars",
+    "write_bif",
 ]

@@ -37,6 +37,7 @@ STAGES = [
     ["evaluation"],
     ["sklearn"],
     ["plotting"],
+    ["exchange"],
     ["datasets"],
     ["__init__"],
 ]
@@ -68,7 +69,7 @@ def test_everything_public_is_listed_and_sorted() -> None:
 
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_signatures_follow_one_law(name: str) -> None:
-    """At most two positional arguments, data second; the rest by keyword."""
+    """At most two positional arguments, data or a file second; the rest by keyword."""
     parameters = inspect.signature(FUNCTIONS[name]).parameters.values()
     positional = [p.name for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD]
     exceptions = {
@@ -86,6 +87,7 @@ def test_signatures_follow_one_law(name: str) -> None:
             ["class_var"],
             ["dataset"],
             ["text"],
+            ["path"],
             ["predicted"],
             ["frame"],
             ["y"],
@@ -96,6 +98,7 @@ def test_signatures_follow_one_law(name: str) -> None:
             ["newdata"],
             ["variable"],
             ["class_var"],
+            ["path"],
             ["actual"],
             ["k"],
         )

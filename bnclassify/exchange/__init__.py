@@ -1,0 +1,1 @@
+"""Models for other libraries: graphs and networks of theirs, and files that they read."""

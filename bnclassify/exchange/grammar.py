@@ -1,0 +1,193 @@
+"""The grammar of the Interchange Format: from text to what it declares, each with its line."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Callable, Hashable, Iterator
+from math import inf
+from typing import NamedTuple, NoReturn
+
+_PROPERTY = r'property\b(?:"[^"]*"|[^;"])*;'
+_PYTHON_TYPE = re.compile(r"property\s+python_type\s*=\s*(\w+)")
+
+
+class Declared(NamedTuple):
+    """A variable of a file: its labels as text, and the type that they have in Python."""
+
+    line: int
+    labels: tuple[str, ...]
+    python_type: str
+
+
+class Entry(NamedTuple):
+    """A line of probabilities: ``kind`` is "table", "default", or "row", which has labels."""
+
+    line: int
+    kind: str
+    labels: str
+    numbers: list[float]
+
+
+class Table(NamedTuple):
+    """The probabilities of a variable: ``header`` names it, then its parents."""
+
+    line: int
+    header: str
+    entries: list[Entry]
+
+
+def parse(text: str, source: str) -> tuple[dict[Hashable, Declared], list[Table]]:
+    """Read the variables of a file by name, and the tables, all in the order of the file.
+
+    Raises a ValueError that tells source and line where the text does not follow the grammar.
+    """
+    reader = _Reader(_without_comments(text), source)
+    reader.take(r"network\b[^{]*\{", "network NAME {, with which a file begins")
+    _properties(reader)
+    reader.take(r"\}", "} or property")
+    variables: dict[Hashable, Declared] = {}
+    tables = []
+    while not reader.at_end():
+        line = reader.line
+        if reader.take(r"(variable|probability)\b", "variable or probability")[1] == "probability":
+            tables.append(_table(reader, line))
+            continue
+        name = unquoted(reader.take(r"([^{}]+)\{", "a name and {")[1])
+        if name in variables:
+            fail(source, line, f"the variable {name!r} is declared twice")
+        variables[name] = _variable(reader, line)
+    return variables, tables
+
+
+def readings(text: str) -> Iterator[list[str]]:
+    """Give the ways to read a list: items between commas, which may hold spaces, then words.
+
+    >>> list(readings("low risk, high"))
+    [['low risk', 'high'], ['low', 'risk', 'high']]
+    """
+    yield [unquoted(item) for item in re.findall(r'\s*("[^"]*"(?=\s*(?:,|\Z))|[^,]+)', text) if item.strip()]
+    yield [unquoted(word) for word in re.findall(r'"[^"]*"(?=[\s,"]|\Z)|[^\s,]+', text)]
+
+
+def read_list(text: str, fits: Callable[[list[str]], bool]) -> list[str] | None:
+    """Return the first reading of a list that fits, or None."""
+    return next(filter(fits, readings(text)), None)
+
+
+def unquoted(text: str) -> str:
+    """Take the spaces around a name away, and its quotes."""
+    text = text.strip()
+    inside = text[1:-1]
+    return inside if text == f'"{inside}"' and '"' not in inside else text
+
+
+def fail(source: str, line: int, message: str) -> NoReturn:
+    """Raise a ValueError that tells where in which file."""
+    raise ValueError(f"{source}, line {line}: {message}")
+
+
+class _Reader:
+    """A text and how far it is read."""
+
+    def __init__(self, text: str, source: str) -> None:
+        self.text = text
+        self.source = source
+        self.position = 0
+        self.newlines = [found.start() for found in re.finditer("\n", text)]
+        self.skip_space()
+
+    @property
+    def line(self) -> int:
+        return 1 + bisect_left(self.newlines, self.position)
+
+    def skip_space(self) -> None:
+        found = re.compile(r"\s*").match(self.text, self.position)
+        self.position = found.end() if found else self.position
+
+    def at_end(self) -> bool:
+        return self.position == len(self.text)
+
+    def next_is(self, pattern: str) -> bool:
+        return re.compile(pattern).match(self.text, self.position) is not None
+
+    def take(self, pattern: str, expected: str) -> re.Match[str]:
+        """Read what matches the pattern and the space after it, or say what was expected."""
+        found = re.compile(pattern).match(self.text, self.position)
+        if found is None:
+            there = self.text[self.position : self.position + 40].split("\n")[0]
+            fail(self.source, self.line, f"expected {expected}, got {there or 'the end of the file'!r}")
+        self.position = found.end()
+        self.skip_space()
+        return found
+
+
+def _without_comments(text: str) -> str:
+    """Blank comments out; lines keep their numbers, and what is quoted is no comment."""
+    pattern = r'"[^"\n]*"|//[^\n]*|/\*.*?\*/'
+
+    def blank(found: re.Match[str]) -> str:
+        return found[0] if found[0].startswith('"') else re.sub(r"[^\n]", " ", found[0])
+
+    return re.sub(pattern, blank, text, flags=re.DOTALL)
+
+
+def _properties(reader: _Reader) -> str:
+    """Read properties, as many as there are; they are for other programs, but one is ours."""
+    python_type = "str"
+    while reader.next_is(r"property\b"):
+        text = reader.take(_PROPERTY, "property ... ;")[0]
+        ours = _PYTHON_TYPE.match(text)
+        python_type = ours[1] if ours else python_type
+    return python_type
+
+
+def _variable(reader: _Reader, line: int) -> Declared:
+    """Read a variable from behind its brace."""
+    before = _properties(reader)
+    found = reader.take(
+        r"type\s+discrete\s*\[\s*(\d+)\s*\]\s*=?\s*\{([^{}]*)\}\s*;",
+        "type discrete [ NUMBER ] { LABEL, LABEL, ... };",
+    )
+    number = int(found[1])
+    labels = read_list(found[2], lambda items: len(items) == number)
+    if labels is None:
+        fail(reader.source, line, f"expected {number} labels, got {found[2].strip()!r}")
+    after = _properties(reader)
+    reader.take(r"\}", "property or }")
+    return Declared(line, tuple(labels), after if before == "str" else before)
+
+
+def _table(reader: _Reader, line: int) -> Table:
+    """Read a table from behind the word probability."""
+    header = reader.take(r"\(([^{};]*)\)\s*\{", "( NAME | PARENT, ... ) {")[1]
+    entries = []
+    while not reader.next_is(r"\}"):
+        if reader.next_is(r"property\b"):
+            _properties(reader)
+        else:
+            entries.append(_entry(reader))
+    reader.take(r"\}", "}")
+    return Table(line, header, entries)
+
+
+def _entry(reader: _Reader) -> Entry:
+    """Read a line of probabilities."""
+    line = reader.line
+    found = reader.take(
+        r"(?:(table|default)\b|\(([^{};\n]*)\))([^(){};]*);",
+        "(LABEL, ...) NUMBER, ...; or table NUMBER, ...; or default NUMBER, ...; or property or }",
+    )
+    words = found[3].replace(",", " ").replace("|", " ").split()
+    numbers = [_number(word, reader.source, line) for word in words]
+    return Entry(line, found[1] or "row", found[2] or "", numbers)
+
+
+def _number(word: str, source: str, line: int) -> float:
+    try:
+        number = float(word)
+    except ValueError:
+        number = -1.0
+    if not 0 <= number < inf:
+        fail(source, line, f"expected a probability, got {word!r}")
+    return number

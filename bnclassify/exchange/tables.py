@@ -1,0 +1,87 @@
+"""Probability tables of a file in the Interchange Format, from lines of numbers to arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from itertools import product
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from ..messages import listed, suggestion
+from ..probs import TOLERANCE, Array
+from .grammar import Declared, Entry, Table, fail, read_list, readings
+
+_ROUNDING = 0.011
+"""How far from 1 the sum of rounded probabilities may be; bnlearn's reader allows as much."""
+
+
+def read_table(
+    table: Table, variables: Mapping[Hashable, Declared], source: str
+) -> tuple[tuple[str, ...], Array]:
+    """Return the family that a table is of and its array, axes in the order of the family."""
+    family = _read_family(table, variables, source)
+    labels = [variables[name].labels for name in family]
+    shape = [len(some) for some in labels]
+    codes = [{label: code for code, label in enumerate(some)} for some in labels[1:]]
+    distributions: list[Any] = [None] * prod(shape[1:])
+    default = None
+    for entry in table.entries:
+        expected = prod(shape) if entry.kind == "table" else shape[0]
+        if len(entry.numbers) != expected:
+            fail(source, entry.line, f"expected {expected} probabilities, got {len(entry.numbers)}")
+        if entry.kind == "table":
+            distributions = np.reshape(entry.numbers, (shape[0], -1)).T.tolist()
+        elif entry.kind == "default":
+            default = entry.numbers
+        else:
+            position = _position(entry, family, codes, source)
+            if distributions[position] is not None:
+                fail(source, entry.line, f"the probabilities for ({entry.labels.strip()}) were given already")
+            distributions[position] = entry.numbers
+    unknown = default or [np.nan] * shape[0]
+    rows = np.array([unknown if numbers is None else numbers for numbers in distributions])
+    return family, _checked(rows, table, family, labels, source).T.reshape(shape)
+
+
+def _read_family(table: Table, variables: Mapping[Hashable, Declared], source: str) -> tuple[str, ...]:
+    """Return the names in the header: the variable, then its parents; | is one more separator."""
+    header = table.header.replace("|", ",")
+    family = read_list(header, lambda names: bool(names) and set(names) <= set(variables))
+    if family is None:
+        strange = [name for name in next(readings(header)) if name not in variables] or [header.strip()]
+        advice = suggestion(strange[0], variables)
+        fail(source, table.line, f"expected declared variables, got {strange[0]!r}; {advice}")
+    if len(set(family)) < len(family):
+        fail(source, table.line, f"expected each variable once, got {listed(family)}")
+    return tuple(family)
+
+
+def _position(entry: Entry, family: tuple[str, ...], codes: list[dict[str, int]], source: str) -> int:
+    """Number the configuration of parents that an entry is for, the last parent changing fastest."""
+    labels = read_list(
+        entry.labels,
+        lambda items: len(items) == len(codes) and all(a in b for a, b in zip(items, codes, strict=True)),
+    )
+    if labels is None:
+        expected = f"a label of each of {listed(family[1:])}" if codes else "no labels, for want of parents"
+        fail(source, entry.line, f"expected {expected}, got ({entry.labels.strip()})")
+    position = 0
+    for label, code in zip(labels, codes, strict=True):
+        position = position * len(code) + code[label]
+    return position
+
+
+def _checked(
+    rows: Array, table: Table, family: tuple[str, ...], labels: list[tuple[str, ...]], source: str
+) -> Array:
+    """Return distributions with what rounding took from their sums made good, or raise for one."""
+    sums = rows.sum(axis=1, keepdims=True)
+    wrong = np.flatnonzero(~(np.abs(sums - 1) <= _ROUNDING))
+    if len(wrong):
+        configuration = list(product(*labels[1:]))[wrong[0]]
+        given = f" for ({', '.join(configuration)})" if configuration else ""
+        got = "none" if np.isnan(sums[wrong[0], 0]) else f"a sum of {sums[wrong[0], 0]:g}"
+        fail(source, table.line, f"expected probabilities of {family[0]!r}{given} that sum to 1, got {got}")
+    return np.where(np.abs(sums - 1) > TOLERANCE, rows / sums, rows)

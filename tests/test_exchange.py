@@ -1,0 +1,613 @@
+"""Models in other libraries: what they compute there, and what files say of them."""
+
+from __future__ import annotations
+
+import pickle
+import sys
+from dataclasses import replace
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import bnclassify as bn
+
+from .strategies import frames, models, networks, smooths
+
+# What every reader of the format takes for a word.
+words = st.from_regex(r"[A-Za-z_][A-Za-z0-9_]{0,6}", fullmatch=True).filter(
+    lambda word: word not in {
+        "network", "variable", "probability", "property", "type", "discrete", "default", "table",
+    }
+)  # fmt: skip
+names = st.one_of(words, st.from_regex(r"[\w.-]{1,6}", fullmatch=True))
+texts = st.one_of(
+    words,
+    st.sampled_from(["low risk", "<=50K", "größe", "10-20", "1.5", "a:b", "[0-1]", "é è", "|"]),
+    st.sampled_from(["default", "table", "property", "'", "\\", "#%", "a/b", "*", "0", "True"]),
+)
+
+
+def some(label: st.SearchStrategy[Any], min_size: int = 1) -> st.SearchStrategy[list[Any]]:
+    return st.lists(label, min_size=min_size, max_size=3, unique=True)
+
+
+labels = st.one_of(
+    some(texts),
+    some(st.integers()),
+    some(st.booleans()),
+    some(st.floats(allow_nan=False).map(lambda f: f + 0.0)),
+)
+
+
+@pytest.fixture(scope="module")
+def car_models(car: pd.DataFrame) -> dict[str, bn.BNC]:
+    two = {"maint": ["buying"], "safety": ["persons", "lug_boot"], "doors": ["maint", "buying"]}
+    structures = {
+        "nb": bn.nb("class", car),
+        "tan_cl": bn.tan_cl("class", car, score="aic"),
+        "two parents": bn.anb("class", two, car),
+    }
+    return {name: bn.lp(structure, car, smooth=1) for name, structure in structures.items()}
+
+
+def incomplete(frame: pd.DataFrame, rng: np.random.Generator, rows: int) -> pd.DataFrame:
+    """Some rows, the first half of them complete."""
+    chosen = frame.iloc[rng.integers(len(frame), size=rows)].reset_index(drop=True)
+    gaps = rng.random(chosen.shape) < 0.4
+    gaps[: rows // 2] = False
+    return chosen.mask(pd.DataFrame(gaps, columns=chosen.columns))
+
+
+def evidence(x: bn.BNC, row: pd.Series) -> dict[Any, Any]:
+    return {name: row[name] for name in bn.features(x) if not pd.isna(row[name])}
+
+
+def pgmpy_posteriors(network: Any, x: bn.BNC, rows: pd.DataFrame) -> np.ndarray:
+    inference = load_pgmpy("pgmpy.inference").VariableElimination(network)
+    target = bn.class_var(x)
+    results = []
+    for _, row in rows.iterrows():
+        answer = inference.query([target], evidence=evidence(x, row), show_progress=False)
+        assert answer.state_names[target] == list(bn.classes(x))
+        results.append(answer.values)
+    return np.array(results)
+
+
+def pyagrum_posteriors(network: Any, x: bn.BNC, rows: pd.DataFrame) -> np.ndarray:
+    inference = load_pyagrum().LazyPropagation(network)
+    target = str(bn.class_var(x))
+    assert network.variable(target).labels() == tuple(map(str, bn.classes(x)))
+    results = []
+    for _, row in rows.iterrows():
+        inference.setEvidence({str(name): str(label) for name, label in evidence(x, row).items()})
+        inference.makeInference()
+        results.append(inference.posterior(target).toarray().ravel())
+    return np.array(results)
+
+
+def load_pgmpy(module: str = "pgmpy") -> ModuleType:
+    return pytest.importorskip(module, reason="pgmpy is not installed; the extra exchange has it")
+
+
+def load_pyagrum() -> ModuleType:
+    return pytest.importorskip("pyagrum", reason="pyAgrum is not installed; the extra exchange has it")
+
+
+def load_networkx() -> ModuleType:
+    return pytest.importorskip("networkx", reason="NetworkX is not installed; the extra exchange has it")
+
+
+# Objects of other libraries
+
+
+def test_networkx_has_the_graph_and_what_is_known(car: pd.DataFrame) -> None:
+    networkx = load_networkx()
+    fitted = bn.lp(bn.tan_cl("class", car), car, smooth=1)
+    for x in (bn.anb("class", {"b": ["a"], "c": ["a", "b"]}), bn.tan_cl("class", car), fitted):
+        graph = bn.to_networkx(x)
+        assert networkx.is_directed_acyclic_graph(graph)
+        assert tuple(graph.nodes) == bn.vars(x)
+        assert graph.graph == {"class_var": "class"}
+        for variable, family in bn.families(x).items():
+            assert tuple(graph.predecessors(variable)) == family[1:]
+            node = graph.nodes[variable]
+            assert node["kind"] == ("class" if variable == "class" else "feature")
+            assert ("levels" in node) == (x.levels is not None)
+            assert ("cpt" in node) == (x.cpts is not None)
+    assert graph.nodes["safety"]["levels"] == ("low", "med", "high")
+    pd.testing.assert_frame_equal(graph.nodes["safety"]["cpt"], bn.cpt(fitted, "safety"))
+
+
+@pytest.mark.parametrize("kind", ["nb", "tan_cl", "two parents"])
+def test_pgmpy_computes_the_same_posteriors(
+    kind: str, car: pd.DataFrame, car_models: dict[str, bn.BNC]
+) -> None:
+    load_pgmpy()
+    x, rows = car_models[kind], incomplete(car, np.random.default_rng(1), 16)
+    network = bn.to_pgmpy(x)
+    assert network.check_model()
+    expected = bn.predict(x, rows, prob=True)
+    np.testing.assert_allclose(pgmpy_posteriors(network, x, rows), expected, rtol=0, atol=1e-10)
+
+
+@pytest.mark.parametrize("kind", ["nb", "tan_cl", "two parents"])
+def test_pyagrum_computes_the_same_posteriors(
+    kind: str, car: pd.DataFrame, car_models: dict[str, bn.BNC]
+) -> None:
+    load_pyagrum()
+    x, rows = car_models[kind], incomplete(car, np.random.default_rng(2), 100)
+    expected = bn.predict(x, rows, prob=True)
+    np.testing.assert_allclose(pyagrum_posteriors(bn.to_pyagrum(x), x, rows), expected, rtol=0, atol=1e-10)
+
+
+@settings(max_examples=10)
+@given(data=st.data(), frame=frames(missing=0.3), smooth=smooths)
+def test_pgmpy_computes_the_same_for_random_structures(
+    data: st.DataObject, frame: pd.DataFrame, smooth: float
+) -> None:
+    load_pgmpy()
+    x = bn.lp(data.draw(networks(frame)), frame, smooth=smooth)
+    rows = frame.head(4)
+    expected = bn.predict(x, rows, prob=True)
+    np.testing.assert_allclose(pgmpy_posteriors(bn.to_pgmpy(x), x, rows), expected, rtol=0, atol=1e-10)
+
+
+@settings(max_examples=30)
+@given(data=st.data(), frame=frames(missing=0.3), smooth=smooths)
+def test_pyagrum_computes_the_same_for_random_structures(
+    data: st.DataObject, frame: pd.DataFrame, smooth: float
+) -> None:
+    load_pyagrum()
+    x = bn.lp(data.draw(networks(frame)), frame, smooth=smooth)
+    expected = bn.predict(x, frame, prob=True)
+    np.testing.assert_allclose(pyagrum_posteriors(bn.to_pyagrum(x), x, frame), expected, rtol=0, atol=1e-10)
+
+
+@pytest.fixture
+def odd() -> tuple[bn.BNC, pd.DataFrame]:
+    """A model with names and labels that are numbers, bools and anything but words."""
+    rng = np.random.default_rng(3)
+    rows = 40
+    frame = pd.DataFrame(
+        {
+            "a name, with signs": rng.choice(["x y", "x, y", '"', "é"], rows),
+            7: rng.integers(3, size=rows),
+            "yes": rng.random(rows) < 0.5,
+            "cut": pd.cut(rng.random(rows), 3),
+            "y": rng.choice([0, 1], rows),
+        }
+    )
+    structure = bn.anb("y", {7: ["a name, with signs"], "cut": ["yes", 7]}, frame)
+    return bn.lp(structure, frame, smooth=1), frame
+
+
+def test_pgmpy_keeps_names_and_labels(odd: tuple[bn.BNC, pd.DataFrame]) -> None:
+    load_pgmpy()
+    x, frame = odd
+    network, rows = bn.to_pgmpy(x), frame.head(8)
+    assert set(network.nodes) == set(bn.vars(x))
+    for name, labels in bn.values(x).items():
+        assert network.get_cpds(name).state_names[name] == list(labels)
+    expected = bn.predict(x, rows, prob=True)
+    np.testing.assert_allclose(pgmpy_posteriors(network, x, rows), expected, rtol=0, atol=1e-10)
+
+
+def test_pyagrum_has_names_and_labels_as_text(odd: tuple[bn.BNC, pd.DataFrame]) -> None:
+    load_pyagrum()
+    x, frame = odd
+    network = bn.to_pyagrum(x)
+    assert set(network.names()) == {"a name, with signs", "7", "yes", "cut", "y"}
+    assert network.variable("yes").labels() == ("False", "True")
+    expected = bn.predict(x, frame, prob=True)
+    np.testing.assert_allclose(pyagrum_posteriors(network, x, frame), expected, rtol=0, atol=1e-10)
+
+
+def test_pyagrum_refuses_what_would_become_one() -> None:
+    frame = pd.DataFrame({"x": pd.Categorical([1, "1"]), "y": ["a", "b"]})
+    with pytest.raises(ValueError, match="labels of 'x': 1, '1' become the same text"):
+        bn.to_pyagrum(bn.lp(bn.nb("y", frame), frame, smooth=1))
+    frame = pd.DataFrame({1: ["a", "b"], "1": ["a", "b"], "y": ["a", "b"]})
+    with pytest.raises(ValueError, match="names: 1, '1' become the same text"):
+        bn.to_pyagrum(bn.lp(bn.nb("y", frame), frame, smooth=1))
+
+
+def test_class_alone() -> None:
+    load_pgmpy(), load_pyagrum(), load_networkx()
+    frame = pd.DataFrame({"y": ["a", "b", "b", "b"]})
+    x = bn.lp(bn.nb("y", frame), frame, smooth=0)
+    assert list(bn.to_networkx(x)) == ["y"]
+    assert bn.to_pgmpy(x).get_cpds("y").get_values().ravel().tolist() == [0.25, 0.75]
+    assert bn.to_pyagrum(x).cpt("y").tolist() == [0.25, 0.75]
+
+
+VERBS = ["to_networkx", "to_pgmpy", "to_pyagrum", "write_bif"]
+
+
+def call(verb: str, x: Any, folder: Path) -> Any:
+    return getattr(bn, verb)(x, *([folder / "x.bif"] if verb == "write_bif" else []))
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_what_is_no_single_network_with_parameters(verb: str, car: pd.DataFrame, tmp_path: Path) -> None:
+    ensemble = bn.lp(bn.aode("class", car), car, smooth=1)
+    with pytest.raises(TypeError, match=rf"{verb}: .* ask each of members\(x\)"):
+        call(verb, ensemble, tmp_path)
+    with pytest.raises(TypeError, match="x: expected a classifier"):
+        call(verb, car, tmp_path)
+    if verb != "to_networkx":
+        with pytest.raises(ValueError, match="structure only, no parameters"):
+            call(verb, bn.nb("class", car), tmp_path)
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("library", ["networkx", "pgmpy", "pyagrum"])
+def test_without_the_library(
+    library: str, car_models: dict[str, bn.BNC], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in [name for name in sys.modules if name.partition(".")[0] == library]:
+        monkeypatch.delitem(sys.modules, module)
+    monkeypatch.setitem(sys.modules, library, None)
+    with pytest.raises(ImportError, match=rf"{library}.*pip install 'pybnclassify\[exchange\]'"):
+        getattr(bn, f"to_{library}")(car_models["nb"])
+
+
+def test_with_an_old_library(car_models: dict[str, bn.BNC], monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in ("pgmpy", "pgmpy.models"):
+        monkeypatch.setitem(sys.modules, module, ModuleType(module))
+    with pytest.raises(ImportError, match="too old, it has no DiscreteBayesianNetwork; run pip install"):
+        bn.to_pgmpy(car_models["nb"])
+
+
+# Files
+
+
+def assert_same(x: bn.BNC, y: bn.BNC) -> None:
+    assert x.families == y.families
+    assert x.levels == y.levels
+    assert [list(map(type, labels)) for labels in x.levels] == [
+        list(map(type, labels)) for labels in y.levels
+    ]
+    for a, b in zip(x.cpts, y.cpts, strict=True):
+        assert np.array_equal(a, b)
+        assert not b.flags.writeable
+
+
+@given(x=models(names, labels))
+def test_a_file_is_read_back_as_it_was_written(x: bn.BNC, tmp_path_factory: pytest.TempPathFactory) -> None:
+    path = tmp_path_factory.getbasetemp() / "round.bif"
+    bn.write_bif(x, path)
+    assert_same(x, bn.read_bif(str(path), bn.class_var(x)))
+
+
+def test_a_file_looks_as_bnlearn_reads_it(tmp_path: Path) -> None:
+    """Line breaks and spaces stand where its reader, which reads by lines, looks for them."""
+    frame = pd.DataFrame({"a": ["n", "y"] * 2, "b": [0, 1, 1, 1], "c": ["u", "u", "v", "v"]})
+    x = bn.lp(bn.anb("c", {"b": ["a"]}, frame), frame, smooth=0)
+    bn.write_bif(x, tmp_path / "abc.bif")
+    assert (
+        (tmp_path / "abc.bif").read_bytes().decode()
+        == """network unknown {
+}
+variable a {
+  type discrete [ 2 ] { n, y };
+}
+variable b {
+  type discrete [ 2 ] { 0, 1 };
+  property python_type = int ;
+}
+variable c {
+  type discrete [ 2 ] { u, v };
+}
+probability ( a | c ) {
+  (u) 0.5, 0.5;
+  (v) 0.5, 0.5;
+}
+probability ( b | a, c ) {
+  (n, u) 1.0, 0.0;
+  (n, v) 0.0, 1.0;
+  (y, u) 0.0, 1.0;
+  (y, v) 0.0, 1.0;
+}
+probability ( c ) {
+  table 0.5, 0.5;
+}
+"""
+    )
+
+
+@given(x=models(words, some(st.one_of(words, st.integers().map(str)), min_size=2)))
+def test_pyagrum_reads_what_is_written(x: bn.BNC, tmp_path_factory: pytest.TempPathFactory) -> None:
+    pyagrum = load_pyagrum()
+    path = str(tmp_path_factory.getbasetemp() / "pyagrum.bif")
+    bn.write_bif(x, path)
+    network = pyagrum.loadBN(path)
+    assert set(network.names()) == set(bn.vars(x))
+    for family, table in zip(x.families, x.cpts, strict=True):
+        there = network.cpt(family[0])
+        assert network.variable(family[0]).labels() == bn.values(x)[family[0]]
+        assert set(there.names) == set(family)
+        axes = [there.names[::-1].index(member) for member in family]
+        # pyAgrum reads numbers as 32 bits.
+        np.testing.assert_allclose(there.toarray().transpose(axes), table, rtol=1e-6, atol=1e-37)
+
+
+def test_pgmpy_reads_what_is_written(tmp_path: Path) -> None:
+    pytest.importorskip("pgmpy", minversion="1.1", reason="the reader of pgmpy before 1.1 knows words only")
+    readwrite = load_pgmpy("pgmpy.readwrite")
+    x = bn.anb("größe", {"b.c": ["a-b"]}, features=["a-b", "b.c"])
+    levels = ("low risk", "<=50K"), ("table", "1.5", "a:b"), ("10-20", "[0-1]")
+    rng = np.random.default_rng(4)
+    tables = (
+        rng.dirichlet([1, 1], size=2).T,
+        np.moveaxis(rng.dirichlet([1, 1e-3, 1], size=(2, 2)), -1, 0),
+        np.array([0.25, 0.75]),
+    )
+    x = replace(x, levels=levels, cpts=tables)
+    bn.write_bif(x, tmp_path / "odd.bif")
+    network = readwrite.BIFReader(str(tmp_path / "odd.bif")).get_model()
+    for family, table in zip(x.families, x.cpts, strict=True):
+        there = network.get_cpds(family[0])
+        assert tuple(there.variables) == family
+        assert there.state_names == {member: list(bn.values(x)[member]) for member in family}
+        np.testing.assert_array_equal(there.values, table)
+
+
+@pytest.mark.parametrize("kind", ["nb", "tan_cl", "two parents"])
+def test_what_pgmpy_writes_is_read(
+    kind: str, car: pd.DataFrame, car_models: dict[str, bn.BNC], tmp_path: Path
+) -> None:
+    readwrite = load_pgmpy("pgmpy.readwrite")
+    x = car_models[kind]
+    (tmp_path / "car.bif").write_text(str(readwrite.BIFWriter(bn.to_pgmpy(x))))
+    back = bn.read_bif(tmp_path / "car.bif", "class")
+    assert bn.values(back) == bn.values(x)
+    # pgmpy sorts the variables by name.
+    assert bn.features(back) == tuple(sorted(bn.features(x)))
+    assert bn.families(back) == bn.families(x)
+    np.testing.assert_allclose(
+        bn.predict(back, car, prob=True), bn.predict(x, car, prob=True), rtol=0, atol=1e-12
+    )
+
+
+@given(x=models(words, some(words, min_size=2)))
+def test_what_pyagrum_writes_is_read(x: bn.BNC, tmp_path_factory: pytest.TempPathFactory) -> None:
+    load_pyagrum()
+    path = str(tmp_path_factory.getbasetemp() / "pyagrum.bif")
+    bn.to_pyagrum(x).saveBIF(path)
+    back = bn.read_bif(path, bn.class_var(x))
+    assert bn.families(back) == bn.families(x)
+    assert bn.values(back) == bn.values(x)
+    for name, table in bn.params(back).items():
+        np.testing.assert_allclose(table, bn.params(x)[name], rtol=1e-5, atol=1e-300)
+
+
+DOG = """
+/* After the dog problem of JavaBayes; class "family out".
+   network is no keyword here: variable x { */
+network "Dog-Problem" { // 3 variables
+  property "credal-set constant-density-bounded 1.1" ;
+  property author = Charniak; }
+variable  "light-on" { // 2 values
+  type discrete[2] {  "true"  "false" };
+  property "position = (218, 195); or // so" ;
+}
+probability ( "family-out" ) { table 0.15 0.85; }
+variable  dog-out { property p = 1; type discrete [ 3 ] = { yes, no way, "per, haps" }; }
+variable  "family-out" { type discrete[2] { "true" "false" };
+}
+probability (  light-on  family-out ) {
+  table 0.6 0.05 0.4 0.95 ;
+}
+probability ( dog-out | "family-out" light-on ) {
+  property why = because;
+  default 0.5, 0.25, 0.25;
+  (true, false) 0.1 0.2 0.7;
+  ("false" true) 1e-3, .999, 0;
+}
+"""
+
+
+def test_a_file_in_the_style_of_the_first_programs(tmp_path: Path) -> None:
+    path = tmp_path / "dog.bif"
+    path.write_text(DOG)
+    x = bn.read_bif(path, "family-out")
+    assert bn.families(x) == {
+        "light-on": ("light-on", "family-out"),
+        "dog-out": ("dog-out", "light-on", "family-out"),
+        "family-out": ("family-out",),
+    }
+    assert bn.values(x)["dog-out"] == ("yes", "no way", "per, haps")
+    assert bn.params(x)["light-on"].tolist() == [[0.6, 0.05], [0.4, 0.95]]
+    dog = bn.params(x)["dog-out"]
+    assert dog[:, 0, 0].tolist() == dog[:, 1, 1].tolist() == [0.5, 0.25, 0.25]
+    assert dog[:, 1, 0].tolist() == [0.1, 0.2, 0.7]
+    assert dog[:, 0, 1].tolist() == [0.001, 0.999, 0]
+
+
+def test_rounded_probabilities_are_made_to_sum_to_1(tmp_path: Path) -> None:
+    path = tmp_path / "x.bif"
+    path.write_text(CLINIC.replace("0.9, 0.1", "0.33, 0.66"))
+    np.testing.assert_allclose(bn.params(bn.read_bif(path, "ill"))["ill"], [1 / 3, 2 / 3], rtol=1e-15)
+
+
+CLINIC = """network clinic {
+}
+variable ill {
+  type discrete [ 2 ] { no, yes };
+}
+variable test {
+  type discrete [ 2 ] { neg, pos };
+}
+probability ( ill ) {
+  table 0.9, 0.1;
+}
+probability ( test | ill ) {
+  (no) 0.95, 0.05;
+  (yes) 0.2, 0.8;
+}
+"""
+
+MALFORMED = {
+    "no network": ("network clinic", "net clinic", 1, "expected network NAME {.*got 'net clinic {'"),
+    "unknown block": ("variable test", "varable test", 6, "expected variable or probability, got 'varable"),
+    "not discrete": ("type discrete", "type continuous", 4, "expected type discrete"),
+    "unclosed": (
+        "  type discrete [ 2 ] { neg, pos };\n}",
+        "",
+        8,
+        "expected type discrete .*got 'probability",
+    ),
+    "number of labels": ("{ neg, pos }", "{ neg, pos, none }", 6, "expected 2 labels, got 'neg, pos, none'"),
+    "equal labels": ("neg, pos", "neg, neg", 6, "expected different labels of 'test'"),
+    "no labels": ("[ 2 ] { neg, pos }", "[ 0 ] { }", 6, "different labels of 'test', at least one"),
+    "twice declared": ("variable test", "variable ill", 6, "'ill' is declared twice"),
+    "type": ("no, yes };", "no, yes };\n property python_type = int;", 3, "labels of 'ill' of the type int"),
+    "no such type": ("no, yes };", "no, yes };\n property python_type = x;", 3, "'ill' of the type x"),
+    "no such variable": ("test | ill", "test | il", 12, "expected declared .*got 'il'; did you mean 'ill'?"),
+    "parent twice": ("test | ill", "test | ill, ill", 12, "expected each variable once"),
+    "no parents": ("( test | ill )", "( test )", 13, r"expected no labels, for want of parents, got \(no\)"),
+    "no such label": ("(yes)", "(maybe)", 14, r"expected a label of each of 'ill', got \(maybe\)"),
+    "too many labels": ("(yes)", "(yes, no)", 14, r"expected a label of each of 'ill', got \(yes, no\)"),
+    "number of numbers": ("0.95, 0.05", "0.95, 0.04, 0.01", 13, "expected 2 probabilities, got 3"),
+    "no number": ("0.95", "O.95", 13, "expected a probability, got 'O.95'"),
+    "negative": ("0.95, 0.05", "1.05, -0.05", 13, "expected a probability, got '-0.05'"),
+    "not finite": ("0.95", "nan", 13, "expected a probability, got 'nan'"),
+    "no semicolon": ("0.05;", "0.05", 13, r"expected \(LABEL"),
+    "row missing": ("  (yes) 0.2, 0.8;\n", "", 12, r"'test' for \(yes\) that sum to 1, got none"),
+    "row twice": ("(yes)", "(no)", 14, r"the probabilities for \(no\) were given already"),
+    "sum": ("0.95", "0.9", 12, r"of 'test' for \(no\) that sum to 1, got a sum of 0.95"),
+    "sum without parents": ("0.9, 0.1", "0.9, 0.2", 9, "of 'ill' that sum to 1, got a sum of 1.1"),
+    "end": ("(yes) 0.2, 0.8;\n}", "(yes) 0.2, 0.8;", 15, "got 'the end of the file'"),
+    "header": ("( test | ill ) {", "test | ill {", 12, r"expected \( NAME \| PARENT"),
+}
+
+
+@pytest.mark.parametrize("case", MALFORMED)
+def test_malformed_files(case: str, tmp_path: Path) -> None:
+    old, new, line, message = MALFORMED[case]
+    assert old in CLINIC
+    path = tmp_path / "x.bif"
+    path.write_text(CLINIC.replace(old, new))
+    with pytest.raises(ValueError, match=rf"x\.bif, line {line}: .*({message})"):
+        bn.read_bif(path, "ill")
+
+
+@given(
+    text=st.sampled_from([CLINIC, DOG]),
+    start=st.integers(0, 1000),
+    length=st.integers(0, 30),
+    insert=st.text('{}()[];,|"/*\n 0.1xil-', max_size=4),
+)
+def test_a_damaged_file_is_read_or_refused(
+    text: str, start: int, length: int, insert: str, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """Whatever is cut out or put in: a network whose tables sum to 1, or an error that names the file."""
+    path = tmp_path_factory.getbasetemp() / "damaged.bif"
+    path.write_text(text[:start] + insert + text[start + length :])
+    message = ""
+    try:
+        x = bn.read_bif(path, "ill" if text == CLINIC else "family-out")
+        for table in bn.params(x).values():
+            np.testing.assert_allclose(table.sum(axis=0), 1)
+    except (ValueError, KeyError) as error:
+        message = str(error)
+    assert not message or "damaged.bif" in message
+
+
+def test_a_table_given_twice(tmp_path: Path) -> None:
+    path = tmp_path / "x.bif"
+    path.write_text(CLINIC + "probability ( ill ) { table 0.5 0.5; }")
+    with pytest.raises(ValueError, match="line 16: the probabilities of 'ill' were given already"):
+        bn.read_bif(path, "ill")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("( ill ) {\n  table 0.9, 0.1;", "( ill | a ) {\n  default 0.5, 0.5;", "'ill' has parents in .*'a'"),
+        ("( a | b, ill )", "( a | b )", "'ill' is no parent of 'a' in"),
+        ("( b | ill )", "( b | a, ill )", "the arcs form a cycle: .*a -> b"),
+        ("probability ( a | b, ill ) { default 0.5, 0.5; }", "", "every variable, got none of 'a'"),
+    ],
+)
+def test_networks_that_are_no_augmented_naive_bayes(old: str, new: str, message: str, tmp_path: Path) -> None:
+    text = CLINIC + "".join(f"variable {name} {{ type discrete [ 2 ] {{ u, v }}; }}\n" for name in "ab")
+    text += (
+        "probability ( a | b, ill ) { default 0.5, 0.5; }\nprobability ( b | ill ) { default 0.5, 0.5; }\n"
+    )
+    path = tmp_path / "x.bif"
+    path.write_text(text)
+    assert bn.families(bn.read_bif(path, "ill"))["a"] == ("a", "b", "ill")
+    assert old in text
+    path.write_text(text.replace(old, new))
+    with pytest.raises(ValueError, match=message):
+        bn.read_bif(path, "ill")
+
+
+def test_bad_arguments(car_models: dict[str, bn.BNC], tmp_path: Path) -> None:
+    path = tmp_path / "x.bif"
+    bn.write_bif(car_models["nb"], path)
+    with pytest.raises(KeyError, match=r"class_var: no variable 'clas' in .*did you mean 'class'\?"):
+        bn.read_bif(path, "clas")
+    with pytest.raises(FileNotFoundError):
+        bn.read_bif(tmp_path / "y.bif", "class")
+    for verb in (lambda: bn.read_bif(7, "class"), lambda: bn.write_bif(car_models["nb"], None)):
+        with pytest.raises(TypeError, match="path: expected the name of a file"):
+            verb()
+    path.write_bytes(b"\x1f\x8b\x08")
+    with pytest.raises(ValueError, match=r"x.bif: expected text in UTF-8 .*unpack or convert"):
+        bn.read_bif(path, "class")
+
+
+@pytest.mark.parametrize(
+    ("name", "labels", "message"),
+    [
+        ("x y", ["a", "b"], "the name 'x y' cannot be written"),
+        ("", ["a", "b"], "the name '' cannot"),
+        ("x{", ["a", "b"], "the name 'x{' cannot"),
+        (3, ["a", "b"], "the name 3 cannot be written"),
+        *[("x", ["a", label], "the label .* of 'x' cannot be written.*rename_categories") for label in [
+            "", " ", "a ", "a  b", "a\tb", "a\nb", "a,b", "a;b", "(0, 1]", "{", '"a"', "http://a", "/*",
+            "a\xa0b",
+        ]],
+        ("x", [1, "1"], "of 'x' are of type int and str, only those of one of the types"),
+        ("x", [pd.Interval(0, 1), pd.Interval(1, 2)], "of 'x' are of type Interval"),
+        ("x", [("a", "b"), ("c", "d")], "of 'x' are of type tuple"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_written_is_refused(
+    name: Any, labels: list[Any], message: str, tmp_path: Path
+) -> None:
+    x = replace(
+        bn.nb("c", features=[name]),
+        levels=(tuple(labels), ("u", "v")),
+        cpts=(np.full((2, 2), 0.5), np.array([0.5, 0.5])),
+    )
+    with pytest.raises(ValueError, match=message):
+        bn.write_bif(x, tmp_path / "x.bif")
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_model_from_a_file_goes_on(
+    car: pd.DataFrame, car_models: dict[str, bn.BNC], tmp_path: Path
+) -> None:
+    path = tmp_path / "car.bif"
+    x = car_models["tan_cl"]
+    bn.write_bif(x, path)
+    back = bn.read_bif(path, "class")
+    pd.testing.assert_frame_equal(bn.predict(back, car, prob=True), bn.predict(x, car, prob=True))
+    assert_same(x, pickle.loads(pickle.dumps(back)))
+    again = bn.lp(back, car.sample(frac=1, random_state=0), smooth=1)
+    assert_same(x, again)
+    folds = bn.stratified_folds(car["class"], 5, rng=0)
+    kept = bn.anb("class", {f: above[1:-1] for f, above in bn.feature_families(x).items()}, car)
+    expected = bn.cv(bn.lp(kept, car, smooth=1), car, folds=folds)
+    assert bn.cv(back, car, folds=folds) == expected
+    # Arcs are not learned again, nor are columns looked at that the file does not have.
+    assert bn.cv(back, car.assign(more=1.5), folds=folds) == expected
