@@ -14,8 +14,9 @@ A data frame goes in at the top, and each stage hands on to the next::
     search       learners of structure guided by accuracy                fssj bsej tan_hc tan_hcsp kdb
     recipes      structure and parameters in one call                    bnc
     evaluation   views of the log joint                                  predict accuracy loglik cv ...
+    explanation  what each feature of a row says about its class         explain
     sklearn      an estimator for scikit-learn, imported from there       BNCClassifier
-    plotting     pictures of structures                                  plot
+    plotting     pictures: networks, charts                              plot plot_cpt plot_cv ...
     exchange     objects and files of other libraries                    to_pgmpy write_bif read_bif ...
     datasets     data to try all this on                                 load_car load_voting
 
@@ -34,6 +35,7 @@ from .evaluation.prediction import accuracy, predict
 from .evaluation.scores import AIC, BIC, cloglik, cmi, loglik
 from .exchange.bif import read_bif, write_bif
 from .exchange.libraries import to_networkx, to_pgmpy, to_pyagrum
+from .explanation import explain
 from .folds import stratified_folds
 from .model import (
     AODE,
@@ -51,7 +53,8 @@ from .model import (
 )
 from .parameters.estimation import lp
 from .parameters.tree import min_testing_depths
-from .plotting import plot
+from .plotting.charts import plot_cpt, plot_cv, plot_explanation, plot_scores, plot_weights
+from .plotting.network import plot
 from .questions import (
     cpt,
     em_objectives,
@@ -92,6 +95,7 @@ __all__ = [
     "discretize",
     "em_objectives",
     "encode",
+    "explain",
     "families",
     "feature_families",
     "feature_weights",
@@ -118,6 +122,11 @@ __all__ = [
     "nparams",
     "params",
     "plot",
+    "plot_cpt",
+    "plot_cv",
+    "plot_explanation",
+    "plot_scores",
+    "plot_weights",
     "predict",
     "read_bif",
     "stratified_folds",

@@ -35,6 +35,7 @@ STAGES = [
     ["search"],
     ["recipes"],
     ["evaluation"],
+    ["explanation"],
     ["sklearn"],
     ["plotting"],
     ["exchange"],
@@ -91,12 +92,14 @@ def test_signatures_follow_one_law(name: str) -> None:
             ["predicted"],
             ["frame"],
             ["y"],
+            ["accuracies"],
         )
         assert positional[1:] in (
             [],
             ["dataset"],
             ["newdata"],
             ["variable"],
+            ["row"],
             ["class_var"],
             ["path"],
             ["actual"],

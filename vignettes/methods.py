@@ -24,7 +24,7 @@ from bnclassify import (
 
 try:
     import matplotlib.pyplot as plt
-except ImportError:  # the extra `vignettes` installs it
+except ImportError:  # the extra `plot` installs it
     plt = None
 
 

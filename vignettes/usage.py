@@ -18,6 +18,7 @@ from bnclassify import (
     cmi,
     cpt,
     cv,
+    explain,
     families,
     greedy_scores,
     load_car,
@@ -30,6 +31,9 @@ from bnclassify import (
     nparams,
     params,
     plot,
+    plot_cpt,
+    plot_cv,
+    plot_explanation,
     predict,
     tan_cl,
     tan_hc,
@@ -157,21 +161,14 @@ print(accuracies.round(3))
 print(accuracies.agg(["mean", "std"]).round(3))
 
 # %% [markdown]
-# The folds one by one: a line a fold, so that a difference which holds in nearly every fold can be told
-# from one that comes from a single lucky fold. (The extra `vignettes` installs matplotlib for it.)
+# The folds one by one: a difference that holds in nearly every fold can be told from one that comes from a
+# single lucky fold. (Charts need matplotlib, which the extra `plot` installs.)
 
 # %%
 try:
-    import matplotlib.pyplot as plt
-except ImportError:
-    print("matplotlib is not installed, so there is no plot of the fold accuracies")
-else:
-    figure, axes = plt.subplots(figsize=(6, 3.5), layout="constrained")
-    axes.plot(accuracies.T, color="#9aa5b1", linewidth=0.8, marker="o", markersize=3)
-    axes.plot(accuracies.mean(), color="#b3470f", linewidth=2, marker="o", label="mean of the folds")
-    axes.set_ylabel("accuracy in the fold")
-    axes.legend(frameon=False)
-    figure.savefig("fold_accuracies.png", dpi=120)
+    plot_cv(accuracies).figure.savefig("fold_accuracies.png", dpi=120)
+except ImportError as no_matplotlib:
+    print("no chart:", no_matplotlib)
 
 # %% [markdown]
 # ## Predict
@@ -193,6 +190,24 @@ offers = pd.DataFrame(
 )
 print(predict(tan, offers))
 print(predict(tan, offers, prob=True).round(3))
+
+# %% [markdown]
+# ## Explain
+#
+# Why is the second offer what it is? Each feature adds to the log odds of the predicted class against its
+# strongest rival, and with the prior they sum to the log odds of the posterior.
+
+# %%
+reasons = explain(tan, offers.loc["second"])
+print(reasons.round(2))
+print("log odds of the posterior:", round(reasons["log_odds"].sum(), 2))
+
+# %%
+try:
+    plot_explanation(tan, offers.loc["second"]).figure.savefig("explanation.png", dpi=120)
+    plot_cpt(tan, "safety").figure.savefig("safety.png", dpi=120)
+except ImportError as no_matplotlib:
+    print("no chart:", no_matplotlib)
 
 # %% [markdown]
 # An ensemble answers through its members.
@@ -243,10 +258,11 @@ print(votes)
 # ## Draw
 #
 # In a notebook the picture shows itself. The class is dark, its arcs pale, the arcs between features
-# strong.
+# strong. With `row=` it explains a prediction: blue speaks for the class, orange against it.
 
 # %%
 picture = plot(votes)
+explained = plot(votes, row=voting.iloc[0])
 picture  # noqa: B018
 
 # %% [markdown]
@@ -255,5 +271,6 @@ picture  # noqa: B018
 # %%
 try:
     print("picture:", picture.render(outfile="voting.svg", cleanup=True))
+    print("picture:", explained.render(outfile="voting_explained.svg", cleanup=True))
 except RuntimeError as no_program:
     print("no picture:", no_program)

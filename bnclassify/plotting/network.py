@@ -1,10 +1,10 @@
-"""Pictures of structures, drawn by Graphviz."""
+"""Pictures of networks, drawn by Graphviz."""
 
 from __future__ import annotations
 
 import shutil
 import sysconfig
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator, Mapping
 from contextlib import contextmanager
 from math import inf
 from numbers import Real
@@ -12,14 +12,19 @@ from pathlib import Path
 from typing import Any
 
 import graphviz
+import pandas as pd
 from graphviz.backend import dot_command
 
-from .graph import layers
-from .model import BNC, Model, augmenting_parents, check_single
+from ..dataset import Dataset
+from ..explanation import Evidence, describe, is_missing, weigh_evidence
+from ..graph import layers
+from ..model import BNC, Model, augmenting_parents, check_single
+from .marks import BLUE, GREY, ORANGE, blend, ink, signed
 
-_CLASS_NODE = {"style": "filled", "fillcolor": "#1f4e79", "color": "#1f4e79", "fontcolor": "white"}
+_CLASS_NODE = {"style": "filled", "fillcolor": BLUE, "color": BLUE, "fontcolor": "white"}
 _CLASS_ARC = {"color": "#c3cbd3", "penwidth": "0.7", "arrowsize": "0.5"}
-_FEATURE_ARC = {"color": "#b3470f", "penwidth": "1.6", "arrowsize": "0.8", "weight": "8"}
+_FEATURE_ARC = {"color": ORANGE, "penwidth": "1.6", "arrowsize": "0.8", "weight": "8"}
+_EXPLAINED_ARC = _FEATURE_ARC | {"color": "#4a545e"}  # orange is what speaks against the class
 
 _MOST_ABREAST = 8
 
@@ -84,7 +89,14 @@ def _direction(x: BNC) -> str:
 
 
 def plot(
-    x: Model, *, engine: str = "dot", fontsize: float | None = None, format: str = "svg"
+    x: Model,
+    *,
+    row: pd.DataFrame | pd.Series[Any] | Mapping[Any, Any] | Dataset | None = None,
+    target: Any = None,
+    against: Any = None,
+    engine: str = "dot",
+    fontsize: float | None = None,
+    format: str = "svg",
 ) -> graphviz.Digraph:
     """Draw the structure: the class dark, its arcs pale, arcs between features strong.
 
@@ -92,6 +104,10 @@ def plot(
     ----------
     x : BNC
         A model, with or without parameters.
+    row, target, against : optional
+        A row whose prediction the picture shall explain, the class and those it is compared
+        with, as in `explain`: features are labelled with what they add to the log odds, and
+        coloured blue where that speaks for the class and orange where it speaks against it.
     engine : str, default "dot"
         Graphviz layout: "dot" draws layers; "neato", "fdp", "sfdp", "circo", "twopi" draw
         more compactly where there are many features.
@@ -112,7 +128,8 @@ def plot(
     TypeError
         If ``x`` is an ensemble; plot one of ``members(x)``.
     ValueError
-        If the engine or format is unknown, or ``fontsize`` is not positive.
+        If the engine or format is unknown, ``fontsize`` is not positive, or there are classes to
+        compare but no row; with a row, as `explain`.
 
     Examples
     --------
@@ -127,25 +144,69 @@ def plot(
         raise ValueError(f"format: expected svg, png, pdf or another that Graphviz writes, got {format!r}")
     if fontsize is not None and not (isinstance(fontsize, Real) and 0 < fontsize < inf):
         raise ValueError(f"fontsize: expected a positive number of points, got {fontsize!r}")
+    if row is None and not (target is None and against is None):
+        raise ValueError("row: give the row whose prediction target and against are about")
+    evidence = None if row is None else weigh_evidence(model, row, target, against)
     picture = Picture(
         engine=engine,
         format=format,
         graph_attr={
             "rankdir": _direction(model), "nodesep": "0.15", "overlap": "false", "splines": "true",
+            **({} if evidence is None else {"label": _caption(evidence), "fontname": "Helvetica"}),
         },
         node_attr={
-            "shape": "box", "style": "rounded", "color": "#7f8b97", "fontname": "Helvetica",
+            "shape": "box", "style": "rounded", "color": GREY, "fontname": "Helvetica",
             "margin": "0.1,0.04", "height": "0.3",
             **({"fontsize": str(fontsize)} if fontsize is not None else {}),
         },
     )  # fmt: skip
     # Nodes go by number, so that any label is safe: odd signs, or 1 beside "1".
     number = {family[0]: str(i) for i, family in enumerate(model.families)}
+    labels, styles = _explained(evidence) if evidence else ({v: str(v) for v in number}, {})
     for variable, node in number.items():
-        attributes = _CLASS_NODE if variable == model.class_var else {}
-        picture.node(node, label=graphviz.escape(str(variable)), **attributes)
+        attributes = _CLASS_NODE if variable == model.class_var else styles.get(variable, {})
+        picture.node(node, label=_escape(labels[variable]), **attributes)
+    between = _EXPLAINED_ARC if evidence else _FEATURE_ARC
     for variable, *parents in model.families:
         for parent in parents:
-            style = _CLASS_ARC if parent == model.class_var else _FEATURE_ARC
+            style = _CLASS_ARC if parent == model.class_var else between
             picture.edge(number[parent], number[variable], **style)
     return picture
+
+
+def _escape(text: str) -> str:
+    """Write text so that Graphviz draws it as it is, line by line."""
+    return graphviz.nohtml("\\n".join(graphviz.escape(line) for line in text.split("\n")))
+
+
+def _caption(evidence: Evidence) -> str:
+    total = signed(float(evidence.log_odds.sum()))
+    return _escape(
+        f"log odds of {evidence.target} against {evidence.rival}: {total}\n"
+        f"blue speaks for {evidence.target}, orange against it"
+    )
+
+
+def _explained(evidence: Evidence) -> tuple[dict[Hashable, str], dict[Hashable, dict[str, str]]]:
+    """Return the label of each variable, and the style of each feature by what it adds."""
+    weights = dict(zip(evidence.known, evidence.log_odds.tolist(), strict=True))
+    labels = {v: f"{describe(v, value)}\n{signed(weights[v])}" for v, value in evidence.known.items()}
+    class_var, *features = evidence.known
+    labels[class_var] = (
+        f"{class_var} = {evidence.target}: {evidence.posterior:.2f}\nprior {signed(weights[class_var])}"
+    )
+    largest = max((abs(weights[v]) for v in features if abs(weights[v]) < inf), default=0.0) or 1.0
+    styles = {v: _style(max(-1.25, min(weights[v] / largest, 1.25))) for v in features}
+    for v in features:
+        if is_missing(evidence.known[v]):
+            styles[v] = {"style": "rounded,dashed"}
+    return labels, styles
+
+
+def _style(strength: float) -> dict[str, str]:
+    """Colour a node by how strongly it speaks for the target, up to 1, or against it, down to −1.
+
+    What is infinite has 1.25, the full colour.
+    """
+    colour = blend(BLUE if strength > 0 else ORANGE, 0.8 * abs(strength))
+    return {"style": "rounded,filled", "fillcolor": colour, "fontcolor": ink(colour)}

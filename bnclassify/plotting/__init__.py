@@ -1,0 +1,1 @@
+"""Pictures: networks by Graphviz, charts by matplotlib."""

@@ -1,0 +1,253 @@
+"""Explanations of single predictions: weights of evidence."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+import bnclassify as bn
+
+from .strategies import frames, networks, smooths
+
+
+@st.composite
+def fitted(draw: st.DrawFn, missing: float = 0.3) -> tuple[bn.BNC | bn.AODE, pd.DataFrame]:
+    """A fitted network or ensemble with two classes or more, and the data it was learned from."""
+    frame = draw(frames(missing=missing))
+    assume(len(frame["class"].cat.categories) > 1)
+    structure = draw(networks(frame)) if draw(st.booleans()) else bn.aode("class", frame)
+    learned = frame.assign(**{name: frame[name].fillna(frame[name].cat.categories[0]) for name in frame})
+    return bn.lp(structure, learned, smooth=draw(smooths)), frame
+
+
+def log_odds(x: bn.BNC | bn.AODE, row: pd.DataFrame, target: Any, against: list[Any]) -> float:
+    posterior = bn.predict(x, row, prob=True).iloc[0]
+    return float(np.log(posterior[target]) - np.log(posterior[against].sum()))
+
+
+@given(fitted(), st.data())
+def test_weights_sum_to_the_log_odds_of_the_posterior(model: Any, data: st.DataObject) -> None:
+    x, frame = model
+    row = frame.iloc[[data.draw(st.integers(0, len(frame) - 1))]]
+    target, *against = data.draw(st.permutations(bn.classes(x)))
+    against = against[: data.draw(st.integers(1, len(against)))]
+    found = bn.explain(x, row, target=target, against=against)
+    assert found["log_odds"].sum() == pytest.approx(log_odds(x, row, target, against), abs=1e-8)
+    assert (found["log_odds"][found["value"].isna()] == 0).all()
+    assert found.index[0] == "class"
+    assert sorted(found.index[1:]) == sorted(bn.features(x))
+
+
+@given(fitted())
+def test_the_predicted_class_is_explained_against_the_likeliest_other(model: Any) -> None:
+    x, frame = model
+    row = frame.iloc[[0]]
+    target = bn.predict(x, row).iloc[0]
+    rival = bn.predict(x, row, prob=True).iloc[0].round(9).drop(target).idxmax()
+    pd.testing.assert_frame_equal(bn.explain(x, row), bn.explain(x, row, target=target, against=rival))
+
+
+@given(fitted(missing=0.0), st.data())
+def test_of_two_classes_and_a_complete_row_weights_are_ratios_of_parameters(
+    model: Any, data: st.DataObject
+) -> None:
+    x, frame = model
+    assume(isinstance(x, bn.BNC))
+    a, b = data.draw(st.permutations(bn.classes(x)))[:2]
+    weights = bn.explain(x, frame.iloc[[0]], target=a, against=b)["log_odds"]
+    values = bn.values(x)
+    at = {name: values[name].index(frame[name].iloc[0]) for name in bn.features(x)}
+    for variable, table in bn.params(x).items():
+        family = bn.families(x)[variable]
+        theta = table[tuple(at[name] for name in family[:-1])]
+        i, j = values["class"].index(a), values["class"].index(b)
+        assert weights[variable] == pytest.approx(np.log(theta[i] / theta[j]), abs=1e-9)
+
+
+@given(fitted(missing=0.0), st.data())
+def test_the_order_of_columns_does_not_matter_to_two_classes(model: Any, data: st.DataObject) -> None:
+    x, frame = model
+    assume(isinstance(x, bn.BNC))
+    shuffled = frame[data.draw(st.permutations(list(frame.columns)))]
+    parents = {v: list(family[1:-1]) for v, family in bn.feature_families(x).items()}
+    y = bn.lp(bn.anb("class", parents, shuffled), shuffled, smooth=1)
+    x = bn.lp(x, frame, smooth=1)
+    a, b = bn.classes(x)[:2]
+    before, after = (
+        bn.explain(z, f.iloc[[0]], target=a, against=b)["log_odds"] for z, f in ((x, frame), (y, shuffled))
+    )
+    pd.testing.assert_series_equal(before.sort_index(), after.sort_index())
+
+
+def test_weights_are_those_of_good(votes: pd.DataFrame) -> None:
+    """ln O(c | e_1 … e_i) − ln O(c | e_1 … e_i−1), summed by hand over all rows there can be."""
+    names = ["crime", "mx_missile", "immigration"]
+    x = bn.lp(bn.aode("Class", votes, features=names), votes, smooth=1)
+    cells = pd.DataFrame(list(product("ny", repeat=3)), columns=bn.features(x))
+    joint = [
+        sum(np.exp(bn.loglik(m, cells.iloc[[i]].assign(Class=c))) for m in bn.members(x))
+        for i in range(8)
+        for c in bn.classes(x)
+    ]
+    table, row = np.reshape(joint, (8, 2)), votes.iloc[7]
+    odds = []
+    for known in range(4):
+        first = list(bn.features(x)[:known])
+        agree = (cells[first] == row[first].to_numpy()).all(axis=1).to_numpy()
+        odds.append(np.log(table[agree, 0].sum() / table[agree, 1].sum()))
+    weights = bn.explain(x, row, target=bn.classes(x)[0])["log_odds"]
+    assert weights.to_numpy() == pytest.approx([odds[0], *np.diff(odds)])
+
+
+def test_against_all_others(car: pd.DataFrame) -> None:
+    x = bn.lp(bn.tan_cl("class", car), car, smooth=1)
+    row = car.iloc[[1727]]
+    found = bn.explain(x, row, target="vgood", against=bn.classes(x))
+    p = bn.predict(x, row, prob=True).iloc[0]["vgood"]
+    assert found["log_odds"].sum() == pytest.approx(np.log(p / (1 - p)))
+    assert found.columns.name == "vgood against the others"
+    two = bn.explain(x, row, target="vgood", against=["good", "acc"])
+    assert two.columns.name == "vgood against acc or good"
+
+
+def test_what_the_frame_holds(car: pd.DataFrame) -> None:
+    x = bn.lp(bn.anb("class", {"safety": ["persons", "doors"]}, car), car, smooth=1)
+    row = car.iloc[0].astype(object)
+    row["doors"] = None
+    found = bn.explain(x, row)
+    assert list(found.index) == ["class", "buying", "maint", "doors", "persons", "lug_boot", "safety"]
+    assert found.loc["safety", "parents"] == "persons = 2, doors missing"
+    assert found.loc["safety", "value"] == "low"
+    assert found.loc["class", "value"] == "unacc"
+    assert pd.isna(found.loc["doors", "value"])
+    assert list(found.columns) == ["value", "parents", "log_odds"]
+    assert found.columns.name == "unacc against acc"
+    assert set(bn.explain(bn.lp(bn.aode("class", car), car, smooth=1), row)["parents"]) == {""}
+
+
+KINDS = pd.DataFrame(
+    {
+        "text": ["a", "b", "a", "b"],
+        "category": pd.Categorical([1, 2, 2, 1]),
+        "bool": [True, False, True, True],
+        "int": [3, 4, 4, 3],
+        "nullable": pd.array([1, None, 0, 1], dtype="Int64"),
+        "interval": pd.cut(np.array([0.5, 1.5, 0.2, 1.2]), [0, 1, 2]),
+        ("a", "tuple"): ["x", "y", "y", "x"],
+        "measure": [0.1, 0.2, 0.3, 0.4],
+        "class": ["yes", "no", "no", "yes"],
+    },
+    index=["same"] * 4,
+)
+
+
+@pytest.mark.parametrize("columns", [list(KINDS), ["int", "measure", "class"], ["category", "class"]])
+@pytest.mark.parametrize("i", range(4))
+def test_a_row_may_be_held_by_anything(columns: list[Any], i: int) -> None:
+    learned = KINDS[columns].drop(columns="measure", errors="ignore")
+    x = bn.lp(bn.nb("class", learned), learned, smooth=1)
+    expected = bn.explain(x, learned.iloc[[i]])
+    frame = KINDS[columns].drop(columns="class")
+    for row in (frame.iloc[[i]], frame.iloc[i], dict(frame.iloc[i]), bn.encode(learned.iloc[[i]])):
+        pd.testing.assert_frame_equal(bn.explain(x, row), expected)
+    assert expected["value"].isna().any() == (i == 1 and "nullable" in columns)
+
+
+def test_integers_that_pandas_made_floats_are_matched() -> None:
+    learned = KINDS[["int", "class"]]
+    x = bn.lp(bn.nb("class", learned), learned, smooth=1)
+    row = KINDS[["int", "measure"]].iloc[0]
+    assert row.dtype == float
+    assert bn.explain(x, row).loc["int", "value"] == 3
+
+
+def test_the_class_in_the_row_does_not_matter(car: pd.DataFrame) -> None:
+    x = bn.lp(bn.nb("class", car), car, smooth=1)
+    row = car.iloc[5].to_dict()
+    for label in ("vgood", None, "never seen", ["no label"]):
+        pd.testing.assert_frame_equal(bn.explain(x, row | {"class": label}), bn.explain(x, car.iloc[[5]]))
+
+
+def test_unseen_values(car: pd.DataFrame) -> None:
+    x = bn.lp(bn.nb("class", car), car, smooth=1)
+    row = car.iloc[5].to_dict() | {"doors": "seven"}
+    with pytest.raises(ValueError, match="'seven' not among the levels"):
+        bn.explain(x, row)
+    pd.testing.assert_frame_equal(bn.explain(x, row, unseen="missing"), bn.explain(x, row | {"doors": None}))
+
+
+def test_what_is_impossible_without_smoothing(car: pd.DataFrame) -> None:
+    x = bn.lp(bn.nb("class", car), car, smooth=0)
+    found = bn.explain(x, car.iloc[0])["log_odds"]  # two persons: only ever unacceptable
+    assert found["persons"] == np.inf
+    assert found.sum() == np.inf
+    assert (found[["lug_boot", "safety"]] == 0).all()
+    assert bn.explain(x, car.iloc[0], target="acc")["log_odds"].sum() == -np.inf
+    with pytest.raises(ValueError, match=r"impossible under every class compared.*smooth above 0"):
+        bn.explain(x, car.iloc[0], target="acc", against="good")
+
+
+def test_no_features(car: pd.DataFrame) -> None:
+    x = bn.lp(bn.nb("class", car, features=[]), car, smooth=1)
+    assert bn.explain(x, {})["log_odds"].tolist() == pytest.approx([np.log(1211 / 385)])
+
+
+@pytest.mark.parametrize(
+    ("row", "error", "message"),
+    [
+        (lambda car: car, ValueError, r"row: expected one row, got 1728; choose one, .* df.iloc\[\[0\]\]"),
+        (lambda car: car.iloc[:0], ValueError, "row: expected one row, got 0"),
+        (lambda car: bn.encode(car), ValueError, "row: expected one row, got 1728"),
+        (lambda car: 3, TypeError, "row: expected one row as a DataFrame, a Series or a dict.*got int"),
+        (lambda car: list(car.iloc[0]), TypeError, "got list"),
+        (lambda car: car.iloc[0].drop("doors"), KeyError, "row: no column 'doors'"),
+        (lambda car: {"safty": "low"}, KeyError, "row: no column 'buying', 'maint', 'doors'"),
+        (lambda car: {**car.iloc[0], "doors": ["2"]}, TypeError, r"one value of 'doors', got \['2'\]"),
+        (lambda car: pd.concat([car.iloc[0]] * 2), ValueError, "occur more than once"),
+        (lambda car: {**car.iloc[0], "doors": 2}, ValueError, "type int here and str there"),
+    ],
+)  # fmt: skip
+def test_bad_rows(car: pd.DataFrame, row: Any, error: type[Exception], message: str) -> None:
+    x = bn.lp(bn.nb("class", car), car, smooth=1)
+    with pytest.raises(error, match=message):
+        bn.explain(x, row(car))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"target": "vgod"}, "target: expected one of the classes 'unacc', .*, got 'vgod'"),
+        ({"against": ["good", "bad"]}, "against: expected one of the classes .*, got 'bad'"),
+        ({"target": "good", "against": "good"}, "against: expected another class than the target 'good'"),
+        ({"against": []}, "against: expected another class"),
+        ({"unseen": "ignore"}, "unseen: expected 'error' or 'missing'"),
+    ],
+)
+def test_bad_classes(car: pd.DataFrame, arguments: dict[str, Any], message: str) -> None:
+    x = bn.lp(bn.nb("class", car), car, smooth=1)
+    with pytest.raises(ValueError, match=message):
+        bn.explain(x, car.iloc[0], **arguments)
+
+
+def test_models_that_cannot_be_explained(car: pd.DataFrame) -> None:
+    with pytest.raises(ValueError, match="structure only"):
+        bn.explain(bn.nb("class", car), car.iloc[0])
+    one = car.assign(**{"class": "same"})
+    with pytest.raises(ValueError, match="x: has the one class 'same'"):
+        bn.explain(bn.lp(bn.nb("class", one), one, smooth=1), car.iloc[0])
+
+
+def test_labels_of_classes_may_be_anything() -> None:
+    """Numbers, and tuples, which are then no lists of classes."""
+    frame = pd.DataFrame({"f": list("xxyyx"), "k": [1, 2, 3, 1, 2]})
+    x = bn.lp(bn.nb("k", frame), frame, smooth=1)
+    assert bn.explain(x, {"f": "x"}, target=3, against=1).columns.name == "3 against 1"
+    frame["k"] = pd.Categorical([(0, 1), (0, 1), (1, 2), (1, 2), (0, 1)], categories=[(0, 1), (1, 2)])
+    x = bn.lp(bn.nb("k", frame), frame, smooth=1)
+    assert bn.explain(x, {"f": "x"}, target=(1, 2), against=(0, 1)).loc["k", "value"] == (1, 2)
