@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from matplotlib.container import BarContainer
 
 _LINE = 36  # the letters of a label's line
+_MOST_ROWS = 1000  # of a table; matplotlib draws no picture higher than some 2,000
 # Where a label may be broken: after a word or a part of a name, but not before "= value".
 _PIECE = r"[^\s_/-]+ = [^\s_/-]*[\s_/-]?|[^\s_/-]*[\s_/-]?"
 
@@ -119,6 +120,8 @@ def plot_cpt(x: BNC, variable: Hashable, *, ax: Axes | None = None) -> Axes:
         If the model has no such variable.
     TypeError
         If the model is an ensemble; draw one of ``members(x)``.
+    ValueError
+        If the table has too many rows to be drawn.
 
     Examples
     --------
@@ -135,6 +138,11 @@ def plot_cpt(x: BNC, variable: Hashable, *, ax: Axes | None = None) -> Axes:
     # From a level a row and parents and class along the columns, to a block a configuration.
     blocks = frame.to_numpy().reshape(len(levels), -1, len(classes)).swapaxes(0, 1)
     table = blocks.reshape(-1, len(classes))
+    if len(table) > _MOST_ROWS:
+        raise ValueError(
+            f"variable: the table of {variable!r} has {len(table):,} rows, more than the {_MOST_ROWS:,} that "
+            "a picture holds; read cpt(x, variable) instead"
+        )
     names = [_text(label, 14) for label in classes]
     rows = [_text(level) for level in levels] * len(blocks)
     states = list(np.ndindex(*(len(labels[v]) for v in parents))) if parents else []
@@ -162,7 +170,7 @@ def plot_cpt(x: BNC, variable: Hashable, *, ax: Axes | None = None) -> Axes:
     return axes
 
 
-def plot_weights(x: BNC, *, top: int | None = None, ax: Axes | None = None) -> Axes:
+def plot_weights(x: BNC, *, top: int | None = 50, ax: Axes | None = None) -> Axes:
     """Draw the weight that AWNB or WANBIA gave each feature, or the posterior that MANB gave its arc.
 
     Parameters
@@ -170,7 +178,7 @@ def plot_weights(x: BNC, *, top: int | None = None, ax: Axes | None = None) -> A
     x : BNC
         A model with weights or arc posteriors; see `feature_weights` and `manb_arc_posterior`.
     top : int, optional
-        How many features to draw, the largest first; all by default.
+        How many features to draw, those of the largest weights. None draws all.
     ax : matplotlib.axes.Axes, optional
         Where to draw; by default in a new figure of a size that fits.
 
