@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from functools import cached_property
+from inspect import signature
 from itertools import accumulate, pairwise
 from math import prod
 from typing import Any, TypeAlias
@@ -36,6 +37,15 @@ class Recipe:
         """Name of the function that learned the structure."""
         function = getattr(self.structure, "func", self.structure)
         return str(getattr(function, "__name__", function)).removeprefix("_")
+
+    @property
+    def estimation(self) -> str:
+        """The call that learned the parameters, what is at its default left out."""
+        function: Any = getattr(self.parameters, "func", self.parameters)
+        usual = signature(function).parameters
+        chosen = getattr(self.parameters, "keywords", {}).items()
+        differing = ", ".join(f"{name}={value!r}" for name, value in chosen if value != usual[name].default)
+        return f"{getattr(function, '__name__', function)}({differing})"
 
 
 @dataclass(frozen=True)
@@ -192,6 +202,8 @@ def _summary(x: Model, facts: dict[str, int | EM | None]) -> str:
             lines[name] = f"{value:,}" if isinstance(value, int) else str(value)
     if x.recipe is not None:
         lines["learning algorithm"] = x.recipe.learner
+        if x.recipe.parameters is not None:
+            lines["parameters"] = x.recipe.estimation
     width = max(map(len, lines)) + 2
     rows = [f"  {name + ':':<{width}}{value}" for name, value in lines.items()]
     return "\n".join(["", "  Bayesian network classifier", "", *rows])

@@ -27,6 +27,12 @@ def test_summary(car: pd.DataFrame, tan: bn.BNC, ensemble: bn.AODE) -> None:
     assert "free parameters:    131" in repr(tan)
     assert "free parameters" not in repr(bn.nb("class", car))
     assert "num. members:       6" in repr(ensemble)
+    assert repr(ensemble).endswith("parameters:         lp(smooth=1)")
+    assert "parameters" not in repr(bn.aode("class", car))
+    averaged = bn.lp(bn.nb("class", car), car, smooth=0.5, manb_prior=0.2)
+    assert repr(averaged).endswith("parameters:         lp(smooth=0.5, manb_prior=0.2)")
+    expected = bn.lp(bn.nb("class", car), car, smooth=1, missing="em", em_tolerance=1e-6)
+    assert repr(expected).endswith("lp(smooth=1, missing='em')")
 
 
 @pytest.mark.parametrize("again", [copy.copy, copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x))])

@@ -127,6 +127,7 @@ def lp(
       num. arcs:          9
       free parameters:    131
       learning algorithm: tan_cl
+      parameters:         lp(smooth=1)
     """
     model = check_model(x)
     check_smooth(smooth)
