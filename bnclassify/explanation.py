@@ -11,7 +11,6 @@ import pandas as pd
 
 from . import graph
 from .dataset import Dataset, check_columns, encode_columns, match
-from .inference.factors import network_factors
 from .inference.joint import joint_of_codes
 from .messages import listed
 from .model import (
@@ -22,7 +21,6 @@ from .model import (
     class_var,
     classes,
     features,
-    members,
     values,
 )
 from .probs import Array, Codes, first_best, log_normalize, log_sum_exp
@@ -239,7 +237,7 @@ def _sequential_joint(x: Model, codes: Codes, order: Sequence[int]) -> Array:
     step[observed] = np.arange(len(observed))
     known = step[:, None] < np.arange(len(observed) + 1)
     sequence = np.where(known, codes[:, None], -1)
-    return joint_of_codes([network_factors(member) for member in members(x)], sequence, len(classes(x)))
+    return joint_of_codes(x, sequence)
 
 
 def _compared(labels: tuple[Any, ...], logs: Array, target: Any, against: Any) -> tuple[int, list[int]]:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..dataset import Dataset, match
-from ..model import AODE, Model, classes, features, members, values
+from ..model import AODE, Model, features, members, values
 from ..probs import Array, Codes, log_sum_exp
 from . import elimination, forest
 from .ensemble import ensemble_joint, suits_products
@@ -38,16 +38,21 @@ def log_joint(x: Model, data: Dataset, *, unseen: str = "error") -> Array:
     labels = values(x)
     names = features(x)
     codes = match(data, names, tuple(labels[name] for name in names), unseen=unseen)
+    return joint_of_codes(x, codes)
+
+
+def joint_of_codes(x: Model, codes: Codes) -> Array:
+    """Return the same from the codes of the features, (features, rows), -1 where missing."""
     if isinstance(x, AODE) and suits_products(x):
         return ensemble_joint(x, codes)
-    joints = [joint_of_codes(network_factors(member), codes, len(classes(x))) for member in members(x)]
+    joints = [joint_in_blocks(network_factors(member), codes) for member in members(x)]
     return joints[0] if len(joints) == 1 else log_sum_exp(np.stack(joints), axis=0) - np.log(len(joints))
 
 
-def joint_of_codes(factors: Sequence[Factor], codes: Codes, n_classes: int) -> Array:
-    """Return the log joint of one network, (rows, classes), from codes, -1 where missing."""
+def joint_in_blocks(factors: Sequence[Factor], codes: Codes) -> Array:
+    """Return the log joint of one network, (rows, classes), from codes, a block of rows at a time."""
     rows = codes.shape[1]
-    result = np.empty((rows, n_classes))
+    result = np.empty((rows, factors[-1].table.shape[-1]))
     for start in range(0, rows, _BLOCK_ROWS):
         block = slice(start, start + _BLOCK_ROWS)
         result[block] = network_joint(factors, codes[:, block])
