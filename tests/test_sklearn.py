@@ -305,7 +305,11 @@ def test_class_gets_a_name_that_no_feature_has(columns: list[str], name: object,
 @pytest.mark.parametrize(
     ("data", "error", "message"),
     [
-        (np.array([[0.5], [1], [2]]), TypeError, "column 'x0': expected categories, .*discretize.*KBinsDiscretizer"),
+        (
+            np.array([[0.5], [1], [2]]),
+            TypeError,
+            "column 'x0': expected categories, .*discretize.*KBinsDiscretizer",
+        ),
         (pd.DataFrame({"a b": [1, 2.25, None], "c": ["u", "v", "u"]}), TypeError, "column 'a b': .*KBins"),
         (np.array([[0.1], [1], [None]], dtype=object), TypeError, "column 'x0': expected categories"),
         (np.array([[1e300], [1], [2]]), TypeError, "column 'x0': expected categories"),
