@@ -1,0 +1,71 @@
+"""Print a table of times, memory and ratios: ``python -m tests.benchmarks``.
+
+Needs the extra ``bench``. A ratio is the median over pairs of runs, ours by theirs, so below 1 ours
+is faster; each pair ran in turn in one process, but for peers that take seconds, which run
+once in a process of their own. Memory is the most that a run of ours holds above the data frame.
+"""
+
+from __future__ import annotations
+
+import argparse
+import warnings
+from collections.abc import Iterator
+
+from .data import SETS
+from .growth import draw_growth
+from .jobs import Job, jobs
+from .measure import Timing, peak_memory, time_alone, time_apart, time_pairs
+
+HEAD = ("data", "job", "ours, ms", "MB", "peer", "theirs, ms", "ratio", "same result")
+
+
+def measured(job: Job, budget: float, patience: float) -> tuple[Timing, str]:
+    """Time a job, and check that both did the same."""
+    if job.theirs is None or job.same is None:
+        return time_alone(job.ours, budget), ""
+    if job.apart:
+        timing, result = time_apart(job.ours, job.theirs, budget, patience)
+        return timing, job.same(job.ours(), result) if timing.ended else "did not end"
+    agreement = job.same(job.ours(), job.theirs())
+    return time_pairs(job.ours, job.theirs, budget), agreement
+
+
+def rows(chosen: list[str], only: str, budget: float, patience: float) -> Iterator[tuple[str, ...]]:
+    """Yield the lines of the table."""
+    for name in chosen:
+        for job in jobs(SETS[name]()):
+            if only not in job.name:
+                continue
+            timing, agreement = measured(job, budget, patience)
+            bound = "" if timing.ended else ("> ", "< ")
+            yield (
+                name,
+                job.name,
+                f"{timing.ours * 1e3:.3g}",
+                f"{peak_memory(job.ours) / 1e6:.0f}",
+                job.peer,
+                "" if timing.theirs is None else f"{bound and bound[0]}{timing.theirs * 1e3:.3g}",
+                "" if timing.ratio is None else f"{bound and bound[1]}{timing.ratio:.2g}",
+                agreement,
+            )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks", description=__doc__)
+    parser.add_argument("--data", nargs="*", choices=SETS, default=list(SETS), help="which data sets")
+    parser.add_argument("--only", default="", help="jobs with this text in their name")
+    parser.add_argument("--seconds", type=float, default=2.0, help="how long to repeat a job")
+    parser.add_argument("--patience", type=float, default=60.0, help="how long to wait for a slow peer")
+    parser.add_argument("--growth", metavar="FILE", help="draw how cost grows instead, to this file")
+    arguments = parser.parse_args()
+    warnings.filterwarnings("ignore", category=DeprecationWarning)
+    if arguments.growth:
+        draw_growth(arguments.growth)
+        return
+    print(f"| {' | '.join(HEAD)} |\n|{'---|' * len(HEAD)}", flush=True)
+    for line in rows(arguments.data, arguments.only, arguments.seconds, arguments.patience):
+        print(f"| {' | '.join(line)} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,89 @@
+"""How time and memory are measured: side by side, so that noise hits both sides of a ratio."""
+
+from __future__ import annotations
+
+import multiprocessing
+import tracemalloc
+from collections.abc import Callable
+from dataclasses import dataclass
+from statistics import median
+from time import perf_counter
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Timing:
+    """Seconds of ours and of a peer, medians, and the median of the ratios of pairs.
+
+    ``theirs`` is None without a peer, and ``ratio`` an upper bound if the peer did not end in time.
+    """
+
+    ours: float
+    theirs: float | None = None
+    ratio: float | None = None
+    ended: bool = True
+
+
+def seconds(job: Callable[[], Any]) -> float:
+    start = perf_counter()
+    job()
+    return perf_counter() - start
+
+
+def time_alone(ours: Callable[[], Any], budget: float) -> Timing:
+    """Run until the budget of seconds is spent, three times at least unless one run takes it all."""
+    times = [seconds(ours)]
+    while (sum(times) < budget and len(times) < 50) or (len(times) < 3 and times[0] < budget):
+        times.append(seconds(ours))
+    return Timing(median(times))
+
+
+def time_pairs(ours: Callable[[], Any], theirs: Callable[[], Any], budget: float) -> Timing:
+    """Run both in turn in this process, after one run of each to warm up."""
+    pairs = [(seconds(ours), seconds(theirs))]
+    first = sum(pairs[0])
+    while first < budget and (len(pairs) < 4 or sum(map(sum, pairs)) < budget) and len(pairs) < 50:
+        pairs.append((seconds(ours), seconds(theirs)))
+    pairs = pairs[1:] or pairs
+    return Timing(median(a for a, _ in pairs), median(b for _, b in pairs), median(a / b for a, b in pairs))
+
+
+def time_apart(
+    ours: Callable[[], Any], theirs: Callable[[], Any], budget: float, patience: float
+) -> tuple[Timing, Any]:
+    """Run a slow peer once in a process of its own, which is ended when patience is; ours before and after.
+
+    Returns the timing and what the peer returned.
+    """
+    before = time_alone(ours, budget / 2).ours
+    context = multiprocessing.get_context("fork")
+    receive, send = context.Pipe(duplex=False)
+    process = context.Process(target=_send_timed, args=(theirs, send))
+    process.start()
+    answer = receive.recv() if receive.poll(patience) else None
+    process.kill()
+    process.join()
+    mine = median([before, time_alone(ours, budget / 2).ours])
+    if answer is None:
+        return Timing(mine, patience, mine / patience, ended=False), None
+    took, result = answer
+    return Timing(mine, took, mine / took), result
+
+
+def _send_timed(job: Callable[[], Any], pipe: Any) -> None:
+    start = perf_counter()
+    result = job()
+    pipe.send((perf_counter() - start, result))
+
+
+def peak_memory(job: Callable[[], Any]) -> int:
+    """Return how many bytes a run needs at most beyond what is there before, arrays included."""
+    tracemalloc.start()
+    try:
+        before, _ = tracemalloc.get_traced_memory()
+        kept = job()
+        _, peak = tracemalloc.get_traced_memory()
+        del kept
+    finally:
+        tracemalloc.stop()
+    return peak - before
