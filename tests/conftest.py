@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import os
 from functools import cache
@@ -18,17 +17,6 @@ import bnclassify as bn
 settings.register_profile("default", deadline=None)
 settings.register_profile("ci", deadline=None, derandomize=True)
 settings.load_profile("ci" if os.environ.get("CI") else "default")
-
-# The examples of functions that hand a model to an optional library need it.
-_OPTIONAL = {f"bnclassify.exchange.libraries.to_{name}": name for name in ("networkx", "pgmpy", "pyagrum")}
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    for item in items:
-        library = _OPTIONAL.get(item.name)
-        if library is not None and importlib.util.find_spec(library) is None:
-            item.add_marker(pytest.mark.skip(f"{library} is not installed; the extra exchange has it"))
-
 
 REFERENCE = Path(__file__).parent / "reference"
 
