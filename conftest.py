@@ -14,6 +14,7 @@ collect_ignore = [path for path, library in _MODULES.items() if find_spec(librar
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Skip the examples of functions whose library is not there."""
     for item in items:
         library = _FUNCTIONS.get(item.name)
         if library is not None and find_spec(library) is None:
