@@ -8,6 +8,8 @@ from collections.abc import Collection, Hashable
 from difflib import get_close_matches
 from pathlib import Path
 
+import numpy as np
+
 _PACKAGE = str(Path(__file__).parent)
 
 
@@ -19,9 +21,14 @@ def listed(names: Collection[Hashable], most: int = 8) -> str:
     >>> listed(range(100), most=2)
     '0, 1 and 98 more'
     """
-    shown = [repr(name) for name, _ in zip(names, range(most), strict=False)]
+    shown = [_plain(name) for name, _ in zip(names, range(most), strict=False)]
     rest = len(names) - len(shown)
     return (", ".join(shown) or "nothing") + (f" and {rest} more" if rest else "")
+
+
+def _plain(name: Hashable) -> str:
+    """Write a name as Python does, a number of NumPy's like any other."""
+    return repr(name.item() if isinstance(name, np.generic) else name)
 
 
 def suggestion(name: Hashable, there: Collection[Hashable]) -> str:

@@ -1,0 +1,47 @@
+"""The benchmarks run, and what they measure beside ours gives the same results."""
+
+from __future__ import annotations
+
+import pytest
+
+pytest.importorskip("sklearn", reason="scikit-learn is not installed; the extra bench has it")
+pytest.importorskip("pyagrum", reason="pyAgrum is not installed; the extra bench has it")
+
+from .benchmarks.data import tree_augmented
+from .benchmarks.growth import growth_jobs
+from .benchmarks.jobs import jobs
+from .benchmarks.measure import peak_memory, time_alone, time_apart, time_pairs
+
+FRAME = tree_augmented(400, 5, [2, 3], 2)
+
+
+def test_peers_do_the_same() -> None:
+    compared = 0
+    for job in jobs(FRAME):
+        ours = job.ours()
+        if job.theirs is not None and job.same is not None:
+            assert job.same(ours, job.theirs())
+            compared += 1
+    assert compared == 8
+
+
+def test_growth_jobs_run() -> None:
+    for job in growth_jobs(rows=50, features=4, levels=2, classes=2).values():
+        job()
+
+
+def test_times_and_memory() -> None:
+    calls: list[int] = []
+    timing = time_pairs(lambda: calls.append(1), lambda: calls.append(2), 0.001)
+    assert calls[::2].count(1) == calls[1::2].count(2) == len(calls) / 2
+    assert timing.ours > 0
+    assert time_alone(lambda: None, 0).ours > 0
+    assert peak_memory(lambda: bytearray(1_000_000)) >= 1_000_000
+
+
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")  # from Python 3.12 on
+def test_a_peer_apart_is_ended_when_patience_is() -> None:
+    timing, result = time_apart(lambda: None, lambda: "done", 0.01, patience=60)
+    assert (timing.ended, result) == (True, "done")
+    timing, result = time_apart(lambda: None, lambda: __import__("time").sleep(60), 0.01, patience=0.1)
+    assert (timing.ended, timing.theirs, result) == (False, 0.1, None)
