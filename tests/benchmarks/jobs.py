@@ -113,6 +113,14 @@ def scikit_jobs(frame: pd.DataFrame, naive: bn.BNC) -> Iterator[Job]:
         lambda: fitted.predict(codes[:, :-1]),
         same_labels,
     )
+    encoded = bn.encode(frame)
+    yield Job(
+        "predict nb, encoded before",
+        partial(bn.predict, naive, encoded),
+        peer,
+        lambda: fitted.predict(codes[:, :-1]),
+        same_labels,
+    )
     yield Job(
         "cv of nb, k=10",
         partial(bn.cv, naive, frame, k=10, rng=0),
