@@ -232,6 +232,17 @@ def _count_pairs(
     return product
 
 
+def check_all_pairs(data: Dataset, features: Sequence[int], class_column: int) -> None:
+    """Raise a ValueError if tables of all pairs of features would have more than ``MAX_CELLS`` cells."""
+    longest = max(features, key=data.cards.__getitem__)
+    cells = sum(data.cards[f] for f in features) ** 2 * data.cards[class_column]
+    if cells > MAX_CELLS:
+        raise ValueError(
+            f"dataset: tables of all pairs of features would have {cells:,} cells, more than {MAX_CELLS:,}; use "
+            f"fewer features, or merge rare levels ({data.columns[longest]!r} has {data.cards[longest]:,})"
+        )
+
+
 def all_pair_counts(data: Dataset, features: Sequence[int], class_column: int) -> Array:
     """Count the joint levels of all pairs of features in each class.
 
@@ -246,15 +257,9 @@ def all_pair_counts(data: Dataset, features: Sequence[int], class_column: int) -
     ValueError
         If the array would have more than ``MAX_CELLS`` cells.
     """
+    check_all_pairs(data, features, class_column)
     cards = np.array([data.cards[f] for f in features])
     n_classes, n = data.cards[class_column], int(cards.sum())
-    if n * n * n_classes > MAX_CELLS:
-        longest = features[int(cards.argmax())]
-        raise ValueError(
-            f"dataset: tables of all pairs of features would have {n * n * n_classes:,} cells, more than "
-            f"{MAX_CELLS:,}; use fewer features, or merge rare levels "
-            f"({data.columns[longest]!r} has {max(cards):,})"
-        )
     feature = np.repeat(np.arange(len(cards)), cards)
     starts = np.cumsum(cards) - cards
     levels = np.arange(n) - starts[feature]

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from ..counts import check_all_pairs
 from ..dataset import Dataset, Levels, check_levels, match, training_data
 from ..model import AODE, Model, check_model, vars
 from ..questions import is_nb
@@ -154,6 +155,8 @@ def lp(
         structure = AODE(model.class_var, model.features, model.levels, recipe=recipe)
         if not em:
             return estimate_ensemble(structure, data, smooth)
+        columns = range(len(structure.features) + 1)
+        check_all_pairs(data, columns[:-1], columns[-1])
         estimators = [maximise(m, data, smooth, em_iterations, em_tolerance) for m in structure.members]
         return stack_estimators(structure, data, estimators)
     plain = replace(model, recipe=recipe, weights=None, arc_posteriors=None, em=None)
