@@ -238,8 +238,8 @@ def check_all_pairs(data: Dataset, features: Sequence[int], class_column: int) -
     cells = sum(data.cards[f] for f in features) ** 2 * data.cards[class_column]
     if cells > MAX_CELLS:
         raise ValueError(
-            f"dataset: tables of all pairs of features would have {cells:,} cells, more than {MAX_CELLS:,}; use "
-            f"fewer features, or merge rare levels ({data.columns[longest]!r} has {data.cards[longest]:,})"
+            f"dataset: tables of all pairs of features would have {cells:,} cells, more than {MAX_CELLS:,}; "
+            f"use fewer features, or merge rare levels ({data.columns[longest]!r} has {data.cards[longest]:,})"
         )
 
 
@@ -251,13 +251,7 @@ def all_pair_counts(data: Dataset, features: Sequence[int], class_column: int) -
     (levels of all features, levels of all features, classes) array
         The levels of the features follow one another in order. Where a feature meets itself
         is no count of use.
-
-    Raises
-    ------
-    ValueError
-        If the array would have more than ``MAX_CELLS`` cells.
     """
-    check_all_pairs(data, features, class_column)
     cards = np.array([data.cards[f] for f in features])
     n_classes, n = data.cards[class_column], int(cards.sum())
     feature = np.repeat(np.arange(len(cards)), cards)

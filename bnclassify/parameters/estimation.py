@@ -153,10 +153,10 @@ def lp(
     recipe = model.recipe and replace(model.recipe, parameters=partial(lp, smooth=smooth, **chosen))
     if isinstance(model, AODE):
         structure = AODE(model.class_var, model.features, model.levels, recipe=recipe)
+        *columns, class_column = range(len(data.columns))
+        check_all_pairs(data, columns, class_column)
         if not em:
             return estimate_ensemble(structure, data, smooth)
-        columns = range(len(structure.features) + 1)
-        check_all_pairs(data, columns[:-1], columns[-1])
         estimators = [maximise(m, data, smooth, em_iterations, em_tolerance) for m in structure.members]
         return stack_estimators(structure, data, estimators)
     plain = replace(model, recipe=recipe, weights=None, arc_posteriors=None, em=None)
