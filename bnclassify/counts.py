@@ -239,7 +239,8 @@ def check_all_pairs(data: Dataset, features: Sequence[int], class_column: int) -
     if cells > MAX_CELLS:
         raise ValueError(
             f"dataset: tables of all pairs of features would have {cells:,} cells, more than {MAX_CELLS:,}; "
-            f"use fewer features, or merge rare levels ({data.columns[longest]!r} has {data.cards[longest]:,})"
+            "use fewer features, or merge rare levels "
+            f"({data.columns[longest]!r} has {data.cards[longest]:,})"
         )
 
 
