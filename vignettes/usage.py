@@ -1,10 +1,12 @@
 # %% [markdown]
 # # Using bnclassify
 #
-# From a data frame to a classifier that can be read: load, learn, inspect, evaluate, predict, draw.
-# Run the cells in an editor that knows `# %%`, or the whole file with `python vignettes/usage.py`.
+# From a data frame to a classifier that can be read: load, learn, inspect, draw, evaluate, predict, explain,
+# hand on. Run the cells in an editor that knows `# %%`, the whole file with `python vignettes/usage.py`, or
+# read it as a page: `python -m vignettes` writes one.
 
 # %%
+import numpy as np
 import pandas as pd
 
 from bnclassify import (
@@ -18,6 +20,7 @@ from bnclassify import (
     cmi,
     cpt,
     cv,
+    discretize,
     explain,
     families,
     greedy_scores,
@@ -27,25 +30,33 @@ from bnclassify import (
     lp,
     members,
     modelstring,
-    nb,
     nparams,
     params,
     plot,
     plot_cpt,
     plot_cv,
     plot_explanation,
+    plot_scores,
     predict,
+    read_bif,
+    stratified_folds,
     tan_cl,
     tan_hc,
     tan_hcsp,
+    write_bif,
 )
+
+try:
+    import matplotlib.pyplot as plt
+except ImportError:  # the extra `plot` installs it, for charts
+    plt = None
 
 # %% [markdown]
 # ## Load
 #
 # `car` has 1,728 cars, six features and a class, all categorical. Data of your own needs columns of type
-# category, text, bool or integer; what is missing is NaN. Numbers with fractions are cut into intervals
-# first, for example with `pd.cut`.
+# category, text, bool or integer; what is missing is NaN. Measurements are cut into intervals first, by
+# `discretize`: see "Data of your own" below.
 
 # %%
 car = load_car()
@@ -106,6 +117,24 @@ print("I(buying; maint | class) =", round(cmi("buying", "maint", car, z="class")
 print("I(doors;  maint | class) =", round(cmi("doors", "maint", car, z="class"), 4))
 
 # %% [markdown]
+# ## Draw
+#
+# `plot` draws the network: the class dark, its arcs pale, the arcs between features strong. In a notebook the
+# picture shows itself; `.render(outfile="car.svg", cleanup=True)` writes it to a file. Graphviz draws it, or
+# where there is none, what the extra `plot` installs.
+
+# %%
+plot(tan)
+
+# %% [markdown]
+# `plot_cpt` draws a table, here the chances of each grade of safety in each class of car, for each number of
+# persons. (Charts need matplotlib, from the same extra. They return its axes, so all of it is at hand.)
+
+# %%
+if plt is not None:
+    plot_cpt(tan, "safety").figure.savefig("safety.png", dpi=120)
+
+# %% [markdown]
 # ## Evaluate
 #
 # Log-likelihood, AIC and BIC rate the model of all variables; larger is better, as in R. Conditional
@@ -141,6 +170,8 @@ print("accuracy of the AODE:", round(accuracy(predict(ensemble, car), car["class
 searched = lp(tan_hc("class", car, k=5, epsilon=0.001, smooth=1, rng=0), car, smooth=1)
 print(modelstring(searched))
 print("accuracy after each step:", [round(score, 3) for score in greedy_scores(searched)])
+if plt is not None:
+    plot_scores(searched)
 
 # %% [markdown]
 # ## Compare by cross-validation
@@ -162,13 +193,11 @@ print(accuracies.agg(["mean", "std"]).round(3))
 
 # %% [markdown]
 # The folds one by one: a difference that holds in nearly every fold can be told from one that comes from a
-# single lucky fold. (Charts need matplotlib, which the extra `plot` installs.)
+# single lucky fold. (`compare.py` has more on this.)
 
 # %%
-try:
-    plot_cv(accuracies).figure.savefig("fold_accuracies.png", dpi=120)
-except ImportError as no_matplotlib:
-    print("no chart:", no_matplotlib)
+if plt is not None:
+    plot_cv(accuracies)
 
 # %% [markdown]
 # ## Predict
@@ -192,85 +221,150 @@ print(predict(tan, offers))
 print(predict(tan, offers, prob=True).round(3))
 
 # %% [markdown]
+# An ensemble predicts as one model, and has its networks as `members`, to be inspected one by one.
+
+# %%
+print(predict(ensemble, offers, prob=True).round(3))
+for member in members(ensemble)[:2]:
+    print(modelstring(member))
+
+# %% [markdown]
 # ## Explain
 #
 # Why is the second offer what it is? Each feature adds to the log odds of the predicted class against its
-# strongest rival, and with the prior they sum to the log odds of the posterior.
+# strongest rival, and with the prior they sum to the log odds of the posterior. Above 0 it speaks for the
+# prediction, below 0 for the rival.
 
 # %%
 reasons = explain(tan, offers.loc["second"])
 print(reasons.round(2))
 print("log odds of the posterior:", round(reasons["log_odds"].sum(), 2))
 
-# %%
-try:
-    plot_explanation(tan, offers.loc["second"]).figure.savefig("explanation.png", dpi=120)
-    plot_cpt(tan, "safety").figure.savefig("safety.png", dpi=120)
-except ImportError as no_matplotlib:
-    print("no chart:", no_matplotlib)
-
 # %% [markdown]
-# An ensemble answers through its members.
+# The same as bars, and on the network: blue speaks for the class, orange against it.
 
 # %%
-for member in members(ensemble)[:2]:
-    print(modelstring(member))
-
-# %% [markdown]
-# ## Data of your own
-#
-# Most data needs four things first. Identifiers are left out. Measurements are cut into intervals. Whole
-# numbers with gaps, which pandas reads as floats, become integers that know of missing values. And text
-# columns become categories *before* the data is split, so that both parts know all labels.
+if plt is not None:
+    plot_explanation(tan, offers.loc["second"])
 
 # %%
-raw = pd.DataFrame(
-    {
-        "customer": range(100, 112),
-        "income": [21.5, 48.0, 33.1, 75.9, 18.2, 52.4, 61.0, 29.9, 40.3, 88.8, 25.0, 57.7],
-        "children": [0, 2, None, 1, 0, 3, 2, None, 1, 0, 0, 2],
-        "town": list("AABBABCABBAC"),
-        "buys": ["no", "yes", "no", "yes", "no", "yes", "yes", "no", "yes", "yes", "no", "yes"],
-    }
-)
-ready = raw.drop(columns="customer").assign(
-    income=pd.cut(raw["income"], [0, 30, 60, 100]),
-    children=raw["children"].astype("Int64").astype("category"),
-    town=raw["town"].astype("category"),
-)
-seen, new = ready.iloc[:8], ready.iloc[8:]
-customers = lp(nb("buys", seen), seen, smooth=1)
-print(cpt(customers, "income").round(2))
-print(accuracy(predict(customers, new), new["buys"]), "of the new ones predicted right")
+plot(tan, row=offers.loc["second"])
 
 # %% [markdown]
 # ## Missing values
 #
-# Tables are counted over the rows in which their whole family is observed, and at prediction missing
-# features are summed out exactly. `incomplete.py` has more on this.
+# Nothing has to be filled in. Tables are counted over the rows in which their whole family is observed, and
+# at prediction missing features are summed out exactly. `incomplete.py` has more on this.
 
 # %%
 voting = load_voting()
 votes = lp(tan_cl("Class", voting, score="bic"), voting, smooth=1)
-print(votes)
+print(voting.isna().any(axis=1).sum(), "of", len(voting), "rows are incomplete")
+print(predict(votes, voting.head(3), prob=True).round(4))
 
 # %% [markdown]
-# ## Draw
-#
-# In a notebook the picture shows itself. The class is dark, its arcs pale, the arcs between features
-# strong. With `row=` it explains a prediction: blue speaks for the class, orange against it.
+# A value that training did not have is an error that names it. It can be taken as missing instead.
 
 # %%
-picture = plot(votes)
-explained = plot(votes, row=voting.iloc[0])
-picture  # noqa: B018
+strange = offers.replace({"safety": {"med": "unknown"}})
+try:
+    predict(tan, strange)
+except ValueError as error:
+    print(error)
+print(predict(tan, strange, unseen="missing").tolist())
 
 # %% [markdown]
-# In a script, write it to a file.
+# ## Data of your own
+#
+# As a file might hold it: an identifier, measurements, whole numbers that gaps made floats, text, holes.
+# (These customers are invented: those who earn much or have children tend to buy.)
+
+# %%
+rng = np.random.default_rng(0)
+income, children = rng.normal(40, 15, 300).round(1), rng.integers(4, size=300)
+buys = rng.random(300) < 1 / (1 + np.exp(-(income - 45) / 4 - children + 1))
+raw = pd.DataFrame(
+    {
+        "customer": range(1, 301),
+        "income": income,
+        "children": children.astype(float),
+        "town": rng.choice(["Aden", "Bari", "Cork"], 300),
+        "buys": np.where(buys, "yes", "no"),
+    }
+)
+raw[["income", "children", "town"]] = raw[["income", "children", "town"]].mask(rng.random((300, 3)) < 0.1)
+print(raw.head())
+print(raw.dtypes)
+
+# %% [markdown]
+# Four things make it ready. Identifiers are left out. Whole numbers with gaps become integers, if they are
+# codes or counts to be taken as they are. Text becomes categories *before* the data is split, so that both
+# parts know all labels. And measurements are cut into intervals, at points learned on training data alone:
+# `discretize` returns the data cut, and the function that cuts new data at the same points.
+
+# %%
+ready = raw.drop(columns="customer").assign(
+    children=raw["children"].astype("Int64").astype("category"), town=raw["town"].astype("category")
+)
+seen, new = ready.iloc[:200], ready.iloc[200:]
+train, discretizer = discretize(seen, class_var="buys")
+print(discretizer)
+
+customers = lp(tan_cl("buys", train, score="bic"), train, smooth=1)
+print(cpt(customers, "income").round(2))
+print("of the new ones predicted right:", accuracy(predict(customers, discretizer(new)), new["buys"]))
+
+# %% [markdown]
+# `cv` of data that was cut before knows, through the cut points, the rows it tests. An honest figure comes
+# from cutting anew in each fold; `numeric.py` has more on this.
+
+# %%
+folds = stratified_folds(ready["buys"], k=5, rng=0)
+right = []
+for fold in range(5):
+    train, discretizer = discretize(ready[folds != fold], class_var="buys")
+    model = lp(tan_cl("buys", train, score="bic"), train, smooth=1)
+    tested = ready[folds == fold]
+    right.append(accuracy(predict(model, discretizer(tested)), tested["buys"]))
+print("accuracy:", round(float(np.mean(right)), 3))
+print("of always saying no:", (ready["buys"] == "no").mean().round(3))
+
+# %% [markdown]
+# ## Hand on
+#
+# `write_bif` writes a model to a file that bnlearn, pgmpy and pyAgrum read too, and `read_bif` reads one.
+# `to_networkx`, `to_pgmpy` and `to_pyagrum` turn a model into objects of those libraries, for what this one
+# does not do, such as queries about any variable given any others. Models can be pickled as well.
+
+# %%
+write_bif(tan, "car.bif")
+again = read_bif("car.bif", "class")
+print(modelstring(again) == modelstring(tan), predict(again, car).equals(predict(tan, car)))
+
+# %% [markdown]
+# ## In scikit-learn
+#
+# `BNCClassifier` does what `bnc` and `predict` do, in pipelines and grid searches; its `model_` is a model
+# like any other.
 
 # %%
 try:
-    print("picture:", picture.render(outfile="voting.svg", cleanup=True))
-    print("picture:", explained.render(outfile="voting_explained.svg", cleanup=True))
-except RuntimeError as no_program:
-    print("no picture:", no_program)
+    from sklearn.model_selection import GridSearchCV
+
+    from bnclassify.sklearn import BNCClassifier
+except ImportError as no_sklearn:  # the extra `sklearn` installs it
+    print(no_sklearn)
+else:
+    grid = {"learner": ["nb", "tan_cl", "aode"], "smooth": [0.1, 1]}
+    search = GridSearchCV(BNCClassifier(), grid, cv=5).fit(voting.drop(columns="Class"), voting["Class"])
+    print(search.best_params_, round(search.best_score_, 3))
+    print(search.best_estimator_.model_)
+
+# %% [markdown]
+# ## Read on
+#
+# - `overview.py`: all kinds of classifiers side by side
+# - `compare.py`: which of them is better, and whether the difference is more than chance
+# - `numeric.py`: measurements, cut points, honest cross-validation
+# - `incomplete.py`: missing values in training and prediction, expectation maximisation
+# - `methods.py`: every formula beside its call
