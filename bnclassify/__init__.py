@@ -2,23 +2,26 @@
 
 A data frame goes in at the top, and each stage hands on to the next::
 
-    dataset      data frames become integer codes; input is checked      encode
-    discretization  numbers become intervals                          discretize
-    counts       contingency tables and mutual information
-    model        the values BNC and AODE, and their parts                params families values ...
-    questions    what else one may ask of a model                        cpt modelstring is_nb ...
-    structure    learners of structure that look at counts               nb aode anb tan_cl
-    inference    the log joint of rows and classes
-    parameters   from structure and data to tables                       lp (Dirichlet, MANB, AWNB ...)
-    folds        what cross-validation tests                             stratified_folds
-    search       learners of structure guided by accuracy                fssj bsej tan_hc tan_hcsp kdb
-    recipes      structure and parameters in one call                    bnc
-    evaluation   views of the log joint                                  predict accuracy loglik cv ...
-    explanation  what each feature of a row says about its class         explain
-    sklearn      an estimator for scikit-learn, imported from there       BNCClassifier
-    plotting     pictures: networks, charts                              plot plot_cpt plot_cv ...
-    exchange     objects and files of other libraries                    to_pgmpy write_bif read_bif ...
-    datasets     data to try all this on                                 load_car load_voting
+    dataset         data frames become integer codes; input is checked  encode
+    discretization  numbers become intervals                            discretize
+    counts          contingency tables and mutual information
+    model           the values BNC and AODE, and their parts            params families values ...
+    questions       what else one may ask of a model                    cpt modelstring is_nb ...
+    structure       learners of structure that look at counts alone     nb aode anb tan_cl ...
+    inference       the log joint of rows and classes
+    parameters      from structure and data to tables                   lp min_testing_depths
+    folds           what cross-validation tests                         stratified_folds
+    search          learners of structure guided by accuracy            fssj bsej tan_hc tan_hcsp kdb
+    recipes         structure and parameters in one call                bnc
+    evaluation      views of the log joint, and cross-validation        predict accuracy loglik cv ...
+    explanation     what each feature of a row says about its class     explain
+    sklearn         an estimator for scikit-learn (import it from here) BNCClassifier
+    plotting        pictures: networks, charts                          plot plot_cpt plot_cv ...
+    exchange        objects and files of other libraries                to_pgmpy write_bif read_bif ...
+    datasets        data to try all this on                             load_car load_voting
+
+Verbs take a model, or to learn one the name of the class, and then the data; the rest goes by
+keyword. ``help(verb)`` has the formula, the errors, the source and an example of each.
 
 >>> from bnclassify import accuracy, load_car, lp, predict, tan_cl
 >>> car = load_car()

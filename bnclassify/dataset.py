@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -353,17 +354,29 @@ def _match_column(
     matched = lookup[codes]
     strange = [old[code] for code in np.unique(codes[matched == _UNSEEN])]
     # A column of another type is a mistake, whatever shall become of unseen labels.
-    if strange and (unseen == "error" or {str(x) for x in strange} & {str(x) for x in new}):
+    if strange and (unseen == "error" or _same_text(strange, new) or _uncut(strange, new)):
         raise ValueError(f"column {name!r}: {_unknown(strange, new)}")
     return np.maximum(matched, -1)
 
 
+def _same_text(strange: Iterable[Any], known: Iterable[Any]) -> bool:
+    return bool({str(label) for label in strange} & {str(label) for label in known})
+
+
+def _uncut(strange: Iterable[Any], known: Iterable[Any]) -> bool:
+    """Whether numbers came where the known levels are the intervals of a discretizer."""
+    return str(next(iter(known), "")).startswith("(-inf, ") and all(
+        isinstance(label, Real) for label in strange
+    )
+
+
 def _unknown(strange: list[Any], known: tuple[Any, ...]) -> str:
     """Say which labels are not among the known ones, and what could be the matter."""
-    same_text = {str(label) for label in strange} & {str(label) for label in known}
-    if same_text:
+    if _same_text(strange, known):
         kinds = type(strange[0]).__name__, type(known[0]).__name__
         advice = f"they are of type {kinds[0]} here and {kinds[1]} there; convert the column"
+    elif _uncut(strange, known):
+        advice = "cut new data, too, with the discretizer that discretize returned for the training data"
     else:
         advice = "to declare labels that training data may lack, make the column a category before splitting"
     return f"{listed(strange)} not among the levels that the model knows, {listed(known)}; {advice}"

@@ -123,7 +123,8 @@ def discretize(
     -------
     pandas.DataFrame
         A copy of ``dataset`` with categories for numbers, see `Discretizer`. A column in
-        which no cut was found stays, with the one level ``(-inf, inf)``.
+        which no cut was found stays, with the one level ``(-inf, inf)``; it tells nothing of the
+        class and may be left out.
     Discretizer
         A function that cuts other data frames at the same points; its ``cuts`` tell them.
 

@@ -212,10 +212,10 @@ def _summary(x: Model, facts: dict[str, int | EM | None]) -> str:
 def check_model(x: object) -> Model:
     """Return ``x`` if it is a model, else raise a TypeError."""
     if not isinstance(x, BNC | AODE):
-        raise TypeError(
-            f"x: expected a classifier (BNC or AODE), got {type(x).__name__}; learn one first, "
-            "for example with nb(class_var, dataset)"
-        )
+        advice = "learn one first, for example with nb(class_var, dataset)"
+        if isinstance(getattr(x, "model_", None), BNC | AODE):
+            advice = "its attribute model_ is one"
+        raise TypeError(f"x: expected a classifier (BNC or AODE), got {type(x).__name__}; {advice}")
     return x
 
 

@@ -138,6 +138,8 @@ class BNCClassifier(ClassifierMixin, BaseEstimator):
         for name in ("dag_args", "lp_args"):
             if not isinstance(getattr(self, name), Mapping | None):
                 raise TypeError(f"{name}: expected a dict of arguments, got {getattr(self, name)!r}")
+        if "smooth" in (self.lp_args or {}):
+            raise ValueError("lp_args: smooth is an argument of its own; write BNCClassifier(smooth=...)")
         labels = validate_data(self, y=_as_labels(y))
         check_classification_targets(labels)
         frame = self._frame(X, reset=True)
@@ -219,8 +221,8 @@ class BNCClassifier(ClassifierMixin, BaseEstimator):
             raise ValueError(f"handle_unknown: expected 'error' or 'missing', got {self.handle_unknown!r}")
         if isinstance(X, pd.DataFrame):
             frame = validate_data(self, X, reset=reset, skip_check_array=True)
-            if reset and not frame.shape[1]:
-                raise ValueError("X: no columns to learn from")
+            if reset and not frame.size:
+                raise ValueError(f"X: no {'rows' if frame.shape[1] else 'columns'} to learn from")
         else:
             checks = {"reset": reset, "ensure_all_finite": "allow-nan", "ensure_min_samples": int(reset)}
             array = validate_data(self, X, dtype=None, **checks)

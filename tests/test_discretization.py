@@ -428,3 +428,15 @@ def test_the_refusal_of_numbers_shows_the_way_here() -> None:
     with pytest.raises(TypeError, match="new data with the discretizer"):
         bn.predict(model, data)
     assert bn.predict(model, discretizer(data)).tolist() == list("aabb")
+
+
+@pytest.mark.parametrize("unseen", ["error", "missing"])
+def test_whole_numbers_that_were_not_cut_are_never_taken_as_missing(unseen: str) -> None:
+    data = pd.DataFrame({"x": [1, 2, 3, 4], "y": list("aabb")})
+    frame, discretizer = bn.discretize(data, class_var="y")
+    model = bn.lp(bn.nb("y", frame), frame, smooth=1)
+    with pytest.raises(ValueError, match=r"column 'x': 1, 2, 3, 4 not among .* cut new data, too"):
+        bn.predict(model, data, unseen=unseen)
+    with pytest.raises(ValueError, match=r"column 'x': 3 not among .* cut new data, too"):
+        bn.explain(model, {"x": 3}, unseen=unseen)
+    assert bn.predict(model, discretizer(data), unseen=unseen).tolist() == list("aabb")

@@ -330,6 +330,17 @@ def test_data_that_is_refused(data: Any, error: type[Exception], message: str) -
         BNCClassifier().fit(data, [0, 1, 0])
 
 
+def test_no_rows_are_refused() -> None:
+    frame = pd.DataFrame({"a": ["u"], "y": ["v"]}).head(0)
+    with pytest.raises(ValueError, match="X: no rows to learn from"):
+        BNCClassifier().fit(frame[["a"]], frame["y"])
+
+
+def test_verbs_point_to_the_model_inside() -> None:
+    with pytest.raises(TypeError, match="got BNCClassifier; its attribute model_ is one"):
+        bn.nparams(BNCClassifier().fit([["a"], ["b"]], [0, 1]))
+
+
 def test_fractions_are_refused_in_prediction_too() -> None:
     clf = BNCClassifier(handle_unknown="missing").fit([[0], [1], [1]], [0, 1, 1])
     with pytest.raises(TypeError, match="column 'x0': expected categories"):
@@ -344,6 +355,7 @@ def test_fractions_are_refused_in_prediction_too() -> None:
         ({"smooth": -1}, ValueError, "smooth: expected"),
         ({"dag_args": ["aic"]}, TypeError, "dag_args: expected a dict"),
         ({"lp_args": "em"}, TypeError, "lp_args: expected a dict"),
+        ({"lp_args": {"smooth": 1}}, ValueError, "lp_args: smooth is an argument of its own"),
         ({"lp_args": {"manb_prior": 2}}, ValueError, "manb_prior"),
         ({"handle_unknown": "ignore"}, ValueError, "handle_unknown: expected 'error' or 'missing'"),
         ({"random_state": "seed"}, TypeError, "rng: expected a seed"),

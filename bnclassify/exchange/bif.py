@@ -43,6 +43,8 @@ def write_bif(x: BNC, path: str | os.PathLike[str]) -> None:
 
     Raises
     ------
+    OSError
+        If the file cannot be written.
     TypeError
         If ``x`` is an ensemble; write each of ``members(x)``.
     ValueError
@@ -57,6 +59,10 @@ def write_bif(x: BNC, path: str | os.PathLike[str]) -> None:
     none of the signs ``, ; ( ) { } "``, no ``//`` or ``/*``, and no spaces but single ones
     between words. Labels are text, integers, floats or bools. For those that are not text, a
     property tells `read_bif` their type; other programs read them as text.
+
+    The intervals of `discretize`, such as ``(-inf, 5.1]``, are not such labels. Rename them before
+    learning, and in new data alike: ``frame[name].cat.rename_categories(lambda label:
+    label.strip("(])").replace(", ", " to "))`` makes ``-inf to 5.1`` of it.
 
     pgmpy 1.1 reads all that, but for names that differ in case alone; bnlearn, but for variables
     of one level and, in some versions, names with ``-``. pyAgrum's reader, which keeps 32 bits of
@@ -230,7 +236,7 @@ def read_bif(path: str | os.PathLike[str], class_var: str) -> BNC:
 
 def _as_path(path: object) -> Path:
     if not isinstance(path, str | os.PathLike):
-        raise TypeError(f"path: expected the name of a file, got {path!r}")
+        raise TypeError(f"path: expected the name of a file, got {type(path).__name__}")
     return Path(path)
 
 

@@ -104,6 +104,9 @@ def lp(
     return θ^w, renormalised; AWNB takes w as the mean over trees of 1/√depth [3]_, WANBIA maximises
     Σ ln P(class | features) over w in [0, 1] [4]_.
 
+    EM maximises Σ ln P(what the row shows) + smooth Σ ln θ, over rows and over all entries of the tables
+    [5]_. On complete data that gives the estimates above.
+
     References
     ----------
     .. [1] Heckerman, D., Geiger, D., Chickering, D. M. (1995). Learning Bayesian networks: the
@@ -114,6 +117,8 @@ def lp(
        Knowledge-Based Systems 20.
     .. [4] Zaidi, N. A., Cerquides, J., Carman, M. J., Webb, G. I. (2013). Alleviating naive
        Bayes attribute independence assumption by attribute weighting. JMLR 14.
+    .. [5] Lauritzen, S. L. (1995). The EM algorithm for graphical association models with missing
+       data. Computational Statistics & Data Analysis 19.
 
     Examples
     --------
