@@ -109,8 +109,8 @@ print(cpt(tan, "maint").xs("vgood", axis="columns", level="class").round(2))
 print(params(tan)["maint"].shape, "free parameters in all:", nparams(tan))
 
 # %% [markdown]
-# The class tells how much two features know about each other: `cmi` is the conditional mutual information,
-# in nats, that decides about arcs.
+# How much do two features know about each other, once the class is known? `cmi` is the conditional mutual
+# information, in nats, by which `tan_cl` chooses arcs.
 
 # %%
 print("I(buying; maint | class) =", round(cmi("buying", "maint", car, z="class"), 4))
