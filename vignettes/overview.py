@@ -1,0 +1,295 @@
+# %% [markdown]
+# # Bayesian network classifiers, one by one
+#
+# What each classifier of the package assumes, what its structure looks like on real data, how well it
+# predicts, and when to take it. No knowledge of Bayesian networks is needed, only of conditional
+# probability.
+#
+# All of them are models of one kind. A classifier here is a joint distribution of the class C and the
+# features X₁ … Xₙ, written as a product of small tables,
+#
+#     P(c, x₁, …, xₙ) = P(c) · P(x₁ | parents of X₁, c) · … · P(xₙ | parents of Xₙ, c)
+#
+# and it predicts the class that is likeliest given the features, which by Bayes' rule is the one with the
+# greatest joint probability. The *parents* of a feature are the few other features that its table looks
+# at. A picture of who is parent of whom is the *structure*; the classifiers differ in which structures they
+# allow, how they choose one, and, at the end of this page, how they fill in the tables.
+#
+# More parents mean fewer assumptions and more numbers to estimate from the same rows. That is the trade
+# in all that follows.
+
+# %%
+import pandas as pd
+
+from bnclassify import (
+    bnc,
+    cmi,
+    cpt,
+    cv,
+    feature_weights,
+    greedy_scores,
+    load_car,
+    load_voting,
+    manb_arc_posterior,
+    members,
+    modelstring,
+    nparams,
+    plot,
+    plot_weights,
+    stratified_folds,
+    tan_cl,
+)
+
+# %% [markdown]
+# ## Two data sets, one set of folds each
+#
+# `car` rates 1,728 cars by price, doors, seats, boot and safety. `votes` are the members of the 1984 House
+# who voted on all 16 issues, and their party. The first has few features that work together, the second
+# many that repeat each other.
+#
+# Accuracy is measured by ten-fold cross-validation: structure and tables are learned on nine tenths of the
+# rows and tested on the rest, ten times. Every classifier gets the same folds. The share of the largest
+# class is what a guess without features gets right.
+
+# %%
+DATA = {"car": ("class", load_car()), "votes": ("Class", load_voting().dropna())}
+FOLDS = {name: stratified_folds(frame[target], 10, rng=1) for name, (target, frame) in DATA.items()}
+results = pd.DataFrame(columns=["car", "votes", "numbers, car", "numbers, votes"], dtype=float)
+
+
+def rate(name, learner, dag_args=None, **parameters):
+    """Learn a classifier on both data sets, note its accuracies, and return the two models."""
+    models = {
+        data: bnc(learner, target, frame, smooth=1, dag_args=dag_args, **parameters)
+        for data, (target, frame) in DATA.items()
+    }
+    accuracies = [cv(model, DATA[data][1], folds=FOLDS[data]) for data, model in models.items()]
+    results.loc[name] = accuracies + [sum(map(nparams, members(model))) for model in models.values()]
+    print(f"{name}: {accuracies[0]:.3f} on car, {accuracies[1]:.3f} on votes")
+    return models
+
+
+for name, (target, frame) in DATA.items():
+    print(f"{name}: {len(frame)} rows, {frame.shape[1] - 1} features")
+    print(frame[target].value_counts(normalize=True).round(3).to_string(), "\n")
+
+# %% [markdown]
+# ## Naive Bayes
+#
+# **Assumes** that features are independent within each class. The class is the only parent of every
+# feature, so there is no structure to learn, and a table for each feature is enough: its distribution
+# within each class, counted in one pass over the data.
+
+# %%
+naive = rate("naive Bayes", "nb")
+plot(naive["car"])
+
+# %% [markdown]
+# A table is read downwards: of the very good cars, what share is of high, of medium, of low safety.
+# `smooth=1` adds one imagined row to each cell, so that nothing is impossible only because it was not seen.
+
+# %%
+print(cpt(naive["car"], "safety").round(3))
+
+# %% [markdown]
+# The assumption is nearly always false. Prediction often survives that, because it needs only the right
+# class to come first, not the right probabilities; the probabilities are often too near to 0 and 1, since
+# features that repeat each other are counted as if each were news.
+#
+# **Take it** as the yardstick, with few rows, with very many features, or where tables must be explained to
+# others. **Read:** Minsky (1961); Domingos and Pazzani (1997), on why it works; Hand and Yu (2001).
+
+# %% [markdown]
+# ## Tree-augmented naive Bayes, by Chow and Liu
+#
+# **Assumes** that, within a class, each feature depends on at most one other, and that these arcs form a tree
+# or, with a score that charges for numbers, a forest. Chow and Liu's algorithm finds the best such
+# tree exactly: it weighs each pair of features by how much one tells about the other given the class, in
+# nats, and keeps the heaviest arcs that make no cycle.
+#
+# In the car data every combination of features occurs once, so no feature tells anything about another.
+# Within a class they do, which is what naive Bayes cannot see:
+
+# %%
+car = DATA["car"][1]
+print("I(persons; safety)         =", round(cmi("persons", "safety", car), 4))
+print("I(persons; safety | class) =", round(cmi("persons", "safety", car, z="class"), 4))
+print("I(doors;  lug_boot | class) =", round(cmi("doors", "lug_boot", car, z="class"), 4))
+
+# %%
+tan = rate("TAN (Chow-Liu)", "tan_cl", {"score": "aic"})
+plot(tan["car"])
+
+# %% [markdown]
+# The score decides how many arcs there are. With `"loglik"` all features hang in one tree, as likelihood
+# always gains by an arc. `"aic"` and `"bic"` leave out arcs that do not pay for their numbers; BIC charges
+# more. The number of arcs between features that each score keeps:
+
+# %%
+for name, (target, frame) in DATA.items():
+    structures = {score: tan_cl(target, frame, score=score) for score in ("loglik", "aic", "bic")}
+    arcs = {score: sum(len(f) - 2 for f in x.families if len(f) > 2) for score, x in structures.items()}
+    print(name, arcs)
+
+# %% [markdown]
+# **Take it** as the first step beyond naive Bayes: it costs one pass over pairs of features, has no search
+# and no luck in it, and its picture can be discussed with those who know the matter. `tan_hc` and
+# `tan_hcsp` look for a tree that predicts well instead of one that fits well, by cross-validation; they
+# take longer. **Read:** Friedman, Geiger and Goldszmidt (1997); Chow and Liu (1968); Keogh and Pazzani
+# (2002).
+
+# %%
+searched = rate("TAN (hill climbing)", "tan_hc", {"k": 5, "epsilon": 0.001, "smooth": 1, "rng": 0})
+print(modelstring(searched["car"]))
+
+# %% [markdown]
+# ## Semi-naive Bayes
+#
+# **Assumes** that features fall into groups: within a group anything goes, between groups there is
+# independence given the class, and some features may be left out altogether. A group acts like one feature
+# whose values are all combinations, so a group of three is a large table. Groups are found by greedy search
+# for cross-validated accuracy. `fssj` starts with no feature and adds or joins, `bsej` starts with naive
+# Bayes and removes or joins.
+
+# %%
+backward = rate("semi-naive (bsej)", "bsej", {"k": 5, "epsilon": 0.001, "smooth": 1, "rng": 0})
+plot(backward["car"])
+
+# %% [markdown]
+# Forward search can be blind. On car no single feature beats the guess of the largest class, so `fssj`
+# stops before it starts; the features work only together. On votes the same search finds that one issue
+# is nearly enough:
+
+# %%
+forward = rate("semi-naive (fssj)", "fssj", {"k": 5, "epsilon": 0.001, "smooth": 1, "rng": 0})
+for name, model in forward.items():
+    print(
+        f"{name}: {modelstring(model)}, accuracy step by step {[round(s, 3) for s in greedy_scores(model)]}"
+    )
+
+# %% [markdown]
+# **Take `bsej`** where a few features interact strongly and there are rows enough to fill a joint table;
+# **take `fssj`** where most features are expected to be useless and a short model is wanted. Both choose by
+# an accuracy that they have looked at many times, so believe only an outer cross-validation, as here.
+# **Read:** Kononenko (1991); Pazzani (1996).
+
+# %% [markdown]
+# ## k-dependence Bayes
+#
+# **Assumes** that, within a class, each feature depends on at most k others: naive Bayes is k = 0, a tree is
+# k = 1. `kdb` climbs from naive Bayes by the arc that helps accuracy most, as long as one does. With `kdbk=2`
+# a table has two parents and the class:
+
+# %%
+dependent = rate("k-dependence, k = 2", "kdb", {"k": 5, "kdbk": 2, "epsilon": 0.001, "smooth": 1, "rng": 0})
+plot(dependent["car"])
+
+# %% [markdown]
+# **Take it** with thousands of rows and interactions of three features. With few rows its tables have more
+# cells than there are rows to fill them, and k is one more thing to choose. **Read:** Sahami (1996), for the
+# structure; his way to find it is by mutual information, here it is by search.
+
+# %% [markdown]
+# ## Averaged one-dependence estimators
+#
+# **Assumes** nothing of one tree: it takes n small models, in each of which one feature is parent of all
+# others, and averages their joint probabilities. There is no structure to choose, so nothing varies with
+# the choice. Here is one of its six members on car, that of `buying`:
+
+# %%
+averaged = rate("AODE", "aode")
+plot(members(averaged["car"])[0])
+
+# %% [markdown]
+# **Take it** when prediction is all that counts: it is fast to learn, has no tuning, and did well on the
+# average of the many data sets of its authors. Its price is memory, a table for each pair of features, and
+# that there is no one picture to show. **Read:** Webb, Boughton and Wang (2005).
+
+# %% [markdown]
+# ## Weighting: MANB, AWNB, WANBIA
+#
+# The last three keep the structure of naive Bayes and change its tables. Each moderates what a feature may
+# say.
+#
+# - **MANB** averages over all naive Bayes structures with and without each arc. Features that have nothing
+#   to do with the class fade out.
+# - **AWNB** raises each table to a power between 0 and 1, greater the earlier decision trees test the
+#   feature.
+# - **WANBIA** chooses those powers together so that the class is predicted best, in conditional likelihood.
+#   Of features that repeat each other, some get little weight.
+
+# %%
+manb = rate("MANB", "nb", manb_prior=0.5)
+awnb = rate("AWNB", "nb", awnb_trees=10, rng=0)
+wanbia = rate("WANBIA", "nb", wanbia=True)
+faded = manb_arc_posterior(manb["votes"])
+print("\nMANB, arcs less likely than not:", faded[faded < 0.5].round(3).to_dict())
+print("WANBIA, features with no weight left:", int((feature_weights(wanbia["votes"]) < 0.005).sum()), "of 16")
+
+# %%
+try:
+    plot_weights(wanbia["votes"]).figure.savefig("wanbia_weights.png", dpi=120)
+except ImportError as no_matplotlib:
+    print("no chart:", no_matplotlib)
+
+# %% [markdown]
+# **Take MANB** with many features and few rows, **WANBIA** where features repeat each other, **AWNB** as a
+# cheap try. None can find an interaction, and on car none does better than naive Bayes. `methods.py` has
+# more. **Read:** Dash and Cooper (2002), Wei, Visweswaran and Cooper (2011); Hall (2007); Zaidi, Cerquides,
+# Carman and Webb (2013).
+
+# %% [markdown]
+# ## All of them
+#
+# Accuracies on the same folds, and how many numbers the tables hold: free parameters, an AODE's those of its
+# members together.
+
+# %%
+shares = [frame[target].value_counts(normalize=True).max() for target, frame in DATA.values()]
+results.loc["largest class"] = [*shares, 0, 0]
+print(results.round(3).astype(dict.fromkeys(results.columns[2:], int)).to_string())
+
+# %% [markdown]
+# Two data sets, two orders. On car TAN, `bsej`, k-dependence and AODE, which let features work together,
+# are ahead; on votes `fssj`, AWNB and WANBIA, which pick or weigh features. What differs by one in a
+# hundred on 232 members is two or three of them: `compare.py` shows how to tell such a difference from
+# luck.
+#
+# | classifier | within a class | how it is found | take it when |
+# |---|---|---|---|
+# | `nb` | all features independent | nothing to find | few rows; as a yardstick |
+# | `tan_cl` | a tree or forest | exactly, from pairs | pairs of features interact; a picture is wanted |
+# | `tan_hc`, `tan_hcsp` | a tree or forest | search for accuracy | accuracy matters more than fit |
+# | `bsej`, `fssj` | independent groups | search for accuracy | a few features interact, others are useless |
+# | `kdb` | up to k parents each | search for accuracy | many rows, interactions of three |
+# | `aode` | n models averaged | nothing to find | only prediction counts |
+# | `lp(manb_prior=)` | independent, or no arc | exact average | many features, few rows |
+# | `lp(awnb_trees=)` | independent, damped | from decision trees | a cheap try |
+# | `lp(wanbia=True)` | independent, damped | optimisation | features repeat each other |
+
+# %% [markdown]
+# ## References
+#
+# - Bielza, C., Larrañaga, P. (2014). Discrete Bayesian network classifiers: a survey. ACM Computing Surveys
+#   47. *The map of the whole field.*
+# - Chow, C. K., Liu, C. N. (1968). Approximating discrete probability distributions with dependence trees.
+#   IEEE Transactions on Information Theory 14.
+# - Dash, D., Cooper, G. F. (2002). Exact model averaging with naive Bayesian classifiers. ICML 2002.
+# - Domingos, P., Pazzani, M. (1997). On the optimality of the simple Bayesian classifier under zero-one loss.
+#   Machine Learning 29.
+# - Friedman, N., Geiger, D., Goldszmidt, M. (1997). Bayesian network classifiers. Machine Learning 29.
+# - Hall, M. (2007). A decision tree-based attribute weighting filter for naive Bayes. Knowledge-Based
+#   Systems 20.
+# - Hand, D. J., Yu, K. (2001). Idiot's Bayes: not so stupid after all? International Statistical Review 69.
+# - Keogh, E. J., Pazzani, M. J. (2002). Learning the structure of augmented Bayesian classifiers.
+#   International Journal on Artificial Intelligence Tools 11.
+# - Kononenko, I. (1991). Semi-naive Bayesian classifier. EWSL 91.
+# - Minsky, M. (1961). Steps toward artificial intelligence. Proceedings of the IRE 49.
+# - Pazzani, M. (1996). Constructive induction of Cartesian product attributes. ISIS 96.
+# - Sahami, M. (1996). Learning limited dependence Bayesian classifiers. KDD 96.
+# - Webb, G. I., Boughton, J. R., Wang, Z. (2005). Not so naive Bayes: aggregating one-dependence estimators.
+#   Machine Learning 58.
+# - Wei, W., Visweswaran, S., Cooper, G. F. (2011). The application of naive Bayes model averaging to predict
+#   Alzheimer's disease from genome-wide data. JAMIA 18.
+# - Zaidi, N. A., Cerquides, J., Carman, M. J., Webb, G. I. (2013). Alleviating naive Bayes attribute
+#   independence assumption by attribute weighting. Journal of Machine Learning Research 14.
