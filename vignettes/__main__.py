@@ -40,6 +40,12 @@ except ImportError as error:
         "pages need Markdown and Pygments, which are not installed: pip install 'pybnclassify[vignettes]'"
     ) from error
 
+START = """<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">"""
+
 CSS = """
 body { max-width: 60rem; margin: 2rem auto 4rem; padding: 0 1.2rem; color: #1f2933; background: #fff;
        font: 1.05rem/1.6 Georgia, "DejaVu Serif", serif; }
@@ -83,7 +89,9 @@ def title_of(path: Path) -> tuple[str, str]:
     source = path.read_text(encoding="utf-8")
     prose = "".join(f"{cell.text}\n\n" for cell in read_cells(source) if cell.prose)
     heading = re.search(r"^# +(.+)\s+((?:.+\n)*)", prose, flags=re.MULTILINE)
-    return heading.groups() if heading else (path.stem, ast.get_docstring(ast.parse(source)) or "")
+    if heading is None:
+        return path.stem, ast.get_docstring(ast.parse(source)) or ""
+    return heading[1], heading[2]
 
 
 def run(cell: Cell, path: Path, namespace: dict[str, Any]) -> tuple[str, Any]:
@@ -92,10 +100,12 @@ def run(cell: Cell, path: Path, namespace: dict[str, Any]) -> tuple[str, Any]:
     try:
         # Blank lines before it, so that tracebacks number lines as the file does.
         tree = ast.parse("\n" * (cell.line - 1) + cell.text, str(path))
-        last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
+        last = tree.body[-1] if tree.body else None
+        if isinstance(last, ast.Expr):
+            tree.body.pop()
         with contextlib.redirect_stdout(printed):
             exec(compile(tree, str(path), "exec"), namespace)
-            if last is not None:
+            if isinstance(last, ast.Expr):
                 value = eval(compile(ast.Expression(last.value), str(path), "eval"), namespace)
     except (Exception, SystemExit) as error:
         frames = traceback.extract_tb(error.__traceback__)
@@ -115,7 +125,9 @@ def picture(svg: str) -> str:
 def figures() -> Iterator[str]:
     """Yield the open figures of matplotlib, and close them."""
     plt = sys.modules.get("matplotlib.pyplot")
-    for number in plt.get_fignums() if plt else ():
+    if plt is None:
+        return
+    for number in plt.get_fignums():
         figure, file = plt.figure(number), io.BytesIO()
         figure.savefig(file, dpi=192, bbox_inches="tight")
         data = base64.b64encode(file.getvalue()).decode()
@@ -161,12 +173,10 @@ def body(path: Path) -> Iterator[str]:
 
 def write_page(file: Path, title: str, content: str) -> None:
     """Write a page of HTML that needs nothing else."""
-    style = CSS + HtmlFormatter().get_style_defs(".code")
-    head = f'<meta charset="utf-8">\n<title>{html.escape(title)}</title>\n<style>{style}</style>'
-    text = (
-        f'<!DOCTYPE html>\n<html lang="en">\n<head>\n{head}\n</head>\n<body>\n{content}\n</body>\n</html>\n'
+    head = (
+        f"<title>{html.escape(title)}</title>\n<style>{CSS}{HtmlFormatter().get_style_defs('.code')}</style>"
     )
-    file.write_text(text, encoding="utf-8")
+    file.write_text(f"{START}\n{head}\n</head>\n<body>\n{content}\n</body>\n</html>\n", encoding="utf-8")
 
 
 def render(path: Path, folder: Path) -> None:

@@ -233,8 +233,8 @@ except ImportError as no_matplotlib:
     print("no chart:", no_matplotlib)
 
 # %% [markdown]
-# The two disagree about `immigration`: MANB asks what a feature says on its own, WANBIA what it adds to the
-# others.
+# MANB and WANBIA disagree about `immigration`: MANB asks what a feature says on its own, WANBIA what it
+# adds to the others.
 #
 # **Take MANB** with many features and few rows, **WANBIA** where features repeat each other, **AWNB** as a
 # cheap try. None can find an interaction, and on car none does better than naive Bayes. `methods.py` has
