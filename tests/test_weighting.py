@@ -14,7 +14,7 @@ from scipy.special import gammaln
 
 import bnclassify as bn
 from bnclassify.dataset import encode
-from bnclassify.parameters import tree
+from bnclassify.parameters import tree, wanbia
 from bnclassify.parameters.awnb import depth_weights
 from bnclassify.parameters.tree import testing_depths as depths_of_trees
 from bnclassify.parameters.wanbia import objective_of
@@ -251,3 +251,25 @@ def test_trees_in_portions_are_the_same(car: pd.DataFrame, monkeypatch: pytest.M
     monkeypatch.setattr(tree, "_SAMPLED_ROWS", 1)
     apart = bn.feature_weights(bn.lp(bn.nb("class", car), car, smooth=1, awnb_trees=4, rng=0))
     pd.testing.assert_series_equal(together, apart)
+
+
+def noisy_copies(seed: int) -> pd.DataFrame:
+    """Four features that copy a class of three labels, but for noise."""
+    rng = np.random.default_rng(seed)
+    label = rng.integers(3, size=120)
+    noise = [(rng.random(120) < 0.2) * rng.integers(3, size=120) for _ in range(4)]
+    return pd.DataFrame({f"x{i}": (label + shift) % 3 for i, shift in enumerate(noise)} | {"class": label})
+
+
+@pytest.mark.parametrize("seed", [18, 44])
+def test_wanbia_does_not_warn_of_an_optimum_that_was_reached(seed: int) -> None:
+    # In these the line search fails for want of digits, where the slope is 1e-7 or less.
+    frame = noisy_copies(seed)
+    bn.lp(bn.nb("class", frame), frame, smooth=1, wanbia=True)
+
+
+def test_wanbia_warns_if_it_stopped_early(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(wanbia, "_ITERATIONS", 1)
+    frame = noisy_copies(0)
+    with pytest.warns(UserWarning, match="the optimiser stopped early"):
+        bn.lp(bn.nb("class", frame), frame, smooth=1, wanbia=True)
