@@ -90,7 +90,7 @@ def contingency_tables(data: Dataset, families: Sequence[Sequence[int]]) -> Arra
         )
     members = np.array(families, dtype=np.intp).T
     counts = np.empty((len(families), cells))
-    size = max(1, _BLOCK_ITEMS // max(1, len(data)))
+    size = max(1, min(_BLOCK_ITEMS // max(1, len(data)), _BLOCK_ITEMS // cells))
     for start in range(0, len(families), size):
         block = slice(start, start + size)
         counts[block] = _count_block(data, members[:, block], shape)
@@ -234,43 +234,32 @@ def _count_pairs(
 
 def check_all_pairs(data: Dataset, features: Sequence[int], class_column: int) -> None:
     """Raise a ValueError if tables of all pairs of features would have more than ``MAX_CELLS`` cells."""
-    longest = max(features, key=data.cards.__getitem__)
-    cells = sum(data.cards[f] for f in features) ** 2 * data.cards[class_column]
+    cards = [data.cards[f] for f in features]
+    cells = (sum(cards) ** 2 - sum(card**2 for card in cards)) * data.cards[class_column]
     if cells > MAX_CELLS:
+        longest = features[cards.index(max(cards))]
         raise ValueError(
             f"dataset: tables of all pairs of features would have {cells:,} cells, more than {MAX_CELLS:,}; "
-            "use fewer features, or merge rare levels "
-            f"({data.columns[longest]!r} has {data.cards[longest]:,})"
+            f"use fewer features, or merge rare levels ({data.columns[longest]!r} has {max(cards):,})"
         )
 
 
 def all_pair_counts(data: Dataset, features: Sequence[int], class_column: int) -> Array:
-    """Count the joint levels of all pairs of features in each class.
+    """Count the joint levels of all pairs of features in each class, for features with few levels.
 
     Returns
     -------
     (levels of all features, levels of all features, classes) array
-        The levels of the features follow one another in order. Where a feature meets itself
-        is no count of use.
+        The levels of the features follow one another in order. Where a feature meets itself,
+        the diagonal has its counts.
     """
-    cards = np.array([data.cards[f] for f in features])
-    n_classes, n = data.cards[class_column], int(cards.sum())
-    feature = np.repeat(np.arange(len(cards)), cards)
-    starts = np.cumsum(cards) - cards
-    levels = np.arange(n) - starts[feature]
-    counts = np.zeros((n, n, n_classes))
-    small, large = part_by_levels(data, features)
-    few = np.nonzero(np.isin(feature, small))[0]
-    if small:
-        tables = pair_tables(data, np.asarray(features)[feature[few]], levels[few], class_column)
-        for value, table in enumerate(tables):
-            counts[few[:, None], few, value] = table
-    spans = [slice(start, start + card) for start, card in zip(starts, cards, strict=True)]
-    for done, i in enumerate(large):
-        for j in small + large[:done]:
-            table = contingency_tables(data, [(features[i], features[j], class_column)])[0]
-            counts[spans[i], spans[j]] = table
-            counts[spans[j], spans[i]] = table.swapaxes(0, 1)
+    cards = [data.cards[f] for f in features]
+    columns = np.repeat(features, cards)
+    levels = np.concatenate([np.arange(card) for card in cards])
+    tables = pair_tables(data, columns, levels, class_column)
+    counts = np.empty((len(levels), len(levels), data.cards[class_column]))
+    for value, table in enumerate(tables):
+        counts[:, :, value] = table
     return counts
 
 

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from .immutable import Immutable
+from .immutable import Immutable, lock
 from .messages import listed, suggestion, warn
 from .probs import Codes
 
@@ -58,7 +58,9 @@ class Dataset(Immutable):
     @cached_property
     def incomplete(self) -> NDArray[np.bool_]:
         """Which columns have a missing value."""
-        return self.codes.min(axis=1, initial=0) < 0
+        incomplete: NDArray[np.bool_] = self.codes.min(axis=1, initial=0) < 0
+        lock(incomplete)
+        return incomplete
 
     @cached_property
     def positions(self) -> dict[Hashable, int]:

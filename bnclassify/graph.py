@@ -109,10 +109,11 @@ def maximum_forest(weights: Array, keep: NDArray[np.bool_], roots: Iterable[int]
 
 
 def _contenders(weights: Array, keep: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Tell which edges can be in a forest of maximum weight, whatever becomes of ties.
+    """Tell which edges can be in a forest of maximum weight, ties within the tolerance allowed for.
 
     Prim's algorithm grows one such forest, and with it the least weight on the path between
-    any two of its vertices. An edge of less weight than that has no place in any.
+    any two of its vertices. An edge of less weight than that has no place in any, and no say
+    in which of the others are tied.
     """
     n = len(weights)
     lowest = np.finfo(float).min

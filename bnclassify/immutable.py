@@ -18,8 +18,14 @@ class Immutable:
     def __post_init__(self) -> None:
         for value in vars(self).values():
             for item in value if isinstance(value, tuple) else (value,):
-                if isinstance(item, np.ndarray):
-                    item.setflags(write=False)
+                lock(item)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), tuple(getattr(self, field.name) for field in fields(self))  # type: ignore[arg-type]
+
+
+def lock(value: object) -> None:
+    """Make an array read-only, and what it is a view of."""
+    while isinstance(value, np.ndarray):
+        value.setflags(write=False)
+        value = value.base

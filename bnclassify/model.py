@@ -10,11 +10,15 @@ from itertools import accumulate, pairwise
 from math import prod
 from typing import Any, TypeAlias
 
+import numpy as np
+
 from .dataset import Dataset, Levels
 from .immutable import Immutable
 from .probs import Array
 
 Family: TypeAlias = tuple[Hashable, ...]
+
+_FEW_LEVELS = 8  # a feature, on average
 
 
 @dataclass(frozen=True)
@@ -137,11 +141,11 @@ class AODE(Immutable):
         The labels of each feature, and of the class at the end; None until data was seen.
     priors : (features, classes) read-only array, or None
         P(class) in each estimator; None until `lp`, as the next two.
-    superparents : (levels, classes) read-only array, or None
+    superparents : (levels of all features, classes) read-only array, or None
         P(level | class), in the estimator whose superparent has the level.
-    children : (levels, levels, classes) read-only array, or None
-        P(first level | second level, class), in the estimator whose superparent has the
-        second level. 1 where both are levels of the superparent.
+    children : tuple of read-only arrays, or None
+        P(level | level of the superparent, class) in each estimator, (levels of all other
+        features, levels of the superparent, classes).
     recipe : Recipe or None
     em : tuple of EM, or None
         How expectation maximisation went in each estimator, if it made the parameters.
@@ -152,7 +156,7 @@ class AODE(Immutable):
     levels: Levels | None = None
     priors: Array | None = None
     superparents: Array | None = None
-    children: Array | None = None
+    children: tuple[Array, ...] | None = None
     recipe: Recipe | None = None
     em: tuple[EM, ...] | None = None
 
@@ -163,9 +167,14 @@ class AODE(Immutable):
 
     @property
     def spans(self) -> list[slice]:
-        """Where the levels of each feature lie in the stacked arrays."""
+        """Where the levels of each feature lie among those of all."""
         ends = list(accumulate(len(labels) for labels in (self.levels or ())[:-1]))
         return [slice(start, end) for start, end in pairwise([0, *ends])]
+
+    @property
+    def has_few_levels(self) -> bool:
+        """Whether products of matrices with a row or column a level beat looking features up."""
+        return self.spans[-1].stop <= _FEW_LEVELS * len(self.features)
 
     def _member(self, i: int) -> BNC:
         superparent = self.features[i]
@@ -178,10 +187,9 @@ class AODE(Immutable):
         )
         cpts = None
         if self.priors is not None and self.superparents is not None and self.children is not None:
-            spans = self.spans
-            own = self.children[:, spans[i]]
-            tables = [own[span] for span in spans]
-            tables[i] = self.superparents[spans[i]]
+            ends = accumulate(span.stop - span.start for j, span in enumerate(self.spans) if j != i)
+            *tables, _ = np.split(self.children[i], list(ends))
+            tables.insert(i, self.superparents[self.spans[i]])
             cpts = (*tables, self.priors[i])
         em = self.em[i] if self.em is not None else None
         return BNC(self.class_var, families, self.levels, cpts, self.recipe, em=em)

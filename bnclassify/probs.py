@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import reduce
 from typing import Any
 
@@ -64,11 +65,10 @@ def first_best(scores: Array) -> NDArray[np.intp]:
     return first
 
 
-def _reduce(operation: np.ufunc, parts: Array) -> Array:
-    """Reduce over the first axis, part by part where parts are long.
+def _reduce(operation: Callable[[Array, Array], Array], parts: Array) -> Array:
+    """Reduce over the first axis, part by part.
 
-    NumPy is slow along axes that are short and next to each other in memory, as classes are.
+    NumPy's own reductions are slow along axes that are short and next to each other in memory, as
+    classes are, and the order in which they add up depends on the other axes.
     """
-    if len(parts) > parts[0].size:
-        return operation.reduce(parts)
     return reduce(operation, parts)

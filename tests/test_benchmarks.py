@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from time import sleep
+
 import pytest
 
 pytest.importorskip("sklearn", reason="scikit-learn is not installed; the extra bench has it")
@@ -32,10 +34,11 @@ def test_growth_jobs_run() -> None:
 
 def test_times_and_memory() -> None:
     calls: list[int] = []
-    timing = time_pairs(lambda: calls.append(1), lambda: calls.append(2), 0.001)
+    timing = time_pairs(lambda: calls.append(1), lambda: calls.append(2) or sleep(0.02), 0.1)
     assert calls[::2].count(1) == calls[1::2].count(2) == len(calls) / 2
-    assert timing.ours > 0
-    assert time_alone(lambda: None, 0).ours > 0
+    assert timing.ours < 0.02 <= (timing.theirs or 0)
+    assert (timing.ratio or 1) < 1
+    assert time_alone(lambda: sleep(0.01), 0).ours >= 0.01
     assert peak_memory(lambda: bytearray(1_000_000)) >= 1_000_000
 
 
@@ -43,5 +46,11 @@ def test_times_and_memory() -> None:
 def test_a_peer_apart_is_ended_when_patience_is() -> None:
     timing, result = time_apart(lambda: None, lambda: "done", 0.01, patience=60)
     assert (timing.ended, result) == (True, "done")
-    timing, result = time_apart(lambda: None, lambda: __import__("time").sleep(60), 0.01, patience=0.1)
+    timing, result = time_apart(lambda: None, lambda: sleep(60), 0.01, patience=0.1)
     assert (timing.ended, timing.theirs, result) == (False, 0.1, None)
+
+
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+def test_a_peer_apart_that_fails_is_not_taken_for_a_slow_one() -> None:
+    with pytest.raises(RuntimeError, match="the peer failed"):
+        time_apart(lambda: None, lambda: 1 / 0, 0.01, patience=60)

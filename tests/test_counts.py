@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from math import log, prod
 
 import numpy as np
@@ -12,8 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import bnclassify as bn
-from bnclassify import counts
-from bnclassify.inference import ensemble
+from bnclassify import counts, model
 
 from .strategies import frames
 
@@ -94,8 +94,8 @@ def test_counts_of_all_pairs(missing: float) -> None:
 def test_too_many_pairs_are_refused_by_their_number(
     car: pd.DataFrame, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(counts, "MAX_CELLS", 1763)
-    with pytest.raises(ValueError, match=r"all pairs of features would have 1,764 cells.*'buying' has 4"):
+    monkeypatch.setattr(counts, "MAX_CELLS", 1463)
+    with pytest.raises(ValueError, match=r"all pairs of features would have 1,464 cells.*'buying' has 4"):
         bn.lp(bn.aode("class", car), car, smooth=1)
 
 
@@ -121,23 +121,43 @@ def test_an_ensemble_by_products_and_by_networks(
     data = some_data(missing)
     x = bn.lp(bn.aode("x12", data), data, smooth=smooth)
     by_products = bn.predict(x, data, prob=True)
-    assert ensemble.suits_products(x)
-    monkeypatch.setattr(ensemble, "_MOST_LEVELS", 1)
-    assert not ensemble.suits_products(x)
-    pd.testing.assert_frame_equal(bn.predict(x, data, prob=True), by_products, rtol=1e-12, atol=1e-300)
+    assert x.has_few_levels
+    monkeypatch.setattr(model, "_FEW_LEVELS", 1)
+    y = bn.lp(bn.aode("x12", data), data, smooth=smooth)
+    assert not y.has_few_levels
+    for one, other in zip(bn.members(x), bn.members(y), strict=True):
+        assert all(map(np.array_equal, one.cpts, other.cpts))
+    pd.testing.assert_frame_equal(bn.predict(y, data, prob=True), by_products, rtol=1e-12, atol=1e-300)
 
 
-@pytest.mark.parametrize("rows", [1, 7, 60])
-def test_a_row_of_an_ensemble_does_not_depend_on_the_others(rows: int) -> None:
-    data = some_data(0.2)
-    x = bn.lp(bn.aode("x12", data), data, smooth=1)
+def rows_of(data: bn.Dataset, rows: np.ndarray) -> bn.Dataset:
+    return bn.Dataset(data.columns, data.levels, data.codes[:, rows], data.index[rows])
+
+
+@pytest.mark.parametrize("learner", [bn.nb, bn.tan_cl, bn.aode])
+@pytest.mark.parametrize("classes", [2, 3, 20])
+def test_a_posterior_does_not_depend_on_the_other_rows(
+    learner: Callable, classes: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rng = np.random.default_rng(classes)
+    monkeypatch.setattr("bnclassify.inference.ensemble._BLOCK_CELLS", 1)  # so that there are many blocks
+    columns = {f"x{i}": rng.integers(3 + 17 * (i == 0), size=300).astype("int8") for i in range(5)}
+    frame = pd.DataFrame(columns).astype("Int64").mask(rng.random((300, 5)) < 0.1)
+    data = bn.encode(frame.assign(k=rng.integers(classes, size=300)))
+    x = bn.lp(learner("k", data), data, smooth=1)
     whole = bn.predict(x, data, prob=True)
-    part = bn.predict(x, last_rows(data, rows), prob=True)
-    pd.testing.assert_frame_equal(part, whole.tail(rows), check_exact=True)
+    for rows in (np.arange(1), np.arange(7), np.arange(50, 151), np.arange(299, 200, -3), np.arange(3, 297)):
+        part = bn.predict(x, rows_of(data, rows), prob=True)
+        pd.testing.assert_frame_equal(part, whole.iloc[rows], check_exact=True)
 
 
-def last_rows(data: bn.Dataset, rows: int) -> bn.Dataset:
-    return bn.Dataset(data.columns, data.levels, data.codes[:, -rows:], data.index[-rows:])
+def test_a_long_feature_makes_no_ensemble_large() -> None:
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(
+        {"id": np.arange(9_000), "a": rng.integers(2, size=9_000), "k": np.arange(9_000) % 2}
+    )
+    x = bn.lp(bn.aode("k", frame), frame, smooth=1)
+    assert sum(table.size for table in x.children or ()) == 2 * 9_000 * 2 * 2
 
 
 def test_sums_of_n_log_n() -> None:

@@ -7,6 +7,7 @@ import dataclasses
 import pickle
 from collections.abc import Callable
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -150,3 +151,14 @@ def test_odd_names_and_labels() -> None:
         0,
         1,
     ]
+
+
+def test_what_a_table_is_a_view_of_cannot_be_changed_either(ensemble: bn.AODE, car: pd.DataFrame) -> None:
+    fitted = bn.lp(ensemble, car, smooth=1)
+    arrays = [fitted.priors, fitted.superparents, *(fitted.children or ()), bn.encode(car).incomplete]
+    arrays += [table for member in bn.members(fitted) for table in member.cpts or ()]
+    arrays += bn.lp(bn.nb("class", car), car, smooth=1).cpts or ()
+    for array in arrays:
+        while isinstance(array, np.ndarray):
+            assert not array.flags.writeable
+            array = array.base

@@ -17,12 +17,6 @@ from ..probs import Array, Codes, log_sum_exp
 _BLOCK_CELLS = 2**19
 _BLOCK_ROWS = 96  # or a multiple, which fills the registers of matrix products without a remainder
 _IMPOSSIBLE = -1e300  # stands for log 0 in products, where 0 · -inf is not a number
-_MOST_LEVELS = 8  # a feature, on average, up to where products beat looking tables up
-
-
-def suits_products(x: AODE) -> bool:
-    """Tell whether the features have few enough levels for products of zeros and ones."""
-    return x.spans[-1].stop <= _MOST_LEVELS * len(x.features)
 
 
 def ensemble_joint(x: AODE, codes: Codes) -> Array:
@@ -38,20 +32,23 @@ def ensemble_joint(x: AODE, codes: Codes) -> Array:
     codes : (features, rows) array of integers
         -1 where missing.
     """
-    priors, superparents, children = (np.asarray(table) for table in (x.priors, x.superparents, x.children))
+    priors, superparents = np.asarray(x.priors), np.asarray(x.superparents)
     n_levels, n_classes = superparents.shape
     spans = x.spans
     cards = [span.stop - span.start for span in spans]
     feature = np.repeat(np.arange(len(cards)), cards)
     level = np.concatenate([np.arange(card) for card in cards]).astype(codes.dtype)[:, None]
-    weights = np.empty((n_levels + 1, n_levels, n_classes))
+    weights = np.ones((n_levels + 1, n_levels, n_classes))  # the last row is the superparents' own
+    for span, table in zip(spans, x.children or (), strict=True):
+        weights[: span.start, span] = table[: span.start]
+        weights[span.stop : -1, span] = table[span.start :]
+    weights[-1] = superparents * priors[feature]
     with np.errstate(divide="ignore"):
-        np.log(children, out=weights[:-1])
-        weights[-1] = np.log(superparents) + np.log(priors)[feature]
+        np.log(weights, out=weights)
     np.maximum(weights, _IMPOSSIBLE, out=weights)
     rows = codes.shape[1]
     size = _BLOCK_ROWS * max(1, _BLOCK_CELLS // (n_levels * n_classes * _BLOCK_ROWS))
-    hot = np.ones((n_levels + 1, size))  # the last for the superparents' own tables
+    hot = np.ones((n_levels + 1, size))
     joint = np.empty((size, n_levels, n_classes))
     result = np.empty((rows, n_classes))
     for start in range(0, rows, size):

@@ -10,7 +10,7 @@ from ..dataset import Dataset, match
 from ..model import AODE, Model, features, members, values
 from ..probs import Array, Codes, log_sum_exp
 from . import elimination, forest
-from .ensemble import ensemble_joint, suits_products
+from .ensemble import ensemble_joint
 from .factors import Factor, network_factors, sum_factors
 
 _BLOCK_ROWS = 2**13  # what a block needs stays in cache
@@ -43,19 +43,20 @@ def log_joint(x: Model, data: Dataset, *, unseen: str = "error") -> Array:
 
 def joint_of_codes(x: Model, codes: Codes) -> Array:
     """Return the same from the codes of the features, (features, rows), -1 where missing."""
-    if isinstance(x, AODE) and suits_products(x):
+    if isinstance(x, AODE) and x.has_few_levels:
         return ensemble_joint(x, codes)
-    joints = [joint_in_blocks(network_factors(member), codes) for member in members(x)]
-    return joints[0] if len(joints) == 1 else log_sum_exp(np.stack(joints), axis=0) - np.log(len(joints))
+    return joint_in_blocks([network_factors(member) for member in members(x)], codes)
 
 
-def joint_in_blocks(factors: Sequence[Factor], codes: Codes) -> Array:
-    """Return the log joint of one network, (rows, classes), from codes, a block of rows at a time."""
+def joint_in_blocks(networks: Sequence[Sequence[Factor]], codes: Codes) -> Array:
+    """Return the log of the mean joint of networks, (rows, classes), a block of rows at a time."""
     rows = codes.shape[1]
-    result = np.empty((rows, factors[-1].table.shape[-1]))
+    result = np.empty((rows, networks[0][-1].table.shape[-1]))
     for start in range(0, rows, _BLOCK_ROWS):
         block = slice(start, start + _BLOCK_ROWS)
-        result[block] = network_joint(factors, codes[:, block])
+        parts = [network_joint(factors, codes[:, block]) for factors in networks]
+        mean = log_sum_exp(np.stack(parts), axis=0) - np.log(len(parts)) if len(parts) > 1 else parts[0]
+        result[block] = mean
     return result
 
 

@@ -9,6 +9,8 @@ from ..dataset import Dataset
 from ..model import Family
 from ..probs import Array, normalize
 
+_BLOCK_CELLS = 2**18
+
 
 def dirichlet_cpt(counts: Array, smooth: float, axis: int = 0) -> Array:
     """Return the posterior mean of a table under a symmetric Dirichlet prior.
@@ -29,7 +31,9 @@ def estimate_cpts(data: Dataset, families: Iterable[Family], smooth: float) -> d
         alike.setdefault(tuple(data.cards[column] for column in columns), {})[family] = columns
     tables: dict[Family, Array] = {}
     for group in alike.values():
-        stack = dirichlet_cpt(contingency_tables(data, list(group.values())), smooth, axis=1)
-        stack.setflags(write=False)
+        stack = contingency_tables(data, list(group.values()))
+        size = max(1, _BLOCK_CELLS // stack[0].size)
+        for block in (slice(i, i + size) for i in range(0, len(stack), size)):
+            stack[block] = dirichlet_cpt(stack[block], smooth, axis=1)
         tables.update(zip(group, stack, strict=True))
     return tables

@@ -91,7 +91,7 @@ def _expect(
     codes, classes, n_classes = data.codes[:-1], data.codes[-1].astype(np.intp), data.cards[-1]
     # Classes that a row does not have are as good as impossible in it.
     excluded = (classes[:, None] >= 0) & (classes[:, None] != np.arange(n_classes))
-    joint = np.where(excluded, -np.inf, joint_in_blocks(network, codes))
+    joint = np.where(excluded, -np.inf, joint_in_blocks([network], codes))
     evidence = log_sum_exp(joint)
     known = classes >= 0
     prior_mass = smooth * sum(float(log(table).sum()) for table in tables) if smooth else 0.0
@@ -103,7 +103,7 @@ def _expect(
             whole[scope] = filled
             # With only the class missing, the joint is there already.
             whole_is_row = np.array_equal(whole, codes[:, rows])
-            logs = joint[rows] if whole_is_row else joint_in_blocks(network, whole)
+            logs = joint[rows] if whole_is_row else joint_in_blocks([network], whole)
             share = _posterior(np.where(excluded[rows], -np.inf, logs), evidence[rows])
             cells = flat_index(list(whole[scope]), table.shape[:-1])
             np.add.at(table.reshape(-1, n_classes), cells, share)

@@ -1,4 +1,4 @@
-"""Tables of the one-dependence estimators of an AODE, all at once from the counts of all pairs."""
+"""Tables of the one-dependence estimators of an AODE, from the counts of all pairs of features."""
 
 from __future__ import annotations
 
@@ -10,40 +10,50 @@ import numpy as np
 from ..counts import all_pair_counts
 from ..dataset import Dataset
 from ..model import AODE, BNC
+from ..probs import Array
 from .cpts import dirichlet_cpt, estimate_cpts
 
 
 def estimate_ensemble(x: AODE, data: Dataset, smooth: float) -> AODE:
     """Estimate each table from the rows in which its family is observed."""
     fitted = replace(x, levels=data.levels)
-    columns = [data.positions[feature] for feature in x.features]
-    children = all_pair_counts(data, columns, data.positions[x.class_var])
-    for span in fitted.spans:
-        children[span] = dirichlet_cpt(children[span], smooth)
-        children[span, span] = 1.0
-    tables = estimate_cpts(data, [*((f, x.class_var) for f in x.features), (x.class_var,)], smooth)
+    c = x.class_var
+    tables = estimate_cpts(data, [*((f, c) for f in x.features), (c,)], smooth)
     return replace(
         fitted,
-        priors=np.tile(tables[(x.class_var,)], (len(x.features), 1)),
-        superparents=np.concatenate([tables[(f, x.class_var)] for f in x.features]),
-        children=children,
+        priors=np.repeat(tables[(c,)][None], len(x.features), axis=0),
+        superparents=np.concatenate([tables[f, c] for f in x.features]),
+        children=(_children_at_once if fitted.has_few_levels else _children)(fitted, data, smooth),
     )
+
+
+def _children_at_once(x: AODE, data: Dataset, smooth: float) -> tuple[Array, ...]:
+    """Estimate the tables of the children from the counts of all pairs."""
+    columns = [data.positions[feature] for feature in x.features]
+    tables = all_pair_counts(data, columns, data.positions[x.class_var])
+    for span in x.spans:
+        tables[span] = dirichlet_cpt(tables[span], smooth)
+    return tuple(np.delete(tables[:, span], span, axis=0) for span in x.spans)
+
+
+def _children(x: AODE, data: Dataset, smooth: float) -> tuple[Array, ...]:
+    """Estimate the same family by family."""
+    stacked = []
+    for superparent in x.features:
+        families = [(f, superparent, x.class_var) for f in x.features if f != superparent]
+        tables = estimate_cpts(data, families, smooth)
+        stacked.append(np.concatenate([tables[family] for family in families]))
+    return tuple(stacked)
 
 
 def stack_estimators(x: AODE, data: Dataset, members: Sequence[BNC]) -> AODE:
     """Put the tables of estimators that were learned one by one into an ensemble."""
-    fitted = replace(x, levels=data.levels)
     tables = [member.cpts or () for member in members]
-    n, n_classes = fitted.spans[-1].stop, data.cards[-1]
-    children = np.ones((n, n, n_classes))
-    for i, own in enumerate(fitted.spans):
-        for j, span in enumerate(fitted.spans):
-            if i != j:
-                children[span, own] = tables[i][j]
     return replace(
-        fitted,
+        x,
+        levels=data.levels,
         priors=np.stack([own[-1] for own in tables]),
         superparents=np.concatenate([own[i] for i, own in enumerate(tables)]),
-        children=children,
+        children=tuple(np.concatenate([*own[:i], *own[i + 1 : -1]]) for i, own in enumerate(tables)),
         em=tuple(member.em for member in members if member.em is not None),
     )

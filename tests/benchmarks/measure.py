@@ -60,9 +60,14 @@ def time_apart(
     receive, send = context.Pipe(duplex=False)
     process = context.Process(target=_send_timed, args=(theirs, send))
     process.start()
-    answer = receive.recv() if receive.poll(patience) else None
-    process.kill()
-    process.join()
+    send.close()  # so that only the peer holds it, and its end is heard
+    try:
+        answer = receive.recv() if receive.poll(patience) else None
+    except EOFError:
+        raise RuntimeError("the peer failed; its own error is above") from None
+    finally:
+        process.kill()
+        process.join()
     mine = median([before, time_alone(ours, budget / 2).ours])
     if answer is None:
         return Timing(mine, patience, mine / patience, ended=False), None
