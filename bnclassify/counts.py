@@ -249,17 +249,16 @@ def all_pair_counts(data: Dataset, features: Sequence[int], class_column: int) -
 
     Returns
     -------
-    (levels of all features, levels of all features, classes) array
+    (levels of all features, classes, levels of all features) array
         The levels of the features follow one another in order. Where a feature meets itself,
         the diagonal has its counts.
     """
     cards = [data.cards[f] for f in features]
     columns = np.repeat(features, cards)
     levels = np.concatenate([np.arange(card) for card in cards])
-    tables = pair_tables(data, columns, levels, class_column)
-    counts = np.empty((len(levels), len(levels), data.cards[class_column]))
-    for value, table in enumerate(tables):
-        counts[:, :, value] = table
+    counts = np.empty((len(levels), data.cards[class_column], len(levels)))
+    for value, table in enumerate(pair_tables(data, columns, levels, class_column)):
+        counts[:, value] = table
     return counts
 
 

@@ -88,7 +88,7 @@ def test_counts_of_all_pairs(missing: float) -> None:
     for i in range(12):
         for j in set(range(12)) - {i}:
             rows, columns = (slice(ends[k] - data.cards[k], ends[k]) for k in (i, j))
-            np.testing.assert_array_equal(table[rows, columns], by_hand(data, [i, j, 12]))
+            np.testing.assert_array_equal(table[rows, :, columns], by_hand(data, [i, 12, j]))
 
 
 def test_too_many_pairs_are_refused_by_their_number(

@@ -38,14 +38,17 @@ def ensemble_joint(x: AODE, codes: Codes) -> Array:
     cards = [span.stop - span.start for span in spans]
     feature = np.repeat(np.arange(len(cards)), cards)
     level = np.concatenate([np.arange(card) for card in cards]).astype(codes.dtype)[:, None]
-    weights = np.ones((n_levels + 1, n_levels, n_classes))  # the last row is the superparents' own
+    # The last axis has the levels of the children, and at its end the superparents' own tables.
+    weights = np.ones((n_levels, n_classes, n_levels + 1))
     for span, table in zip(spans, x.children or (), strict=True):
-        weights[: span.start, span] = table[: span.start]
-        weights[span.stop : -1, span] = table[span.start :]
-    weights[-1] = superparents * priors[feature]
+        by_child = table.transpose(1, 2, 0)
+        weights[span, :, : span.start] = by_child[..., : span.start]
+        weights[span, :, span.stop : -1] = by_child[..., span.start :]
+    weights[..., -1] = superparents * priors[feature]
     with np.errstate(divide="ignore"):
         np.log(weights, out=weights)
     np.maximum(weights, _IMPOSSIBLE, out=weights)
+    weights = weights.reshape(-1, n_levels + 1).T
     rows = codes.shape[1]
     size = _BLOCK_ROWS * max(1, _BLOCK_CELLS // (n_levels * n_classes * _BLOCK_ROWS))
     hot = np.ones((n_levels + 1, size))
@@ -54,7 +57,7 @@ def ensemble_joint(x: AODE, codes: Codes) -> Array:
     for start in range(0, rows, size):
         some = codes[:, start : start + size]
         hot[:-1, : some.shape[1]] = some[feature] == level
-        np.matmul(hot.T, weights.reshape(len(hot), -1), out=joint.reshape(size, -1))
+        np.matmul(hot.T, weights, out=joint.reshape(size, -1))
         result[start : start + size] = _mean_of_estimators(spans, joint, some)
     return result
 

@@ -11,7 +11,7 @@ from ..counts import all_pair_counts
 from ..dataset import Dataset
 from ..model import AODE, BNC
 from ..probs import Array
-from .cpts import dirichlet_cpt, estimate_cpts
+from .cpts import estimate_cpts
 
 
 def estimate_ensemble(x: AODE, data: Dataset, smooth: float) -> AODE:
@@ -28,12 +28,19 @@ def estimate_ensemble(x: AODE, data: Dataset, smooth: float) -> AODE:
 
 
 def _children_at_once(x: AODE, data: Dataset, smooth: float) -> tuple[Array, ...]:
-    """Estimate the tables of the children from the counts of all pairs."""
+    """Estimate the tables of the children from the counts of all pairs, a superparent at a time."""
     columns = [data.positions[feature] for feature in x.features]
-    tables = all_pair_counts(data, columns, data.positions[x.class_var])
+    counts = all_pair_counts(data, columns, data.positions[x.class_var])
+    cards = np.array([data.cards[column] for column in columns])
+    starts = np.cumsum(cards) - cards
+    children = []
     for span in x.spans:
-        tables[span] = dirichlet_cpt(tables[span], smooth)
-    return tuple(np.delete(tables[:, span], span, axis=0) for span in x.spans)
+        mass = counts[span] + smooth  # of each level of the superparent and class, by level of all features
+        total = np.repeat(np.add.reduceat(mass, starts, axis=-1), cards, axis=-1)
+        uniform = np.repeat(1.0 / cards, cards)
+        cpts = np.where(total > 0, mass / np.where(total > 0, total, 1.0), uniform)
+        children.append(np.delete(cpts, span, axis=-1).transpose(2, 0, 1).copy())
+    return tuple(children)
 
 
 def _children(x: AODE, data: Dataset, smooth: float) -> tuple[Array, ...]:
