@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import pickle
 import sys
 from dataclasses import replace
 from pathlib import Path
+from time import process_time
 from types import ModuleType
 from typing import Any
 
@@ -485,6 +487,24 @@ MALFORMED = {
     "sum without parents": ("0.9, 0.1", "0.9, 0.2", 9, "of 'ill' that sum to 1, got a sum of 1.1"),
     "end": ("(yes) 0.2, 0.8;\n}", "(yes) 0.2, 0.8;", 15, "got 'the end of the file'"),
     "header": ("( test | ill ) {", "test | ill {", 12, r"expected \( NAME \| PARENT"),
+    "equal integers": (
+        "no, yes };",
+        "01, 1 };\n property python_type = int;",
+        3,
+        "expected different labels of 'ill'",
+    ),
+    "label nan": ("no, yes };", "nan, 1 };\n property python_type = float;", 3, "labels of 'ill', got nan"),
+    "level count": ("[ 2 ] { no", f"[ {'9' * 5000} ] {{ no", 4, "expected type discrete"),
+    "table twice": ("table 0.9, 0.1;", "table 0.9, 0.1; table 1, 0;", 10, "of 'ill' were given already"),
+    "table after a row": ("  (yes)", "  table 1, 1, 0, 0;\n  (yes)", 14, "of 'test' were given already"),
+    "row after a table": ("  (no)", "  table 1, 1, 0, 0;\n  (no)", 14, r"for \(no\) were given already"),
+    "default twice": (
+        "  (no)",
+        "  default 1, 0;\n  default 0, 1;\n  (no)",
+        14,
+        "default of 'test' was given",
+    ),
+    "unclosed comment": ("table 0.9", "/* table 0.9", 10, r"expected \*/ at the end of the comment"),
 }
 
 
@@ -518,6 +538,48 @@ def test_a_damaged_file_is_read_or_refused(
     except (ValueError, KeyError) as error:
         message = str(error)
     assert not message or "damaged.bif" in message
+
+
+def test_a_default_is_for_what_no_row_gives(tmp_path: Path) -> None:
+    path = tmp_path / "x.bif"
+    for rows in ("(no) 0.95, 0.05; default 0.2, 0.8;", "default 0.2, 0.8; (no) 0.95, 0.05;"):
+        path.write_text(CLINIC.replace("(no) 0.95, 0.05;\n  (yes) 0.2, 0.8;", rows))
+        assert bn.params(bn.read_bif(path, "ill"))["test"].tolist() == [[0.95, 0.2], [0.05, 0.8]]
+
+
+@pytest.mark.parametrize("n", [45, 700])
+def test_a_table_too_large_is_refused_before_it_is_made(n: int, tmp_path: Path) -> None:
+    names = [f"v{i}" for i in range(n)]
+    text = CLINIC + "".join(f"variable {name} {{ type discrete [ 2 ] {{ u, v }}; }}\n" for name in names)
+    path = tmp_path / "x.bif"
+    path.write_text(text + f"probability ( v0 | {', '.join(names[1:])} ) {{ default 0.5, 0.5; }}")
+    with pytest.raises(ValueError, match=rf"x\.bif, line {16 + n}: the table of 'v0' would have .* cells"):
+        bn.read_bif(path, "ill")
+
+
+SPACE = " " * 100_000
+
+
+@pytest.mark.parametrize(
+    "place", ["[ 2 ]", "no, yes", "( ill )", "(no)", "0.9, 0.1", "0.05;", "test | ill", "type", "clinic"]
+)
+@pytest.mark.parametrize("junk", [SPACE, SPACE + "x", SPACE + "{", SPACE + '"', "/*" + "/* " * 50_000])
+def test_much_white_space_takes_no_longer_than_other_text(place: str, junk: str, tmp_path: Path) -> None:
+    """What is tried again at each of the spaces takes a minute; a second is plenty for one pass."""
+    path = tmp_path / "x.bif"
+    path.write_text(CLINIC.replace(place, place + junk))
+    start = process_time()
+    with contextlib.suppress(ValueError, KeyError):
+        bn.read_bif(path, "ill")
+    assert process_time() - start < 1
+
+
+def test_tables_read_own_their_numbers(car_models: dict[str, bn.BNC], tmp_path: Path) -> None:
+    """Else what they are views of could be written to."""
+    bn.write_bif(car_models["two parents"], tmp_path / "car.bif")
+    for table in bn.read_bif(tmp_path / "car.bif", "class").cpts:
+        assert table.base is None
+        assert table.flags.c_contiguous
 
 
 def test_a_table_given_twice(tmp_path: Path) -> None:
@@ -560,6 +622,9 @@ def test_bad_arguments(car_models: dict[str, bn.BNC], tmp_path: Path) -> None:
     for verb in (lambda: bn.read_bif(7, "class"), lambda: bn.write_bif(car_models["nb"], None)):
         with pytest.raises(TypeError, match="path: expected the name of a file"):
             verb()
+    for name in (["class"], 3, None):
+        with pytest.raises(TypeError, match="class_var: expected the name of a variable as text"):
+            bn.read_bif(path, name)
     path.write_bytes(b"\x1f\x8b\x08")
     with pytest.raises(ValueError, match=r"x.bif: expected text in UTF-8 .*unpack or convert"):
         bn.read_bif(path, "class")
@@ -576,6 +641,8 @@ def test_bad_arguments(car_models: dict[str, bn.BNC], tmp_path: Path) -> None:
             "", " ", "a ", "a  b", "a\tb", "a\nb", "a,b", "a;b", "(0, 1]", "{", '"a"', "http://a", "/*",
             "a\xa0b",
         ]],
+        ("x", ["a", "b\ud800"], r"label 'b\\ud800' of 'x' cannot be written, it has half a character"),
+        ("x\ud800", ["a", "b"], r"the name 'x\\ud800' cannot"),
         ("x", [1, "1"], "of 'x' are of type int and str, only those of one of the types"),
         ("x", [pd.Interval(0, 1), pd.Interval(1, 2)], "of 'x' are of type Interval"),
         ("x", [("a", "b"), ("c", "d")], "of 'x' are of type tuple"),
@@ -592,6 +659,10 @@ def test_what_cannot_be_written_is_refused(
     with pytest.raises(ValueError, match=message):
         bn.write_bif(x, tmp_path / "x.bif")
     assert not list(tmp_path.iterdir())
+    (tmp_path / "x.bif").write_text("as it was")
+    with pytest.raises(ValueError, match=message):
+        bn.write_bif(x, tmp_path / "x.bif")
+    assert (tmp_path / "x.bif").read_text() == "as it was"
 
 
 def test_a_model_from_a_file_goes_on(

@@ -11,8 +11,6 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from ..graph import find_cycle
 from ..messages import listed, suggestion
 from ..model import BNC, Family, check_single, params, values, vars
@@ -100,7 +98,9 @@ def write_bif(x: BNC, path: str | os.PathLike[str]) -> None:
         lines += _variable_lines(name, texts[name], type(labels[name][0]).__name__)
     for family in model.families:
         lines += _table_lines(family, texts, tables[family[0]])
-    file.write_text("\n".join([*lines, ""]), encoding="utf-8", newline="\n")
+    # Opening a file to write empties it, so what can fail comes before.
+    content = "\n".join([*lines, ""]).encode("utf-8")
+    file.write_bytes(content)
 
 
 def _check_name(name: Hashable) -> None:
@@ -127,6 +127,12 @@ def _texts(name: Hashable, labels: tuple[Any, ...]) -> list[str]:
                 f"write_bif: the label {text!r} of {name!r} cannot be written, only labels without "
                 ', ; ( ) { } " // /* and without spaces but single ones between words can; rename it, '
                 f"for example with df[{name!r}].cat.rename_categories(...), and learn again"
+            )
+        if re.search("[\ud800-\udfff]", text):
+            raise ValueError(
+                f"write_bif: the label {text!r} of {name!r} cannot be written, it has half a character that "
+                "UTF-8 has no code for; rename it, for example with "
+                f"df[{name!r}].cat.rename_categories(...), and learn again"
             )
     return texts
 
@@ -170,9 +176,11 @@ def read_bif(path: str | os.PathLike[str], class_var: str) -> BNC:
         If the file has no variable ``class_var``.
     OSError
         If the file cannot be opened.
+    TypeError
+        If ``path`` or ``class_var`` is no name.
     ValueError
-        If the file breaks the rules of the format; the message tells the line. If its network
-        is no augmented naive Bayes; the message tells the variable.
+        If the file breaks the rules of the format, or a table would be too large; the message
+        tells the line. If its network is no augmented naive Bayes; the message tells the variable.
 
     Notes
     -----
@@ -210,6 +218,8 @@ def read_bif(path: str | os.PathLike[str], class_var: str) -> BNC:
     positive  0.05  0.8
     """
     file, source = _as_path(path), str(path)
+    if not isinstance(class_var, str):
+        raise TypeError(f"class_var: expected the name of a variable as text, got {class_var!r}")
     try:
         text = file.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
@@ -242,12 +252,16 @@ def _as_path(path: object) -> Path:
 
 def _levels(name: Hashable, declared: Declared, source: str) -> tuple[Any, ...]:
     """Return the labels of a variable in the type that they had when they were written."""
-    if not declared.labels or len(set(declared.labels)) < len(declared.labels):
-        fail(source, declared.line, f"expected different labels of {name!r}, at least one")
     try:
-        return tuple(map(_TYPES[declared.python_type], declared.labels))
+        labels = tuple(map(_TYPES[declared.python_type], declared.labels))
     except (KeyError, ValueError):
         fail(source, declared.line, f"expected labels of {name!r} of the type {declared.python_type}")
+    # Texts may differ where numbers do not: 01 and 1.
+    if not labels or len(set(labels)) < len(labels):
+        fail(source, declared.line, f"expected different labels of {name!r}, at least one")
+    if any(label != label for label in labels):
+        fail(source, declared.line, f"expected labels of {name!r}, got nan, which stands for a missing value")
+    return labels
 
 
 def _read_tables(
@@ -285,5 +299,8 @@ def _check_augmented(parents: Mapping[Hashable, Family], class_var: str, source:
 
 
 def _ordered(family: Family, there: Family, table: Array) -> Array:
-    """Return a table with its axes in the order of another family of the same members."""
-    return np.ascontiguousarray(table.transpose([there.index(member) for member in family]))
+    """Return a table with its axes in the order of another family of the same members.
+
+    It owns its data: of a view, the model would protect no more than the view against writing.
+    """
+    return table.transpose([there.index(member) for member in family]).copy()

@@ -42,7 +42,7 @@ def parse(text: str, source: str) -> tuple[dict[Hashable, Declared], list[Table]
 
     Raises a ValueError that tells source and line where the text does not follow the grammar.
     """
-    reader = _Reader(_without_comments(text), source)
+    reader = _Reader(_without_comments(text, source), source)
     reader.take(r"network\b[^{]*\{", "network NAME {, with which a file begins")
     _properties(reader)
     reader.take(r"\}", "} or property")
@@ -122,11 +122,13 @@ class _Reader:
         return found
 
 
-def _without_comments(text: str) -> str:
+def _without_comments(text: str, source: str) -> str:
     """Blank comments out; lines keep their numbers, and what is quoted is no comment."""
-    pattern = r'"[^"\n]*"|//[^\n]*|/\*.*?\*/'
+    pattern = r'"[^"\n]*"|//[^\n]*|/\*.*?\*/|(/\*)'
 
     def blank(found: re.Match[str]) -> str:
+        if found[1]:
+            fail(source, 1 + text.count("\n", 0, found.start()), "expected */ at the end of the comment")
         return found[0] if found[0].startswith('"') else re.sub(r"[^\n]", " ", found[0])
 
     return re.sub(pattern, blank, text, flags=re.DOTALL)
@@ -146,7 +148,7 @@ def _variable(reader: _Reader, line: int) -> Declared:
     """Read a variable from behind its brace."""
     before = _properties(reader)
     found = reader.take(
-        r"type\s+discrete\s*\[\s*(\d+)\s*\]\s*=?\s*\{([^{}]*)\}\s*;",
+        r"type\s+discrete\s*\[\s*0*(\d{1,9})\s*\]\s*(?:=\s*)?\{([^{}]*)\}\s*;",
         "type discrete [ NUMBER ] { LABEL, LABEL, ... };",
     )
     number = int(found[1])

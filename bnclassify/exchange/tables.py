@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
-from itertools import product
 from math import prod
-from typing import Any
 
 import numpy as np
 
+from ..counts import MAX_CELLS
 from ..messages import listed, suggestion
 from ..probs import TOLERANCE, Array
 from .grammar import Declared, Entry, Table, fail, read_list, readings
@@ -24,24 +23,31 @@ def read_table(
     family = _read_family(table, variables, source)
     labels = [variables[name].labels for name in family]
     shape = [len(some) for some in labels]
+    if prod(shape) > MAX_CELLS:
+        message = f"the table of {family[0]!r} would have {prod(shape):,} cells, more than {MAX_CELLS:,}"
+        fail(source, table.line, message)
     codes = [{label: code for code, label in enumerate(some)} for some in labels[1:]]
-    distributions: list[Any] = [None] * prod(shape[1:])
+    rows = np.full((prod(shape[1:]), shape[0]), np.nan)  # NaN where nothing is given yet
     default = None
     for entry in table.entries:
         expected = prod(shape) if entry.kind == "table" else shape[0]
         if len(entry.numbers) != expected:
             fail(source, entry.line, f"expected {expected} probabilities, got {len(entry.numbers)}")
         if entry.kind == "table":
-            distributions = np.reshape(entry.numbers, (shape[0], -1)).T.tolist()
+            if not np.isnan(rows).all():
+                fail(source, entry.line, f"probabilities of {family[0]!r} were given already")
+            rows[:] = np.reshape(entry.numbers, (shape[0], -1)).T
         elif entry.kind == "default":
+            if default is not None:
+                fail(source, entry.line, f"the default of {family[0]!r} was given already")
             default = entry.numbers
         else:
             position = _position(entry, family, codes, source)
-            if distributions[position] is not None:
+            if not np.isnan(rows[position, 0]):
                 fail(source, entry.line, f"the probabilities for ({entry.labels.strip()}) were given already")
-            distributions[position] = entry.numbers
-    unknown = default or [np.nan] * shape[0]
-    rows = np.array([unknown if numbers is None else numbers for numbers in distributions])
+            rows[position] = entry.numbers
+    if default is not None:
+        rows[np.isnan(rows[:, 0])] = default
     return family, _checked(rows, table, family, labels, source).T.reshape(shape)
 
 
@@ -76,12 +82,15 @@ def _position(entry: Entry, family: tuple[str, ...], codes: list[dict[str, int]]
 def _checked(
     rows: Array, table: Table, family: tuple[str, ...], labels: list[tuple[str, ...]], source: str
 ) -> Array:
-    """Return distributions with what rounding took from their sums made good, or raise for one."""
+    """Make good what rounding took from the sums of distributions, in place, or raise for one."""
     sums = rows.sum(axis=1, keepdims=True)
     wrong = np.flatnonzero(~(np.abs(sums - 1) <= _ROUNDING))
     if len(wrong):
-        configuration = list(product(*labels[1:]))[wrong[0]]
+        above = labels[1:]
+        where = np.unravel_index(wrong[0], [len(some) for some in above]) if above else ()
+        configuration = [some[code] for some, code in zip(above, where, strict=True)]
         given = f" for ({', '.join(configuration)})" if configuration else ""
         got = "none" if np.isnan(sums[wrong[0], 0]) else f"a sum of {sums[wrong[0], 0]:g}"
         fail(source, table.line, f"expected probabilities of {family[0]!r}{given} that sum to 1, got {got}")
-    return np.where(np.abs(sums - 1) > TOLERANCE, rows / sums, rows)
+    np.divide(rows, sums, out=rows, where=np.abs(sums - 1) > TOLERANCE)
+    return rows
