@@ -59,7 +59,7 @@ def bnc(
     Raises
     ------
     ValueError
-        If no learner has that name.
+        If no learner has that name, or ``dag_args`` has the class or the data.
 
     Examples
     --------
@@ -70,6 +70,11 @@ def bnc(
     learner = find_learner(dag_learner, "dag_learner")
     if dag_args is not None and not isinstance(dag_args, Mapping):
         raise TypeError(f"dag_args: expected a dict of further arguments, got {dag_args!r}")
+    given = [name for name in dag_args or {} if name in ("class_var", "dataset")]
+    if given:
+        raise ValueError(
+            f"dag_args: the class and the data are given to the learner already; leave out {listed(given)}"
+        )
     check_smooth(smooth)
     options = dict(dag_args or {})
     used = (*options["features"], class_var) if options.get("features") is not None else None

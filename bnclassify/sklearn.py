@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from .dataset import encode_columns
 from .evaluation.prediction import predict
 from .inference.joint import log_joint
+from .messages import listed
 from .model import Model, features
 from .probs import Array, log_normalize
 from .randomness import Seed
@@ -28,6 +29,9 @@ except ImportError as error:
     ) from error
 
 __all__ = ["BNCClassifier"]
+
+_GIVEN = ("dag_learner", "class_var", "dataset", "dag_args", "x")
+"""Arguments of `bnc` and `lp` that `fit` knows from others of its own."""
 
 
 class BNCClassifier(ClassifierMixin, BaseEstimator):
@@ -140,17 +144,23 @@ class BNCClassifier(ClassifierMixin, BaseEstimator):
                 raise TypeError(f"{name}: expected a dict of arguments, got {getattr(self, name)!r}")
         if "smooth" in (self.lp_args or {}):
             raise ValueError("lp_args: smooth is an argument of its own; write BNCClassifier(smooth=...)")
+        given = [name for name in self.lp_args or {} if name in _GIVEN]
+        if given:
+            raise ValueError(
+                f"lp_args: what fit gives itself cannot be among them; leave out {listed(given)}"
+            )
         labels = validate_data(self, y=_as_labels(y))
         check_classification_targets(labels)
         frame = self._frame(X, reset=True)
         check_consistent_length(frame, labels)
-        self.classes_, codes = np.unique(labels, return_inverse=True)
+        classes, codes = np.unique(labels, return_inverse=True)
         target = _class_name(getattr(y, "name", None), frame.columns)
-        frame[target] = pd.Categorical.from_codes(codes, categories=self.classes_.tolist())
+        frame[target] = pd.Categorical.from_codes(codes, categories=classes.tolist())
         rng = {"rng": _seed(self.random_state)}
         dag_args = {**(rng if "rng" in signature(learner).parameters else {}), **(self.dag_args or {})}
         lp_args = {**rng, **(self.lp_args or {})}
-        self.model_ = bnc(learner, target, frame, smooth=self.smooth, dag_args=dag_args, **lp_args)
+        model = bnc(learner, target, frame, smooth=self.smooth, dag_args=dag_args, **lp_args)
+        self.classes_, self.model_ = classes, model  # both or, where learning failed, neither
         return self
 
     def predict(self, X: pd.DataFrame | ArrayLike) -> NDArray[Any]:  # noqa: N803
@@ -237,7 +247,7 @@ class BNCClassifier(ClassifierMixin, BaseEstimator):
 
 def _as_labels(y: Any) -> Any:
     """Return labels, those of nullable types in NumPy's own; raise if some are missing."""
-    labels = y.to_numpy() if isinstance(y, pd.Series) else y
+    labels = y.to_numpy() if isinstance(y, pd.Series | pd.Index | pd.api.extensions.ExtensionArray) else y
     missing = 0 if y is None else np.count_nonzero(pd.isna(labels))
     if missing:
         raise ValueError(f"y: {missing} rows have no class; leave them out")

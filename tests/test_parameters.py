@@ -109,3 +109,11 @@ def test_bnc_is_learner_then_lp(car: pd.DataFrame) -> None:
         bn.bnc("svm", "class", car, smooth=1)
     with pytest.raises(ValueError, match="smooth"):
         bn.bnc("nb", "class", car, smooth=-1)
+
+
+@pytest.mark.parametrize("name", ["class_var", "dataset"])
+def test_the_class_and_the_data_are_not_among_the_arguments_of_the_learner(
+    name: str, car: pd.DataFrame
+) -> None:
+    with pytest.raises(ValueError, match=f"dag_args: .*given .*already; leave out '{name}'"):
+        bn.bnc("nb", "class", car, smooth=1, dag_args={name: car})

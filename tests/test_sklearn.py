@@ -356,6 +356,12 @@ def test_fractions_are_refused_in_prediction_too() -> None:
         ({"dag_args": ["aic"]}, TypeError, "dag_args: expected a dict"),
         ({"lp_args": "em"}, TypeError, "lp_args: expected a dict"),
         ({"lp_args": {"smooth": 1}}, ValueError, "lp_args: smooth is an argument of its own"),
+        (
+            {"lp_args": {"dataset": 1, "x": 2}},
+            ValueError,
+            "lp_args: what fit gives .* leave out 'dataset', 'x'",
+        ),
+        ({"dag_args": {"dataset": 1}}, ValueError, "dag_args: .*given .*already; leave out 'dataset'"),
         ({"lp_args": {"manb_prior": 2}}, ValueError, "manb_prior"),
         ({"handle_unknown": "ignore"}, ValueError, "handle_unknown: expected 'error' or 'missing'"),
         ({"random_state": "seed"}, TypeError, "rng: expected a seed"),
@@ -365,6 +371,30 @@ def test_fractions_are_refused_in_prediction_too() -> None:
 def test_parameters_that_are_refused(options: dict[str, Any], error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
         BNCClassifier(**options).fit([["a"], ["b"]], [0, 1])
+
+
+def test_what_was_learned_stays_where_learning_again_fails() -> None:
+    clf = BNCClassifier("nb").fit([["a"], ["b"]], ["u", "v"])
+    with pytest.raises(ValueError, match="smooth"):
+        clf.set_params(smooth=-1).fit([["a"], ["b"], ["b"]], ["x", "y", "z"])
+    assert clf.classes_.tolist() == list(bn.classes(clf.model_)) == ["u", "v"]
+    assert clf.predict([["a"]]).tolist() == ["u"]
+
+
+@pytest.mark.parametrize("container", [pd.array, pd.Series, pd.Index])
+@pytest.mark.parametrize(
+    ("labels", "dtype", "kind"),
+    [([1, 2], "Int64", "i"), ([True, False], "boolean", "b"), ([2, 1], "category", "i")],
+)
+def test_classes_of_nullable_types_keep_their_type(
+    container: Any, labels: list[Any], dtype: str, kind: str
+) -> None:
+    clf = BNCClassifier("nb").fit([["a"], ["b"]] * 3, container(labels * 3, dtype=dtype))
+    assert clf.classes_.dtype.kind == kind
+    assert clf.classes_.tolist() == sorted(labels)
+    assert clf.predict([["a"]]).tolist() == labels[:1]
+    with pytest.raises(ValueError, match="y: 1 rows have no class"):
+        BNCClassifier("nb").fit([["a"], ["b"]], container([labels[0], None], dtype=dtype))
 
 
 def test_sample_weight_is_refused() -> None:
