@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from functools import cache, cached_property
 from numbers import Real
 from typing import Any
@@ -14,7 +15,7 @@ from numpy.typing import NDArray
 
 from .immutable import Immutable, lock
 from .messages import listed, suggestion, warn
-from .probs import Codes
+from .probs import Array, Codes
 
 Levels = tuple[tuple[Any, ...], ...]
 
@@ -165,6 +166,7 @@ def _hint(data: object) -> str:
 
 def _check_categorical(columns: Mapping[Hashable, pd.Series[Any]]) -> None:
     """Raise a TypeError that names every column whose values are no categories."""
+    infinite: list[Hashable] = []
     whole: list[Hashable] = []
     fractions: list[Hashable] = []
     for name, column in columns.items():
@@ -178,8 +180,15 @@ def _check_categorical(columns: Mapping[Hashable, pd.Series[Any]]) -> None:
                 f"column {name!r}: expected one type of categories (category, text, bool or integer), got "
                 f"{kind} values; {_OTHER_KINDS.get(kind, 'convert them, for example with .astype(str)')}"
             )
-        known = column.dropna()
-        (whole if (known == known.astype(float).round()).all() else fractions).append(name)
+        known = _floats(column.dropna())
+        kinds = infinite if np.isinf(known).any() else whole if (known == known.round()).all() else fractions
+        kinds.append(name)
+    if infinite:
+        raise TypeError(
+            f"column {listed(infinite)}: expected categories, got numbers with infinite ones among them; "
+            "make those missing with .replace([np.inf, -np.inf], np.nan), then cut the column into intervals "
+            "with discretize(dataset, class_var=...) or make categories of codes with .astype('Int64')"
+        )
     if fractions:
         raise TypeError(
             f"column {listed(fractions)}: expected categories, got numbers with fractions; cut them into "
@@ -192,6 +201,14 @@ def _check_categorical(columns: Mapping[Hashable, pd.Series[Any]]) -> None:
             "them so where some are missing); convert them with .astype('Int64') if they are codes, "
             "cut them into intervals with discretize(dataset, class_var=...) if they are measurements"
         )
+
+
+def _floats(numbers: pd.Series[Any]) -> Array:
+    """Return numbers as floats; those too great for one are infinite."""
+    try:
+        return numbers.to_numpy(dtype=float)
+    except OverflowError:
+        return np.array([float(Decimal(number)) for number in numbers])
 
 
 _OTHER_KINDS = {

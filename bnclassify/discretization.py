@@ -24,6 +24,9 @@ _NUMBERS = (*_FLOATS, "integer")
 
 _BLOCK_CELLS = 2**16
 
+_MOST_EXACT = 2.0**53
+"""From here on, floats skip integers."""
+
 
 @dataclass(frozen=True, repr=False)
 class Discretizer(Immutable):
@@ -70,6 +73,8 @@ class Discretizer(Immutable):
             If a column is not there.
         TypeError
             If ``newdata`` is no data frame, or a column to cut holds something else than numbers.
+        ValueError
+            If an integer is too great for a float.
         """
         check_frame(newdata, "newdata")
         check_columns(self.columns, newdata.columns, "newdata")
@@ -137,8 +142,8 @@ def discretize(
         the class is of type float, or ``bins`` is no whole number.
     ValueError
         If there are no rows, "mdlp" is not told the class or knows it in no row, a number is
-        infinite, the method is unknown, ``bins`` is less than 2, or the class is among
-        ``columns``.
+        infinite or an integer of 2**53 or more, the method is unknown, ``bins`` is less
+        than 2, or the class is among ``columns``.
 
     Notes
     -----
@@ -260,6 +265,16 @@ def _columns_to_cut(
             f"dataset: infinite numbers in {listed(infinite)}, which no cut point can be chosen by; "
             "make them missing, or great finite numbers"
         )
+    great = [
+        name
+        for name, values in numbers.items()
+        if _kind(there[name]) == "integer" and (np.abs(values) >= _MOST_EXACT).any()
+    ]
+    if great:
+        raise ValueError(
+            f"dataset: integers of 2**53 or more in {listed(great)}, which floats do not tell apart; take "
+            "a number from them or divide them, and if they are codes, make them categories or leave them out"
+        )
     return numbers
 
 
@@ -272,16 +287,37 @@ def _as_floats(column: pd.Series[Any], argument: str) -> Array:
     """Return a column of numbers as floats, NaN where they are missing."""
     kind = _kind(column)
     if kind in _NUMBERS:
-        return column.to_numpy(dtype=np.float64, na_value=np.nan)
+        try:
+            return column.to_numpy(dtype=np.float64, na_value=np.nan)
+        except OverflowError as error:
+            raise ValueError(
+                f"{argument}: column {column.name!r}: an integer is beyond the greatest float, 1.8e308; "
+                "make it missing, or take logarithms"
+            ) from error
     if column.isna().all():
         return np.full(len(column), np.nan)
-    advice = _OTHER_KINDS.get(kind, "make numbers of text with pd.to_numeric(..., errors='coerce')")
+    advice = _OTHER_KINDS.get(kind, "make numbers of them, or leave the column out")
     raise TypeError(f"{argument}: column {column.name!r}: expected numbers, got {kind} values; {advice}")
 
 
+_TEXT = "make numbers of text with pd.to_numeric(..., errors='coerce')"
+_DATE = "make numbers of dates, for example the year with .dt.year, or the days since a first date"
+_TIME = "make numbers of them with pd.to_timedelta(...).dt.total_seconds()"
+
 _OTHER_KINDS = {
+    "string": _TEXT,
+    "mixed": _TEXT,
+    "mixed-integer": _TEXT,
     "categorical": "what is cut already needs no cutting",
+    "interval": "what is cut already needs no cutting",
     "boolean": "truth values are categories and need no cutting",
+    "datetime64": _DATE,
+    "datetime": _DATE,
+    "date": _DATE,
+    "period": _DATE,
+    "timedelta64": _TIME,
+    "timedelta": _TIME,
+    "complex": "take one number of each, for example its absolute value with .abs()",
 }
 
 

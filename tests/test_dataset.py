@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -65,6 +66,10 @@ def test_encoding_does_not_follow_later_changes_of_the_frame() -> None:
     [
         ([1.5, 2.0], r"column 'x': .*numbers with fractions.*discretize\(dataset"),
         ([1.0, np.nan], r"'x'.*Int64.*discretize\(dataset"),
+        ([1.0, np.inf], r"column 'x': .*infinite ones among them; make those missing"),
+        ([1.5, -np.inf, None], r"column 'x': .*infinite ones among them; make those missing"),
+        ([Decimal(1), Decimal("inf")], r"column 'x': .*infinite ones among them; make those missing"),
+        (pd.Series([10**400, 0.5], dtype=object), r"column 'x': .*infinite ones among them"),
         (pd.to_datetime(["2020-01-01", "2021-01-01"]), r"'x': .*got datetime64"),
         (["a", 1], r"'x': .*mixed-integer"),
         ([("a",), ("b",)], r"'x': .*mixed"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from datetime import date
 from decimal import Decimal
 from itertools import pairwise
 from math import log2
@@ -392,6 +393,13 @@ def test_arguments_that_do_not_fit(options: dict[str, Any], error: type[Exceptio
         (pd.DataFrame({"x": [1.5], "y": [None]}), ValueError, "the class 'y' is missing in every row"),
         (pd.DataFrame({"x": [1.5], "y": [np.nan]}), ValueError, "the class 'y' is missing in every row"),
         (pd.DataFrame({"x": [1.5, INF], "y": ["a", "b"]}), ValueError, "dataset: infinite numbers in 'x'"),
+        (pd.DataFrame({"x": [1, 10**400], "y": ["a", "b"]}), ValueError, "column 'x': an integer is beyond"),
+        (pd.DataFrame({"x": [1, 2**53 + 1], "y": ["a", "b"]}), ValueError, r"2\*\*53 or more in 'x', which"),
+        (
+            pd.DataFrame({"x": pd.array([-(2**60), None], dtype="Int64"), "y": ["a", "b"]}),
+            ValueError,
+            "more in 'x', which floats do not tell apart",
+        ),
         (pd.DataFrame([[1.5, 2.5, "a"]], columns=["x", "x", "y"]), ValueError, "more than once: 'x'"),
     ],
 )
@@ -406,6 +414,14 @@ def test_data_that_do_not_fit(data: Any, error: type[Exception], message: str) -
         (lambda d: d.drop(columns="x"), KeyError, "newdata: no column 'x'"),
         (lambda d: d.assign(x="5.1"), TypeError, "newdata: column 'x': .*got string values.*to_numeric"),
         (lambda d: d.assign(x=[5.1, "?"]), TypeError, "newdata: column 'x': .*got mixed"),
+        (lambda d: d.assign(x=pd.to_timedelta(d.x)), TypeError, "'x': .*timedelta64 .*total_seconds"),
+        (lambda d: d.assign(x=pd.to_datetime(d.x)), TypeError, "'x': .*datetime64 .*make numbers of dates"),
+        (lambda d: d.assign(x=date(2020, 1, 1)), TypeError, "'x': .*got date .*make numbers of dates"),
+        (lambda d: d.assign(x=pd.Period("2020")), TypeError, "'x': .*got period .*make numbers of dates"),
+        (lambda d: d.assign(x=pd.Interval(0, 1)), TypeError, "'x': .*got interval .*cut already"),
+        (lambda d: d.assign(x=d.x * 1j), TypeError, r"'x': .*got complex .*absolute value with \.abs"),
+        (lambda d: d.assign(x=b"5"), TypeError, "'x': .*got bytes values; make numbers of them, or leave"),
+        (lambda d: d.assign(x=[1, 10**400]), ValueError, "newdata: column 'x': an integer is beyond"),
         (lambda d: d.assign(x=True), TypeError, "newdata: column 'x': .*got boolean"),
         (lambda d: bn.discretize(d, class_var="y")[0], TypeError, "newdata: column 'x': .*cut already"),
         (lambda d: bn.encode(d[["y"]]), TypeError, "newdata: .*got Dataset"),
@@ -428,6 +444,19 @@ def test_the_refusal_of_numbers_shows_the_way_here() -> None:
     with pytest.raises(TypeError, match="new data with the discretizer"):
         bn.predict(model, data)
     assert bn.predict(model, discretizer(data)).tolist() == list("aabb")
+
+
+def test_the_greatest_integers_that_are_cut() -> None:
+    data = pd.DataFrame({"x": np.arange(2**53 - 10, 2**53), "y": list("aaaaabbbbb")})
+    frame, discretizer = bn.discretize(data, class_var="y")
+    assert frame["x"].cat.codes.tolist() == [0] * 5 + [1] * 5
+    assert discretizer(pd.DataFrame({"x": [2**62, -(2**62)]}))["x"].cat.codes.tolist() == [1, 0]
+
+
+def test_complex_numbers_pass_and_are_refused_by_the_learners() -> None:
+    frame, _ = bn.discretize(pd.DataFrame({"x": [1j, 2j], "y": ["a", "b"]}), class_var="y")
+    with pytest.raises(TypeError, match="column 'x': expected one type of categories.*complex"):
+        bn.nb("y", frame)
 
 
 @pytest.mark.parametrize("unseen", ["error", "missing"])
