@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from pandas.api.extensions import ExtensionArray
 
 from . import graph
 from .dataset import Dataset, check_columns, encode_columns, match
@@ -84,7 +85,7 @@ def explain(
     target : optional
         The class to explain; by default the predicted one.
     against : optional
-        The class to compare it with, or a list of classes taken together; by default the
+        The class to compare it with, or a list, array or Series of classes taken together; by default the
         likeliest of the others. ``classes(x)`` stands for all others: the odds then are
         P(target | row) / (1 − P(target | row)).
     unseen : {"error", "missing"}, default "error"
@@ -248,8 +249,9 @@ def _compared(labels: tuple[Any, ...], logs: Array, target: Any, against: Any) -
     if against is None:
         others = [k for k in range(len(labels)) if k != c]
         return c, [others[int(first_best(logs[others]))]]
-    several = isinstance(against, list | set | frozenset | pd.Index | np.ndarray)
-    several |= isinstance(against, tuple) and against not in labels  # a tuple may be a label
+    several = isinstance(against, list | set | frozenset | pd.Series | pd.Index | ExtensionArray | np.ndarray)
+    several &= getattr(against, "ndim", 1) > 0
+    several |= isinstance(against, tuple) and not _is_among(labels, against)  # a tuple may be a label
     chosen = {_class_number("against", labels, label) for label in (against if several else [against])}
     if not chosen - {c}:
         raise ValueError(f"against: expected another class than the target {labels[c]!r}, got {against!r}")
@@ -257,9 +259,14 @@ def _compared(labels: tuple[Any, ...], logs: Array, target: Any, against: Any) -
 
 
 def _class_number(argument: str, labels: tuple[Any, ...], label: Any) -> int:
-    if label not in labels:
+    if not _is_among(labels, label):
         raise ValueError(f"{argument}: expected one of the classes {listed(labels)}, got {label!r}")
     return labels.index(label)
+
+
+def _is_among(labels: tuple[Any, ...], label: Any) -> bool:
+    """Whether a value is a class; pd.NA and arrays do not say whether they equal one."""
+    return isinstance(label, Hashable) and not is_missing(label) and label in labels
 
 
 def _log_odds(logs: Array, c: int, others: list[int]) -> Array:

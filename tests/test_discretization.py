@@ -455,7 +455,7 @@ def test_the_greatest_integers_that_are_cut() -> None:
 
 def test_complex_numbers_pass_and_are_refused_by_the_learners() -> None:
     frame, _ = bn.discretize(pd.DataFrame({"x": [1j, 2j], "y": ["a", "b"]}), class_var="y")
-    with pytest.raises(TypeError, match="column 'x': expected one type of categories.*complex"):
+    with pytest.raises(TypeError, match=r"column 'x': expected one type of categories.*complex"):
         bn.nb("y", frame)
 
 

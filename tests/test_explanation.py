@@ -226,6 +226,17 @@ def test_bad_rows(car: pd.DataFrame, row: Any, error: type[Exception], message: 
         ({"against": ["good", "bad"]}, "against: expected one of the classes .*, got 'bad'"),
         ({"target": "good", "against": "good"}, "against: expected another class than the target 'good'"),
         ({"against": []}, "against: expected another class"),
+        ({"target": pd.NA}, "target: expected one of the classes 'unacc', .*, got <NA>"),
+        ({"target": np.nan}, "target: expected one of the classes .*, got nan"),
+        ({"target": np.array(["good", "acc"])}, r"target: expected one of the classes .*, got array\("),
+        ({"target": pd.Series(["good", "acc"])}, "target: expected one of the classes .*, got 0 "),
+        ({"target": ["good"]}, r"target: expected one of the classes .*, got \['good'\]"),
+        ({"against": pd.NA}, "against: expected one of the classes .*, got <NA>"),
+        ({"against": ["good", pd.NA]}, "against: expected one of the classes .*, got <NA>"),
+        ({"against": pd.Series(["good", None])}, "against: expected one of the classes .*, got (None|nan)"),
+        ({"against": np.array([["good", "acc"]])}, r"against: expected one of the classes .*, got array\("),
+        ({"against": np.array("good")}, r"against: expected one of the classes .*, got array\('good'"),
+        ({"against": {"good": 1}}, "against: expected one of the classes .*, got {'good': 1}"),
         ({"unseen": "ignore"}, "unseen: expected 'error' or 'missing'"),
     ],
 )
@@ -233,6 +244,14 @@ def test_bad_classes(car: pd.DataFrame, arguments: dict[str, Any], message: str)
     x = bn.lp(bn.nb("class", car), car, smooth=1)
     with pytest.raises(ValueError, match=message):
         bn.explain(x, car.iloc[0], **arguments)
+
+
+@pytest.mark.parametrize("several", [tuple, set, np.array, pd.Series, pd.Index, pd.Categorical])
+def test_several_classes_may_be_held_by_anything(car: pd.DataFrame, several: Any) -> None:
+    x = bn.lp(bn.nb("class", car), car, smooth=1)
+    expected = bn.explain(x, car.iloc[0], against=["good", "vgood"])
+    found = bn.explain(x, car.iloc[0], against=several(["good", "vgood"]))
+    pd.testing.assert_frame_equal(found, expected)
 
 
 def test_models_that_cannot_be_explained(car: pd.DataFrame) -> None:

@@ -6,10 +6,12 @@ import re
 import shutil
 import struct
 from pathlib import Path
+from threading import Event, Thread
 
 import graphviz
 import pandas as pd
 import pytest
+from graphviz.backend import dot_command
 
 import bnclassify as bn
 from bnclassify.plotting import marks, network
@@ -172,7 +174,32 @@ def test_without_any_program_there_is_the_source(
 def test_bad_arguments(tan: bn.BNC) -> None:
     with pytest.raises(ValueError, match="engine: expected one of circo, dot"):
         bn.plot(tan, engine="mermaid")
+    with pytest.raises(ValueError, match=r"engine: expected one of .*, got \['dot'\]"):
+        bn.plot(tan, engine=["dot"])
+    with pytest.raises(ValueError, match=r"format: expected svg.*, got \['svg'\]"):
+        bn.plot(tan, format=["svg"])
     with pytest.raises(ValueError, match="format: expected svg, png, pdf"):
         bn.plot(tan, format="docx")
     with pytest.raises(ValueError, match="fontsize: expected a positive number"):
         bn.plot(tan, fontsize=0)
+
+
+def test_threads_leave_the_program_of_graphviz_as_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The second thread comes in before the first goes, or waits, and goes after it."""
+    monkeypatch.setattr(network, "_find_program", lambda: Path("another"))
+    usual, entered, leave = dot_command.DOT_BINARY, Event(), Event()
+    monkeypatch.setattr(dot_command, "DOT_BINARY", usual)  # set back, should the test fail
+
+    def draw() -> None:
+        with network._program():
+            entered.set()
+            leave.wait(10)
+
+    with network._program():
+        second = Thread(target=draw)
+        second.start()
+        assert not entered.wait(0.1)
+    assert entered.wait(10)
+    leave.set()
+    second.join()
+    assert usual == dot_command.DOT_BINARY

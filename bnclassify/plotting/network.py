@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from math import inf
 from numbers import Real
 from pathlib import Path
+from threading import RLock
 from typing import Any
 
 import graphviz
@@ -27,6 +28,9 @@ _FEATURE_ARC = {"color": ORANGE, "penwidth": "1.6", "arrowsize": "0.8", "weight"
 _EXPLAINED_ARC = _FEATURE_ARC | {"color": "#4a545e"}  # orange is what speaks against the class
 
 _MOST_ABREAST = 8
+
+_LOCK = RLock()
+"""One thread at a time draws: which program graphviz calls is the same for all."""
 
 _NO_PROGRAM = (
     "drawing needs the program dot of Graphviz, which is not installed. Either install it "
@@ -75,11 +79,12 @@ def _program() -> Iterator[None]:
     program = _find_program()
     if program is None:
         raise RuntimeError(_NO_PROGRAM)
-    usual, dot_command.DOT_BINARY = dot_command.DOT_BINARY, program
-    try:
-        yield
-    finally:
-        dot_command.DOT_BINARY = usual
+    with _LOCK:
+        usual, dot_command.DOT_BINARY = dot_command.DOT_BINARY, program
+        try:
+            yield
+        finally:
+            dot_command.DOT_BINARY = usual
 
 
 def _direction(x: BNC) -> str:
@@ -138,9 +143,9 @@ def plot(
     digraph {
     """
     model = check_single(x, "plot")
-    if engine not in graphviz.ENGINES:
+    if not isinstance(engine, str) or engine not in graphviz.ENGINES:
         raise ValueError(f"engine: expected one of {', '.join(sorted(graphviz.ENGINES))}, got {engine!r}")
-    if format not in graphviz.FORMATS:
+    if not isinstance(format, str) or format not in graphviz.FORMATS:
         raise ValueError(f"format: expected svg, png, pdf or another that Graphviz writes, got {format!r}")
     if fontsize is not None and not (isinstance(fontsize, Real) and 0 < fontsize < inf):
         raise ValueError(f"fontsize: expected a positive number of points, got {fontsize!r}")
