@@ -150,22 +150,20 @@ def test_many_cuts_and_many_classes() -> None:
 
 
 @given(
-    st.lists(st.floats(-1e6, 1e6), min_size=2, max_size=50, unique=True),
+    # Eighths, so that no two values are so near that rounding decides between them
+    st.lists(st.integers(-(2**23), 2**23).map(lambda i: i / 8), min_size=2, max_size=50, unique=True),
     st.integers(2, 8),
 )
-def test_methods_without_a_class_agree_with_pandas(x: list[float], bins: int) -> None:
+def test_methods_without_a_class_agree_with_numpy(x: list[float], bins: int) -> None:
     values = pd.Series(x)
     frame, discretizer = bn.discretize(values.to_frame("x"), method="quantile", bins=bins)
     points = np.quantile(x, np.arange(1, bins) / bins)
-    points = np.unique(points[points < max(x)])
-    if len(points) == len(discretizer.cuts["x"]):  # floats that differ by a hair may coincide
-        np.testing.assert_allclose(discretizer.cuts["x"], points, rtol=1e-9, atol=1e-300)
-    expected = np.searchsorted(np.unique(points), x)
-    assert frame["x"].cat.codes.tolist() == expected.tolist()
+    np.testing.assert_allclose(discretizer.cuts["x"], points, rtol=1e-9, atol=1e-9)
+    assert frame["x"].cat.codes.tolist() == np.searchsorted(points, x).tolist()
     _, discretizer = bn.discretize(values.to_frame("x"), method="width", bins=bins)
-    found = discretizer.cuts["x"]
-    if max(x) - min(x) > 1e-3:
-        np.testing.assert_allclose(found, np.linspace(min(x), max(x), bins + 1)[1:-1], atol=1e-9)
+    np.testing.assert_allclose(
+        discretizer.cuts["x"], np.linspace(min(x), max(x), bins + 1)[1:-1], rtol=1e-9, atol=1e-9
+    )
 
 
 def test_the_scale_of_quantiles_is_that_of_pandas() -> None:
@@ -393,7 +391,7 @@ def test_arguments_that_do_not_fit(options: dict[str, Any], error: type[Exceptio
         (pd.DataFrame({"x": [1.5], "y": [None]}), ValueError, "the class 'y' is missing in every row"),
         (pd.DataFrame({"x": [1.5], "y": [np.nan]}), ValueError, "the class 'y' is missing in every row"),
         (pd.DataFrame({"x": [1.5, INF], "y": ["a", "b"]}), ValueError, "dataset: infinite numbers in 'x'"),
-        (pd.DataFrame({"x": [1, 10**400], "y": ["a", "b"]}), ValueError, "column 'x': an integer is beyond"),
+        (pd.DataFrame({"x": [1, 10**400], "y": ["a", "b"]}, dtype=object), ValueError, "column 'x': an integer is beyond"),
         (pd.DataFrame({"x": [1, 2**53 + 1], "y": ["a", "b"]}), ValueError, r"2\*\*53 or more in 'x', which"),
         (
             pd.DataFrame({"x": pd.array([-(2**60), None], dtype="Int64"), "y": ["a", "b"]}),
@@ -421,7 +419,7 @@ def test_data_that_do_not_fit(data: Any, error: type[Exception], message: str) -
         (lambda d: d.assign(x=pd.Interval(0, 1)), TypeError, "'x': .*got interval .*cut already"),
         (lambda d: d.assign(x=d.x * 1j), TypeError, r"'x': .*got complex .*absolute value with \.abs"),
         (lambda d: d.assign(x=b"5"), TypeError, "'x': .*got bytes values; make numbers of them, or leave"),
-        (lambda d: d.assign(x=[1, 10**400]), ValueError, "newdata: column 'x': an integer is beyond"),
+        (lambda d: d.assign(x=pd.Series([1, 10**400], dtype=object)), ValueError, "newdata: column 'x': an integer is beyond"),
         (lambda d: d.assign(x=True), TypeError, "newdata: column 'x': .*got boolean"),
         (lambda d: bn.discretize(d, class_var="y")[0], TypeError, "newdata: column 'x': .*cut already"),
         (lambda d: bn.encode(d[["y"]]), TypeError, "newdata: .*got Dataset"),
