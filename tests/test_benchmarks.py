@@ -7,7 +7,7 @@ from time import sleep
 import pytest
 
 pytest.importorskip("sklearn", reason="scikit-learn is not installed; the extra bench has it")
-pytest.importorskip("pyagrum", reason="pyAgrum is not installed; the extra bench has it")
+pytest.importorskip("pyagrum", "3.0", reason="pyAgrum 3.0 is not installed; the extra bench has it")
 
 from .benchmarks.data import tree_augmented
 from .benchmarks.growth import growth_jobs

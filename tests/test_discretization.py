@@ -391,7 +391,11 @@ def test_arguments_that_do_not_fit(options: dict[str, Any], error: type[Exceptio
         (pd.DataFrame({"x": [1.5], "y": [None]}), ValueError, "the class 'y' is missing in every row"),
         (pd.DataFrame({"x": [1.5], "y": [np.nan]}), ValueError, "the class 'y' is missing in every row"),
         (pd.DataFrame({"x": [1.5, INF], "y": ["a", "b"]}), ValueError, "dataset: infinite numbers in 'x'"),
-        (pd.DataFrame({"x": [1, 10**400], "y": ["a", "b"]}, dtype=object), ValueError, "column 'x': an integer is beyond"),
+        (
+            pd.DataFrame({"x": [1, 10**400], "y": ["a", "b"]}, dtype=object),
+            ValueError,
+            "column 'x': an integer is beyond",
+        ),
         (pd.DataFrame({"x": [1, 2**53 + 1], "y": ["a", "b"]}), ValueError, r"2\*\*53 or more in 'x', which"),
         (
             pd.DataFrame({"x": pd.array([-(2**60), None], dtype="Int64"), "y": ["a", "b"]}),
@@ -419,7 +423,11 @@ def test_data_that_do_not_fit(data: Any, error: type[Exception], message: str) -
         (lambda d: d.assign(x=pd.Interval(0, 1)), TypeError, "'x': .*got interval .*cut already"),
         (lambda d: d.assign(x=d.x * 1j), TypeError, r"'x': .*got complex .*absolute value with \.abs"),
         (lambda d: d.assign(x=b"5"), TypeError, "'x': .*got bytes values; make numbers of them, or leave"),
-        (lambda d: d.assign(x=pd.Series([1, 10**400], dtype=object)), ValueError, "newdata: column 'x': an integer is beyond"),
+        (
+            lambda d: d.assign(x=pd.Series([1, 10**400], dtype=object)),
+            ValueError,
+            "newdata: column 'x': an integer is beyond",
+        ),
         (lambda d: d.assign(x=True), TypeError, "newdata: column 'x': .*got boolean"),
         (lambda d: bn.discretize(d, class_var="y")[0], TypeError, "newdata: column 'x': .*cut already"),
         (lambda d: bn.encode(d[["y"]]), TypeError, "newdata: .*got Dataset"),

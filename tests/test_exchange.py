@@ -340,7 +340,9 @@ def test_pyagrum_reads_what_is_written(x: bn.BNC, tmp_path_factory: pytest.TempP
 
 
 def test_pgmpy_reads_what_is_written(tmp_path: Path) -> None:
-    pytest.importorskip("pgmpy", minversion="1.1", reason="the reader of pgmpy before 1.1 knows words only")
+    pytest.importorskip(
+        "pgmpy", minversion="1.1", reason="needs pgmpy 1.1, whose reader knows more than words"
+    )
     readwrite = load_pgmpy("pgmpy.readwrite")
     x = bn.anb("größe", {"b.c": ["a-b"]}, features=["a-b", "b.c"])
     levels = ("low risk", "<=50K"), ("table", "1.5", "a:b"), ("10-20", "[0-1]")
