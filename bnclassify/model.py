@@ -39,8 +39,7 @@ class Recipe:
     @property
     def learner(self) -> str:
         """Name of the function that learned the structure."""
-        function = getattr(self.structure, "func", self.structure)
-        return str(getattr(function, "__name__", function)).removeprefix("_")
+        return _name(getattr(self.structure, "func", self.structure))
 
     @property
     def estimation(self) -> str:
@@ -49,7 +48,7 @@ class Recipe:
         usual = signature(function).parameters
         chosen = getattr(self.parameters, "keywords", {}).items()
         differing = ", ".join(f"{name}={value!r}" for name, value in chosen if value != usual[name].default)
-        return f"{getattr(function, '__name__', function)}({differing})"
+        return f"{_name(function)}({differing})"
 
 
 @dataclass(frozen=True)
@@ -200,6 +199,11 @@ class AODE(Immutable):
 
 
 Model: TypeAlias = BNC | AODE
+
+
+def _name(function: object) -> str:
+    """Return the name of a function, as it is said to users."""
+    return str(getattr(function, "__name__", function)).removeprefix("_")
 
 
 def _summary(x: Model, facts: dict[str, int | EM | None]) -> str:

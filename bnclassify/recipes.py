@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Collection, Hashable, Mapping
 from dataclasses import replace
 from functools import partial
-from inspect import signature
+from inspect import Parameter, signature
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from .dataset import Dataset, encode_columns
-from .messages import listed
+from .messages import listed, suggestion
 from .model import Model, Recipe, check_fitted, vars
 from .parameters.estimation import check_smooth, lp
 from .search.learners import bsej, fssj, kdb, tan_hc, tan_hcsp
@@ -23,6 +23,9 @@ LEARNERS: dict[str, Callable[..., Model]] = {
     learner.__name__: learner for learner in (nb, aode, tan_cl, fssj, bsej, tan_hc, tan_hcsp, kdb)
 }
 """The learners of structure that `bnc` knows by name."""
+
+_NAMED = (Parameter.POSITIONAL_OR_KEYWORD, Parameter.KEYWORD_ONLY)
+"""The kinds of parameters that can be given by name."""
 
 
 def bnc(
@@ -58,6 +61,9 @@ def bnc(
 
     Raises
     ------
+    TypeError
+        If the learner has no such argument as one of ``dag_args``, or one that it needs is not
+        among them, or `lp` has no such argument as one of ``lp_args``.
     ValueError
         If no learner has that name, or ``dag_args`` has the class or the data.
 
@@ -70,13 +76,10 @@ def bnc(
     learner = find_learner(dag_learner, "dag_learner")
     if dag_args is not None and not isinstance(dag_args, Mapping):
         raise TypeError(f"dag_args: expected a dict of further arguments, got {dag_args!r}")
-    given = [name for name in dag_args or {} if name in ("class_var", "dataset")]
-    if given:
-        raise ValueError(
-            f"dag_args: the class and the data are given to the learner already; leave out {listed(given)}"
-        )
-    check_smooth(smooth)
     options = dict(dag_args or {})
+    check_arguments(learner, options, "dag_args", given=("class_var", "dataset"))
+    check_arguments(lp, lp_args, "bnc", given=("x", "dataset", "smooth"))
+    check_smooth(smooth)
     used = (*options["features"], class_var) if options.get("features") is not None else None
     data = encode_columns(dataset, used)
     structure = learner(class_var, dataset=data, **options)
@@ -92,6 +95,32 @@ def find_learner(learner: object, argument: str) -> Callable[..., Model]:
     if isinstance(learner, str) and learner in LEARNERS:
         return LEARNERS[learner]
     raise ValueError(f"{argument}: expected a function or one of {listed(LEARNERS)}, got {learner!r}")
+
+
+def check_arguments(
+    function: Callable[..., Any], arguments: Collection[str], origin: str, given: Collection[str]
+) -> None:
+    """Raise if ``arguments``, beside those ``given``, are not what a function takes and needs."""
+    again = [name for name in arguments if name in given]
+    if again:
+        raise ValueError(f"{origin}: what is given already cannot be among them; leave out {listed(again)}")
+    takes = dict(signature(function).parameters)
+    anything = any(parameter.kind is Parameter.VAR_KEYWORD for parameter in takes.values())
+    named = {name: takes[name] for name in takes if name not in given and takes[name].kind in _NAMED}
+    name = getattr(function, "__name__", repr(function))
+    unknown = [argument for argument in arguments if argument not in named and not anything]
+    if unknown:
+        hint = suggestion(unknown[0], named)
+        if function is lp and origin == "bnc":
+            hint += "; arguments of the learner go into dag_args={...}"
+        raise TypeError(f"{origin}: {name} takes no argument {unknown[0]!r}; {hint}")
+    absent = [
+        argument
+        for argument, parameter in named.items()
+        if parameter.default is Parameter.empty and argument not in arguments
+    ]
+    if absent:
+        raise TypeError(f"{origin}: {name} needs {listed(absent)} too, as in {origin}={{{absent[0]!r}: ...}}")
 
 
 def relearn(x: Model, data: Dataset, *, dag: bool, rng: np.random.Generator | None = None) -> Model:

@@ -13,11 +13,11 @@ from numpy.typing import ArrayLike, NDArray
 from .dataset import encode_columns
 from .evaluation.prediction import predict
 from .inference.joint import log_joint
-from .messages import listed
 from .model import Model, features
+from .parameters.estimation import lp
 from .probs import Array, log_normalize
 from .randomness import Seed
-from .recipes import bnc, find_learner
+from .recipes import bnc, check_arguments, find_learner
 
 try:
     from sklearn.base import BaseEstimator, ClassifierMixin
@@ -29,9 +29,6 @@ except ImportError as error:
     ) from error
 
 __all__ = ["BNCClassifier"]
-
-_GIVEN = ("dag_learner", "class_var", "dataset", "dag_args", "x")
-"""Arguments of `bnc` and `lp` that `fit` knows from others of its own."""
 
 
 class BNCClassifier(ClassifierMixin, BaseEstimator):
@@ -144,11 +141,8 @@ class BNCClassifier(ClassifierMixin, BaseEstimator):
                 raise TypeError(f"{name}: expected a dict of arguments, got {getattr(self, name)!r}")
         if "smooth" in (self.lp_args or {}):
             raise ValueError("lp_args: smooth is an argument of its own; write BNCClassifier(smooth=...)")
-        given = [name for name in self.lp_args or {} if name in _GIVEN]
-        if given:
-            raise ValueError(
-                f"lp_args: what fit gives itself cannot be among them; leave out {listed(given)}"
-            )
+        check_arguments(learner, self.dag_args or {}, "dag_args", given=("class_var", "dataset"))
+        check_arguments(lp, self.lp_args or {}, "lp_args", given=("x", "dataset", "smooth"))
         labels = validate_data(self, y=_as_labels(y))
         check_classification_targets(labels)
         frame = self._frame(X, reset=True)

@@ -676,6 +676,7 @@ def test_a_model_from_a_file_goes_on(
     back = bn.read_bif(path, "class")
     pd.testing.assert_frame_equal(bn.predict(back, car, prob=True), bn.predict(x, car, prob=True))
     assert_same(x, pickle.loads(pickle.dumps(back)))
+    assert "parameters:         tables_of_a_file()" in repr(back)
     again = bn.lp(back, car.sample(frac=1, random_state=0), smooth=1)
     assert_same(x, again)
     folds = bn.stratified_folds(car["class"], 5, rng=0)

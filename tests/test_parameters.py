@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import product
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -111,9 +112,33 @@ def test_bnc_is_learner_then_lp(car: pd.DataFrame) -> None:
         bn.bnc("nb", "class", car, smooth=-1)
 
 
+@pytest.mark.parametrize(
+    ("learner", "arguments", "message"),
+    [
+        ("tan_cl", {"score": "aic"}, r"bnc: lp takes no argument 'score'; .* into dag_args=\{"),
+        ("tan_cl", {"dag_args": {"scor": "aic"}}, "dag_args: tan_cl takes .* 'scor'; did you mean 'score'"),
+        ("fssj", {}, "dag_args: fssj needs 'k' too"),
+        (lambda class_var, dataset, order: bn.nb(class_var, dataset), {}, "dag_args: <lambda> needs 'order'"),
+    ],
+)
+def test_bnc_knows_what_its_functions_take(
+    car: pd.DataFrame, learner: Any, arguments: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(TypeError, match=message):
+        bn.bnc(learner, "class", car, smooth=1, **arguments)
+
+
+def test_bnc_hands_any_argument_to_a_learner_that_takes_any(car: pd.DataFrame) -> None:
+    def learner(class_var: str, dataset: Any, **options: Any) -> bn.BNC:
+        return bn.nb(class_var, dataset, **options)
+
+    x = bn.bnc(learner, "class", car, smooth=1, dag_args={"features": ["doors"]})
+    assert bn.features(x) == ("doors",)
+
+
 @pytest.mark.parametrize("name", ["class_var", "dataset"])
 def test_the_class_and_the_data_are_not_among_the_arguments_of_the_learner(
     name: str, car: pd.DataFrame
 ) -> None:
-    with pytest.raises(ValueError, match=f"dag_args: .*given .*already; leave out '{name}'"):
+    with pytest.raises(ValueError, match=f"dag_args: what is given already .*; leave out '{name}'"):
         bn.bnc("nb", "class", car, smooth=1, dag_args={name: car})

@@ -10,6 +10,7 @@ import re
 import subprocess
 import sys
 import tomllib
+from itertools import chain
 from pathlib import Path
 
 import pytest
@@ -125,9 +126,8 @@ def test_readme_names_every_function() -> None:
 def test_oldest_versions_are_those_of_pyproject() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     extras = project["optional-dependencies"]
-    asked = project["dependencies"] + sum(
-        (extras[e] for e in ("plot", "sklearn", "exchange", "vignettes")), []
-    )
+    tested = (extras[name] for name in ("plot", "sklearn", "exchange", "vignettes"))
+    asked = chain(project["dependencies"], *tested)
     bounds = {requirement.replace(">=", "==") for requirement in asked if "[" not in requirement}
     lines = (ROOT / "tests" / "oldest.txt").read_text().splitlines()
     oldest = {line for line in lines if not line.startswith("#")}

@@ -359,13 +359,15 @@ def test_fractions_are_refused_in_prediction_too() -> None:
         (
             {"lp_args": {"dataset": 1, "x": 2}},
             ValueError,
-            "lp_args: what fit gives .* leave out 'dataset', 'x'",
+            "lp_args: what is given .* leave out 'dataset', 'x'",
         ),
-        ({"dag_args": {"dataset": 1}}, ValueError, "dag_args: .*given .*already; leave out 'dataset'"),
+        ({"dag_args": {"dataset": 1}}, ValueError, "dag_args: what is given already .*; leave out 'dataset'"),
         ({"lp_args": {"manb_prior": 2}}, ValueError, "manb_prior"),
         ({"handle_unknown": "ignore"}, ValueError, "handle_unknown: expected 'error' or 'missing'"),
         ({"random_state": "seed"}, TypeError, "rng: expected a seed"),
-        ({"learner": "tan_hc"}, TypeError, "'k'"),
+        ({"learner": "tan_hc"}, TypeError, r"dag_args: tan_hc needs 'k' too, as in dag_args={'k': "),
+        ({"dag_args": {"scoring": "aic"}}, TypeError, "dag_args: tan_cl takes .* 'scoring'; did .* 'score'"),
+        ({"lp_args": {"wanba": True}}, TypeError, "lp_args: lp takes .* 'wanba'; did you mean 'wanbia'"),
     ],
 )
 def test_parameters_that_are_refused(options: dict[str, Any], error: type[Exception], message: str) -> None:

@@ -6,14 +6,14 @@ import os
 import re
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import replace
-from functools import partial
 from itertools import product
 from pathlib import Path
 from typing import Any
 
+from ..dataset import Dataset
 from ..graph import find_cycle
 from ..messages import listed, suggestion
-from ..model import BNC, Family, check_single, params, values, vars
+from ..model import BNC, Family, Model, check_single, params, values, vars
 from ..parameters.estimation import lp
 from ..probs import Array
 from ..structure.fixed import anb
@@ -240,8 +240,13 @@ def read_bif(path: str | os.PathLike[str], class_var: str) -> BNC:
         structure,
         levels=tuple(levels[name] for name in vars(structure)),
         cpts=tuple(_ordered(family, *found[family[0]]) for family in structure.families),
-        recipe=structure.recipe and replace(structure.recipe, parameters=partial(lp, smooth=1)),
+        recipe=structure.recipe and replace(structure.recipe, parameters=_tables_of_a_file),
     )
+
+
+def _tables_of_a_file(x: Model, dataset: Dataset) -> Model:
+    """Stand for the tables that a file gave: it does not tell how, so learn them in the usual way."""
+    return lp(x, dataset, smooth=1)
 
 
 def _as_path(path: object) -> Path:
