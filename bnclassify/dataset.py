@@ -193,7 +193,7 @@ def _check_categorical(columns: Mapping[Hashable, pd.Series[Any]]) -> None:
         raise TypeError(
             f"column {listed(fractions)}: expected categories, got numbers with fractions; cut them into "
             "intervals first: training data with discretize(dataset, class_var=...), new data with the "
-            "discretizer that it returns; in a pipeline, with KBinsDiscretizer(encode='ordinal')"
+            "discretizer that it returns; in scikit-learn, BNCClassifier(discretize='mdlp') does"
         )
     if whole:
         raise TypeError(

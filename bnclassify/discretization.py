@@ -203,8 +203,8 @@ def discretize(
     1.0
     """
     check_frame(dataset, "dataset")
-    if not isinstance(method, str) or method not in _METHODS:
-        raise ValueError(f"method: expected one of {listed(_METHODS)}, got {method!r}")
+    if not isinstance(method, str) or method not in METHODS:
+        raise ValueError(f"method: expected one of {listed(METHODS)}, got {method!r}")
     _check_bins(bins)
     classes = _class_codes(dataset, class_var, method)
     numbers = _columns_to_cut(dataset, class_var, columns)
@@ -328,7 +328,7 @@ def _cut_points(numbers: Array, classes: Codes, method: str, bins: int) -> tuple
         return ()
     order = known[np.argsort(numbers[known])]
     values = numbers[order]
-    points = _METHODS[method](values, classes[order], bins)
+    points = METHODS[method](values, classes[order], bins)
     inside = points[(points >= values[0]) & (points < values[-1])]
     return tuple(np.unique(_shorten(inside, values)).tolist())
 
@@ -408,7 +408,7 @@ def _equal_widths(values: Array, classes: Codes, bins: int) -> Array:
     return values[0] * (1 - share) + values[-1] * share
 
 
-_METHODS = {"mdlp": _mdlp, "quantile": _quantiles, "width": _equal_widths}
+METHODS = {"mdlp": _mdlp, "quantile": _quantiles, "width": _equal_widths}
 
 
 def _shorten(points: Array, values: Array) -> Array:

@@ -11,8 +11,10 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from .dataset import encode_columns
+from .discretization import METHODS, discretize
 from .evaluation.prediction import predict
 from .inference.joint import log_joint
+from .messages import listed
 from .model import Model, features
 from .parameters.estimation import lp
 from .probs import Array, log_normalize
@@ -48,6 +50,11 @@ class BNCClassifier(ClassifierMixin, BaseEstimator):
         need a number of folds, ``{"k": 5}``.
     lp_args : dict, optional
         Further arguments of `lp`, such as ``{"wanbia": True}`` or ``{"missing": "em"}``.
+    discretize : {"mdlp", "quantile", "width"}, optional
+        Cut columns of numbers, integers among them, into intervals: the method of `discretize`.
+        So cut points are learned from what `fit` sees, and in cross-validation from nothing else.
+    bins : int, default 5
+        Number of intervals that "quantile" and "width" make.
     handle_unknown : {"error", "missing"}, default "error"
         What to do when predicting about a value that `fit` did not see: raise, or take it as
         missing. The categories of a column of type category count as seen.
@@ -58,6 +65,9 @@ class BNCClassifier(ClassifierMixin, BaseEstimator):
     ----------
     model_ : BNC or AODE
         The model learned.
+    discretizer_ : Discretizer or None
+        Cuts data into what ``model_`` takes, ``predict(clf.model_, clf.discretizer_(X))``; None
+        unless ``discretize`` is given.
     classes_ : (classes,) array
         The labels that occur in ``y``, sorted.
     n_features_in_ : int
@@ -69,8 +79,9 @@ class BNCClassifier(ClassifierMixin, BaseEstimator):
     -----
     ``X`` is a DataFrame or an array. Every column holds categories: those types that `encode`
     takes, and whole numbers of type float too, because that is what OrdinalEncoder and
-    KBinsDiscretizer return. Numbers with fractions are measurements, and refused. Missing is
-    NaN, None or pd.NA; missing features are summed out.
+    KBinsDiscretizer return. Numbers with fractions are measurements, and refused unless
+    ``discretize`` is given. Then all columns of numbers are cut; codes stay whole as text or
+    categories. Missing is NaN, None or pd.NA; missing features are summed out.
 
     In ``model_``, features are called as the columns of a DataFrame if all its names are text, else
     x0, x1 and so on by position. The class keeps the name of a Series ``y``, else it is called
@@ -105,6 +116,8 @@ class BNCClassifier(ClassifierMixin, BaseEstimator):
         *,
         dag_args: Mapping[str, Any] | None = None,
         lp_args: Mapping[str, Any] | None = None,
+        discretize: str | None = None,
+        bins: int = 5,
         handle_unknown: str = "error",
         random_state: Seed | np.random.RandomState = None,
     ) -> None:
@@ -112,6 +125,8 @@ class BNCClassifier(ClassifierMixin, BaseEstimator):
         self.smooth = smooth
         self.dag_args = dag_args
         self.lp_args = lp_args
+        self.discretize = discretize
+        self.bins = bins
         self.handle_unknown = handle_unknown
         self.random_state = random_state
 
@@ -141,6 +156,10 @@ class BNCClassifier(ClassifierMixin, BaseEstimator):
                 raise TypeError(f"{name}: expected a dict of arguments, got {getattr(self, name)!r}")
         if "smooth" in (self.lp_args or {}):
             raise ValueError("lp_args: smooth is an argument of its own; write BNCClassifier(smooth=...)")
+        if self.discretize is not None and self.discretize not in METHODS:
+            raise ValueError(
+                f"discretize: expected None or one of {listed(METHODS)}, got {self.discretize!r}"
+            )
         check_arguments(learner, self.dag_args or {}, "dag_args", given=("class_var", "dataset"))
         check_arguments(lp, self.lp_args or {}, "lp_args", given=("x", "dataset", "smooth"))
         labels = validate_data(self, y=_as_labels(y))
@@ -150,11 +169,15 @@ class BNCClassifier(ClassifierMixin, BaseEstimator):
         classes, codes = np.unique(labels, return_inverse=True)
         target = _class_name(getattr(y, "name", None), frame.columns)
         frame[target] = pd.Categorical.from_codes(codes, categories=classes.tolist())
+        discretizer = None
+        if self.discretize is not None:
+            frame, discretizer = discretize(frame, class_var=target, method=self.discretize, bins=self.bins)
         rng = {"rng": _seed(self.random_state)}
         dag_args = {**(rng if "rng" in signature(learner).parameters else {}), **(self.dag_args or {})}
         lp_args = {**rng, **(self.lp_args or {})}
         model = bnc(learner, target, frame, smooth=self.smooth, dag_args=dag_args, **lp_args)
-        self.classes_, self.model_ = classes, model  # both or, where learning failed, neither
+        # All of them or, where learning failed, none
+        self.classes_, self.model_, self.discretizer_ = classes, model, discretizer
         return self
 
     def predict(self, X: pd.DataFrame | ArrayLike) -> NDArray[Any]:  # noqa: N803
@@ -220,7 +243,7 @@ class BNCClassifier(ClassifierMixin, BaseEstimator):
         return tags
 
     def _frame(self, X: Any, *, reset: bool = False) -> pd.DataFrame:  # noqa: N803
-        """Return a new data frame with whole numbers as integers and names as in `fit`, which resets them."""
+        """Return a new data frame with names, types and intervals as in `fit`, which resets names."""
         if self.handle_unknown not in ("error", "missing"):
             raise ValueError(f"handle_unknown: expected 'error' or 'missing', got {self.handle_unknown!r}")
         if isinstance(X, pd.DataFrame):
@@ -236,7 +259,8 @@ class BNCClassifier(ClassifierMixin, BaseEstimator):
         columns = (column for _, column in frame.reset_index(drop=True).items())
         numbered = pd.DataFrame(dict(enumerate(map(_as_integers, columns))))
         names = getattr(self, "feature_names_in_", [f"x{i}" for i in range(self.n_features_in_)])
-        return numbered.set_axis(list(names), axis="columns")
+        named = numbered.set_axis(list(names), axis="columns")
+        return named if reset or self.discretizer_ is None else self.discretizer_(named)
 
 
 def _as_labels(y: Any) -> Any:

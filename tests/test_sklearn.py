@@ -59,6 +59,8 @@ def y(car: pd.DataFrame) -> pd.Series[Any]:
         (BNCClassifier("aode", handle_unknown="missing"), EXPECTED),
         (BNCClassifier("nb", lp_args={"wanbia": True}), EXPECTED),
         (BNCClassifier("tan_hc", dag_args={"k": 2}, random_state=0), EXPECTED | GREEDY),
+        (BNCClassifier("nb", discretize="mdlp"), {}),
+        (BNCClassifier("tan_cl", discretize="quantile", bins=3), {}),
     ],
     ids=lambda value: value.learner if isinstance(value, BNCClassifier) else "",
 )
@@ -223,6 +225,45 @@ COLUMNS = {
 }
 
 
+@given(st.data(), st.sampled_from(["mdlp", "quantile", "width"]), st.integers(2, 4))
+def test_numbers_are_cut_by_what_fit_sees(data: st.DataObject, method: str, bins: int) -> None:
+    frame = data.draw(frames(missing=0.2))
+    rng = np.random.default_rng(len(frame))
+    frame.insert(0, "size", rng.normal(size=len(frame)).round(1))
+    frame.insert(1, "count", pd.array(rng.integers(0, 5, len(frame)), dtype="Int64"))
+    clf = BNCClassifier("nb", discretize=method, bins=bins)
+    clf.fit(frame.drop(columns="class"), frame["class"])
+    cut, discretizer = bn.discretize(frame, class_var="class", method=method, bins=bins)
+    cut["class"] = cut["class"].cat.set_categories(clf.classes_)
+    assert clf.discretizer_ == discretizer
+    x = bn.lp(bn.nb("class", cut), cut, smooth=1)
+    new = frame.assign(size=frame["size"] * 9, count=frame["count"] - 7).drop(columns="class")
+    np.testing.assert_array_equal(
+        clf.predict_proba(new), bn.predict(x, discretizer(new), prob=True).to_numpy()
+    )
+
+
+def test_cutting_is_no_leak_and_can_be_searched_for() -> None:
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(60, 500)), np.repeat(["ill", "well"], 30)
+    folds = StratifiedKFold(5, shuffle=True, random_state=0)
+    fair = cross_val_score(BNCClassifier("nb", discretize="mdlp"), X, y, cv=folds).mean()
+    cut, _ = bn.discretize(pd.DataFrame(X).add_prefix("x").assign(y=y), class_var="y")
+    leaky = cross_val_score(BNCClassifier("nb"), cut.drop(columns="y"), y, cv=folds).mean()
+    assert fair < 0.7 < leaky
+    grid = {"discretize": ["mdlp", "quantile"], "bins": [2, 3]}
+    search = GridSearchCV(BNCClassifier("nb"), grid, cv=folds, error_score="raise").fit(X[:, :3], y)
+    assert search.best_estimator_.discretizer_.method == search.best_params_["discretize"]
+
+
+def test_without_cutting_there_is_no_discretizer(X: pd.DataFrame, y: pd.Series) -> None:
+    clf = BNCClassifier("nb", discretize="mdlp").fit(X.assign(age=np.arange(len(X)) / 2), y)
+    assert clf.discretizer_.columns == ("age",)
+    clf.set_params(discretize=None).fit(X, y)
+    assert clf.discretizer_ is None
+    assert len(clf.predict(X)) == len(X)
+
+
 @pytest.mark.parametrize("data", COLUMNS.values(), ids=COLUMNS)
 def test_kinds_of_columns(data: Any) -> None:
     """Each holds what the same values give as text in a data frame."""
@@ -308,9 +349,13 @@ def test_class_gets_a_name_that_no_feature_has(columns: list[str], name: object,
         (
             np.array([[0.5], [1], [2]]),
             TypeError,
-            "column 'x0': expected categories, .*discretize.*KBinsDiscretizer",
+            "column 'x0': expected categories, .*discretize.*BNCClassifier",
         ),
-        (pd.DataFrame({"a b": [1, 2.25, None], "c": ["u", "v", "u"]}), TypeError, "column 'a b': .*KBins"),
+        (
+            pd.DataFrame({"a b": [1, 2.25, None], "c": ["u", "v", "u"]}),
+            TypeError,
+            "column 'a b': .*BNCClassifier",
+        ),
         (np.array([[0.1], [1], [None]], dtype=object), TypeError, "column 'x0': expected categories"),
         (np.array([[1e300], [1], [2]]), TypeError, "column 'x0': expected categories"),
         (pd.DataFrame({"a": [1, np.inf, 2]}), TypeError, "column 'a': expected categories"),
@@ -364,6 +409,8 @@ def test_fractions_are_refused_in_prediction_too() -> None:
         ({"dag_args": {"dataset": 1}}, ValueError, "dag_args: what is given already .*; leave out 'dataset'"),
         ({"lp_args": {"manb_prior": 2}}, ValueError, "manb_prior"),
         ({"handle_unknown": "ignore"}, ValueError, "handle_unknown: expected 'error' or 'missing'"),
+        ({"discretize": "MDLP"}, ValueError, "discretize: expected None or one of 'mdlp', 'quantile'"),
+        ({"discretize": "width", "bins": 1}, ValueError, "bins: expected 2 intervals or more"),
         ({"random_state": "seed"}, TypeError, "rng: expected a seed"),
         ({"learner": "tan_hc"}, TypeError, r"dag_args: tan_hc needs 'k' too, as in dag_args={'k': "),
         ({"dag_args": {"scoring": "aic"}}, TypeError, "dag_args: tan_cl takes .* 'scoring'; did .* 'score'"),
