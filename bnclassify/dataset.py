@@ -22,6 +22,9 @@ Levels = tuple[tuple[Any, ...], ...]
 _UNSEEN = -2
 """Code of a label that is not among the levels; a missing value has -1."""
 
+_FEWEST_IDENTIFIERS = 20
+"""Rows in which values that all differ are taken for identifiers; in fewer they may by chance."""
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Dataset(Immutable):
@@ -265,9 +268,28 @@ def check_features(
     """Return the chosen features, or all columns but the class, in the order of the data."""
     check_columns([class_var], data.columns, "class_var")
     if features is None:
+        _warn_of_identifiers(data, class_var)
         return tuple(column for column in data.columns if column != class_var)
     chosen = check_columns(check_names(features, class_var), data.columns, "features")
     return tuple(column for column in data.columns if column in chosen)
+
+
+def _warn_of_identifiers(data: Dataset, class_var: Hashable) -> None:
+    """Warn of columns in which every row has a value of its own, where there are rows enough to tell."""
+    found = []
+    for name, codes, card in zip(data.columns, data.codes, data.cards, strict=True):
+        if card >= _FEWEST_IDENTIFIERS:
+            known = codes[codes >= 0]
+            if _FEWEST_IDENTIFIERS <= len(known) <= card and len(np.unique(known)) == len(known):
+                found.append(name)
+    if class_var in found:
+        found.remove(class_var)
+        warn(f"every row has a class {class_var!r} of its own; to learn one, several rows must have it")
+    if found:
+        warn(
+            f"every row has a value of its own in {listed(found)}, as in a column of identifiers; that tells "
+            f"nothing about other rows, so leave such columns out, with dataset.drop(columns={found[:8]!r})"
+        )
 
 
 def check_names(

@@ -191,8 +191,10 @@ def discretize(
     0  (-inf, 27.5]  (-inf, inf)
     1   (27.5, inf)          NaN
 
-    Cross-validation that learns the cuts, too, from nothing but the training part:
+    Cross-validation that learns the cuts, too, from nothing but the training part. Columns of text are
+    made categories before, so that a label that a part lacks is known:
 
+    >>> people = people.astype({"buys": "category"})
     >>> folds = stratified_folds(people["buys"], k=2, rng=0)
     >>> for fold in range(2):
     ...     train, test = people[folds != fold], people[folds == fold]

@@ -141,3 +141,23 @@ def test_matching_to_longer_levels_widens_the_codes() -> None:
     data = bn.encode(frame(a=["200"]))
     labels = tuple(str(i) for i in range(300))
     assert match(data, ("a",), (labels,)).tolist() == [[200]]
+
+
+@pytest.mark.parametrize("learn", [bn.nb, bn.tan_cl, bn.aode, lambda y, d: bn.bnc("nb", y, d, smooth=1)])
+def test_identifiers_are_told(learn: Any) -> None:
+    data = pd.DataFrame({"id": range(20), "x": ["a", "b"] * 10, "y": ["u", "v", "u", "u"] * 5})
+    data["name"] = data["id"].map("n{}".format).mask(data["id"] < 0)
+    with pytest.warns(UserWarning, match="every row has a value of its own in 'id', 'name', as in") as told:
+        learn("y", data)
+    assert [warning.filename for warning in told] == [__file__]
+    learn("y", data.head(19))  # too few rows to tell
+    learn("y", data.assign(id=3, name=data["name"].replace("n5", "n6")))
+    with pytest.warns(UserWarning, match="every row has a class 'id' of its own"):
+        learn("id", data.drop(columns="name"))
+
+
+def test_identifiers_with_holes_are_told_and_features_chosen_by_name_are_not() -> None:
+    data = pd.DataFrame({"id": pd.array([*range(20), None, None], "Int64"), "y": ["u", "v"] * 11})
+    with pytest.warns(UserWarning, match="of its own in 'id'"):
+        bn.nb("y", data)
+    assert bn.features(bn.nb("y", data, features=["id"])) == ("id",)

@@ -174,7 +174,9 @@ def test_cmi_conditions_units_and_errors(car: pd.DataFrame, voting: pd.DataFrame
 
 def test_many_levels() -> None:
     rng = np.random.default_rng(0)
-    frame = pd.DataFrame({"id": np.arange(500), "a": rng.integers(0, 40, 500), "b": rng.integers(0, 3, 500)})
+    frame = pd.DataFrame(
+        {"id": np.arange(500) % 499, "a": rng.integers(0, 40, 500), "b": rng.integers(0, 3, 500)}
+    )
     frame["class"] = rng.integers(0, 2, 500)
     x = bn.lp(bn.tan_cl("class", frame), frame, smooth=1)
     assert bn.accuracy(bn.predict(x, frame), frame["class"]) > 0.9

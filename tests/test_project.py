@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import doctest
 import importlib.util
 import inspect
 import os
@@ -159,6 +160,16 @@ def test_vignettes_run(path: Path, tmp_path: Path) -> None:
     result = run("-W", "error", str(path), cwd=tmp_path, env=environment)
     assert result.returncode == 0, result.stderr
     assert result.stdout
+
+
+def test_what_the_readme_shows_without_results_runs() -> None:
+    pytest.importorskip("sklearn", "1.6", reason="scikit-learn is not installed; the extra sklearn has it")
+    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+    names: dict[str, object] = {}
+    for block in blocks:
+        examples = doctest.DocTestParser().get_examples(block)
+        exec("".join(example.source for example in examples) or block, names)
+    assert any(">>>" not in block for block in blocks)
 
 
 def test_data_is_what_the_scripts_make(tmp_path: Path) -> None:

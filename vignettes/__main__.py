@@ -35,10 +35,8 @@ try:
     from pygments import highlight
     from pygments.formatters import HtmlFormatter
     from pygments.lexers import PythonLexer
-except ImportError as error:
-    raise ImportError(
-        "pages need Markdown and Pygments, which are not installed: pip install 'pybnclassify[vignettes]'"
-    ) from error
+except ImportError as missing:
+    raise SystemExit(f"{missing}; pages need: pip install 'pybnclassify[vignettes]'") from None
 
 START = """<!DOCTYPE html>
 <html lang="en">

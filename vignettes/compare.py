@@ -30,7 +30,6 @@ from bnclassify import (
 
 try:
     import matplotlib.pyplot as plt
-    from sklearn.base import BaseEstimator, TransformerMixin
     from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine
     from sklearn.ensemble import RandomForestClassifier
     from sklearn.linear_model import LogisticRegression
@@ -247,23 +246,11 @@ print(least.rename_axis("data sets").to_frame().assign(**{"Holm, 3 questions": 3
 # %% [markdown]
 # ## Beside scikit-learn's classifiers
 #
-# `BNCClassifier` is an estimator like those of scikit-learn. What comes before it in a pipeline is learned
-# on the training part of each fold, here the cut points. All classifiers see the same five folds.
-
+# `BNCClassifier` is an estimator like those of scikit-learn. It learns all it learns, cut points too, on the
+# training part of each fold. All classifiers see the same five folds.
 
 # %%
-class Cut(TransformerMixin, BaseEstimator):
-    """Cut numbers into intervals by MDLP."""
-
-    def fit(self, X, y):
-        self.discretizer_ = discretize(X.join(y), class_var=y.name)[1]
-        return self
-
-    def transform(self, X):
-        return self.discretizer_(X)
-
-
-ours = {name: make_pipeline(Cut(), BNCClassifier(name)) for name in ("nb", "tan_cl", "aode")}
+ours = {name: BNCClassifier(name, discretize="mdlp") for name in ("nb", "tan_cl", "aode")}
 theirs = {
     "logistic regression": LogisticRegression(max_iter=1000),
     "random forest": RandomForestClassifier(50, random_state=0),
@@ -272,11 +259,11 @@ scores = {}
 for data, prepare in {"car": OneHotEncoder(), "breast_cancer": StandardScaler()}.items():
     target, frame = DATA[data]
     folds = PredefinedSplit(stratified_folds(frame[target], 5, rng=0))
-    pipelines = ours | {name: make_pipeline(prepare, x) for name, x in theirs.items()}
+    classifiers = ours | {name: make_pipeline(prepare, x) for name, x in theirs.items()}
     scores[data] = pd.DataFrame(
         {
-            name: cross_val_score(pipeline, frame.drop(columns=target), frame[target], cv=folds)
-            for name, pipeline in pipelines.items()
+            name: cross_val_score(classifier, frame.drop(columns=target), frame[target], cv=folds)
+            for name, classifier in classifiers.items()
         }
     )
 print(pd.DataFrame({data: table.mean() for data, table in scores.items()}).round(3).to_string())

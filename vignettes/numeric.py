@@ -34,10 +34,8 @@ from bnclassify import (
 )
 
 try:
-    from sklearn.base import BaseEstimator, TransformerMixin
     from sklearn.datasets import load_wine
     from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_val_score
-    from sklearn.pipeline import make_pipeline
 
     from bnclassify.sklearn import BNCClassifier
 except ImportError as missing:
@@ -190,40 +188,23 @@ print(pd.DataFrame(rows).T.round(3))
 # guesses, as it must; what is above a half is luck. On the wines, which can be told apart by what was
 # measured, the leak is small; one does not know that beforehand.
 #
-# ## The same in a pipeline of scikit-learn
+# ## The same in scikit-learn
 #
-# A transformer of a few lines makes the cutting a step of a pipeline. Whatever cross-validates the
-# pipeline, a grid search too, then learns the cut points on training parts alone. The search chooses the
-# method of cutting, again within each training part; on so few wines that does no better than MDLP taken at
-# once.
-
+# `BNCClassifier` takes the method of cutting as an option. Whatever cross-validates it, a grid search too,
+# then learns the cut points on training parts alone. The search here chooses that method, again within each
+# training part; on so few wines that does no better than MDLP taken at once.
 
 # %%
-class Cut(TransformerMixin, BaseEstimator):
-    """Cut numbers into intervals, with what `discretize` learns from the training part."""
-
-    def __init__(self, method="mdlp", bins=5):
-        self.method = method
-        self.bins = bins
-
-    def fit(self, X, y):
-        _, self.discretizer_ = discretize(X.join(y), class_var=y.name, method=self.method, bins=self.bins)
-        return self
-
-    def transform(self, X):
-        return self.discretizer_(X)
-
-
 X, y = table.drop(columns="cultivar"), table["cultivar"]
 inner, outer = (StratifiedKFold(5, shuffle=True, random_state=seed) for seed in (0, 1))
-pipeline = make_pipeline(Cut(), BNCClassifier("nb"))
-print("MDLP:                ", cross_val_score(pipeline, X, y, cv=outer).mean().round(3))
-grid = [{"cut__method": ["mdlp"]}, {"cut__method": ["quantile", "width"], "cut__bins": [3, 5]}]
-search = GridSearchCV(pipeline, grid, cv=inner)
+classifier = BNCClassifier("nb", discretize="mdlp")
+print("MDLP:                ", cross_val_score(classifier, X, y, cv=outer).mean().round(3))
+grid = [{"discretize": ["mdlp"]}, {"discretize": ["quantile", "width"], "bins": [3, 5]}]
+search = GridSearchCV(classifier, grid, cv=inner)
 print("method by the search:", cross_val_score(search, X, y, cv=outer).mean().round(3))
 search.fit(X, y)
 print("chosen on all wines: ", search.best_params_)
-print(search.best_estimator_["cut"].discretizer_)
+print(search.best_estimator_.discretizer_)
 
 # %% [markdown]
 # ## Keep the model

@@ -208,8 +208,8 @@ plot(members(averaged["car"])[0])
 # %% [markdown]
 # ## Weighting: MANB, AWNB, WANBIA
 #
-# The last three keep the structure of naive Bayes and change its tables. Each moderates what a feature may
-# say.
+# The last three keep a structure and change its tables. Each moderates what a feature may say. MANB is about
+# naive Bayes; here all three are, though AWNB and WANBIA take any single network.
 #
 # - **MANB** averages over all naive Bayes structures with and without each arc. Features that have nothing
 #   to do with the class fade out.

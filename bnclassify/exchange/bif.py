@@ -90,9 +90,9 @@ def write_bif(x: BNC, path: str | os.PathLike[str]) -> None:
     """
     model, file = check_single(x, "write_bif"), _as_path(path)
     tables, labels = params(model), values(model)
-    for name in vars(model):
-        _check_name(name)
+    _check_names(vars(model))
     texts = {name: _texts(name, labels[name]) for name in vars(model)}
+    _check_labels(texts)
     lines = ["network unknown {", "}"]
     for name in vars(model):
         lines += _variable_lines(name, texts[name], type(labels[name][0]).__name__)
@@ -103,16 +103,17 @@ def write_bif(x: BNC, path: str | os.PathLike[str]) -> None:
     file.write_bytes(content)
 
 
-def _check_name(name: Hashable) -> None:
-    if not isinstance(name, str) or not re.fullmatch(r"[\w.-]+", name):
+def _check_names(names: Iterable[Hashable]) -> None:
+    wrong = [name for name in names if not isinstance(name, str) or not re.fullmatch(r"[\w.-]+", name)]
+    if wrong:
         raise ValueError(
-            f"write_bif: the name {name!r} cannot be written, only text of letters, digits and _ - . can; "
-            "rename the column and learn again"
+            f"write_bif: the name {listed(wrong)} cannot be written, only text of letters, digits and _ - . "
+            "can; rename the column and learn again"
         )
 
 
 def _texts(name: Hashable, labels: tuple[Any, ...]) -> list[str]:
-    """Return the labels of a variable as text, or raise for one that would not be read back."""
+    """Return the labels of a variable as text, or raise for types that would not be read back."""
     kinds = {type(label).__name__ for label in labels}
     if len(kinds) > 1 or not kinds <= set(_TYPES):
         raise ValueError(
@@ -120,21 +121,30 @@ def _texts(name: Hashable, labels: tuple[Any, ...]) -> list[str]:
             f"of the types {', '.join(_TYPES)} can be written; rename them, for example with "
             f"df[{name!r}].cat.rename_categories(...), and learn again"
         )
-    texts = [str(label) for label in labels]
-    for text in texts:
-        if re.search(r'[,;(){}"]|//|/\*', text) or text != " ".join(text.split()) or not text:
-            raise ValueError(
-                f"write_bif: the label {text!r} of {name!r} cannot be written, only labels without "
-                ', ; ( ) { } " // /* and without spaces but single ones between words can; rename it, '
-                f"for example with df[{name!r}].cat.rename_categories(...), and learn again"
-            )
-        if re.search("[\ud800-\udfff]", text):
-            raise ValueError(
-                f"write_bif: the label {text!r} of {name!r} cannot be written, it has half a character that "
-                "UTF-8 has no code for; rename it, for example with "
-                f"df[{name!r}].cat.rename_categories(...), and learn again"
-            )
-    return texts
+    return [str(label) for label in labels]
+
+
+def _check_labels(texts: Mapping[Hashable, list[str]]) -> None:
+    """Raise for labels that would not be read back as they are."""
+    wrong = {name: [text for text in texts[name] if not _is_label(text)] for name in texts}
+    names = [name for name in texts if wrong[name]]
+    if names:
+        first, *others = names
+        raise ValueError(
+            f"write_bif: the label {listed(wrong[first])} of {first!r} cannot be written"
+            f"{', nor some of ' + listed(others) if others else ''}, only labels without "
+            ', ; ( ) { } " // /* and half characters, and without spaces but single ones between words, can; '
+            f"rename them, for example with df[{first!r}].cat.rename_categories(...), and learn again"
+        )
+
+
+def _is_label(text: str) -> bool:
+    """Tell whether a text would be read back as it is; a half character has no code in UTF-8."""
+    return (
+        bool(text)
+        and not re.search(r'[,;(){}"\ud800-\udfff]|//|/\*', text)
+        and text == " ".join(text.split())
+    )
 
 
 def _variable_lines(name: Hashable, texts: list[str], kind: str) -> list[str]:

@@ -51,7 +51,7 @@ def min_testing_depths(class_var: Hashable, dataset: pd.DataFrame | Dataset) -> 
     Warns
     -----
     UserWarning
-        If rows have no class; they are left out.
+        If rows have no class; they are left out. If every row has a value of its own in a column.
 
     Notes
     -----

@@ -189,7 +189,8 @@ def fssj(
     Warns
     -----
     UserWarning
-        If a class has fewer rows than there are folds, or rows have no class.
+        If a class has fewer rows than there are folds, or rows have no class. If every row has a
+        value of its own in a column.
 
     Notes
     -----
@@ -279,7 +280,8 @@ def bsej(
     Warns
     -----
     UserWarning
-        If a class has fewer rows than there are folds, or rows have no class.
+        If a class has fewer rows than there are folds, or rows have no class. If every row has a
+        value of its own in a column.
 
     Notes
     -----
@@ -369,7 +371,8 @@ def tan_hc(
     Warns
     -----
     UserWarning
-        If a class has fewer rows than there are folds, or rows have no class.
+        If a class has fewer rows than there are folds, or rows have no class. If every row has a
+        value of its own in a column.
 
     Notes
     -----
@@ -460,7 +463,8 @@ def tan_hcsp(
     Warns
     -----
     UserWarning
-        If a class has fewer rows than there are folds, or rows have no class.
+        If a class has fewer rows than there are folds, or rows have no class. If every row has a
+        value of its own in a column.
 
     Notes
     -----
@@ -554,7 +558,8 @@ def kdb(
     Warns
     -----
     UserWarning
-        If a class has fewer rows than there are folds, or rows have no class.
+        If a class has fewer rows than there are folds, or rows have no class. If every row has a
+        value of its own in a column.
 
     Notes
     -----

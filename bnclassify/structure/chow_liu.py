@@ -69,7 +69,7 @@ def tan_cl(
     Warns
     -----
     UserWarning
-        If rows have no class; they are left out.
+        If rows have no class; they are left out. If every row has a value of its own in a column.
 
     Notes
     -----
