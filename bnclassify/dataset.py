@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from pandas.api.extensions import ExtensionArray
 
 from .immutable import Immutable, lock
 from .messages import listed, suggestion, warn
@@ -121,7 +122,8 @@ def encode_columns(
         return frame
     check_frame(frame, argument)
     chosen = None if columns is None else check_columns(columns, frame.columns, argument)
-    taken = {name: column for name, column in frame.items() if chosen is None or name in chosen}
+    # Arrays, not Series, which cost more than all that is done with them below
+    taken = {name: column.array for name, column in frame.items() if chosen is None or name in chosen}
     _check_categorical(taken)
     encoded = [_encode_column(column) for column in taken.values()]
     longest = max((len(levels) for levels, _ in encoded), default=0)
@@ -167,14 +169,15 @@ def _hint(data: object) -> str:
     return "; make it pd.DataFrame(data, columns=names)"
 
 
-def _check_categorical(columns: Mapping[Hashable, pd.Series[Any]]) -> None:
+def _check_categorical(columns: Mapping[Hashable, ExtensionArray]) -> None:
     """Raise a TypeError that names every column whose values are no categories."""
     infinite: list[Hashable] = []
     whole: list[Hashable] = []
     fractions: list[Hashable] = []
-    for name, column in columns.items():
-        if isinstance(column.dtype, pd.CategoricalDtype):
+    for name, array in columns.items():
+        if isinstance(array, pd.Categorical):
             continue
+        column = pd.Series(array)
         kind = pd.api.types.infer_dtype(column, skipna=True)
         if kind in ("string", "boolean", "integer") or column.isna().all():
             continue
@@ -222,12 +225,11 @@ _OTHER_KINDS = {
 }
 
 
-def _encode_column(column: pd.Series[Any]) -> tuple[tuple[Any, ...], NDArray[Any]]:
+def _encode_column(array: ExtensionArray) -> tuple[tuple[Any, ...], NDArray[Any]]:
     """Return the levels and codes of one column of categories."""
-    array = column.array
     if isinstance(array, pd.Categorical):
         return tuple(array.categories.tolist()), array.codes
-    codes, labels = pd.factorize(column, sort=True)
+    codes, labels = pd.factorize(pd.Series(array), sort=True)
     return tuple(labels.tolist()), codes
 
 
