@@ -177,7 +177,7 @@ def _check_categorical(columns: Mapping[Hashable, ExtensionArray]) -> None:
     for name, array in columns.items():
         if isinstance(array, pd.Categorical):
             continue
-        column = pd.Series(array)
+        column = pd.Series(array, dtype=array.dtype)
         kind = pd.api.types.infer_dtype(column, skipna=True)
         if kind in ("string", "boolean", "integer") or column.isna().all():
             continue
@@ -229,7 +229,7 @@ def _encode_column(array: ExtensionArray) -> tuple[tuple[Any, ...], NDArray[Any]
     """Return the levels and codes of one column of categories."""
     if isinstance(array, pd.Categorical):
         return tuple(array.categories.tolist()), array.codes
-    codes, labels = pd.factorize(pd.Series(array), sort=True)
+    codes, labels = pd.factorize(pd.Series(array, dtype=array.dtype), sort=True)
     return tuple(labels.tolist()), codes
 
 
