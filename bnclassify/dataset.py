@@ -110,18 +110,20 @@ def encode(frame: pd.DataFrame | Dataset) -> Dataset:
 def encode_columns(
     frame: pd.DataFrame | Dataset,
     columns: Iterable[Hashable] | None = None,
+    *,
     argument: str = "dataset",
+    named_by: str | None = None,
 ) -> Dataset:
     """Encode the named columns of a data frame, or all; what the others hold does not matter.
 
     An encoded dataset is returned with all its columns. Columns that are not there raise a
-    KeyError that names them and the argument they were asked for by.
+    KeyError that names them and the argument they were named by, else that of the data.
     """
     if isinstance(frame, Dataset):
-        check_columns(columns or (), frame.columns, argument)
+        check_columns(columns or (), frame.columns, named_by or argument)
         return frame
     check_frame(frame, argument)
-    chosen = None if columns is None else check_columns(columns, frame.columns, argument)
+    chosen = None if columns is None else check_columns(columns, frame.columns, named_by or argument)
     # Arrays, not Series, which cost more than all that is done with them below
     taken = {name: column.array for name, column in frame.items() if chosen is None or name in chosen}
     _check_categorical(taken)
@@ -165,7 +167,7 @@ def _hint(data: object) -> str:
     if isinstance(data, dict):
         return "; make it pd.DataFrame([row]) if it is one row, pd.DataFrame(data) if it is columns"
     if isinstance(data, str):
-        return "; the data comes second, after the name of the class or the model"
+        return "; learners take the name of the class first and the data second, and no names of files"
     return "; make it pd.DataFrame(data, columns=names)"
 
 
@@ -199,7 +201,7 @@ def _check_categorical(columns: Mapping[Hashable, ExtensionArray]) -> None:
         raise TypeError(
             f"column {listed(fractions)}: expected categories, got numbers with fractions; cut them into "
             "intervals first: training data with discretize(dataset, class_var=...), new data with the "
-            "discretizer that it returns; in scikit-learn, BNCClassifier(discretize='mdlp') does"
+            "discretizer that it returns; BNCClassifier(discretize='mdlp') does, its discretizer_ is one"
         )
     if whole:
         raise TypeError(
@@ -256,7 +258,11 @@ def check_columns(names: Iterable[Hashable], available: Collection[Hashable], ar
     """Return names as a set, or raise a KeyError for those that are not available."""
     there = set(available)
     names = list(names)
-    absent = [name for name in names if not isinstance(name, Hashable) or name not in there]
+    for name in names:
+        if not isinstance(name, Hashable):
+            hint = f"; write {name.name!r}" if isinstance(name, pd.Series) else f" {name!r}"
+            raise TypeError(f"{argument}: expected the name of a column, got {type(name).__name__}{hint}")
+    absent = [name for name in names if name not in there]
     if absent:
         raise KeyError(
             f"{argument}: no column {listed(absent)} in the data; {suggestion(absent[0], available)}"
@@ -421,5 +427,8 @@ def _unknown(strange: list[Any], known: tuple[Any, ...]) -> str:
     elif _uncut(strange, known):
         advice = "cut new data, too, with the discretizer that discretize returned for the training data"
     else:
-        advice = "to declare labels that training data may lack, make the column a category before splitting"
+        advice = (
+            "predict(..., unseen='missing') takes such values as missing, and so does "
+            "BNCClassifier(handle_unknown='missing'); a column made a category before splitting keeps all"
+        )
     return f"{listed(strange)} not among the levels that the model knows, {listed(known)}; {advice}"

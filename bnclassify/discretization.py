@@ -52,6 +52,11 @@ class Discretizer(Immutable):
         """The cut points by column."""
         return dict(zip(self.columns, self.points, strict=True))
 
+    @property
+    def uncut(self) -> tuple[Hashable, ...]:
+        """The columns in which no cut was found."""
+        return tuple(name for name, points in self.cuts.items() if not points)
+
     def __call__(self, newdata: pd.DataFrame) -> pd.DataFrame:
         """Cut data at these points.
 
@@ -128,10 +133,11 @@ def discretize(
     -------
     pandas.DataFrame
         A copy of ``dataset`` with categories for numbers, see `Discretizer`. A column in
-        which no cut was found stays, with the one level ``(-inf, inf)``; it tells nothing of the
-        class and may be left out.
+        which no cut was found stays, with the one level ``(-inf, inf)``. It tells nothing of the
+        class: leave it out, by ``frame.drop(columns=list(discretizer.uncut))``.
     Discretizer
-        A function that cuts other data frames at the same points; its ``cuts`` tell them.
+        A function that cuts other data frames at the same points; its ``cuts`` tell them, its
+        ``uncut`` the columns without.
 
     Raises
     ------

@@ -224,11 +224,14 @@ def _summary(x: Model, facts: dict[str, int | EM | None]) -> str:
 def check_model(x: object) -> Model:
     """Return ``x`` if it is a model, else raise a TypeError."""
     if not isinstance(x, BNC | AODE):
-        advice = "learn one first, for example with nb(class_var, dataset)"
-        if isinstance(getattr(x, "model_", None), BNC | AODE):
-            advice = "its attribute model_ is one"
-        raise TypeError(f"x: expected a classifier (BNC or AODE), got {type(x).__name__}; {advice}")
+        advice = of_estimator(x) or "; learn one first, for example with nb(class_var, dataset)"
+        raise TypeError(f"x: expected a classifier (BNC or AODE), got {type(x).__name__}{advice}")
     return x
+
+
+def of_estimator(x: object) -> str:
+    """Say where the model of a fitted scikit-learn estimator is, if that is what ``x`` is."""
+    return "; its attribute model_ is one" if isinstance(getattr(x, "model_", None), BNC | AODE) else ""
 
 
 def check_single(x: object, question: str) -> BNC:

@@ -14,7 +14,7 @@ from .dataset import encode_columns
 from .discretization import METHODS, discretize
 from .evaluation.prediction import predict
 from .inference.joint import log_joint
-from .messages import listed
+from .messages import listed, warn
 from .model import Model, features
 from .parameters.estimation import lp
 from .probs import Array, log_normalize
@@ -80,8 +80,9 @@ class BNCClassifier(ClassifierMixin, BaseEstimator):
     ``X`` is a DataFrame or an array. Every column holds categories: those types that `encode`
     takes, and whole numbers of type float too, because that is what OrdinalEncoder and
     KBinsDiscretizer return. Numbers with fractions are measurements, and refused unless
-    ``discretize`` is given. Then all columns of numbers are cut; codes stay whole as text or
-    categories. Missing is NaN, None or pd.NA; missing features are summed out.
+    ``discretize`` is given. Then all columns of numbers are cut, codes too unless they are text or
+    categories, and those in which no cut is found are left out of ``model_``, if there are others.
+    Missing is NaN, None or pd.NA; missing features are summed out.
 
     In ``model_``, features are called as the columns of a DataFrame if all its names are text, else
     x0, x1 and so on by position. The class keeps the name of a Series ``y``, else it is called
@@ -175,11 +176,15 @@ class BNCClassifier(ClassifierMixin, BaseEstimator):
         frame = self._frame(X, reset=True)
         check_consistent_length(frame, labels)
         classes, codes = np.unique(labels, return_inverse=True)
+        if isinstance(X, pd.DataFrame) and isinstance(y, pd.Series) and y.name in X and y.equals(X[y.name]):
+            warn(f"X: its column {y.name!r} is y itself, so nothing else will be learned; leave it out of X")
         target = _class_name(getattr(y, "name", None), frame.columns)
         frame[target] = pd.Categorical.from_codes(codes, categories=classes.tolist())
         discretizer = None
         if self.discretize is not None:
             frame, discretizer = discretize(frame, class_var=target, method=self.discretize, bins=self.bins)
+            if len(discretizer.uncut) < self.n_features_in_:
+                frame = frame.drop(columns=list(discretizer.uncut))
         rng = {"rng": _seed(self.random_state)}
         dag_args = {**(rng if "rng" in signature(learner).parameters else {}), **(self.dag_args or {})}
         lp_args = {**rng, **(self.lp_args or {})}

@@ -156,6 +156,17 @@ def test_identifiers_are_told(learn: Any) -> None:
         learn("id", data.drop(columns="name"))
 
 
+def test_a_column_in_place_of_its_name_is_told(car: pd.DataFrame) -> None:
+    with pytest.raises(
+        TypeError, match="class_var: expected the name of a column, got Series; write 'class'"
+    ):
+        bn.nb(car["class"], car)
+    with pytest.raises(
+        TypeError, match="dataset: expected a pandas DataFrame, got str; learners take the name"
+    ):
+        bn.cmi(car, "doors", "class")
+
+
 def test_identifiers_with_holes_are_told_and_features_chosen_by_name_are_not() -> None:
     data = pd.DataFrame({"id": pd.array([*range(20), None, None], "Int64"), "y": ["u", "v"] * 11})
     with pytest.warns(UserWarning, match="of its own in 'id'"):

@@ -146,6 +146,12 @@ def test_many_cuts_and_many_classes() -> None:
     assert cuts(x, x) == tuple(np.arange(299) + 0.5)
 
 
+def test_columns_without_a_cut_are_told() -> None:
+    data = pd.DataFrame({"a": [1, 2] * 4, "b": [1.5] * 8, "none": [np.nan] * 8, "c": list("uv") * 4})
+    assert bn.discretize(data, class_var="c")[1].uncut == ("b", "none")
+    assert bn.discretize(data[["a", "c"]], class_var="c")[1].uncut == ()
+
+
 # -- Quantiles and equal width -------------------------------------------------------------------
 
 
@@ -356,7 +362,7 @@ def test_a_discretizer_is_a_value() -> None:
     [
         ({}, ValueError, "class_var: 'mdlp' chooses cut points by the class"),
         ({"class_var": "clas"}, KeyError, "class_var: no column 'clas'.*did you mean 'class'"),
-        ({"class_var": ["class"]}, KeyError, "class_var: no column"),
+        ({"class_var": ["class"]}, TypeError, "class_var: expected the name of a column, got list"),
         ({"class_var": "nullable"}, TypeError, "class_var: .*never cut, but 'nullable' holds.*Int64"),
         ({"class_var": "nullable", "method": "width"}, TypeError, "class_var: .*never cut"),
         (

@@ -256,6 +256,24 @@ def test_cutting_is_no_leak_and_can_be_searched_for() -> None:
     assert search.best_estimator_.discretizer_.method == search.best_params_["discretize"]
 
 
+def test_columns_without_a_cut_are_left_out(car: pd.DataFrame, X: pd.DataFrame, y: pd.Series) -> None:
+    noise = X.assign(noise=np.random.default_rng(0).normal(size=len(X)), empty=np.nan)
+    clf = BNCClassifier(discretize="mdlp").fit(noise, y)
+    assert clf.discretizer_.uncut == ("noise", "empty")
+    assert bn.features(clf.model_) == tuple(X.columns)
+    np.testing.assert_array_equal(clf.predict_proba(noise), BNCClassifier().fit(X, y).predict_proba(X))
+    alone = BNCClassifier(discretize="mdlp").fit(noise[["noise", "empty"]], y)
+    assert bn.features(alone.model_) == ("noise", "empty")
+    assert set(alone.predict(noise[["noise", "empty"]])) == {"unacc"}
+
+
+def test_a_class_among_the_features_is_told(car: pd.DataFrame) -> None:
+    with pytest.warns(UserWarning, match="X: its column 'class' is y itself"):
+        BNCClassifier("nb").fit(car, car["class"])
+    other = car.assign(**{"class": car["doors"]})
+    assert BNCClassifier("nb").fit(other, car["class"]).model_.class_var == "class_"
+
+
 def test_without_cutting_there_is_no_discretizer(X: pd.DataFrame, y: pd.Series) -> None:
     clf = BNCClassifier("nb", discretize="mdlp").fit(X.assign(age=np.arange(len(X)) / 2), y)
     assert clf.discretizer_.columns == ("age",)
@@ -382,8 +400,11 @@ def test_no_rows_are_refused() -> None:
 
 
 def test_verbs_point_to_the_model_inside() -> None:
+    clf = BNCClassifier().fit([["a"], ["b"]], [0, 1])
     with pytest.raises(TypeError, match="got BNCClassifier; its attribute model_ is one"):
-        bn.nparams(BNCClassifier().fit([["a"], ["b"]], [0, 1]))
+        bn.nparams(clf)
+    with pytest.raises(TypeError, match="got BNCClassifier; its attribute model_ is one"):
+        bn.cv(clf, pd.DataFrame())
 
 
 def test_fractions_are_refused_in_prediction_too() -> None:

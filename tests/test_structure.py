@@ -116,6 +116,18 @@ def test_tan_cl_refuses(car: pd.DataFrame) -> None:
         bn.tan_cl("class", car, root="class")
 
 
+def test_features_never_observed_together_have_no_edge() -> None:
+    rng = np.random.default_rng(0)
+    answers = pd.DataFrame({"c": rng.choice(["u", "v"], 400), "form": rng.choice(["a", "b"], 400)})
+    noise = [rng.random(400) < 0.2 for _ in range(3)]
+    for name, lost, wrong in zip(["q1", "q2", "q3"], ["b", "a", None], noise, strict=True):
+        told = np.where((answers["c"] == "u") ^ wrong, "yes", "no")
+        answers[name] = pd.Series(told).mask(answers["form"] == lost)
+    data = answers.drop(columns="form")
+    for score in ("aic", "bic"):
+        assert bn.is_nb(bn.tan_cl("c", data, score=score))
+
+
 def test_tied_edges_take_the_lower_columns() -> None:
     column = list("xyxy") * 5
     frame = pd.DataFrame({"a": column, "b": column, "d": column, "c": list("pqqp") * 5})

@@ -13,7 +13,7 @@ from ..dataset import Dataset, check_columns, encode_columns, scoring_classes, t
 from ..folds import Folds, Rows, draw_folds, fold_rows
 from ..inference.joint import log_joint
 from ..messages import listed
-from ..model import AODE, BNC, Model, class_var, classes
+from ..model import AODE, BNC, Model, class_var, classes, of_estimator
 from ..probs import first_best
 from ..randomness import Seed, check_rng
 from ..recipes import check_recipe, columns_needed, relearn
@@ -136,7 +136,9 @@ def _as_dict(x: object) -> dict[Any, Model]:
     elif isinstance(x, list | tuple):
         models = dict(enumerate(x))
     else:
-        raise TypeError(f"x: expected a model, a list or a dict of models, got {type(x).__name__}")
+        raise TypeError(
+            f"x: expected a model, a list or a dict of models, got {type(x).__name__}{of_estimator(x)}"
+        )
     if not models:
         raise ValueError("x: expected at least one model, got none")
     for model in models.values():

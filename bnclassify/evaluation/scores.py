@@ -223,7 +223,7 @@ def cmi(
     one = isinstance(z, tuple) and z in list(getattr(dataset, "columns", ()))
     given: Sequence[Hashable] = () if z is None else z if isinstance(z, list | tuple) and not one else (z,)
     names = [x, y, *given]
-    data = encode_columns(dataset, names, argument="x, y, z")
+    data = encode_columns(dataset, names, named_by="x, y, z")
     if not len(data):
         raise ValueError("dataset: no rows to count")
     first, second, *others = (data.positions[name] for name in names)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from matplotlib.container import BarContainer
 
 _LINE = 36  # the letters of a label's line
-_MOST_ROWS = 1000  # of a table; matplotlib draws no picture higher than some 2,000
+_MOST_ROWS = 300  # of a table, a picture of 90 inches
 # Where a label may be broken: after a word or a part of a name, but not before "= value".
 _PIECE = r"[^\s_/-]+ = [^\s_/-]*[\s_/-]?|[^\s_/-]*[\s_/-]?"
 

@@ -75,8 +75,10 @@ def tan_cl(
     -----
     An arc adds I(X;Y|C) to the log-likelihood per row, in nats. To AIC it adds
     N·I − (r_x−1)(r_y−1)r_c, to BIC N·I − ½ ln N · (r_x−1)(r_y−1)r_c, with r the numbers of levels and
-    N the rows in which x, y and the class are observed. An edge stays if it adds at least 0.
-    Of tied edges the one with the lower first, then the lower second column is taken.
+    N the rows in which x, y and the class are observed. An edge stays if it adds at least 0,
+    which one to a feature of one level does; leave such features out. With AIC and BIC, features
+    never observed together have no edge. Of tied edges the one with the lower first, then the
+    lower second column is taken.
 
     References
     ----------
@@ -115,10 +117,10 @@ def _forest(
     columns = [data.positions[feature] for feature in features]
     class_column = data.positions[class_var]
     freedom = np.array([data.cards[column] - 1 for column in columns], dtype=float)
-    weights = _SCORES[score](
-        pair_statistics(data, columns, class_column),
-        np.outer(freedom, freedom) * data.cards[class_column],
-    )
-    keep = np.full_like(weights, True, dtype=bool) if score == "loglik" else weights >= -TOLERANCE
+    pairs = pair_statistics(data, columns, class_column)
+    weights = _SCORES[score](pairs, np.outer(freedom, freedom) * data.cards[class_column])
+    keep = np.full_like(weights, True, dtype=bool)
+    if score != "loglik":  # of features never observed together nothing is known, ln 0 included
+        keep = (weights >= -TOLERANCE) & (pairs.rows > 0)
     parent = maximum_forest(weights, keep, roots=(root, *range(len(features))))
     return {f: (features[p],) if p >= 0 else () for f, p in zip(features, parent, strict=True)}

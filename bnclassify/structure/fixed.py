@@ -41,8 +41,8 @@ def _data_and_features(
     if names is None:
         data = encode(dataset)
     else:
-        encode_columns(dataset, [class_var], argument="class_var")
-        data = encode_columns(dataset, [*names, class_var], argument="features")
+        encode_columns(dataset, [class_var], named_by="class_var")
+        data = encode_columns(dataset, [*names, class_var], named_by="features")
     chosen = check_features(data, class_var, names)
     check_levels(data, (*chosen, class_var))
     return data, chosen
