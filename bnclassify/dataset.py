@@ -230,9 +230,16 @@ _OTHER_KINDS = {
 def _encode_column(array: ExtensionArray) -> tuple[tuple[Any, ...], NDArray[Any]]:
     """Return the levels and codes of one column of categories."""
     if isinstance(array, pd.Categorical):
-        return tuple(array.categories.tolist()), array.codes
+        return _plain(array.categories), array.codes
     codes, labels = pd.factorize(pd.Series(array, dtype=array.dtype), sort=True)
-    return tuple(labels.tolist()), codes
+    return _plain(labels), codes
+
+
+def _plain(labels: pd.Index[Any]) -> tuple[Any, ...]:
+    """Return labels as Python's own values, numbers of NumPy's among objects too."""
+    if labels.dtype != object:
+        return tuple(labels.tolist())
+    return tuple(label.item() if isinstance(label, np.generic) else label for label in labels)
 
 
 def take_rows(data: Dataset, rows: NDArray[Any]) -> Dataset:
@@ -276,14 +283,18 @@ def check_features(
     """Return the chosen features, or all columns but the class, in the order of the data."""
     check_columns([class_var], data.columns, "class_var")
     if features is None:
-        _warn_of_identifiers(data, class_var)
         return tuple(column for column in data.columns if column != class_var)
     chosen = check_columns(check_names(features, class_var), data.columns, "features")
     return tuple(column for column in data.columns if column in chosen)
 
 
-def _warn_of_identifiers(data: Dataset, class_var: Hashable) -> None:
-    """Warn of columns in which every row has a value of its own, where there are rows enough to tell."""
+def warn_of_identifiers(given: object, data: Dataset, class_var: Hashable) -> None:
+    """Warn of columns in which every row has a value of its own, where there are rows enough to tell.
+
+    Of what was given encoded nothing is said: it comes from a verb that has looked at the data frame.
+    """
+    if isinstance(given, Dataset):
+        return
     found = []
     for name, codes, card in zip(data.columns, data.codes, data.cards, strict=True):
         if card >= _FEWEST_IDENTIFIERS:
@@ -315,6 +326,13 @@ def check_names(
         twice = [name for i, name in enumerate(names) if name in names[:i]]
         raise ValueError(f"{argument}: each name may occur once, but these occur again: {listed(twice)}")
     return names
+
+
+def check_class_name(class_var: object) -> None:
+    """Raise a TypeError for what cannot name a column."""
+    if class_var is None or not isinstance(class_var, Hashable):
+        hint = f"; write {class_var.name!r}" if isinstance(class_var, pd.Series) else f" {class_var!r}"
+        raise TypeError(f"class_var: expected the name of a column, got {type(class_var).__name__}{hint}")
 
 
 def check_levels(data: Dataset, columns: Iterable[Hashable]) -> None:

@@ -13,16 +13,19 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from .dataset import check_columns, check_frame, check_names, encode_columns
+from .counts import MAX_CELLS
+from .dataset import check_columns, check_frame, check_names, encode_columns, warn_of_identifiers
 from .immutable import Immutable
 from .messages import listed
-from .probs import Array, Codes, first_best, xlogx
+from .probs import TOLERANCE, Array, Codes, xlogx
 
 # What pandas calls the values of a column that can be cut.
 _FLOATS = ("floating", "mixed-integer-float", "decimal")
 _NUMBERS = (*_FLOATS, "integer")
 
 _BLOCK_CELLS = 2**16
+_MOST_BINS = 10_000
+_GREAT = 1e307  # less than half of the greatest float
 
 _MOST_EXACT = 2.0**53
 """From here on, floats skip integers."""
@@ -123,7 +126,7 @@ def discretize(
         about the same number of rows each. "width": intervals of the same width between the
         least and the greatest value.
     bins : int, default 5
-        Number of intervals that "quantile" and "width" make, 2 or more; "mdlp" finds its own.
+        Number of intervals that "quantile" and "width" make, 2 to 10,000; "mdlp" finds its own.
     columns : list, optional
         The columns to cut. By default all that hold numbers, integers among them, but the
         class; text, bool and category columns pass as they are. So numbers that are mere
@@ -226,8 +229,8 @@ def discretize(
 def _check_bins(bins: object) -> None:
     if isinstance(bins, bool) or not isinstance(bins, Integral):
         raise TypeError(f"bins: expected a whole number of intervals, got {bins!r}")
-    if int(bins) < 2:
-        raise ValueError(f"bins: expected 2 intervals or more, got {bins}")
+    if not 2 <= int(bins) <= _MOST_BINS:
+        raise ValueError(f"bins: expected 2 to {_MOST_BINS:,} intervals, got {bins}")
 
 
 def _class_codes(frame: pd.DataFrame, class_var: Hashable | None, method: str) -> Codes:
@@ -242,9 +245,11 @@ def _class_codes(frame: pd.DataFrame, class_var: Hashable | None, method: str) -
             "class_var: 'mdlp' chooses cut points by the class, so name it; or take method='quantile' or "
             "'width', which do without"
         )
-    codes = encode_columns(frame, [class_var]).codes[0]
+    data = encode_columns(frame, [class_var])
+    codes = data.codes[0]
     if len(codes) and codes.max() < 0:
         raise ValueError(f"dataset: the class {class_var!r} is missing in every row")
+    warn_of_identifiers(frame, data, class_var)
     return codes
 
 
@@ -345,8 +350,15 @@ def _mdlp(values: Array, classes: Codes, bins: int) -> Array:
     """Cut ascending values where that tells of the class, as long as it pays; see `discretize`."""
     last = np.append(np.nonzero(values[1:] > values[:-1])[0], len(values) - 1)
     distinct = values[last]
+    present = np.bincount(classes) > 0
+    classes, n_classes = (np.cumsum(present) - 1)[classes], int(np.count_nonzero(present))
+    if n_classes * len(last) > MAX_CELLS:
+        raise ValueError(
+            f"class_var: {n_classes:,} classes are too many to cut {len(last):,} different values by; "
+            "if the class is a number, cut it into a few intervals first"
+        )
     # below[c, i]: how many rows of class c have one of the first i distinct values
-    below = np.zeros((int(classes.max()) + 1, len(last) + 1), dtype=np.intp)
+    below = np.zeros((n_classes, len(last) + 1), dtype=np.intp)
     for c, counts in enumerate(below):
         counts[1:] = np.cumsum(classes == c)[last]
     bits = xlogx(np.arange(len(values) + 1)) / np.log(2)
@@ -383,7 +395,7 @@ def _best_cut(below: NDArray[np.intp], bits: Array) -> int:
         after -= (bits[block[:, 1:-1] - block[:, :1]] + bits[block[:, -1:] - block[:, 1:-1]]).sum(axis=0)
     n = int(whole.sum())
     gain = bits[n] - bits[whole].sum() - after
-    best = int(first_best(gain / n))
+    best = int(np.nonzero(gain >= gain.max() - n * TOLERANCE)[0][0])
     low = below[:, best + 1] - below[:, 0]
     k = int(np.count_nonzero(whole))
     cost = log2(n - 1) + log2(3**k - 2)
@@ -405,7 +417,8 @@ def _midpoints(below: Array, above: Array) -> Array:
 
 def _quantiles(values: Array, classes: Codes, bins: int) -> Array:
     """Return the quantiles of ascending values; the greatest value gives way to the one before it."""
-    points = np.quantile(values, np.arange(1, bins) / bins)
+    scale = 0.5 if max(-values[0], values[-1]) > _GREAT else 1.0  # the range of great numbers is infinite
+    points = np.quantile(values * scale, np.arange(1, bins) / bins) / scale
     before = values[np.searchsorted(values, values[-1]) - 1]
     return np.where(points < values[-1], points, before)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import warnings
 from collections.abc import Collection, Hashable
@@ -10,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-_PACKAGE = str(Path(__file__).parent)
+_PACKAGE = str(Path(__file__).parent) + os.sep
 
 
 def listed(names: Collection[Hashable], most: int = 8) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable, Mapping
+from copy import deepcopy
 from dataclasses import replace
 from functools import partial
 from inspect import Parameter, signature
@@ -11,13 +12,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from .dataset import Dataset, encode_columns
+from .dataset import Dataset, check_class_name, check_names, encode_columns, warn_of_identifiers
 from .messages import listed, suggestion
-from .model import Model, Recipe, check_fitted, vars
+from .model import AODE, BNC, Model, Recipe, check_fitted, vars
 from .parameters.estimation import check_smooth, lp
 from .search.learners import bsej, fssj, kdb, tan_hc, tan_hcsp
 from .structure.chow_liu import tan_cl
-from .structure.fixed import aode, nb
+from .structure.fixed import anb, aode, nb
 
 LEARNERS: dict[str, Callable[..., Model]] = {
     learner.__name__: learner for learner in (nb, aode, tan_cl, fssj, bsej, tan_hc, tan_hcsp, kdb)
@@ -76,15 +77,25 @@ def bnc(
     learner = find_learner(dag_learner, "dag_learner")
     if dag_args is not None and not isinstance(dag_args, Mapping):
         raise TypeError(f"dag_args: expected a dict of further arguments, got {dag_args!r}")
+    check_class_name(class_var)
     options = dict(dag_args or {})
     check_arguments(learner, options, "dag_args", given=("class_var", "dataset"))
     check_arguments(lp, lp_args, "bnc", given=("x", "dataset", "smooth"))
-    check_smooth(smooth)
-    used = (*options["features"], class_var) if options.get("features") is not None else None
-    data = encode_columns(dataset, used)
+    smooth = check_smooth(smooth)
+    ours = learner in (*LEARNERS.values(), anb)
+    if ours and options.get("features") is not None:
+        options["features"] = check_names(options["features"], class_var)
+    names = options.get("features")
+    used = [*names, class_var] if isinstance(names, list | tuple) else None
+    data = encode_columns(dataset, used, named_by="class_var, features")
+    if used is None and class_var in data.columns:
+        warn_of_identifiers(dataset, data, class_var)
     structure = learner(class_var, dataset=data, **options)
-    if learner not in LEARNERS.values():  # what the user's own function does is to be done again
-        structure = replace(structure, recipe=Recipe(partial(learner, class_var, **options)))
+    if not isinstance(structure, BNC | AODE):
+        raise TypeError(f"dag_learner: expected a function that returns a structure, got {structure!r} of it")
+    if not ours:  # what the user's own function does is to be done again, with what it was given today
+        again = partial(learner, class_var, **deepcopy(options))
+        structure = replace(structure, recipe=Recipe(again))
     return lp(structure, data, smooth=smooth, **lp_args)
 
 
@@ -100,13 +111,19 @@ def find_learner(learner: object, argument: str) -> Callable[..., Model]:
 def check_arguments(
     function: Callable[..., Any], arguments: Collection[str], origin: str, given: Collection[str]
 ) -> None:
-    """Raise if ``arguments``, beside those ``given``, are not what a function takes and needs."""
+    """Raise if ``arguments`` are not what a function takes and needs beside those ``given``.
+
+    The first of those given goes by position, so the function may call it as it likes.
+    """
     again = [name for name in arguments if name in given]
     if again:
         raise ValueError(f"{origin}: what is given already cannot be among them; leave out {listed(again)}")
-    takes = dict(signature(function).parameters)
-    anything = any(parameter.kind is Parameter.VAR_KEYWORD for parameter in takes.values())
-    named = {name: takes[name] for name in takes if name not in given and takes[name].kind in _NAMED}
+    try:
+        takes = list(signature(function).parameters.values())[1:]
+    except ValueError:  # some that are written in C do not tell
+        return
+    anything = any(parameter.kind is Parameter.VAR_KEYWORD for parameter in takes)
+    named = {p.name: p for p in takes if p.name not in given and p.kind in _NAMED}
     name = getattr(function, "__name__", repr(function))
     unknown = [argument for argument in arguments if argument not in named and not anything]
     if unknown:
@@ -129,7 +146,7 @@ def relearn(x: Model, data: Dataset, *, dag: bool, rng: np.random.Generator | No
     What draws at random while learning draws from ``rng``, if given.
     """
     recipe = check_recipe(x)
-    structure = _call(recipe.structure, rng, data) if dag else x
+    structure = _call(recipe.structure, rng, dataset=data) if dag else x
     return _call(recipe.parameters, rng, structure, data)
 
 
@@ -147,7 +164,7 @@ def check_recipe(x: Model) -> Recipe:
     return x.recipe
 
 
-def _call(step: Any, rng: np.random.Generator | None, *arguments: Any) -> Any:
+def _call(step: Any, rng: np.random.Generator | None, *arguments: Any, **named: Any) -> Any:
     """Call a step of a recipe, with ``rng`` if the step takes it."""
     takes_rng = rng is not None and "rng" in signature(step).parameters
-    return step(*arguments, rng=rng) if takes_rng else step(*arguments)
+    return step(*arguments, **named, **({"rng": rng} if takes_rng else {}))

@@ -159,38 +159,12 @@ class BNCClassifier(ClassifierMixin, BaseEstimator):
         TypeError, ValueError
             If a column holds no categories, or what scikit-learn, the learner and `lp` raise.
         """
-        learner = find_learner(self.learner, "learner")
-        for name in ("dag_args", "lp_args"):
-            if not isinstance(getattr(self, name), Mapping | None):
-                raise TypeError(f"{name}: expected a dict of arguments, got {getattr(self, name)!r}")
-        if "smooth" in (self.lp_args or {}):
-            raise ValueError("lp_args: smooth is an argument of its own; write BNCClassifier(smooth=...)")
-        if self.discretize is not None and self.discretize not in METHODS:
-            raise ValueError(
-                f"discretize: expected None or one of {listed(METHODS)}, got {self.discretize!r}"
-            )
-        check_arguments(learner, self.dag_args or {}, "dag_args", given=("class_var", "dataset"))
-        check_arguments(lp, self.lp_args or {}, "lp_args", given=("x", "dataset", "smooth"))
-        labels = validate_data(self, y=_as_labels(y))
-        check_classification_targets(labels)
-        frame = self._frame(X, reset=True)
-        check_consistent_length(frame, labels)
-        classes, codes = np.unique(labels, return_inverse=True)
-        if isinstance(X, pd.DataFrame) and isinstance(y, pd.Series) and y.name in X and y.equals(X[y.name]):
-            warn(f"X: its column {y.name!r} is y itself, so nothing else will be learned; leave it out of X")
-        target = _class_name(getattr(y, "name", None), frame.columns)
-        frame[target] = pd.Categorical.from_codes(codes, categories=classes.tolist())
-        discretizer = None
-        if self.discretize is not None:
-            frame, discretizer = discretize(frame, class_var=target, method=self.discretize, bins=self.bins)
-            if len(discretizer.uncut) < self.n_features_in_:
-                frame = frame.drop(columns=list(discretizer.uncut))
-        rng = {"rng": _seed(self.random_state)}
-        dag_args = {**(rng if "rng" in signature(learner).parameters else {}), **(self.dag_args or {})}
-        lp_args = {**rng, **(self.lp_args or {})}
-        model = bnc(learner, target, frame, smooth=self.smooth, dag_args=dag_args, **lp_args)
-        # All of them or, where learning failed, none
-        self.classes_, self.model_, self.discretizer_ = classes, model, discretizer
+        before = self.__dict__.copy()
+        try:
+            self._learn(X, y)
+        except BaseException:  # what was learned before stays whole, the names of its columns too
+            self.__dict__ = before
+            raise
         return self
 
     def predict(self, X: pd.DataFrame | ArrayLike) -> NDArray[Any]:  # noqa: N803
@@ -255,6 +229,40 @@ class BNCClassifier(ClassifierMixin, BaseEstimator):
         tags.input_tags.allow_nan = True
         return tags
 
+    def _learn(self, X: pd.DataFrame | ArrayLike, y: ArrayLike) -> None:  # noqa: N803
+        """Set what `fit` learns."""
+        learner = find_learner(self.learner, "learner")
+        for name in ("dag_args", "lp_args"):
+            if not isinstance(getattr(self, name), Mapping | None):
+                raise TypeError(f"{name}: expected a dict of arguments, got {getattr(self, name)!r}")
+        if "smooth" in (self.lp_args or {}):
+            raise ValueError("lp_args: smooth is an argument of its own; write BNCClassifier(smooth=...)")
+        if self.discretize is not None and self.discretize not in list(METHODS):
+            raise ValueError(
+                f"discretize: expected None or one of {listed(METHODS)}, got {self.discretize!r}"
+            )
+        check_arguments(learner, self.dag_args or {}, "dag_args", given=("class_var", "dataset"))
+        check_arguments(lp, self.lp_args or {}, "lp_args", given=("x", "dataset", "smooth"))
+        labels = validate_data(self, y=_as_labels(y))
+        check_classification_targets(labels)
+        frame = self._frame(X, reset=True)
+        check_consistent_length(frame, labels)
+        classes, codes = np.unique(labels, return_inverse=True)
+        if isinstance(X, pd.DataFrame) and isinstance(y, pd.Series) and y.name in X and y.equals(X[y.name]):
+            warn(f"X: its column {y.name!r} is y itself, so nothing else will be learned; leave it out of X")
+        target = _class_name(getattr(y, "name", None), frame.columns)
+        frame[target] = pd.Categorical.from_codes(codes, categories=classes.tolist())
+        discretizer = None
+        if self.discretize is not None:
+            frame, discretizer = discretize(frame, class_var=target, method=self.discretize, bins=self.bins)
+            if len(discretizer.uncut) < self.n_features_in_:
+                frame = frame.drop(columns=list(discretizer.uncut))
+        rng = {"rng": _seed(self.random_state)}
+        dag_args = {**(rng if "rng" in signature(learner).parameters else {}), **(self.dag_args or {})}
+        lp_args = {**rng, **(self.lp_args or {})}
+        model = bnc(learner, target, frame, smooth=self.smooth, dag_args=dag_args, **lp_args)
+        self.classes_, self.model_, self.discretizer_ = classes, model, discretizer
+
     def _frame(self, X: Any, *, reset: bool = False) -> pd.DataFrame:  # noqa: N803
         """Return a new data frame with names, types and intervals as in `fit`, which resets names."""
         if self.handle_unknown not in ("error", "missing"):
@@ -291,7 +299,7 @@ def _as_integers(column: pd.Series[Any]) -> pd.Series[Any]:
         return column
     numbers = column.to_numpy(dtype=float, na_value=np.nan)
     known = numbers[~np.isnan(numbers)]
-    whole = np.all((known == np.round(known)) & (np.abs(known) <= 2**53))  # beyond, floats skip integers
+    whole = np.all((known == np.round(known)) & (np.abs(known) < 2**53))  # from there on, floats skip some
     return pd.Series(numbers).astype("Int64") if whole else column
 
 

@@ -197,12 +197,25 @@ def test_scores(car: pd.DataFrame, epsilon: float, steps: int) -> None:
         bn.plot_scores(bn.nb("class", car))
 
 
+def test_explanation_of_a_row_with_unseen_values(car: pd.DataFrame) -> None:
+    x = bn.lp(bn.nb("class", car), car, smooth=1)
+    row = car.iloc[5].to_dict()
+    bars = [
+        bn.plot_explanation(x, row | {"doors": doors}, unseen="missing").patches for doors in ("seven", None)
+    ]
+    assert [bar.get_width() for bar in bars[0]] == [bar.get_width() for bar in bars[1]]
+    with pytest.raises(ValueError, match="'seven' not among the levels"):
+        bn.plot_explanation(x, row | {"doors": "seven"})
+
+
 def test_cv_shows_folds_and_means() -> None:
     names = ["nb", "$tan$", "_hidden", "a model with quite a long name that says what it is, more or less"]
     table = pd.DataFrame(np.random.default_rng(0).uniform(0.8, 1, (10, 4)), columns=names)
     ax = bn.plot_cv(table)
     check_readable(ax)
     assert [line.get_xdata().tolist() for line in ax.lines] == table.T.to_numpy().tolist()
+    for line in ax.lines:  # the first fold at the top
+        assert (np.diff(ax.transData.transform(line.get_xydata())[:, 1]) < 0).all()
     assert {f"{mean:.3f}" for mean in table.mean()} <= {text.get_text() for text in ax.texts}
     check_readable(bn.plot_cv(table.iloc[:1, :1]))
     with pytest.raises(

@@ -130,6 +130,18 @@ def test_an_ensemble_by_products_and_by_networks(
     pd.testing.assert_frame_equal(bn.predict(y, data, prob=True), by_products, rtol=1e-12, atol=1e-300)
 
 
+@pytest.mark.parametrize("few_levels", [True, False])
+def test_a_row_impossible_under_all_classes(few_levels: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    column = ["x", "x", "v", "v", "m", "m"]
+    frame = pd.DataFrame({"a": column, "b": column, "c": column, "y": column})
+    if not few_levels:
+        monkeypatch.setattr(model, "_FEW_LEVELS", 1)
+    x = bn.lp(bn.aode("y", frame), frame, smooth=0)
+    row = pd.DataFrame({"a": ["x"], "b": ["v"], "c": ["m"], "y": ["x"]})
+    assert bn.loglik(x, row) == -np.inf
+    assert bn.predict(x, row, prob=True).to_numpy() == pytest.approx(np.full((1, 3), 1 / 3))
+
+
 def rows_of(data: bn.Dataset, rows: np.ndarray) -> bn.Dataset:
     return bn.Dataset(data.columns, data.levels, data.codes[:, rows], data.index[rows])
 

@@ -156,6 +156,37 @@ def test_identifiers_are_told(learn: Any) -> None:
         learn("id", data.drop(columns="name"))
 
 
+def test_levels_that_do_not_occur_make_no_identifiers() -> None:
+    few = pd.Categorical(
+        ["a", "b", "c", None] + [None] * 26, categories=[f"l{i}" for i in range(27)] + list("abc")
+    )
+    bn.nb("y", pd.DataFrame({"x": few, "y": ["u", "v"] * 15}))
+
+
+def test_cv_and_folds_say_nothing_again() -> None:
+    data = pd.DataFrame({"id": range(40), "y": ["u", "v"] * 20})
+    with pytest.warns(UserWarning, match="of its own in 'id'"):
+        x = bn.bnc("nb", "y", data, smooth=1)
+    bn.cv(x, data, k=4, rng=0)
+
+
+def test_labels_are_plain_values() -> None:
+    labels = [np.int64(1), np.int64(2), np.int64(1)]
+    frame = pd.DataFrame(
+        {"x": pd.Series(labels, dtype=object), "y": [np.True_, np.False_, np.True_]}, dtype=object
+    )
+    assert [[type(label) for label in some] for some in bn.encode(frame).levels] == [[int] * 2, [bool] * 2]
+    frame = frame.astype("category")
+    assert [[type(label) for label in some] for some in bn.encode(frame).levels] == [[int] * 2, [bool] * 2]
+
+
+@pytest.mark.parametrize("name", [None, ["y"], {}])
+def test_names_of_no_column(name: Any) -> None:
+    for learn in (bn.nb, bn.aode, lambda y, **options: bn.anb(y, {}, **options)):
+        with pytest.raises(TypeError, match="class_var: expected the name of a column, got"):
+            learn(name, features=["x"])
+
+
 def test_a_column_in_place_of_its_name_is_told(car: pd.DataFrame) -> None:
     with pytest.raises(
         TypeError, match="class_var: expected the name of a column, got Series; write 'class'"

@@ -146,6 +146,24 @@ def test_many_cuts_and_many_classes() -> None:
     assert cuts(x, x) == tuple(np.arange(299) + 0.5)
 
 
+def test_a_number_as_class_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    data = pd.DataFrame({"x": np.arange(300) / 2, "y": np.arange(300)})
+    with pytest.warns(UserWarning, match="every row has a class 'y' of its own"):
+        bn.discretize(data, class_var="y")
+    monkeypatch.setattr("bnclassify.discretization.MAX_CELLS", 10_000)
+    few = data.assign(y=data["y"] % 33)
+    assert bn.discretize(few, class_var="y")[1].uncut == ("x",)
+    with pytest.raises(ValueError, match="class_var: 34 classes are too many to cut 300 different values by"):
+        bn.discretize(data.assign(y=data["y"] % 34), class_var="y")
+
+
+def test_classes_that_do_not_occur_cost_nothing() -> None:
+    x, y = [1, 2, 3, 4] * 10, ["u", "u", "v", "v"] * 10
+    many = pd.Categorical(y, categories=["a", "u", *map(str, range(1000)), "v"])
+    frame = pd.DataFrame({"x": x, "y": many})
+    assert bn.discretize(frame, class_var="y")[1].cuts == {"x": (2.5,)}
+
+
 def test_columns_without_a_cut_are_told() -> None:
     data = pd.DataFrame({"a": [1, 2] * 4, "b": [1.5] * 8, "none": [np.nan] * 8, "c": list("uv") * 4})
     assert bn.discretize(data, class_var="c")[1].uncut == ("b", "none")
@@ -186,6 +204,9 @@ def test_the_scale_of_quantiles_is_that_of_pandas() -> None:
         # Quantiles of 0, 1, ..., 10 in fifths
         (range(11), {"method": "quantile"}, (2, 4, 6, 8)),
         (range(11), {"method": "quantile", "bins": np.int64(2)}, (5,)),
+        # A range beyond the greatest float
+        ([-1e308, -0.9e308, 0.9e308, 1e308], {"method": "quantile", "bins": 2}, (0,)),
+        ([-1e308, -0.9e308, 0.9e308, 1e308], {"method": "quantile", "bins": 3}, (-0.9e308, 0.9e308)),
         # All quantiles are 0: one cut above it
         ([0] * 9 + [1], {"method": "quantile"}, (0,)),
         # All are 1, above which is nothing: one cut below it
@@ -371,7 +392,8 @@ def test_a_discretizer_is_a_value() -> None:
             "method: .*'mdlp', 'quantile', 'width', got 'mdl'",
         ),
         ({"class_var": "class", "method": ["mdlp"]}, ValueError, "method: expected one of"),
-        ({"class_var": "class", "bins": 1}, ValueError, "bins: expected 2 intervals or more, got 1"),
+        ({"class_var": "class", "bins": 1}, ValueError, "bins: expected 2 to 10,000 intervals, got 1"),
+        ({"method": "width", "bins": 10**12}, ValueError, "bins: expected 2 to 10,000 intervals"),
         ({"class_var": "class", "bins": True}, TypeError, "bins: expected a whole number"),
         ({"method": "width", "bins": 2.5}, TypeError, "bins: expected a whole number"),
         ({"class_var": "class", "columns": "nullable"}, TypeError, r"columns: .*write \['nullable'\]"),

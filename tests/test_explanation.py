@@ -180,6 +180,8 @@ def test_unseen_values(car: pd.DataFrame) -> None:
     with pytest.raises(ValueError, match="'seven' not among the levels"):
         bn.explain(x, row)
     pd.testing.assert_frame_equal(bn.explain(x, row, unseen="missing"), bn.explain(x, row | {"doors": None}))
+    known = bn.plot(x, row=row | {"doors": None}).source
+    assert bn.plot(x, row=row, unseen="missing").source == known
 
 
 def test_what_is_impossible_without_smoothing(car: pd.DataFrame) -> None:

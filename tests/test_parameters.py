@@ -136,6 +136,15 @@ def test_bnc_hands_any_argument_to_a_learner_that_takes_any(car: pd.DataFrame) -
     assert bn.features(x) == ("doors",)
 
 
+@pytest.mark.parametrize("number", [np.float32(1), np.float16(1), np.float64(1), np.int8(1), 1])
+def test_smooth_of_any_type_is_a_number(car: pd.DataFrame, number: Any) -> None:
+    x = bn.lp(bn.nb("class", car), car, smooth=number)
+    assert repr(x).endswith(("lp(smooth=1)", "lp(smooth=1.0)"))
+    assert np.array_equal(
+        bn.params(x)["doors"], bn.params(bn.lp(bn.nb("class", car), car, smooth=1))["doors"]
+    )
+
+
 @pytest.mark.parametrize("name", ["class_var", "dataset"])
 def test_the_class_and_the_data_are_not_among_the_arguments_of_the_learner(
     name: str, car: pd.DataFrame

@@ -18,7 +18,7 @@ import bnclassify as bn
 from bnclassify.dataset import encode
 from bnclassify.folds import fold_rows
 from bnclassify.search import scorer as scorer_module
-from bnclassify.search.greedy import first_best
+from bnclassify.search.greedy import picker
 from bnclassify.search.learners import _favourite_children
 from bnclassify.search.neighbours import (
     additions_and_joins,
@@ -43,7 +43,7 @@ def test_every_candidate_of_every_step(name: str, learner: str) -> None:
     data, class_var = encode(frame), reference["class"]
     number = {column: i for i, column in enumerate(data.columns)}
     score = FoldScorer(data, [np.array(t) for t in reference["folds"]], reference["smooth"])
-    pick = first_best(None)
+    pick = picker(None)
     n = len(data.columns) - 1
     neighbours = {
         "fssj": lambda structure: additions_and_joins(structure, range(n)),
@@ -406,6 +406,51 @@ def test_columns_that_no_model_uses_may_hold_anything(car: pd.DataFrame) -> None
         assert bn.cv(model, wide, k=3, rng=0, **options) == expected
     with pytest.raises(TypeError, match="column 'price'"):
         bn.cv(bn.lp(bn.tan_cl("class", car), car, smooth=1), wide, k=3)
+
+
+def test_a_model_of_given_arcs_by_bnc_goes_on(car: pd.DataFrame) -> None:
+    arcs = {"maint": ["buying"]}
+    x = bn.bnc(
+        bn.anb, "class", car, smooth=1, dag_args={"parents": arcs, "features": iter(["maint", "buying"])}
+    )
+    y = bn.lp(bn.anb("class", arcs, car, features=["maint", "buying"]), car, smooth=1)
+    arcs["maint"].clear()
+    assert bn.modelstring(x) == bn.modelstring(y)
+    assert bn.cv(x, car, k=3, rng=0) == bn.cv(y, car, k=3, rng=0)
+
+
+def test_what_a_learner_was_given_cannot_be_changed_later(car: pd.DataFrame) -> None:
+    def learner(target: str, dataset: Any, chosen: list[str]) -> bn.BNC:
+        return bn.nb(target, dataset, features=chosen)
+
+    chosen = ["safety", "doors"]
+    x = bn.bnc(learner, "class", car, smooth=1, dag_args={"chosen": chosen})
+    expected = bn.cv(x, car, k=3, rng=0)
+    chosen.append("wheels")
+    assert bn.cv(x, car, k=3, rng=0) == expected
+
+
+def test_features_for_the_learner_of_bnc(car: pd.DataFrame) -> None:
+    x = bn.bnc("nb", "class", car, smooth=1, dag_args={"features": map(str, ["safety", "doors"])})
+    assert bn.features(x) == ("doors", "safety")
+    for features, error, message in (
+        ("safety", TypeError, r"features: expected a list of names, got 'safety'; write \['safety'\]"),
+        (3, TypeError, "features: expected a list of names, got 3"),
+        (["safty"], KeyError, "class_var, features: no column 'safty'.*did you mean 'safety'"),
+    ):
+        with pytest.raises(error, match=message):
+            bn.bnc("nb", "class", car, smooth=1, dag_args={"features": features})
+
+
+def test_learners_that_are_none(car: pd.DataFrame) -> None:
+    with pytest.raises(
+        TypeError, match="dag_learner: expected a function that returns a structure, got None"
+    ):
+        bn.bnc(lambda class_var, dataset: None, "class", car, smooth=1)
+    with pytest.raises(
+        TypeError, match=r"dag_learner: expected a function that returns a structure, got \{'data"
+    ):
+        bn.bnc(lambda *given, **named: named, "class", car, smooth=1)
 
 
 def test_bnc_hands_all_rows_to_its_learner(car: pd.DataFrame) -> None:

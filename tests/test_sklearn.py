@@ -430,8 +430,9 @@ def test_fractions_are_refused_in_prediction_too() -> None:
         ({"dag_args": {"dataset": 1}}, ValueError, "dag_args: what is given already .*; leave out 'dataset'"),
         ({"lp_args": {"manb_prior": 2}}, ValueError, "manb_prior"),
         ({"handle_unknown": "ignore"}, ValueError, "handle_unknown: expected 'error' or 'missing'"),
+        ({"discretize": ["mdlp"]}, ValueError, "discretize: expected None or one of"),
         ({"discretize": "MDLP"}, ValueError, "discretize: expected None or one of 'mdlp', 'quantile'"),
-        ({"discretize": "width", "bins": 1}, ValueError, "bins: expected 2 intervals or more"),
+        ({"discretize": "width", "bins": 1}, ValueError, "bins: expected 2 to 10,000 intervals"),
         ({"random_state": "seed"}, TypeError, "rng: expected a seed"),
         ({"learner": "tan_hc"}, TypeError, r"dag_args: tan_hc needs 'k' too, as in dag_args={'k': "),
         ({"dag_args": {"scoring": "aic"}}, TypeError, "dag_args: tan_cl takes .* 'scoring'; did .* 'score'"),
@@ -449,6 +450,14 @@ def test_what_was_learned_stays_where_learning_again_fails() -> None:
         clf.set_params(smooth=-1).fit([["a"], ["b"], ["b"]], ["x", "y", "z"])
     assert clf.classes_.tolist() == list(bn.classes(clf.model_)) == ["u", "v"]
     assert clf.predict([["a"]]).tolist() == ["u"]
+    named = BNCClassifier("nb").fit(pd.DataFrame({"x": ["a", "b"]}), ["u", "v"])
+    with pytest.raises(TypeError, match="fractions"):
+        named.fit(pd.DataFrame({"y": [0.5, 0.7], "z": [1, 2]}), [0, 1])
+    assert named.predict(pd.DataFrame({"x": ["b"]})).tolist() == ["v"]
+    assert named.n_features_in_ == 1
+    with pytest.raises(TypeError, match="fractions"):
+        named.set_params(discretize=None).fit(pd.DataFrame({"x": [0.5, 0.7]}), [0, 1])
+    assert named.discretizer_ is None
 
 
 @pytest.mark.parametrize("container", [pd.array, pd.Series, pd.Index])

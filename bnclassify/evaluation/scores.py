@@ -217,7 +217,7 @@ def cmi(
     >>> round(cmi("persons", "safety", car, z="class"), 6)
     0.031963
     """
-    if unit not in _UNITS:
+    if not isinstance(unit, str) or unit not in _UNITS:
         raise ValueError(f"unit: expected one of {', '.join(map(repr, _UNITS))}, got {unit!r}")
     # A tuple can be the name of one column.
     one = isinstance(z, tuple) and z in list(getattr(dataset, "columns", ()))

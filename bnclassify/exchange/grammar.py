@@ -186,10 +186,7 @@ def _entry(reader: _Reader) -> Entry:
 
 
 def _number(word: str, source: str, line: int) -> float:
-    try:
-        number = float(word)
-    except ValueError:
-        number = -1.0
-    if not 0 <= number < inf:
+    # What Python reads as a number besides, 0.2_0 and digits of other scripts, is none in a file.
+    if not re.fullmatch(r"\+?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?", word) or float(word) == inf:
         fail(source, line, f"expected a probability, got {word!r}")
-    return number
+    return float(word)

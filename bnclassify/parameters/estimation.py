@@ -136,7 +136,7 @@ def lp(
       parameters:         lp(smooth=1)
     """
     model = check_model(x)
-    check_smooth(smooth)
+    smooth = check_smooth(smooth)
     awnb = None
     if awnb_trees is not None or awnb_bootstrap is not None:
         awnb = _check_awnb(awnb_trees, awnb_bootstrap)
@@ -227,12 +227,14 @@ def _check_method(model: Model, smooth: float, awnb: object, manb_prior: object,
         raise ValueError(f"{names[0]}: needs smooth above 0, so that no probability is 0")
 
 
-def check_smooth(smooth: object) -> None:
-    """Raise if ``smooth`` is not a finite number of 0 or more."""
+def check_smooth(smooth: object) -> float:
+    """Return ``smooth`` as a number of Python's; raise if it is not a finite number of 0 or more."""
+    smooth = smooth.item() if isinstance(smooth, np.generic) else smooth
     if isinstance(smooth, bool) or not isinstance(smooth, Real):
         raise TypeError(f"smooth: expected a number, got {smooth!r}")
     if not (smooth == 0 or 1e-100 <= smooth <= 1e100):  # type: ignore[operator]
         raise ValueError(f"smooth: expected a finite number, 0 or more (1e-100 to 1e100), got {smooth!r}")
+    return smooth  # type: ignore[return-value]
 
 
 def _matched(data: Dataset, model: Model) -> Dataset:

@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from ..dataset import Dataset, check_features, check_levels, training_data
+from ..dataset import Dataset, check_features, check_levels, training_data, warn_of_identifiers
 from ..probs import TOLERANCE, Array, xlogx
 
 MAX_DEPTH = 30
@@ -76,6 +76,7 @@ def min_testing_depths(class_var: Hashable, dataset: pd.DataFrame | Dataset) -> 
     """
     data = training_data(dataset, class_var)
     features = check_features(data, class_var, None)
+    warn_of_identifiers(dataset, data, class_var)
     check_levels(data, (*features, class_var))
     depths = testing_depths(data, features, class_var, [np.arange(len(data))])[0]
     tested = depths > 0

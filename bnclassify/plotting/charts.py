@@ -32,6 +32,7 @@ def plot_explanation(
     *,
     target: Any = None,
     against: Any = None,
+    unseen: str = "error",
     top: int | None = 20,
     ax: Axes | None = None,
 ) -> Axes:
@@ -41,8 +42,9 @@ def plot_explanation(
     ----------
     x : BNC or AODE
         A model with parameters.
-    row, target, against
-        The row, the class to explain and those it is compared with, as in `explain`.
+    row, target, against, unseen
+        The row, the class to explain, those it is compared with, and what becomes of values that
+        the model does not know, as in `explain`.
     top : int, optional
         How many bars to draw; the others are added up in one more. None draws all.
     ax : matplotlib.axes.Axes, optional
@@ -70,7 +72,7 @@ def plot_explanation(
     'log odds of vgood against acc: +0.95'
     """
     _check_top(top)
-    evidence = weigh_evidence(x, row, target, against)
+    evidence = weigh_evidence(x, row, target, against, unseen)
     pairs = zip(evidence.known.items(), evidence.log_odds.tolist(), strict=True)
     bars = [(describe(variable, value), weight) for (variable, value), weight in pairs]
     bars[0] = f"prior of {evidence.target}", bars[0][1]

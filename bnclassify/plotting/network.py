@@ -99,6 +99,7 @@ def plot(
     row: pd.DataFrame | pd.Series[Any] | Mapping[Any, Any] | Dataset | None = None,
     target: Any = None,
     against: Any = None,
+    unseen: str = "error",
     engine: str = "dot",
     fontsize: float | None = None,
     format: str = "svg",
@@ -109,10 +110,11 @@ def plot(
     ----------
     x : BNC
         A model, with or without parameters.
-    row, target, against : optional
-        A row whose prediction the picture shall explain, the class and those it is compared
-        with, as in `explain`: features are labelled with what they add to the log odds, and
-        coloured blue where that speaks for the class and orange where it speaks against it.
+    row, target, against, unseen : optional
+        A row whose prediction the picture shall explain, the class, those it is compared with,
+        and what becomes of values that the model does not know, as in `explain`. Features are
+        labelled with what they add to the log odds, and coloured blue where that speaks for the
+        class and orange where it speaks against it.
     engine : str, default "dot"
         Graphviz layout: "dot" draws layers; "neato", "fdp", "sfdp", "circo", "twopi" draw
         more compactly where there are many features.
@@ -151,7 +153,7 @@ def plot(
         raise ValueError(f"fontsize: expected a positive number of points, got {fontsize!r}")
     if row is None and not (target is None and against is None):
         raise ValueError("row: give the row whose prediction target and against are about")
-    evidence = None if row is None else weigh_evidence(model, row, target, against)
+    evidence = None if row is None else weigh_evidence(model, row, target, against, unseen)
     picture = Picture(
         engine=engine,
         format=format,

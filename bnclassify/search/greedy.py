@@ -23,7 +23,7 @@ class Found:
     scores: tuple[float, ...]
 
 
-def first_best(rng: np.random.Generator | None) -> Pick:
+def picker(rng: np.random.Generator | None) -> Pick:
     """Return a function that picks the best score, of tied ones the first, or with rng any."""
 
     def pick(scores: Array) -> int:

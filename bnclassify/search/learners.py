@@ -12,13 +12,21 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..dataset import Dataset, check_features, check_levels, encode, take_columns, training_data
+from ..dataset import (
+    Dataset,
+    check_features,
+    check_levels,
+    encode,
+    take_columns,
+    training_data,
+    warn_of_identifiers,
+)
 from ..folds import Folds, Rows, draw_folds, fold_rows
 from ..model import BNC, Recipe
 from ..parameters.estimation import check_smooth
 from ..randomness import Seed, check_rng
 from ..structure.fixed import network
-from .greedy import Pick, Score, first_best, search
+from .greedy import Pick, Score, picker, search
 from .neighbours import (
     Edit,
     Structure,
@@ -63,16 +71,17 @@ def _learn(
         Settings of the learner that the recipe keeps too.
     """
     _check_epsilon(epsilon)
-    check_smooth(smooth)
+    smooth = check_smooth(smooth)
     generator = check_rng(rng)
     everything = encode(dataset)
     data = training_data(everything, class_var)
     features = check_features(data, class_var, None)
+    warn_of_identifiers(dataset, data, class_var)
     check_levels(data, (*features, class_var))
     data = take_columns(data, (*features, class_var))
     tests = _tests(everything, data, class_var, k, folds, generator)
     score = FoldScorer(data, tests, smooth)
-    pick = first_best(None if rng is None else generator)
+    pick = picker(None if rng is None else generator)
     n = len(features)
     found = search(start(n), steps(score, pick, n), score, pick, epsilon=epsilon, progress=progress)
     seed = None if isinstance(rng, np.random.Generator) else rng

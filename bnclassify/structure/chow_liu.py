@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from ..counts import PairStatistics, pair_statistics
-from ..dataset import Dataset, check_features, check_levels, training_data
+from ..dataset import Dataset, check_features, check_levels, training_data, warn_of_identifiers
 from ..graph import maximum_forest
 from ..messages import suggestion
 from ..model import BNC, Recipe
@@ -98,6 +98,7 @@ def tan_cl(
         raise ValueError(f"score: expected one of {', '.join(map(repr, _SCORES))}, got {score!r}")
     data = training_data(dataset, class_var)
     features = check_features(data, class_var, None)
+    warn_of_identifiers(dataset, data, class_var)
     if root is not None and root not in features:
         raise (ValueError if root == class_var else KeyError)(
             f"root: expected a feature, got {root!r}; {suggestion(root, features)}"

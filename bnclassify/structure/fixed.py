@@ -10,7 +10,17 @@ from typing import Any
 
 import pandas as pd
 
-from ..dataset import Dataset, check_features, check_levels, check_names, encode, encode_columns
+from ..dataset import (
+    Dataset,
+    check_class_name,
+    check_columns,
+    check_features,
+    check_levels,
+    check_names,
+    encode,
+    encode_columns,
+    warn_of_identifiers,
+)
 from ..graph import find_cycle
 from ..messages import suggestion
 from ..model import AODE, BNC, Family, Recipe
@@ -35,11 +45,14 @@ def _data_and_features(
     features: Iterable[Hashable] | None,
 ) -> tuple[Dataset | None, tuple[Hashable, ...]]:
     """Return the encoded data, if any, and the features of a structure without search."""
+    check_class_name(class_var)
     names = None if features is None else check_names(features, class_var)
     if dataset is None:
         return None, names or ()
     if names is None:
         data = encode(dataset)
+        check_columns([class_var], data.columns, "class_var")
+        warn_of_identifiers(dataset, data, class_var)
     else:
         encode_columns(dataset, [class_var], named_by="class_var")
         data = encode_columns(dataset, [*names, class_var], named_by="features")
