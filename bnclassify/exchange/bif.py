@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from itertools import product
+from itertools import chain, count, product
 from pathlib import Path
 from typing import Any
 
-from ..dataset import Dataset
+from ..dataset import Dataset, check_class_name
 from ..graph import find_cycle
 from ..messages import listed, suggestion
 from ..model import BNC, Family, Model, check_single, params, values, vars
@@ -20,13 +21,12 @@ from ..structure.fixed import anb
 from .grammar import Declared, Table, fail, parse
 from .tables import read_table
 
-_TYPES: dict[str, Callable[[str], Any]] = {
-    "str": str,
-    "int": int,
-    "float": float,
-    "bool": {"True": True, "False": False}.__getitem__,
-}
-"""The types that labels may have, and how text becomes one again."""
+_TYPES = (str, int, float, bool)
+"""The types of names and labels that can be written."""
+
+_NAME = re.compile(r"[\w.-]+")
+_LABEL = re.compile(r"""(?!.*(//|/\*))[^\s,;(){}"\ud800-\udfff]+( [^\s,;(){}"\ud800-\udfff]+)*""")
+"""Names and labels that the format allows as they are."""
 
 
 def write_bif(x: BNC, path: str | os.PathLike[str]) -> None:
@@ -46,21 +46,18 @@ def write_bif(x: BNC, path: str | os.PathLike[str]) -> None:
     TypeError
         If ``x`` is an ensemble; write each of ``members(x)``.
     ValueError
-        If the model has no parameters, or if a name or a label would not be read back as it
-        is; no file is written then.
+        If the model has no parameters, or if a name or a label is no text, integer, float or
+        bool; no file is written then.
 
     Notes
     -----
-    Numbers have all their digits: `read_bif` gives the same tables, bit for bit.
+    What is written, `read_bif` reads back as it was: names, labels, and all digits of numbers.
 
-    A name can be written if it is a text of letters, digits and ``_ - .``, a label if it has
-    none of the signs ``, ; ( ) { } "``, no ``//`` or ``/*``, and no spaces but single ones
-    between words. Labels are text, integers, floats or bools. For those that are not text, a
-    property tells `read_bif` their type; other programs read them as text.
-
-    The intervals of `discretize`, such as ``(-inf, 5.1]``, are not such labels. Rename them before
-    learning, and in new data alike: ``frame[name].cat.rename_categories(lambda label:
-    label.strip("(])").replace(", ", " to "))`` makes ``-inf to 5.1`` of it.
+    The format knows names of letters, digits and ``_ - .``, and labels without ``, ; ( ) { } "``,
+    ``//`` and ``/*`` and without spaces but single ones between words. Others are written in words that
+    it knows: ``number of doors`` as ``number_of_doors``, the interval ``(-inf, 5.1]`` of `discretize` as
+    ``from_minus_inf_to_5_1``. So other programs read them, and labels that are no text; what they are
+    here, a property beside them tells `read_bif`.
 
     pgmpy 1.1 reads all that, but for names that differ in case alone; bnlearn, but for variables
     of one level and, in some versions, names with ``-``. pyAgrum's reader, which keeps 32 bits of
@@ -90,82 +87,90 @@ def write_bif(x: BNC, path: str | os.PathLike[str]) -> None:
     """
     model, file = check_single(x, "write_bif"), _as_path(path)
     tables, labels = params(model), values(model)
-    _check_names(vars(model))
-    texts = {name: _texts(name, labels[name]) for name in vars(model)}
-    _check_labels(texts)
+    _check_types(vars(model), labels)
+    names = dict(zip(vars(model), _as_words(vars(model), _NAME), strict=True))
+    words = {name: _as_words(labels[name], _LABEL) for name in vars(model)}
     lines = ["network unknown {", "}"]
     for name in vars(model):
-        lines += _variable_lines(name, texts[name], type(labels[name][0]).__name__)
+        lines += _variable_lines(name, names[name], labels[name], words[name])
     for family in model.families:
-        lines += _table_lines(family, texts, tables[family[0]])
+        inside = [words[member] for member in family]
+        lines += _table_lines([names[member] for member in family], inside, tables[family[0]])
     # Opening a file to write empties it, so what can fail comes before.
     content = "\n".join([*lines, ""]).encode("utf-8")
     file.write_bytes(content)
 
 
-def _check_names(names: Iterable[Hashable]) -> None:
-    wrong = [name for name in names if not isinstance(name, str) or not re.fullmatch(r"[\w.-]+", name)]
+def _check_types(names: Sequence[Hashable], labels: Mapping[Hashable, tuple[Any, ...]]) -> None:
+    wrong = [name for name in names if type(name) not in _TYPES]
     if wrong:
         raise ValueError(
-            f"write_bif: the name {listed(wrong)} cannot be written, only text of letters, digits and _ - . "
-            "can; rename the column and learn again"
+            f"write_bif: the name {listed(wrong)} is no text or number; rename the column and learn again"
         )
+    for name in names:
+        kinds = {type(label).__name__ for label in labels[name] if type(label) not in _TYPES}
+        if kinds:
+            raise ValueError(
+                f"write_bif: the labels of {name!r} are of type {' and '.join(sorted(kinds))}, only text, "
+                "integers, floats and bools can be written; rename them, for example with "
+                f"df[{name!r}].cat.rename_categories(str), and learn again"
+            )
 
 
-def _texts(name: Hashable, labels: tuple[Any, ...]) -> list[str]:
-    """Return the labels of a variable as text, or raise for types that would not be read back."""
-    kinds = {type(label).__name__ for label in labels}
-    if len(kinds) > 1 or not kinds <= set(_TYPES):
-        raise ValueError(
-            f"write_bif: the labels of {name!r} are of type {' and '.join(sorted(kinds))}, only those of one "
-            f"of the types {', '.join(_TYPES)} can be written; rename them, for example with "
-            f"df[{name!r}].cat.rename_categories(...), and learn again"
-        )
-    return [str(label) for label in labels]
+def _as_words(items: Sequence[Any], allowed: re.Pattern[str]) -> list[str]:
+    """Return a different text for each item: itself where that is allowed, else what comes near."""
+    texts = list(map(str, items))
+    taken = set(filter(allowed.fullmatch, texts))
+    words: dict[str, None] = {}
+    for text in texts:
+        word = text
+        if text in words or not allowed.fullmatch(text):
+            near = _near(text)
+            trials = chain([near], (f"{near}_{n}" for n in count(2)))
+            word = next(trial for trial in trials if trial not in taken and trial not in words)
+        words[word] = None
+    return list(words)
 
 
-def _check_labels(texts: Mapping[Hashable, list[str]]) -> None:
-    """Raise for labels that would not be read back as they are."""
-    wrong = {name: [text for text in texts[name] if not _is_label(text)] for name in texts}
-    names = [name for name in texts if wrong[name]]
-    if names:
-        first, *others = names
-        raise ValueError(
-            f"write_bif: the label {listed(wrong[first])} of {first!r} cannot be written"
-            f"{', nor some of ' + listed(others) if others else ''}, only labels without "
-            ', ; ( ) { } " // /* and half characters, and without spaces but single ones between words, can; '
-            f"rename them, for example with df[{first!r}].cat.rename_categories(...), and learn again"
-        )
+def _near(text: str) -> str:
+    """Make a word of a text; of an interval, one that tells its ends."""
+    text = re.sub(r"\((\S+), (\S+)[\])]", r"from_\1_to_\2", text)
+    text = re.sub(r"(?<![^_])-(?=\d|inf)", "minus_", text)
+    return re.sub(r"[\W_]+", "_", text).strip("_") or "_"
 
 
-def _is_label(text: str) -> bool:
-    """Tell whether a text would be read back as it is; a half character has no code in UTF-8."""
-    return (
-        bool(text)
-        and not re.search(r'[,;(){}"\ud800-\udfff]|//|/\*', text)
-        and text == " ".join(text.split())
-    )
-
-
-def _variable_lines(name: Hashable, texts: list[str], kind: str) -> list[str]:
+def _variable_lines(name: Hashable, word: str, labels: Sequence[Any], words: list[str]) -> list[str]:
     """Declare a variable; bnlearn reads it only with spaces and lines in these places."""
-    levels = f"  type discrete [ {len(texts)} ] {{ {', '.join(texts)} }};"
-    python_type = [] if kind == "str" else [f"  property python_type = {kind} ;"]
-    return [f"variable {name} {{", levels, *python_type, "}"]
+    lines = [f"variable {word} {{", f"  type discrete [ {len(words)} ] {{ {', '.join(words)} }};"]
+    if name != word:
+        lines.append(f"  property python_name = {_as_json(name)} ;")
+    if list(labels) != words:
+        lines.append(f"  property python_labels = {_as_json(labels)} ;")
+    return [*lines, "}"]
 
 
-def _table_lines(family: Family, texts: Mapping[Hashable, list[str]], table: Array) -> list[str]:
+def _as_json(value: object) -> str:
+    """Write a value as JSON, without signs that mean something in the format."""
+
+    def escaped(found: re.Match[str]) -> str:
+        sign = found[0][-1]
+        return f"\\u{ord(sign):04x}" if sign in '";{}/' else found[0]
+
+    return re.sub(r"\\.|[;{}/]", escaped, json.dumps(value))
+
+
+def _table_lines(family: list[str], words: list[list[str]], table: Array) -> list[str]:
     """Write a table: a line a configuration of the parents, with the distribution given it."""
     name, *above = family
     rows = [", ".join(map(repr, row)) for row in table.reshape(len(table), -1).T.tolist()]
     if not above:
         return [f"probability ( {name} ) {{", f"  table {rows[0]};", "}"]
-    configurations = product(*(texts[parent] for parent in above))
+    configurations = product(*words[1:])
     lines = [f"  ({', '.join(labels)}) {row};" for labels, row in zip(configurations, rows, strict=True)]
-    return [f"probability ( {name} | {', '.join(map(str, above))} ) {{", *lines, "}"]
+    return [f"probability ( {name} | {', '.join(above)} ) {{", *lines, "}"]
 
 
-def read_bif(path: str | os.PathLike[str], class_var: str) -> BNC:
+def read_bif(path: str | os.PathLike[str], class_var: Hashable) -> BNC:
     """Read a model from a file in the Interchange Format (BIF).
 
     Parameters
@@ -187,14 +192,14 @@ def read_bif(path: str | os.PathLike[str], class_var: str) -> BNC:
     OSError
         If the file cannot be opened.
     TypeError
-        If ``path`` or ``class_var`` is no name.
+        If ``path`` is no name of a file.
     ValueError
         If the file breaks the rules of the format, or a table would be too large; the message
         tells the line. If its network is no augmented naive Bayes; the message tells the variable.
 
     Notes
     -----
-    Labels are text, but in files of `write_bif`, which tell their type. Probabilities that sum
+    Names and labels are text, but in files of `write_bif` what they were. Probabilities that sum
     to 1 but for rounding, by less than 0.011, are divided by their sum.
 
     A file does not tell how its tables were estimated. So `cv` keeps its arcs and learns the
@@ -228,20 +233,23 @@ def read_bif(path: str | os.PathLike[str], class_var: str) -> BNC:
     positive  0.05  0.8
     """
     file, source = _as_path(path), str(path)
-    if not isinstance(class_var, str):
-        raise TypeError(f"class_var: expected the name of a variable as text, got {class_var!r}")
+    check_class_name(class_var)
     try:
         text = file.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
         raise ValueError(f"{source}: expected text in UTF-8 ({error}); unpack or convert the file") from error
     variables, tables = parse(text, source)
-    if class_var not in variables:
+    names = _names(variables, source)
+    if class_var not in names.values():
         raise KeyError(
-            f"class_var: no variable {class_var!r} in {source}; {suggestion(class_var, variables)}"
+            f"class_var: no variable {class_var!r} in {source}; {suggestion(class_var, names.values())}"
         )
-    levels = {name: _levels(name, declared, source) for name, declared in variables.items()}
-    found = _read_tables(tables, variables, source)
-    parents = {name: found[name][0][1:] for name in variables}
+    levels = {names[word]: _levels(word, declared, source) for word, declared in variables.items()}
+    found = {
+        names[word]: (tuple(names[member] for member in family), table)
+        for word, (family, table) in _read_tables(tables, variables, source).items()
+    }
+    parents = {name: found[name][0][1:] for name in levels}
     _check_augmented(parents, class_var, source)
     del parents[class_var]
     inner = {name: [p for p in above if p != class_var] for name, above in parents.items()}
@@ -265,18 +273,41 @@ def _as_path(path: object) -> Path:
     return Path(path)
 
 
+def _names(variables: Mapping[Hashable, Declared], source: str) -> dict[Hashable, Hashable]:
+    """Return what each variable of a file is called here."""
+    names: dict[Hashable, Hashable] = {}
+    taken: set[Hashable] = set()
+    for word, declared in variables.items():
+        name = _from_json(declared, "name", source) if "name" in declared.ours else word
+        if type(name) not in _TYPES or name in taken:
+            fail(source, declared.line, f"expected another name of {word!r}, got {name!r}")
+        names[word] = name
+        taken.add(name)
+    return names
+
+
 def _levels(name: Hashable, declared: Declared, source: str) -> tuple[Any, ...]:
-    """Return the labels of a variable in the type that they had when they were written."""
-    try:
-        labels = tuple(map(_TYPES[declared.python_type], declared.labels))
-    except (KeyError, ValueError):
-        fail(source, declared.line, f"expected labels of {name!r} of the type {declared.python_type}")
-    # Texts may differ where numbers do not: 01 and 1.
-    if not labels or len(set(labels)) < len(labels):
+    """Return the labels of a variable as they were when they were written."""
+    labels: Any = declared.labels
+    if "labels" in declared.ours:
+        labels = _from_json(declared, "labels", source)
+        fit = isinstance(labels, list) and len(labels) == len(declared.labels)
+        if not fit or any(type(label) not in _TYPES or label != label for label in labels):
+            fail(
+                source,
+                declared.line,
+                f"expected other labels of {name!r} as JSON, one for each, got {labels!r}",
+            )
+    if not labels or len(set(declared.labels)) < len(labels) or len(set(labels)) < len(labels):
         fail(source, declared.line, f"expected different labels of {name!r}, at least one")
-    if any(label != label for label in labels):
-        fail(source, declared.line, f"expected labels of {name!r}, got nan, which stands for a missing value")
-    return labels
+    return tuple(labels)
+
+
+def _from_json(declared: Declared, what: str, source: str) -> Any:
+    try:
+        return json.loads(declared.ours[what])
+    except (ValueError, RecursionError):
+        fail(source, declared.line, f"expected python_{what} as JSON, got {declared.ours[what].strip()!r}")
 
 
 def _read_tables(
@@ -295,7 +326,7 @@ def _read_tables(
     return found
 
 
-def _check_augmented(parents: Mapping[Hashable, Family], class_var: str, source: str) -> None:
+def _check_augmented(parents: Mapping[Hashable, Family], class_var: Hashable, source: str) -> None:
     """Raise if a network is no augmented naive Bayes."""
     if parents[class_var]:
         raise ValueError(

@@ -9,15 +9,15 @@ from math import inf
 from typing import NamedTuple, NoReturn
 
 _PROPERTY = r'property\b(?:"[^"]*"|[^;"])*;'
-_PYTHON_TYPE = re.compile(r"property\s+python_type\s*=\s*(\w+)")
+_OURS = re.compile(r"property\s+python_(\w+)\s*=\s*([^;]*);")
 
 
 class Declared(NamedTuple):
-    """A variable of a file: its labels as text, and the type that they have in Python."""
+    """A variable of a file: its labels as text, and the properties that `write_bif` gave it."""
 
     line: int
     labels: tuple[str, ...]
-    python_type: str
+    ours: dict[str, str]
 
 
 class Entry(NamedTuple):
@@ -134,14 +134,14 @@ def _without_comments(text: str, source: str) -> str:
     return re.sub(pattern, blank, text, flags=re.DOTALL)
 
 
-def _properties(reader: _Reader) -> str:
-    """Read properties, as many as there are; they are for other programs, but one is ours."""
-    python_type = "str"
+def _properties(reader: _Reader) -> dict[str, str]:
+    """Read properties, as many as there are, and return ours; the others are for other programs."""
+    ours = {}
     while reader.next_is(r"property\b"):
-        text = reader.take(_PROPERTY, "property ... ;")[0]
-        ours = _PYTHON_TYPE.match(text)
-        python_type = ours[1] if ours else python_type
-    return python_type
+        found = _OURS.fullmatch(reader.take(_PROPERTY, "property ... ;")[0])
+        if found:
+            ours[found[1]] = found[2]
+    return ours
 
 
 def _variable(reader: _Reader, line: int) -> Declared:
@@ -157,7 +157,7 @@ def _variable(reader: _Reader, line: int) -> Declared:
         fail(reader.source, line, f"expected {number} labels, got {found[2].strip()!r}")
     after = _properties(reader)
     reader.take(r"\}", "property or }")
-    return Declared(line, tuple(labels), after if before == "str" else before)
+    return Declared(line, tuple(labels), before | after)
 
 
 def _table(reader: _Reader, line: int) -> Table:
