@@ -110,8 +110,14 @@ else:
     figure.savefig("hidden_votes.png", dpi=120)
 
 # %% [markdown]
-# Both lose little until most votes are hidden. The lead of the tree shrinks on the way: it lies in pairs of
-# votes, and fewer and fewer pairs are seen together.
+# Naive Bayes loses two in a hundred until half of the votes are hidden, the tree more than twice that: its
+# lead lies in pairs of votes, and fewer and fewer pairs are seen together. Even with two votes in three
+# hidden, both are right nearly nine times in ten.
+#
+# The votes were hidden from rows to predict, by chance. In learning, a table is counted over the rows that
+# show its whole family, so look before learning for columns that are nearly empty, and for those that are
+# never filled in together, such as the answers to two versions of a form: an arc between those says
+# nothing, and `tan_cl` with "aic" or "bic" leaves it out.
 
 # %% [markdown]
 # ## Expectation maximisation beside available cases

@@ -297,7 +297,7 @@ print(raw.head())
 print(raw.dtypes)
 
 # %% [markdown]
-# Four things make it ready. Identifiers are left out. Whole numbers with gaps become integers, if they are
+# Four things make it ready. Identifiers are left out. Whole numbers with gaps become categories, if they are
 # codes or counts to be taken as they are. Text becomes categories *before* the data is split, so that both
 # parts know all labels. And measurements are cut into intervals, at points learned on training data alone:
 # `discretize` returns the data cut, and the function that cuts new data at the same points.
