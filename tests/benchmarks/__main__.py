@@ -1,8 +1,8 @@
 """Print a table of times, memory and ratios: ``python -m tests.benchmarks``.
 
 Needs the extra ``bench``. A ratio is the median over pairs of runs, ours by theirs, so below 1 ours
-is faster; each pair ran in turn in one process, but for peers that take seconds, which run
-once in a process of their own. Memory is the most that a run of ours holds above the data frame.
+is faster; each pair ran in turn in one process, but for pyAgrum, which has a process of its own
+that can be ended. Memory is the most that a run of ours holds above the data frame.
 """
 
 from __future__ import annotations
