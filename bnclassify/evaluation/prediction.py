@@ -67,10 +67,12 @@ def predict(
         raise ValueError(f"unseen: expected 'error' or 'missing', got {unseen!r}")
     data = encode_columns(newdata, features(model), argument="newdata")
     logs = log_joint(model, data, unseen=unseen)
-    labels = pd.Index(list(classes(x)), name=class_var(x), tupleize_cols=False)
+    labels = pd.Index(list(classes(x)), tupleize_cols=False)
     if prob:
-        return pd.DataFrame(np.exp(log_normalize(logs)), index=data.index, columns=labels)
-    best = pd.Categorical.from_codes(first_best(logs), categories=labels.rename(None))
+        return pd.DataFrame(
+            np.exp(log_normalize(logs)), index=data.index, columns=labels.rename(class_var(x))
+        )
+    best = pd.Categorical.from_codes(first_best(logs), dtype=pd.CategoricalDtype(labels), validate=False)
     return pd.Series(best, index=data.index, name=class_var(x))
 
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -44,8 +45,19 @@ class Factor:
         return padded
 
 
+_KEPT: WeakKeyDictionary[BNC, list[Factor]] = WeakKeyDictionary()
+"""The factors of networks, which never change, as long as the networks themselves are there."""
+
+
 def network_factors(x: BNC) -> list[Factor]:
     """Turn the tables of a fitted network into factors, features in order, the class's own last."""
+    factors = _KEPT.get(x)
+    if factors is None:
+        factors = _KEPT[x] = _make_factors(x)
+    return factors
+
+
+def _make_factors(x: BNC) -> list[Factor]:
     position = {family[0]: i for i, family in enumerate(x.families)}
     tables = x.cpts or ()
     ends = np.cumsum([table.size for table in tables]).tolist()
