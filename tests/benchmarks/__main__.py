@@ -41,13 +41,22 @@ def rows(chosen: list[str], only: str, budget: float, patience: float) -> Iterat
             yield (
                 name,
                 job.name,
-                f"{timing.ours * 1e3:.3g}",
+                milliseconds(timing.ours),
                 f"{peak_memory(job.ours) / 1e6:.0f}",
                 job.peer,
-                "" if timing.theirs is None else f"{bound and bound[0]}{timing.theirs * 1e3:.3g}",
+                "" if timing.theirs is None else f"{bound and bound[0]}{milliseconds(timing.theirs)}",
                 "" if timing.ratio is None else f"{bound and bound[1]}{timing.ratio:.2g}",
                 agreement,
             )
+
+
+def milliseconds(seconds: float) -> str:
+    """Write a time with three digits.
+
+    >>> milliseconds(0.00012345), milliseconds(12.345)
+    ('0.123', '12,300')
+    """
+    return f"{float(f'{seconds * 1e3:.3g}'):,.10g}"
 
 
 def main() -> None:
