@@ -331,7 +331,11 @@ def check_names(
 def check_class_name(class_var: object) -> None:
     """Raise a TypeError for what cannot name a column."""
     if class_var is None or not isinstance(class_var, Hashable):
-        hint = f"; write {class_var.name!r}" if isinstance(class_var, pd.Series) else f" {class_var!r}"
+        hint = f" {class_var!r}"
+        if isinstance(class_var, pd.Series):
+            hint = f"; write {class_var.name!r}"
+        elif isinstance(class_var, pd.DataFrame):
+            hint = "; the name of the class goes first, the data second"
         raise TypeError(f"class_var: expected the name of a column, got {type(class_var).__name__}{hint}")
 
 
@@ -339,7 +343,10 @@ def check_levels(data: Dataset, columns: Iterable[Hashable]) -> None:
     """Raise a ValueError for columns without a single level: nothing can be learned of them."""
     empty = [name for name in columns if not data.cards[data.positions[name]]]
     if empty:
-        raise ValueError(f"dataset: no value is known in {listed(empty)}; leave such columns out")
+        raise ValueError(
+            f"dataset: no value is known in {listed(empty)}; leave such columns out or, where this is a part "
+            "of the data, make them categories before it is split"
+        )
 
 
 def training_data(
@@ -427,7 +434,12 @@ def _match_column(
 
 
 def _same_text(strange: Iterable[Any], known: Iterable[Any]) -> bool:
-    return bool({str(label) for label in strange} & {str(label) for label in known})
+    """Whether labels differ in type alone, or in the .0 that pandas gives whole numbers with gaps."""
+    return bool({_bare(label) for label in strange} & {_bare(label) for label in known})
+
+
+def _bare(label: Any) -> str:
+    return str(label).removesuffix(".0")
 
 
 def _uncut(strange: Iterable[Any], known: Iterable[Any]) -> bool:
@@ -441,7 +453,14 @@ def _unknown(strange: list[Any], known: tuple[Any, ...]) -> str:
     """Say which labels are not among the known ones, and what could be the matter."""
     if _same_text(strange, known):
         kinds = type(strange[0]).__name__, type(known[0]).__name__
-        advice = f"they are of type {kinds[0]} here and {kinds[1]} there; convert the column"
+        advice = (
+            f"they are of type {kinds[0]} here and {kinds[1]} there"
+            if len(set(kinds)) > 1
+            else ("they are the same but for .0, which whole numbers with gaps get")
+        )
+        advice += "; convert the column"
+        if kinds[1] == "str" and _bare(strange[0]).isdecimal():
+            advice += ", with pd.to_numeric(column).astype('Int64').astype('string')"
     elif _uncut(strange, known):
         advice = "cut new data, too, with the discretizer that discretize returned for the training data"
     else:

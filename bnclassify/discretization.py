@@ -66,7 +66,8 @@ class Discretizer(Immutable):
         Parameters
         ----------
         newdata : pandas.DataFrame
-            Has the columns to cut; others, such as the class, pass as they are.
+            Has the columns to cut, those ``uncut`` or not; others, such as the class, pass as
+            they are.
 
         Returns
         -------
@@ -85,10 +86,12 @@ class Discretizer(Immutable):
             If an integer is too great for a float.
         """
         check_frame(newdata, "newdata")
-        check_columns(self.columns, newdata.columns, "newdata")
+        check_columns([name for name, points in self.cuts.items() if points], newdata.columns, "newdata")
         position: dict[Hashable, int] = {name: i for i, name in enumerate(newdata.columns)}
         frame = newdata.copy()
         for name, points in self.cuts.items():
+            if name not in position:
+                continue
             i = position[name]
             numbers = _as_floats(newdata.iloc[:, i], "newdata")
             codes = np.where(np.isnan(numbers), -1, np.searchsorted(points, numbers, side="left"))

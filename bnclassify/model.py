@@ -225,6 +225,8 @@ def check_model(x: object) -> Model:
     """Return ``x`` if it is a model, else raise a TypeError."""
     if not isinstance(x, BNC | AODE):
         advice = of_estimator(x) or "; learn one first, for example with nb(class_var, dataset)"
+        if hasattr(x, "columns"):
+            advice = "; the model goes first, the data second"
         raise TypeError(f"x: expected a classifier (BNC or AODE), got {type(x).__name__}{advice}")
     return x
 

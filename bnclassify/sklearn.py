@@ -90,8 +90,9 @@ class BNCClassifier(ClassifierMixin, BaseEstimator):
     also where ``y`` is of type category with labels that do not occur or stand in another order.
 
     In cross-validation `fit` sees no more than the training part: make columns categories before, or
-    let ``handle_unknown`` be "missing", where rare values may be absent from a part. `fit` takes no
-    ``sample_weight``.
+    let ``handle_unknown`` be "missing", where rare values may be absent from a part. A grid with options
+    of one learner is one of a list: ``[{"learner": ["nb"]}, {"learner": ["tan_cl"],
+    "dag_args": [{"score": "aic"}, {"score": "bic"}]}]``. `fit` takes no ``sample_weight``.
 
     Examples
     --------

@@ -187,6 +187,29 @@ def test_names_of_no_column(name: Any) -> None:
             learn(name, features=["x"])
 
 
+def test_codes_written_in_another_way_are_told() -> None:
+    frame = pd.DataFrame({"code": ["101", "102"] * 5, "y": ["u", "v"] * 5})
+    x = bn.lp(bn.nb("y", frame), frame, smooth=1)
+    remedy = r"convert the column, with pd\.to_numeric\(column\)\.astype\('Int64'\)\.astype\('string'\)"
+    for codes, what in (
+        (["101.0", None], "the same but for .0, "),
+        (pd.array([101, None], "Int64"), "they are of type int here and str there"),
+    ):
+        new = pd.DataFrame({"code": codes})
+        for unseen in ("error", "missing"):
+            with pytest.raises(ValueError, match=f"column 'code': .*{what}.*{remedy}"):
+                bn.predict(x, new, unseen=unseen)
+        again = pd.to_numeric(new["code"]).astype("Int64").astype("string")
+        assert bn.predict(x, new.assign(code=again)).tolist() == ["u", "u"]
+
+
+def test_arguments_in_the_wrong_order_are_told(car: pd.DataFrame) -> None:
+    with pytest.raises(TypeError, match="got DataFrame; the name of the class goes first, the data second"):
+        bn.nb(car, "class")
+    with pytest.raises(TypeError, match="got DataFrame; the model goes first, the data second"):
+        bn.predict(car, bn.nb("class", car))
+
+
 def test_a_column_in_place_of_its_name_is_told(car: pd.DataFrame) -> None:
     with pytest.raises(
         TypeError, match="class_var: expected the name of a column, got Series; write 'class'"

@@ -168,6 +168,11 @@ def test_columns_without_a_cut_are_told() -> None:
     data = pd.DataFrame({"a": [1, 2] * 4, "b": [1.5] * 8, "none": [np.nan] * 8, "c": list("uv") * 4})
     assert bn.discretize(data, class_var="c")[1].uncut == ("b", "none")
     assert bn.discretize(data[["a", "c"]], class_var="c")[1].uncut == ()
+    frame, discretizer = bn.discretize(data, class_var="c")
+    assert list(discretizer(data[["a"]])) == ["a"]
+    pd.testing.assert_frame_equal(discretizer(data[["b", "a"]]), frame[["b", "a"]])
+    with pytest.raises(KeyError, match="newdata: no column 'a'"):
+        discretizer(data[["b"]])
 
 
 # -- Quantiles and equal width -------------------------------------------------------------------

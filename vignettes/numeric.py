@@ -210,9 +210,10 @@ print(search.best_estimator_.discretizer_)
 # %% [markdown]
 # ## Keep the model
 #
-# `write_bif` writes what bnlearn, pgmpy and pyAgrum read too. BIF knows no brackets in labels, so
-# intervals are written in words there, and in a property beside them as they are: `read_bif` gives the same
-# model, which goes on with the same discretizer. `pickle` keeps both in one file.
+# `write_bif` writes what bnlearn and pgmpy read too, and pyAgrum where all labels are words or integers, as
+# here. BIF knows no brackets in labels, so intervals are written in words there, and in a property beside
+# them as they are: `read_bif` gives the same model, which goes on with the same discretizer. `pickle` keeps
+# both in one file.
 
 # %%
 path = Path("wines.bif")

@@ -332,7 +332,8 @@ print("of always saying no:", (ready["buys"] == "no").mean().round(3))
 # %% [markdown]
 # ## Hand on
 #
-# `write_bif` writes a model to a file that bnlearn, pgmpy and pyAgrum read too, and `read_bif` reads one.
+# `write_bif` writes a model to a file that bnlearn, pgmpy and pyAgrum read too, the last if all labels are
+# words or integers, and `read_bif` reads one.
 # `to_networkx`, `to_pgmpy` and `to_pyagrum` turn a model into objects of those libraries, for what this one
 # does not do, such as queries about any variable given any others. Models can be pickled as well.
 

@@ -31,7 +31,8 @@ def predict(
         Whether to return posteriors instead of labels.
     unseen : {"error", "missing"}, default "error"
         What to do about a value that was not among the levels in training: raise, or take it
-        as missing.
+        as missing. A column that is written in another way, as numbers where the levels are text or
+        intervals, raises in either case.
 
     Returns
     -------

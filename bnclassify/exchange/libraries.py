@@ -84,6 +84,10 @@ def to_pgmpy(x: BNC) -> pgmpy.models.DiscreteBayesianNetwork:
     ValueError
         If the model has no parameters.
 
+    Notes
+    -----
+    For a file in the format BIF take `write_bif`, which finds words for odd names and labels.
+
     Examples
     --------
     >>> from bnclassify import load_car, lp, nb, to_pgmpy
@@ -139,6 +143,10 @@ def to_pyagrum(x: BNC) -> pyagrum.BayesNet:
     ValueError
         If the model has no parameters, or two names or two labels of a variable have the
         same text.
+
+    Notes
+    -----
+    For a file in the format BIF take `write_bif`, which finds words for odd names and labels.
 
     Examples
     --------
