@@ -3,8 +3,10 @@
 A data frame goes in at the top, and each stage hands on to the next::
 
     dataset         data frames become integer codes; input is checked  encode
-    discretization  numbers become intervals                            discretize
+    matching        codes in terms of what a model knows, by label
     counts          contingency tables and mutual information
+    cuts            where to cut a column of numbers
+    discretization  numbers become intervals                            discretize
     model           the values BNC and AODE, and their parts            params families values ...
     questions       what else one may ask of a model                    cpt modelstring is_nb ...
     structure       learners of structure that look at counts alone     nb aode anb tan_cl ...

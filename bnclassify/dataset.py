@@ -6,7 +6,6 @@ from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cache, cached_property
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -15,13 +14,10 @@ from numpy.typing import NDArray
 from pandas.api.extensions import ExtensionArray
 
 from .immutable import Immutable, lock
-from .messages import listed, suggestion, warn
+from .messages import listed, plain, suggestion, warn
 from .probs import Array, Codes
 
 Levels = tuple[tuple[Any, ...], ...]
-
-_UNSEEN = -2
-"""Code of a label that is not among the levels; a missing value has -1."""
 
 _FEWEST_IDENTIFIERS = 20
 """Rows in which values that all differ are taken for identifiers; in fewer they may by chance."""
@@ -167,7 +163,7 @@ def _hint(data: object) -> str:
     if isinstance(data, dict):
         return "; make it pd.DataFrame([row]) if it is one row, pd.DataFrame(data) if it is columns"
     if isinstance(data, str):
-        return "; learners take the name of the class first and the data second, and no names of files"
+        return "; pass the DataFrame itself; learners take the name of the class first, then the data"
     return "; make it pd.DataFrame(data, columns=names)"
 
 
@@ -230,16 +226,13 @@ _OTHER_KINDS = {
 def _encode_column(array: ExtensionArray) -> tuple[tuple[Any, ...], NDArray[Any]]:
     """Return the levels and codes of one column of categories."""
     if isinstance(array, pd.Categorical):
-        return _plain(array.categories), array.codes
+        return _as_levels(array.categories), array.codes
     codes, labels = pd.factorize(pd.Series(array, dtype=array.dtype), sort=True)
-    return _plain(labels), codes
+    return _as_levels(labels), codes
 
 
-def _plain(labels: pd.Index[Any]) -> tuple[Any, ...]:
-    """Return labels as Python's own values, numbers of NumPy's among objects too."""
-    if labels.dtype != object:
-        return tuple(labels.tolist())
-    return tuple(label.item() if isinstance(label, np.generic) else label for label in labels)
+def _as_levels(labels: pd.Index[Any]) -> tuple[Any, ...]:
+    return tuple(map(plain, labels)) if labels.dtype == object else tuple(labels.tolist())
 
 
 def take_rows(data: Dataset, rows: NDArray[Any]) -> Dataset:
@@ -252,10 +245,11 @@ def take_columns(data: Dataset, columns: Sequence[Hashable]) -> Dataset:
     """Select columns by name, without a copy where they lie side by side."""
     where = [data.positions[column] for column in columns]
     levels = tuple(data.levels[i] for i in where)
-    return Dataset(tuple(columns), levels, _take(data.codes, where), data.index)
+    return Dataset(tuple(columns), levels, codes_of(data.codes, where), data.index)
 
 
-def _take(codes: Codes, where: list[int]) -> Codes:
+def codes_of(codes: Codes, where: list[int]) -> Codes:
+    """Select columns by position, without a copy where they lie side by side."""
     if where and where == list(range(where[0], where[0] + len(where))):
         return codes[where[0] : where[0] + len(where)]
     return codes[where]
@@ -266,9 +260,7 @@ def check_columns(names: Iterable[Hashable], available: Collection[Hashable], ar
     there = set(available)
     names = list(names)
     for name in names:
-        if not isinstance(name, Hashable):
-            hint = f"; write {name.name!r}" if isinstance(name, pd.Series) else f" {name!r}"
-            raise TypeError(f"{argument}: expected the name of a column, got {type(name).__name__}{hint}")
+        check_name(name, argument)
     absent = [name for name in names if name not in there]
     if absent:
         raise KeyError(
@@ -277,15 +269,17 @@ def check_columns(names: Iterable[Hashable], available: Collection[Hashable], ar
     return set(names)
 
 
-def check_features(
-    data: Dataset, class_var: Hashable, features: Iterable[Hashable] | None
+def features_to_learn(
+    given: pd.DataFrame | Dataset, data: Dataset, class_var: Hashable
 ) -> tuple[Hashable, ...]:
-    """Return the chosen features, or all columns but the class, in the order of the data."""
+    """Return all columns but the class, in the order of the data, if there is something to learn of each.
+
+    ``given`` is what ``data`` was made of.
+    """
     check_columns([class_var], data.columns, "class_var")
-    if features is None:
-        return tuple(column for column in data.columns if column != class_var)
-    chosen = check_columns(check_names(features, class_var), data.columns, "features")
-    return tuple(column for column in data.columns if column in chosen)
+    warn_of_identifiers(given, data, class_var)
+    check_levels(data, data.columns)
+    return tuple(column for column in data.columns if column != class_var)
 
 
 def warn_of_identifiers(given: object, data: Dataset, class_var: Hashable) -> None:
@@ -328,15 +322,22 @@ def check_names(
     return names
 
 
-def check_class_name(class_var: object) -> None:
+def check_name(name: object, argument: str) -> None:
     """Raise a TypeError for what cannot name a column."""
-    if class_var is None or not isinstance(class_var, Hashable):
-        hint = f" {class_var!r}"
-        if isinstance(class_var, pd.Series):
-            hint = f"; write {class_var.name!r}"
-        elif isinstance(class_var, pd.DataFrame):
+    if not isinstance(name, Hashable):
+        hint = f" {name!r}"
+        if isinstance(name, pd.Series):
+            hint = f"; write {name.name!r}"
+        elif isinstance(name, pd.DataFrame):
             hint = "; the name of the class goes first, the data second"
-        raise TypeError(f"class_var: expected the name of a column, got {type(class_var).__name__}{hint}")
+        raise TypeError(f"{argument}: expected the name of a column, got {type(name).__name__}{hint}")
+
+
+def check_class_name(class_var: object) -> None:
+    """Raise a TypeError for what cannot name the class, where no data tells."""
+    check_name(class_var, "class_var")
+    if class_var is None:
+        raise TypeError("class_var: expected the name of a column, got None")
 
 
 def check_levels(data: Dataset, columns: Iterable[Hashable]) -> None:
@@ -372,100 +373,3 @@ def training_data(
         return data
     warn(f"{lost} of {len(data)} rows have no class {class_var!r} and are left out")
     return take_rows(data, known)
-
-
-def scoring_classes(data: Dataset, class_var: Hashable, levels: tuple[Any, ...]) -> Codes:
-    """Return the codes of the class in data to score a model on: every row must have one."""
-    classes = match(data, (class_var,), (levels,))[0]
-    unknown = int(np.count_nonzero(classes < 0))
-    if unknown:
-        raise ValueError(
-            f"dataset: {unknown} of {len(data)} rows have no class {class_var!r}; leave them out, "
-            f"for example with .dropna(subset=[{class_var!r}])"
-        )
-    return classes
-
-
-def match(data: Dataset, columns: Sequence[Hashable], levels: Levels, *, unseen: str = "error") -> Codes:
-    """Return the codes of columns in terms of other levels, matched by label.
-
-    Parameters
-    ----------
-    data : Dataset
-    columns : sequence
-        Names of columns, in the wanted order.
-    levels : tuple of tuple
-        For each column the labels that codes shall stand for.
-    unseen : {"error", "missing"}
-        What becomes of a value that is not among the levels.
-
-    Returns
-    -------
-    (columns, rows) array of signed integers
-
-    Raises
-    ------
-    ValueError
-        If a value is not among the levels and ``unseen`` is "error".
-    """
-    where = [data.positions[name] for name in columns]
-    codes = _take(data.codes, where)
-    if tuple(data.levels[i] for i in where) == tuple(levels):
-        return codes
-    longest = max(len(labels) for labels in levels)
-    matched = np.empty(codes.shape, dtype=np.promote_types(codes.dtype, code_type(longest)))
-    for row, old, name, i, labels in zip(matched, codes, columns, where, levels, strict=True):
-        row[:] = old if data.levels[i] == labels else _match_column(old, data.levels[i], labels, name, unseen)
-    return matched
-
-
-def _match_column(
-    codes: NDArray[Any], old: tuple[Any, ...], new: tuple[Any, ...], name: Hashable, unseen: str
-) -> NDArray[Any]:
-    position = {label: code for code, label in enumerate(new)}
-    # The last entry is what the code -1, missing, is looked up at.
-    lookup = np.array([position.get(label, _UNSEEN) for label in old] + [-1])
-    matched = lookup[codes]
-    strange = [old[code] for code in np.unique(codes[matched == _UNSEEN])]
-    # A column of another type is a mistake, whatever shall become of unseen labels.
-    if strange and (unseen == "error" or _same_text(strange, new) or _uncut(strange, new)):
-        raise ValueError(f"column {name!r}: {_unknown(strange, new)}")
-    return np.maximum(matched, -1)
-
-
-def _same_text(strange: Iterable[Any], known: Iterable[Any]) -> bool:
-    """Whether labels differ in type alone, or in the .0 that pandas gives whole numbers with gaps."""
-    return bool({_bare(label) for label in strange} & {_bare(label) for label in known})
-
-
-def _bare(label: Any) -> str:
-    return str(label).removesuffix(".0")
-
-
-def _uncut(strange: Iterable[Any], known: Iterable[Any]) -> bool:
-    """Whether numbers came where the known levels are the intervals of a discretizer."""
-    return str(next(iter(known), "")).startswith("(-inf, ") and all(
-        isinstance(label, Real) for label in strange
-    )
-
-
-def _unknown(strange: list[Any], known: tuple[Any, ...]) -> str:
-    """Say which labels are not among the known ones, and what could be the matter."""
-    if _same_text(strange, known):
-        kinds = type(strange[0]).__name__, type(known[0]).__name__
-        advice = (
-            f"they are of type {kinds[0]} here and {kinds[1]} there"
-            if len(set(kinds)) > 1
-            else ("they are the same but for .0, which whole numbers with gaps get")
-        )
-        advice += "; convert the column"
-        if kinds[1] == "str" and _bare(strange[0]).isdecimal():
-            advice += ", with pd.to_numeric(column).astype('Int64').astype('string')"
-    elif _uncut(strange, known):
-        advice = "cut new data, too, with the discretizer that discretize returned for the training data"
-    else:
-        advice = (
-            "predict(..., unseen='missing') takes such values as missing, and so does "
-            "BNCClassifier(handle_unknown='missing'); a column made a category before splitting keeps all"
-        )
-    return f"{listed(strange)} not among the levels that the model knows, {listed(known)}; {advice}"

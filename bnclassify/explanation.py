@@ -11,8 +11,9 @@ import pandas as pd
 from pandas.api.extensions import ExtensionArray
 
 from . import graph
-from .dataset import Dataset, check_columns, encode_columns, match
+from .dataset import Dataset, check_columns, encode_columns
 from .inference.joint import joint_of_codes
+from .matching import check_unseen, match
 from .messages import listed
 from .model import (
     BNC,
@@ -169,8 +170,7 @@ def weigh_evidence(
 ) -> Evidence:
     """Weigh what the class's prior and each feature of a row add to the log odds, checking all first."""
     check_fitted(x)
-    if unseen not in ("error", "missing"):
-        raise ValueError(f"unseen: expected 'error' or 'missing', got {unseen!r}")
+    check_unseen(unseen)
     labels = values(x)
     names = features(x)
     codes = match(_encode_row(row, names), names, tuple(labels[v] for v in names), unseen=unseen)[:, 0]

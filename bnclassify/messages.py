@@ -8,6 +8,7 @@ import warnings
 from collections.abc import Collection, Hashable
 from difflib import get_close_matches
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -22,14 +23,18 @@ def listed(names: Collection[Hashable], most: int = 8) -> str:
     >>> listed(range(100), most=2)
     '0, 1 and 98 more'
     """
-    shown = [_plain(name) for name, _ in zip(names, range(most), strict=False)]
+    shown = [repr(plain(name)) for name, _ in zip(names, range(most), strict=False)]
     rest = len(names) - len(shown)
     return (", ".join(shown) or "nothing") + (f" and {rest} more" if rest else "")
 
 
-def _plain(name: Hashable) -> str:
-    """Write a name as Python does, a number of NumPy's like any other."""
-    return repr(name.item() if isinstance(name, np.generic) else name)
+def plain(value: Any) -> Any:
+    """Return a number of NumPy's as Python's own, and what is no such number as it is.
+
+    >>> plain(np.float64(0.5)), plain("a")
+    (0.5, 'a')
+    """
+    return value.item() if isinstance(value, np.generic) else value
 
 
 def suggestion(name: Hashable, there: Collection[Hashable]) -> str:

@@ -21,7 +21,7 @@ from .structure.chow_liu import tan_cl
 from .structure.fixed import anb, aode, nb
 
 LEARNERS: dict[str, Callable[..., Model]] = {
-    learner.__name__: learner for learner in (nb, aode, tan_cl, fssj, bsej, tan_hc, tan_hcsp, kdb)
+    learner.__name__: learner for learner in (nb, aode, tan_cl, fssj, bsej, tan_hc, tan_hcsp, kdb, anb)
 }
 """The learners of structure that `bnc` knows by name."""
 
@@ -63,10 +63,15 @@ def bnc(
     Raises
     ------
     TypeError
-        If the learner has no such argument as one of ``dag_args``, or one that it needs is not
-        among them, or `lp` has no such argument as one of ``lp_args``.
+        If the learner has no such argument as one of ``dag_args``, one that it needs is not among
+        them, `lp` has no such argument as one of ``lp_args``, or the learner returns no structure.
     ValueError
         If no learner has that name, or ``dag_args`` has the class or the data.
+
+    Warns
+    -----
+    UserWarning
+        As the learner and `lp`.
 
     Examples
     --------
@@ -82,7 +87,7 @@ def bnc(
     check_arguments(learner, options, "dag_args", given=("class_var", "dataset"))
     check_arguments(lp, lp_args, "bnc", given=("x", "dataset", "smooth"))
     smooth = check_smooth(smooth)
-    ours = learner in (*LEARNERS.values(), anb)
+    ours = learner in LEARNERS.values()
     if ours and options.get("features") is not None:
         options["features"] = check_names(options["features"], class_var)
     names = options.get("features")
@@ -118,10 +123,7 @@ def check_arguments(
     again = [name for name in arguments if name in given]
     if again:
         raise ValueError(f"{origin}: what is given already cannot be among them; leave out {listed(again)}")
-    try:
-        takes = list(signature(function).parameters.values())[1:]
-    except ValueError:  # some that are written in C do not tell
-        return
+    takes = list(parameters_of(function).values())[1:]
     anything = any(parameter.kind is Parameter.VAR_KEYWORD for parameter in takes)
     named = {p.name: p for p in takes if p.name not in given and p.kind in _NAMED}
     name = getattr(function, "__name__", repr(function))
@@ -138,6 +140,17 @@ def check_arguments(
     ]
     if absent:
         raise TypeError(f"{origin}: {name} needs {listed(absent)} too, as in {origin}={{{absent[0]!r}: ...}}")
+
+
+def parameters_of(function: Callable[..., Any]) -> Mapping[str, Parameter]:
+    """Return the parameters of a function; of one written in C that does not tell, anything by name."""
+    try:
+        return signature(function).parameters
+    except ValueError:
+        return signature(_anything).parameters
+
+
+def _anything(*arguments: Any, **named: Any) -> None: ...
 
 
 def relearn(x: Model, data: Dataset, *, dag: bool, rng: np.random.Generator | None = None) -> Model:
@@ -166,5 +179,5 @@ def check_recipe(x: Model) -> Recipe:
 
 def _call(step: Any, rng: np.random.Generator | None, *arguments: Any, **named: Any) -> Any:
     """Call a step of a recipe, with ``rng`` if the step takes it."""
-    takes_rng = rng is not None and "rng" in signature(step).parameters
+    takes_rng = rng is not None and "rng" in parameters_of(step)
     return step(*arguments, **named, **({"rng": rng} if takes_rng else {}))

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from inspect import signature
 from typing import Any, Self
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
+from .cuts import METHODS
 from .dataset import encode_columns
-from .discretization import METHODS, discretize
+from .discretization import discretize
 from .evaluation.prediction import predict
 from .inference.joint import log_joint
 from .messages import listed, warn
@@ -19,7 +19,7 @@ from .model import Model, features
 from .parameters.estimation import lp
 from .probs import Array, log_normalize
 from .randomness import Seed
-from .recipes import bnc, check_arguments, find_learner
+from .recipes import bnc, check_arguments, find_learner, parameters_of
 
 try:
     from sklearn.base import BaseEstimator, ClassifierMixin
@@ -202,6 +202,11 @@ class BNCClassifier(ClassifierMixin, BaseEstimator):
         -------
         (n, classes) array
             Columns as ``classes_``, rows summing to 1.
+
+        Raises
+        ------
+        TypeError, ValueError
+            As `predict`.
         """
         check_is_fitted(self, "model_")
         return predict(self.model_, self._frame(X), prob=True, unseen=self.handle_unknown).to_numpy()
@@ -218,6 +223,11 @@ class BNCClassifier(ClassifierMixin, BaseEstimator):
         -------
         (n, classes) array
             Columns as ``classes_``.
+
+        Raises
+        ------
+        TypeError, ValueError
+            As `predict`.
         """
         check_is_fitted(self, "model_")
         data = encode_columns(self._frame(X), features(self.model_))
@@ -259,7 +269,7 @@ class BNCClassifier(ClassifierMixin, BaseEstimator):
             if len(discretizer.uncut) < self.n_features_in_:
                 frame = frame.drop(columns=list(discretizer.uncut))
         rng = {"rng": _seed(self.random_state)}
-        dag_args = {**(rng if "rng" in signature(learner).parameters else {}), **(self.dag_args or {})}
+        dag_args = {**(rng if "rng" in parameters_of(learner) else {}), **(self.dag_args or {})}
         lp_args = {**rng, **(self.lp_args or {})}
         model = bnc(learner, target, frame, smooth=self.smooth, dag_args=dag_args, **lp_args)
         self.classes_, self.model_, self.discretizer_ = classes, model, discretizer

@@ -1,10 +1,11 @@
-"""What several tests share: the reference figures and the data they belong to."""
+"""What several tests share: reference figures and their data, and what running the examples needs."""
 
 from __future__ import annotations
 
 import json
 import os
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,27 @@ settings.register_profile("ci", deadline=None, derandomize=True)
 settings.load_profile("ci" if os.environ.get("CI") else "default")
 
 REFERENCE = Path(__file__).parent / "reference"
+PACKAGE = Path(__file__).parents[1] / "bnclassify"
+
+os.environ.setdefault("MPLBACKEND", "agg")  # no display
+
+# Examples that need libraries which may not be installed.
+_MODULES = {"plotting/charts.py": "matplotlib", "sklearn.py": "sklearn"}
+_FUNCTIONS = {f"bnclassify.exchange.libraries.to_{name}": name for name in ("networkx", "pgmpy", "pyagrum")}
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Pass over the examples of modules whose library is not there."""
+    absent = [str(PACKAGE / path) for path, library in _MODULES.items() if find_spec(library) is None]
+    config.option.ignore = [*(config.option.ignore or []), *absent]
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Skip the examples of functions whose library is not there."""
+    for item in items:
+        library = _FUNCTIONS.get(item.name)
+        if library is not None and find_spec(library) is None:
+            item.add_marker(pytest.mark.skip(f"{library} is not installed; the extra exchange has it"))
 
 
 @cache

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 import bnclassify as bn
-from bnclassify.dataset import match
+from bnclassify.matching import match
 
 
 def frame(**columns: Any) -> pd.DataFrame:
@@ -216,7 +216,7 @@ def test_a_column_in_place_of_its_name_is_told(car: pd.DataFrame) -> None:
     ):
         bn.nb(car["class"], car)
     with pytest.raises(
-        TypeError, match="dataset: expected a pandas DataFrame, got str; learners take the name"
+        TypeError, match="dataset: expected a pandas DataFrame, got str; pass the DataFrame itself"
     ):
         bn.cmi(car, "doors", "class")
 

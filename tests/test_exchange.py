@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
 import pickle
 import sys
 from dataclasses import replace
 from pathlib import Path
-from time import process_time
 from types import ModuleType
 from typing import Any
 
@@ -471,9 +469,24 @@ MALFORMED = {
     "equal labels": ("neg, pos", "neg, neg", 6, "expected different labels of 'test'"),
     "no labels": ("[ 2 ] { neg, pos }", "[ 0 ] { }", 6, "different labels of 'test', at least one"),
     "twice declared": ("variable test", "variable ill", 6, "'ill' is declared twice"),
-    "no list": ("no, yes };", "no, yes };\n property python_labels = 1;", 3, "other labels of 'ill' as .* 1"),
-    "one label": ("no, yes };", "no, yes };\n property python_labels = [1];", 3, "other labels of 'ill' as"),
-    "null": ("no, yes };", "no, yes };\n property python_labels = [1, null];", 3, "other labels of 'ill' as"),
+    "no list": (
+        "no, yes };",
+        "no, yes };\n property python_labels = 1;",
+        3,
+        "of 'ill' as a JSON .* got 1",
+    ),
+    "one label": (
+        "no, yes };",
+        "no, yes };\n property python_labels = [1];",
+        3,
+        "as a JSON list of 2",
+    ),
+    "null": (
+        "no, yes };",
+        "no, yes };\n property python_labels = [1, null];",
+        3,
+        "as a JSON list of 2",
+    ),
     "no JSON": (
         "no, yes };",
         "no, yes };\n property python_labels = [1,;",
@@ -492,12 +505,17 @@ MALFORMED = {
         3,
         "python_name as JSON, .*ill",
     ),
-    "list as name": ("no, yes };", "no, yes };\n property python_name = [1];", 3, "expected another name of"),
+    "list as name": (
+        "no, yes };",
+        "no, yes };\n property python_name = [1];",
+        3,
+        "python_name of 'ill' as a",
+    ),
     "equal names": (
         "neg, pos };",
         'neg, pos };\n property python_name = "ill";',
         6,
-        "another name of 'test'",
+        "python_name of 'test' as a text or number of its own",
     ),
     "no such variable": ("test | ill", "test | il", 12, "expected declared .*got 'il'; did you mean 'ill'?"),
     "parent twice": ("test | ill", "test | ill, ill", 12, "expected each variable once"),
@@ -533,7 +551,7 @@ MALFORMED = {
         "no, yes };",
         "no, yes };\n property python_labels = [NaN, 1];",
         3,
-        "other labels of 'ill' as",
+        "as a JSON list of 2",
     ),
     "level count": ("[ 2 ] { no", f"[ {'9' * 5000} ] {{ no", 4, "expected type discrete"),
     "table twice": ("table 0.9, 0.1;", "table 0.9, 0.1; table 1, 0;", 10, "of 'ill' were given already"),
@@ -598,21 +616,28 @@ def test_a_table_too_large_is_refused_before_it_is_made(n: int, tmp_path: Path) 
         bn.read_bif(path, "ill")
 
 
-SPACE = " " * 100_000
+SPACE = " " * 200_000
 
 
 @pytest.mark.parametrize(
     "place", ["[ 2 ]", "no, yes", "( ill )", "(no)", "0.9, 0.1", "0.05;", "test | ill", "type", "clinic"]
 )
 @pytest.mark.parametrize("junk", [SPACE, SPACE + "x", SPACE + "{", SPACE + '"', "/*" + "/* " * 50_000])
-def test_much_white_space_takes_no_longer_than_other_text(place: str, junk: str, tmp_path: Path) -> None:
-    """What is tried again at each of the spaces takes a minute; a second is plenty for one pass."""
+def test_much_white_space_is_read_in_one_pass(place: str, junk: str, tmp_path: Path) -> None:
+    """What is tried again at each of the spaces would take minutes: so many that this is noticed."""
     path = tmp_path / "x.bif"
+    path.write_text(CLINIC)
+    usual = bn.read_bif(path, "ill")
     path.write_text(CLINIC.replace(place, place + junk))
-    start = process_time()
-    with contextlib.suppress(ValueError, KeyError):
-        bn.read_bif(path, "ill")
-    assert process_time() - start < 1
+    x, message = usual, ""
+    try:
+        x = bn.read_bif(path, "ill")
+    except (ValueError, KeyError) as error:
+        message = str(error)
+    assert not message or "x.bif" in message
+    assert not message or junk != SPACE
+    for name, table in bn.params(usual).items():
+        assert bn.params(x)[name].tolist() == table.tolist()
 
 
 def test_tables_read_own_their_numbers(car_models: dict[str, bn.BNC], tmp_path: Path) -> None:

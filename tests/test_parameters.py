@@ -119,6 +119,7 @@ def test_bnc_is_learner_then_lp(car: pd.DataFrame) -> None:
         ("tan_cl", {"dag_args": {"scor": "aic"}}, "dag_args: tan_cl takes .* 'scor'; did you mean 'score'"),
         ("fssj", {}, "dag_args: fssj needs 'k' too"),
         (lambda class_var, dataset, order: bn.nb(class_var, dataset), {}, "dag_args: <lambda> needs 'order'"),
+        ("anb", {}, "dag_args: anb needs .parents. too"),
     ],
 )
 def test_bnc_knows_what_its_functions_take(

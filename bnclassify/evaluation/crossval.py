@@ -9,9 +9,10 @@ import numpy as np
 import pandas as pd
 from tqdm.auto import tqdm
 
-from ..dataset import Dataset, check_columns, encode_columns, scoring_classes, take_rows
+from ..dataset import Dataset, check_columns, encode_columns, take_rows
 from ..folds import Folds, Rows, draw_folds, fold_rows
 from ..inference.joint import log_joint
+from ..matching import scoring_classes
 from ..messages import listed
 from ..model import AODE, BNC, Model, class_var, classes, of_estimator
 from ..probs import first_best

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from ..dataset import Dataset, encode_columns
 from ..inference.joint import log_joint
+from ..matching import check_unseen
 from ..model import AODE, BNC, Model, check_fitted, class_var, classes, features
 from ..probs import first_best, log_normalize
 
@@ -64,8 +65,7 @@ def predict(
     1727   0.093  0.198  0.194  0.514
     """
     model = check_fitted(x)
-    if unseen not in ("error", "missing"):
-        raise ValueError(f"unseen: expected 'error' or 'missing', got {unseen!r}")
+    check_unseen(unseen)
     data = encode_columns(newdata, features(model), argument="newdata")
     logs = log_joint(model, data, unseen=unseen)
     labels = pd.Index(list(classes(x)), tupleize_cols=False)

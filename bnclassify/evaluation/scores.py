@@ -9,8 +9,9 @@ import numpy as np
 import pandas as pd
 
 from ..counts import mutual_information
-from ..dataset import Dataset, encode_columns, scoring_classes
+from ..dataset import Dataset, encode_columns
 from ..inference.joint import log_joint
+from ..matching import scoring_classes
 from ..model import BNC, Model, check_fitted, check_single, class_var, classes, nparams, vars
 from ..probs import Array, Codes, log_normalize
 

@@ -192,14 +192,14 @@ def read_bif(path: str | os.PathLike[str], class_var: Hashable) -> BNC:
     OSError
         If the file cannot be opened.
     TypeError
-        If ``path`` is no name of a file.
+        If ``path`` is no name of a file, or ``class_var`` no name.
     ValueError
         If the file breaks the rules of the format, or a table would be too large; the message
         tells the line. If its network is no augmented naive Bayes; the message tells the variable.
 
     Notes
     -----
-    Names and labels are text, but in files of `write_bif` what they were. Probabilities that sum
+    Names and labels are text, in files of `write_bif` what they were when written. Probabilities that sum
     to 1 but for rounding, by less than 0.011, are divided by their sum.
 
     A file does not tell how its tables were estimated. So `cv` keeps its arcs and learns the
@@ -280,7 +280,11 @@ def _names(variables: Mapping[Hashable, Declared], source: str) -> dict[Hashable
     for word, declared in variables.items():
         name = _from_json(declared, "name", source) if "name" in declared.ours else word
         if type(name) not in _TYPES or name in taken:
-            fail(source, declared.line, f"expected another name of {word!r}, got {name!r}")
+            fail(
+                source,
+                declared.line,
+                f"expected python_name of {word!r} as a text or number of its own, got {name!r}",
+            )
         names[word] = name
         taken.add(name)
     return names
@@ -293,11 +297,9 @@ def _levels(name: Hashable, declared: Declared, source: str) -> tuple[Any, ...]:
         labels = _from_json(declared, "labels", source)
         fit = isinstance(labels, list) and len(labels) == len(declared.labels)
         if not fit or any(type(label) not in _TYPES or label != label for label in labels):
-            fail(
-                source,
-                declared.line,
-                f"expected other labels of {name!r} as JSON, one for each, got {labels!r}",
-            )
+            wanted = f"a JSON list of {len(declared.labels)} texts or numbers"
+            message = f"expected python_labels of {name!r} as {wanted}, got {labels!r}"
+            fail(source, declared.line, message)
     if not labels or len(set(declared.labels)) < len(labels) or len(set(labels)) < len(labels):
         fail(source, declared.line, f"expected different labels of {name!r}, at least one")
     return tuple(labels)

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..dataset import Dataset, match
+from ..dataset import Dataset
+from ..matching import match
 from ..model import AODE, Model, features, members, values
 from ..probs import Array, Codes, log_sum_exp
 from . import elimination, forest

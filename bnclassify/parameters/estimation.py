@@ -11,7 +11,9 @@ import numpy as np
 import pandas as pd
 
 from ..counts import check_all_pairs
-from ..dataset import Dataset, Levels, check_levels, match, training_data
+from ..dataset import Dataset, Levels, check_levels, training_data
+from ..matching import match
+from ..messages import plain
 from ..model import AODE, Model, check_model, vars
 from ..questions import is_nb
 from ..randomness import Seed, check_rng
@@ -229,7 +231,7 @@ def _check_method(model: Model, smooth: float, awnb: object, manb_prior: object,
 
 def check_smooth(smooth: object) -> float:
     """Return ``smooth`` as a number of Python's; raise if it is not a finite number of 0 or more."""
-    smooth = smooth.item() if isinstance(smooth, np.generic) else smooth
+    smooth = plain(smooth)
     if isinstance(smooth, bool) or not isinstance(smooth, Real):
         raise TypeError(f"smooth: expected a number, got {smooth!r}")
     if not (smooth == 0 or 1e-100 <= smooth <= 1e100):  # type: ignore[operator]

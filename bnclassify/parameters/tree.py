@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from ..dataset import Dataset, check_features, check_levels, training_data, warn_of_identifiers
+from ..dataset import Dataset, features_to_learn, training_data
 from ..probs import TOLERANCE, Array, xlogx
 
 MAX_DEPTH = 30
@@ -75,9 +75,7 @@ def min_testing_depths(class_var: Hashable, dataset: pd.DataFrame | Dataset) -> 
     {'buying': 3, 'maint': 4, 'doors': 7, 'persons': 1, 'lug_boot': 5, 'safety': 2}
     """
     data = training_data(dataset, class_var)
-    features = check_features(data, class_var, None)
-    warn_of_identifiers(dataset, data, class_var)
-    check_levels(data, (*features, class_var))
+    features = features_to_learn(dataset, data, class_var)
     depths = testing_depths(data, features, class_var, [np.arange(len(data))])[0]
     tested = depths > 0
     return pd.Series(depths[tested], index=pd.Index(features, tupleize_cols=False)[tested], name="depth")

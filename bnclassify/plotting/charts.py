@@ -123,7 +123,7 @@ def plot_cpt(x: BNC, variable: Hashable, *, ax: Axes | None = None) -> Axes:
     TypeError
         If the model is an ensemble; draw one of ``members(x)``.
     ValueError
-        If the table has too many rows to be drawn.
+        If the model has no parameters, or the table more than 300 rows.
 
     Examples
     --------
@@ -193,6 +193,8 @@ def plot_weights(x: BNC, *, top: int | None = 50, ax: Axes | None = None) -> Axe
     ------
     ImportError
         If matplotlib is not installed.
+    TypeError
+        If the model is an ensemble, which has neither.
     ValueError
         If the model has neither, or ``top`` is not a positive whole number.
 

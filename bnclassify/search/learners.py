@@ -12,15 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..dataset import (
-    Dataset,
-    check_features,
-    check_levels,
-    encode,
-    take_columns,
-    training_data,
-    warn_of_identifiers,
-)
+from ..dataset import Dataset, encode, features_to_learn, take_columns, training_data
 from ..folds import Folds, Rows, draw_folds, fold_rows
 from ..model import BNC, Recipe
 from ..parameters.estimation import check_smooth
@@ -75,9 +67,7 @@ def _learn(
     generator = check_rng(rng)
     everything = encode(dataset)
     data = training_data(everything, class_var)
-    features = check_features(data, class_var, None)
-    warn_of_identifiers(dataset, data, class_var)
-    check_levels(data, (*features, class_var))
+    features = features_to_learn(dataset, data, class_var)
     data = take_columns(data, (*features, class_var))
     tests = _tests(everything, data, class_var, k, folds, generator)
     score = FoldScorer(data, tests, smooth)

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from ..counts import PairStatistics, pair_statistics
-from ..dataset import Dataset, check_features, check_levels, training_data, warn_of_identifiers
+from ..dataset import Dataset, features_to_learn, training_data
 from ..graph import maximum_forest
 from ..messages import suggestion
 from ..model import BNC, Recipe
@@ -75,10 +75,10 @@ def tan_cl(
     -----
     An arc adds I(X;Y|C) to the log-likelihood per row, in nats. To AIC it adds
     N·I − (r_x−1)(r_y−1)r_c, to BIC N·I − ½ ln N · (r_x−1)(r_y−1)r_c, with r the numbers of levels and
-    N the rows in which x, y and the class are observed. An edge stays if it adds at least 0,
-    which one to a feature of one level does; leave such features out. With AIC and BIC, features
-    never observed together have no edge. Of tied edges the one with the lower first, then the
-    lower second column is taken.
+    N the rows in which x, y and the class are observed. An edge stays if it adds at least 0.
+    An edge to a feature of one level adds exactly 0, so it stays; leave such features out. With AIC
+    and BIC, features never observed together have no edge. Of tied edges the one with the lower
+    first, then the lower second column is taken.
 
     References
     ----------
@@ -97,13 +97,11 @@ def tan_cl(
     if not isinstance(score, str) or score not in _SCORES:
         raise ValueError(f"score: expected one of {', '.join(map(repr, _SCORES))}, got {score!r}")
     data = training_data(dataset, class_var)
-    features = check_features(data, class_var, None)
-    warn_of_identifiers(dataset, data, class_var)
+    features = features_to_learn(dataset, data, class_var)
     if root is not None and root not in features:
         raise (ValueError if root == class_var else KeyError)(
             f"root: expected a feature, got {root!r}; {suggestion(root, features)}"
         )
-    check_levels(data, (*features, class_var))
     parents = _forest(data, features, class_var, score, features.index(root) if root is not None else 0)
     recipe = Recipe(partial(tan_cl, class_var, score=score, root=root))
     return replace(network(class_var, parents, data), recipe=recipe)

@@ -13,13 +13,11 @@ import pandas as pd
 from ..dataset import (
     Dataset,
     check_class_name,
-    check_columns,
-    check_features,
     check_levels,
     check_names,
     encode,
     encode_columns,
-    warn_of_identifiers,
+    features_to_learn,
 )
 from ..graph import find_cycle
 from ..messages import suggestion
@@ -51,14 +49,12 @@ def _data_and_features(
         return None, names or ()
     if names is None:
         data = encode(dataset)
-        check_columns([class_var], data.columns, "class_var")
-        warn_of_identifiers(dataset, data, class_var)
-    else:
-        encode_columns(dataset, [class_var], named_by="class_var")
-        data = encode_columns(dataset, [*names, class_var], named_by="features")
-    chosen = check_features(data, class_var, names)
-    check_levels(data, (*chosen, class_var))
-    return data, chosen
+        return data, features_to_learn(dataset, data, class_var)
+    encode_columns(dataset, [class_var], named_by="class_var")
+    data = encode_columns(dataset, [*names, class_var], named_by="features")
+    check_levels(data, (*names, class_var))
+    wanted = set(names)
+    return data, tuple(column for column in data.columns if column in wanted)
 
 
 def _kept(dataset: object, features: object, chosen: tuple[Hashable, ...]) -> tuple[Hashable, ...] | None:
@@ -93,8 +89,15 @@ def nb(
     ------
     KeyError
         If the class or a feature is not a column of ``dataset``.
+    TypeError
+        If ``class_var`` is no name, or a column holds no categories.
     ValueError
-        If a feature is named twice, or the class is among them.
+        If a feature is named twice, or the class is among them, or no value of a column is known.
+
+    Warns
+    -----
+    UserWarning
+        If, of columns not chosen by name, one has a value of its own in every row.
 
     References
     ----------
@@ -141,7 +144,12 @@ def aode(
 
     Raises
     ------
-    KeyError, ValueError
+    KeyError, TypeError, ValueError
+        As for `nb`.
+
+    Warns
+    -----
+    UserWarning
         As for `nb`.
 
     References
