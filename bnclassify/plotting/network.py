@@ -163,7 +163,7 @@ def plot(
         },
         node_attr={
             "shape": "box", "style": "rounded", "color": GREY, "fontname": "Helvetica",
-            "margin": "0.1,0.04", "height": "0.3",
+            "margin": "0.1,0.04" if evidence is None else "0.1,0.08", "height": "0.3",
             **({"fontsize": str(fontsize)} if fontsize is not None else {}),
         },
     )  # fmt: skip
