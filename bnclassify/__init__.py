@@ -1,26 +1,19 @@
 """Discrete Bayesian network classifiers: a functional port of the R package bnclassify.
 
-A data frame goes in at the top, and each stage hands on to the next::
+A data frame goes in at the top. Each package hands on to those below it, and imports from none of them::
 
-    dataset         data frames become integer codes; input is checked  encode
-    matching        codes in terms of what a model knows, by label
-    counts          contingency tables and mutual information
-    cuts            where to cut a column of numbers
-    discretization  numbers become intervals                            discretize
-    model           the values BNC and AODE, and their parts            params families values ...
-    questions       what else one may ask of a model                    cpt modelstring is_nb ...
-    structure       learners of structure that look at counts alone     nb aode anb tan_cl ...
-    inference       the log joint of rows and classes
-    parameters      from structure and data to tables                   lp min_testing_depths
-    folds           what cross-validation tests                         stratified_folds
-    search          learners of structure guided by accuracy            fssj bsej tan_hc tan_hcsp kdb
-    recipes         structure and parameters in one call                bnc
-    evaluation      views of the log joint, and cross-validation        predict accuracy loglik cv ...
-    explanation     what each feature of a row says about its class     explain
-    sklearn         an estimator for scikit-learn (import it from here) BNCClassifier
-    plotting        pictures: networks, charts                          plot plot_cpt plot_cv ...
-    exchange        objects and files of other libraries                to_pgmpy write_bif read_bif ...
-    datasets        data to try all this on                             load_car load_voting
+    base        immutable values, checks and messages, arrays, graphs, randomness
+    frames      data frames become codes, numbers intervals, codes counts     encode discretize ...
+    model       the values that learners return, and questions to them        BNC families cpt is_nb ...
+    inference   the log joint probability of rows and classes
+    parameters  from structure and data to probability tables                 lp min_testing_depths
+    structure   learners of structure, from counts or by search               nb tan_cl aode tan_hc kdb ...
+    learning    structure and parameters in one call, and again               bnc
+    evaluation  prediction, scores, cross-validation, explanation             predict cv loglik explain ...
+    plotting    pictures: networks, charts                                    plot plot_cpt plot_cv ...
+    exchange    objects and files of other libraries                          to_pgmpy write_bif read_bif ...
+    examples    data to try all this on                                       load_car load_voting
+    sklearn     an estimator for scikit-learn (import it from here)           BNCClassifier
 
 Verbs take a model, or to learn one the name of the class, and then the data; the rest goes by
 keyword. ``help(verb)`` has the formula, the errors, the source and an example of each.
@@ -32,17 +25,18 @@ keyword. ``help(verb)`` has the formula, the errors, the source and an example o
 0.942
 """
 
-from .dataset import Dataset, encode
-from .datasets import load_car, load_voting
-from .discretization import Discretizer, discretize
-from .evaluation.crossval import cv
+from .evaluation.explanation import explain
 from .evaluation.prediction import accuracy, predict
 from .evaluation.scores import AIC, BIC, cloglik, cmi, loglik
+from .evaluation.validation import cv
+from .examples.loading import load_car, load_voting
 from .exchange.bif import read_bif, write_bif
 from .exchange.libraries import to_networkx, to_pgmpy, to_pyagrum
-from .explanation import explain
-from .folds import stratified_folds
-from .model import (
+from .frames.discretization import Discretizer, discretize
+from .frames.encoding import Dataset, encode
+from .frames.folding import stratified_folds
+from .learning.recipes import bnc
+from .model.networks import (
     AODE,
     BNC,
     class_var,
@@ -56,11 +50,7 @@ from .model import (
     values,
     vars,
 )
-from .parameters.estimation import lp
-from .parameters.tree import min_testing_depths
-from .plotting.charts import plot_cpt, plot_cv, plot_explanation, plot_scores, plot_weights
-from .plotting.network import plot
-from .questions import (
+from .model.questions import (
     cpt,
     em_objectives,
     feature_families,
@@ -74,10 +64,13 @@ from .questions import (
     manb_arc_posterior,
     modelstring,
 )
-from .recipes import bnc
-from .search.learners import bsej, fssj, kdb, tan_hc, tan_hcsp
-from .structure.chow_liu import tan_cl
+from .parameters.estimation import lp
+from .parameters.trees import min_testing_depths
+from .plotting.charts import plot_cpt, plot_cv, plot_explanation, plot_scores, plot_weights
+from .plotting.networks import plot
 from .structure.fixed import anb, aode, from_modelstring, nb
+from .structure.search.learners import bsej, fssj, kdb, tan_hc, tan_hcsp
+from .structure.trees import tan_cl
 
 __all__ = [
     "AIC",

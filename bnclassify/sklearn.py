@@ -9,17 +9,17 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from .cuts import METHODS
-from .dataset import encode_columns
-from .discretization import discretize
+from .base.arrays import Array, log_normalize
+from .base.messages import listed, warn
+from .base.randomness import Seed
 from .evaluation.prediction import predict
+from .frames.cutting import METHODS
+from .frames.discretization import discretize
+from .frames.encoding import encode_columns
 from .inference.joint import log_joint
-from .messages import listed, warn
-from .model import Model, features
+from .learning.recipes import bnc, check_arguments, find_learner, parameters_of
+from .model.networks import Model, features
 from .parameters.estimation import lp
-from .probs import Array, log_normalize
-from .randomness import Seed
-from .recipes import bnc, check_arguments, find_learner, parameters_of
 
 try:
     from sklearn.base import BaseEstimator, ClassifierMixin

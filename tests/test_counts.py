@@ -13,7 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import bnclassify as bn
-from bnclassify import counts, model
+from bnclassify.frames import counting as counts
+from bnclassify.model import networks as model
 
 from .strategies import frames
 
@@ -152,7 +153,7 @@ def test_a_posterior_does_not_depend_on_the_other_rows(
     learner: Callable, classes: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rng = np.random.default_rng(classes)
-    monkeypatch.setattr("bnclassify.inference.ensemble._BLOCK_CELLS", 1)  # so that there are many blocks
+    monkeypatch.setattr("bnclassify.inference.stacking._BLOCK_CELLS", 1)  # so that there are many blocks
     columns = {f"x{i}": rng.integers(3 + 17 * (i == 0), size=300).astype("int8") for i in range(5)}
     frame = pd.DataFrame(columns).astype("Int64").mask(rng.random((300, 5)) < 0.1)
     data = bn.encode(frame.assign(k=rng.integers(classes, size=300)))

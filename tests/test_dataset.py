@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 import bnclassify as bn
-from bnclassify.matching import match
+from bnclassify.frames.matching import match
 
 
 def frame(**columns: Any) -> pd.DataFrame:

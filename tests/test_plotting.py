@@ -14,7 +14,8 @@ import pytest
 from graphviz.backend import dot_command
 
 import bnclassify as bn
-from bnclassify.plotting import marks, network
+from bnclassify.plotting import marks
+from bnclassify.plotting import networks as network
 
 drawn = pytest.mark.skipif(
     network._find_program() is None,

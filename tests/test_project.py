@@ -17,54 +17,65 @@ from pathlib import Path
 import pytest
 
 import bnclassify as bn
+from bnclassify.base import graphs
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "bnclassify"
 
-# A module imports from stages before its own, or from its own stage.
-STAGES = [
-    ["immutable", "messages", "probs", "randomness"],
-    ["graph"],
-    ["dataset"],
-    ["matching"],
-    ["counts"],
-    ["cuts"],
-    ["discretization"],
-    ["model"],
-    ["questions"],
-    ["structure"],
-    ["inference"],
-    ["parameters"],
-    ["folds"],
-    ["search"],
-    ["recipes"],
-    ["evaluation"],
-    ["explanation"],
-    ["sklearn"],
-    ["plotting"],
-    ["exchange"],
-    ["datasets"],
-    ["__init__"],
-]
-STAGE = {module: i for i, stage in enumerate(STAGES) for module in stage}
+# The map in the docstring of the package: a package imports from those above it.
+ROOMS = re.findall(r"^    (\w+)  ", inspect.getdoc(bn) or "", re.MULTILINE)
+MODULES = {
+    ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path
+    for path in sorted(PACKAGE.rglob("*.py"))
+}
 
 FUNCTIONS = {name: f for name in bn.__all__ if inspect.isfunction(f := getattr(bn, name))}
 
 
-def first_part(path: Path) -> str:
-    return path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+def imported(name: str) -> set[str]:
+    """The modules of the package that a module imports, wherever and in whatever way it does."""
+    package = name if MODULES[name].name == "__init__.py" else name.rpartition(".")[0]
+    targets = []
+    for node in ast.walk(ast.parse(MODULES[name].read_text())):
+        if isinstance(node, ast.Import):
+            targets += [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            above = package.split(".")[: len(package.split(".")) - node.level + 1] if node.level else []
+            start = ".".join([*above, *([node.module] if node.module else [])])
+            targets += [f"{start}.{alias.name}" for alias in node.names]
+        elif isinstance(node, ast.Call) and "import" in ast.unparse(node.func):
+            constants = [argument.value for argument in node.args if isinstance(argument, ast.Constant)]
+            targets += [value for value in constants if isinstance(value, str)]
+    found = {target if target in MODULES else target.rpartition(".")[0] for target in targets}
+    return {target for target in found if target in MODULES} - {name}
 
 
-@pytest.mark.parametrize("path", sorted(PACKAGE.rglob("*.py")), ids=lambda p: str(p.relative_to(PACKAGE)))
-def test_imports_go_one_way(path: Path) -> None:
-    depth = len(path.relative_to(PACKAGE).parts)
-    for node in ast.walk(ast.parse(path.read_text())):
-        if isinstance(node, ast.ImportFrom) and node.level:
-            targets = [node.module.split(".")[0]] if node.module else [a.name for a in node.names]
-            if node.level < depth:
-                targets = [first_part(path)]
-            for target in targets:
-                assert STAGE[target] <= STAGE[first_part(path)], f"{path.name} imports from {target}"
+def room(name: str) -> str:
+    return name.split(".")[1]
+
+
+def test_the_map_tells_every_package() -> None:
+    assert sorted(ROOMS) == sorted({room(name) for name in MODULES if name != "bnclassify"})
+    assert len(ROOMS) <= 14
+
+
+@pytest.mark.parametrize("name", [name for name in MODULES if name != "bnclassify"])
+def test_imports_go_one_way(name: str) -> None:
+    for target in imported(name):
+        assert target != "bnclassify", f"{name} imports the whole package"
+        assert ROOMS.index(room(target)) <= ROOMS.index(room(name)), f"{name} imports from {target}"
+
+
+def test_no_module_imports_itself_by_others() -> None:
+    cycle = graphs.find_cycle({name: sorted(imported(name)) for name in MODULES if name != "bnclassify"})
+    assert not cycle
+
+
+def test_modules_have_names_of_their_own() -> None:
+    """No module is called as a public function, an argument of one, or what R calls something."""
+    arguments = {p for f in FUNCTIONS.values() for p in inspect.signature(f).parameters}
+    taken = {*bn.__all__, *arguments, "data"}
+    assert not taken & {name.rpartition(".")[2] for name in MODULES}
 
 
 def test_everything_public_is_listed_and_sorted() -> None:

@@ -15,19 +15,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import bnclassify as bn
-from bnclassify.dataset import encode
-from bnclassify.folds import fold_rows
-from bnclassify.search import scorer as scorer_module
-from bnclassify.search.greedy import picker
-from bnclassify.search.learners import _favourite_children
-from bnclassify.search.neighbours import (
+from bnclassify.frames.encoding import encode
+from bnclassify.frames.folding import fold_rows
+from bnclassify.structure.search import scoring as scorer_module
+from bnclassify.structure.search.greedy import picker
+from bnclassify.structure.search.learners import _favourite_children
+from bnclassify.structure.search.neighbours import (
     additions_and_joins,
     apply,
     dependence_arcs,
     removals_and_joins,
     tree_arcs,
 )
-from bnclassify.search.scorer import FoldScorer
+from bnclassify.structure.search.scoring import FoldScorer
 
 from .conftest import read_reference, reference_frame
 from .strategies import frames, networks

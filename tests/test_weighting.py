@@ -13,11 +13,12 @@ from hypothesis import strategies as st
 from scipy.special import gammaln
 
 import bnclassify as bn
-from bnclassify.dataset import encode
-from bnclassify.parameters import tree, wanbia
-from bnclassify.parameters.awnb import depth_weights
-from bnclassify.parameters.tree import testing_depths as depths_of_trees
-from bnclassify.parameters.wanbia import objective_of
+from bnclassify.frames.encoding import encode
+from bnclassify.parameters import discrimination as wanbia
+from bnclassify.parameters import trees as tree
+from bnclassify.parameters.depths import depth_weights
+from bnclassify.parameters.discrimination import objective_of
+from bnclassify.parameters.trees import testing_depths as depths_of_trees
 
 from .conftest import read_reference, reference_frame
 from .strategies import frames, networks, smooths

@@ -8,11 +8,11 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from ..dataset import Dataset, encode_columns
+from ..base.arrays import first_best, log_normalize
+from ..frames.encoding import Dataset, encode_columns
+from ..frames.matching import check_unseen
 from ..inference.joint import log_joint
-from ..matching import check_unseen
-from ..model import AODE, BNC, Model, check_fitted, class_var, classes, features
-from ..probs import first_best, log_normalize
+from ..model.networks import AODE, BNC, Model, check_fitted, class_var, classes, features
 
 
 def predict(

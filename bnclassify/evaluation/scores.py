@@ -8,12 +8,12 @@ from math import log
 import numpy as np
 import pandas as pd
 
-from ..counts import mutual_information
-from ..dataset import Dataset, encode_columns
+from ..base.arrays import Array, Codes, log_normalize
+from ..frames.counting import mutual_information
+from ..frames.encoding import Dataset, encode_columns
+from ..frames.matching import scoring_classes
 from ..inference.joint import log_joint
-from ..matching import scoring_classes
-from ..model import BNC, Model, check_fitted, check_single, class_var, classes, nparams, vars
-from ..probs import Array, Codes, log_normalize
+from ..model.networks import BNC, Model, check_fitted, check_single, class_var, classes, nparams, vars
 
 
 def _log_joint_and_classes(x: Model, dataset: pd.DataFrame | Dataset) -> tuple[Array, Codes]:

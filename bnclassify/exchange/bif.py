@@ -11,12 +11,12 @@ from itertools import chain, count, product
 from pathlib import Path
 from typing import Any
 
-from ..dataset import Dataset, check_class_name
-from ..graph import find_cycle
-from ..messages import listed, suggestion
-from ..model import BNC, Family, Model, check_single, params, values, vars
+from ..base.arrays import Array
+from ..base.graphs import find_cycle
+from ..base.messages import listed, suggestion
+from ..frames.encoding import Dataset, check_class_name
+from ..model.networks import BNC, Family, Model, check_single, params, values, vars
 from ..parameters.estimation import lp
-from ..probs import Array
 from ..structure.fixed import anb
 from .grammar import Declared, Table, fail, parse
 from .tables import read_table

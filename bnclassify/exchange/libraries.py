@@ -7,9 +7,9 @@ from collections.abc import Collection, Hashable
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from ..messages import listed
-from ..model import BNC, check_single, params, values, vars
-from ..questions import cpt
+from ..base.messages import listed
+from ..model.networks import BNC, check_single, params, values, vars
+from ..model.questions import cpt
 
 if TYPE_CHECKING:
     import networkx

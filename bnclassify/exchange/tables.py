@@ -7,9 +7,9 @@ from math import prod
 
 import numpy as np
 
-from ..counts import MAX_CELLS
-from ..messages import listed, suggestion
-from ..probs import TOLERANCE, Array
+from ..base.arrays import TOLERANCE, Array
+from ..base.messages import listed, suggestion
+from ..frames.counting import MAX_CELLS
 from .grammar import Declared, Entry, Table, fail, read_list, readings
 
 _ROUNDING = 0.011

@@ -13,9 +13,9 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
-from ..counts import MAX_CELLS
-from ..graph import layers
-from ..probs import Array, Codes, log_sum_exp
+from ..base.arrays import Array, Codes, log_sum_exp
+from ..base.graphs import layers
+from ..frames.counting import MAX_CELLS
 from .factors import Factor
 
 _BLOCK_CELLS = 2**22

@@ -10,9 +10,9 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from ..counts import flat_index
-from ..model import BNC
-from ..probs import Array, Codes, log
+from ..base.arrays import Array, Codes, log
+from ..frames.counting import flat_index
+from ..model.networks import BNC
 
 
 @dataclass(frozen=True, eq=False)

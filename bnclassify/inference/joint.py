@@ -6,13 +6,14 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..dataset import Dataset
-from ..matching import match
-from ..model import AODE, Model, features, members, values
-from ..probs import Array, Codes, log_sum_exp
-from . import elimination, forest
-from .ensemble import ensemble_joint
+from ..base.arrays import Array, Codes, log_sum_exp
+from ..frames.encoding import Dataset
+from ..frames.matching import match
+from ..model.networks import AODE, Model, features, members, values
+from . import elimination
+from . import forests as forest
 from .factors import Factor, network_factors, sum_factors
+from .stacking import ensemble_joint
 
 _BLOCK_ROWS = 2**13  # what a block needs stays in cache
 

@@ -10,19 +10,19 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..counts import check_all_pairs
-from ..dataset import Dataset, Levels, check_levels, training_data
-from ..matching import match
-from ..messages import plain
-from ..model import AODE, Model, check_model, vars
-from ..questions import is_nb
-from ..randomness import Seed, check_rng
-from .awnb import weigh_by_depth
-from .cpts import estimate_cpts
-from .em import maximise
-from .ensemble import estimate_ensemble, stack_estimators
-from .manb import average_arcs
-from .wanbia import weigh_by_likelihood
+from ..base.messages import plain
+from ..base.randomness import Seed, check_rng
+from ..frames.counting import check_all_pairs
+from ..frames.encoding import Dataset, Levels, check_levels, training_data
+from ..frames.matching import match
+from ..model.networks import AODE, Model, check_model, vars
+from ..model.questions import is_nb
+from .arcs import average_arcs
+from .depths import weigh_by_depth
+from .discrimination import weigh_by_likelihood
+from .maximisation import maximise
+from .stacking import estimate_ensemble, stack_estimators
+from .tables import estimate_cpts
 
 
 def lp(

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..model import BNC
-from ..probs import Array, log, log_normalize
+from ..base.arrays import Array, log, log_normalize
+from ..model.networks import BNC
 
 
 def with_weights(x: BNC, weights: Array) -> BNC:

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from ..dataset import Dataset
-from ..explanation import describe, weigh_evidence
-from ..model import BNC, Model, check_single, families, features, values
-from ..questions import cpt, greedy_scores
+from ..evaluation.explanation import describe, weigh_evidence
+from ..frames.encoding import Dataset
+from ..model.networks import BNC, Model, check_single, families, features, values
+from ..model.questions import cpt, greedy_scores
 from .marks import BLUE, GREY, ORANGE, blend, ink, signed
 
 if TYPE_CHECKING:

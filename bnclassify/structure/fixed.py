@@ -10,7 +10,9 @@ from typing import Any
 
 import pandas as pd
 
-from ..dataset import (
+from ..base.graphs import find_cycle
+from ..base.messages import suggestion
+from ..frames.encoding import (
     Dataset,
     check_class_name,
     check_levels,
@@ -19,9 +21,7 @@ from ..dataset import (
     encode_columns,
     features_to_learn,
 )
-from ..graph import find_cycle
-from ..messages import suggestion
-from ..model import AODE, BNC, Family, Recipe
+from ..model.networks import AODE, BNC, Family, Recipe
 
 
 def network(

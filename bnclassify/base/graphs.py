@@ -1,0 +1,148 @@
+"""Pure functions on graphs, given as a mapping from a vertex to its parents."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from graphlib import CycleError, TopologicalSorter
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import breadth_first_order, connected_components, minimum_spanning_tree
+
+from .arrays import TOLERANCE, Array
+
+Vertex = TypeVar("Vertex", bound=Hashable)
+
+_INDEX = np.int32  # what csgraph works with in every version of SciPy
+
+
+def find_cycle(parents: Mapping[Vertex, Sequence[Vertex]]) -> list[Vertex]:
+    """Return the vertices of one directed cycle in the order of its arcs, or an empty list.
+
+    >>> find_cycle({"a": ["b"], "b": ["a"]})
+    ['a', 'b', 'a']
+    >>> find_cycle({"a": ["b"]})
+    []
+    """
+    try:
+        TopologicalSorter(parents).prepare()
+    except CycleError as error:
+        return list(error.args[1])
+    return []
+
+
+def layers(parents: Mapping[Vertex, Sequence[Vertex]]) -> list[list[Vertex]]:
+    """Sort the vertices of an acyclic graph into layers, each with parents in earlier ones only.
+
+    Within a layer vertices keep the order of ``parents``.
+
+    >>> layers({"b": ["a"], "a": [], "c": ["b", "a"], "d": []})
+    [['a', 'd'], ['b'], ['c']]
+    """
+    depth: dict[Vertex, int] = {}
+    for vertex in TopologicalSorter(parents).static_order():
+        depth[vertex] = 1 + max((depth[p] for p in parents[vertex]), default=-1)
+    result: list[list[Vertex]] = [[] for _ in range(1 + max(depth.values(), default=-1))]
+    for vertex in parents:
+        result[depth[vertex]].append(vertex)
+    return result
+
+
+def components(parents: Mapping[Vertex, Sequence[Vertex]]) -> list[list[Vertex]]:
+    """Sort the vertices into connected components, arcs taken without direction.
+
+    Components and the vertices in them keep the order of ``parents``.
+
+    >>> components({"a": [], "b": [], "c": ["a"]})
+    [['a', 'c'], ['b']]
+    """
+    position = {vertex: i for i, vertex in enumerate(parents)}
+    arcs = [(position[v], position[p]) for v, ps in parents.items() for p in ps]
+    rows, columns = np.array(arcs, dtype=_INDEX).reshape(-1, 2).T
+    n = len(position)
+    graph = csr_array((np.ones(len(arcs)), (rows, columns)), shape=(n, n))
+    labels = connected_components(graph, directed=False)[1]
+    result: dict[Any, list[Vertex]] = {}
+    for vertex, label in zip(parents, labels, strict=True):
+        result.setdefault(label, []).append(vertex)
+    return list(result.values())
+
+
+def maximum_forest(weights: Array, keep: NDArray[np.bool_], roots: Iterable[int]) -> list[int]:
+    """Find the undirected forest of maximum weight and point its arcs away from the roots.
+
+    Parameters
+    ----------
+    weights : (n, n) array
+        Symmetric weights of edges. Weights within ``TOLERANCE`` of each other, relative to
+        their size where they are large, are tied; of tied edges the one with the lower first,
+        then the lower second vertex goes first.
+    keep : (n, n) array of bool
+        Edges that may be used.
+    roots : iterable of int
+        Vertices in order of preference: a tree is rooted at the first of its vertices here.
+
+    Returns
+    -------
+    list of int
+        The parent of each vertex, -1 for a root.
+    """
+    n = len(weights)
+    contenders = _contenders(weights, keep)
+    i, j = (index.astype(_INDEX) for index in np.nonzero(np.triu(contenders, 1)))
+    order = _descending_with_ties(weights[i, j])
+    # Ranks are distinct, so the spanning forest of least rank is unique whatever the algorithm.
+    ranks = np.arange(1.0, len(order) + 1)
+    graph = csr_array((ranks, (i[order], j[order])), shape=(n, n))
+    forest = minimum_spanning_tree(graph)
+    parent = [-1] * n
+    seen = np.zeros(n, dtype=bool)
+    for root in roots:
+        if not seen[root]:
+            tree, predecessor = breadth_first_order(forest, root, directed=False)
+            seen[tree] = True
+            for vertex in tree[1:]:
+                parent[vertex] = int(predecessor[vertex])
+    return parent
+
+
+def _contenders(weights: Array, keep: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Tell which edges can be in a forest of maximum weight, ties within the tolerance allowed for.
+
+    Prim's algorithm grows one such forest, and with it the least weight on the path between
+    any two of its vertices. An edge of less weight than that has no place in any, and no say
+    in which of the others are tied.
+    """
+    n = len(weights)
+    lowest = np.finfo(float).min
+    usable = np.where(keep, weights, lowest)
+    least = np.full((n, n), np.inf)
+    best = np.full(n, lowest)  # weight of the edge that would join each vertex; -inf once it has joined
+    neighbour = np.zeros(n, dtype=np.intp)  # the other end of that edge
+    joined = np.zeros(n, dtype=bool)
+    for _ in range(n):
+        vertex = int(best.argmax())
+        path = np.minimum(least[neighbour[vertex]], best[vertex])
+        path[vertex] = np.inf
+        least[vertex], least[:, vertex] = path, path
+        joined[vertex] = True
+        closer = usable[vertex] > best
+        np.copyto(best, usable[vertex], where=closer)
+        neighbour[closer] = vertex
+        best[joined] = -np.inf
+    slack = 2 * TOLERANCE * np.maximum(1.0, np.abs(weights))
+    return keep & (weights >= least - slack)
+
+
+def _descending_with_ties(weights: Array) -> NDArray[np.intp]:
+    """Order positions by descending weight, ties by position."""
+    order = np.argsort(-weights, kind="stable")
+    leaders: list[float] = []
+    leader = np.inf
+    for weight in weights[order].tolist():
+        if leader - weight > TOLERANCE * max(1.0, abs(weight)):
+            leader = weight
+        leaders.append(leader)
+    return order[np.lexsort((order, -np.array(leaders)))]

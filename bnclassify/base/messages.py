@@ -1,0 +1,58 @@
+"""What errors and warnings have in common."""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+from collections.abc import Collection, Hashable
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+_PACKAGE = str(Path(__file__).parents[1]) + os.sep
+
+
+def listed(names: Collection[Hashable], most: int = 8) -> str:
+    """Write names for a message, cut short where there are many.
+
+    >>> listed(["a", "b"])
+    "'a', 'b'"
+    >>> listed(range(100), most=2)
+    '0, 1 and 98 more'
+    """
+    shown = [repr(plain(name)) for name, _ in zip(names, range(most), strict=False)]
+    rest = len(names) - len(shown)
+    return (", ".join(shown) or "nothing") + (f" and {rest} more" if rest else "")
+
+
+def plain(value: Any) -> Any:
+    """Return a number of NumPy's as Python's own, and what is no such number as it is.
+
+    >>> plain(np.float64(0.5)), plain("a")
+    (0.5, 'a')
+    """
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def suggestion(name: Hashable, there: Collection[Hashable]) -> str:
+    """Say which of the names that are there could have been meant, or what they are.
+
+    >>> suggestion("clas", ["class", "doors"])
+    "did you mean 'class'?"
+    >>> suggestion("x", ["class", "doors"])
+    "there is 'class', 'doors'"
+    """
+    by_text = {str(candidate): candidate for candidate in there}
+    close = get_close_matches(str(name), by_text, n=1)
+    return f"did you mean {by_text[close[0]]!r}?" if close else f"there is {listed(there)}"
+
+
+def warn(message: str) -> None:
+    """Issue a UserWarning that points to the line that called into this package."""
+    level, frame = 1, sys._getframe()
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, UserWarning, stacklevel=level)

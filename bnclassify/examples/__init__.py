@@ -1,0 +1,1 @@
+"""Data sets that travel with the package."""

@@ -1,0 +1,358 @@
+"""Contingency tables of encoded data, and the mutual information that follows from them.
+
+Every count is over available cases: a table counts the rows in which all its variables are observed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import xlogy
+
+from ..base.arrays import Array, Codes, xlogx
+from .encoding import Dataset, code_type
+
+MAX_CELLS = 2**27
+"""A table may have this many cells (1 GiB) before it is refused."""
+
+_PRODUCT_LEVELS = 16  # up to here one-hot matrix products beat bincount
+_BLOCK_ITEMS = 2**18  # codes that are counted at once
+_BLOCK_ONES = 2**22  # cells of a one-hot matrix
+_BLOCK_CELLS = 2**22  # cells of tables of pairs
+_LOOKED_UP = 2**15  # cells of those tables that are looked up at once
+_EXACT_ONES = 2**24  # a sum of fewer ones is exact in single precision
+
+
+def flat_index(codes: Sequence[NDArray[Any]], cards: Sequence[int]) -> Codes:
+    """Number the joint values of variables, the last varying fastest.
+
+    Parameters
+    ----------
+    codes : sequence of (rows,) arrays
+        Complete codes, one array a variable.
+    cards : sequence of int
+        Number of levels of each variable.
+
+    Returns
+    -------
+    (rows,) array in a small integer type; of a single variable, its codes themselves
+    """
+    if len(codes) == 1:
+        return codes[0]
+    index = codes[0].astype(code_type(prod(cards) + 1))  # holds the factors too
+    for code, card in zip(codes[1:], cards[1:], strict=True):
+        np.multiply(index, card, out=index)
+        np.add(index, code, out=index, casting="same_kind")
+    return index
+
+
+def observed_codes(data: Dataset, columns: Sequence[int]) -> list[NDArray[Any]]:
+    """Return the codes of columns in the rows in which all of them are observed."""
+    rows = [data.codes[column] for column in columns]
+    partial = [row for row, column in zip(rows, columns, strict=True) if data.incomplete[column]]
+    if not partial:
+        return rows
+    observed = np.logical_and.reduce([row >= 0 for row in partial])
+    return [row[observed] for row in rows]
+
+
+def contingency_tables(data: Dataset, families: Sequence[Sequence[int]]) -> Array:
+    """Count the joint values of families with equal numbers of levels.
+
+    Parameters
+    ----------
+    data : Dataset
+    families : sequence of sequences of int
+        Columns; member i of every family has as many levels as member i of the others.
+
+    Returns
+    -------
+    (families, levels of each member…) array
+        Each table over the rows in which its family is observed.
+
+    Raises
+    ------
+    ValueError
+        If the table of one family would have more than ``MAX_CELLS`` cells.
+    """
+    shape = tuple(data.cards[column] for column in families[0])
+    cells = prod(shape)
+    if cells > MAX_CELLS:
+        names = ", ".join(repr(data.columns[column]) for column in families[0])
+        raise ValueError(
+            f"dataset: a table of {names} would have {cells:,} cells, more than {MAX_CELLS:,}; "
+            "use fewer parents, or merge rare levels"
+        )
+    members = np.array(families, dtype=np.intp).T
+    counts = np.empty((len(families), cells))
+    size = max(1, min(_BLOCK_ITEMS // max(1, len(data)), _BLOCK_ITEMS // cells))
+    for start in range(0, len(families), size):
+        block = slice(start, start + size)
+        counts[block] = _count_block(data, members[:, block], shape)
+    return counts.reshape(-1, *shape)
+
+
+def _count_block(data: Dataset, members: NDArray[np.intp], shape: Sequence[int]) -> NDArray[np.intp]:
+    """Count families, given as (members, families), at once: each has cells of its own.
+
+    Rows in which a family is not observed go to one cell more.
+    """
+    cells = prod(shape)
+    codes = [data.codes[columns] for columns in members]
+    index = flat_index(codes, shape)
+    partial = [code for code, columns in zip(codes, members, strict=True) if data.incomplete[columns].any()]
+    if partial:
+        observed = np.logical_and.reduce([code >= 0 for code in partial])
+        index = np.where(observed, index, np.array(cells, dtype=code_type(cells + 1)))
+    width = cells + bool(partial)
+    if len(index) > 1:
+        index = index + width * np.arange(len(index))[:, None]
+    counts = np.bincount(index.ravel(), minlength=width * len(index))
+    return counts.reshape(-1, width)[:, :cells]
+
+
+def _entropy_sum(data_codes: Sequence[NDArray[Any]], cards: Sequence[int]) -> float:
+    """Sum n·ln n over the joint values of variables that occur; large domains stay sparse."""
+    if not cards:
+        return float(xlogy(len(data_codes[0]), len(data_codes[0])))
+    index = flat_index(data_codes, cards)
+    sparse = prod(cards) > max(4 * len(index), 2**16)
+    counts = np.unique(index, return_counts=True)[1] if sparse else np.bincount(index)
+    return float(xlogx(counts).sum())
+
+
+def mutual_information(data: Dataset, x: int, y: int, given: Sequence[int] = ()) -> tuple[float, int]:
+    """Return the (conditional) mutual information of two columns in nats, and its number of rows.
+
+    I(X;Y|Z) = Σ N_xyz/N · ln(N_xyz N_z / (N_xz N_yz)), over the rows in which all are observed.
+    """
+    columns = (x, y, *given)
+    codes = observed_codes(data, columns)
+    cards = [data.cards[column] for column in columns]
+    n = len(codes[0])
+    if not n:
+        return 0.0, 0
+    if prod(cards) > np.iinfo(np.int64).max:
+        raise ValueError("x, y, z: their joint values are too many to number; condition on fewer variables")
+    total = (
+        _entropy_sum(codes, cards)
+        - _entropy_sum([codes[0], *codes[2:]], [cards[0], *cards[2:]])
+        - _entropy_sum(codes[1:], cards[1:])
+        + (_entropy_sum(codes[2:], cards[2:]) if given else float(xlogy(n, n)))
+    )
+    return max(total / n, 0.0), n
+
+
+@dataclass(frozen=True, eq=False)
+class PairStatistics:
+    """For all pairs of features: ``information`` I(X;Y|C) in nats and ``rows``, (n, n) arrays."""
+
+    information: Array
+    rows: Array
+
+
+def pair_statistics(data: Dataset, features: Sequence[int], class_column: int) -> PairStatistics:
+    """Compute the class-conditional mutual information of all pairs of features.
+
+    Pairs of features with few levels are counted all at once by products of one-hot
+    matrices, the others one by one. The diagonal is 0.
+    """
+    n = len(features)
+    information, rows = np.zeros((n, n)), np.zeros((n, n))
+    small, large = part_by_levels(data, features)
+    if small:
+        some = _product_statistics(data, np.array(features)[small], class_column)
+        information[np.ix_(small, small)] = some.information
+        rows[np.ix_(small, small)] = some.rows
+    for done, i in enumerate(large):
+        for j in small + large[:done]:
+            value, count = mutual_information(data, features[i], features[j], (class_column,))
+            information[i, j] = information[j, i] = value
+            rows[i, j] = rows[j, i] = count
+    np.fill_diagonal(information, 0.0)
+    return PairStatistics(information, rows)
+
+
+def part_by_levels(data: Dataset, features: Sequence[int]) -> tuple[list[int], list[int]]:
+    """Part the positions of features: those with few enough levels for `pair_tables`, and the others."""
+    few = [data.cards[f] <= _PRODUCT_LEVELS for f in features]
+    return [i for i, is_few in enumerate(few) if is_few], [i for i, is_few in enumerate(few) if not is_few]
+
+
+def pair_tables(
+    data: Dataset,
+    columns: NDArray[np.intp],
+    levels: NDArray[np.intp],
+    class_column: int,
+    own: NDArray[np.bool_] | None = None,
+) -> Iterator[NDArray[np.floating[Any]]]:
+    """Yield for each class how many rows have both of two levels, for all pairs of some levels.
+
+    Parameters
+    ----------
+    data : Dataset
+    columns, levels : (n,) arrays of int
+        The levels to pair, each with the column that has it.
+    class_column : int
+    own : (n,) array of bool, optional
+        The levels that get a row in the table; all by default.
+
+    Yields
+    ------
+    (own levels, n) array
+    """
+    size = max(1, _BLOCK_ONES // len(columns))
+    classes = data.codes[class_column]
+    for value in range(data.cards[class_column]):
+        rows = np.nonzero(classes == value)[0]
+        table = _count_pairs(data, columns, levels, rows[:size], own)
+        if len(rows) >= _EXACT_ONES:
+            table = table.astype(np.float64)
+        for start in range(size, len(rows), size):
+            table += _count_pairs(data, columns, levels, rows[start : start + size], own)
+        yield table
+
+
+def _count_pairs(
+    data: Dataset,
+    columns: NDArray[np.intp],
+    levels: NDArray[np.intp],
+    rows: NDArray[np.intp],
+    own: NDArray[np.bool_] | None,
+) -> NDArray[np.floating[Any]]:
+    """Multiply a matrix that tells which rows have which levels, as 0 and 1, with itself."""
+    codes = data.codes.take(rows, axis=1)[columns]
+    hot = (codes == levels.astype(codes.dtype)[:, None]).astype(np.float32)
+    product: NDArray[np.floating[Any]] = (hot if own is None else hot[own]) @ hot.T
+    return product
+
+
+def check_all_pairs(data: Dataset, features: Sequence[int], class_column: int) -> None:
+    """Raise a ValueError if tables of all pairs of features would have more than ``MAX_CELLS`` cells."""
+    cards = [data.cards[f] for f in features]
+    cells = (sum(cards) ** 2 - sum(card**2 for card in cards)) * data.cards[class_column]
+    if cells > MAX_CELLS:
+        longest = features[cards.index(max(cards))]
+        raise ValueError(
+            f"dataset: tables of all pairs of features would have {cells:,} cells, more than {MAX_CELLS:,}; "
+            f"use fewer features, or merge rare levels ({data.columns[longest]!r} has {max(cards):,})"
+        )
+
+
+def all_pair_counts(data: Dataset, features: Sequence[int], class_column: int) -> Array:
+    """Count the joint levels of all pairs of features in each class, for features with few levels.
+
+    Returns
+    -------
+    (levels of all features, classes, levels of all features) array
+        The levels of the features follow one another in order. Where a feature meets itself,
+        the diagonal has its counts.
+    """
+    cards = [data.cards[f] for f in features]
+    columns = np.repeat(features, cards)
+    levels = np.concatenate([np.arange(card) for card in cards])
+    counts = np.empty((len(levels), data.cards[class_column], len(levels)))
+    for value, table in enumerate(pair_tables(data, columns, levels, class_column)):
+        counts[:, value] = table
+    return counts
+
+
+def _product_statistics(data: Dataset, features: NDArray[np.intp], class_column: int) -> PairStatistics:
+    """Take sums of n·ln n over the pair tables of each class, a block of features at a time.
+
+    Features are sorted by descending number of levels, and their levels by code: the first
+    level of all, the second of all that have one, and so on. So a sum over the levels of every
+    feature is a sum of as many slices as the longest has levels.
+    """
+    cards = np.array([data.cards[f] for f in features])
+    order = np.argsort(-cards, kind="stable")
+    has = np.arange(cards.max()) < cards[order, None]
+    levels, feature = np.nonzero(has.T)
+    widths = has.sum(axis=0)
+    columns = features[order][feature]
+    sum_pairs = _available_sums if data.incomplete[features].any() else _complete_sums
+    n = len(features)
+    information, rows = np.zeros((n, n)), np.zeros((n, n))
+    size = max(1, int(_BLOCK_CELLS / cards.sum() / cards.mean()))
+    for block in (slice(i, min(i + size, n)) for i in range(0, n, size)):
+        own = None if size >= n else (block.start <= feature) & (feature < block.stop)
+        for table in pair_tables(data, columns, levels, class_column, own):
+            sums, totals = sum_pairs(table, widths, block)
+            information[block] += sums
+            rows[block] += totals
+    place = np.argsort(order)
+    found = np.maximum(information / np.maximum(rows, 1), 0.0)
+    return PairStatistics(found[np.ix_(place, place)], rows[np.ix_(place, place)])
+
+
+def _complete_sums(
+    table: NDArray[Any], widths: NDArray[np.intp], block: slice
+) -> tuple[Array, int | NDArray[Any]]:
+    """Return for each pair Σ n_xy ln n_xy − Σ n_x ln n_x − Σ n_y ln n_y + n ln n in one class, and n.
+
+    Every row has every feature, so the counts of its levels are the same in all its pairs.
+    """
+    own = _widths_of(block, widths)
+    counts = table[np.cumsum(own) - own].sum(axis=0)  # over the levels of one feature
+    n = int(counts[np.cumsum(widths) - widths].sum())
+    logs = xlogx(np.arange(n + 1))
+    margins = _sum_levels(_look_up(logs, counts), widths)
+    return _sum_cells(logs, table, own, widths) - margins[block, None] - margins + logs[n], n
+
+
+def _available_sums(
+    table: NDArray[Any], widths: NDArray[np.intp], block: slice
+) -> tuple[Array, int | NDArray[Any]]:
+    """Return the same where each pair has rows of its own, those in which both are observed."""
+    own = _widths_of(block, widths)
+    by_y = _sum_levels(table, own)
+    by_x = _sum_levels(table.T, widths).T
+    n = _sum_levels(by_x, own)
+    logs = xlogx(np.arange(n.max(initial=0) + 1))
+    x, y, total = (_look_up(logs, counts) for counts in (by_x, by_y, n))
+    return _sum_cells(logs, table, own, widths) - _sum_levels(x, own) - _sum_levels(y.T, widths).T + total, n
+
+
+def _sum_cells(logs: Array, table: NDArray[Any], own: NDArray[np.intp], widths: NDArray[np.intp]) -> Array:
+    """Look up the cells of all pairs and sum over the levels of both features, (own, features).
+
+    A few features at a time, so that what is looked up stays in cache.
+    """
+    starts = np.cumsum(own) - own
+    sums = np.empty((own[0], widths[0]))
+    size = max(1, _LOOKED_UP // table.shape[1])
+    for first in range(0, own[0], size):
+        rows = [
+            slice(s + first, s + min(first + size, w)) for s, w in zip(starts, own, strict=True) if w > first
+        ]
+        by_level = _look_up(logs, table[rows[0]])
+        for more in rows[1:]:
+            by_level[: more.stop - more.start] += _look_up(logs, table[more])
+        sums[first : first + size] = _sum_levels(by_level.T, widths).T
+    return sums
+
+
+def _widths_of(block: slice, widths: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Return how many features of a block have a first level, a second, and so on."""
+    own = np.clip(widths - block.start, 0, block.stop - block.start)
+    return own[own > 0]
+
+
+def _sum_levels(cells: NDArray[Any], widths: NDArray[np.intp]) -> NDArray[Any]:
+    """Sum over the levels of each feature along the first axis; level k is that of ``widths[k]`` features."""
+    total = cells[: widths[0]].copy("K")
+    start = widths[0]
+    for width in widths[1:]:
+        total[:width] += cells[start : start + width]
+        start += width
+    return total
+
+
+def _look_up(logs: Array, counts: NDArray[Any]) -> Array:
+    """Return n·ln n of whole numbers, from a table of it."""
+    return logs.take(counts.astype(np.intp))

@@ -1,0 +1,375 @@
+"""The door: data frames become integer codes here, and here all input data is checked."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import cache, cached_property
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from pandas.api.extensions import ExtensionArray
+
+from ..base.arrays import Array, Codes
+from ..base.immutable import Immutable, lock
+from ..base.messages import listed, plain, suggestion, warn
+
+Levels = tuple[tuple[Any, ...], ...]
+
+_FEWEST_IDENTIFIERS = 20
+"""Rows in which values that all differ are taken for identifiers; in fewer they may by chance."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Dataset(Immutable):
+    """Categorical data as integer codes. Made by `encode`, taken wherever a data frame is.
+
+    Attributes
+    ----------
+    columns : tuple
+        Names of the columns.
+    levels : tuple of tuple
+        The labels of each column; code ``k`` stands for label ``k``.
+    codes : (columns, rows) array of signed integers
+        In the smallest type that holds the longest tuple of levels; -1 is missing.
+    index : pandas.Index
+        The row labels of the data frame.
+    """
+
+    columns: tuple[Hashable, ...]
+    levels: Levels
+    codes: Codes
+    index: pd.Index[Any]
+
+    def __len__(self) -> int:
+        return self.codes.shape[1]
+
+    def __repr__(self) -> str:
+        missing = int(np.count_nonzero(self.codes < 0))
+        return f"Dataset: {len(self)} rows, {len(self.columns)} columns, {missing} missing values"
+
+    @cached_property
+    def cards(self) -> tuple[int, ...]:
+        """Number of levels of each column."""
+        return tuple(len(labels) for labels in self.levels)
+
+    @cached_property
+    def incomplete(self) -> NDArray[np.bool_]:
+        """Which columns have a missing value."""
+        incomplete: NDArray[np.bool_] = self.codes.min(axis=1, initial=0) < 0
+        lock(incomplete)
+        return incomplete
+
+    @cached_property
+    def positions(self) -> dict[Hashable, int]:
+        """Position of each column by name."""
+        return {column: i for i, column in enumerate(self.columns)}
+
+
+def encode(frame: pd.DataFrame | Dataset) -> Dataset:
+    """Encode a data frame of categorical columns as integers, once for many calls.
+
+    Every verb of the package takes a data frame or what this function returns.
+    Encoding first saves time when the same data goes to several verbs.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        Columns of type category (levels in the order of the categories, with those that
+        never occur), text, bool or integer (levels sorted). Missing is NaN, None or pd.NA.
+        A Dataset is returned as it is.
+
+    Returns
+    -------
+    Dataset
+
+    Raises
+    ------
+    TypeError
+        If ``frame`` is no data frame, or a column holds numbers with fractions or dates,
+        or values of several types.
+    ValueError
+        If column names are not unique.
+
+    Examples
+    --------
+    >>> from bnclassify import encode, load_voting
+    >>> encode(load_voting())
+    Dataset: 435 rows, 17 columns, 392 missing values
+    """
+    return encode_columns(frame)
+
+
+def encode_columns(
+    frame: pd.DataFrame | Dataset,
+    columns: Iterable[Hashable] | None = None,
+    *,
+    argument: str = "dataset",
+    named_by: str | None = None,
+) -> Dataset:
+    """Encode the named columns of a data frame, or all; what the others hold does not matter.
+
+    An encoded dataset is returned with all its columns. Columns that are not there raise a
+    KeyError that names them and the argument they were named by, else that of the data.
+    """
+    if isinstance(frame, Dataset):
+        check_columns(columns or (), frame.columns, named_by or argument)
+        return frame
+    check_frame(frame, argument)
+    chosen = None if columns is None else check_columns(columns, frame.columns, named_by or argument)
+    # Arrays, not Series, which cost more than all that is done with them below
+    taken = {name: column.array for name, column in frame.items() if chosen is None or name in chosen}
+    _check_categorical(taken)
+    encoded = [_encode_column(column) for column in taken.values()]
+    longest = max((len(levels) for levels, _ in encoded), default=0)
+    codes = np.empty((len(encoded), len(frame)), dtype=code_type(longest))
+    for row, (_, column_codes) in zip(codes, encoded, strict=True):
+        row[:] = column_codes
+    return Dataset(
+        columns=tuple(taken),
+        levels=tuple(levels for levels, _ in encoded),
+        codes=codes,
+        index=frame.index,
+    )
+
+
+@cache
+def code_type(size: int) -> np.dtype[Any]:
+    """Return the smallest signed integer type that holds every code below ``size``, and -2."""
+    return np.min_scalar_type(-max(size, 2))
+
+
+def check_frame(frame: object, argument: str) -> pd.DataFrame:
+    """Return what is a data frame with unique column names, or raise."""
+    if not isinstance(frame, pd.DataFrame):
+        raise TypeError(f"{argument}: expected a pandas DataFrame, got {type(frame).__name__}{_hint(frame)}")
+    if not frame.columns.is_unique:
+        twice = frame.columns[frame.columns.duplicated()].unique().tolist()
+        raise ValueError(
+            f"data: column names must be unique, but these occur more than once: {listed(twice)}"
+        )
+    return frame
+
+
+def _hint(data: object) -> str:
+    """Say how to make a data frame of what came instead."""
+    if isinstance(data, Dataset):
+        return ", whose columns are categories already; pass the data frame that it was encoded from"
+    if isinstance(data, pd.Series):
+        return "; a single row is pd.DataFrame([row]) or df.iloc[[i]]"
+    if isinstance(data, dict):
+        return "; make it pd.DataFrame([row]) if it is one row, pd.DataFrame(data) if it is columns"
+    if isinstance(data, str):
+        return "; pass the DataFrame itself; learners take the name of the class first, then the data"
+    return "; make it pd.DataFrame(data, columns=names)"
+
+
+def _check_categorical(columns: Mapping[Hashable, ExtensionArray]) -> None:
+    """Raise a TypeError that names every column whose values are no categories."""
+    infinite: list[Hashable] = []
+    whole: list[Hashable] = []
+    fractions: list[Hashable] = []
+    for name, array in columns.items():
+        if isinstance(array, pd.Categorical):
+            continue
+        column = pd.Series(array, dtype=array.dtype)
+        kind = pd.api.types.infer_dtype(column, skipna=True)
+        if kind in ("string", "boolean", "integer") or column.isna().all():
+            continue
+        if kind not in ("floating", "mixed-integer-float", "decimal"):
+            raise TypeError(
+                f"column {name!r}: expected one type of categories (category, text, bool or integer), got "
+                f"{kind} values; {_OTHER_KINDS.get(kind, 'convert them, for example with .astype(str)')}"
+            )
+        known = _floats(column.dropna())
+        kinds = infinite if np.isinf(known).any() else whole if (known == known.round()).all() else fractions
+        kinds.append(name)
+    if infinite:
+        raise TypeError(
+            f"column {listed(infinite)}: expected categories, got numbers with infinite ones among them; "
+            "make those missing with .replace([np.inf, -np.inf], np.nan), then cut the column into intervals "
+            "with discretize(dataset, class_var=...) or make categories of codes with .astype('Int64')"
+        )
+    if fractions:
+        raise TypeError(
+            f"column {listed(fractions)}: expected categories, got numbers with fractions; cut them into "
+            "intervals first: training data with discretize(dataset, class_var=...), new data with the "
+            "discretizer that it returns; BNCClassifier(discretize='mdlp') does, its discretizer_ is one"
+        )
+    if whole:
+        raise TypeError(
+            f"column {listed(whole)}: expected categories, got whole numbers of type float (pandas makes "
+            "them so where some are missing); convert them with .astype('Int64') if they are codes, "
+            "cut them into intervals with discretize(dataset, class_var=...) if they are measurements"
+        )
+
+
+def _floats(numbers: pd.Series[Any]) -> Array:
+    """Return numbers as floats; those too great for one are infinite."""
+    try:
+        return numbers.to_numpy(dtype=float)
+    except OverflowError:
+        return np.array([float(Decimal(number)) for number in numbers])
+
+
+_OTHER_KINDS = {
+    "datetime64": "take a part that repeats, for example .dt.month, or leave the column out",
+    "datetime": "take a part that repeats, for example the month, or leave the column out",
+    "date": "take a part that repeats, for example the month, or leave the column out",
+    "timedelta64": "cut them into intervals with pd.cut, or leave the column out",
+}
+
+
+def _encode_column(array: ExtensionArray) -> tuple[tuple[Any, ...], NDArray[Any]]:
+    """Return the levels and codes of one column of categories."""
+    if isinstance(array, pd.Categorical):
+        return _as_levels(array.categories), array.codes
+    codes, labels = pd.factorize(pd.Series(array, dtype=array.dtype), sort=True)
+    return _as_levels(labels), codes
+
+
+def _as_levels(labels: pd.Index[Any]) -> tuple[Any, ...]:
+    return tuple(map(plain, labels)) if labels.dtype == object else tuple(labels.tolist())
+
+
+def take_rows(data: Dataset, rows: NDArray[Any]) -> Dataset:
+    """Select rows by position or by a mask, with the levels unchanged."""
+    positions = np.nonzero(rows)[0] if rows.dtype == bool else rows
+    return Dataset(data.columns, data.levels, data.codes.take(positions, axis=1), data.index[positions])
+
+
+def take_columns(data: Dataset, columns: Sequence[Hashable]) -> Dataset:
+    """Select columns by name, without a copy where they lie side by side."""
+    where = [data.positions[column] for column in columns]
+    levels = tuple(data.levels[i] for i in where)
+    return Dataset(tuple(columns), levels, codes_of(data.codes, where), data.index)
+
+
+def codes_of(codes: Codes, where: list[int]) -> Codes:
+    """Select columns by position, without a copy where they lie side by side."""
+    if where and where == list(range(where[0], where[0] + len(where))):
+        return codes[where[0] : where[0] + len(where)]
+    return codes[where]
+
+
+def check_columns(names: Iterable[Hashable], available: Collection[Hashable], argument: str) -> set[Hashable]:
+    """Return names as a set, or raise a KeyError for those that are not available."""
+    there = set(available)
+    names = list(names)
+    for name in names:
+        check_name(name, argument)
+    absent = [name for name in names if name not in there]
+    if absent:
+        raise KeyError(
+            f"{argument}: no column {listed(absent)} in the data; {suggestion(absent[0], available)}"
+        )
+    return set(names)
+
+
+def features_to_learn(
+    given: pd.DataFrame | Dataset, data: Dataset, class_var: Hashable
+) -> tuple[Hashable, ...]:
+    """Return all columns but the class, in the order of the data, if there is something to learn of each.
+
+    ``given`` is what ``data`` was made of.
+    """
+    check_columns([class_var], data.columns, "class_var")
+    warn_of_identifiers(given, data, class_var)
+    check_levels(data, data.columns)
+    return tuple(column for column in data.columns if column != class_var)
+
+
+def warn_of_identifiers(given: object, data: Dataset, class_var: Hashable) -> None:
+    """Warn of columns in which every row has a value of its own, where there are rows enough to tell.
+
+    Of what was given encoded nothing is said: it comes from a verb that has looked at the data frame.
+    """
+    if isinstance(given, Dataset):
+        return
+    found = []
+    for name, codes, card in zip(data.columns, data.codes, data.cards, strict=True):
+        if card >= _FEWEST_IDENTIFIERS:
+            known = codes[codes >= 0]
+            if _FEWEST_IDENTIFIERS <= len(known) <= card and len(np.unique(known)) == len(known):
+                found.append(name)
+    if class_var in found:
+        found.remove(class_var)
+        warn(f"every row has a class {class_var!r} of its own; to learn one, several rows must have it")
+    if found:
+        warn(
+            f"every row has a value of its own in {listed(found)}, as in a column of identifiers; that tells "
+            f"nothing about other rows, so leave such columns out, with dataset.drop(columns={found[:8]!r})"
+        )
+
+
+def check_names(
+    features: Iterable[Hashable], class_var: Hashable, argument: str = "features"
+) -> tuple[Hashable, ...]:
+    """Return feature names as a tuple; they must be unique and the class not among them."""
+    if isinstance(features, str) or not isinstance(features, Iterable):
+        raise TypeError(f"{argument}: expected a list of names, got {features!r}; write [{features!r}]")
+    names = tuple(features)
+    if not all(isinstance(name, Hashable) for name in names):
+        raise TypeError(f"{argument}: expected a list of names, got {listed(names)}")
+    if class_var in names:
+        raise ValueError(f"{argument}: {class_var!r} is the class; leave it out")
+    if len(set(names)) < len(names):
+        twice = [name for i, name in enumerate(names) if name in names[:i]]
+        raise ValueError(f"{argument}: each name may occur once, but these occur again: {listed(twice)}")
+    return names
+
+
+def check_name(name: object, argument: str) -> None:
+    """Raise a TypeError for what cannot name a column."""
+    if not isinstance(name, Hashable):
+        hint = f" {name!r}"
+        if isinstance(name, pd.Series):
+            hint = f"; write {name.name!r}"
+        elif isinstance(name, pd.DataFrame):
+            hint = "; the name of the class goes first, the data second"
+        raise TypeError(f"{argument}: expected the name of a column, got {type(name).__name__}{hint}")
+
+
+def check_class_name(class_var: object) -> None:
+    """Raise a TypeError for what cannot name the class, where no data tells."""
+    check_name(class_var, "class_var")
+    if class_var is None:
+        raise TypeError("class_var: expected the name of a column, got None")
+
+
+def check_levels(data: Dataset, columns: Iterable[Hashable]) -> None:
+    """Raise a ValueError for columns without a single level: nothing can be learned of them."""
+    empty = [name for name in columns if not data.cards[data.positions[name]]]
+    if empty:
+        raise ValueError(
+            f"dataset: no value is known in {listed(empty)}; leave such columns out or, where this is a part "
+            "of the data, make them categories before it is split"
+        )
+
+
+def training_data(
+    dataset: pd.DataFrame | Dataset,
+    class_var: Hashable,
+    columns: Iterable[Hashable] | None = None,
+    *,
+    without_class: str = "drop",
+) -> Dataset:
+    """Encode data to learn from: it has rows and a class; rows without one are dropped or kept."""
+    data = encode_columns(dataset, columns)
+    check_columns([class_var], data.columns, "class_var")
+    column = data.positions[class_var]
+    if not len(data):
+        raise ValueError("dataset: no rows to learn from")
+    if not data.incomplete[column]:
+        return data
+    known = data.codes[column] >= 0
+    lost = len(data) - int(np.count_nonzero(known))
+    if lost == len(data):
+        raise ValueError(f"dataset: the class {class_var!r} is missing in every row")
+    if without_class == "keep":
+        return data
+    warn(f"{lost} of {len(data)} rows have no class {class_var!r} and are left out")
+    return take_rows(data, known)

@@ -1,0 +1,136 @@
+"""Folds of cross-validation: lists of the rows that are tested, the others being trained on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+
+from ..base.messages import listed, warn
+from ..base.randomness import Seed, check_rng
+from .encoding import encode
+
+Rows = NDArray[np.intp]
+Folds = Sequence[ArrayLike] | NDArray[Any]
+
+
+def stratified_folds(y: ArrayLike, k: int, *, rng: Seed = None) -> NDArray[np.intp]:
+    """Deal rows into folds so that every fold has each class in its share.
+
+    Parameters
+    ----------
+    y : (n,) array-like
+        The class of each row, none missing.
+    k : int
+        Number of folds, from 2 to n.
+    rng : int or numpy.random.Generator, optional
+        Seed; the folds are drawn at random.
+
+    Returns
+    -------
+    (n,) array of int
+        The fold of each row, from 0 to k − 1. Fold sizes differ by at most one, and so
+        do the folds' shares of each class.
+
+    Raises
+    ------
+    ValueError
+        If ``k`` is out of range or a class is missing.
+
+    Warns
+    -----
+    UserWarning
+        If a class has fewer than ``k`` rows, so that some folds have none.
+
+    Examples
+    --------
+    >>> from bnclassify import stratified_folds
+    >>> stratified_folds(["a", "a", "b", "b"], k=2, rng=1)
+    array([0, 1, 0, 1])
+    """
+    if isinstance(y, str | pd.DataFrame) or np.ndim(y) != 1:
+        raise TypeError(f"y: expected the class of each row, got {type(y).__name__}")
+    data = encode(pd.Series(y).to_frame("y"))
+    check_k(k, len(data))
+    codes = data.codes[0]
+    if codes.min(initial=0) < 0:
+        raise ValueError(f"y: {np.count_nonzero(codes < 0)} rows have no class; leave them out")
+    return draw_folds(codes, data.levels[0], k, check_rng(rng))
+
+
+def draw_folds(
+    codes: NDArray[Any], levels: Iterable[Any], k: int, rng: np.random.Generator
+) -> NDArray[np.intp]:
+    """Draw stratified folds of rows with these classes; see `stratified_folds`."""
+    check_k(k, len(codes))
+    sizes = np.bincount(codes)
+    small = [str(level) for level, size in zip(levels, sizes, strict=False) if 0 < size < k]
+    if small:
+        warn(f"classes with fewer rows than k={k}, so that some folds have none of them: {listed(small)}")
+    # Classes one after the other, in random order within each, are dealt out like cards.
+    shuffled = rng.permutation(len(codes))
+    order = shuffled[np.argsort(codes[shuffled], kind="stable")]
+    folds = np.empty(len(codes), dtype=np.intp)
+    folds[order] = np.arange(len(codes)) % k
+    return folds
+
+
+def check_k(k: object, rows: int) -> None:
+    """Raise unless ``k`` is a number of folds that this many rows can be dealt into."""
+    if isinstance(k, bool) or not isinstance(k, Integral):
+        raise TypeError(f"k: expected a whole number of folds, got {k!r}")
+    if not 2 <= int(k) <= rows:
+        raise ValueError(f"k: expected a number of folds from 2 to the {rows} rows, got {k}")
+
+
+def fold_rows(folds: Folds, rows: int) -> list[Rows]:
+    """Turn fold numbers of all rows, or lists of rows, into the rows that each fold tests."""
+    if not isinstance(folds, str) and isinstance(folds, Iterator):
+        folds = list(folds)
+    if _is_numbering(folds):
+        numbers = np.asarray(folds)
+        if numbers.shape != (rows,) or not np.issubdtype(numbers.dtype, np.integer):
+            raise ValueError(
+                f"folds: expected a fold number for each of {rows} rows, or a list of arrays of rows to "
+                f"test, got an array of {numbers.dtype} with shape {numbers.shape}"
+            )
+        tests = [np.nonzero(numbers == fold)[0] for fold in np.unique(numbers)]
+    else:
+        tests = [_check_rows(part, rows) for part in folds]
+    if len(tests) < 2 and not (tests and len(tests[0]) < rows):
+        raise ValueError(f"folds: expected at least 2 folds, got {len(tests)}")
+    return tests
+
+
+def _is_numbering(folds: Any) -> bool:
+    if isinstance(folds, str) or not isinstance(folds, Iterable):
+        raise TypeError(
+            "folds: expected an array of fold numbers or a list of arrays of rows to test, "
+            f"got {type(folds).__name__}"
+        )
+    return isinstance(folds, pd.Series) or all(isinstance(part, int | np.generic) for part in folds)
+
+
+def _check_rows(part: ArrayLike, rows: int) -> Rows:
+    if isinstance(part, tuple) and len(part) == 2 and np.ndim(part[0]) == 1:
+        raise ValueError(
+            "folds: expected the rows to test in each fold, got pairs; pass [test for _, test in folds]"
+        )
+    test = np.asarray(part)
+    if test.dtype == bool and test.shape == (rows,):
+        test = np.nonzero(test)[0]
+    if test.ndim == 1 and not 0 < len(test) < rows:
+        raise ValueError(
+            f"folds: each fold must test at least one of the {rows} rows and leave one, got {len(test)}"
+        )
+    if test.ndim != 1 or not np.issubdtype(test.dtype, np.integer):
+        raise ValueError("folds: each fold must be an array of row positions, whole numbers")
+    if test.min() < 0 or test.max() >= rows:
+        raise ValueError(f"folds: row positions go from 0 to {rows - 1}, got {test.min()} to {test.max()}")
+    if len(np.unique(test)) < len(test):
+        raise ValueError("folds: a row is tested twice in one fold")
+    return test.astype(np.intp)

@@ -1,0 +1,1 @@
+"""Structure and parameters in one call, and again on other data."""

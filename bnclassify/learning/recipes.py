@@ -1,0 +1,183 @@
+"""Structure and parameters in one call, and again on other data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Hashable, Mapping
+from copy import deepcopy
+from dataclasses import replace
+from functools import partial
+from inspect import Parameter, signature
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from ..base.messages import listed, suggestion
+from ..frames.encoding import Dataset, check_class_name, check_names, encode_columns, warn_of_identifiers
+from ..model.networks import AODE, BNC, Model, Recipe, check_fitted, vars
+from ..parameters.estimation import check_smooth, lp
+from ..structure.fixed import anb, aode, nb
+from ..structure.search.learners import bsej, fssj, kdb, tan_hc, tan_hcsp
+from ..structure.trees import tan_cl
+
+LEARNERS: dict[str, Callable[..., Model]] = {
+    learner.__name__: learner for learner in (nb, aode, tan_cl, fssj, bsej, tan_hc, tan_hcsp, kdb, anb)
+}
+"""The learners of structure that `bnc` knows by name."""
+
+_NAMED = (Parameter.POSITIONAL_OR_KEYWORD, Parameter.KEYWORD_ONLY)
+"""The kinds of parameters that can be given by name."""
+
+
+def bnc(
+    dag_learner: str | Callable[..., Model],
+    class_var: Hashable,
+    dataset: pd.DataFrame | Dataset,
+    *,
+    smooth: float,
+    dag_args: Mapping[str, Any] | None = None,
+    **lp_args: Any,
+) -> Model:
+    """Learn structure and parameters in one call.
+
+    Parameters
+    ----------
+    dag_learner : str or callable
+        A learner of structure, or its name, such as "tan_cl".
+    class_var : str
+        Name of the class.
+    dataset : pandas.DataFrame or Dataset
+        The data for both.
+    smooth : float
+        As in `lp`.
+    dag_args : dict, optional
+        Further arguments of the learner.
+    **lp_args
+        Further arguments of `lp`, such as ``manb_prior``.
+
+    Returns
+    -------
+    BNC or AODE
+        A model with parameters, the same as ``lp(dag_learner(...), ...)`` gives.
+
+    Raises
+    ------
+    TypeError
+        If the learner has no such argument as one of ``dag_args``, one that it needs is not among
+        them, `lp` has no such argument as one of ``lp_args``, or the learner returns no structure.
+    ValueError
+        If no learner has that name, or ``dag_args`` has the class or the data.
+
+    Warns
+    -----
+    UserWarning
+        As the learner and `lp`.
+
+    Examples
+    --------
+    >>> from bnclassify import bnc, load_car, nparams
+    >>> nparams(bnc("tan_cl", "class", load_car(), smooth=1, dag_args={"score": "aic"}))
+    131
+    """
+    learner = find_learner(dag_learner, "dag_learner")
+    if dag_args is not None and not isinstance(dag_args, Mapping):
+        raise TypeError(f"dag_args: expected a dict of further arguments, got {dag_args!r}")
+    check_class_name(class_var)
+    options = dict(dag_args or {})
+    check_arguments(learner, options, "dag_args", given=("class_var", "dataset"))
+    check_arguments(lp, lp_args, "bnc", given=("x", "dataset", "smooth"))
+    smooth = check_smooth(smooth)
+    ours = learner in LEARNERS.values()
+    if ours and options.get("features") is not None:
+        options["features"] = check_names(options["features"], class_var)
+    names = options.get("features")
+    used = [*names, class_var] if isinstance(names, list | tuple) else None
+    data = encode_columns(dataset, used, named_by="class_var, features")
+    if used is None and class_var in data.columns:
+        warn_of_identifiers(dataset, data, class_var)
+    structure = learner(class_var, dataset=data, **options)
+    if not isinstance(structure, BNC | AODE):
+        raise TypeError(f"dag_learner: expected a function that returns a structure, got {structure!r} of it")
+    if not ours:  # what the user's own function does is to be done again, with what it was given today
+        again = partial(learner, class_var, **deepcopy(options))
+        structure = replace(structure, recipe=Recipe(again))
+    return lp(structure, data, smooth=smooth, **lp_args)
+
+
+def find_learner(learner: object, argument: str) -> Callable[..., Model]:
+    """Return a learner of structure given as a function or by name, or raise."""
+    if callable(learner):
+        return learner
+    if isinstance(learner, str) and learner in LEARNERS:
+        return LEARNERS[learner]
+    raise ValueError(f"{argument}: expected a function or one of {listed(LEARNERS)}, got {learner!r}")
+
+
+def check_arguments(
+    function: Callable[..., Any], arguments: Collection[str], origin: str, given: Collection[str]
+) -> None:
+    """Raise if ``arguments`` are not what a function takes and needs beside those ``given``.
+
+    The first of those given goes by position, so the function may call it as it likes.
+    """
+    again = [name for name in arguments if name in given]
+    if again:
+        raise ValueError(f"{origin}: what is given already cannot be among them; leave out {listed(again)}")
+    takes = list(parameters_of(function).values())[1:]
+    anything = any(parameter.kind is Parameter.VAR_KEYWORD for parameter in takes)
+    named = {p.name: p for p in takes if p.name not in given and p.kind in _NAMED}
+    name = getattr(function, "__name__", repr(function))
+    unknown = [argument for argument in arguments if argument not in named and not anything]
+    if unknown:
+        hint = suggestion(unknown[0], named)
+        if function is lp and origin == "bnc":
+            hint += "; arguments of the learner go into dag_args={...}"
+        raise TypeError(f"{origin}: {name} takes no argument {unknown[0]!r}; {hint}")
+    absent = [
+        argument
+        for argument, parameter in named.items()
+        if parameter.default is Parameter.empty and argument not in arguments
+    ]
+    if absent:
+        raise TypeError(f"{origin}: {name} needs {listed(absent)} too, as in {origin}={{{absent[0]!r}: ...}}")
+
+
+def parameters_of(function: Callable[..., Any]) -> Mapping[str, Parameter]:
+    """Return the parameters of a function; of one written in C that does not tell, anything by name."""
+    try:
+        return signature(function).parameters
+    except ValueError:
+        return signature(_anything).parameters
+
+
+def _anything(*arguments: Any, **named: Any) -> None: ...
+
+
+def relearn(x: Model, data: Dataset, *, dag: bool, rng: np.random.Generator | None = None) -> Model:
+    """Learn a model again on other data by its recipe: structure, if ``dag``, and parameters.
+
+    What draws at random while learning draws from ``rng``, if given.
+    """
+    recipe = check_recipe(x)
+    structure = _call(recipe.structure, rng, dataset=data) if dag else x
+    return _call(recipe.parameters, rng, structure, data)
+
+
+def columns_needed(x: Model, *, dag: bool) -> set[Hashable] | None:
+    """Return the columns that learning a model again looks at; None for all there are."""
+    fixed = getattr(check_recipe(x).structure, "keywords", {}).get("features") is not None
+    return set(vars(x)) if fixed or not dag else None
+
+
+def check_recipe(x: Model) -> Recipe:
+    """Return the recipe of a model with parameters, or raise if it has none."""
+    check_fitted(x)
+    if x.recipe is None or x.recipe.parameters is None:
+        raise ValueError("x: the model does not know how it was learned; learn it with this package's verbs")
+    return x.recipe
+
+
+def _call(step: Any, rng: np.random.Generator | None, *arguments: Any, **named: Any) -> Any:
+    """Call a step of a recipe, with ``rng`` if the step takes it."""
+    takes_rng = rng is not None and "rng" in parameters_of(step)
+    return step(*arguments, **named, **({"rng": rng} if takes_rng else {}))

@@ -1,0 +1,296 @@
+"""Unpruned classification trees, as far as it matters how deep each feature is tested.
+
+Many trees, each on its own sample of rows, grow side by side, level by level: one table counts
+all open nodes of all trees at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, field
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from ..base.arrays import TOLERANCE, Array, xlogx
+from ..frames.encoding import Dataset, features_to_learn, training_data
+
+MAX_DEPTH = 30
+_ALL_SUBSETS = 10  # levels, up to which all splits are tried when there are more than two classes
+_BLOCK_CELLS = 2**22
+_SAMPLED_ROWS = 2**19  # of the trees that grow side by side
+
+Rows = NDArray[np.intp]
+
+
+def min_testing_depths(class_var: Hashable, dataset: pd.DataFrame | Dataset) -> pd.Series[Any]:
+    """Return the shallowest depth at which an unpruned tree tests each feature.
+
+    Parameters
+    ----------
+    class_var : str
+        Name of the class.
+    dataset : pandas.DataFrame or Dataset
+        All columns but the class are features.
+
+    Returns
+    -------
+    pandas.Series
+        Depths by feature, 1 at the root; features that are never tested are left out.
+
+    Raises
+    ------
+    KeyError
+        If ``class_var`` is not a column.
+    ValueError
+        If the data has no rows.
+
+    Warns
+    -----
+    UserWarning
+        If rows have no class; they are left out. If every row has a value of its own in a column.
+
+    Notes
+    -----
+    A node is split in two by the subset of a feature's levels that gains the most information,
+    until all its rows have one class or nothing is gained, at most 30 levels deep. Rows in
+    which the tested feature is missing stay behind. After growing, a split is removed where
+    the subtree below classifies no more rows right than the node alone. With two classes,
+    and with more than 10 levels, levels are ordered and cut; otherwise all subsets are tried.
+
+    References
+    ----------
+    .. [1] Breiman, L., Friedman, J., Olshen, R., Stone, C. (1984). Classification and
+       Regression Trees.
+    .. [2] Coppersmith, D., Hong, S. J., Hosking, J. R. M. (1999). Partitioning nominal
+       attributes in decision trees. Data Mining and Knowledge Discovery 3.
+
+    Examples
+    --------
+    >>> from bnclassify import load_car, min_testing_depths
+    >>> min_testing_depths("class", load_car()).to_dict()
+    {'buying': 3, 'maint': 4, 'doors': 7, 'persons': 1, 'lug_boot': 5, 'safety': 2}
+    """
+    data = training_data(dataset, class_var)
+    features = features_to_learn(dataset, data, class_var)
+    depths = testing_depths(data, features, class_var, [np.arange(len(data))])[0]
+    tested = depths > 0
+    return pd.Series(depths[tested], index=pd.Index(features, tupleize_cols=False)[tested], name="depth")
+
+
+def testing_depths(
+    data: Dataset, features: Sequence[Hashable], class_var: Hashable, samples: Sequence[Rows]
+) -> NDArray[np.int64]:
+    """Return the shallowest tests of features in a tree for each sample of rows.
+
+    Returns
+    -------
+    (samples, features) array of int
+        0 where a tree does not test a feature.
+    """
+    columns = [data.positions[feature] for feature in features]
+    size = max(1, _SAMPLED_ROWS // max(map(len, samples)))
+    depths = []
+    for some in (samples[i : i + size] for i in range(0, len(samples), size)):
+        forest = _Forest(data, columns, data.positions[class_var], some)
+        while forest.grow():
+            pass
+        depths.append(forest.depths())
+    return np.concatenate(depths)
+
+
+@dataclass
+class _Level:
+    """The nodes of one depth, in all trees.
+
+    ``parent`` is the number of a node's parent among the nodes one level up, ``tree`` its tree,
+    ``feature`` what it tests, -1 for a leaf, ``errors`` the rows not of its largest class.
+    """
+
+    parent: Rows
+    tree: Rows
+    errors: Rows
+    feature: Rows = field(default_factory=lambda: np.empty(0, dtype=np.intp))
+
+
+class _Forest:
+    """Trees that grow side by side."""
+
+    def __init__(
+        self, data: Dataset, columns: Sequence[int], class_column: int, samples: Sequence[Rows]
+    ) -> None:
+        rows = np.concatenate(samples)
+        self.n_classes = data.cards[class_column]
+        self.classes = data.codes[class_column].take(rows).astype(np.intp)
+        self.codes = data.codes[list(columns)].take(rows, axis=1)
+        cards = [data.cards[column] for column in columns]
+        self.by_card = {r: [j for j, card in enumerate(cards) if card == r] for r in set(cards) if r > 1}
+        self.n_trees = len(samples)
+        # Of each row: the open node that it is in, and -1 once it has come to rest.
+        self.node = np.repeat(np.arange(self.n_trees), [len(sample) for sample in samples])
+        self.levels = [self._open(np.full(self.n_trees, -1), np.arange(self.n_trees))]
+
+    def _open(self, parent: Rows, tree: Rows) -> _Level:
+        """Open nodes; rows already know which one they are in."""
+        counts = self._class_counts(len(parent))
+        return _Level(parent, tree, errors=counts.sum(axis=1) - counts.max(axis=1))
+
+    def _class_counts(self, n_nodes: int) -> Rows:
+        alive = self.node >= 0
+        cells = self.node[alive] * self.n_classes + self.classes[alive]
+        return np.bincount(cells, minlength=n_nodes * self.n_classes).reshape(n_nodes, self.n_classes)
+
+    def grow(self) -> bool:
+        """Split the nodes of the deepest level; tell whether any was split."""
+        level = self.levels[-1]
+        n_nodes = len(level.parent)
+        gain = np.zeros(n_nodes)
+        level.feature = np.full(n_nodes, -1)
+        goes_left = np.zeros((n_nodes, max(self.by_card, default=1)), dtype=bool)
+        impure = level.errors > 0
+        if impure.any() and len(self.levels) <= MAX_DEPTH:
+            self._retire(~impure)
+            splits = [split for r, js in self.by_card.items() for split in self._best_splits(r, js, n_nodes)]
+            for j, found, left in sorted(splits, key=lambda split: split[0]):
+                better = impure & (found > gain + TOLERANCE)
+                gain[better], level.feature[better] = found[better], j
+                goes_left[better, : left.shape[1]] = left[better]
+        split = level.feature >= 0
+        if not split.any():
+            return False
+        self._send_down(level, goes_left)
+        parent = np.repeat(np.nonzero(split)[0], 2)
+        self.levels.append(self._open(parent, level.tree[parent]))
+        return True
+
+    def _retire(self, done: NDArray[np.bool_]) -> None:
+        """Let the rows of these nodes rest, and forget rows that do."""
+        self.node[done[self.node]] = -1
+        keep = self.node >= 0
+        self.node, self.classes, self.codes = self.node[keep], self.classes[keep], self.codes[:, keep]
+
+    def _send_down(self, level: _Level, goes_left: NDArray[np.bool_]) -> None:
+        """Send rows to the children, numbered two by two; those that cannot go on rest."""
+        rank = np.cumsum(level.feature >= 0) - 1
+        feature = level.feature[self.node]
+        code = self.codes[feature, np.arange(len(feature))]
+        moves = (feature >= 0) & (code >= 0)
+        right = ~goes_left[self.node, np.maximum(code, 0)]
+        self.node = np.where(moves, 2 * rank[self.node] + right, -1)
+        self._retire(np.zeros(1 + 2 * int(rank.max(initial=0) + 1), dtype=bool))
+
+    def _best_splits(
+        self, r: int, features: Sequence[int], n_nodes: int
+    ) -> list[tuple[int, Array, NDArray[np.bool_]]]:
+        """Return the best split of each feature with r levels: its gain and its left side in each node."""
+        ordered = self.n_classes <= 2 or r > _ALL_SUBSETS
+        size = max(1, _BLOCK_CELLS // (n_nodes * r * self.n_classes))
+        result = []
+        for block in (features[i : i + size] for i in range(0, len(features), size)):
+            counts = self._counts(r, block, n_nodes)
+            gain, left = _best_cut(counts) if ordered else _best_subset(counts)
+            result += list(
+                zip(block, gain.reshape(len(block), -1), left.reshape(len(block), -1, r), strict=True)
+            )
+        return result
+
+    def _counts(self, r: int, features: Sequence[int], n_nodes: int) -> Rows:
+        """Count levels and classes in every node, (features · nodes, levels, classes)."""
+        codes = self.codes.take(features, axis=0)
+        cells = codes.astype(np.intp) * self.n_classes
+        cells += self.node * (r * self.n_classes) + self.classes
+        cells += np.arange(len(features))[:, None] * (n_nodes * r * self.n_classes)
+        if codes.min(initial=0) < 0:
+            cells = cells[codes >= 0]
+        counts = np.bincount(cells.ravel(), minlength=len(features) * n_nodes * r * self.n_classes)
+        return counts.reshape(-1, r, self.n_classes)
+
+    def depths(self) -> NDArray[np.int64]:
+        """Prune upwards, and return the shallowest test of each feature in each tree."""
+        errors_below: NDArray[Any] = np.zeros(0)
+        for above, below in zip(self.levels[-2::-1], self.levels[:0:-1], strict=True):
+            subtree = self._subtree_errors(below, errors_below)
+            total = np.bincount(below.parent, weights=subtree, minlength=len(above.parent))
+            above.feature[(above.feature >= 0) & (total >= above.errors)] = -1
+            errors_below = total
+        result = np.zeros((self.n_trees, len(self.codes)), dtype=np.int64)
+        alive = np.ones(self.n_trees, dtype=bool)
+        for depth, level in enumerate(self.levels, start=1):
+            if depth > 1:
+                alive = (alive & (self.levels[depth - 2].feature >= 0))[level.parent]
+            tests = np.nonzero(alive & (level.feature >= 0))[0]
+            trees, features = level.tree[tests], level.feature[tests]
+            new = result[trees, features] == 0
+            result[trees[new], features[new]] = depth
+        return result
+
+    def _subtree_errors(self, level: _Level, errors_below: NDArray[Any]) -> NDArray[Any]:
+        """Errors of the pruned subtree at each node: its own at a leaf, else those of its children."""
+        if not len(errors_below):
+            return level.errors
+        return np.where(level.feature >= 0, errors_below, level.errors)
+
+
+def _information(counts: Array | Rows) -> Array:
+    """Minus the entropy of class counts, over the last axis, times their sum, in nats."""
+    return xlogx(counts).sum(axis=-1) - xlogx(counts.sum(axis=-1))
+
+
+def _best_cut(counts: Rows) -> tuple[Array, NDArray[np.bool_]]:
+    """Order levels by their share of the classes, and cut where the most information is gained.
+
+    Parameters
+    ----------
+    counts : (nodes, levels, classes) array
+
+    Returns
+    -------
+    (nodes,) array, (nodes, levels) array of bool
+        The gain, and which levels go left.
+    """
+    size = counts.sum(axis=2)
+    share = counts / np.maximum(size, 1)[:, :, None]
+    key = share[:, :, 0] if counts.shape[2] <= 2 else _first_component(share, size)
+    order = np.argsort(np.where(size > 0, key, np.inf), axis=1, kind="stable")
+    left = np.cumsum(np.take_along_axis(counts, order[:, :, None], axis=1), axis=1)[:, :-1]
+    gain = _gain(left, counts.sum(axis=1))
+    best = np.argmax(gain >= gain.max(axis=1, keepdims=True) - TOLERANCE, axis=1)
+    rank = np.empty_like(order)
+    np.put_along_axis(rank, order, np.arange(order.shape[1])[None], axis=1)
+    return gain[np.arange(len(gain)), best], rank <= best[:, None]
+
+
+def _first_component(share: Array, size: Rows) -> Array:
+    """Project the class shares of levels, weighted by size, on their first principal component."""
+    weight = size / np.maximum(size.sum(axis=1, keepdims=True), 1)
+    centred = share - (weight[:, :, None] * share).sum(axis=1, keepdims=True)
+    covariance = np.einsum("nl,nlc,nld->ncd", weight, centred, centred)
+    component = np.linalg.eigh(covariance)[1][:, :, -1]
+    return np.einsum("nlc,nc->nl", centred, component)
+
+
+def _best_subset(counts: Rows) -> tuple[Array, NDArray[np.bool_]]:
+    """Try all ways to part the levels in two; see `_best_cut`."""
+    r = counts.shape[1]
+    subsets = np.array([(*side, False) for side in product([False, True], repeat=r - 1)][1:])
+    size = max(1, _BLOCK_CELLS // (len(subsets) * counts.shape[2]))
+    parts = [_best_of(counts[i : i + size], subsets) for i in range(0, len(counts), size)]
+    gains, lefts = zip(*parts, strict=True)
+    return np.concatenate(gains), np.concatenate(lefts)
+
+
+def _best_of(counts: Rows, subsets: NDArray[np.bool_]) -> tuple[Array, NDArray[np.bool_]]:
+    left = np.einsum("sl,nlc->nsc", subsets.astype(np.float64), counts)
+    gain = _gain(left, counts.sum(axis=1))
+    best = np.argmax(gain >= gain.max(axis=1, keepdims=True) - TOLERANCE, axis=1)
+    return gain[np.arange(len(gain)), best], subsets[best]
+
+
+def _gain(left: Array | Rows, total: Rows) -> Array:
+    """Return the information that splits gain, (nodes, splits); -inf where a side is empty."""
+    right = total[:, None] - left
+    gain = _information(left) + _information(right) - _information(total)[:, None]
+    return np.where((left.sum(axis=2) > 0) & (right.sum(axis=2) > 0), gain, -np.inf)

@@ -1,0 +1,153 @@
+"""Neighbours of a structure: the edits that one step of a search may choose from.
+
+Features go by number here. A structure maps each of its features to its feature parents. An
+edit maps the features whose family it changes to their new parents, or to None where the
+feature is removed. All here are pure functions; edits come in the order in which ties are decided.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import combinations
+
+from ...base.graphs import components
+
+Parents = tuple[int, ...]
+Structure = Mapping[int, Parents]
+Edit = Mapping[int, Parents | None]
+
+
+def apply(structure: Structure, edit: Edit) -> dict[int, Parents]:
+    """Return the structure after an edit; what it adds comes last.
+
+    >>> apply({0: (), 1: ()}, {0: (1,), 2: ()})
+    {0: (1,), 1: (), 2: ()}
+    """
+    changed = {**structure, **edit}
+    return {feature: parents for feature, parents in changed.items() if parents is not None}
+
+
+def ancestors(structure: Structure, feature: int) -> set[int]:
+    """Return a feature and all that it descends from.
+
+    >>> sorted(ancestors({0: (1,), 1: (2,), 2: ()}, 0))
+    [0, 1, 2]
+    """
+    found, open_ends = {feature}, [feature]
+    while open_ends:
+        above = set(structure[open_ends.pop()]) - found
+        found |= above
+        open_ends.extend(above)
+    return found
+
+
+def _groups(structure: Structure) -> list[Parents]:
+    """Return the groups of a semi-naive structure: its components."""
+    return [tuple(group) for group in components(structure)]
+
+
+def additions_and_joins(structure: Structure, features: Sequence[int]) -> list[Edit]:
+    """Add a feature alone, or with all members of a group as its parents (FSSJ).
+
+    >>> additions_and_joins({1: ()}, [0, 1, 2])
+    [{0: ()}, {2: ()}, {0: (1,)}, {2: (1,)}]
+    """
+    absent = [feature for feature in features if feature not in structure]
+    groups = _groups(structure)
+    additions: list[Edit] = [{feature: ()} for feature in absent]
+    joins: list[Edit] = [{feature: group} for feature in absent for group in groups]
+    return additions + joins
+
+
+def removals_and_joins(structure: Structure) -> list[Edit]:
+    """Remove a feature, or join two groups: the later one's members become parents of the other's (BSEJ).
+
+    >>> removals_and_joins({0: (), 1: ()})
+    [{0: None}, {1: None}, {0: (1,)}]
+    """
+    removals: list[Edit] = [
+        {
+            gone: None,
+            **{
+                feature: tuple(p for p in parents if p != gone)
+                for feature, parents in structure.items()
+                if gone in parents
+            },
+        }
+        for gone in structure
+    ]
+    joins: list[Edit] = [
+        {feature: (*structure[feature], *later) for feature in earlier}
+        for earlier, later in combinations(_groups(structure), 2)
+    ]
+    return removals + joins
+
+
+def arcs_to(structure: Structure, parents: Sequence[int], children: Sequence[int]) -> list[tuple[int, int]]:
+    """Return the new arcs (parent, child) that close no cycle, parent by parent.
+
+    >>> arcs_to({0: (1,), 1: (), 2: ()}, [0], [1, 2])
+    [(0, 2)]
+    """
+    above = {parent: ancestors(structure, parent) for parent in parents}
+    return [
+        (parent, child)
+        for parent in parents
+        for child in children
+        if child not in above[parent] and parent not in structure[child]
+    ]
+
+
+def _add_arcs(structure: Structure, arcs: Sequence[tuple[int, int]]) -> list[Edit]:
+    return [{child: (*structure[child], parent)} for parent, child in arcs]
+
+
+def orphans(structure: Structure) -> list[int]:
+    """Return the features that have no feature parent."""
+    return [feature for feature, parents in structure.items() if not parents]
+
+
+def tree_arcs(structure: Structure) -> list[Edit]:
+    """Add an arc to a feature without a feature parent (TAN hill climbing).
+
+    Between two such features either direction gives an equivalent structure; the arc from
+    the later to the earlier one stands for both.
+
+    >>> tree_arcs({0: (), 1: ()})
+    [{0: (1,)}]
+    """
+    free = orphans(structure)
+    place = {feature: i for i, feature in enumerate(free)}
+    others = [feature for feature in structure if feature not in place]
+    from_free = [arc for arc in arcs_to(structure, free, free) if place[arc[1]] < place[arc[0]]]
+    return _add_arcs(structure, arcs_to(structure, others, free) + from_free)
+
+
+def superparents(structure: Structure) -> list[Edit]:
+    """Make a feature the parent of every feature without a feature parent that it can have (TAN-HCSP).
+
+    >>> superparents({0: (), 1: (), 2: (0,)})
+    [{1: (0,)}, {0: (1,)}, {1: (2,)}]
+    """
+    free = orphans(structure)
+    candidates = [
+        {child: (parent,) for _, child in arcs_to(structure, [parent], free)} for parent in structure
+    ]
+    return [edit for edit in candidates if edit]
+
+
+def dependence_arcs(structure: Structure, k: int) -> list[Edit]:
+    """Add an arc to a feature with fewer than ``k`` feature parents (k-dependence).
+
+    Arcs from features that can take no more come first; those from a feature that can go
+    round the others in order, starting behind it.
+
+    >>> dependence_arcs({0: (), 1: ()}, 1)
+    [{1: (0,)}, {0: (1,)}]
+    """
+    free = [feature for feature, parents in structure.items() if len(parents) < k]
+    full = [feature for feature, parents in structure.items() if len(parents) >= k]
+    around = [
+        arc for i, parent in enumerate(free) for arc in arcs_to(structure, [parent], free[i + 1 :] + free[:i])
+    ]
+    return _add_arcs(structure, arcs_to(structure, full, free) + around)
