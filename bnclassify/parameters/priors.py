@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import prod
-from numbers import Real
 from typing import Any, Protocol
 
 from ..base.arrays import Array, normalize
-from ..base.messages import plain
 
 
 class Prior(Protocol):

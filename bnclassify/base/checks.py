@@ -1,0 +1,67 @@
+"""Checks of arguments, each with one wording; what they return is a value of Python's own."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from math import inf, isfinite
+from numbers import Integral, Real
+from typing import Any
+
+from .messages import listed, plain
+
+
+def check_whole(
+    argument: str, value: object, least: int = 0, most: float = inf, *, what: str = "a whole number"
+) -> int:
+    """Return a whole number within bounds, or raise.
+
+    >>> check_whole("k", 5, least=2)
+    5
+    >>> check_whole("k", 1, least=2)
+    Traceback (most recent call last):
+    ValueError: k: expected a whole number, at least 2, got 1
+    """
+    if isinstance(value, bool) or not isinstance(value, Integral):
+        raise TypeError(f"{argument}: expected {what}, got {value!r}")
+    if not least <= int(value) <= most:
+        bounds = f"at least {least:,}" if most == inf else f"{least:,} to {most:,}"
+        raise ValueError(f"{argument}: expected {what}, {bounds}, got {value!r}")
+    return int(value)
+
+
+def check_real(argument: str, value: object, least: float = -inf, *, what: str = "a finite number") -> Any:
+    """Return a finite number of at least ``least``, or raise.
+
+    >>> check_real("epsilon", 0.5, least=0)
+    0.5
+    """
+    number = plain(value)
+    if isinstance(number, bool) or not isinstance(number, Real):
+        raise TypeError(f"{argument}: expected {what}, got {value!r}")
+    if not (isfinite(number) and number >= least):
+        bound = "" if least == -inf else f", {least:g} or more"
+        raise ValueError(f"{argument}: expected {what}{bound}, got {value!r}")
+    return number
+
+
+def check_flag(argument: str, value: object) -> bool:
+    """Return True or False, or raise.
+
+    >>> check_flag("mean", 1)
+    Traceback (most recent call last):
+    TypeError: mean: expected True or False, got 1
+    """
+    if not isinstance(value, bool):
+        raise TypeError(f"{argument}: expected True or False, got {value!r}")
+    return value
+
+
+def check_choice(argument: str, value: object, choices: Collection[str]) -> str:
+    """Return one of some words, or raise.
+
+    >>> check_choice("score", "aic", ["aic", "bic"])
+    'aic'
+    """
+    if not isinstance(value, str) or value not in choices:
+        raise ValueError(f"{argument}: expected one of {listed(choices, most=20)}, got {value!r}")
+    return value
