@@ -38,7 +38,7 @@ def check_real(argument: str, value: object, least: float = -inf, *, what: str =
     number = plain(value)
     if isinstance(number, bool) or not isinstance(number, Real):
         raise TypeError(f"{argument}: expected {what}, got {value!r}")
-    if not (isfinite(number) and number >= least):
+    if not (isfinite(number) and float(number) >= least):
         bound = "" if least == -inf else f", {least:g} or more"
         raise ValueError(f"{argument}: expected {what}{bound}, got {value!r}")
     return number
