@@ -33,37 +33,28 @@ from .examples.loading import load_car, load_voting
 from .exchange.bif import read_bif, write_bif
 from .exchange.libraries import to_networkx, to_pgmpy, to_pyagrum
 from .frames.discretization import Discretizer, discretize
-from .frames.encoding import Dataset, encode
+from .frames.encoding import encode
 from .frames.folding import stratified_folds
-from .learning.recipes import bnc
-from .model.networks import (
-    AODE,
-    BNC,
+from .frames.schema import Dataset
+from .learning.calls import bnc
+from .model.ensembles import AODE, Ensemble
+from .model.forms import is_anb, is_aode, is_nb, is_ode, is_semi_naive
+from .model.networks import BNC
+from .model.questions import (
     class_var,
     classes,
     families,
+    feature_families,
     features,
     members,
+    modelstring,
     narcs,
     nparams,
-    params,
     values,
     vars,
 )
-from .model.questions import (
-    cpt,
-    em_objectives,
-    feature_families,
-    feature_weights,
-    greedy_scores,
-    is_anb,
-    is_aode,
-    is_nb,
-    is_ode,
-    is_semi_naive,
-    manb_arc_posterior,
-    modelstring,
-)
+from .model.tables import cpt, params
+from .model.traces import em_objectives, feature_weights, greedy_scores, manb_arc_posterior
 from .parameters.estimation import lp
 from .parameters.trees import min_testing_depths
 from .plotting.charts import plot_cpt, plot_cv, plot_explanation, plot_scores, plot_weights
@@ -79,6 +70,7 @@ __all__ = [
     "BNC",
     "Dataset",
     "Discretizer",
+    "Ensemble",
     "accuracy",
     "anb",
     "aode",

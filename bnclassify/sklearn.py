@@ -17,8 +17,9 @@ from .frames.cutting import METHODS
 from .frames.discretization import discretize
 from .frames.encoding import encode_columns
 from .inference.joint import log_joint
-from .learning.recipes import bnc, check_arguments, find_learner, parameters_of
-from .model.networks import Model, features
+from .learning.calls import bnc, check_arguments, find_learner, parameters_of
+from .model.kinds import Model
+from .model.questions import features
 from .parameters.estimation import lp
 
 try:

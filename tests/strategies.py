@@ -53,6 +53,15 @@ def networks(draw: st.DrawFn, frame: pd.DataFrame, *, max_parents: int = 3) -> b
 
 
 @st.composite
+def graphs(draw: st.DrawFn, frame: pd.DataFrame, *, max_parents: int = 3) -> bn.BNC:
+    """A random acyclic graph over all columns of a data frame, the class anywhere in it."""
+    parents = draw(arcs(list(frame.columns), max_parents=max_parents))
+    text = "".join(f"[{v}|{':'.join(parents[v])}]" if parents[v] else f"[{v}]" for v in frame.columns)
+    x = bn.from_modelstring(text, "class")
+    return replace(x, levels=tuple(tuple(frame[v].cat.categories) for v in bn.vars(x)))
+
+
+@st.composite
 def models(draw: st.DrawFn, names: st.SearchStrategy[str], labels: st.SearchStrategy[list[object]]) -> bn.BNC:
     """A random augmented naive Bayes with random tables, its names and labels drawn as well."""
     class_var, *features = draw(st.lists(names, min_size=1, max_size=5, unique_by=str.casefold))

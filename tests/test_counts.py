@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import bnclassify as bn
 from bnclassify.frames import counting as counts
-from bnclassify.model import networks as model
+from bnclassify.inference import stacking
 
 from .strategies import frames
 
@@ -122,10 +122,10 @@ def test_an_ensemble_by_products_and_by_networks(
     data = some_data(missing)
     x = bn.lp(bn.aode("x12", data), data, smooth=smooth)
     by_products = bn.predict(x, data, prob=True)
-    assert x.has_few_levels
-    monkeypatch.setattr(model, "_FEW_LEVELS", 1)
+    assert stacking.few_levels(x)
+    monkeypatch.setattr(stacking, "_FEW_LEVELS", 1)
     y = bn.lp(bn.aode("x12", data), data, smooth=smooth)
-    assert not y.has_few_levels
+    assert not stacking.few_levels(y)
     for one, other in zip(bn.members(x), bn.members(y), strict=True):
         assert all(map(np.array_equal, one.cpts, other.cpts))
     pd.testing.assert_frame_equal(bn.predict(y, data, prob=True), by_products, rtol=1e-12, atol=1e-300)
@@ -136,7 +136,7 @@ def test_a_row_impossible_under_all_classes(few_levels: bool, monkeypatch: pytes
     column = ["x", "x", "v", "v", "m", "m"]
     frame = pd.DataFrame({"a": column, "b": column, "c": column, "y": column})
     if not few_levels:
-        monkeypatch.setattr(model, "_FEW_LEVELS", 1)
+        monkeypatch.setattr(stacking, "_FEW_LEVELS", 1)
     x = bn.lp(bn.aode("y", frame), frame, smooth=0)
     row = pd.DataFrame({"a": ["x"], "b": ["v"], "c": ["m"], "y": ["x"]})
     assert bn.loglik(x, row) == -np.inf
@@ -144,7 +144,7 @@ def test_a_row_impossible_under_all_classes(few_levels: bool, monkeypatch: pytes
 
 
 def rows_of(data: bn.Dataset, rows: np.ndarray) -> bn.Dataset:
-    return bn.Dataset(data.columns, data.levels, data.codes[:, rows], data.index[rows])
+    return bn.Dataset(data.schema, data.codes[:, rows], data.index[rows])
 
 
 @pytest.mark.parametrize("learner", [bn.nb, bn.tan_cl, bn.aode])

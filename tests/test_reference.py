@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import numpy as np
 import pytest
 
 import bnclassify as bn
 
 from .conftest import read_reference, reference_frame
+from .oracles import as_array, close
 
 NAMES = ["car", "voting_complete", "voting"]
 STRUCTURES = ["nb", "tan_cl_loglik", "tan_cl_aic", "tan_cl_bic"]
-
-
-def close(value: Any, expected: Any) -> None:
-    """Equal to 1e-9 relative; what R gives as 0 may be rounding noise."""
-    np.testing.assert_allclose(value, expected, rtol=1e-9, atol=1e-13)
 
 
 def structure(name: str, learner: str) -> bn.BNC:
@@ -25,10 +18,6 @@ def structure(name: str, learner: str) -> bn.BNC:
     if learner == "nb":
         return bn.nb(class_var, frame)
     return bn.tan_cl(class_var, frame, score=learner.removeprefix("tan_cl_"))
-
-
-def as_array(table: dict[str, Any]) -> np.ndarray:
-    return np.reshape(table["column_major"], table["dim"], order="F")
 
 
 @pytest.mark.parametrize("name", NAMES)

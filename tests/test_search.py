@@ -436,7 +436,7 @@ def test_features_for_the_learner_of_bnc(car: pd.DataFrame) -> None:
     for features, error, message in (
         ("safety", TypeError, r"features: expected a list of names, got 'safety'; write \['safety'\]"),
         (3, TypeError, "features: expected a list of names, got 3"),
-        (["safty"], KeyError, "class_var, features: no column 'safty'.*did you mean 'safety'"),
+        (["safty"], KeyError, "features: no column 'safty'.*did you mean 'safety'"),
     ):
         with pytest.raises(error, match=message):
             bn.bnc("nb", "class", car, smooth=1, dag_args={"features": features})

@@ -89,9 +89,10 @@ def test_modelstring_reads_back(data: st.DataObject) -> None:
         ("class a", "expected brackets"),
         ("[class] [a|class", "expected brackets"),
         ("[class] [a|class] [a|class]", "one bracket only"),
-        ("[class] [a]", "'a' does not have the class"),
         ("[a|class]", "expected a bracket"),
-        ("[class|a] [a|class]", "expected a bracket"),
+        ("[class] [a|b]", "the parent 'b' of 'a' is no variable"),
+        ("[class] [b] [a|b:b]", "a parent of 'a' is named twice"),
+        ("[class|a] [a|class]", "the arcs form a cycle: .*class"),
     ],
 )
 def test_modelstrings_that_cannot_be_read(text: str, message: str) -> None:

@@ -21,8 +21,8 @@ from bnclassify.parameters.discrimination import objective_of
 from bnclassify.parameters.trees import testing_depths as depths_of_trees
 
 from .conftest import read_reference, reference_frame
+from .oracles import as_array, close
 from .strategies import frames, networks, smooths
-from .test_reference import as_array, close
 
 NAMES = ["car", "voting_complete", "voting"]
 
@@ -215,7 +215,7 @@ def test_one_of_them_at_a_time(car: pd.DataFrame) -> None:
     x = bn.nb("class", car)
     with pytest.raises(ValueError, match="awnb_trees, wanbia: only one"):
         bn.lp(x, car, smooth=1, awnb_trees=3, wanbia=True)
-    with pytest.raises(ValueError, match="awnb_trees: expected at least 1"):
+    with pytest.raises(ValueError, match="awnb_trees: expected a whole number of trees, at least 1"):
         bn.lp(x, car, smooth=1, awnb_trees=0)
     with pytest.raises(TypeError, match="awnb_trees: expected a whole number"):
         bn.lp(x, car, smooth=1, awnb_trees="ten")
@@ -232,7 +232,7 @@ def test_questions_say_which_argument_makes_the_answer(car: pd.DataFrame) -> Non
     with pytest.raises(ValueError, match=r"awnb_trees.*wanbia=True"):
         bn.feature_weights(x)
     weighted = bn.lp(x, car, smooth=1, awnb_trees=2, rng=0)
-    assert bn.lp(weighted, car, smooth=1).weights is None
+    assert bn.lp(weighted, car, smooth=1).learned == {}
 
 
 def test_the_class_alone() -> None:

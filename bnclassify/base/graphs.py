@@ -26,11 +26,36 @@ def find_cycle(parents: Mapping[Vertex, Sequence[Vertex]]) -> list[Vertex]:
     >>> find_cycle({"a": ["b"]})
     []
     """
+    if is_acyclic(parents):
+        return []
     try:
         TopologicalSorter(parents).prepare()
     except CycleError as error:
         return list(error.args[1])
     return []
+
+
+def is_acyclic(parents: Mapping[Vertex, Sequence[Vertex]]) -> bool:
+    """Whether no vertex is reached from itself.
+
+    >>> is_acyclic({"a": ["b"], "b": []}), is_acyclic({"a": ["b"], "b": ["a"]})
+    (True, False)
+    """
+    waits_for = {vertex: len(above) for vertex, above in parents.items()}
+    children: dict[Vertex, list[Vertex]] = {vertex: [] for vertex in parents}
+    for vertex, above in parents.items():
+        for parent in above:
+            children.setdefault(parent, []).append(vertex)
+            waits_for.setdefault(parent, 0)
+    free = [vertex for vertex, n in waits_for.items() if not n]
+    done = 0
+    while free:
+        done += 1
+        for child in children[free.pop()]:
+            waits_for[child] -= 1
+            if not waits_for[child]:
+                free.append(child)
+    return done == len(waits_for)
 
 
 def layers(parents: Mapping[Vertex, Sequence[Vertex]]) -> list[list[Vertex]]:

@@ -1,31 +1,45 @@
-"""Immutable values: a base for frozen dataclasses whose arrays cannot be written to."""
+"""Immutable values: a base for frozen dataclasses whose arrays and mappings cannot be written to."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import fields
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
+
+EMPTY: Mapping[str, Any] = MappingProxyType({})
+"""A mapping of nothing, for fields that are empty by default."""
 
 
 class Immutable:
     """Base of the package's frozen dataclasses.
 
-    Arrays among the fields, or in tuples among them, become read-only, and stay so
-    when the value is copied or unpickled, because both build it anew from its fields.
+    Arrays among the fields, or in tuples or mappings among them, become read-only, and mappings
+    are copied and closed. They stay so when the value is copied or unpickled, because both build
+    it anew from its fields.
     """
 
     def __post_init__(self) -> None:
-        for value in vars(self).values():
-            for item in value if isinstance(value, tuple) else (value,):
-                lock(item)
+        for name, value in list(vars(self).items()):
+            if isinstance(value, Mapping):
+                object.__setattr__(self, name, MappingProxyType(dict(value)))
+                lock(tuple(value.values()))
+            lock(value)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), tuple(getattr(self, field.name) for field in fields(self))  # type: ignore[arg-type]
+        return type(self), tuple(_open(getattr(self, field.name)) for field in fields(self))  # type: ignore[arg-type]
+
+
+def _open(value: Any) -> Any:
+    """Return a closed mapping as a dict, which can be pickled; else the value itself."""
+    return dict(value) if isinstance(value, MappingProxyType) else value
 
 
 def lock(value: object) -> None:
-    """Make an array read-only, and what it is a view of."""
-    while isinstance(value, np.ndarray):
-        value.setflags(write=False)
-        value = value.base
+    """Make an array, or those in a tuple, read-only, and what they are views of."""
+    for item in value if isinstance(value, tuple) else (value,):
+        while isinstance(item, np.ndarray):
+            item.setflags(write=False)
+            item = item.base

@@ -13,19 +13,13 @@ from pandas.api.extensions import ExtensionArray
 from ..base import graphs as graph
 from ..base.arrays import Array, Codes, first_best, log_normalize, log_sum_exp
 from ..base.messages import listed
-from ..frames.encoding import Dataset, check_columns, encode_columns
+from ..frames.encoding import check_columns, encode_columns
 from ..frames.matching import check_unseen, match
+from ..frames.schema import Dataset, Schema
 from ..inference.joint import joint_of_codes
-from ..model.networks import (
-    BNC,
-    Model,
-    augmenting_parents,
-    check_fitted,
-    class_var,
-    classes,
-    features,
-    values,
-)
+from ..model.kinds import Model, check_fitted
+from ..model.networks import BNC
+from ..model.questions import class_var, classes, features, values
 
 
 @dataclass(frozen=True)
@@ -214,7 +208,7 @@ def _encode_row(row: object, names: Sequence[Hashable]) -> Dataset:
             raise TypeError(f"row: expected one value of {name!r}, got {given[name]!r}")
     levels = tuple(() if is_missing(given[name]) else (given[name],) for name in names)
     codes = np.array([len(labels) - 1 for labels in levels], dtype=np.int8)[:, None]
-    return Dataset(tuple(names), levels, codes, pd.RangeIndex(1))
+    return Dataset(Schema(tuple(names), levels), codes, pd.RangeIndex(1))
 
 
 def is_missing(value: Any) -> bool:
@@ -228,7 +222,7 @@ def _order(x: Model) -> list[int]:
     if not isinstance(x, BNC):
         return list(range(len(names)))
     position = {name: i for i, name in enumerate(names)}
-    return [position[name] for layer in graph.layers(augmenting_parents(x)) for name in layer]
+    return [position[name] for layer in graph.layers(x.feature_parents) for name in layer]
 
 
 def _sequential_joint(x: Model, codes: Codes, order: Sequence[int]) -> Array:
@@ -282,7 +276,7 @@ def _log_odds(logs: Array, c: int, others: list[int]) -> Array:
 
 def _parents(x: Model, known: Mapping[Hashable, Any]) -> list[str]:
     """Write the values of the feature parents of each variable."""
-    above = augmenting_parents(x) if isinstance(x, BNC) else {}
+    above = x.feature_parents if isinstance(x, BNC) else {}
     return [", ".join(describe(p, known[p]) for p in above.get(v, ())) for v in known]
 
 

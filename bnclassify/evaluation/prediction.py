@@ -9,10 +9,12 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from ..base.arrays import first_best, log_normalize
-from ..frames.encoding import Dataset, encode_columns
+from ..frames.encoding import encode_columns
 from ..frames.matching import check_unseen
+from ..frames.schema import Dataset
 from ..inference.joint import log_joint
-from ..model.networks import AODE, BNC, Model, check_fitted, class_var, classes, features
+from ..model.kinds import Model, check_fitted
+from ..model.questions import class_var, classes, features
 
 
 def predict(
@@ -103,7 +105,7 @@ def accuracy(predicted: ArrayLike, actual: ArrayLike) -> float:
     >>> accuracy(predict(lp(nb("class", car), car, smooth=1), car), car["class"])
     0.8709490740740741
     """
-    if isinstance(predicted, BNC | AODE) or isinstance(actual, pd.DataFrame):
+    if isinstance(predicted, Model) or isinstance(actual, pd.DataFrame):
         raise TypeError(
             "predicted, actual: expected labels; write accuracy(predict(x, df), df[class_var(x)])"
         )

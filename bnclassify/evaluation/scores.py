@@ -10,10 +10,13 @@ import pandas as pd
 
 from ..base.arrays import Array, Codes, log_normalize
 from ..frames.counting import mutual_information
-from ..frames.encoding import Dataset, encode_columns
+from ..frames.encoding import encode_columns
 from ..frames.matching import scoring_classes
+from ..frames.schema import Dataset
 from ..inference.joint import log_joint
-from ..model.networks import BNC, Model, check_fitted, check_single, class_var, classes, nparams, vars
+from ..model.kinds import Model, check_fitted
+from ..model.networks import BNC, check_single
+from ..model.questions import class_var, classes, nparams, vars
 
 
 def _log_joint_and_classes(x: Model, dataset: pd.DataFrame | Dataset) -> tuple[Array, Codes]:

@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from tqdm.auto import tqdm
 
-from ..base.arrays import first_best
 from ..base.messages import listed
 from ..base.randomness import Seed, check_rng
-from ..frames.encoding import Dataset, check_columns, encode_columns, take_rows
+from ..frames.encoding import check_columns, check_levels, encode_columns
 from ..frames.folding import Folds, Rows, draw_folds, fold_rows
 from ..frames.matching import scoring_classes
+from ..frames.schema import Dataset, take_columns, take_rows
+from ..frames.training import TrainingData
 from ..inference.joint import log_joint
-from ..learning.recipes import check_recipe, columns_needed, relearn
-from ..model.networks import AODE, BNC, Model, class_var, classes, of_estimator
+from ..inference.metrics import ACCURACY
+from ..learning.repetition import check_recipe, columns_needed, relearn
+from ..model.kinds import Model, of_estimator
+from ..model.questions import class_var, classes
 
 
 def cv(
@@ -99,16 +102,18 @@ def cv(
     needed = [columns_needed(model, dag=dag) for model in models.values()]
     data = encode_columns(dataset, None if None in needed else set().union(*filter(None, needed)))
     check_columns([target], data.columns, "dataset")
-    actual = scoring_classes(data, target, data.levels[data.positions[target]])
+    check_levels(data, data.columns)
+    data = take_columns(data, (*(name for name in data.columns if name != target), target))
+    actual = scoring_classes(data, target, data.levels[-1])
     tests = (
-        fold_rows(draw_folds(actual, data.levels[data.positions[target]], k, generator), len(data))
+        fold_rows(draw_folds(actual, data.levels[-1], k, generator), len(data))
         if folds is None
         else fold_rows(folds, len(data))
     )
     results = np.empty((len(tests), len(models)))
     with tqdm(total=results.size, disable=not progress, desc="cv", unit=" models") as bar:
         for i, test in enumerate(tests):
-            trained, tested = _split(data, test)
+            trained, tested = _split(data, test, target)
             # Each model gets a generator of its own, so it does not matter what stands beside it.
             seed = None if rng is None else int(generator.integers(2**63))
             for j, model in enumerate(models.values()):
@@ -125,12 +130,12 @@ def cv(
     if not mean:
         return table
     means = table.mean()
-    return float(means.iloc[0]) if isinstance(x, BNC | AODE) else means
+    return float(means.iloc[0]) if isinstance(x, Model) else means
 
 
 def _as_dict(x: object) -> dict[Any, Model]:
     """Return models by name or number, all with parameters and of one class."""
-    if isinstance(x, BNC | AODE):
+    if isinstance(x, Model):
         models: dict[Any, Any] = {0: x}
     elif isinstance(x, Mapping):
         models = dict(x)
@@ -150,13 +155,14 @@ def _as_dict(x: object) -> dict[Any, Model]:
     return models
 
 
-def _split(data: Dataset, test: Rows) -> tuple[Dataset, Dataset]:
+def _split(data: Dataset, test: Rows, target: Hashable) -> tuple[TrainingData, Dataset]:
     """Return the rows that a fold trains on, and those that it tests."""
     tested = np.zeros(len(data), dtype=bool)
     tested[test] = True
-    return take_rows(data, ~tested), take_rows(data, test)
+    trained = take_rows(data, ~tested)
+    return TrainingData(trained.schema, trained.codes, trained.index, target), take_rows(data, test)
 
 
 def _accuracy(x: Model, data: Dataset) -> float:
     actual = scoring_classes(data, class_var(x), classes(x))
-    return float(np.mean(first_best(log_joint(x, data)) == actual))
+    return ACCURACY.measure(log_joint(x, data), actual)

@@ -12,12 +12,16 @@ from pathlib import Path
 from typing import Any
 
 from ..base.arrays import Array
-from ..base.graphs import find_cycle
 from ..base.messages import listed, suggestion
-from ..frames.encoding import Dataset, check_class_name
-from ..model.networks import BNC, Family, Model, check_single, params, values, vars
+from ..frames.encoding import check_class_name
+from ..frames.schema import Dataset
+from ..model.kinds import Model
+from ..model.networks import BNC, Family, check_single
+from ..model.questions import values, vars
+from ..model.recipes import Step
+from ..model.tables import params
 from ..parameters.estimation import lp
-from ..structure.fixed import anb
+from ..structure.fixed import fixed_again, fixed_network
 from .grammar import Declared, Table, fail, parse
 from .tables import read_table
 
@@ -178,7 +182,7 @@ def read_bif(path: str | os.PathLike[str], class_var: Hashable) -> BNC:
     path : str or path
         A file of `write_bif`, bnlearn, pgmpy, pyAgrum or another program.
     class_var : str
-        Which of the variables is the class. It must be a parent of all others.
+        Which of the variables is the class. It may have parents, and need not be a parent of all.
 
     Returns
     -------
@@ -195,7 +199,7 @@ def read_bif(path: str | os.PathLike[str], class_var: Hashable) -> BNC:
         If ``path`` is no name of a file, or ``class_var`` no name.
     ValueError
         If the file breaks the rules of the format, or a table would be too large; the message
-        tells the line. If its network is no augmented naive Bayes; the message tells the variable.
+        tells the line. If its arcs form a cycle.
 
     Notes
     -----
@@ -250,20 +254,17 @@ def read_bif(path: str | os.PathLike[str], class_var: Hashable) -> BNC:
         for word, (family, table) in _read_tables(tables, variables, source).items()
     }
     parents = {name: found[name][0][1:] for name in levels}
-    _check_augmented(parents, class_var, source)
-    del parents[class_var]
-    inner = {name: [p for p in above if p != class_var] for name, above in parents.items()}
-    structure = anb(class_var, inner, features=inner)
+    structure = fixed_network(class_var, parents, Step("read_bif", fixed_again), origin=source)
     return replace(
         structure,
         levels=tuple(levels[name] for name in vars(structure)),
         cpts=tuple(_ordered(family, *found[family[0]]) for family in structure.families),
-        recipe=structure.recipe and replace(structure.recipe, parameters=_tables_of_a_file),
+        recipe=structure.recipe and replace(structure.recipe, parameters=Step("read_bif", _tables_again)),
     )
 
 
-def _tables_of_a_file(x: Model, dataset: Dataset) -> Model:
-    """Stand for the tables that a file gave: it does not tell how, so learn them in the usual way."""
+def _tables_again(x: Model, dataset: Dataset) -> Model:
+    """Learn tables anew in the usual way: a file does not tell how its own were made."""
     return lp(x, dataset, smooth=1)
 
 
@@ -326,24 +327,6 @@ def _read_tables(
     if absent:
         raise ValueError(f"{source}: expected probabilities of every variable, got none of {listed(absent)}")
     return found
-
-
-def _check_augmented(parents: Mapping[Hashable, Family], class_var: Hashable, source: str) -> None:
-    """Raise if a network is no augmented naive Bayes."""
-    if parents[class_var]:
-        raise ValueError(
-            f"class_var: {class_var!r} has parents in {source}, {listed(parents[class_var])}; the class of "
-            "an augmented naive Bayes has none"
-        )
-    without = [name for name, above in parents.items() if name != class_var and class_var not in above]
-    if without:
-        raise ValueError(
-            f"class_var: {class_var!r} is no parent of {listed(without)} in {source}; the class of an "
-            "augmented naive Bayes is a parent of all features"
-        )
-    cycle = find_cycle(parents)
-    if cycle:
-        raise ValueError(f"{source}: the arcs form a cycle: {' -> '.join(map(str, cycle))}")
 
 
 def _ordered(family: Family, there: Family, table: Array) -> Array:

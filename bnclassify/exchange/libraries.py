@@ -8,8 +8,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from ..base.messages import listed
-from ..model.networks import BNC, check_single, params, values, vars
-from ..model.questions import cpt
+from ..model.networks import BNC, check_single
+from ..model.questions import values, vars
+from ..model.tables import cpt, params
 
 if TYPE_CHECKING:
     import networkx

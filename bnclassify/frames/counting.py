@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy.special import xlogy
 
 from ..base.arrays import Array, Codes, xlogx
-from .encoding import Dataset, code_type
+from .schema import Dataset, code_type
 
 MAX_CELLS = 2**27
 """A table may have this many cells (1 GiB) before it is refused."""

@@ -15,7 +15,8 @@ from ..base.arrays import Array, Codes
 from ..base.immutable import Immutable
 from ..base.messages import listed
 from .cutting import METHODS, cut_points
-from .encoding import check_columns, check_frame, check_names, encode_columns, warn_of_identifiers
+from .encoding import check_columns, check_frame, check_names, encode_columns
+from .training import warn_of_identifiers
 
 # What pandas calls the values of a column that can be cut.
 _FLOATS = ("floating", "mixed-integer-float", "decimal")
@@ -253,7 +254,7 @@ def _class_codes(frame: pd.DataFrame, class_var: Hashable | None, method: str) -
     codes = data.codes[0]
     if len(codes) and codes.max() < 0:
         raise ValueError(f"dataset: the class {class_var!r} is missing in every row")
-    warn_of_identifiers(frame, data, class_var)
+    warn_of_identifiers(data, class_var)
     return codes
 
 

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Hashable, Iterable, Mapping
 from decimal import Decimal
-from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
@@ -13,60 +11,9 @@ import pandas as pd
 from numpy.typing import NDArray
 from pandas.api.extensions import ExtensionArray
 
-from ..base.arrays import Array, Codes
-from ..base.immutable import Immutable, lock
-from ..base.messages import listed, plain, suggestion, warn
-
-Levels = tuple[tuple[Any, ...], ...]
-
-_FEWEST_IDENTIFIERS = 20
-"""Rows in which values that all differ are taken for identifiers; in fewer they may by chance."""
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Dataset(Immutable):
-    """Categorical data as integer codes. Made by `encode`, taken wherever a data frame is.
-
-    Attributes
-    ----------
-    columns : tuple
-        Names of the columns.
-    levels : tuple of tuple
-        The labels of each column; code ``k`` stands for label ``k``.
-    codes : (columns, rows) array of signed integers
-        In the smallest type that holds the longest tuple of levels; -1 is missing.
-    index : pandas.Index
-        The row labels of the data frame.
-    """
-
-    columns: tuple[Hashable, ...]
-    levels: Levels
-    codes: Codes
-    index: pd.Index[Any]
-
-    def __len__(self) -> int:
-        return self.codes.shape[1]
-
-    def __repr__(self) -> str:
-        missing = int(np.count_nonzero(self.codes < 0))
-        return f"Dataset: {len(self)} rows, {len(self.columns)} columns, {missing} missing values"
-
-    @cached_property
-    def cards(self) -> tuple[int, ...]:
-        """Number of levels of each column."""
-        return tuple(len(labels) for labels in self.levels)
-
-    @cached_property
-    def incomplete(self) -> NDArray[np.bool_]:
-        """Which columns have a missing value."""
-        incomplete: NDArray[np.bool_] = self.codes.min(axis=1, initial=0) < 0
-        lock(incomplete)
-        return incomplete
-
-    @cached_property
-    def positions(self) -> dict[Hashable, int]:
-        """Position of each column by name."""
-        return {column: i for i, column in enumerate(self.columns)}
+from ..base.arrays import Array
+from ..base.messages import listed, plain, suggestion
+from .schema import Dataset, Schema, code_type
 
 
 def encode(frame: pd.DataFrame | Dataset) -> Dataset:
@@ -128,18 +75,8 @@ def encode_columns(
     codes = np.empty((len(encoded), len(frame)), dtype=code_type(longest))
     for row, (_, column_codes) in zip(codes, encoded, strict=True):
         row[:] = column_codes
-    return Dataset(
-        columns=tuple(taken),
-        levels=tuple(levels for levels, _ in encoded),
-        codes=codes,
-        index=frame.index,
-    )
-
-
-@cache
-def code_type(size: int) -> np.dtype[Any]:
-    """Return the smallest signed integer type that holds every code below ``size``, and -2."""
-    return np.min_scalar_type(-max(size, 2))
+    schema = Schema(tuple(taken), tuple(levels for levels, _ in encoded))
+    return Dataset(schema, codes, frame.index)
 
 
 def check_frame(frame: object, argument: str) -> pd.DataFrame:
@@ -235,26 +172,6 @@ def _as_levels(labels: pd.Index[Any]) -> tuple[Any, ...]:
     return tuple(map(plain, labels)) if labels.dtype == object else tuple(labels.tolist())
 
 
-def take_rows(data: Dataset, rows: NDArray[Any]) -> Dataset:
-    """Select rows by position or by a mask, with the levels unchanged."""
-    positions = np.nonzero(rows)[0] if rows.dtype == bool else rows
-    return Dataset(data.columns, data.levels, data.codes.take(positions, axis=1), data.index[positions])
-
-
-def take_columns(data: Dataset, columns: Sequence[Hashable]) -> Dataset:
-    """Select columns by name, without a copy where they lie side by side."""
-    where = [data.positions[column] for column in columns]
-    levels = tuple(data.levels[i] for i in where)
-    return Dataset(tuple(columns), levels, codes_of(data.codes, where), data.index)
-
-
-def codes_of(codes: Codes, where: list[int]) -> Codes:
-    """Select columns by position, without a copy where they lie side by side."""
-    if where and where == list(range(where[0], where[0] + len(where))):
-        return codes[where[0] : where[0] + len(where)]
-    return codes[where]
-
-
 def check_columns(names: Iterable[Hashable], available: Collection[Hashable], argument: str) -> set[Hashable]:
     """Return names as a set, or raise a KeyError for those that are not available."""
     there = set(available)
@@ -267,42 +184,6 @@ def check_columns(names: Iterable[Hashable], available: Collection[Hashable], ar
             f"{argument}: no column {listed(absent)} in the data; {suggestion(absent[0], available)}"
         )
     return set(names)
-
-
-def features_to_learn(
-    given: pd.DataFrame | Dataset, data: Dataset, class_var: Hashable
-) -> tuple[Hashable, ...]:
-    """Return all columns but the class, in the order of the data, if there is something to learn of each.
-
-    ``given`` is what ``data`` was made of.
-    """
-    check_columns([class_var], data.columns, "class_var")
-    warn_of_identifiers(given, data, class_var)
-    check_levels(data, data.columns)
-    return tuple(column for column in data.columns if column != class_var)
-
-
-def warn_of_identifiers(given: object, data: Dataset, class_var: Hashable) -> None:
-    """Warn of columns in which every row has a value of its own, where there are rows enough to tell.
-
-    Of what was given encoded nothing is said: it comes from a verb that has looked at the data frame.
-    """
-    if isinstance(given, Dataset):
-        return
-    found = []
-    for name, codes, card in zip(data.columns, data.codes, data.cards, strict=True):
-        if card >= _FEWEST_IDENTIFIERS:
-            known = codes[codes >= 0]
-            if _FEWEST_IDENTIFIERS <= len(known) <= card and len(np.unique(known)) == len(known):
-                found.append(name)
-    if class_var in found:
-        found.remove(class_var)
-        warn(f"every row has a class {class_var!r} of its own; to learn one, several rows must have it")
-    if found:
-        warn(
-            f"every row has a value of its own in {listed(found)}, as in a column of identifiers; that tells "
-            f"nothing about other rows, so leave such columns out, with dataset.drop(columns={found[:8]!r})"
-        )
 
 
 def check_names(
@@ -348,28 +229,3 @@ def check_levels(data: Dataset, columns: Iterable[Hashable]) -> None:
             f"dataset: no value is known in {listed(empty)}; leave such columns out or, where this is a part "
             "of the data, make them categories before it is split"
         )
-
-
-def training_data(
-    dataset: pd.DataFrame | Dataset,
-    class_var: Hashable,
-    columns: Iterable[Hashable] | None = None,
-    *,
-    without_class: str = "drop",
-) -> Dataset:
-    """Encode data to learn from: it has rows and a class; rows without one are dropped or kept."""
-    data = encode_columns(dataset, columns)
-    check_columns([class_var], data.columns, "class_var")
-    column = data.positions[class_var]
-    if not len(data):
-        raise ValueError("dataset: no rows to learn from")
-    if not data.incomplete[column]:
-        return data
-    known = data.codes[column] >= 0
-    lost = len(data) - int(np.count_nonzero(known))
-    if lost == len(data):
-        raise ValueError(f"dataset: the class {class_var!r} is missing in every row")
-    if without_class == "keep":
-        return data
-    warn(f"{lost} of {len(data)} rows have no class {class_var!r} and are left out")
-    return take_rows(data, known)

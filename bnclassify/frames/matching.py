@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ..base.arrays import Codes
 from ..base.messages import listed
-from .encoding import Dataset, Levels, code_type, codes_of
+from .schema import Dataset, Levels, code_type, codes_of
 
 _UNSEEN = -2
 """Code of a label that is not among the levels; a missing value has -1."""

@@ -32,7 +32,7 @@ def add_missing(total: Array, factors: Sequence[Factor], codes: Codes, context: 
     total : (rows, classes) array
         Holds the sum of the families that are observed.
     factors : sequence of Factor
-        A factor a feature in the order of ``codes``.
+        A factor a feature in the order of ``codes``, and the class's own last.
     codes : (features, rows) array of integers
         -1 where missing.
     context : (rows,) array of integers, optional
@@ -44,8 +44,10 @@ def add_missing(total: Array, factors: Sequence[Factor], codes: Codes, context: 
         If a table along the way would be too large.
     """
     at = np.zeros(codes.shape[1], dtype=np.intp) if context is None else context
-    parents = {v: list(factor.scope[1:]) for v, factor in enumerate(factors)}
-    matters = _matters(parents, codes)
+    *of_features, of_class = factors
+    parents = {v: list(factor.scope[1:]) for v, factor in enumerate(of_features)}
+    matters = _matters(parents, of_class.scope, codes)
+    parents[len(codes)] = list(of_class.scope)  # the class, which stands in no row
     for part, rows in _parts(parents, matters, codes).items():
         touching = [factor for factor in factors if not set(factor.scope).isdisjoint(part)]
         order, cells = _plan(part, touching)
@@ -59,9 +61,15 @@ def add_missing(total: Array, factors: Sequence[Factor], codes: Codes, context: 
             total[block] += _eliminate(order, touching, codes[:, block], at[block])
 
 
-def _matters(parents: Mapping[int, Sequence[int]], codes: Codes) -> NDArray[np.bool_]:
-    """Tell which features matter in each row: those that are observed, or have such a descendant."""
+def _matters(
+    parents: Mapping[int, Sequence[int]], of_class: Sequence[int], codes: Codes
+) -> NDArray[np.bool_]:
+    """Tell which features matter in each row: those that are observed, or have such a descendant.
+
+    The class counts as observed, since there is a value of the joint for each of its levels.
+    """
     matters = codes >= 0
+    matters[list(of_class)] = True
     for v in (v for layer in reversed(layers(parents)) for v in layer):
         for p in parents[v]:
             matters[p] |= matters[v]
@@ -102,12 +110,13 @@ def _labels(
     """
     n = len(hidden)
     label = np.where(hidden, np.arange(n)[:, None], n)
-    families = [[v, *above] for v, above in parents.items() if above]
+    # The class always matters, and is never hidden.
+    families = [([v, *above] if v < n else list(above), v) for v, above in parents.items() if above]
     changed = True
     while changed:
         before = label.copy()
-        for members in families:
-            linked = hidden[members] & matters[members[0]]
+        for members, v in families:
+            linked = hidden[members] & (matters[v] if v < n else True)
             lowest = np.where(linked, label[members], n).min(axis=0)
             label[members] = np.where(linked, lowest, label[members])
         changed = not np.array_equal(before, label)
@@ -117,7 +126,7 @@ def _labels(
 def _plan(part: Part, factors: Sequence[Factor]) -> tuple[list[int], int]:
     """Order the elimination, smallest table first; return the order and the cells of the largest table."""
     card = {u: f.table.shape[f.scope.index(u)] for u in part for f in factors if u in f.scope}
-    n_classes = factors[0].table.shape[-1]
+    n_classes = max(factor.table.shape[-1] for factor in factors)
     scopes = [frozenset(factor.scope) & set(part) for factor in factors]
     order: list[int] = []
     largest = 1

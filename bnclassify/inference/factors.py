@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -25,8 +24,10 @@ class Factor:
     Attributes
     ----------
     scope : tuple of int
-        Numbers of the variable and of its feature parents; empty for the class's own.
+        Numbers of the features of the family: of the variable, if it is one, and of its feature
+        parents.
     table : (levels of each member of the scope…, contexts, classes) array
+        Of a family without the class, the last axis has length 1: it says the same of all classes.
     """
 
     scope: tuple[int, ...]
@@ -45,30 +46,27 @@ class Factor:
         return padded
 
 
-_KEPT: WeakKeyDictionary[BNC, list[Factor]] = WeakKeyDictionary()
-"""The factors of networks, which never change, as long as the networks themselves are there."""
-
-
 def network_factors(x: BNC) -> list[Factor]:
     """Turn the tables of a fitted network into factors, features in order, the class's own last."""
-    factors = _KEPT.get(x)
-    if factors is None:
-        factors = _KEPT[x] = _make_factors(x)
+    factors: list[Factor] = x.derived("factors", _make_factors)
     return factors
 
 
 def _make_factors(x: BNC) -> list[Factor]:
-    position = {family[0]: i for i, family in enumerate(x.families)}
     tables = x.cpts or ()
     ends = np.cumsum([table.size for table in tables]).tolist()
     logs = log(np.concatenate([table.ravel() for table in tables]))
-    return [
-        Factor(
-            tuple([position[v] for v in family[:-1]]),
-            logs[end - table.size : end].reshape(*table.shape[:-1], 1, -1),
-        )
-        for family, table, end in zip(x.families, tables, ends, strict=True)
-    ]
+    class_number = len(x.features)
+    factors = []
+    for scope, table, end in zip(x.scopes, tables, ends, strict=True):
+        own = logs[end - table.size : end].reshape(table.shape)
+        if scope[0] == class_number:
+            scope, own = (*scope[1:], class_number), np.moveaxis(own, 0, -1)
+        if scope[-1] == class_number:
+            factors.append(Factor(scope[:-1], own[..., None, :]))
+        else:
+            factors.append(Factor(scope, own[..., None, None]))
+    return factors
 
 
 def sum_factors(
@@ -90,8 +88,9 @@ def sum_factors(
     -------
     (rows, classes) array
     """
-    total = np.zeros((codes.shape[1], factors[0].table.shape[-1]))
-    looked_up = np.empty_like(total)
+    n_classes = max(factor.table.shape[-1] for factor in factors)
+    total = np.zeros((codes.shape[1], n_classes))
+    buffers = {width: np.empty((len(total), width)) for width in {n_classes, 1}}
     for factor in factors:
         table = factor.table if complete else factor.padded
         own = [codes[i] for i in factor.scope]
@@ -100,8 +99,9 @@ def sum_factors(
             total += table
             continue
         index = flat_index(where, table.shape[: len(where)])
+        looked_up = buffers[table.shape[-1]]
         # With a mode, take writes into the buffer; only "wrap" ever moves an index.
         mode: Literal["clip", "wrap"] = "clip" if complete else "wrap"
-        np.take(table.reshape(-1, total.shape[1]), index, axis=0, out=looked_up, mode=mode)
+        np.take(table.reshape(-1, table.shape[-1]), index, axis=0, out=looked_up, mode=mode)
         total += looked_up
     return total

@@ -47,7 +47,7 @@ def add_missing(total: Array, factors: Sequence[Factor], codes: Codes, context: 
         rows = np.nonzero(codes[v] < 0)[0]
         if v not in children or not len(rows):
             continue  # an unobserved leaf sums to 1
-        heard = _hear(v, rows, children[v], factors, codes, at, messages)
+        heard = _hear(v, rows, children[v], factors, codes, at, messages, total.shape[1])
         p = parent[v]
         table = factors[v].table
         if p is None:
@@ -87,10 +87,10 @@ def _hear(
     codes: Codes,
     context: Codes,
     messages: Mapping[int, tuple[Rows, Array]],
+    n_classes: int,
 ) -> Array:
     """Sum what children say about each value of a missing feature, (rows, levels, classes)."""
-    levels, n_classes = factors[v].table.shape[0], factors[v].table.shape[-1]
-    heard = np.zeros((len(rows), levels, n_classes))
+    heard = np.zeros((len(rows), factors[v].table.shape[0], n_classes))
     for child in children:
         # A child that is missing says nothing by itself: its code leads to the padding, 0.
         heard += _look_up(factors[child].padded[:, :-1], codes[child, rows], context[rows])

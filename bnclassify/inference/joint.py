@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import singledispatch
 
 import numpy as np
 
 from ..base.arrays import Array, Codes, log_sum_exp
-from ..frames.encoding import Dataset
 from ..frames.matching import match
-from ..model.networks import AODE, Model, features, members, values
-from . import elimination
-from . import forests as forest
+from ..frames.schema import Dataset
+from ..model.ensembles import AODE, Ensemble
+from ..model.kinds import Model
+from ..model.networks import BNC
+from ..model.questions import values
+from . import elimination, forests
 from .factors import Factor, network_factors, sum_factors
-from .stacking import ensemble_joint
+from .stacking import few_levels, stacked_joint
 
 _BLOCK_ROWS = 2**13  # what a block needs stays in cache
 
@@ -25,7 +28,7 @@ def log_joint(x: Model, data: Dataset, *, unseen: str = "error") -> Array:
 
     Parameters
     ----------
-    x : BNC or AODE
+    x : Model
         A model with parameters.
     data : Dataset
         Has a column for each feature of the model.
@@ -37,17 +40,37 @@ def log_joint(x: Model, data: Dataset, *, unseen: str = "error") -> Array:
     (rows, classes) array
         Columns as `classes`. For an ensemble, the log of the mean over its members.
     """
-    labels = values(x)
-    names = features(x)
-    codes = match(data, names, tuple(labels[name] for name in names), unseen=unseen)
-    return joint_of_codes(x, codes)
+    values(x)  # of a model that has seen no data, which is told
+    return joint_of_codes(x, match(data, x.features, (x.levels or ())[:-1], unseen=unseen))
 
 
+@singledispatch
 def joint_of_codes(x: Model, codes: Codes) -> Array:
-    """Return the same from the codes of the features, (features, rows), -1 where missing."""
-    if isinstance(x, AODE) and x.has_few_levels:
-        return ensemble_joint(x, codes)
-    return joint_in_blocks([network_factors(member) for member in members(x)], codes)
+    """Return the same from the codes of the features, (features, rows), -1 where missing.
+
+    A kind of model registers here how its log joint is computed.
+    """
+    raise TypeError(f"x: {type(x).__name__} has no log joint")
+
+
+@joint_of_codes.register
+def _(x: BNC, codes: Codes) -> Array:
+    return joint_in_blocks([network_factors(x)], codes)
+
+
+@joint_of_codes.register
+def _(x: Ensemble, codes: Codes) -> Array:
+    return log_sum_exp(
+        np.stack([joint_of_codes(m, codes) + w for m, w in zip(x.members, x.log_weights, strict=True)]),
+        axis=0,
+    )
+
+
+@joint_of_codes.register
+def _(x: AODE, codes: Codes) -> Array:
+    if few_levels(x):
+        return stacked_joint(x, codes)
+    return joint_in_blocks([network_factors(member) for member in x.members], codes)
 
 
 def joint_in_blocks(networks: Sequence[Sequence[Factor]], codes: Codes) -> Array:
@@ -77,8 +100,10 @@ def network_joint(factors: Sequence[Factor], codes: Codes, context: Codes | None
     if codes.min(initial=0) >= 0:
         return sum_factors(factors, codes, context, complete=True)
     total = sum_factors(factors, codes, context, complete=False)
-    longest = max(len(factor.scope) for factor in factors)
-    if longest > 1:  # in a naive Bayes, missing features are leaves and sum to 1
-        room = forest if longest == 2 else elimination
-        room.add_missing(total, factors[:-1], codes, context)
-    return total
+    *of_features, of_class = factors
+    longest = max((len(factor.scope) for factor in of_features), default=0)
+    if of_class.scope or longest > 2:
+        elimination.add_missing(total, factors, codes, context)
+    elif longest == 2:
+        forests.add_missing(total, of_features, codes, context)
+    return total  # where no feature is a parent, missing ones are leaves and sum to 1

@@ -12,14 +12,22 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..base.arrays import Array, Codes, log_sum_exp
-from ..model.networks import AODE
+from ..model.ensembles import AODE
 
 _BLOCK_CELLS = 2**19
 _BLOCK_ROWS = 96  # or a multiple, which fills the registers of matrix products without a remainder
 _IMPOSSIBLE = -1e300  # stands for log 0 in products, where 0 · -inf is not a number
 
 
-def ensemble_joint(x: AODE, codes: Codes) -> Array:
+_FEW_LEVELS = 8  # a feature, on average
+
+
+def few_levels(x: AODE) -> bool:
+    """Whether products of matrices with a row or column a level beat looking features up."""
+    return x.spans[-1].stop <= _FEW_LEVELS * len(x.features)
+
+
+def stacked_joint(x: AODE, codes: Codes) -> Array:
     """Return the log of the mean joint of the estimators, (rows, classes).
 
     Products always have the same shape, so that a row gets the same figures to the last bit

@@ -1,1 +1,3 @@
-"""Learners of parameters: from a structure and data to conditional probability tables."""
+"""From structure and data to probability tables."""
+
+from . import stacking as stacking  # so that the kinds it knows are registered

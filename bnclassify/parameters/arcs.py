@@ -6,42 +6,84 @@ likelihood are products over features; so an average over 2^n structures costs n
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from numbers import Real
+from typing import Any
 
 import numpy as np
 from scipy.special import betaln, expit, gammaln, logit
 
 from ..base.arrays import Array
 from ..frames.counting import contingency_tables
-from ..frames.encoding import Dataset
+from ..frames.schema import Dataset
+from ..model.forms import is_nb
+from ..model.kinds import Model
 from ..model.networks import BNC
-from .tables import dirichlet_cpt
+from .methods import Method, check_augmented, check_positive
+from .priors import Prior, PseudoCounts
+from .tables import estimate
 
 
-def average_arcs(x: BNC, data: Dataset, smooth: float, prior: float) -> BNC:
-    """Average the tables of a fitted naive Bayes over the presence of arcs from the class."""
-    columns = [data.positions[family[0]] for family in x.families]
-    averaged = [
-        averaged_cpt(contingency_tables(data, [[column, columns[-1]]])[0], smooth, prior)
-        for column in columns[:-1]
-    ]
-    *_, prior_of_class = x.cpts or ()
-    tables = tuple(table for table, _ in averaged)
-    return replace(
-        x, cpts=(*tables, prior_of_class), arc_posteriors=tuple(posterior for _, posterior in averaged)
-    )
+@dataclass(frozen=True)
+class MANB(Method):
+    """Average a naive Bayes over the presence of each arc from the class.
+
+    Attributes
+    ----------
+    probability : float
+        That of an arc before data is seen, the same for all.
+    """
+
+    probability: float
+
+    argument = "manb_prior"
+
+    def __post_init__(self) -> None:
+        if isinstance(self.probability, bool) or not isinstance(self.probability, Real):
+            raise TypeError(f"manb_prior: expected a probability, got {self.probability!r}")
+        if not 0 < float(self.probability) < 1:
+            raise ValueError(
+                f"manb_prior: expected a probability strictly between 0 and 1, got {self.probability}"
+            )
+
+    def settings(self) -> Mapping[str, Any]:
+        """Return the argument of `lp` that asks for this."""
+        return {"manb_prior": self.probability}
+
+    def check(self, x: Model, prior: Prior) -> None:
+        """Raise unless the structure is a naive Bayes and the prior adds pseudo-counts."""
+        check_augmented(x, self.argument)
+        if not is_nb(x):
+            raise ValueError("manb_prior: MANB is defined for a naive Bayes; learn the structure with nb")
+        check_positive(prior, self.argument)
+        if not isinstance(prior, PseudoCounts):
+            raise ValueError("manb_prior: arcs have posteriors under smooth, ess or m only; give one of them")
+
+    def __call__(self, x: Model, data: Dataset, prior: Prior, rng: np.random.Generator) -> BNC:
+        """Return the network with averaged tables, and the posteriors of its arcs."""
+        if not isinstance(prior, PseudoCounts):
+            raise TypeError("prior: expected pseudo-counts")
+        fitted = estimate(check_augmented(x, self.argument), data, prior)
+        class_column = len(x.features)
+        averaged = [
+            averaged_cpt(contingency_tables(data, [[i, class_column]])[0], prior, float(self.probability))
+            for i in range(class_column)
+        ]
+        tables = (*(table for table, _ in averaged), fitted.cpts[-1])
+        return replace(fitted, cpts=tables, learned={"arc_posteriors": tuple(p for _, p in averaged)})
 
 
-def averaged_cpt(counts: Array, smooth: float, prior: float) -> tuple[Array, float]:
+def averaged_cpt(counts: Array, prior: PseudoCounts, probability: float) -> tuple[Array, float]:
     """Average the table of a feature with the arc and without it, by the posterior of the arc.
 
     Parameters
     ----------
     counts : (levels, classes) array
-    smooth : float
-        Dirichlet hyperparameter, positive.
-    prior : float
-        Probability of the arc before data is seen.
+    prior : PseudoCounts
+        Adds something to every cell.
+    probability : float
+        That of the arc before data is seen.
 
     Returns
     -------
@@ -57,11 +99,12 @@ def averaged_cpt(counts: Array, smooth: float, prior: float) -> tuple[Array, flo
     .. [2] Wei, W., Visweswaran, S., Cooper, G. F. (2011). The application of naive Bayes model
        averaging to predict Alzheimer's disease from genome-wide data. JAMIA 18.
     """
+    levels, n_classes = counts.shape
     merged = counts.sum(axis=1, keepdims=True)
-    evidence = log_marginal_likelihood(counts, smooth) - log_marginal_likelihood(merged, smooth)
-    posterior = float(expit(evidence + logit(prior)))
-    with_arc, without = dirichlet_cpt(counts, smooth), dirichlet_cpt(merged, smooth)
-    return with_arc * posterior + without * (1 - posterior), posterior
+    evidence = log_marginal_likelihood(counts, prior.per_cell(levels, n_classes))
+    evidence -= log_marginal_likelihood(merged, prior.per_cell(levels, 1))
+    posterior = float(expit(evidence + logit(probability)))
+    return prior(counts) * posterior + prior(merged) * (1 - posterior), posterior
 
 
 def log_marginal_likelihood(counts: Array, smooth: float) -> float:

@@ -2,21 +2,62 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from ..base.arrays import Array
-from ..frames.encoding import Dataset
-from ..model.networks import BNC, features
+from ..base.checks import check_real, check_whole
+from ..frames.schema import Dataset
+from ..model.kinds import Model
+from ..model.networks import BNC
+from .methods import Method, check_augmented
+from .priors import Prior
+from .tables import estimate
 from .trees import Rows, testing_depths
 from .weighting import with_weights
 
 
-def weigh_by_depth(x: BNC, data: Dataset, trees: int, fraction: float, rng: np.random.Generator) -> BNC:
-    """Weight the features of a fitted network by trees on bootstrap samples."""
-    samples = bootstrap(len(data), trees, fraction, rng)
-    return with_weights(x, depth_weights(data, features(x), x.class_var, samples))
+@dataclass(frozen=True)
+class AWNB(Method):
+    """Weight the features of a network by how deep trees on bootstrap samples test them.
+
+    Attributes
+    ----------
+    trees : int
+        Their number.
+    share : float
+        The size of a sample, as a share of the rows.
+    """
+
+    trees: int = 10
+    share: float = 0.5
+
+    argument = "awnb_trees"
+    draws = True
+
+    def __post_init__(self) -> None:
+        check_whole("awnb_trees", self.trees, least=1, what="a whole number of trees")
+        if not 0 < check_real("awnb_bootstrap", self.share, what="a number") <= 1:
+            raise ValueError(
+                f"awnb_bootstrap: expected a share of the rows above 0 and up to 1, got {self.share}"
+            )
+
+    def settings(self) -> Mapping[str, Any]:
+        """Return the arguments of `lp` that ask for this."""
+        return {"awnb_trees": self.trees} | ({} if self.share == 0.5 else {"awnb_bootstrap": self.share})
+
+    def check(self, x: Model, prior: Prior) -> None:
+        """Raise unless the class is a parent of every feature."""
+        check_augmented(x, self.argument)
+
+    def __call__(self, x: Model, data: Dataset, prior: Prior, rng: np.random.Generator) -> BNC:
+        """Return the network with its tables weighted."""
+        fitted = estimate(check_augmented(x, self.argument), data, prior)
+        samples = bootstrap(len(data), int(self.trees), float(self.share), rng)
+        return with_weights(fitted, depth_weights(data, x.features, x.class_var, samples))
 
 
 def bootstrap(n: int, trees: int, fraction: float, rng: np.random.Generator) -> list[Rows]:

@@ -6,7 +6,9 @@ objective and its gradient both know of the renormalisation.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy.optimize import minimize
@@ -15,8 +17,12 @@ from scipy.sparse import csr_array
 from ..base.arrays import Array, Codes, log, log_normalize
 from ..base.messages import warn
 from ..frames.counting import flat_index
-from ..frames.encoding import Dataset
+from ..frames.schema import Dataset
+from ..model.kinds import Model
 from ..model.networks import BNC
+from .methods import Method, check_augmented, check_positive
+from .priors import Prior
+from .tables import estimate
 from .weighting import with_weights
 
 _FLAT = 1e-6  # nats a row and weight, a slope that counts as none
@@ -107,6 +113,26 @@ def _weighted_log(logs: Array, weights: Array) -> tuple[Array, Array]:
     return weighted.reshape(-1, logs.shape[-1]), slope.reshape(-1, logs.shape[-1])
 
 
+@dataclass(frozen=True)
+class WANBIA(Method):
+    """Weight the features of a network by what maximises the conditional log-likelihood."""
+
+    argument = "wanbia"
+
+    def settings(self) -> Mapping[str, Any]:
+        """Return the argument of `lp` that asks for this."""
+        return {"wanbia": True}
+
+    def check(self, x: Model, prior: Prior) -> None:
+        """Raise unless the class is a parent of every feature and no probability can be 0."""
+        check_augmented(x, self.argument)
+        check_positive(prior, self.argument)
+
+    def __call__(self, x: Model, data: Dataset, prior: Prior, rng: np.random.Generator) -> BNC:
+        """Return the network with its tables weighted."""
+        return weigh_by_likelihood(estimate(check_augmented(x, self.argument), data, prior), data)
+
+
 def weigh_by_likelihood(x: BNC, data: Dataset) -> BNC:
     """Weight the features of a fitted network by what maximises the conditional log-likelihood.
 
@@ -143,7 +169,5 @@ def weigh_by_likelihood(x: BNC, data: Dataset) -> BNC:
 
 def objective_of(x: BNC, data: Dataset) -> Objective:
     """Return the objective for a fitted network on data with its columns, the class last."""
-    position = {family[0]: i for i, family in enumerate(x.families)}
-    families = [tuple(position[v] for v in family) for family in x.families[:-1]]
     *tables, prior = x.cpts or ()
-    return Objective(data.codes, families, tables, prior)
+    return Objective(data.codes, x.scopes[:-1], tables, prior)

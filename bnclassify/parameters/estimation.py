@@ -3,33 +3,35 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
-from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from ..base.checks import check_choice, check_flag
 from ..base.messages import plain
 from ..base.randomness import Seed, check_rng
-from ..frames.counting import check_all_pairs
-from ..frames.encoding import Dataset, Levels, check_levels, training_data
+from ..frames.encoding import check_levels
 from ..frames.matching import match
-from ..model.networks import AODE, Model, check_model, vars
-from ..model.questions import is_nb
-from .arcs import average_arcs
-from .depths import weigh_by_depth
-from .discrimination import weigh_by_likelihood
-from .maximisation import maximise
-from .stacking import estimate_ensemble, stack_estimators
-from .tables import estimate_cpts
+from ..frames.schema import Dataset, Schema
+from ..frames.training import prepare
+from ..model.kinds import Model, check_model, renewed
+from ..model.recipes import Step
+from .arcs import MANB
+from .depths import AWNB
+from .discrimination import WANBIA
+from .maximisation import EM
+from .methods import PLAIN, Method
+from .priors import Prior, find_prior
 
 
 def lp(
     x: Model,
     dataset: pd.DataFrame | Dataset,
     *,
-    smooth: float,
+    smooth: float | None = None,
+    ess: float | None = None,
+    m: float | None = None,
     awnb_trees: int | None = None,
     awnb_bootstrap: float | None = None,
     manb_prior: float | None = None,
@@ -43,13 +45,19 @@ def lp(
 
     Parameters
     ----------
-    x : BNC or AODE
+    x : BNC, AODE or another model
         A structure. Parameters that it has already are learned again.
     dataset : pandas.DataFrame or Dataset
         Has a column for each variable of ``x``; others are ignored.
     smooth : float
         Dirichlet hyperparameter added to every count, 0 or more. 0 gives maximum-likelihood
-        estimates, 1 the Laplace correction.
+        estimates, 1 the Laplace correction. Exactly one of ``smooth``, ``ess`` and ``m`` is given.
+    ess : float
+        Equivalent sample size: the number of rows that the prior is worth in every table, spread
+        evenly over its cells (BDeu).
+    m : float
+        m-estimate: the number of rows that the prior is worth in every distribution of a table,
+        spread evenly over the levels.
     awnb_trees : int, optional
         AWNB: weight each feature by how deep this many unpruned trees test it; 10 if only
         ``awnb_bootstrap`` is given.
@@ -137,114 +145,74 @@ def lp(
       learning algorithm: tan_cl
       parameters:         lp(smooth=1)
     """
-    model = check_model(x)
-    smooth = check_smooth(smooth)
-    awnb = None
+    prior = find_prior(smooth=smooth, ess=ess, m=m)
+    methods: list[Method] = []
     if awnb_trees is not None or awnb_bootstrap is not None:
-        awnb = _check_awnb(awnb_trees, awnb_bootstrap)
+        usual = AWNB()
+        trees = usual.trees if awnb_trees is None else awnb_trees
+        methods.append(AWNB(trees, usual.share if awnb_bootstrap is None else awnb_bootstrap))
+    if manb_prior is not None:
+        methods.append(MANB(manb_prior))
+    if check_flag("wanbia", wanbia):
+        methods.append(WANBIA())
+    em = EM(em_iterations, em_tolerance)
+    if check_choice("missing", missing, ("available", "em")) == "em":
+        methods.append(em)
+    method = _only(methods)
+    given = {"smooth": smooth, "ess": ess, "m": m}
+    settings: dict[str, Any] = {name: plain(value) for name, value in given.items() if value is not None}
+    settings |= method.settings()
+    if method.draws and not isinstance(rng, np.random.Generator | None):
+        settings["rng"] = rng
+    return fit(x, dataset, prior, method, rng=rng, again=Step("lp", lp, settings, draws=True))
+
+
+def _only(methods: list[Method]) -> Method:
+    """Return the one method that is asked for, the plain one if none is."""
+    if len(methods) > 1:
+        names = ", ".join(method.argument for method in methods)
+        raise ValueError(f"{names}: only one of them can make the tables; drop the others")
+    return methods[0] if methods else PLAIN
+
+
+def fit(
+    x: Model,
+    dataset: pd.DataFrame | Dataset,
+    prior: Prior,
+    method: Method = PLAIN,
+    *,
+    rng: Seed = None,
+    again: Step | None = None,
+) -> Model:
+    """Learn the parameters of a structure under any prior and by any method; `lp` is made of this.
+
+    Parameters
+    ----------
+    x, dataset, rng
+        As in `lp`.
+    prior : Prior
+        Turns counts into tables.
+    method : Method
+        What is made of them.
+    again : Step, optional
+        What the recipe shall say and do again; by default, this call.
+    """
+    model = check_model(x)
     generator = check_rng(rng)
-    _check_method(model, smooth, awnb, manb_prior, wanbia)
-    em = _check_em(missing, em_iterations, em_tolerance)
-    if em and (awnb is not None or manb_prior is not None or wanbia):
-        raise ValueError('missing: "em" goes with plain estimates only; drop AWNB, MANB and WANBIA')
-    data = training_data(dataset, model.class_var, vars(model), without_class="keep" if em else "drop")
-    data = _matched(data, model)
-    settings = {"awnb_trees": awnb_trees, "awnb_bootstrap": awnb_bootstrap, "manb_prior": manb_prior}
-    chosen: dict[str, Any] = {name: value for name, value in settings.items() if value is not None}
-    if awnb is not None:
-        chosen["rng"] = None if isinstance(rng, np.random.Generator) else rng
-    if wanbia:
-        chosen["wanbia"] = True
-    if em:
-        chosen |= {"missing": missing, "em_iterations": em_iterations, "em_tolerance": em_tolerance}
-    recipe = model.recipe and replace(model.recipe, parameters=partial(lp, smooth=smooth, **chosen))
-    if isinstance(model, AODE):
-        structure = AODE(model.class_var, model.features, model.levels, recipe=recipe)
-        *columns, class_column = range(len(data.columns))
-        check_all_pairs(data, columns, class_column)
-        if not em:
-            return estimate_ensemble(structure, data, smooth)
-        estimators = [maximise(m, data, smooth, em_iterations, em_tolerance) for m in structure.members]
-        return stack_estimators(structure, data, estimators)
-    plain = replace(model, recipe=recipe, weights=None, arc_posteriors=None, em=None)
-    if em:
-        return maximise(plain, data, smooth, em_iterations, em_tolerance)
-    tables = estimate_cpts(data, model.families, smooth)
-    fitted = replace(plain, levels=data.levels, cpts=tuple(tables[family] for family in model.families))
-    if manb_prior is not None:
-        return average_arcs(fitted, data, smooth, manb_prior)
-    if awnb is not None:
-        return weigh_by_depth(fitted, data, *awnb, generator)
-    return weigh_by_likelihood(fitted, data) if wanbia else fitted
-
-
-def _check_em(missing: object, iterations: object, tolerance: object) -> bool:
-    """Tell whether EM is asked for, its options checked."""
-    if missing not in ("available", "em"):
-        raise ValueError(f"missing: expected 'available' or 'em', got {missing!r}")
-    if isinstance(iterations, bool) or not isinstance(iterations, Integral):
-        raise TypeError(f"em_iterations: expected a whole number, got {iterations!r}")
-    if int(iterations) < 1:
-        raise ValueError(f"em_iterations: expected at least 1, got {iterations}")
-    if isinstance(tolerance, bool) or not isinstance(tolerance, Real):
-        raise TypeError(f"em_tolerance: expected a number, got {tolerance!r}")
-    if not float(tolerance) >= 0:
-        raise ValueError(f"em_tolerance: expected 0 or more, got {tolerance}")
-    return missing == "em"
-
-
-def _check_awnb(trees: object, fraction: object) -> tuple[int, float]:
-    """Return the number of trees and the share of rows, defaults filled in."""
-    trees = 10 if trees is None else trees
-    fraction = 0.5 if fraction is None else fraction
-    if isinstance(trees, bool) or not isinstance(trees, Integral):
-        raise TypeError(f"awnb_trees: expected a whole number of trees, got {trees!r}")
-    if int(trees) < 1:
-        raise ValueError(f"awnb_trees: expected at least 1 tree, got {trees}")
-    if isinstance(fraction, bool) or not isinstance(fraction, Real):
-        raise TypeError(f"awnb_bootstrap: expected a number, got {fraction!r}")
-    if not 0 < float(fraction) <= 1:
-        raise ValueError(f"awnb_bootstrap: expected a share of the rows above 0 and up to 1, got {fraction}")
-    return int(trees), float(fraction)
-
-
-def _check_method(model: Model, smooth: float, awnb: object, manb_prior: object, wanbia: object) -> None:
-    """Raise where AWNB, MANB and WANBIA are asked for together, or are not defined."""
-    if not isinstance(wanbia, bool):
-        raise TypeError(f"wanbia: expected True or False, got {wanbia!r}")
-    asked = {"awnb_trees": awnb is not None, "manb_prior": manb_prior is not None, "wanbia": wanbia}
-    names = [name for name, is_asked in asked.items() if is_asked]
-    if len(names) > 1:
-        raise ValueError(f"{', '.join(names)}: only one of them can change the tables; drop the others")
-    if names and isinstance(model, AODE):
-        raise TypeError(f"{names[0]}: is defined for a single network, not for an ensemble")
-    if manb_prior is not None:
-        if isinstance(manb_prior, bool) or not isinstance(manb_prior, Real):
-            raise TypeError(f"manb_prior: expected a probability, got {manb_prior!r}")
-        if not 0 < float(manb_prior) < 1:
-            raise ValueError(f"manb_prior: expected a probability strictly between 0 and 1, got {manb_prior}")
-        if not is_nb(model):
-            raise ValueError("manb_prior: MANB is defined for a naive Bayes; learn the structure with nb")
-    if (manb_prior is not None or wanbia) and smooth == 0:
-        raise ValueError(f"{names[0]}: needs smooth above 0, so that no probability is 0")
-
-
-def check_smooth(smooth: object) -> float:
-    """Return ``smooth`` as a number of Python's; raise if it is not a finite number of 0 or more."""
-    smooth = plain(smooth)
-    if isinstance(smooth, bool) or not isinstance(smooth, Real):
-        raise TypeError(f"smooth: expected a number, got {smooth!r}")
-    if not (smooth == 0 or 1e-100 <= smooth <= 1e100):  # type: ignore[operator]
-        raise ValueError(f"smooth: expected a finite number, 0 or more (1e-100 to 1e100), got {smooth!r}")
-    return smooth  # type: ignore[return-value]
+    method.check(model, prior)
+    data = prepare(dataset, model.class_var, model.features, told=not method.takes_rows_without_class)
+    rows = _matched(data.all_rows if method.takes_rows_without_class else data, model)
+    again = again or Step("fit", fit, {"prior": prior, "method": method}, draws=True)
+    recipe = model.recipe and replace(model.recipe, parameters=again)
+    return method(renewed(model, recipe=recipe, learned={}), rows, prior, generator)
 
 
 def _matched(data: Dataset, model: Model) -> Dataset:
     """Return the model's columns of the data, coded by the model's levels where it has them."""
-    variables = vars(model)
-    levels: Levels | None = model.levels
+    variables = model.variables
+    levels = model.levels
     if levels is None:
-        levels = tuple(data.levels[data.positions[v]] for v in variables)
-    matched = Dataset(variables, levels, match(data, variables, levels), data.index)
+        levels = data.schema.select(variables).levels
+    matched = Dataset(Schema(variables, levels), match(data, variables, levels), data.index)
     check_levels(matched, variables)
     return matched

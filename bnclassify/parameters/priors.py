@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import prod
+from numbers import Real
 from typing import Any, Protocol
 
 from ..base.arrays import Array, normalize
+from ..base.messages import plain
 
 
 class Prior(Protocol):
@@ -34,6 +36,11 @@ class PseudoCounts:
     def per_cell(self, levels: Any, configurations: Any) -> Any:
         """Return a for a variable with so many levels, its parents with so many configurations."""
         raise TypeError(f"{type(self).__name__} does not say what it adds to a cell")
+
+    @property
+    def is_positive(self) -> bool:
+        """Whether it adds anything, so that no probability is 0."""
+        return bool(self.per_cell(2, 2) > 0)
 
     def __call__(self, counts: Array, axis: int = 0) -> Array:
         """Return the posterior mean of the table; see `Prior`."""
@@ -72,3 +79,30 @@ class MEstimate(PseudoCounts):
     def per_cell(self, levels: Any, configurations: Any) -> Any:
         """Return m / r."""
         return self.m / levels
+
+
+PRIORS = {"smooth": Dirichlet, "ess": EquivalentSize, "m": MEstimate}
+"""The priors by the argument that asks for each."""
+
+
+def find_prior(**amounts: object) -> PseudoCounts:
+    """Return the prior that one of the arguments in `PRIORS` asks for; those that are None do not."""
+    given = {name: amount for name, amount in amounts.items() if amount is not None}
+    if not given:
+        raise TypeError(f"{', '.join(amounts)}: one of them must be given, for example smooth=1")
+    if len(given) > 1:
+        raise ValueError(
+            f"{', '.join(given)}: only one of them can say how counts are smoothed; drop the others"
+        )
+    [(name, amount)] = given.items()
+    return PRIORS[name](_check_amount(name, amount))
+
+
+def _check_amount(name: str, amount: object) -> float:
+    """Return a number of pseudo-counts as Python's own; raise if it is not finite and 0 or more."""
+    number = plain(amount)
+    if isinstance(number, bool) or not isinstance(number, Real):
+        raise TypeError(f"{name}: expected a number, got {number!r}")
+    if not (number == 0 or 1e-100 <= float(number) <= 1e100):
+        raise ValueError(f"{name}: expected a finite number, 0 or more (1e-100 to 1e100), got {number!r}")
+    return number  # type: ignore[return-value]

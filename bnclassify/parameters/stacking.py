@@ -8,34 +8,44 @@ from dataclasses import replace
 import numpy as np
 
 from ..base.arrays import Array
-from ..frames.counting import all_pair_counts
-from ..frames.encoding import Dataset
-from ..model.networks import AODE, BNC
-from .tables import estimate_cpts
+from ..frames.counting import all_pair_counts, check_all_pairs
+from ..frames.schema import Dataset
+from ..inference.stacking import few_levels
+from ..model.ensembles import AODE
+from ..model.networks import BNC
+from .maximisation import maximise
+from .priors import Prior, PseudoCounts
+from .tables import estimate, estimate_tables
 
 
-def estimate_ensemble(x: AODE, data: Dataset, smooth: float) -> AODE:
-    """Estimate each table from the rows in which its family is observed."""
+@estimate.register
+def _(x: AODE, data: Dataset, prior: Prior) -> AODE:
+    check_all_pairs(data, range(len(x.features)), len(x.features))
     fitted = replace(x, levels=data.levels)
     c = x.class_var
-    tables = estimate_cpts(data, [*((f, c) for f in x.features), (c,)], smooth)
+    tables = estimate_tables(data, [*((f, c) for f in x.features), (c,)], prior)
+    if isinstance(prior, PseudoCounts) and few_levels(fitted):
+        children = _children_at_once(fitted, data, prior)
+    else:
+        children = _children(fitted, data, prior)
     return replace(
         fitted,
         priors=np.repeat(tables[(c,)][None], len(x.features), axis=0),
         superparents=np.concatenate([tables[f, c] for f in x.features]),
-        children=(_children_at_once if fitted.has_few_levels else _children)(fitted, data, smooth),
+        children=children,
     )
 
 
-def _children_at_once(x: AODE, data: Dataset, smooth: float) -> tuple[Array, ...]:
+def _children_at_once(x: AODE, data: Dataset, prior: PseudoCounts) -> tuple[Array, ...]:
     """Estimate the tables of the children from the counts of all pairs, a superparent at a time."""
     columns = [data.positions[feature] for feature in x.features]
     counts = all_pair_counts(data, columns, data.positions[x.class_var])
     cards = np.array([data.cards[column] for column in columns])
     starts = np.cumsum(cards) - cards
     children = []
-    for span in x.spans:
-        mass = counts[span] + smooth  # of each level of the superparent and class, by level of all features
+    for span, card in zip(x.spans, cards, strict=True):
+        pseudo = np.repeat(np.broadcast_to(prior.per_cell(cards, card * data.cards[-1]), cards.shape), cards)
+        mass = counts[span] + pseudo  # of each level of the superparent and class, by level of all features
         total = np.repeat(np.add.reduceat(mass, starts, axis=-1), cards, axis=-1)
         uniform = np.repeat(1.0 / cards, cards)
         cpts = np.where(total > 0, mass / np.where(total > 0, total, 1.0), uniform)
@@ -43,12 +53,12 @@ def _children_at_once(x: AODE, data: Dataset, smooth: float) -> tuple[Array, ...
     return tuple(children)
 
 
-def _children(x: AODE, data: Dataset, smooth: float) -> tuple[Array, ...]:
+def _children(x: AODE, data: Dataset, prior: Prior) -> tuple[Array, ...]:
     """Estimate the same family by family."""
     stacked = []
     for superparent in x.features:
         families = [(f, superparent, x.class_var) for f in x.features if f != superparent]
-        tables = estimate_cpts(data, families, smooth)
+        tables = estimate_tables(data, families, prior)
         stacked.append(np.concatenate([tables[family] for family in families]))
     return tuple(stacked)
 
@@ -62,5 +72,11 @@ def stack_estimators(x: AODE, data: Dataset, members: Sequence[BNC]) -> AODE:
         priors=np.stack([own[-1] for own in tables]),
         superparents=np.concatenate([own[i] for i, own in enumerate(tables)]),
         children=tuple(np.concatenate([*own[:i], *own[i + 1 : -1]]) for i, own in enumerate(tables)),
-        em=tuple(member.em for member in members if member.em is not None),
+        learned={name: tuple(member.learned[name] for member in members) for name in members[0].learned},
     )
+
+
+@maximise.register
+def _(x: AODE, data: Dataset, prior: PseudoCounts, iterations: int, tolerance: float) -> AODE:
+    check_all_pairs(data, range(len(x.features)), len(x.features))
+    return stack_estimators(x, data, [maximise(m, data, prior, iterations, tolerance) for m in x.members])

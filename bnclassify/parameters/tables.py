@@ -1,39 +1,65 @@
-"""Conditional probability tables from contingency tables."""
+"""Probability tables of structures: counted, and made by a prior."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
+from functools import singledispatch
+from typing import Any
 
-from ..base.arrays import Array, normalize
+from ..base.arrays import Array
 from ..frames.counting import contingency_tables
-from ..frames.encoding import Dataset
-from ..model.networks import Family
+from ..frames.schema import Dataset
+from ..model.ensembles import Ensemble
+from ..model.kinds import Model
+from ..model.networks import BNC, Family
+from .priors import Prior
 
 _BLOCK_CELLS = 2**18
 
 
-def dirichlet_cpt(counts: Array, smooth: float, axis: int = 0) -> Array:
-    """Return the posterior mean of a table under a symmetric Dirichlet prior.
+@singledispatch
+def estimate(x: Model, data: Dataset, prior: Prior) -> Any:
+    """Give a structure its tables, each from the rows in which its family is observed.
 
-    (N_ijk + smooth) / (N_ij· + r_i smooth), i over ``axis``; uniform where there is no mass.
+    A kind of model registers here how its parameters are estimated.
+
+    Parameters
+    ----------
+    x : Model
+        A structure; tables that it has already are replaced.
+    data : Dataset
+        The model's variables in its order, coded by the levels to be taken.
+    prior : Prior
     """
-    return normalize(counts + smooth, axis)
+    raise TypeError(f"x: nothing is known of how to learn the parameters of a {type(x).__name__}")
 
 
-def estimate_cpts(data: Dataset, families: Iterable[Family], smooth: float) -> dict[Family, Array]:
-    """Estimate the table of each distinct family from the rows in which it is observed.
+@estimate.register
+def _(x: BNC, data: Dataset, prior: Prior) -> BNC:
+    tables = estimate_tables(data, x.families, prior)
+    return replace(x, levels=data.levels, cpts=tuple([tables[family] for family in x.families]))
+
+
+@estimate.register
+def _(x: Ensemble, data: Dataset, prior: Prior) -> Ensemble:
+    return replace(x, members=tuple([estimate(member, data, prior) for member in x.members]))
+
+
+def estimate_tables(data: Dataset, families: Iterable[Family], prior: Prior) -> dict[Family, Array]:
+    """Estimate the table of each distinct family.
 
     Families with equal numbers of levels are counted together.
     """
     alike: dict[tuple[int, ...], dict[Family, list[int]]] = {}
     for family in families:
         columns = [data.positions[variable] for variable in family]
-        alike.setdefault(tuple(data.cards[column] for column in columns), {})[family] = columns
+        alike.setdefault(tuple([data.cards[column] for column in columns]), {})[family] = columns
     tables: dict[Family, Array] = {}
     for group in alike.values():
         stack = contingency_tables(data, list(group.values()))
         size = max(1, _BLOCK_CELLS // stack[0].size)
         for block in (slice(i, i + size) for i in range(0, len(stack), size)):
-            stack[block] = dirichlet_cpt(stack[block], smooth, axis=1)
+            stack[block] = prior(stack[block], axis=1)
         tables.update(zip(group, stack, strict=True))
     return tables

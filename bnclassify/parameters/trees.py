@@ -16,7 +16,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from ..base.arrays import TOLERANCE, Array, xlogx
-from ..frames.encoding import Dataset, features_to_learn, training_data
+from ..frames.schema import Dataset
+from ..frames.training import prepare
 
 MAX_DEPTH = 30
 _ALL_SUBSETS = 10  # levels, up to which all splits are tried when there are more than two classes
@@ -74,11 +75,10 @@ def min_testing_depths(class_var: Hashable, dataset: pd.DataFrame | Dataset) -> 
     >>> min_testing_depths("class", load_car()).to_dict()
     {'buying': 3, 'maint': 4, 'doors': 7, 'persons': 1, 'lug_boot': 5, 'safety': 2}
     """
-    data = training_data(dataset, class_var)
-    features = features_to_learn(dataset, data, class_var)
-    depths = testing_depths(data, features, class_var, [np.arange(len(data))])[0]
+    data = prepare(dataset, class_var)
+    depths = testing_depths(data, data.features, class_var, [np.arange(len(data))])[0]
     tested = depths > 0
-    return pd.Series(depths[tested], index=pd.Index(features, tupleize_cols=False)[tested], name="depth")
+    return pd.Series(depths[tested], index=pd.Index(data.features, tupleize_cols=False)[tested], name="depth")
 
 
 def testing_depths(

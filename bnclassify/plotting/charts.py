@@ -11,9 +11,12 @@ import numpy as np
 import pandas as pd
 
 from ..evaluation.explanation import describe, weigh_evidence
-from ..frames.encoding import Dataset
-from ..model.networks import BNC, Model, check_single, families, features, values
-from ..model.questions import cpt, greedy_scores
+from ..frames.schema import Dataset
+from ..model.kinds import Model
+from ..model.networks import BNC, check_single
+from ..model.questions import families, features, values
+from ..model.tables import cpt
+from ..model.traces import greedy_scores
 from .marks import BLUE, GREY, ORANGE, blend, ink, signed
 
 if TYPE_CHECKING:
@@ -208,7 +211,8 @@ def plot_weights(x: BNC, *, top: int | None = 50, ax: Axes | None = None) -> Axe
     """
     model = check_single(x, "plot_weights")
     _check_top(top)
-    numbers = model.weights if model.arc_posteriors is None else model.arc_posteriors
+    posteriors = model.learned.get("arc_posteriors")
+    numbers = model.learned.get("weights") if posteriors is None else posteriors
     if numbers is None:
         raise ValueError(
             "x: has neither weights nor arc posteriors; lp(x, dataset, smooth=..., awnb_trees=...), "
@@ -219,7 +223,7 @@ def plot_weights(x: BNC, *, top: int | None = 50, ax: Axes | None = None) -> Axe
     drawn = axes.barh(np.arange(len(bars)), [number for _, number in bars], color=BLUE, height=0.72)
     _write(axes, drawn, [f"{number:.2f}" for _, number in bars])
     axes.set_xlim(0, 1)
-    what = "weight" if model.arc_posteriors is None else f"posterior of the arc from {model.class_var}"
+    what = "weight" if posteriors is None else f"posterior of the arc from {model.class_var}"
     axes.set_xlabel(_text(what if len(bars) == len(numbers) else f"{what}, the {len(bars)} largest", 48))
     return axes
 

@@ -18,8 +18,9 @@ from graphviz.backend import dot_command
 
 from ..base.graphs import layers
 from ..evaluation.explanation import Evidence, describe, is_missing, weigh_evidence
-from ..frames.encoding import Dataset
-from ..model.networks import BNC, Model, augmenting_parents, check_single
+from ..frames.schema import Dataset
+from ..model.kinds import Model
+from ..model.networks import BNC, check_single
 from .marks import BLUE, GREY, ORANGE, blend, ink, signed
 
 _CLASS_NODE = {"style": "filled", "fillcolor": BLUE, "color": BLUE, "fontcolor": "white"}
@@ -89,7 +90,7 @@ def _program() -> Iterator[None]:
 
 def _direction(x: BNC) -> str:
     """Draw downwards, or to the right where a layer has more names than fit side by side."""
-    widest = max(map(len, layers(augmenting_parents(x))), default=0)
+    widest = max(map(len, layers(x.feature_parents)), default=0)
     return "LR" if widest > _MOST_ABREAST else "TB"
 
 

@@ -5,56 +5,51 @@ from __future__ import annotations
 import re
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import pandas as pd
 
-from ..base.graphs import find_cycle
+from ..base.immutable import EMPTY
 from ..base.messages import suggestion
-from ..frames.encoding import (
-    Dataset,
-    check_class_name,
-    check_levels,
-    check_names,
-    encode,
-    encode_columns,
-    features_to_learn,
-)
-from ..model.networks import AODE, BNC, Family, Recipe
+from ..frames.schema import Dataset, Schema
+from ..frames.training import describe_columns
+from ..model.ensembles import AODE
+from ..model.networks import BNC, Family, check_families
+from ..model.recipes import Recipe, Step
 
 
 def network(
-    class_var: Hashable, parents: Mapping[Hashable, Sequence[Hashable]], data: Dataset | None = None
+    class_var: Hashable,
+    parents: Mapping[Hashable, Sequence[Hashable]],
+    schema: Schema | None = None,
+    step: Step | None = None,
+    *,
+    columns: tuple[Hashable, ...] | None = None,
+    trace: Mapping[str, Any] = EMPTY,
 ) -> BNC:
-    """Build a structure from the feature parents of each feature, levels from data if given."""
+    """Build an augmented naive Bayes from the feature parents of each feature.
+
+    Parameters
+    ----------
+    class_var : str
+    parents : mapping
+        A feature to its feature parents.
+    schema : Schema, optional
+        Has the levels of the variables.
+    step : Step, optional
+        The call that led to this structure.
+    columns : tuple, optional
+        The features that it was told to take; all by default.
+    trace : mapping
+        What the search for the structure left behind.
+    """
     families: tuple[Family, ...] = (
-        *((feature, *above, class_var) for feature, above in parents.items()),
+        *[(feature, *above, class_var) for feature, above in parents.items()],
         (class_var,),
     )
-    if data is None:
-        return BNC(class_var, families)
-    return BNC(class_var, families, tuple(data.levels[data.positions[family[0]]] for family in families))
-
-
-def _data_and_features(
-    class_var: Hashable,
-    dataset: pd.DataFrame | Dataset | None,
-    features: Iterable[Hashable] | None,
-) -> tuple[Dataset | None, tuple[Hashable, ...]]:
-    """Return the encoded data, if any, and the features of a structure without search."""
-    check_class_name(class_var)
-    names = None if features is None else check_names(features, class_var)
-    if dataset is None:
-        return None, names or ()
-    if names is None:
-        data = encode(dataset)
-        return data, features_to_learn(dataset, data, class_var)
-    encode_columns(dataset, [class_var], named_by="class_var")
-    data = encode_columns(dataset, [*names, class_var], named_by="features")
-    check_levels(data, (*names, class_var))
-    wanted = set(names)
-    return data, tuple(column for column in data.columns if column in wanted)
+    levels = None if schema is None else schema.select([family[0] for family in families]).levels
+    recipe = None if step is None else Recipe(class_var, step, columns)
+    return BNC(class_var, families, levels, recipe=recipe, trace=trace)
 
 
 def _kept(dataset: object, features: object, chosen: tuple[Hashable, ...]) -> tuple[Hashable, ...] | None:
@@ -115,9 +110,10 @@ def nb(
       num. arcs:           6
       learning algorithm:  nb
     """
-    data, chosen = _data_and_features(class_var, dataset, features)
-    model = network(class_var, dict.fromkeys(chosen, ()), data)
-    return replace(model, recipe=Recipe(partial(nb, class_var, features=_kept(dataset, features, chosen))))
+    schema, chosen = describe_columns(dataset, class_var, features)
+    kept = _kept(dataset, features, chosen)
+    again = Step("nb", nb, {"features": kept})
+    return network(class_var, dict.fromkeys(chosen, ()), schema, again, columns=kept)
 
 
 def aode(
@@ -164,12 +160,13 @@ def aode(
     >>> [modelstring(member) for member in members(model)]
     ['[class] [doors|class] [safety|doors:class]', '[class] [safety|class] [doors|safety:class]']
     """
-    data, chosen = _data_and_features(class_var, dataset, features)
-    recipe = Recipe(partial(aode, class_var, features=_kept(dataset, features, chosen)))
+    schema, chosen = describe_columns(dataset, class_var, features)
+    kept = _kept(dataset, features, chosen)
+    again = Step("aode", aode, {"features": kept})
     if len(chosen) < 2:
-        return replace(network(class_var, dict.fromkeys(chosen, ()), data), recipe=recipe)
-    levels = None if data is None else tuple(data.levels[data.positions[v]] for v in (*chosen, class_var))
-    return AODE(class_var, chosen, levels, recipe=recipe)
+        return network(class_var, dict.fromkeys(chosen, ()), schema, again, columns=kept)
+    levels = None if schema is None else schema.select((*chosen, class_var)).levels
+    return AODE(class_var, chosen, levels, recipe=Recipe(class_var, again, kept))
 
 
 def anb(
@@ -223,18 +220,27 @@ def anb(
             f"parents: {class_var!r} is the class, a parent of every feature already; leave it out"
         )
     open_choice = dataset is None and features is None
-    data, chosen = _data_and_features(class_var, dataset, mentioned if open_choice else features)
-    _check_arcs(above, chosen)
-    model = network(class_var, {f: above.get(f, ()) for f in chosen}, data)
+    schema, chosen = describe_columns(dataset, class_var, mentioned if open_choice else features)
+    strange = [name for name in mentioned if name not in chosen]
+    if strange:
+        raise KeyError(f"parents: {strange[0]!r} is not among the features; {suggestion(strange[0], chosen)}")
+    inner = {f: above.get(f, ()) for f in chosen}
+    families = (*[(feature, *names, class_var) for feature, names in inner.items()], (class_var,))
+    check_families(class_var, families, origin="parents")
     kept = _kept(dataset, features, chosen)
-    return replace(model, recipe=Recipe(partial(_anb, class_var, tuple(above.items()), features=kept)))
+    again = Step("anb", _anb, {"parents": tuple(above.items()), "features": kept})
+    return network(class_var, inner, schema, again, columns=kept)
 
 
 def _anb(
-    class_var: Hashable, arcs: tuple[tuple[Hashable, Family], ...], dataset: Dataset, **options: Any
+    class_var: Hashable,
+    dataset: pd.DataFrame | Dataset,
+    *,
+    parents: tuple[tuple[Hashable, Family], ...],
+    features: tuple[Hashable, ...] | None,
 ) -> BNC:
     """Build the structure again, from arcs that cannot be changed meanwhile."""
-    return anb(class_var, dict(arcs), dataset, **options)
+    return anb(class_var, dict(parents), dataset, features=features)
 
 
 def _as_parents(feature: Hashable, names: object) -> Family:
@@ -243,18 +249,6 @@ def _as_parents(feature: Hashable, names: object) -> Family:
     if not isinstance(names, Iterable):
         raise TypeError(f"parents: expected a list of the parents of {feature!r}, got {names!r}")
     return tuple(names)
-
-
-def _check_arcs(parents: Mapping[Hashable, Family], features: tuple[Hashable, ...]) -> None:
-    for feature, above in parents.items():
-        for name in (feature, *above):
-            if name not in features:
-                raise KeyError(f"parents: {name!r} is not among the features; {suggestion(name, features)}")
-        if len(set(above)) < len(above):
-            raise ValueError(f"parents: a parent of {feature!r} is named twice in {above}")
-    cycle = find_cycle(parents)
-    if cycle:
-        raise ValueError(f"parents: the arcs form a cycle: {' -> '.join(map(str, cycle))}; drop one of them")
 
 
 def from_modelstring(text: str, class_var: Hashable) -> BNC:
@@ -266,7 +260,7 @@ def from_modelstring(text: str, class_var: Hashable) -> BNC:
         A bracket a variable, ``[child|parent:parent]``, in any order, with or without spaces
         between the brackets.
     class_var : str
-        Which of the variables is the class. It must be a parent of all others.
+        Which of the variables is the class. It may have parents, and need not be a parent of all.
 
     Returns
     -------
@@ -276,7 +270,7 @@ def from_modelstring(text: str, class_var: Hashable) -> BNC:
     Raises
     ------
     ValueError
-        If the text is not in that notation, or its structure is no augmented naive Bayes.
+        If the text is not in that notation, lacks the class, or its arcs form a cycle.
 
     References
     ----------
@@ -300,17 +294,48 @@ def from_modelstring(text: str, class_var: Hashable) -> BNC:
     if len({name for name, _ in brackets}) < len(brackets):
         raise ValueError(f"text: each variable may have one bracket only: {text!r}")
     above = {name: tuple(names.split(":")) if names else () for name, names in brackets}
-    if above.pop(class_var, None) != ():
-        raise ValueError(f"class_var: expected a bracket [{class_var}] without parents in {text!r}")
-    for name, names in above.items():
-        strange = [parent for parent in names if parent not in above and parent != class_var]
-        if strange or len(set(names)) < len(names):
-            raise ValueError(
-                f"text: each parent of {name!r} must have a bracket and be named once, got {':'.join(names)}"
-            )
-        if class_var not in names:
-            raise ValueError(
-                f"text: {name!r} does not have the class {class_var!r} as a parent, as every feature must"
-            )
-    inner = {name: [n for n in names if n != class_var] for name, names in above.items()}
-    return anb(class_var, inner, features=inner)
+    if class_var not in above:
+        raise ValueError(
+            f"class_var: expected a bracket [{class_var}] in {text!r}; {suggestion(class_var, above)}"
+        )
+    return fixed_network(class_var, above, Step("from_modelstring", fixed_again), origin="text")
+
+
+def fixed_network(
+    class_var: Hashable, parents: Mapping[Hashable, Sequence[Hashable]], step: Step, *, origin: str
+) -> BNC:
+    """Build any network from the parents of each variable, which learning again keeps.
+
+    Parameters
+    ----------
+    class_var : str
+    parents : mapping
+        Each variable, the class among them, to its parents.
+    step : Step
+        Says where the structure comes from; it is given the families to build again.
+    origin : str
+        The argument that is to blame for what is wrong.
+    """
+    ordered = [*(v for v in parents if v != class_var), class_var]
+    families = tuple([(v, *_class_last(class_var, parents[v])) for v in ordered])
+    check_families(class_var, families, origin=origin)
+    again = replace(step, settings={"families": families})
+    return BNC(class_var, families, recipe=Recipe(class_var, again, families_columns(families)))
+
+
+def fixed_again(class_var: Hashable, dataset: pd.DataFrame | Dataset, *, families: tuple[Family, ...]) -> BNC:
+    """Build a network that was written down again, with the levels of data."""
+    names = families_columns(families)
+    schema, _ = describe_columns(dataset, class_var, names)
+    levels = None if schema is None else schema.select((*names, class_var)).levels
+    return BNC(class_var, families, levels)
+
+
+def families_columns(families: Sequence[Family]) -> tuple[Hashable, ...]:
+    """Return the features that families are of."""
+    return tuple([family[0] for family in families[:-1]])
+
+
+def _class_last(class_var: Hashable, parents: Sequence[Hashable]) -> Family:
+    own = [p for p in parents if p == class_var]
+    return (*[p for p in parents if p != class_var], *own)

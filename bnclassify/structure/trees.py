@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from dataclasses import replace
-from functools import partial
 
 import numpy as np
 import pandas as pd
 
 from ..base.arrays import TOLERANCE, Array
+from ..base.checks import check_choice
 from ..base.graphs import maximum_forest
 from ..base.messages import suggestion
 from ..frames.counting import PairStatistics, pair_statistics
-from ..frames.encoding import Dataset, features_to_learn, training_data
-from ..model.networks import BNC, Recipe
+from ..frames.schema import Dataset
+from ..frames.training import TrainingData, prepare
+from ..model.networks import BNC
+from ..model.recipes import Step
 from .fixed import network
 
 
@@ -94,29 +95,23 @@ def tan_cl(
     '[class] [buying|class] [doors|class] [safety|class] [maint|buying:class] [persons|safety:class]
      [lug_boot|safety:class]'
     """
-    if not isinstance(score, str) or score not in _SCORES:
-        raise ValueError(f"score: expected one of {', '.join(map(repr, _SCORES))}, got {score!r}")
-    data = training_data(dataset, class_var)
-    features = features_to_learn(dataset, data, class_var)
-    if root is not None and root not in features:
+    check_choice("score", score, _SCORES)
+    data = prepare(dataset, class_var)
+    if root is not None and root not in data.features:
         raise (ValueError if root == class_var else KeyError)(
-            f"root: expected a feature, got {root!r}; {suggestion(root, features)}"
+            f"root: expected a feature, got {root!r}; {suggestion(root, data.features)}"
         )
-    parents = _forest(data, features, class_var, score, features.index(root) if root is not None else 0)
-    recipe = Recipe(partial(tan_cl, class_var, score=score, root=root))
-    return replace(network(class_var, parents, data), recipe=recipe)
+    parents = _forest(data, score, data.features.index(root) if root is not None else 0)
+    return network(class_var, parents, data.schema, Step("tan_cl", tan_cl, {"score": score, "root": root}))
 
 
-def _forest(
-    data: Dataset, features: tuple[Hashable, ...], class_var: Hashable, score: str, root: int
-) -> dict[Hashable, tuple[Hashable, ...]]:
+def _forest(data: TrainingData, score: str, root: int) -> dict[Hashable, tuple[Hashable, ...]]:
     """Map each feature to its feature parents in the best forest."""
+    features, class_column = data.features, len(data.features)
     if len(features) < 2:
         return dict.fromkeys(features, ())
-    columns = [data.positions[feature] for feature in features]
-    class_column = data.positions[class_var]
-    freedom = np.array([data.cards[column] - 1 for column in columns], dtype=float)
-    pairs = pair_statistics(data, columns, class_column)
+    freedom = np.array(data.cards[:-1], dtype=float) - 1
+    pairs = pair_statistics(data, range(class_column), class_column)
     weights = _SCORES[score](pairs, np.outer(freedom, freedom) * data.cards[class_column])
     keep = np.full_like(weights, True, dtype=bool)
     if score != "loglik":  # of features never observed together nothing is known, ln 0 included

@@ -16,7 +16,7 @@ from ...base.arrays import Array, Codes, first_best, log
 from ...frames.counting import flat_index
 from ...inference.factors import Factor, sum_factors
 from ...inference.joint import network_joint
-from ...parameters.tables import dirichlet_cpt
+from ...parameters.priors import Dirichlet
 from .neighbours import Edit, Parents, Structure, apply
 
 
@@ -113,5 +113,5 @@ class IncompleteRows:
         total = counts.sum(axis=-2, keepdims=True) if self.partition else counts[..., -1:, :]
         trained = total - counts[..., : self.n_folds, :]
         if scope:
-            return log(dirichlet_cpt(trained, self.smooth))
-        return log(np.moveaxis(dirichlet_cpt(np.moveaxis(trained, -1, 0), self.smooth), 0, -1))
+            return log(Dirichlet(self.smooth)(trained))
+        return log(np.moveaxis(Dirichlet(self.smooth)(np.moveaxis(trained, -1, 0)), 0, -1))

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import replace
-from functools import partial
 from math import isfinite
 from numbers import Integral, Real
 from typing import Any
@@ -13,10 +11,12 @@ import numpy as np
 import pandas as pd
 
 from ...base.randomness import Seed, check_rng
-from ...frames.encoding import Dataset, encode, features_to_learn, take_columns, training_data
 from ...frames.folding import Folds, Rows, draw_folds, fold_rows
-from ...model.networks import BNC, Recipe
-from ...parameters.estimation import check_smooth
+from ...frames.schema import Dataset
+from ...frames.training import TrainingData, prepare
+from ...model.networks import BNC
+from ...model.recipes import Step
+from ...parameters.priors import find_prior
 from ..fixed import network
 from .greedy import Pick, Score, picker, search
 from .neighbours import (
@@ -63,13 +63,11 @@ def _learn(
         Settings of the learner that the recipe keeps too.
     """
     _check_epsilon(epsilon)
-    smooth = check_smooth(smooth)
+    find_prior(smooth=smooth)
     generator = check_rng(rng)
-    everything = encode(dataset)
-    data = training_data(everything, class_var)
-    features = features_to_learn(dataset, data, class_var)
-    data = take_columns(data, (*features, class_var))
-    tests = _tests(everything, data, class_var, k, folds, generator)
+    data = prepare(dataset, class_var)
+    features = data.features
+    tests = _tests(data, k, folds, generator)
     score = FoldScorer(data, tests, smooth)
     pick = picker(None if rng is None else generator)
     n = len(features)
@@ -77,26 +75,16 @@ def _learn(
     seed = None if isinstance(rng, np.random.Generator) else rng
     settings = {"k": k, "epsilon": epsilon, "smooth": smooth, **further, "rng": seed}
     parents = {features[v]: tuple(features[p] for p in ps) for v, ps in sorted(found.structure.items())}
-    return replace(
-        network(class_var, parents, data),
-        recipe=Recipe(partial(learner, class_var, **settings)),
-        scores=found.scores,
-    )
+    step = Step(learner.__name__, learner, settings, draws=True)
+    return network(class_var, parents, data.schema, step, trace={"scores": found.scores})
 
 
-def _tests(
-    everything: Dataset,
-    data: Dataset,
-    class_var: Hashable,
-    k: int,
-    folds: Folds | None,
-    rng: np.random.Generator,
-) -> list[Rows]:
+def _tests(data: TrainingData, k: int, folds: Folds | None, rng: np.random.Generator) -> list[Rows]:
     """Return the rows of ``data`` that each fold tests; folds given count rows without a class too."""
     if folds is None:
         return fold_rows(draw_folds(data.codes[-1], data.levels[-1], k, rng), len(data))
-    tests = fold_rows(folds, len(everything))
-    known = everything.codes[everything.positions[class_var]] >= 0
+    known = data.has_class
+    tests = fold_rows(folds, len(known))
     position = np.cumsum(known) - 1
     kept = [position[test[known[test]]] for test in tests]
     for number, test in enumerate(kept):

@@ -25,8 +25,8 @@ from scipy.sparse import csc_array
 
 from ...base.arrays import TOLERANCE, Array, log, normalize
 from ...frames.counting import MAX_CELLS
-from ...frames.encoding import Dataset
 from ...frames.folding import Rows
+from ...frames.schema import Dataset
 from .incomplete import IncompleteRows
 from .neighbours import Edit, Parents, Structure
 

@@ -1,21 +1,22 @@
-"""Structure and parameters in one call, and again on other data."""
+"""Structure and parameters in one call."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable, Mapping
 from copy import deepcopy
-from dataclasses import replace
-from functools import partial
 from inspect import Parameter, signature
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from ..base.messages import listed, suggestion
-from ..frames.encoding import Dataset, check_class_name, check_names, encode_columns, warn_of_identifiers
-from ..model.networks import AODE, BNC, Model, Recipe, check_fitted, vars
-from ..parameters.estimation import check_smooth, lp
+from ..frames.encoding import check_names
+from ..frames.schema import Dataset
+from ..frames.training import prepare
+from ..model.kinds import Model, renewed
+from ..model.recipes import Recipe, Step
+from ..parameters.estimation import lp
+from ..parameters.priors import PRIORS, find_prior
 from ..structure.fixed import anb, aode, nb
 from ..structure.search.learners import bsej, fssj, kdb, tan_hc, tan_hcsp
 from ..structure.trees import tan_cl
@@ -34,7 +35,6 @@ def bnc(
     class_var: Hashable,
     dataset: pd.DataFrame | Dataset,
     *,
-    smooth: float,
     dag_args: Mapping[str, Any] | None = None,
     **lp_args: Any,
 ) -> Model:
@@ -48,12 +48,10 @@ def bnc(
         Name of the class.
     dataset : pandas.DataFrame or Dataset
         The data for both.
-    smooth : float
-        As in `lp`.
     dag_args : dict, optional
         Further arguments of the learner.
     **lp_args
-        Further arguments of `lp`, such as ``manb_prior``.
+        Arguments of `lp`: ``smooth`` or another prior, and what else there is, such as ``manb_prior``.
 
     Returns
     -------
@@ -82,26 +80,27 @@ def bnc(
     learner = find_learner(dag_learner, "dag_learner")
     if dag_args is not None and not isinstance(dag_args, Mapping):
         raise TypeError(f"dag_args: expected a dict of further arguments, got {dag_args!r}")
-    check_class_name(class_var)
     options = dict(dag_args or {})
     check_arguments(learner, options, "dag_args", given=("class_var", "dataset"))
-    check_arguments(lp, lp_args, "bnc", given=("x", "dataset", "smooth"))
-    smooth = check_smooth(smooth)
+    check_arguments(lp, lp_args, "bnc", given=("x", "dataset"))
+    find_prior(**{name: lp_args.get(name) for name in PRIORS})
     ours = learner in LEARNERS.values()
     if ours and options.get("features") is not None:
         options["features"] = check_names(options["features"], class_var)
     names = options.get("features")
-    used = [*names, class_var] if isinstance(names, list | tuple) else None
-    data = encode_columns(dataset, used, named_by="class_var, features")
-    if used is None and class_var in data.columns:
-        warn_of_identifiers(dataset, data, class_var)
+    data = prepare(dataset, class_var, names if isinstance(names, list | tuple) else None)
     structure = learner(class_var, dataset=data, **options)
-    if not isinstance(structure, BNC | AODE):
+    if not isinstance(structure, Model):
         raise TypeError(f"dag_learner: expected a function that returns a structure, got {structure!r} of it")
     if not ours:  # what the user's own function does is to be done again, with what it was given today
-        again = partial(learner, class_var, **deepcopy(options))
-        structure = replace(structure, recipe=Recipe(again))
-    return lp(structure, data, smooth=smooth, **lp_args)
+        structure = renewed(structure, recipe=Recipe(class_var, _own_step(learner, options)))
+    return lp(structure, data, **lp_args)
+
+
+def _own_step(learner: Callable[..., Model], options: Mapping[str, Any]) -> Step:
+    """Return the call of a user's function, with settings that cannot be changed meanwhile."""
+    name = str(getattr(learner, "__name__", learner))
+    return Step(name, learner, deepcopy(dict(options)), draws="rng" in parameters_of(learner))
 
 
 def find_learner(learner: object, argument: str) -> Callable[..., Model]:
@@ -151,33 +150,3 @@ def parameters_of(function: Callable[..., Any]) -> Mapping[str, Parameter]:
 
 
 def _anything(*arguments: Any, **named: Any) -> None: ...
-
-
-def relearn(x: Model, data: Dataset, *, dag: bool, rng: np.random.Generator | None = None) -> Model:
-    """Learn a model again on other data by its recipe: structure, if ``dag``, and parameters.
-
-    What draws at random while learning draws from ``rng``, if given.
-    """
-    recipe = check_recipe(x)
-    structure = _call(recipe.structure, rng, dataset=data) if dag else x
-    return _call(recipe.parameters, rng, structure, data)
-
-
-def columns_needed(x: Model, *, dag: bool) -> set[Hashable] | None:
-    """Return the columns that learning a model again looks at; None for all there are."""
-    fixed = getattr(check_recipe(x).structure, "keywords", {}).get("features") is not None
-    return set(vars(x)) if fixed or not dag else None
-
-
-def check_recipe(x: Model) -> Recipe:
-    """Return the recipe of a model with parameters, or raise if it has none."""
-    check_fitted(x)
-    if x.recipe is None or x.recipe.parameters is None:
-        raise ValueError("x: the model does not know how it was learned; learn it with this package's verbs")
-    return x.recipe
-
-
-def _call(step: Any, rng: np.random.Generator | None, *arguments: Any, **named: Any) -> Any:
-    """Call a step of a recipe, with ``rng`` if the step takes it."""
-    takes_rng = rng is not None and "rng" in parameters_of(step)
-    return step(*arguments, **named, **({"rng": rng} if takes_rng else {}))

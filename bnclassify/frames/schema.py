@@ -1,0 +1,130 @@
+"""Encoded data: the schema, names and levels of columns, and the rows coded by it."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, replace
+from functools import cache, cached_property
+from typing import Any, TypeVar
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from ..base.arrays import Codes
+from ..base.immutable import Immutable, lock
+
+Levels = tuple[tuple[Any, ...], ...]
+
+
+@dataclass(frozen=True)
+class Schema(Immutable):
+    """The columns of data and what their codes stand for, without the rows.
+
+    Attributes
+    ----------
+    columns : tuple
+        Names of the columns.
+    levels : tuple of tuple
+        The labels of each column; code ``k`` stands for label ``k``.
+    """
+
+    columns: tuple[Hashable, ...]
+    levels: Levels
+
+    @cached_property
+    def cards(self) -> tuple[int, ...]:
+        """Number of levels of each column."""
+        return tuple([len(labels) for labels in self.levels])
+
+    @cached_property
+    def positions(self) -> dict[Hashable, int]:
+        """Position of each column by name."""
+        return {column: i for i, column in enumerate(self.columns)}
+
+    def select(self, columns: Sequence[Hashable]) -> Schema:
+        """Return the schema of some columns, in their order."""
+        return Schema(tuple(columns), tuple([self.levels[self.positions[column]] for column in columns]))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Dataset(Immutable):
+    """Categorical data as integer codes. Made by `encode`, taken wherever a data frame is.
+
+    Attributes
+    ----------
+    schema : Schema
+        Names and levels of the columns.
+    codes : (columns, rows) array of signed integers
+        In the smallest type that holds the longest tuple of levels; -1 is missing.
+    index : pandas.Index
+        The row labels of the data frame.
+    """
+
+    schema: Schema
+    codes: Codes
+    index: pd.Index[Any]
+
+    def __len__(self) -> int:
+        return self.codes.shape[1]
+
+    def __repr__(self) -> str:
+        missing = int(np.count_nonzero(self.codes < 0))
+        return f"Dataset: {len(self)} rows, {len(self.columns)} columns, {missing} missing values"
+
+    @property
+    def columns(self) -> tuple[Hashable, ...]:
+        """Names of the columns."""
+        return self.schema.columns
+
+    @property
+    def levels(self) -> Levels:
+        """The labels of each column; code ``k`` stands for label ``k``."""
+        return self.schema.levels
+
+    @property
+    def cards(self) -> tuple[int, ...]:
+        """Number of levels of each column."""
+        return self.schema.cards
+
+    @property
+    def positions(self) -> dict[Hashable, int]:
+        """Position of each column by name."""
+        return self.schema.positions
+
+    @cached_property
+    def incomplete(self) -> NDArray[np.bool_]:
+        """Which columns have a missing value."""
+        incomplete: NDArray[np.bool_] = self.codes.min(axis=1, initial=0) < 0
+        lock(incomplete)
+        return incomplete
+
+
+Data = TypeVar("Data", bound=Dataset)
+
+
+@cache
+def code_type(size: int) -> np.dtype[Any]:
+    """Return the smallest signed integer type that holds every code below ``size``, and -2."""
+    return np.min_scalar_type(-max(size, 2))
+
+
+def take_rows(data: Data, rows: NDArray[Any]) -> Data:
+    """Select rows by position or by a mask, with the levels unchanged."""
+    positions = np.nonzero(rows)[0] if rows.dtype == bool else rows
+    return replace(data, codes=data.codes.take(positions, axis=1), index=data.index[positions])
+
+
+def take_columns(data: Data, columns: Sequence[Hashable]) -> Data:
+    """Select columns by name, without a copy where they lie side by side."""
+    if tuple(columns) == data.columns:
+        return data
+    where = [data.positions[column] for column in columns]
+    return replace(data, schema=data.schema.select(columns), codes=codes_of(data.codes, where))
+
+
+def codes_of(codes: Codes, where: list[int]) -> Codes:
+    """Select columns by position, without a copy where they lie side by side."""
+    if where and where == list(range(where[0], where[0] + len(where))):
+        return codes[where[0] : where[0] + len(where)]
+    return codes[where]

@@ -1,0 +1,148 @@
+"""Data prepared to learn from, once a call: checked, encoded, every row with a class."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from ..base.messages import listed, warn
+from .encoding import check_class_name, check_columns, check_frame, check_levels, check_names, encode_columns
+from .schema import Dataset, Schema, take_columns, take_rows
+
+_FEWEST_IDENTIFIERS = 20
+"""Rows in which values that all differ are taken for identifiers; in fewer they may by chance."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class TrainingData(Dataset):
+    """Rows to learn from: the features, then the class, which no row lacks.
+
+    What is learned from it looks at no column that is not there, and checks nothing again.
+
+    Attributes
+    ----------
+    class_var : str
+    everything : Dataset or None
+        The same columns with all rows, also those without a class; None if no row lacks it.
+    """
+
+    class_var: Hashable = None
+    everything: Dataset | None = None
+
+    @property
+    def features(self) -> tuple[Hashable, ...]:
+        """All columns but the class, which is the last."""
+        return self.columns[:-1]
+
+    @property
+    def all_rows(self) -> Dataset:
+        """The data with rows that lack the class."""
+        return self if self.everything is None else self.everything
+
+    @property
+    def has_class(self) -> NDArray[np.bool_]:
+        """Which of the rows that were given have a class."""
+        return np.asarray(self.all_rows.codes[-1] >= 0)
+
+
+def prepare(
+    dataset: pd.DataFrame | Dataset,
+    class_var: Hashable,
+    features: Iterable[Hashable] | None = None,
+    *,
+    told: bool = True,
+) -> TrainingData:
+    """Prepare data to learn from, or raise; every public verb that learns does this once.
+
+    Parameters
+    ----------
+    dataset : pandas.DataFrame or Dataset
+        What is prepared already, for the same class, is returned as it is.
+    class_var : str
+    features : iterable, optional
+        The columns to learn from; all by default.
+    told : bool
+        Whether to warn of rows that have no class.
+    """
+    if isinstance(dataset, TrainingData) and dataset.class_var == class_var:
+        return dataset if features is None else _select(dataset, tuple(features))
+    schema_only = select_columns(dataset, class_var, features)
+    if not len(schema_only):
+        raise ValueError("dataset: no rows to learn from")
+    names = tuple(name for name in schema_only.columns if name != class_var)
+    data = take_columns(schema_only, (*names, class_var))
+    known = data.codes[-1] >= 0
+    lost = len(data) - int(np.count_nonzero(known))
+    if lost == len(data):
+        raise ValueError(f"dataset: the class {class_var!r} is missing in every row")
+    if lost and told:
+        warn(f"{lost} of {len(data)} rows have no class {class_var!r} and are left out")
+    kept = take_rows(data, known) if lost else data
+    return TrainingData(kept.schema, kept.codes, kept.index, class_var, data if lost else None)
+
+
+def _select(data: TrainingData, features: tuple[Hashable, ...]) -> TrainingData:
+    """Return prepared data with some of its features."""
+    check_columns(features, data.columns, "features")
+    names = (*features, data.class_var)
+    everything = data.everything and take_columns(data.everything, names)
+    return replace(take_columns(data, names), everything=everything)
+
+
+def select_columns(
+    dataset: pd.DataFrame | Dataset, class_var: Hashable, features: Iterable[Hashable] | None = None
+) -> Dataset:
+    """Encode the class and the features, in the order of the data, if something can be learned of each.
+
+    Features that were not chosen by name are looked over for identifiers.
+    """
+    check_class_name(class_var)
+    if features is None:
+        data = encode_columns(dataset)
+        check_columns([class_var], data.columns, "class_var")
+        warn_of_identifiers(data, class_var)
+    else:
+        names = check_names(features, class_var)
+        if not isinstance(dataset, Dataset):
+            check_frame(dataset, "dataset")
+        check_columns([class_var], dataset.columns, "class_var")
+        data = encode_columns(dataset, [*names, class_var], named_by="features")
+        chosen = {*names, class_var}
+        data = take_columns(data, tuple(column for column in data.columns if column in chosen))
+    check_levels(data, data.columns)
+    return data
+
+
+def describe_columns(
+    dataset: pd.DataFrame | Dataset | None, class_var: Hashable, features: Iterable[Hashable] | None
+) -> tuple[Schema | None, tuple[Hashable, ...]]:
+    """Return the schema of data, if there is any, and the features: all that a fixed structure looks at."""
+    check_class_name(class_var)
+    names = None if features is None else check_names(features, class_var)
+    if dataset is None:
+        return None, names or ()
+    prepared = isinstance(dataset, TrainingData) and dataset.class_var == class_var and names is None
+    data = dataset if isinstance(dataset, Dataset) and prepared else select_columns(dataset, class_var, names)
+    return data.schema, tuple(column for column in data.columns if column != class_var)
+
+
+def warn_of_identifiers(data: Dataset, class_var: Hashable) -> None:
+    """Warn of columns in which every row has a value of its own, where there are rows enough to tell."""
+    found = []
+    for name, codes, card in zip(data.columns, data.codes, data.cards, strict=True):
+        if card >= _FEWEST_IDENTIFIERS:
+            known = codes[codes >= 0]
+            if _FEWEST_IDENTIFIERS <= len(known) <= card and len(np.unique(known)) == len(known):
+                found.append(name)
+    if class_var in found:
+        found.remove(class_var)
+        warn(f"every row has a class {class_var!r} of its own; to learn one, several rows must have it")
+    if found:
+        warn(
+            f"every row has a value of its own in {listed(found)}, as in a column of identifiers; that tells "
+            f"nothing about other rows, so leave such columns out, with dataset.drop(columns={found[:8]!r})"
+        )

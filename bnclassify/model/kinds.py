@@ -1,0 +1,115 @@
+"""What all models have in common, and the checks that a value is one."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from ..base.immutable import Immutable
+from ..frames.schema import Levels
+from .recipes import Recipe
+
+M = TypeVar("M", bound="Model")
+
+
+class Model(Immutable):
+    """Base of all models: values that learners return and that functions such as `predict` take.
+
+    A kind of model is a frozen dataclass below this class. What differs by kind is dispatched on it:
+    its log joint, its parameters, its picture. Every kind has
+
+    - ``class_var``, ``features``: the names of its variables
+    - ``levels``: the labels of each feature, and of the class at the end; None until data was seen
+    - ``members``: the models that it averages; of a single model, itself
+    - ``fitted``: whether it has parameters
+    - ``recipe``: how it was learned; `cv` runs it again
+    - ``learned``: what a method of `lp` left behind, by name
+    """
+
+    if TYPE_CHECKING:  # read-only to callers; each kind has them as fields or properties
+        recipe: Recipe | None
+
+        @property
+        def class_var(self) -> Hashable:
+            """The name of the class."""
+
+        @property
+        def features(self) -> tuple[Hashable, ...]:
+            """The names of the features."""
+
+        @property
+        def levels(self) -> Levels | None:
+            """The labels of the variables."""
+
+        @property
+        def members(self) -> tuple[Model, ...]:
+            """The models that it averages."""
+
+        @property
+        def fitted(self) -> bool:
+            """Whether it has parameters."""
+
+        @property
+        def learned(self) -> Mapping[str, Any]:
+            """What learning left behind."""
+
+    @property
+    def variables(self) -> tuple[Hashable, ...]:
+        """The features, then the class."""
+        return (*self.features, self.class_var)
+
+    def facts(self) -> dict[str, object]:
+        """Return what the summary tells of this kind of model; what is None is left out."""
+        return {"num. features": len(self.features)}
+
+    def __repr__(self) -> str:
+        lines = {"class variable": str(self.class_var)}
+        for name, value in self.facts().items():
+            if value is not None:
+                lines[name] = f"{value:,}" if isinstance(value, int) else str(value)
+        if self.recipe is not None:
+            lines["learning algorithm"] = self.recipe.structure.name
+            if self.recipe.parameters is not None:
+                lines["parameters"] = str(self.recipe.parameters)
+        width = max(map(len, lines)) + 2
+        rows = [f"  {name + ':':<{width}}{value}" for name, value in lines.items()]
+        return "\n".join(["", "  Bayesian network classifier", "", *rows])
+
+    def derived(self, name: str, make: Any) -> Any:
+        """Return what follows from the model, made at the first call and kept as long as the model."""
+        kept = self.__dict__.setdefault("_derived", {})
+        if name not in kept:
+            kept[name] = make(self)
+        return kept[name]
+
+
+def check_model(x: object) -> Model:
+    """Return ``x`` if it is a model, else raise a TypeError."""
+    if not isinstance(x, Model):
+        advice = of_estimator(x) or "; learn one first, for example with nb(class_var, dataset)"
+        if hasattr(x, "columns"):
+            advice = "; the model goes first, the data second"
+        raise TypeError(f"x: expected a classifier (BNC, AODE or the like), got {type(x).__name__}{advice}")
+    return x
+
+
+def of_estimator(x: object) -> str:
+    """Say where the model of a fitted scikit-learn estimator is, if that is what ``x`` is."""
+    return "; its attribute model_ is one" if isinstance(getattr(x, "model_", None), Model) else ""
+
+
+def check_fitted(x: object) -> Model:
+    """Return ``x`` if it is a model with parameters, else say to call lp."""
+    model = check_model(x)
+    if not model.fitted:
+        raise ValueError(
+            "structure only, no parameters: call lp(x, dataset, smooth=...) first, and go on with the model "
+            "that it returns"
+        )
+    return model
+
+
+def renewed(x: M, **changes: Any) -> M:
+    """Return a model with some of its fields changed; every kind is a dataclass."""
+    return replace(x, **changes)  # type: ignore[type-var]

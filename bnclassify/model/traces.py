@@ -1,0 +1,141 @@
+"""What a search or a method of `lp` left behind."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+
+from .networks import BNC, check_single
+
+
+def greedy_scores(x: BNC) -> tuple[float, ...]:
+    """Return the scores of the steps that a greedy search took.
+
+    Returns
+    -------
+    tuple of float
+        The cross-validated accuracy of the initial structure, then after each step.
+
+    Raises
+    ------
+    ValueError
+        If the structure was not found by greedy search.
+
+    Examples
+    --------
+    >>> from bnclassify import greedy_scores, load_car, tan_hc
+    >>> [round(s, 2) for s in greedy_scores(tan_hc("class", load_car(), k=5, smooth=1, rng=0))]
+    [0.85, 0.9, 0.94]
+    """
+    return tuple(
+        _left_behind(
+            check_single(x, "greedy_scores"),
+            "scores",
+            "its structure was not found by greedy search; fssj, bsej, tan_hc, tan_hcsp and kdb are",
+        )
+    )
+
+
+def em_objectives(x: BNC) -> tuple[float, ...]:
+    """Return what expectation maximisation maximised, at the start and after each iteration.
+
+    Returns
+    -------
+    tuple of float
+        Σ ln P(row) + smooth Σ ln θ, in nats, which never falls.
+
+    Raises
+    ------
+    ValueError
+        If the model was not fitted by ``lp(..., missing="em")``.
+
+    Examples
+    --------
+    >>> from bnclassify import em_objectives, load_voting, lp, nb
+    >>> voting = load_voting()
+    >>> model = lp(nb("Class", voting), voting, smooth=1, missing="em")
+    >>> len(em_objectives(model))
+    2
+    """
+    model = check_single(x, "em_objectives")
+    how = 'was not fitted by EM; lp(x, dataset, smooth=..., missing="em") does that'
+    return tuple(_left_behind(model, "em", how).objectives)
+
+
+def manb_arc_posterior(x: BNC) -> pd.Series[float]:
+    """Return the posterior probability of each arc from the class to a feature.
+
+    Parameters
+    ----------
+    x : BNC
+        A naive Bayes fitted by ``lp(..., manb_prior=...)``.
+
+    Returns
+    -------
+    pandas.Series
+        A probability by feature.
+
+    Raises
+    ------
+    ValueError
+        If the model was not fitted so.
+
+    Examples
+    --------
+    >>> from bnclassify import load_car, lp, manb_arc_posterior, nb
+    >>> car = load_car()
+    >>> model = lp(nb("class", car), car, smooth=1, manb_prior=0.5)
+    >>> manb_arc_posterior(model).round(3).to_dict()
+    {'buying': 1.0, 'maint': 1.0, 'doors': 0.0, 'persons': 1.0, 'lug_boot': 1.0, 'safety': 1.0}
+    """
+    model = check_single(x, "manb_arc_posterior")
+    how = "has no posteriors of arcs; lp(x, dataset, smooth=..., manb_prior=...) makes them"
+    posteriors = _left_behind(model, "arc_posteriors", how)
+    return pd.Series(posteriors, index=_feature_index(model), name="arc_posterior", dtype=float)
+
+
+def feature_weights(x: BNC) -> pd.Series[float]:
+    """Return the weight of each feature.
+
+    Parameters
+    ----------
+    x : BNC
+        A model fitted by ``lp(..., awnb_trees=...)`` or ``lp(..., wanbia=True)``.
+
+    Returns
+    -------
+    pandas.Series
+        A weight from 0 to 1 by feature: 0 for a feature that the model ignores, 1 for one that
+        it takes as the data has it.
+
+    Raises
+    ------
+    ValueError
+        If the model was not fitted so.
+
+    Examples
+    --------
+    >>> from bnclassify import feature_weights, load_voting, lp, nb
+    >>> votes = load_voting().dropna()
+    >>> model = lp(nb("Class", votes), votes, smooth=1, wanbia=True)
+    >>> feature_weights(model).round(2).loc[["crime", "physician_fee_freeze"]].to_dict()
+    {'crime': 0.05, 'physician_fee_freeze': 0.96}
+    """
+    model = check_single(x, "feature_weights")
+    how = "has no weights; lp(x, dataset, smooth=..., awnb_trees=...) or lp(..., wanbia=True) makes them"
+    return pd.Series(
+        _left_behind(model, "weights", how), index=_feature_index(model), name="weight", dtype=float
+    )
+
+
+def _left_behind(x: BNC, name: str, otherwise: str) -> Any:
+    """Return what learning left behind under a name, or raise if there is nothing."""
+    left = {**x.trace, **x.learned}
+    if name not in left:
+        raise ValueError(f"x: {otherwise}")
+    return left[name]
+
+
+def _feature_index(x: BNC) -> pd.Index[Any]:
+    return pd.Index(list(x.features), tupleize_cols=False, dtype=None if x.features else object)

@@ -1,0 +1,61 @@
+"""What a method of learning parameters is: a value that `lp` calls."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from ..frames.schema import Dataset
+from ..model.kinds import Model
+from ..model.networks import BNC
+from .priors import Prior
+from .tables import estimate
+
+
+class Method:
+    """Estimates each table from the rows in which its family is observed; others build on this.
+
+    A method is a frozen dataclass below this class, whose fields are its options, checked when it
+    is made.
+    """
+
+    argument = ""
+    """The argument of `lp` that asks for the method."""
+
+    takes_rows_without_class = False
+    draws = False
+    """Whether it draws at random."""
+
+    def settings(self) -> Mapping[str, Any]:
+        """Return the arguments of `lp` that ask for this, those at their default left out."""
+        return {}
+
+    def check(self, x: Model, prior: Prior) -> None:
+        """Raise if the method is not defined for a structure or a prior."""
+
+    def __call__(self, x: Model, data: Dataset, prior: Prior, rng: np.random.Generator) -> Model:
+        """Return a structure with parameters, learned from data with its variables in its order."""
+        return estimate(x, data, prior)
+
+
+PLAIN = Method()
+
+
+def check_augmented(x: Model, argument: str) -> BNC:
+    """Return a network of which the class is a parent of every feature, or raise."""
+    if not isinstance(x, BNC):
+        raise TypeError(f"{argument}: is defined for a single network, not for an ensemble")
+    if not x.is_augmented:
+        raise ValueError(
+            f"{argument}: is defined for an augmented naive Bayes, in which the class {x.class_var!r} is a "
+            "parent of every feature and has no parents; learn the structure with nb or tan_cl, for example"
+        )
+    return x
+
+
+def check_positive(prior: Prior, argument: str) -> None:
+    """Raise if a prior leaves probabilities of 0."""
+    if not getattr(prior, "is_positive", True):
+        raise ValueError(f"{argument}: needs smooth above 0, so that no probability is 0")
