@@ -39,7 +39,10 @@ def _open(value: Any) -> Any:
 
 def lock(value: object) -> None:
     """Make an array, or those in a tuple, read-only, and what they are views of."""
-    for item in value if isinstance(value, tuple) else (value,):
-        while isinstance(item, np.ndarray):
-            item.setflags(write=False)
-            item = item.base
+    if isinstance(value, tuple):
+        for item in value:
+            if isinstance(item, np.ndarray):
+                lock(item)
+    while isinstance(value, np.ndarray):
+        value.setflags(write=False)
+        value = value.base

@@ -18,7 +18,7 @@ Levels = tuple[tuple[Any, ...], ...]
 
 
 @dataclass(frozen=True)
-class Schema(Immutable):
+class Schema:
     """The columns of data and what their codes stand for, without the rows.
 
     Attributes

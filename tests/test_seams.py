@@ -1,0 +1,136 @@
+"""What it takes to add something: each is written here with nothing but what is meant to be used."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import bnclassify as bn
+from bnclassify.base.arrays import Array, normalize
+from bnclassify.frames.counting import mutual_information
+from bnclassify.frames.schema import Dataset
+from bnclassify.frames.training import prepare
+from bnclassify.model.kinds import Model
+from bnclassify.model.recipes import Step
+from bnclassify.parameters.estimation import fit
+from bnclassify.parameters.methods import Method
+from bnclassify.parameters.priors import Dirichlet, Prior
+from bnclassify.structure.fixed import network
+
+
+def star(class_var: Hashable, dataset: pd.DataFrame | Dataset) -> bn.BNC:
+    """A learner from counts: the feature that tells most of the class is a parent of all others."""
+    data = prepare(dataset, class_var)
+    last = len(data.features)
+    best = max(range(last), key=lambda i: mutual_information(data, i, last)[0])
+    centre = data.features[best]
+    parents = {f: () if f == centre else (centre,) for f in data.features}
+    return network(class_var, parents, data.schema, Step("star", star))
+
+
+def test_a_learner_of_structure(car: pd.DataFrame) -> None:
+    x = bn.bnc(star, "class", car, smooth=1)
+    assert bn.families(x)["doors"] == ("doors", "safety", "class")
+    assert "star" in repr(x)
+    folds = bn.stratified_folds(car["class"], 5, rng=0)
+    by_hand = bn.lp(
+        bn.anb("class", {f: ["safety"] for f in bn.features(x) if f != "safety"}, car), car, smooth=1
+    )
+    assert bn.cv(x, car, folds=folds) == bn.cv(by_hand, car, folds=folds)
+
+
+def test_an_ensemble(car: pd.DataFrame) -> None:
+    trees = bn.Ensemble([bn.tan_cl("class", car, root=f) for f in car.columns[:-1]])
+    x = bn.lp(trees, car, smooth=1)
+    mean = np.mean([_joint(member, car) for member in bn.members(x)], axis=0)
+    np.testing.assert_allclose(bn.predict(x, car, prob=True), normalize(mean, axis=1), rtol=1e-9)
+    weights = bn.explain(x, car.iloc[0], against=bn.classes(x))["log_odds"].sum()
+    p = bn.predict(x, car.head(1), prob=True).max(axis=1).item()
+    assert weights == pytest.approx(np.log(p / (1 - p)))
+    assert 0.9 < bn.cv(x, car, k=3, rng=0) < 1
+    assert 0.9 < bn.cv(x, car, k=3, rng=0, dag=False) < 1
+    assert bn.loglik(x, car) < 0
+
+
+def test_members_learned_in_different_ways(car: pd.DataFrame) -> None:
+    models = bn.bnc("nb", "class", car, smooth=1, wanbia=True), bn.bnc("aode", "class", car, smooth=2)
+    x = bn.Ensemble(models, weights=(1, 3))
+    assert "each member" in repr(x)
+    folds = bn.stratified_folds(car["class"], 3, rng=0)
+    test = folds == 0
+    again = bn.Ensemble(
+        [
+            bn.bnc("nb", "class", car[~test], smooth=1, wanbia=True),
+            bn.bnc("aode", "class", car[~test], smooth=2),
+        ],
+        weights=(1, 3),
+    )
+    expected = bn.accuracy(bn.predict(again, car[test]), car["class"][test])
+    for dag in (True, False):
+        assert bn.cv(x, car, folds=folds, mean=False, dag=dag).iloc[0, 0] == expected
+
+
+def test_members_must_fit(car: pd.DataFrame) -> None:
+    with pytest.raises(ValueError, match="agree in features"):
+        bn.Ensemble([bn.nb("class", car), bn.nb("class", car, features=["doors"])])
+    with pytest.raises(ValueError, match="agree in class_var"):
+        bn.Ensemble([bn.nb("class", car), bn.nb("doors", car)])
+    with pytest.raises(ValueError, match="agree in fitted"):
+        bn.Ensemble([bn.nb("class", car), bn.bnc("nb", "class", car, smooth=1)])
+    with pytest.raises(ValueError, match="at least one model"):
+        bn.Ensemble([])
+    with pytest.raises(TypeError, match="expected models, got 'str'"):
+        bn.Ensemble(["nb"])
+    with pytest.raises(ValueError, match="each of 2 members"):
+        bn.Ensemble([bn.nb("class", car)] * 2, weights=[1, 0])
+
+
+def _joint(x: bn.BNC, frame: pd.DataFrame) -> np.ndarray:
+    """P(row, class) of an augmented naive Bayes, by its tables."""
+    joint = np.ones((len(frame), len(bn.classes(x))))
+    for family in x.families:
+        table = bn.params(x)[family[0]]
+        codes = [frame[v].cat.codes.to_numpy() for v in family[:-1]]
+        joint *= table[tuple(codes)] if codes else table
+    return joint
+
+
+def half_uniform(counts: Array, axis: int = 0) -> Array:
+    """A prior: halfway between what the counts say and the uniform distribution."""
+    return (normalize(counts, axis) + 1 / counts.shape[axis]) / 2
+
+
+@pytest.mark.parametrize("learner", ["nb", "tan_cl", "aode"])
+def test_a_prior(car: pd.DataFrame, learner: str) -> None:
+    structure = getattr(bn, learner)("class", car)
+    x = fit(structure, car, half_uniform)
+    plain = bn.lp(structure, car, smooth=0)
+    for mine, member in zip(bn.members(x), bn.members(plain), strict=True):
+        for name, table in bn.params(member).items():
+            np.testing.assert_allclose(bn.params(mine)[name], (table + 1 / len(table)) / 2, atol=1e-15)
+    assert 0.6 < bn.cv(x, car, k=3, rng=0) < 1
+
+
+@dataclass(frozen=True)
+class Tempered(Method):
+    """A method of lp: every table raised to a power."""
+
+    power: float
+
+    def __call__(self, x: Model, data: Dataset, prior: Prior, rng: np.random.Generator) -> Any:
+        fitted = super().__call__(x, data, prior, rng)
+        tables = tuple(normalize(table**self.power) for table in fitted.cpts)
+        return replace(fitted, cpts=tables, learned={"power": self.power})
+
+
+def test_a_method(car: pd.DataFrame) -> None:
+    x = fit(bn.nb("class", car), car, Dirichlet(1), Tempered(0.5))
+    table = bn.params(bn.lp(bn.nb("class", car), car, smooth=1))["safety"]
+    np.testing.assert_allclose(bn.params(x)["safety"], normalize(np.sqrt(table)))
+    assert x.learned["power"] == 0.5
+    assert 0.6 < bn.cv(x, car, k=3, rng=0) < 1
