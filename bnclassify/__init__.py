@@ -25,6 +25,9 @@ keyword. ``help(verb)`` has the formula, the errors, the source and an example o
 0.942
 """
 
+from importlib.metadata import version
+from typing import Any
+
 from .evaluation.explanation import explain
 from .evaluation.prediction import accuracy, predict
 from .evaluation.scores import AIC, BIC, cloglik, cmi, loglik
@@ -130,3 +133,24 @@ __all__ = [
     "vars",
     "write_bif",
 ]
+
+__version__ = version("pybnclassify")
+
+_IN_R = {
+    "logLik": "loglik(x, dataset)",
+    "cLogLik": "cloglik(x, dataset)",
+    "awnb_weights": "feature_weights(x)",
+    "as_igraph": "to_networkx(x)",
+    "as_grain": "to_pgmpy(x) or to_pyagrum(x); predict and explain need neither",
+    "as_mlr": "BNCClassifier, imported from bnclassify.sklearn",
+    "data": "load_car() or load_voting()",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Say what a name of the R package is called here."""
+    if name in _IN_R:
+        raise AttributeError(f"bnclassify has no {name!r}: what R calls so is here {_IN_R[name]}")
+    if name == "BNCClassifier":
+        raise AttributeError("BNCClassifier is imported from bnclassify.sklearn, as scikit-learn is optional")
+    raise AttributeError(f"module 'bnclassify' has no attribute {name!r}")

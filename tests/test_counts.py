@@ -147,6 +147,7 @@ def rows_of(data: bn.Dataset, rows: np.ndarray) -> bn.Dataset:
     return bn.Dataset(data.schema, data.codes[:, rows], data.index[rows])
 
 
+@pytest.mark.filterwarnings("ignore:the network has")
 @pytest.mark.parametrize("learner", [bn.nb, bn.tan_cl, bn.aode])
 @pytest.mark.parametrize("classes", [2, 3, 20])
 def test_a_posterior_does_not_depend_on_the_other_rows(

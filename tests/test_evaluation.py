@@ -163,6 +163,7 @@ def test_cmi_conditions_units_and_errors(car: pd.DataFrame, voting: pd.DataFrame
         bn.cmi("buying", "safety", car, unit="bits")
 
 
+@pytest.mark.filterwarnings("ignore:the network has")
 def test_many_levels() -> None:
     rng = np.random.default_rng(0)
     frame = pd.DataFrame(

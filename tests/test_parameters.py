@@ -152,3 +152,54 @@ def test_the_class_and_the_data_are_not_among_the_arguments_of_the_learner(
 ) -> None:
     with pytest.raises(ValueError, match=f"dag_args: what is given already .*; leave out '{name}'"):
         bn.bnc("nb", "class", car, smooth=1, dag_args={name: car})
+
+
+def test_wide_tables_are_told() -> None:
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.integers(0, 40, (300, 2)).astype(str), columns=["town", "street"])
+    frame["class"] = rng.choice(["a", "b"], 300)
+    with pytest.warns(
+        UserWarning, match=r"P\(street \| town, class\) with 3,120.* 'town' \(40 levels\)"
+    ) as told:
+        bn.bnc("tan_cl", "class", frame, smooth=1)
+    assert len(told) == 1
+    with pytest.warns(UserWarning, match="more than the 300 rows"):
+        x = bn.lp(bn.tan_cl("class", frame), frame, smooth=1)
+    bn.cv(x, frame, k=3, rng=0)  # says nothing again
+
+
+def test_many_small_tables_are_not_told() -> None:
+    frame = pd.DataFrame(np.random.default_rng(0).integers(0, 2, (120, 200)).astype(str)).rename(columns=str)
+    bn.lp(bn.nb("0", frame), frame, smooth=1)
+
+
+@pytest.mark.parametrize("prior", [{"ess": 4}, {"m": 2}, {"smooth": 0.5}])
+@pytest.mark.parametrize("learner", ["nb", "tan_cl", "aode"])
+def test_pseudo_counts_by_the_formula(car: pd.DataFrame, learner: str, prior: dict[str, float]) -> None:
+    x = bn.lp(getattr(bn, learner)("class", car), car, **prior)
+    for member in bn.members(x):
+        for variable, *above in bn.families(member).values():
+            counts = car.groupby([variable, *above], observed=False).size().to_numpy()
+            counts = counts.reshape([car[v].cat.categories.size for v in (variable, *above)]).astype(float)
+            r, q = len(counts), counts[0].size
+            a = {"ess": lambda s: s / (r * q), "m": lambda m: m / r, "smooth": lambda s: s}  # noqa: B023
+            [(name, amount)] = prior.items()
+            expected = (counts + a[name](amount)) / (counts.sum(axis=0) + r * a[name](amount))
+            np.testing.assert_allclose(bn.params(member)[variable], expected, rtol=1e-12)
+    assert f"lp({name}={amount})" in repr(x)
+
+
+def test_exactly_one_prior(car: pd.DataFrame) -> None:
+    with pytest.raises(TypeError, match="smooth, ess, m: one of them must be given"):
+        bn.lp(bn.nb("class", car), car)
+    with pytest.raises(ValueError, match="smooth, ess: only one of them"):
+        bn.bnc("nb", "class", car, smooth=1, ess=1)
+
+
+def test_the_search_scores_what_will_be_fitted(car: pd.DataFrame) -> None:
+    settings = {"k": 5, "rng": 0, "epsilon": 0}
+    handed = bn.bnc("tan_hc", "class", car, smooth=5, dag_args=settings)
+    assert bn.greedy_scores(handed) == bn.greedy_scores(bn.tan_hc("class", car, smooth=5, **settings))
+    own = bn.bnc("tan_hc", "class", car, smooth=5, dag_args={**settings, "smooth": 0.01})
+    assert bn.greedy_scores(own) == bn.greedy_scores(bn.tan_hc("class", car, smooth=0.01, **settings))
+    assert bn.greedy_scores(own) != bn.greedy_scores(handed)

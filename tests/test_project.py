@@ -78,6 +78,20 @@ def test_modules_have_names_of_their_own() -> None:
     assert not taken & {name.rpartition(".")[2] for name in MODULES}
 
 
+@pytest.mark.parametrize(
+    ("there", "here"), [("logLik", r"loglik\(x"), ("awnb_weights", "feature_weights"), ("data", "load_car")]
+)
+def test_names_of_r_are_answered(there: str, here: str) -> None:
+    with pytest.raises(AttributeError, match=here):
+        getattr(bn, there)
+    assert not hasattr(bn, "load_cars")
+
+
+def test_version_is_that_of_the_project() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert bn.__version__ == project["version"]
+
+
 def test_everything_public_is_listed_and_sorted() -> None:
     assert sorted(bn.__all__) == bn.__all__
     assert all(hasattr(bn, name) for name in bn.__all__)

@@ -329,6 +329,7 @@ def test_search_on_incomplete_data(voting: pd.DataFrame) -> None:
         assert bn.greedy_scores(x)[-1] == pytest.approx(shares, abs=1e-12)
 
 
+@pytest.mark.filterwarnings("ignore:the network has")
 def test_many_levels_are_counted_in_portions() -> None:
     rng = np.random.default_rng(0)
     frame = pd.DataFrame(rng.integers(0, 120, (300, 6)), columns=list("abcdef"))

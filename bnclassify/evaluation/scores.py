@@ -85,7 +85,7 @@ def AIC(x: BNC, dataset: pd.DataFrame | Dataset) -> float:
     TypeError
         If ``x`` is an ensemble.
     KeyError, ValueError
-        As in `loglik`.
+        As in `loglik`, and if the data has no rows.
 
     References
     ----------
@@ -99,7 +99,8 @@ def AIC(x: BNC, dataset: pd.DataFrame | Dataset) -> float:
     >>> round(AIC(lp(nb("class", car), car, smooth=0), car), 3)
     -13566.688
     """
-    return loglik(check_single(x, "AIC"), dataset) - nparams(x)
+    model, data = _network_and_rows(x, dataset, "AIC")
+    return loglik(model, data) - nparams(model)
 
 
 def BIC(x: BNC, dataset: pd.DataFrame | Dataset) -> float:
@@ -136,11 +137,17 @@ def BIC(x: BNC, dataset: pd.DataFrame | Dataset) -> float:
     >>> round(BIC(lp(nb("class", car), car, smooth=0), car), 3)
     -13738.512
     """
-    model = check_single(check_fitted(x), "BIC")
+    model, data = _network_and_rows(x, dataset, "BIC")
+    return loglik(model, data) - 0.5 * log(len(data)) * nparams(model)
+
+
+def _network_and_rows(x: Model, dataset: pd.DataFrame | Dataset, score: str) -> tuple[BNC, Dataset]:
+    """Return a single network with parameters, and data with rows, or raise."""
+    model = check_single(check_fitted(x), score)
     data = encode_columns(dataset, vars(model))
     if not len(data):
-        raise ValueError("dataset: no rows, so ln(N) is not defined")
-    return loglik(model, data) - 0.5 * log(len(data)) * nparams(model)
+        raise ValueError(f"dataset: no rows, so {score} is not defined")
+    return model, data
 
 
 def cloglik(x: Model, dataset: pd.DataFrame | Dataset) -> float:

@@ -13,11 +13,12 @@ from ..frames.schema import Dataset
 from ..model.ensembles import AODE, Ensemble
 from ..model.kinds import Model
 from ..model.networks import BNC
-from ..model.questions import values
+from ..model.questions import classes
 from . import elimination, forests
 from .factors import Factor, network_factors, sum_factors
 from .stacking import few_levels, stacked_joint
 
+_MOST_CELLS = 2**28  # of a log joint, 2 GiB
 _BLOCK_ROWS = 2**13  # what a block needs stays in cache
 
 
@@ -40,8 +41,17 @@ def log_joint(x: Model, data: Dataset, *, unseen: str = "error") -> Array:
     (rows, classes) array
         Columns as `classes`. For an ensemble, the log of the mean over its members.
     """
-    values(x)  # of a model that has seen no data, which is told
+    check_size(len(data), len(classes(x)))
     return joint_of_codes(x, match(data, x.features, (x.levels or ())[:-1], unseen=unseen))
+
+
+def check_size(rows: int, n_classes: int) -> None:
+    """Raise a ValueError if a number for each row and class would take more memory than is reasonable."""
+    if rows * n_classes > _MOST_CELLS:
+        raise ValueError(
+            f"{rows:,} rows and {n_classes:,} classes would need {rows * n_classes:,} numbers, more than "
+            f"{_MOST_CELLS:,}; take fewer rows at a time, or merge rare classes"
+        )
 
 
 @singledispatch

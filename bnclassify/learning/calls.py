@@ -17,6 +17,7 @@ from ..model.kinds import Model, renewed
 from ..model.recipes import Recipe, Step
 from ..parameters.estimation import lp
 from ..parameters.priors import PRIORS, find_prior
+from ..parameters.sizes import warn_of_wide_tables
 from ..structure.fixed import anb, aode, nb
 from ..structure.search.learners import bsej, fssj, kdb, tan_hc, tan_hcsp
 from ..structure.trees import tan_cl
@@ -49,7 +50,8 @@ def bnc(
     dataset : pandas.DataFrame or Dataset
         The data for both.
     dag_args : dict, optional
-        Further arguments of the learner.
+        Further arguments of the learner. A learner that scores fitted models, such as `tan_hc`, scores
+        them with the prior given for `lp`, unless its own is among these.
     **lp_args
         Arguments of `lp`: ``smooth`` or another prior, and what else there is, such as ``manb_prior``.
 
@@ -87,6 +89,10 @@ def bnc(
     ours = learner in LEARNERS.values()
     if ours and options.get("features") is not None:
         options["features"] = check_names(options["features"], class_var)
+    if ours and not any(options.get(name) is not None for name in PRIORS):
+        # What is searched for is what will be fitted.
+        takes = parameters_of(learner)
+        options |= {name: lp_args[name] for name in PRIORS if name in takes and name in lp_args}
     names = options.get("features")
     data = prepare(dataset, class_var, names if isinstance(names, list | tuple) else None)
     structure = learner(class_var, dataset=data, **options)
@@ -94,7 +100,9 @@ def bnc(
         raise TypeError(f"dag_learner: expected a function that returns a structure, got {structure!r} of it")
     if not ours:  # what the user's own function does is to be done again, with what it was given today
         structure = renewed(structure, recipe=Recipe(class_var, _own_step(learner, options)))
-    return lp(structure, data, **lp_args)
+    fitted = lp(structure, data, **lp_args)
+    warn_of_wide_tables(fitted, len(data))
+    return fitted
 
 
 def _own_step(learner: Callable[..., Model], options: Mapping[str, Any]) -> Step:

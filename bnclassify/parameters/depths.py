@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +18,8 @@ from .priors import Prior
 from .tables import estimate
 from .trees import Rows, testing_depths
 from .weighting import with_weights
+
+_MOST_TREES = 100_000
 
 
 @dataclass(frozen=True)
@@ -39,7 +41,7 @@ class AWNB(Method):
     draws = True
 
     def __post_init__(self) -> None:
-        check_whole("awnb_trees", self.trees, least=1, what="a whole number of trees")
+        check_whole("awnb_trees", self.trees, least=1, most=_MOST_TREES, what="a whole number of trees")
         if not 0 < check_real("awnb_bootstrap", self.share, what="a number") <= 1:
             raise ValueError(
                 f"awnb_bootstrap: expected a share of the rows above 0 and up to 1, got {self.share}"
@@ -60,14 +62,14 @@ class AWNB(Method):
         return with_weights(fitted, depth_weights(data, x.features, x.class_var, samples))
 
 
-def bootstrap(n: int, trees: int, fraction: float, rng: np.random.Generator) -> list[Rows]:
-    """Draw a sample of rows with replacement for each tree."""
+def bootstrap(n: int, trees: int, fraction: float, rng: np.random.Generator) -> Iterator[Rows]:
+    """Draw a sample of rows with replacement for each tree, when its turn has come."""
     size = max(1, int(n * fraction))
-    return [rng.integers(n, size=size) for _ in range(trees)]
+    return (rng.integers(n, size=size) for _ in range(trees))
 
 
 def depth_weights(
-    data: Dataset, features: Sequence[Hashable], class_var: Hashable, samples: Sequence[Rows]
+    data: Dataset, features: Sequence[Hashable], class_var: Hashable, samples: Iterable[Rows]
 ) -> Array:
     """Return the weight of each feature: the mean over trees of 1/√depth, 0 where it is not tested.
 

@@ -164,7 +164,8 @@ def weigh_by_likelihood(x: BNC, data: Dataset) -> BNC:
     way_down = np.abs(np.clip(best.x - objective(best.x)[1], 0, 1) - best.x).max()
     if not best.success and way_down > _FLAT * len(data):
         warn(f"wanbia: the weights may not be the best, the optimiser stopped early ({best.message})")
-    return with_weights(x, np.clip(best.x, 0, 1))
+    tells = np.array([card > 1 for card in x.cards[:-1]])  # a feature of one level weighs nothing
+    return with_weights(x, np.where(tells, np.clip(best.x, 0, 1), 0.0))
 
 
 def objective_of(x: BNC, data: Dataset) -> Objective:

@@ -14,7 +14,7 @@ from ..base.randomness import Seed, check_rng
 from ..frames.encoding import check_levels
 from ..frames.matching import match
 from ..frames.schema import Dataset, Schema
-from ..frames.training import prepare
+from ..frames.training import TrainingData, prepare
 from ..model.kinds import Model, check_model, renewed
 from ..model.recipes import Step
 from .arcs import MANB
@@ -23,6 +23,7 @@ from .discrimination import WANBIA
 from .maximisation import EM
 from .methods import PLAIN, Method
 from .priors import Prior, find_prior
+from .sizes import warn_of_wide_tables
 
 
 def lp(
@@ -204,7 +205,10 @@ def fit(
     rows = _matched(data.all_rows if method.takes_rows_without_class else data, model)
     again = again or Step("fit", fit, {"prior": prior, "method": method}, draws=True)
     recipe = model.recipe and replace(model.recipe, parameters=again)
-    return method(renewed(model, recipe=recipe, learned={}), rows, prior, generator)
+    fitted = method(renewed(model, recipe=recipe, learned={}), rows, prior, generator)
+    if not isinstance(dataset, TrainingData):  # which a verb has prepared that tells it itself
+        warn_of_wide_tables(fitted, len(rows))
+    return fitted
 
 
 def _matched(data: Dataset, model: Model) -> Dataset:

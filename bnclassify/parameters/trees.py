@@ -6,7 +6,7 @@ all open nodes of all trees at once.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 from typing import Any
@@ -58,8 +58,10 @@ def min_testing_depths(class_var: Hashable, dataset: pd.DataFrame | Dataset) -> 
     -----
     A node is split in two by the subset of a feature's levels that gains the most information,
     until all its rows have one class or nothing is gained, at most 30 levels deep. Rows in
-    which the tested feature is missing stay behind. After growing, a split is removed where
-    the subtree below classifies no more rows right than the node alone. With two classes,
+    which the tested feature is missing stay behind; they count as errors of the node, if it is a
+    leaf, but of nobody below it. "Unpruned" means that splits cost nothing: after growing, a split is
+    removed only where the subtree below makes as many errors as the node alone, as rpart does with a
+    complexity parameter of 0. With two classes,
     and with more than 10 levels, levels are ordered and cut; otherwise all subsets are tried.
 
     References
@@ -82,7 +84,7 @@ def min_testing_depths(class_var: Hashable, dataset: pd.DataFrame | Dataset) -> 
 
 
 def testing_depths(
-    data: Dataset, features: Sequence[Hashable], class_var: Hashable, samples: Sequence[Rows]
+    data: Dataset, features: Sequence[Hashable], class_var: Hashable, samples: Iterable[Rows]
 ) -> NDArray[np.int64]:
     """Return the shallowest tests of features in a tree for each sample of rows.
 
@@ -92,14 +94,25 @@ def testing_depths(
         0 where a tree does not test a feature.
     """
     columns = [data.positions[feature] for feature in features]
-    size = max(1, _SAMPLED_ROWS // max(map(len, samples)))
     depths = []
-    for some in (samples[i : i + size] for i in range(0, len(samples), size)):
+    for some in _portions(samples):
         forest = _Forest(data, columns, data.positions[class_var], some)
         while forest.grow():
             pass
         depths.append(forest.depths())
     return np.concatenate(depths)
+
+
+def _portions(samples: Iterable[Rows]) -> Iterator[list[Rows]]:
+    """Take as many samples at a time as grow side by side, so that no more are drawn than are at work."""
+    portion: list[Rows] = []
+    for sample in samples:
+        portion.append(sample)
+        if sum(map(len, portion)) + len(sample) > _SAMPLED_ROWS:
+            yield portion
+            portion = []
+    if portion:
+        yield portion
 
 
 @dataclass

@@ -1,0 +1,39 @@
+"""Models too large for the data that they were learned from."""
+
+from __future__ import annotations
+
+from ..base.messages import warn
+from ..model.kinds import Model
+from ..model.networks import BNC, Family, count_parameters
+
+_FEWEST_ROWS = 100
+"""Below, most networks have more parameters than rows, and users know that."""
+
+
+def warn_of_wide_tables(x: Model, rows: int) -> None:
+    """Warn of a network with more free parameters than rows, if single tables make it so.
+
+    Many tables that are small each, as those of a naive Bayes with many features, do no harm.
+    """
+    if not isinstance(x, BNC) or rows < _FEWEST_ROWS:
+        return
+    families = zip(x.families, x.scopes, strict=True)
+    sizes = {family: count_parameters([scope], x.cards) for family, scope in families}
+    total = sum(sizes.values())
+    wide = sorted((f for f in sizes if sizes[f] > rows / 2), key=lambda family: -sizes[family])
+    if total <= rows or not wide:
+        return
+    tables = ", ".join(f"{_written(family)} with {sizes[family]:,}" for family in wide[:3])
+    longest = sorted(zip(x.variables, x.cards, strict=True), key=lambda column: -column[1])[:3]
+    columns = ", ".join(f"{name!r} ({card:,} levels)" for name, card in longest)
+    warn(
+        f"the network has {total:,} free parameters, more than the {rows:,} rows: among others {tables}. "
+        f"Merge rare levels of its longest columns, {columns}, leave such columns out, or take a structure "
+        "with fewer arcs, for example with score='bic'"
+    )
+
+
+def _written(family: Family) -> str:
+    """Write a table as a conditional probability."""
+    variable, *above = map(str, family)
+    return f"P({variable} | {', '.join(above)})" if above else f"P({variable})"
