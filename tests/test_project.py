@@ -136,19 +136,60 @@ def test_signatures_follow_one_law(name: str) -> None:
         )
 
 
+def section(function: object, title: str) -> str:
+    """One section of a docstring in the form of numpydoc."""
+    text = inspect.getdoc(function) or ""
+    found = re.search(rf"^{title}\n-+\n(.*?)(?=^[A-Z][a-z ]+\n-+\n|\Z)", text, re.DOTALL | re.MULTILINE)
+    return found[1] if found else ""
+
+
+def entries(text: str) -> list[str]:
+    """What a section tells of: the names that stand at the start of its lines."""
+    lines = [line for line in text.splitlines() if line and not line.startswith(" ")]
+    return [name.strip(" *") for line in lines for name in line.split(" : ")[0].split(",")]
+
+
 @pytest.mark.parametrize("name", FUNCTIONS)
-def test_docstrings_have_an_example(name: str) -> None:
-    text = inspect.getdoc(FUNCTIONS[name]) or ""
-    assert ">>> " in text
-    for parameter in inspect.signature(FUNCTIONS[name]).parameters:
-        one_line_question = list(inspect.signature(FUNCTIONS[name]).parameters) == ["x"]
-        assert one_line_question or parameter in text, f"{name} does not tell of {parameter}"
+def test_docstrings_tell_of_every_parameter(name: str) -> None:
+    assert ">>> " in section(FUNCTIONS[name], "Examples")
+    told = entries(section(FUNCTIONS[name], "Parameters"))
+    assert sorted(told) == sorted(inspect.signature(FUNCTIONS[name]).parameters)
+
+
+ODD_MODELS = {
+    "nothing": None,
+    "a structure without data": bn.nb("class", features=["doors"]),
+    "a structure": bn.nb("class", bn.load_car()),
+    "an ensemble": bn.bnc("aode", "class", bn.load_car(), smooth=1),
+}
+ASKED = [
+    name
+    for name, f in FUNCTIONS.items()
+    if list(inspect.signature(f).parameters)[:1] == ["x"]
+    and not {"path", "y"} & set(inspect.signature(f).parameters)
+]
+SECOND = {"dataset": bn.load_car(), "newdata": None, "variable": "wheels", "row": None}
+
+
+@pytest.mark.parametrize("model", ODD_MODELS)
+@pytest.mark.parametrize("name", ASKED)
+def test_docstrings_tell_of_errors(name: str, model: str) -> None:
+    """Whatever a function raises of an odd model or second argument stands under Raises."""
+    parameters = list(inspect.signature(FUNCTIONS[name]).parameters)
+    arguments = [SECOND[p] for p in parameters[1:2] if p in SECOND]
+    raised = {None}
+    try:
+        FUNCTIONS[name](ODD_MODELS[model], *arguments)
+    except Exception as error:
+        raised = {type(error).__name__}
+    assert raised <= {None, *entries(section(FUNCTIONS[name], "Raises"))}
 
 
 def test_readme_names_every_function() -> None:
-    readme = (ROOT / "README.md").read_text()
-    missing = [name for name in FUNCTIONS if not re.search(rf"`[^`]*\b{name}\b", readme)]
-    assert not missing
+    """Each in code of its own, as a word, outside of the examples."""
+    prose = re.sub(r"```.*?```", "", (ROOT / "README.md").read_text(), flags=re.DOTALL)
+    words = {word for code in re.findall(r"`([^`\n]+)`", prose) for word in re.findall(r"\w+", code)}
+    assert not set(FUNCTIONS) - words
 
 
 def test_oldest_versions_are_those_of_pyproject() -> None:

@@ -50,6 +50,8 @@ def predict(
     ------
     KeyError
         If a feature is not a column of ``newdata``.
+    TypeError
+        If ``x`` is no model, or ``newdata`` no data.
     ValueError
         If a value was not among the levels in training and ``unseen`` is "error", or the model
         has no parameters.

@@ -51,6 +51,8 @@ def loglik(x: Model, dataset: pd.DataFrame | Dataset) -> float:
     ------
     KeyError
         If a variable is not a column of ``dataset``.
+    TypeError
+        If ``x`` is no model, or ``dataset`` no data.
     ValueError
         If the class is missing in a row, or a value was not among the levels in training.
 
@@ -167,7 +169,7 @@ def cloglik(x: Model, dataset: pd.DataFrame | Dataset) -> float:
 
     Raises
     ------
-    KeyError, ValueError
+    KeyError, TypeError, ValueError
         As in `loglik`.
 
     Examples

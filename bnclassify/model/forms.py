@@ -13,6 +13,16 @@ from .networks import BNC, Family
 def is_nb(x: Model) -> bool:
     """Whether the model is a naive Bayes: no feature has a feature parent.
 
+    Parameters
+    ----------
+    x : BNC, AODE or another model
+        With or without parameters.
+
+    Raises
+    ------
+    TypeError
+        If ``x`` is no model.
+
     Examples
     --------
     >>> from bnclassify import is_nb, nb
@@ -25,6 +35,16 @@ def is_nb(x: Model) -> bool:
 def is_ode(x: Model) -> bool:
     """Whether the model is a one-dependence estimator: no feature has two feature parents.
 
+    Parameters
+    ----------
+    x : BNC, AODE or another model
+        With or without parameters.
+
+    Raises
+    ------
+    TypeError
+        If ``x`` is no model.
+
     Examples
     --------
     >>> from bnclassify import is_ode, load_car, tan_cl
@@ -36,6 +56,16 @@ def is_ode(x: Model) -> bool:
 
 def is_semi_naive(x: Model) -> bool:
     """Whether the model is semi-naive: features in groups, within a group every two joined.
+
+    Parameters
+    ----------
+    x : BNC, AODE or another model
+        With or without parameters.
+
+    Raises
+    ------
+    TypeError
+        If ``x`` is no model.
 
     Examples
     --------
@@ -60,6 +90,16 @@ def is_anb(x: Model) -> bool:
 
     False of networks learned without regard to the class, and of ensembles.
 
+    Parameters
+    ----------
+    x : BNC, AODE or another model
+        With or without parameters.
+
+    Raises
+    ------
+    TypeError
+        If ``x`` is no model.
+
     Examples
     --------
     >>> from bnclassify import is_anb, nb
@@ -71,6 +111,16 @@ def is_anb(x: Model) -> bool:
 
 def is_aode(x: Model) -> bool:
     """Whether the model is an AODE ensemble.
+
+    Parameters
+    ----------
+    x : BNC, AODE or another model
+        With or without parameters.
+
+    Raises
+    ------
+    TypeError
+        If ``x`` is no model.
 
     Examples
     --------

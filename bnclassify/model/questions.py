@@ -13,6 +13,16 @@ from .networks import BNC, Family, check_single, count_parameters
 def members(x: Model) -> tuple[Model, ...]:
     """Return the models that a model averages: itself, or the members of an ensemble.
 
+    Parameters
+    ----------
+    x : BNC, AODE or another model
+        With or without parameters.
+
+    Raises
+    ------
+    TypeError
+        If ``x`` is no model.
+
     Examples
     --------
     >>> from bnclassify import aode, load_car, members, nb
@@ -26,6 +36,16 @@ def members(x: Model) -> tuple[Model, ...]:
 def class_var(x: Model) -> Hashable:
     """Return the name of the class.
 
+    Parameters
+    ----------
+    x : BNC, AODE or another model
+        With or without parameters.
+
+    Raises
+    ------
+    TypeError
+        If ``x`` is no model.
+
     Examples
     --------
     >>> from bnclassify import class_var, load_car, nb
@@ -37,6 +57,16 @@ def class_var(x: Model) -> Hashable:
 
 def vars(x: Model) -> tuple[Hashable, ...]:
     """Return the names of all variables: the features, then the class.
+
+    Parameters
+    ----------
+    x : BNC, AODE or another model
+        With or without parameters.
+
+    Raises
+    ------
+    TypeError
+        If ``x`` is no model.
 
     Examples
     --------
@@ -50,6 +80,16 @@ def vars(x: Model) -> tuple[Hashable, ...]:
 def features(x: Model) -> tuple[Hashable, ...]:
     """Return the names of the features: in the order of the data, or as they were named without data.
 
+    Parameters
+    ----------
+    x : BNC, AODE or another model
+        With or without parameters.
+
+    Raises
+    ------
+    TypeError
+        If ``x`` is no model.
+
     Examples
     --------
     >>> from bnclassify import features, nb
@@ -61,6 +101,16 @@ def features(x: Model) -> tuple[Hashable, ...]:
 
 def families(x: BNC) -> dict[Hashable, Family]:
     """Return the family of each variable: the variable, its feature parents, the class if it is one.
+
+    Parameters
+    ----------
+    x : BNC
+        With or without parameters.
+
+    Raises
+    ------
+    TypeError
+        If ``x`` is no single network; ask each of ``members(x)``.
 
     Examples
     --------
@@ -74,6 +124,16 @@ def families(x: BNC) -> dict[Hashable, Family]:
 def feature_families(x: BNC) -> dict[Hashable, Family]:
     """Return the family of each feature, that of the class left out.
 
+    Parameters
+    ----------
+    x : BNC
+        With or without parameters.
+
+    Raises
+    ------
+    TypeError
+        If ``x`` is no single network; ask each of ``members(x)``.
+
     Examples
     --------
     >>> from bnclassify import feature_families, nb
@@ -86,10 +146,17 @@ def feature_families(x: BNC) -> dict[Hashable, Family]:
 def values(x: Model) -> dict[Hashable, tuple[Any, ...]]:
     """Return the levels of each variable, in the order of the axes of its table.
 
+    Parameters
+    ----------
+    x : BNC, AODE or another model
+        With or without parameters.
+
     Raises
     ------
     ValueError
         If the model has seen no data yet.
+    TypeError
+        If ``x`` is no model.
 
     Examples
     --------
@@ -108,6 +175,18 @@ def values(x: Model) -> dict[Hashable, tuple[Any, ...]]:
 def classes(x: Model) -> tuple[Any, ...]:
     """Return the levels of the class, in the order of the columns of posteriors.
 
+    Parameters
+    ----------
+    x : BNC, AODE or another model
+        With or without parameters.
+
+    Raises
+    ------
+    TypeError
+        If ``x`` is no model.
+    ValueError
+        If the model has seen no data yet, so that it knows no levels.
+
     Examples
     --------
     >>> from bnclassify import classes, load_car, nb
@@ -122,6 +201,18 @@ def nparams(x: BNC) -> int:
 
     It follows from structure and levels, so a model need not be fitted, but must have seen data.
 
+    Parameters
+    ----------
+    x : BNC
+        With or without parameters.
+
+    Raises
+    ------
+    TypeError
+        If ``x`` is no single network; ask each of ``members(x)``.
+    ValueError
+        If the model has seen no data yet, so that it knows no levels.
+
     Examples
     --------
     >>> from bnclassify import load_car, nb, nparams
@@ -135,6 +226,16 @@ def nparams(x: BNC) -> int:
 def narcs(x: BNC) -> int:
     """Return the number of arcs, those from the class included.
 
+    Parameters
+    ----------
+    x : BNC
+        With or without parameters.
+
+    Raises
+    ------
+    TypeError
+        If ``x`` is no single network; ask each of ``members(x)``.
+
     Examples
     --------
     >>> from bnclassify import load_car, narcs, nb
@@ -147,10 +248,17 @@ def narcs(x: BNC) -> int:
 def modelstring(x: BNC) -> str:
     """Write the structure in bnlearn's notation, parents before children.
 
+    Parameters
+    ----------
+    x : BNC
+        With or without parameters.
+
     Raises
     ------
     ValueError
         If a name contains one of the signs ``[ ] | :`` that the notation uses.
+    TypeError
+        If ``x`` is no single network; ask each of ``members(x)``.
 
     Examples
     --------

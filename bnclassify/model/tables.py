@@ -14,7 +14,7 @@ from .questions import values, vars
 
 
 def params(x: BNC) -> dict[Hashable, Array]:
-    """Return the conditional probability table of each variable.
+    """Return the conditional probability table of each variable, as arrays; `cpt` has them with labels.
 
     Parameters
     ----------
@@ -69,6 +69,10 @@ def cpt(x: BNC, variable: Hashable) -> pd.DataFrame:
     ------
     KeyError
         If the model has no such variable.
+    TypeError
+        If ``x`` is no single network; ask each of ``members(x)``.
+    ValueError
+        If the model has no parameters.
 
     Examples
     --------

@@ -12,6 +12,11 @@ from .networks import BNC, check_single
 def greedy_scores(x: BNC) -> tuple[float, ...]:
     """Return the scores of the steps that a greedy search took.
 
+    Parameters
+    ----------
+    x : BNC
+        A structure, with or without parameters.
+
     Returns
     -------
     tuple of float
@@ -21,6 +26,8 @@ def greedy_scores(x: BNC) -> tuple[float, ...]:
     ------
     ValueError
         If the structure was not found by greedy search.
+    TypeError
+        If ``x`` is no single network; ask each of ``members(x)``.
 
     Examples
     --------
@@ -40,6 +47,11 @@ def greedy_scores(x: BNC) -> tuple[float, ...]:
 def em_objectives(x: BNC) -> tuple[float, ...]:
     """Return what expectation maximisation maximised, at the start and after each iteration.
 
+    Parameters
+    ----------
+    x : BNC
+        A network fitted by ``lp(..., missing="em")``; of an ensemble, one of ``members(x)``.
+
     Returns
     -------
     tuple of float
@@ -49,6 +61,8 @@ def em_objectives(x: BNC) -> tuple[float, ...]:
     ------
     ValueError
         If the model was not fitted by ``lp(..., missing="em")``.
+    TypeError
+        If ``x`` is no single network; ask each of ``members(x)``.
 
     Examples
     --------
@@ -80,6 +94,8 @@ def manb_arc_posterior(x: BNC) -> pd.Series[float]:
     ------
     ValueError
         If the model was not fitted so.
+    TypeError
+        If ``x`` is no single network; ask each of ``members(x)``.
 
     Examples
     --------
@@ -113,6 +129,8 @@ def feature_weights(x: BNC) -> pd.Series[float]:
     ------
     ValueError
         If the model was not fitted so.
+    TypeError
+        If ``x`` is no single network; ask each of ``members(x)``.
 
     Examples
     --------

@@ -247,6 +247,8 @@ def plot_scores(x: BNC, *, ax: Axes | None = None) -> Axes:
     ------
     ImportError
         If matplotlib is not installed.
+    TypeError
+        If ``x`` is no single network.
     ValueError
         If the structure was not found by greedy search.
 
