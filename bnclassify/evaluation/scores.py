@@ -19,16 +19,19 @@ from ..model.networks import BNC, check_single
 from ..model.questions import class_var, classes, nparams, vars
 
 
-def _log_joint_and_classes(x: Model, dataset: pd.DataFrame | Dataset) -> tuple[Array, Codes]:
-    """Return the log joint of data with a class in every row, and the codes of the classes."""
+def _log_joint_and_classes(x: Model, dataset: pd.DataFrame | Dataset) -> tuple[Array, Codes, Array | None]:
+    """Return the log joint of data with a class in every row, the codes of the classes, and weights."""
     model = check_fitted(x)
     data = encode_columns(dataset, vars(model))
     actual = scoring_classes(data, class_var(model), classes(model))
-    return log_joint(model, data), actual
+    return log_joint(model, data), actual, data.weights
 
 
-def _sum_at(logs: Array, actual: Codes) -> float:
-    return float(np.take_along_axis(logs, actual[:, None].astype(np.intp), axis=1).sum())
+def _sum_at(logs: Array, actual: Codes, weights: Array | None) -> float:
+    own = np.take_along_axis(logs, actual[:, None].astype(np.intp), axis=1)[:, 0]
+    if weights is None:
+        return float(own.sum())
+    return float(own[weights > 0] @ weights[weights > 0])
 
 
 def loglik(x: Model, dataset: pd.DataFrame | Dataset) -> float:
@@ -140,7 +143,7 @@ def BIC(x: BNC, dataset: pd.DataFrame | Dataset) -> float:
     -13738.512
     """
     model, data = _network_and_rows(x, dataset, "BIC")
-    return loglik(model, data) - 0.5 * log(len(data)) * nparams(model)
+    return loglik(model, data) - 0.5 * log(data.size) * nparams(model)
 
 
 def _network_and_rows(x: Model, dataset: pd.DataFrame | Dataset, score: str) -> tuple[BNC, Dataset]:
@@ -179,8 +182,8 @@ def cloglik(x: Model, dataset: pd.DataFrame | Dataset) -> float:
     >>> round(cloglik(lp(nb("class", car), car, smooth=0), car), 3)
     -528.535
     """
-    logs, actual = _log_joint_and_classes(x, dataset)
-    return _sum_at(log_normalize(logs), actual)
+    logs, actual, weights = _log_joint_and_classes(x, dataset)
+    return _sum_at(log_normalize(logs), actual, weights)
 
 
 _UNITS = {"log": 1.0, "log2": log(2), "log10": log(10)}

@@ -160,7 +160,10 @@ def _split(data: Dataset, test: Rows, target: Hashable) -> tuple[TrainingData, D
     tested = np.zeros(len(data), dtype=bool)
     tested[test] = True
     trained = take_rows(data, ~tested)
-    return TrainingData(trained.schema, trained.codes, trained.index, target), take_rows(data, test)
+    return (
+        TrainingData(trained.schema, trained.codes, trained.index, trained.weights, target),
+        take_rows(data, test),
+    )
 
 
 def _accuracy(x: Model, data: Dataset) -> float:

@@ -5,7 +5,7 @@ Every count is over available cases: a table counts the rows in which all its va
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import Any
@@ -19,6 +19,8 @@ from .schema import Dataset, code_type
 
 MAX_CELLS = 2**27
 """A table may have this many cells (1 GiB) before it is refused."""
+
+NLogN = Callable[[NDArray[Any]], Array]
 
 _PRODUCT_LEVELS = 16  # up to here one-hot matrix products beat bincount
 _BLOCK_ITEMS = 2**18  # codes that are counted at once
@@ -51,14 +53,15 @@ def flat_index(codes: Sequence[NDArray[Any]], cards: Sequence[int]) -> Codes:
     return index
 
 
-def observed_codes(data: Dataset, columns: Sequence[int]) -> list[NDArray[Any]]:
-    """Return the codes of columns in the rows in which all of them are observed."""
+def _observed(data: Dataset, columns: Sequence[int]) -> tuple[list[NDArray[Any]], Array | None]:
+    """Return the codes of columns, and the weights, of the rows in which all of them are observed."""
     rows = [data.codes[column] for column in columns]
     partial = [row for row, column in zip(rows, columns, strict=True) if data.incomplete[column]]
     if not partial:
-        return rows
+        return rows, data.weights
     observed = np.logical_and.reduce([row >= 0 for row in partial])
-    return [row[observed] for row in rows]
+    weights = None if data.weights is None else data.weights[observed]
+    return [row[observed] for row in rows], weights
 
 
 def contingency_tables(data: Dataset, families: Sequence[Sequence[int]]) -> Array:
@@ -97,7 +100,7 @@ def contingency_tables(data: Dataset, families: Sequence[Sequence[int]]) -> Arra
     return counts.reshape(-1, *shape)
 
 
-def _count_block(data: Dataset, members: NDArray[np.intp], shape: Sequence[int]) -> NDArray[np.intp]:
+def _count_block(data: Dataset, members: NDArray[np.intp], shape: Sequence[int]) -> NDArray[Any]:
     """Count families, given as (members, families), at once: each has cells of its own.
 
     Rows in which a family is not observed go to one cell more.
@@ -112,38 +115,37 @@ def _count_block(data: Dataset, members: NDArray[np.intp], shape: Sequence[int])
     width = cells + bool(partial)
     if len(index) > 1:
         index = index + width * np.arange(len(index))[:, None]
-    counts = np.bincount(index.ravel(), minlength=width * len(index))
+    weights = None if data.weights is None else np.tile(data.weights, len(index))
+    counts = np.bincount(index.ravel(), weights, minlength=width * len(index))
     return counts.reshape(-1, width)[:, :cells]
 
 
-def _entropy_sum(data_codes: Sequence[NDArray[Any]], cards: Sequence[int]) -> float:
+def _entropy_sum(codes: Sequence[NDArray[Any]], cards: Sequence[int], weights: Array | None) -> float:
     """Sum n·ln n over the joint values of variables that occur; large domains stay sparse."""
-    if not cards:
-        return float(xlogy(len(data_codes[0]), len(data_codes[0])))
-    index = flat_index(data_codes, cards)
-    sparse = prod(cards) > max(4 * len(index), 2**16)
-    counts = np.unique(index, return_counts=True)[1] if sparse else np.bincount(index)
-    return float(xlogx(counts).sum())
+    index = flat_index(codes, cards)
+    if prod(cards) > max(4 * len(index), 2**16):
+        index = np.unique(index, return_inverse=True)[1]
+    return float(xlogx(np.bincount(index, weights)).sum())
 
 
-def mutual_information(data: Dataset, x: int, y: int, given: Sequence[int] = ()) -> tuple[float, int]:
+def mutual_information(data: Dataset, x: int, y: int, given: Sequence[int] = ()) -> tuple[float, float]:
     """Return the (conditional) mutual information of two columns in nats, and its number of rows.
 
     I(X;Y|Z) = Σ N_xyz/N · ln(N_xyz N_z / (N_xz N_yz)), over the rows in which all are observed.
     """
     columns = (x, y, *given)
-    codes = observed_codes(data, columns)
+    codes, weights = _observed(data, columns)
     cards = [data.cards[column] for column in columns]
-    n = len(codes[0])
+    n = len(codes[0]) if weights is None else float(weights.sum())
     if not n:
         return 0.0, 0
     if prod(cards) > np.iinfo(np.int64).max:
         raise ValueError("x, y, z: their joint values are too many to number; condition on fewer variables")
     total = (
-        _entropy_sum(codes, cards)
-        - _entropy_sum([codes[0], *codes[2:]], [cards[0], *cards[2:]])
-        - _entropy_sum(codes[1:], cards[1:])
-        + (_entropy_sum(codes[2:], cards[2:]) if given else float(xlogy(n, n)))
+        _entropy_sum(codes, cards, weights)
+        - _entropy_sum([codes[0], *codes[2:]], [cards[0], *cards[2:]], weights)
+        - _entropy_sum(codes[1:], cards[1:], weights)
+        + (_entropy_sum(codes[2:], cards[2:], weights) if given else float(xlogy(n, n)))
     )
     return max(total / n, 0.0), n
 
@@ -211,7 +213,7 @@ def pair_tables(
     for value in range(data.cards[class_column]):
         rows = np.nonzero(classes == value)[0]
         table = _count_pairs(data, columns, levels, rows[:size], own)
-        if len(rows) >= _EXACT_ONES:
+        if len(rows) >= _EXACT_ONES and data.weights is None:
             table = table.astype(np.float64)
         for start in range(size, len(rows), size):
             table += _count_pairs(data, columns, levels, rows[start : start + size], own)
@@ -227,8 +229,11 @@ def _count_pairs(
 ) -> NDArray[np.floating[Any]]:
     """Multiply a matrix that tells which rows have which levels, as 0 and 1, with itself."""
     codes = data.codes.take(rows, axis=1)[columns]
-    hot = (codes == levels.astype(codes.dtype)[:, None]).astype(np.float32)
-    product: NDArray[np.floating[Any]] = (hot if own is None else hot[own]) @ hot.T
+    ones = codes == levels.astype(codes.dtype)[:, None]
+    # Sums of ones are exact in single precision; sums of weights need all digits.
+    hot = ones.astype(np.float32 if data.weights is None else np.float64)
+    left = hot if own is None else hot[own]
+    product: NDArray[np.floating[Any]] = (left if data.weights is None else left * data.weights[rows]) @ hot.T
     return product
 
 
@@ -282,7 +287,7 @@ def _product_statistics(data: Dataset, features: NDArray[np.intp], class_column:
     for block in (slice(i, min(i + size, n)) for i in range(0, n, size)):
         own = None if size >= n else (block.start <= feature) & (feature < block.stop)
         for table in pair_tables(data, columns, levels, class_column, own):
-            sums, totals = sum_pairs(table, widths, block)
+            sums, totals = sum_pairs(table, widths, block, data.weights is None)
             information[block] += sums
             rows[block] += totals
     place = np.argsort(order)
@@ -291,35 +296,38 @@ def _product_statistics(data: Dataset, features: NDArray[np.intp], class_column:
 
 
 def _complete_sums(
-    table: NDArray[Any], widths: NDArray[np.intp], block: slice
-) -> tuple[Array, int | NDArray[Any]]:
+    table: NDArray[Any], widths: NDArray[np.intp], block: slice, whole: bool
+) -> tuple[Array, float | NDArray[Any]]:
     """Return for each pair Σ n_xy ln n_xy − Σ n_x ln n_x − Σ n_y ln n_y + n ln n in one class, and n.
 
-    Every row has every feature, so the counts of its levels are the same in all its pairs.
+    Every row has every feature, so the counts of its levels are the same in all its pairs. Counts
+    that are ``whole`` are looked up in a table of n ln n.
     """
     own = _widths_of(block, widths)
     counts = table[np.cumsum(own) - own].sum(axis=0)  # over the levels of one feature
-    n = int(counts[np.cumsum(widths) - widths].sum())
-    logs = xlogx(np.arange(n + 1))
-    margins = _sum_levels(_look_up(logs, counts), widths)
-    return _sum_cells(logs, table, own, widths) - margins[block, None] - margins + logs[n], n
+    n = float(counts[np.cumsum(widths) - widths].sum())
+    n_log_n = _looking_up(n) if whole else xlogx
+    margins = _sum_levels(n_log_n(counts), widths)
+    total = float(xlogy(n, n))
+    return _sum_cells(n_log_n, table, own, widths) - margins[block, None] - margins + total, n
 
 
 def _available_sums(
-    table: NDArray[Any], widths: NDArray[np.intp], block: slice
-) -> tuple[Array, int | NDArray[Any]]:
+    table: NDArray[Any], widths: NDArray[np.intp], block: slice, whole: bool
+) -> tuple[Array, float | NDArray[Any]]:
     """Return the same where each pair has rows of its own, those in which both are observed."""
     own = _widths_of(block, widths)
     by_y = _sum_levels(table, own)
     by_x = _sum_levels(table.T, widths).T
     n = _sum_levels(by_x, own)
-    logs = xlogx(np.arange(n.max(initial=0) + 1))
-    x, y, total = (_look_up(logs, counts) for counts in (by_x, by_y, n))
-    return _sum_cells(logs, table, own, widths) - _sum_levels(x, own) - _sum_levels(y.T, widths).T + total, n
+    n_log_n = _looking_up(n.max(initial=0)) if whole else xlogx
+    x, y, total = (n_log_n(counts) for counts in (by_x, by_y, n))
+    cells = _sum_cells(n_log_n, table, own, widths)
+    return cells - _sum_levels(x, own) - _sum_levels(y.T, widths).T + total, n
 
 
-def _sum_cells(logs: Array, table: NDArray[Any], own: NDArray[np.intp], widths: NDArray[np.intp]) -> Array:
-    """Look up the cells of all pairs and sum over the levels of both features, (own, features).
+def _sum_cells(n_log_n: NLogN, table: NDArray[Any], own: NDArray[np.intp], widths: NDArray[np.intp]) -> Array:
+    """Sum n ln n of the cells of all pairs over the levels of both features, (own, features).
 
     A few features at a time, so that what is looked up stays in cache.
     """
@@ -330,9 +338,9 @@ def _sum_cells(logs: Array, table: NDArray[Any], own: NDArray[np.intp], widths: 
         rows = [
             slice(s + first, s + min(first + size, w)) for s, w in zip(starts, own, strict=True) if w > first
         ]
-        by_level = _look_up(logs, table[rows[0]])
+        by_level = n_log_n(table[rows[0]])
         for more in rows[1:]:
-            by_level[: more.stop - more.start] += _look_up(logs, table[more])
+            by_level[: more.stop - more.start] += n_log_n(table[more])
         sums[first : first + size] = _sum_levels(by_level.T, widths).T
     return sums
 
@@ -353,6 +361,7 @@ def _sum_levels(cells: NDArray[Any], widths: NDArray[np.intp]) -> NDArray[Any]:
     return total
 
 
-def _look_up(logs: Array, counts: NDArray[Any]) -> Array:
-    """Return n·ln n of whole numbers, from a table of it."""
-    return logs.take(counts.astype(np.intp))
+def _looking_up(most: float) -> NLogN:
+    """Return a function that looks n·ln n of whole numbers up, in a table as long as needed."""
+    logs = xlogx(np.arange(int(most) + 1))
+    return lambda counts: logs.take(counts.astype(np.intp))

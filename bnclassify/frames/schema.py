@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from ..base.arrays import Codes
+from ..base.arrays import Array, Codes
 from ..base.immutable import Immutable, lock
 
 Levels = tuple[tuple[Any, ...], ...]
@@ -59,11 +59,14 @@ class Dataset(Immutable):
         In the smallest type that holds the longest tuple of levels; -1 is missing.
     index : pandas.Index
         The row labels of the data frame.
+    weights : (rows,) array or None
+        How often each row counts, 0 or more; None: once.
     """
 
     schema: Schema
     codes: Codes
     index: pd.Index[Any]
+    weights: Array | None = None
 
     def __len__(self) -> int:
         return self.codes.shape[1]
@@ -93,6 +96,11 @@ class Dataset(Immutable):
         return self.schema.positions
 
     @cached_property
+    def size(self) -> float:
+        """The sum of the weights: the number of rows, where each counts once."""
+        return len(self) if self.weights is None else float(self.weights.sum())
+
+    @cached_property
     def incomplete(self) -> NDArray[np.bool_]:
         """Which columns have a missing value."""
         incomplete: NDArray[np.bool_] = self.codes.min(axis=1, initial=0) < 0
@@ -112,7 +120,10 @@ def code_type(size: int) -> np.dtype[Any]:
 def take_rows(data: Data, rows: NDArray[Any]) -> Data:
     """Select rows by position or by a mask, with the levels unchanged."""
     positions = np.nonzero(rows)[0] if rows.dtype == bool else rows
-    return replace(data, codes=data.codes.take(positions, axis=1), index=data.index[positions])
+    weights = None if data.weights is None else data.weights[positions]
+    return replace(
+        data, codes=data.codes.take(positions, axis=1), index=data.index[positions], weights=weights
+    )
 
 
 def take_columns(data: Data, columns: Sequence[Hashable]) -> Data:

@@ -82,7 +82,7 @@ def prepare(
     if lost and told:
         warn(f"{lost} of {len(data)} rows have no class {class_var!r} and are left out")
     kept = take_rows(data, known) if lost else data
-    return TrainingData(kept.schema, kept.codes, kept.index, class_var, data if lost else None)
+    return TrainingData(kept.schema, kept.codes, kept.index, kept.weights, class_var, data if lost else None)
 
 
 def _select(data: TrainingData, features: tuple[Hashable, ...]) -> TrainingData:

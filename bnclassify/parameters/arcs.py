@@ -123,5 +123,5 @@ def log_marginal_likelihood(counts: Array, smooth: float) -> float:
 
 def _log_rising(start: float, steps: Array) -> Array:
     """Return ln Γ(start + steps) − ln Γ(start), exact for a large start too: ln Γ(n) − ln B(start, n)."""
-    n = np.maximum(steps, 1)
+    n = np.where(steps > 0, steps, 1.0)
     return np.where(steps > 0, gammaln(n) - betaln(start, n), 0.0)

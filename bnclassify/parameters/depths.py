@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -58,14 +58,18 @@ class AWNB(Method):
     def __call__(self, x: Model, data: Dataset, prior: Prior, rng: np.random.Generator) -> BNC:
         """Return the network with its tables weighted."""
         fitted = estimate(check_augmented(x, self.argument), data, prior)
-        samples = bootstrap(len(data), int(self.trees), float(self.share), rng)
-        return with_weights(fitted, depth_weights(data, x.features, x.class_var, samples))
+        samples = bootstrap(data, int(self.trees), float(self.share), rng)
+        drawn = replace(data, weights=None)  # a row that weighs more is drawn more often instead
+        return with_weights(fitted, depth_weights(drawn, x.features, x.class_var, samples))
 
 
-def bootstrap(n: int, trees: int, fraction: float, rng: np.random.Generator) -> Iterator[Rows]:
+def bootstrap(data: Dataset, trees: int, fraction: float, rng: np.random.Generator) -> Iterator[Rows]:
     """Draw a sample of rows with replacement for each tree, when its turn has come."""
-    size = max(1, int(n * fraction))
-    return (rng.integers(n, size=size) for _ in range(trees))
+    size = max(1, int(data.size * fraction))
+    if data.weights is None:
+        return (rng.integers(len(data), size=size) for _ in range(trees))
+    shares = data.weights / data.size
+    return (rng.choice(len(data), size=size, p=shares) for _ in range(trees))
 
 
 def depth_weights(

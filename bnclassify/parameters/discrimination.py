@@ -45,6 +45,8 @@ class Objective:
     cpts : sequence of arrays
         The tables of these families, all positive.
     prior : (classes,) array
+    weights : (rows,) array, optional
+        How often each row counts.
     """
 
     def __init__(
@@ -53,11 +55,12 @@ class Objective:
         families: Sequence[tuple[int, ...]],
         cpts: Sequence[Array],
         prior: Array,
+        weights: Array | None = None,
     ) -> None:
         distinct, row = np.unique(codes[:-1].T, axis=0, return_inverse=True)
         n_classes = len(prior)
         cells = row.ravel() * n_classes + codes[-1]
-        counts = np.bincount(cells, minlength=len(distinct) * n_classes)
+        counts = np.bincount(cells, weights, minlength=len(distinct) * n_classes)
         self.counts = counts.reshape(len(distinct), n_classes).astype(np.float64)
         self.log_prior = log(prior)
         # Tables of one shape are weighted together.
@@ -162,7 +165,7 @@ def weigh_by_likelihood(x: BNC, data: Dataset) -> BNC:
     best = min(runs, key=lambda run: run.fun)
     # At an optimum the line search may fail for want of digits; then there is no slope to go down.
     way_down = np.abs(np.clip(best.x - objective(best.x)[1], 0, 1) - best.x).max()
-    if not best.success and way_down > _FLAT * len(data):
+    if not best.success and way_down > _FLAT * data.size:
         warn(f"wanbia: the weights may not be the best, the optimiser stopped early ({best.message})")
     tells = np.array([card > 1 for card in x.cards[:-1]])  # a feature of one level weighs nothing
     return with_weights(x, np.where(tells, np.clip(best.x, 0, 1), 0.0))
@@ -171,4 +174,4 @@ def weigh_by_likelihood(x: BNC, data: Dataset) -> BNC:
 def objective_of(x: BNC, data: Dataset) -> Objective:
     """Return the objective for a fitted network on data with its columns, the class last."""
     *tables, prior = x.cpts or ()
-    return Objective(data.codes, x.scopes[:-1], tables, prior)
+    return Objective(data.codes, x.scopes[:-1], tables, prior, data.weights)

@@ -217,7 +217,7 @@ def _matched(data: Dataset, model: Model) -> Dataset:
     levels = model.levels
     if levels is None:
         levels = data.schema.select(variables).levels
-    matched = Dataset(Schema(variables, levels), match(data, variables, levels), data.index)
+    matched = Dataset(Schema(variables, levels), match(data, variables, levels), data.index, data.weights)
     if not all(levels):
         check_levels(matched, variables)
     return matched

@@ -120,12 +120,12 @@ class _Level:
     """The nodes of one depth, in all trees.
 
     ``parent`` is the number of a node's parent among the nodes one level up, ``tree`` its tree,
-    ``feature`` what it tests, -1 for a leaf, ``errors`` the rows not of its largest class.
+    ``feature`` what it tests, -1 for a leaf, ``errors`` the rows (or their weight) not of its largest class.
     """
 
     parent: Rows
     tree: Rows
-    errors: Rows
+    errors: NDArray[Any]
     feature: Rows = field(default_factory=lambda: np.empty(0, dtype=np.intp))
 
 
@@ -139,6 +139,7 @@ class _Forest:
         self.n_classes = data.cards[class_column]
         self.classes = data.codes[class_column].take(rows).astype(np.intp)
         self.codes = data.codes[list(columns)].take(rows, axis=1)
+        self.weights = None if data.weights is None else data.weights[rows]
         cards = [data.cards[column] for column in columns]
         self.by_card = {r: [j for j, card in enumerate(cards) if card == r] for r in set(cards) if r > 1}
         self.n_trees = len(samples)
@@ -151,10 +152,12 @@ class _Forest:
         counts = self._class_counts(len(parent))
         return _Level(parent, tree, errors=counts.sum(axis=1) - counts.max(axis=1))
 
-    def _class_counts(self, n_nodes: int) -> Rows:
+    def _class_counts(self, n_nodes: int) -> NDArray[Any]:
         alive = self.node >= 0
         cells = self.node[alive] * self.n_classes + self.classes[alive]
-        return np.bincount(cells, minlength=n_nodes * self.n_classes).reshape(n_nodes, self.n_classes)
+        weights = None if self.weights is None else self.weights[alive]
+        counts = np.bincount(cells, weights, minlength=n_nodes * self.n_classes)
+        return counts.reshape(n_nodes, self.n_classes)
 
     def grow(self) -> bool:
         """Split the nodes of the deepest level; tell whether any was split."""
@@ -184,6 +187,7 @@ class _Forest:
         self.node[done[self.node]] = -1
         keep = self.node >= 0
         self.node, self.classes, self.codes = self.node[keep], self.classes[keep], self.codes[:, keep]
+        self.weights = None if self.weights is None else self.weights[keep]
 
     def _send_down(self, level: _Level, goes_left: NDArray[np.bool_]) -> None:
         """Send rows to the children, numbered two by two; those that cannot go on rest."""
@@ -210,15 +214,18 @@ class _Forest:
             )
         return result
 
-    def _counts(self, r: int, features: Sequence[int], n_nodes: int) -> Rows:
+    def _counts(self, r: int, features: Sequence[int], n_nodes: int) -> NDArray[Any]:
         """Count levels and classes in every node, (features · nodes, levels, classes)."""
         codes = self.codes.take(features, axis=0)
         cells = codes.astype(np.intp) * self.n_classes
         cells += self.node * (r * self.n_classes) + self.classes
         cells += np.arange(len(features))[:, None] * (n_nodes * r * self.n_classes)
+        weights = None if self.weights is None else np.broadcast_to(self.weights, cells.shape)
         if codes.min(initial=0) < 0:
             cells = cells[codes >= 0]
-        counts = np.bincount(cells.ravel(), minlength=len(features) * n_nodes * r * self.n_classes)
+            weights = None if weights is None else weights[codes >= 0]
+        flat = None if weights is None else weights.ravel()
+        counts = np.bincount(cells.ravel(), flat, minlength=len(features) * n_nodes * r * self.n_classes)
         return counts.reshape(-1, r, self.n_classes)
 
     def depths(self) -> NDArray[np.int64]:
@@ -227,7 +234,8 @@ class _Forest:
         for above, below in zip(self.levels[-2::-1], self.levels[:0:-1], strict=True):
             subtree = self._subtree_errors(below, errors_below)
             total = np.bincount(below.parent, weights=subtree, minlength=len(above.parent))
-            above.feature[(above.feature >= 0) & (total >= above.errors)] = -1
+            # Sums of weights in another order may differ in the last digits.
+            above.feature[(above.feature >= 0) & (total >= above.errors * (1 - TOLERANCE))] = -1
             errors_below = total
         result = np.zeros((self.n_trees, len(self.codes)), dtype=np.int64)
         alive = np.ones(self.n_trees, dtype=bool)
