@@ -806,3 +806,42 @@ def test_a_model_from_a_file_goes_on(
     assert bn.cv(back, car, folds=folds) == expected
     # Arcs are not learned again, nor are columns looked at that the file does not have.
     assert bn.cv(back, car.assign(more=1.5), folds=folds) == expected
+
+
+@pytest.mark.parametrize("label", ["2. Middle Atlantic", "only", "(-inf, inf)", "<= 50 K"])
+def test_pgmpy_reads_variables_of_one_label(label: str, tmp_path: Path) -> None:
+    readwrite = load_pgmpy("pgmpy.readwrite")
+    frame = pd.DataFrame({"f": label, "h": list("ab") * 30, "y": list("ppq") * 20})
+    x = bn.lp(bn.tan_cl("y", frame), frame, smooth=1)
+    bn.write_bif(x, tmp_path / "one.bif")
+    assert_same(x, bn.read_bif(tmp_path / "one.bif", "y"))
+    network = readwrite.BIFReader(str(tmp_path / "one.bif")).get_model()
+    assert network.get_cpds("f").cardinality[0] == 1
+    assert network.check_model()
+
+
+LONG = "x" * 100_000
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("0.95, 0.05", f"0.95, {LONG}"),
+        ("no, yes", f"no, yes, {LONG}"),
+        ("no, yes };", f"no, yes }};\n property python_labels = {LONG};"),
+        ("no, yes };", f'no, yes }};\n property python_labels = ["{LONG}"];'),
+        ("no, yes };", f'no, yes }};\n property python_name = ["{LONG}"];'),
+        ("(yes) 0.2", f"({LONG}) 0.2"),
+        ("test | ill", f"test | {LONG}"),
+        ("test", LONG),
+        ("network clinic {", LONG),
+        ("  (yes) 0.2, 0.8;\n", ""),
+    ],
+)
+def test_messages_repeat_little_of_what_they_complain_of(old: str, new: str, tmp_path: Path) -> None:
+    assert old in CLINIC
+    path = tmp_path / "x.bif"
+    path.write_text(CLINIC.replace(old, new))
+    with pytest.raises((ValueError, KeyError), match=r"x\.bif") as caught:
+        bn.read_bif(path, "ill" if old != "test" else LONG + "y")
+    assert len(str(caught.value)) < 200 + len(str(path))

@@ -14,6 +14,28 @@ import numpy as np
 
 _PACKAGE = str(Path(__file__).parents[1]) + os.sep
 
+_MOST = 40
+"""Characters of what came that a message repeats; who reads it has the rest."""
+
+_LONGEST_NAME = 200
+
+
+def shown(value: object) -> str:
+    """Write a value for a message, cut where it is long.
+
+    >>> shown("low"), shown(7)
+    ("'low'", '7')
+    >>> shown("x" * 1_000_000)
+    "'xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…'"
+    """
+    value = plain(value)
+    return repr(cut(value)) if isinstance(value, str) else cut(repr(value))
+
+
+def cut(text: str) -> str:
+    """Return the start of a text, as much of it as a message shall repeat."""
+    return text if len(text) <= _MOST else text[: _MOST - 1] + "…"
+
 
 def listed(names: Collection[Hashable], most: int = 8) -> str:
     """Write names for a message, cut short where there are many.
@@ -23,9 +45,9 @@ def listed(names: Collection[Hashable], most: int = 8) -> str:
     >>> listed(range(100), most=2)
     '0, 1 and 98 more'
     """
-    shown = [repr(plain(name)) for name, _ in zip(names, range(most), strict=False)]
-    rest = len(names) - len(shown)
-    return (", ".join(shown) or "nothing") + (f" and {rest} more" if rest else "")
+    some = [shown(name) for name, _ in zip(names, range(most), strict=False)]
+    rest = len(names) - len(some)
+    return (", ".join(some) or "nothing") + (f" and {rest} more" if rest else "")
 
 
 def plain(value: Any) -> Any:
@@ -46,8 +68,9 @@ def suggestion(name: Hashable, there: Collection[Hashable]) -> str:
     "there is 'class', 'doors'"
     """
     by_text = {str(candidate): candidate for candidate in there}
-    close = get_close_matches(str(name), by_text, n=1)
-    return f"did you mean {by_text[close[0]]!r}?" if close else f"there is {listed(there)}"
+    # What is much longer than a name resembles none, and comparing takes the square of its length.
+    close = get_close_matches(str(name)[:_LONGEST_NAME], by_text, n=1)
+    return f"did you mean {shown(by_text[close[0]])}?" if close else f"there is {listed(there)}"
 
 
 def warn(message: str) -> None:

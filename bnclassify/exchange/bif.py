@@ -5,14 +5,13 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import chain, count, product
-from pathlib import Path
+from itertools import count, product
 from typing import Any
 
 from ..base.arrays import Array
-from ..base.messages import listed, suggestion
+from ..base.messages import listed, shown, suggestion
 from ..frames.encoding import check_class_name
 from ..frames.schema import Dataset
 from ..model.kinds import Model
@@ -23,14 +22,19 @@ from ..model.tables import params
 from ..parameters.estimation import lp
 from ..structure.fixed import fixed_again, fixed_network
 from .grammar import Declared, Table, fail, parse
+from .replacement import as_path, replace_file
 from .tables import read_table
 
 _TYPES = (str, int, float, bool)
 """The types of names and labels that can be written."""
 
 _NAME = re.compile(r"[\w.-]+")
-_LABEL = re.compile(r"""(?!.*(//|/\*))[^\s,;(){}"\ud800-\udfff]+( [^\s,;(){}"\ud800-\udfff]+)*""")
+_WORD = r"""[^\s,;(){}"\ud800-\udfff]+"""
+_LABEL = re.compile(rf"(?!.*(//|/\*)){_WORD}( {_WORD})*")
 """Names and labels that the format allows as they are."""
+
+_ONLY_LABEL = re.compile(rf"(?!.*(//|/\*)){_WORD}")
+"""The label of a variable that has no other: pgmpy's reader takes the words of it for as many labels."""
 
 
 def write_bif(x: BNC, path: str | os.PathLike[str]) -> None:
@@ -89,20 +93,18 @@ def write_bif(x: BNC, path: str | os.PathLike[str]) -> None:
     variable safety {
       type discrete [ 3 ] { low, med, high };
     """
-    model, file = check_single(x, "write_bif"), _as_path(path)
+    model, file = check_single(x, "write_bif"), as_path(path)
     tables, labels = params(model), values(model)
     _check_types(vars(model), labels)
     names = dict(zip(vars(model), _as_words(vars(model), _NAME), strict=True))
-    words = {name: _as_words(labels[name], _LABEL) for name in vars(model)}
+    words = {name: _as_words(own, _LABEL if len(own) > 1 else _ONLY_LABEL) for name, own in labels.items()}
     lines = ["network unknown {", "}"]
     for name in vars(model):
         lines += _variable_lines(name, names[name], labels[name], words[name])
     for family in model.families:
         inside = [words[member] for member in family]
         lines += _table_lines([names[member] for member in family], inside, tables[family[0]])
-    # Opening a file to write empties it, so what can fail comes before.
-    content = "\n".join([*lines, ""]).encode("utf-8")
-    file.write_bytes(content)
+    replace_file(file, "\n".join([*lines, ""]).encode("utf-8"))
 
 
 def _check_types(names: Sequence[Hashable], labels: Mapping[Hashable, tuple[Any, ...]]) -> None:
@@ -115,9 +117,9 @@ def _check_types(names: Sequence[Hashable], labels: Mapping[Hashable, tuple[Any,
         kinds = {type(label).__name__ for label in labels[name] if type(label) not in _TYPES}
         if kinds:
             raise ValueError(
-                f"write_bif: the labels of {name!r} are of type {' and '.join(sorted(kinds))}, only text, "
-                "integers, floats and bools can be written; rename them, for example with "
-                f"df[{name!r}].cat.rename_categories(str), and learn again"
+                f"write_bif: the labels of {shown(name)} are of type {' and '.join(sorted(kinds))}, and only "
+                "text, integers, floats and bools can be written; rename them, for example with "
+                f"df[{shown(name)}].cat.rename_categories(str), and learn again"
             )
 
 
@@ -125,15 +127,23 @@ def _as_words(items: Sequence[Any], allowed: re.Pattern[str]) -> list[str]:
     """Return a different text for each item: itself where that is allowed, else what comes near."""
     texts = list(map(str, items))
     taken = set(filter(allowed.fullmatch, texts))
+    trials: dict[str, Iterator[str]] = {}  # each goes on where it stopped, as words are only ever added
     words: dict[str, None] = {}
     for text in texts:
         word = text
         if text in words or not allowed.fullmatch(text):
             near = _near(text)
-            trials = chain([near], (f"{near}_{n}" for n in count(2)))
-            word = next(trial for trial in trials if trial not in taken and trial not in words)
+            trial = trials.setdefault(near, _numbered(near))
+            word = next(word for word in trial if word not in taken and word not in words)
         words[word] = None
     return list(words)
+
+
+def _numbered(word: str) -> Iterator[str]:
+    """Give a word, then the same with 2, 3, ... behind it."""
+    yield word
+    for number in count(2):
+        yield f"{word}_{number}"
 
 
 def _near(text: str) -> str:
@@ -236,7 +246,7 @@ def read_bif(path: str | os.PathLike[str], class_var: Hashable) -> BNC:
     negative  0.95  0.2
     positive  0.05  0.8
     """
-    file, source = _as_path(path), str(path)
+    file, source = as_path(path), str(path)
     check_class_name(class_var)
     try:
         text = file.read_text(encoding="utf-8-sig")
@@ -246,7 +256,7 @@ def read_bif(path: str | os.PathLike[str], class_var: Hashable) -> BNC:
     names = _names(variables, source)
     if class_var not in names.values():
         raise KeyError(
-            f"class_var: no variable {class_var!r} in {source}; {suggestion(class_var, names.values())}"
+            f"class_var: no variable {shown(class_var)} in {source}; {suggestion(class_var, names.values())}"
         )
     levels = {names[word]: _levels(word, declared, source) for word, declared in variables.items()}
     found = {
@@ -268,12 +278,6 @@ def _tables_again(x: Model, dataset: Dataset) -> Model:
     return lp(x, dataset, smooth=1)
 
 
-def _as_path(path: object) -> Path:
-    if not isinstance(path, str | os.PathLike):
-        raise TypeError(f"path: expected the name of a file, got {type(path).__name__}")
-    return Path(path)
-
-
 def _names(variables: Mapping[Hashable, Declared], source: str) -> dict[Hashable, Hashable]:
     """Return what each variable of a file is called here."""
     names: dict[Hashable, Hashable] = {}
@@ -284,7 +288,7 @@ def _names(variables: Mapping[Hashable, Declared], source: str) -> dict[Hashable
             fail(
                 source,
                 declared.line,
-                f"expected python_name of {word!r} as a text or number of its own, got {name!r}",
+                f"expected python_name of {shown(word)} as a text or number of its own, got {shown(name)}",
             )
         names[word] = name
         taken.add(name)
@@ -299,10 +303,10 @@ def _levels(name: Hashable, declared: Declared, source: str) -> tuple[Any, ...]:
         fit = isinstance(labels, list) and len(labels) == len(declared.labels)
         if not fit or any(type(label) not in _TYPES or label != label for label in labels):
             wanted = f"a JSON list of {len(declared.labels)} texts or numbers"
-            message = f"expected python_labels of {name!r} as {wanted}, got {labels!r}"
+            message = f"expected python_labels of {shown(name)} as {wanted}, got {shown(labels)}"
             fail(source, declared.line, message)
     if not labels or len(set(declared.labels)) < len(labels) or len(set(labels)) < len(labels):
-        fail(source, declared.line, f"expected different labels of {name!r}, at least one")
+        fail(source, declared.line, f"expected different labels of {shown(name)}, at least one")
     return tuple(labels)
 
 
@@ -310,7 +314,8 @@ def _from_json(declared: Declared, what: str, source: str) -> Any:
     try:
         return json.loads(declared.ours[what])
     except (ValueError, RecursionError):
-        fail(source, declared.line, f"expected python_{what} as JSON, got {declared.ours[what].strip()!r}")
+        got = shown(declared.ours[what].strip())
+        fail(source, declared.line, f"expected python_{what} as JSON, got {got}")
 
 
 def _read_tables(
@@ -321,7 +326,7 @@ def _read_tables(
     for table in tables:
         family, array = read_table(table, variables, source)
         if family[0] in found:
-            fail(source, table.line, f"the probabilities of {family[0]!r} were given already")
+            fail(source, table.line, f"the probabilities of {shown(family[0])} were given already")
         found[family[0]] = family, array
     absent = [name for name in variables if name not in found]
     if absent:

@@ -8,6 +8,8 @@ from collections.abc import Callable, Hashable, Iterator
 from math import inf
 from typing import NamedTuple, NoReturn
 
+from ..base.messages import shown
+
 _PROPERTY = r'property\b(?:"[^"]*"|[^;"])*;'
 _OURS = re.compile(r"property\s+python_(\w+)\s*=\s*([^;]*);")
 
@@ -55,7 +57,7 @@ def parse(text: str, source: str) -> tuple[dict[Hashable, Declared], list[Table]
             continue
         name = unquoted(reader.take(r"([^{}]+)\{", "a name and {")[1])
         if name in variables:
-            fail(source, line, f"the variable {name!r} is declared twice")
+            fail(source, line, f"the variable {shown(name)} is declared twice")
         variables[name] = _variable(reader, line)
     return variables, tables
 
@@ -116,7 +118,7 @@ class _Reader:
         found = re.compile(pattern).match(self.text, self.position)
         if found is None:
             there = self.text[self.position : self.position + 40].split("\n")[0]
-            fail(self.source, self.line, f"expected {expected}, got {there or 'the end of the file'!r}")
+            fail(self.source, self.line, f"expected {expected}, got {shown(there or 'the end of the file')}")
         self.position = found.end()
         self.skip_space()
         return found
@@ -154,7 +156,7 @@ def _variable(reader: _Reader, line: int) -> Declared:
     number = int(found[1])
     labels = read_list(found[2], lambda items: len(items) == number)
     if labels is None:
-        fail(reader.source, line, f"expected {number} labels, got {found[2].strip()!r}")
+        fail(reader.source, line, f"expected {number} labels, got {shown(found[2].strip())}")
     after = _properties(reader)
     reader.take(r"\}", "property or }")
     return Declared(line, tuple(labels), before | after)
@@ -188,5 +190,5 @@ def _entry(reader: _Reader) -> Entry:
 def _number(word: str, source: str, line: int) -> float:
     # What Python reads as a number besides, 0.2_0 and digits of other scripts, is none in a file.
     if not re.fullmatch(r"\+?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?", word) or float(word) == inf:
-        fail(source, line, f"expected a probability, got {word!r}")
+        fail(source, line, f"expected a probability, got {shown(word)}")
     return float(word)

@@ -8,7 +8,7 @@ from math import prod
 import numpy as np
 
 from ..base.arrays import TOLERANCE, Array
-from ..base.messages import listed, suggestion
+from ..base.messages import cut, listed, shown, suggestion
 from ..frames.counting import MAX_CELLS
 from .grammar import Declared, Entry, Table, fail, read_list, readings
 
@@ -24,7 +24,7 @@ def read_table(
     labels = [variables[name].labels for name in family]
     shape = [len(some) for some in labels]
     if prod(shape) > MAX_CELLS:
-        message = f"the table of {family[0]!r} would have {prod(shape):,} cells, more than {MAX_CELLS:,}"
+        message = f"the table of {shown(family[0])} would have {prod(shape):,} cells, more than {MAX_CELLS:,}"
         fail(source, table.line, message)
     codes = [{label: code for code, label in enumerate(some)} for some in labels[1:]]
     rows = np.full((prod(shape[1:]), shape[0]), np.nan)  # NaN where nothing is given yet
@@ -35,16 +35,17 @@ def read_table(
             fail(source, entry.line, f"expected {expected} probabilities, got {len(entry.numbers)}")
         if entry.kind == "table":
             if not np.isnan(rows).all():
-                fail(source, entry.line, f"probabilities of {family[0]!r} were given already")
+                fail(source, entry.line, f"probabilities of {shown(family[0])} were given already")
             rows[:] = np.reshape(entry.numbers, (shape[0], -1)).T
         elif entry.kind == "default":
             if default is not None:
-                fail(source, entry.line, f"the default of {family[0]!r} was given already")
+                fail(source, entry.line, f"the default of {shown(family[0])} was given already")
             default = entry.numbers
         else:
             position = _position(entry, family, codes, source)
             if not np.isnan(rows[position, 0]):
-                fail(source, entry.line, f"the probabilities for ({entry.labels.strip()}) were given already")
+                given = cut(entry.labels.strip())
+                fail(source, entry.line, f"the probabilities for ({given}) were given already")
             rows[position] = entry.numbers
     if default is not None:
         rows[np.isnan(rows[:, 0])] = default
@@ -54,11 +55,11 @@ def read_table(
 def _read_family(table: Table, variables: Mapping[Hashable, Declared], source: str) -> tuple[str, ...]:
     """Return the names in the header: the variable, then its parents; | is one more separator."""
     header = table.header.replace("|", ",")
-    family = read_list(header, lambda names: bool(names) and set(names) <= set(variables))
+    family = read_list(header, lambda names: bool(names) and variables.keys() >= set(names))
     if family is None:
         strange = [name for name in next(readings(header)) if name not in variables] or [header.strip()]
         advice = suggestion(strange[0], variables)
-        fail(source, table.line, f"expected declared variables, got {strange[0]!r}; {advice}")
+        fail(source, table.line, f"expected declared variables, got {shown(strange[0])}; {advice}")
     if len(set(family)) < len(family):
         fail(source, table.line, f"expected each variable once, got {listed(family)}")
     return tuple(family)
@@ -72,7 +73,7 @@ def _position(entry: Entry, family: tuple[str, ...], codes: list[dict[str, int]]
     )
     if labels is None:
         expected = f"a label of each of {listed(family[1:])}" if codes else "no labels, for want of parents"
-        fail(source, entry.line, f"expected {expected}, got ({entry.labels.strip()})")
+        fail(source, entry.line, f"expected {expected}, got ({cut(entry.labels.strip())})")
     position = 0
     for label, code in zip(labels, codes, strict=True):
         position = position * len(code) + code[label]
@@ -89,8 +90,12 @@ def _checked(
         above = labels[1:]
         where = np.unravel_index(wrong[0], [len(some) for some in above]) if above else ()
         configuration = [some[code] for some, code in zip(above, where, strict=True)]
-        given = f" for ({', '.join(configuration)})" if configuration else ""
+        given = f" for ({cut(', '.join(configuration))})" if configuration else ""
         got = "none" if np.isnan(sums[wrong[0], 0]) else f"a sum of {sums[wrong[0], 0]:g}"
-        fail(source, table.line, f"expected probabilities of {family[0]!r}{given} that sum to 1, got {got}")
+        fail(
+            source,
+            table.line,
+            f"expected probabilities of {shown(family[0])}{given} that sum to 1, got {got}",
+        )
     np.divide(rows, sums, out=rows, where=np.abs(sums - 1) > TOLERANCE)
     return rows
