@@ -12,38 +12,50 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import bnclassify as bn
+from bnclassify.inference.expectations import expect
+from bnclassify.parameters import maximisation
 
 from .benchmarks.data import tree_augmented
 from .oracles import joint_by_enumeration
-from .strategies import frames, networks
+from .strategies import frames, graphs, networks
+
+PRIORS = {
+    "smooth": lambda r, q: 0.5,
+    "ess": lambda r, q: 3 / (r * q),
+    "m": lambda r, q: 2 / r,
+}
+"""What each prior adds to a cell of a table: r levels, q configurations of the parents."""
 
 
-def objective(x: bn.BNC, frame: pd.DataFrame, smooth: float) -> float:
+def objective(x: bn.BNC, frame: pd.DataFrame, prior: str) -> float:
     """Log posterior of the tables, with the likelihood of the rows by enumeration."""
     total = 0.0
     for _, row in frame.iterrows():
         labels = bn.classes(x) if pd.isna(row["class"]) else [row["class"]]
         total += np.log(sum(joint_by_enumeration(x, row, label) for label in labels))
-    return total + smooth * sum(np.log(table).sum() for table in bn.params(x).values())
+    for table in bn.params(x).values():
+        total += PRIORS[prior](len(table), table[0].size) * np.log(table).sum()
+    return total
 
 
+@pytest.mark.parametrize("prior", PRIORS)
 @given(st.data())
 @settings(max_examples=25)
-def test_what_is_maximised_never_falls_and_is_what_it_says(data: st.DataObject) -> None:
+def test_what_is_maximised_never_falls_and_is_what_it_says(prior: str, data: st.DataObject) -> None:
     frame = data.draw(frames(min_rows=3, max_rows=12, max_features=3, missing=0.3))
     frame.loc[frame.index[1::4], "class"] = np.nan
-    smooth = data.draw(st.sampled_from([0.5, 1.0]))
-    structure = data.draw(networks(frame, max_parents=2))
+    structure = data.draw(st.one_of(networks(frame, max_parents=2), graphs(frame, max_parents=2)))
+    amount = {"smooth": 0.5, "ess": 3, "m": 2}[prior]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # three iterations do not converge
         runs = [
-            bn.lp(structure, frame, smooth=smooth, missing="em", em_iterations=n, em_tolerance=0)
+            bn.lp(structure, frame, missing="em", em_iterations=n, em_tolerance=0, **{prior: amount})
             for n in (1, 2, 3)
         ]
     trace = bn.em_objectives(runs[-1])
     assert all(b >= a - 1e-9 for a, b in pairwise(trace))
     for x in runs:
-        assert bn.em_objectives(x)[-1] == pytest.approx(objective(x, frame, smooth), rel=1e-9)
+        assert bn.em_objectives(x)[-1] == pytest.approx(objective(x, frame, prior), rel=1e-9, abs=1e-9)
 
 
 def test_complete_data_gives_the_dirichlet_estimate_at_once(car: pd.DataFrame) -> None:
@@ -120,3 +132,45 @@ def test_em_refuses(voting: pd.DataFrame) -> None:
         bn.lp(x, voting, smooth=1, missing="em", wanbia=True)
     with pytest.raises(ValueError, match="not fitted by EM"):
         bn.em_objectives(bn.lp(x, voting, smooth=1))
+
+
+def test_em_sums_over_more_missing_features_than_an_array_has_axes() -> None:
+    rng = np.random.default_rng(0)
+    names = [f"x{i}" for i in range(80)]
+    frame = pd.DataFrame(rng.integers(0, 2, (60, 80)), columns=names).assign(y=rng.integers(0, 2, 60))
+    above = {names[i]: [names[i - 1], names[i - 2]] for i in range(2, 80)}
+    structure = bn.anb("y", above, frame)
+    trained = frame.astype("Int64").mask(np.arange(60)[:, None] < np.array([6] * 79 + [0, 0]))
+    x = bn.lp(structure, trained, smooth=1, missing="em")
+    objectives = bn.em_objectives(x)
+    assert objectives == tuple(sorted(objectives))
+    assert np.isfinite(objectives).all()
+
+
+def test_an_interrupt_gives_back_nothing(voting: pd.DataFrame, monkeypatch: pytest.MonkeyPatch) -> None:
+    x = bn.lp(bn.tan_cl("Class", voting), voting, smooth=1)
+    before = bn.predict(x, voting, prob=True)
+    passes = iter(range(3))
+
+    def interrupted(*arguments: object) -> object:
+        if next(passes) == 2:
+            raise KeyboardInterrupt
+        return expect(*arguments)
+
+    monkeypatch.setattr(maximisation, "expect", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        bn.lp(x, voting, smooth=1, missing="em")
+    pd.testing.assert_frame_equal(bn.predict(x, voting, prob=True), before, check_exact=True)
+    assert not x.learned
+
+
+def test_progress_is_shown_where_asked_for(voting: pd.DataFrame, capsys: pytest.CaptureFixture[str]) -> None:
+    x = bn.tan_cl("Class", voting)
+    quiet = bn.lp(x, voting, smooth=1, missing="em")
+    assert not capsys.readouterr().err
+    shown = bn.lp(x, voting, smooth=1, missing="em", progress=True)
+    assert f"{len(bn.em_objectives(shown)) - 1} iterations" in capsys.readouterr().err
+    assert all(map(np.array_equal, quiet.cpts, shown.cpts))
+    assert repr(shown) == repr(quiet)
+    with pytest.raises(TypeError, match="progress: expected True or False"):
+        bn.lp(x, voting, smooth=1, missing="em", progress="yes")

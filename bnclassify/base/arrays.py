@@ -39,6 +39,12 @@ def log_sum_exp(logs: Array, axis: int = -1) -> Array:
     return log(_reduce(np.add, np.exp(parts - top))) + top
 
 
+def share_out(logs: Array, axis: int) -> Array:
+    """Return exponentials divided by their sum over an axis; 0 where all are impossible (-inf)."""
+    total = np.expand_dims(log_sum_exp(logs, axis), axis)
+    return np.exp(logs - np.where(np.isfinite(total), total, 0.0))
+
+
 def log_normalize(logs: Array) -> Array:
     """Shift each row of the last axis so that its exponentials sum to 1.
 

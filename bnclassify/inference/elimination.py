@@ -2,26 +2,43 @@
 
 In each row, the missing features that matter fall into parts that no family connects. Parts
 are eliminated by themselves, each for all rows that have it, because the sum over all missing
-features is the product of the sums over the parts.
+features is the product of the sums over the parts. Going back through the features eliminated gives
+the posteriors of their values.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import reduce
 from math import prod
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..base.arrays import Array, Codes, log_sum_exp
+from ..base.arrays import Array, Codes, log_sum_exp, share_out
 from ..base.graphs import layers
 from ..frames.counting import MAX_CELLS
-from .factors import Factor
+from .factors import Belief, Factor, Rows
 
 _BLOCK_CELLS = 2**22
 
-Rows = NDArray[np.intp]
 Part = tuple[int, ...]
+
+
+class Run(NamedTuple):
+    """Features to be eliminated in this order, the factors that have any of them, and some rows."""
+
+    order: list[int]
+    factors: list[int]
+    rows: Rows
+
+
+class Table(NamedTuple):
+    """A log table over features in ascending order, row by row: (rows, levels…, classes)."""
+
+    scope: tuple[int, ...]
+    logs: Array
 
 
 def add_missing(total: Array, factors: Sequence[Factor], codes: Codes, context: Codes | None = None) -> None:
@@ -46,19 +63,43 @@ def add_missing(total: Array, factors: Sequence[Factor], codes: Codes, context: 
     at = np.zeros(codes.shape[1], dtype=np.intp) if context is None else context
     *of_features, of_class = factors
     parents = {v: list(factor.scope[1:]) for v, factor in enumerate(of_features)}
-    matters = _matters(parents, of_class.scope, codes)
-    parents[len(codes)] = list(of_class.scope)  # the class, which stands in no row
+    for run in _runs(factors, codes, _matters(parents, of_class.scope, codes)):
+        own = [factors[i] for i in run.factors]
+        total[run.rows] += _eliminate(run.order, own, codes[:, run.rows], at[run.rows])[1]
+
+
+def beliefs(factors: Sequence[Factor], codes: Codes, context: Codes | None = None) -> Iterator[Belief]:
+    """Yield how likely the values are that are missing in each family, given row and class.
+
+    Takes and raises the same as `add_missing`.
+    """
+    at = np.zeros(codes.shape[1], dtype=np.intp) if context is None else context
+    for run in _runs(factors, codes, np.full(codes.shape, True)):
+        own = [factors[i] for i in run.factors]
+        joined, _ = _eliminate(run.order, own, codes[:, run.rows], at[run.rows])
+        posteriors = _distribute(run.order, joined)
+        place = {u: i for i, u in enumerate(run.order)}
+        for i, factor in zip(run.factors, own, strict=True):
+            free = tuple(sorted(place.keys() & factor.scope))
+            shares = _marginal(posteriors[min(place[u] for u in free)], free).logs
+            yield Belief(i, run.rows, free, shares)
+
+
+def _runs(factors: Sequence[Factor], codes: Codes, matters: NDArray[np.bool_]) -> Iterator[Run]:
+    """Yield what is to be eliminated, a block of rows at a time."""
+    parents = {v: list(factor.scope[1:]) for v, factor in enumerate(factors[:-1])}
+    parents[len(codes)] = list(factors[-1].scope)  # the class, which stands in no row
     for part, rows in _parts(parents, matters, codes).items():
-        touching = [factor for factor in factors if not set(factor.scope).isdisjoint(part)]
-        order, cells = _plan(part, touching)
+        touching = [i for i, factor in enumerate(factors) if not set(factor.scope).isdisjoint(part)]
+        order, cells = _plan(part, [factors[i] for i in touching])
         if cells > MAX_CELLS:
             raise ValueError(
                 f"data: {len(part)} features are missing together in a row, and summing over them would need "
                 f"a table of {cells:,} cells, more than {MAX_CELLS:,}; use a structure with fewer parents"
             )
         size = max(1, _BLOCK_CELLS // cells)
-        for block in (rows[i : i + size] for i in range(0, len(rows), size)):
-            total[block] += _eliminate(order, touching, codes[:, block], at[block])
+        for start in range(0, len(rows), size):
+            yield Run(order, touching, rows[start : start + size])
 
 
 def _matters(
@@ -141,45 +182,77 @@ def _plan(part: Part, factors: Sequence[Factor]) -> tuple[list[int], int]:
     return order, largest
 
 
-def _eliminate(order: Sequence[int], factors: Sequence[Factor], codes: Codes, context: Codes) -> Array:
-    """Sum out features in this order; return (rows, classes)."""
-    axis = {u: i for i, u in enumerate(sorted(order))}
-    tables = [_restrict(factor, axis, codes, context) for factor in factors]
-    for u in order:
-        own = [logs for scope, logs in tables if u in scope]
-        scope = frozenset().union(*(s for s, _ in tables if u in s)) - {u}
-        joined = sum(own[1:], own[0])
-        summed = log_sum_exp(joined, axis=1 + axis[u])
-        tables = [(s, logs) for s, logs in tables if u not in s]
-        tables.append((scope, np.expand_dims(summed, 1 + axis[u])))
-    result = sum((logs for _, logs in tables[1:]), tables[0][1])
-    return result.reshape(result.shape[0], result.shape[-1])
-
-
-def _restrict(
-    factor: Factor, axis: Mapping[int, int], codes: Codes, context: Codes
-) -> tuple[frozenset[int], Array]:
-    """Look up the observed members of a factor, and give each free one its axis.
+def _eliminate(
+    order: Sequence[int], factors: Sequence[Factor], codes: Codes, context: Codes
+) -> tuple[list[Table], Array]:
+    """Sum out features in this order.
 
     Returns
     -------
-    frozenset
-        The free members.
-    (rows, levels or 1 for each feature in ``axis``, classes) array
+    list of Table
+        For each feature, the sum of the tables that it is in, when its turn comes.
+    (rows, classes) array
+        What is left.
     """
+    tables = [_restrict(factor, set(order), codes, context) for factor in factors]
+    joined = []
+    for u in order:
+        met = [table for table in tables if u in table.scope]
+        scope = tuple(sorted({w for table in met for w in table.scope}))
+        logs = reduce(np.add, [_spread(table, scope) for table in met])
+        summed = log_sum_exp(logs, axis=1 + scope.index(u))
+        joined.append(Table(scope, logs))
+        tables = [table for table in tables if u not in table.scope]
+        tables.append(Table(tuple([w for w in scope if w != u]), summed))
+    return joined, reduce(np.add, [table.logs for table in tables])
+
+
+def _distribute(order: Sequence[int], joined: Sequence[Table]) -> list[Table]:
+    """Return the posteriors of what stands in each of the joined tables, in plain, as shares of 1.
+
+    What is eliminated last is known first. A feature is shared out given what it was summed into.
+    """
+    place = {u: i for i, u in enumerate(order)}
+    beliefs: list[Table] = [*joined]
+    for i, u in reversed(list(enumerate(order))):
+        scope, logs = joined[i]
+        shares = share_out(logs, axis=1 + scope.index(u))
+        rest = tuple([w for w in scope if w != u])
+        if rest:
+            after = beliefs[min(place[w] for w in rest)]
+            shares = shares * _spread(_marginal(after, rest), scope)
+        beliefs[i] = Table(scope, shares)
+    return beliefs
+
+
+def _marginal(belief: Table, scope: tuple[int, ...]) -> Table:
+    """Sum posteriors over all but some of their features, which must be in ascending order."""
+    others = tuple([1 + i for i, w in enumerate(belief.scope) if w not in scope])
+    return Table(scope, belief.logs.sum(axis=others))
+
+
+def _spread(table: Table, scope: tuple[int, ...]) -> Array:
+    """Give a table an axis for each feature of a scope, of length 1 for those that it lacks."""
+    if table.scope == scope:
+        return table.logs
+    rows, *lengths, classes = table.logs.shape
+    own = dict(zip(table.scope, lengths, strict=True))
+    return table.logs.reshape(rows, *[own.get(w, 1) for w in scope], classes)
+
+
+def _restrict(factor: Factor, free: Collection[int], codes: Codes, context: Codes) -> Table:
+    """Look up the observed members of a factor; the free ones keep their axes, in ascending order."""
     where = {u: i for i, u in enumerate(factor.scope)}
-    free = sorted((u for u in factor.scope if u in axis), key=axis.__getitem__)
-    fixed = [u for u in factor.scope if u not in axis]
-    table = factor.padded[tuple(slice(-1) if u in axis else slice(None) for u in factor.scope)]
+    kept = sorted(u for u in factor.scope if u in free)
+    fixed = [u for u in factor.scope if u not in free]
+    table = factor.padded[tuple(slice(-1) if u in free else slice(None) for u in factor.scope)]
     n = len(where)
-    table = np.transpose(table, [where[u] for u in fixed] + [n] + [where[u] for u in free] + [n + 1])
-    shape = [1] * len(axis)
-    for u in free:
-        shape[axis[u]] = factor.table.shape[where[u]]
+    table = np.transpose(table, [where[u] for u in fixed] + [n] + [where[u] for u in kept] + [n + 1])
     # The context is observed in every row; missing codes lead to the padding.
     index = np.zeros(codes.shape[1], dtype=np.intp)
     for u in fixed:
         index = index * factor.padded.shape[where[u]] + codes[u]
     index = index * factor.table.shape[-2] + context
-    flat = table.reshape(-1, prod(shape) * table.shape[-1])
-    return frozenset(free), flat.take(index, axis=0, mode="wrap").reshape(-1, *shape, table.shape[-1])
+    shape = table.shape[len(fixed) + 1 :]
+    flat = table.reshape(-1, prod(shape))
+    return Table(tuple(kept), flat.take(index, axis=0, mode="wrap").reshape(-1, *shape))

@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..base.arrays import Array, Codes, log
 from ..frames.counting import flat_index
 from ..model.networks import BNC
+
+Rows = NDArray[np.intp]
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,6 +47,26 @@ class Factor:
         padded = np.zeros((*(r + 1 for r in self.table.shape[:n]), *self.table.shape[n:]))
         padded[(slice(-1),) * n] = self.table
         return padded
+
+
+class Belief(NamedTuple):
+    """How likely the values are that some members of a family have in rows that lack them.
+
+    Attributes
+    ----------
+    factor : int
+        The family: the number of its variable.
+    rows : (some,) array of int
+    free : tuple of int
+        The members that are missing in these rows.
+    shares : (some, levels of each of them…, classes) array
+        P(values | row, class), which sum to 1 over the values; to 0 where row and class are impossible.
+    """
+
+    factor: int
+    rows: Rows
+    free: tuple[int, ...]
+    shares: Array
 
 
 def network_factors(x: BNC) -> list[Factor]:

@@ -1,23 +1,42 @@
-"""Marginalisation where no feature has two feature parents: messages from leaves to roots.
+"""Messages where no variable has two feature parents: from leaves to roots, and back.
 
 A family all of whose members are observed adds its looked-up value and needs nothing here. What
 is left are the features that are missing in a row: each sums out its own values, given what its
-children say about them, and tells its parent. All rows in which a feature is missing are treated
-at once.
+children say about them, and tells its parent. On the way back, each learns from its parent how
+likely its values are in the light of the whole row. All rows in which a feature is missing are
+treated at once.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..base.arrays import Array, Codes, log_sum_exp
+from ..base.arrays import Array, Codes, log_sum_exp, share_out
 from ..base.graphs import layers
-from .factors import Factor
+from .factors import Belief, Factor, Rows
 
-Rows = NDArray[np.intp]
+_BLOCK_CELLS = 2**20
+
+
+class Heard(NamedTuple):
+    """What its descendants say of each value of a feature, in the rows in which it is missing.
+
+    ``logs`` has (rows, levels, classes).
+    """
+
+    feature: int
+    rows: Rows
+    logs: Array
+
+
+def is_forest(factors: Sequence[Factor]) -> bool:
+    """Whether no variable has two feature parents."""
+    *of_features, of_class = factors
+    return all(len(factor.scope) <= 2 for factor in of_features) and len(of_class.scope) <= 1
 
 
 def add_missing(total: Array, factors: Sequence[Factor], codes: Codes, context: Codes | None = None) -> None:
@@ -28,37 +47,121 @@ def add_missing(total: Array, factors: Sequence[Factor], codes: Codes, context: 
     total : (rows, classes) array
         Holds the sum of the families that are observed.
     factors : sequence of Factor
-        A factor a feature in the order of ``codes``, each with at most one parent.
+        A factor a feature in the order of ``codes``, and the class's own last, a forest.
     codes : (features, rows) array of integers
         -1 where missing.
     context : (rows,) array of integers, optional
         The context of each row, if there are several.
     """
+    deque(ascend(total, factors, codes, context), maxlen=0)  # of a row, only the sums are kept
+
+
+def ascend(
+    total: Array,
+    factors: Sequence[Factor],
+    codes: Codes,
+    context: Codes | None = None,
+    *,
+    leaves: bool = False,
+) -> Iterator[Heard]:
+    """Do the same as `add_missing`, and yield what each feature hears where it is missing.
+
+    Children come before their parents. Leaves, which hear nothing, are left out unless asked for.
+    """
     at = np.zeros(codes.shape[1], dtype=np.intp) if context is None else context
-    parent = [factor.scope[1] if len(factor.scope) > 1 else None for factor in factors]
-    children: dict[int, list[int]] = {}
-    for v, p in enumerate(parent):
-        if p is not None:
-            children.setdefault(p, []).append(v)
+    parent, children = _arcs(factors)
     # What missing features tell missing parents: the rows, and for each the parent's values.
     messages: dict[int, tuple[Rows, Array]] = {}
     above = {v: [] if p is None else [p] for v, p in enumerate(parent)}
     for v in (v for layer in reversed(layers(above)) for v in layer):
-        rows = np.nonzero(codes[v] < 0)[0]
-        if v not in children or not len(rows):
-            continue  # an unobserved leaf sums to 1
-        heard = _hear(v, rows, children[v], factors, codes, at, messages, total.shape[1])
-        p = parent[v]
-        table = factors[v].table
-        if p is None:
-            total[rows] += log_sum_exp(_every(table, at[rows]) + heard, axis=1)
+        if not (leaves or v in children):
             continue
-        known = codes[p, rows] >= 0
+        rows = np.nonzero(codes[v] < 0)[0]
+        if not len(rows):
+            continue
+        heard = np.zeros((len(rows), len(factors[v].table), total.shape[1]))
+        for child in children.get(v, ()):
+            _hear(heard, rows, child, factors, codes, at, messages)
+        yield Heard(v, rows, heard)
+        if v not in children:
+            continue  # an unobserved leaf sums to 1
+        p = parent[v]
+        known = np.full(len(rows), True) if p is None else codes[p, rows] >= 0
         seen, unseen = rows[known], rows[~known]
-        given = _look_up(table.swapaxes(0, 1), codes[p, seen], at[seen])
-        total[seen] += log_sum_exp(given + heard[known], axis=1)
-        each = _every(table, at[unseen]) + heard[~known][:, :, None]
-        messages[v] = unseen, log_sum_exp(each, axis=1)
+        total[seen] += log_sum_exp(_given(v, p, seen, factors, codes, at) + heard[known], axis=1)
+        if len(unseen):
+            pairs = _pairs(factors[v].table, at[unseen], heard[~known])
+            messages[v] = unseen, np.concatenate([log_sum_exp(logs, axis=1) for logs in pairs])
+
+
+def descend(
+    heard: Sequence[Heard], factors: Sequence[Factor], codes: Codes, context: Codes | None = None
+) -> Iterator[Belief]:
+    """Yield how likely the values are that are missing in each family, given row and class.
+
+    Parameters
+    ----------
+    heard : sequence of Heard
+        All that `ascend` yielded, leaves included.
+    factors, codes, context
+        As there.
+    """
+    at = np.zeros(codes.shape[1], dtype=np.intp) if context is None else context
+    parent, children = _arcs(factors)
+    beliefs: dict[int, tuple[Rows, Array]] = {}
+    for v, rows, logs in reversed(heard):
+        p = parent[v]
+        known = np.full(len(rows), True) if p is None else codes[p, rows] >= 0
+        seen, unseen = rows[known], rows[~known]
+        belief = np.empty_like(logs)
+        belief[known] = share_out(_given(v, p, seen, factors, codes, at) + logs[known], axis=1)
+        yield Belief(v, seen, (v,), belief[known])
+        if p is not None and len(unseen):
+            rows_above, above = beliefs[p]
+            above, start = above[np.searchsorted(rows_above, unseen)], 0
+            own = []
+            for pairs in _pairs(factors[v].table, at[unseen], logs[~known]):
+                block = slice(start, start := start + len(pairs))
+                shares = share_out(pairs, axis=1) * above[block, None]
+                yield Belief(v, unseen[block], (v, p), shares)
+                own.append(shares.sum(axis=2))
+            belief[~known] = np.concatenate(own)
+        beliefs[v] = rows, belief
+        for child in children.get(v, ()):
+            there = np.full(len(rows), True) if child == len(codes) else codes[child, rows] >= 0
+            yield Belief(child, rows[there], (v,), belief[there])
+
+
+def _arcs(factors: Sequence[Factor]) -> tuple[list[int | None], dict[int, list[int]]]:
+    """Return the parent of each feature, and the children of those that have any, the class among them."""
+    *of_features, of_class = factors
+    parent = [factor.scope[1] if len(factor.scope) > 1 else None for factor in of_features]
+    children: dict[int, list[int]] = {}
+    for child, p in enumerate([*parent, *of_class.scope]):
+        if p is not None:
+            children.setdefault(p, []).append(child)
+    return parent, children
+
+
+def _given(
+    v: int, p: int | None, rows: Rows, factors: Sequence[Factor], codes: Codes, context: Codes
+) -> Array:
+    """Take what a feature's table says of its values, given the parent: (rows or 1, levels, classes)."""
+    table = factors[v].table
+    if p is None:
+        return _every(table, context[rows])
+    return _look_up(table.swapaxes(0, 1), codes[p, rows], context[rows])
+
+
+def _pairs(table: Array, context: Codes, heard: Array) -> Iterator[Array]:
+    """Add what a missing feature hears to its table, a block of rows at a time.
+
+    Yields (rows, levels, levels of the parent, classes), for rows in which that is missing too.
+    """
+    size = max(1, _BLOCK_CELLS // (table.shape[0] * table.shape[1] * heard.shape[-1]))
+    for start in range(0, len(heard), size):
+        block = slice(start, start + size)
+        yield _every(table, context[block]) + heard[block, :, None]
 
 
 def _look_up(table: Array, code: Codes, context: Codes) -> Array:
@@ -80,21 +183,20 @@ def _every(table: Array, context: Codes) -> Array:
 
 
 def _hear(
-    v: int,
+    heard: Array,
     rows: Rows,
-    children: Sequence[int],
+    child: int,
     factors: Sequence[Factor],
     codes: Codes,
     context: Codes,
     messages: Mapping[int, tuple[Rows, Array]],
-    n_classes: int,
-) -> Array:
-    """Sum what children say about each value of a missing feature, (rows, levels, classes)."""
-    heard = np.zeros((len(rows), factors[v].table.shape[0], n_classes))
-    for child in children:
-        # A child that is missing says nothing by itself: its code leads to the padding, 0.
-        heard += _look_up(factors[child].padded[:, :-1], codes[child, rows], context[rows])
-        if child in messages:
-            told, message = messages[child]
-            heard[np.searchsorted(rows, told)] += message
-    return heard
+) -> None:
+    """Add what a child says about each value of a missing feature, to (rows, levels, classes)."""
+    if child == len(codes):  # the class, which has no row of its own in the codes
+        heard += _every(factors[child].table, context[rows])
+        return
+    # A child that is missing says nothing by itself: its code leads to the padding, 0.
+    heard += _look_up(factors[child].padded[:, :-1], codes[child, rows], context[rows])
+    if child in messages:
+        told, message = messages[child]
+        heard[np.searchsorted(rows, told)] += message

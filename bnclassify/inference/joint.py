@@ -110,10 +110,6 @@ def network_joint(factors: Sequence[Factor], codes: Codes, context: Codes | None
     if codes.min(initial=0) >= 0:
         return sum_factors(factors, codes, context, complete=True)
     total = sum_factors(factors, codes, context, complete=False)
-    *of_features, of_class = factors
-    longest = max((len(factor.scope) for factor in of_features), default=0)
-    if of_class.scope or longest > 2:
-        elimination.add_missing(total, factors, codes, context)
-    elif longest == 2:
-        forests.add_missing(total, of_features, codes, context)
-    return total  # where no feature is a parent, missing ones are leaves and sum to 1
+    engine = forests if forests.is_forest(factors) else elimination
+    engine.add_missing(total, factors, codes, context)
+    return total

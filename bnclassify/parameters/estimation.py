@@ -40,6 +40,7 @@ def lp(
     missing: str = "available",
     em_iterations: int = 200,
     em_tolerance: float = 1e-6,
+    progress: bool = False,
     rng: Seed = None,
 ) -> Model:
     """Learn the parameters of a structure: its conditional probability tables.
@@ -78,6 +79,8 @@ def lp(
         The most iterations of EM.
     em_tolerance : float, default 1e-6
         EM has converged when an iteration gains no more than this a row, in nats.
+    progress : bool, default False
+        Whether to show a progress bar of the iterations of EM.
     rng : int or numpy.random.Generator, optional
         Seed of the bootstrap samples.
 
@@ -116,7 +119,10 @@ def lp(
     Σ ln P(class | features) over w in [0, 1] [4]_.
 
     EM maximises Σ ln P(what the row shows) + smooth Σ ln θ, over rows and over all entries of the tables
-    [5]_. On complete data that gives the estimates above.
+    [5]_; with ``ess`` or ``m``, what they add to a cell stands for smooth. On complete data that gives the
+    estimates above. It is consistent where values are missing at random, that is, for reasons that the rows
+    show; counting available cases is so only where they are missing completely at random. An iteration
+    takes a few times as long as predicting the same rows. Interrupted, `lp` gives back nothing.
 
     References
     ----------
@@ -156,7 +162,7 @@ def lp(
         methods.append(MANB(manb_prior))
     if check_flag("wanbia", wanbia):
         methods.append(WANBIA())
-    em = EM(em_iterations, em_tolerance)
+    em = EM(em_iterations, em_tolerance, progress)
     if check_choice("missing", missing, ("available", "em")) == "em":
         methods.append(em)
     method = _only(methods)

@@ -13,7 +13,7 @@ from ..frames.schema import Dataset
 from ..inference.stacking import few_levels
 from ..model.ensembles import AODE
 from ..model.networks import BNC
-from .maximisation import maximise
+from .maximisation import EM, maximise
 from .priors import Prior, PseudoCounts
 from .tables import estimate, estimate_tables
 
@@ -77,6 +77,6 @@ def stack_estimators(x: AODE, data: Dataset, members: Sequence[BNC]) -> AODE:
 
 
 @maximise.register
-def _(x: AODE, data: Dataset, prior: PseudoCounts, iterations: int, tolerance: float) -> AODE:
+def _(x: AODE, data: Dataset, prior: PseudoCounts, em: EM) -> AODE:
     check_all_pairs(data, range(len(x.features)), len(x.features))
-    return stack_estimators(x, data, [maximise(m, data, prior, iterations, tolerance) for m in x.members])
+    return stack_estimators(x, data, [maximise(member, data, prior, em) for member in x.members])
