@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 
 from ..base.arrays import Array
 from ..base.graphs import find_cycle
-from ..base.messages import listed, suggestion
+from ..base.messages import cut, listed, shown, suggestion
 from ..frames.schema import Levels
 from .kinds import Model, check_model
 from .recipes import Recipe
@@ -143,20 +143,20 @@ def check_families(class_var: Hashable, families: tuple[Family, ...], *, origin:
         strange = [name for name in above if name not in variables]
         if strange:
             raise ValueError(
-                f"{origin}: the parent {strange[0]!r} of {variable!r} is no variable of the network; "
-                f"{suggestion(strange[0], variables)}"
+                f"{origin}: the parent {shown(strange[0])} of {shown(variable)} is no variable of the "
+                f"network; {suggestion(strange[0], variables)}"
             )
         if len(set(above)) < len(above):
-            raise ValueError(f"{origin}: a parent of {variable!r} is named twice in {listed(above)}")
+            raise ValueError(f"{origin}: a parent of {shown(variable)} is named twice in {listed(above)}")
         if class_var in above[:-1]:
             raise ValueError(
-                f"{origin}: the class goes last in the family of {variable!r}, got {listed(above)}"
+                f"{origin}: the class goes last in the family of {shown(variable)}, got {listed(above)}"
             )
     if any(len(family) > 1 + (family[-1] == class_var) for family in families):
         cycle = find_cycle({family[0]: family[1:] for family in families})
         if cycle:
             raise ValueError(
-                f"{origin}: the arcs form a cycle: {' -> '.join(map(str, cycle))}; drop one of them"
+                f"{origin}: the arcs form a cycle: {cut(' -> '.join(map(str, cycle)))}; drop one of them"
             )
 
 

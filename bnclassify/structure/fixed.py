@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 
 from ..base.immutable import EMPTY
-from ..base.messages import suggestion
+from ..base.messages import cut, shown, suggestion
 from ..frames.schema import Dataset, Schema
 from ..frames.training import describe_columns
 from ..model.ensembles import AODE
@@ -221,7 +221,7 @@ def anb(
         )
     open_choice = dataset is None and features is None
     schema, chosen = describe_columns(dataset, class_var, mentioned if open_choice else features)
-    strange = [name for name in mentioned if name not in chosen]
+    strange = sorted(set(mentioned) - set(chosen), key=mentioned.index)
     if strange:
         raise KeyError(f"parents: {strange[0]!r} is not among the features; {suggestion(strange[0], chosen)}")
     inner = {f: above.get(f, ()) for f in chosen}
@@ -290,13 +290,14 @@ def from_modelstring(text: str, class_var: Hashable) -> BNC:
         )
     brackets = re.findall(r"\[([^\[\]|]+)(?:\|([^\[\]|]+))?\]", text)
     if not brackets or re.sub(r"\[[^\[\]|]+(\|[^\[\]|]+)?\]", "", text).strip():
-        raise ValueError(f"text: expected brackets such as '[class] [x|class]', got {text!r}")
+        raise ValueError(f"text: expected brackets such as '[class] [x|class]', got {shown(text)}")
     if len({name for name, _ in brackets}) < len(brackets):
-        raise ValueError(f"text: each variable may have one bracket only: {text!r}")
+        raise ValueError(f"text: each variable may have one bracket only: {shown(text)}")
     above = {name: tuple(names.split(":")) if names else () for name, names in brackets}
     if class_var not in above:
         raise ValueError(
-            f"class_var: expected a bracket [{class_var}] in {text!r}; {suggestion(class_var, above)}"
+            f"class_var: expected a bracket [{cut(class_var)}] in {shown(text)}; "
+            f"{suggestion(class_var, above)}"
         )
     return fixed_network(class_var, above, Step("from_modelstring", fixed_again), origin="text")
 
