@@ -11,7 +11,7 @@ A data frame goes in at the top. Each package hands on to those below it, and im
     learning    structure and parameters in one call, and again               bnc
     evaluation  prediction, scores, cross-validation, explanation             predict cv loglik explain ...
     plotting    pictures: networks, charts                                    plot plot_cpt plot_cv ...
-    exchange    objects and files of other libraries                          to_pgmpy write_bif read_bif ...
+    exchange    files of models, objects and files of other libraries         save load write_bif to_pgmpy ...
     examples    data to try all this on                                       load_car load_voting
     sklearn     an estimator for scikit-learn (import it from here)           BNCClassifier
 
@@ -35,6 +35,7 @@ from .evaluation.validation import cv
 from .examples.loading import load_car, load_voting
 from .exchange.bif import read_bif, write_bif
 from .exchange.libraries import to_networkx, to_pgmpy, to_pyagrum
+from .exchange.storage import load, save
 from .frames.discretization import Discretizer, discretize
 from .frames.encoding import encode
 from .frames.folding import stratified_folds
@@ -102,6 +103,7 @@ __all__ = [
     "is_ode",
     "is_semi_naive",
     "kdb",
+    "load",
     "load_car",
     "load_voting",
     "loglik",
@@ -122,6 +124,7 @@ __all__ = [
     "plot_weights",
     "predict",
     "read_bif",
+    "save",
     "stratified_folds",
     "tan_cl",
     "tan_hc",

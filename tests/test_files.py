@@ -1,16 +1,34 @@
-"""Files of models: whole or not there at all."""
+"""Files of models: whole or not there at all, and read back as they were."""
 
 from __future__ import annotations
 
+import dataclasses
+import json
 import os
 import stat
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import bnclassify as bn
+from bnclassify.base.arrays import Array, normalize
+from bnclassify.base.records import is_record, record
 from bnclassify.exchange import replacement
+from bnclassify.learning.calls import LEARNERS
+from bnclassify.model.kinds import Model
+from bnclassify.parameters.estimation import fit
+from bnclassify.parameters.methods import Method
+
+from .conftest import REFERENCE
+from .strategies import models
+
+VERBS = {"write_bif": bn.write_bif, "save": bn.save}
 
 
 @pytest.fixture(scope="module")
@@ -18,10 +36,19 @@ def model(car: pd.DataFrame) -> bn.BNC:
     return bn.lp(bn.nb("class", car), car, smooth=1)
 
 
+# Whole or not at all
+
+
 @pytest.mark.parametrize("reason", [OSError(28, "No space left on device"), KeyboardInterrupt()])
 @pytest.mark.parametrize("step", ["fsync", "replace"])
+@pytest.mark.parametrize("verb", VERBS)
 def test_a_file_that_cannot_be_written_stays_as_it_was(
-    step: str, reason: BaseException, model: bn.BNC, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    verb: str,
+    step: str,
+    reason: BaseException,
+    model: bn.BNC,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     def fail(*arguments: object) -> None:
         raise reason
@@ -29,7 +56,7 @@ def test_a_file_that_cannot_be_written_stays_as_it_was(
     (tmp_path / "x.bif").write_text("as it was")
     monkeypatch.setattr(*((replacement.os, "fsync") if step == "fsync" else (Path, "replace")), fail)
     with pytest.raises(type(reason)):
-        bn.write_bif(model, tmp_path / "x.bif")
+        VERBS[verb](model, tmp_path / "x.bif")
     assert [path.name for path in tmp_path.iterdir()] == ["x.bif"]
     assert (tmp_path / "x.bif").read_text() == "as it was"
 
@@ -49,13 +76,350 @@ def test_a_file_is_replaced_in_its_place(model: bn.BNC, tmp_path: Path) -> None:
     assert new.stat().st_mode == usual.stat().st_mode
 
 
-def test_what_is_no_file_is_written_to_as_it_is(model: bn.BNC, tmp_path: Path) -> None:
-    bn.write_bif(model, os.devnull)
+@pytest.mark.parametrize("verb", VERBS)
+def test_what_is_no_file_is_written_to_as_it_is(verb: str, model: bn.BNC, tmp_path: Path) -> None:
+    write = VERBS[verb]
+    write(model, os.devnull)
     assert not Path(os.devnull).is_file()
     with pytest.raises(IsADirectoryError):
-        bn.write_bif(model, tmp_path)
+        write(model, tmp_path)
     with pytest.raises(FileNotFoundError):
-        bn.write_bif(model, tmp_path / "absent" / "x.bif")
+        write(model, tmp_path / "absent" / "x.bif")
     with pytest.raises(ValueError, match="path: expected the name of a file, got one with a null"):
-        bn.write_bif(model, "a\0b")
+        write(model, "a\0b")
+    with pytest.raises(TypeError, match="path: expected the name of a file, got int"):
+        write(model, 1)
     assert not list(tmp_path.iterdir())
+
+
+# Read back as they were
+
+
+def assert_same(a: Any, b: Any) -> None:
+    """Equal in value and type, and in all that is inside."""
+    assert type(a) is type(b)
+    if dataclasses.is_dataclass(a):
+        for field in dataclasses.fields(a):
+            assert_same(getattr(a, field.name), getattr(b, field.name))
+    elif isinstance(a, tuple):
+        assert len(a) == len(b)
+        for x, y in zip(a, b, strict=True):
+            assert_same(x, y)
+    elif isinstance(a, Mapping):
+        assert list(a) == list(b)
+        assert_same(tuple(a.values()), tuple(b.values()))
+    elif isinstance(a, np.ndarray):
+        assert a.dtype == b.dtype
+        assert np.array_equal(a, b, equal_nan=a.dtype.kind == "f")
+        assert not b.flags.writeable
+    else:
+        assert a == b
+
+
+def there_and_back(x: Model, folder: Path) -> Model:
+    bn.save(x, folder / "x.json")
+    back = bn.load(folder / "x.json")
+    assert_same(x, back)
+    assert repr(x) == repr(back)
+    return back
+
+
+def _ensemble(car: pd.DataFrame) -> bn.Ensemble:
+    members = bn.bnc("nb", "class", car, smooth=1, wanbia=True), bn.bnc("aode", "class", car, ess=2)
+    return bn.Ensemble(members, weights=(1, 3))
+
+
+KINDS: dict[str, Callable[[pd.DataFrame], Model]] = {
+    "nb": lambda car: bn.bnc("nb", "class", car, smooth=1),
+    "of chosen features": lambda car: bn.lp(
+        bn.nb("class", car, features=["doors", "safety"]), car, smooth=0.1
+    ),
+    "tan_cl": lambda car: bn.bnc("tan_cl", "class", car, ess=2, dag_args={"score": "aic", "root": "doors"}),
+    "anb": lambda car: bn.lp(bn.anb("class", {"doors": ["safety", "maint"]}, car), car, m=1),
+    "general network": lambda car: bn.lp(
+        bn.from_modelstring("[doors][safety][class|safety:doors][maint|class:safety][buying]", "class"),
+        car,
+        smooth=1,
+    ),
+    "aode": lambda car: bn.bnc("aode", "class", car, smooth=1),
+    "ensemble": _ensemble,
+    "ensemble of structures": lambda car: bn.lp(
+        bn.Ensemble([bn.tan_cl("class", car, root=root) for root in ("doors", "safety")]), car, smooth=1
+    ),
+    "manb": lambda car: bn.bnc("nb", "class", car, smooth=1, manb_prior=0.3),
+    "awnb": lambda car: bn.bnc("tan_cl", "class", car, smooth=1, awnb_trees=3, rng=5),
+    "wanbia": lambda car: bn.bnc("nb", "class", car, smooth=1, wanbia=True),
+    "em": lambda car: bn.bnc(
+        "tan_cl",
+        "class",
+        car.mask(np.random.default_rng(1).random(car.shape) < [0.1] * 6 + [0]),
+        smooth=1,
+        missing="em",
+    ),
+    "em of an ensemble": lambda car: bn.bnc("aode", "class", car, smooth=1, missing="em"),
+    "search": lambda car: bn.bnc("fssj", "class", car, smooth=1, dag_args={"k": 3, "rng": 1}),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_model_is_read_back_as_it_was_saved(kind: str, car: pd.DataFrame, tmp_path: Path) -> None:
+    x = KINDS[kind](car)
+    back = there_and_back(x, tmp_path)
+    rows = car.mask(np.random.default_rng(0).random(car.shape) < 0.2)
+    pd.testing.assert_frame_equal(
+        bn.predict(x, rows, prob=True), bn.predict(back, rows, prob=True), check_exact=True
+    )
+    folds = bn.stratified_folds(car["class"], 2, rng=0)
+    for dag in (True, False):
+        expected = bn.cv(x, car, folds=folds, dag=dag, rng=3)
+        assert bn.cv(back, car, folds=folds, dag=dag, rng=3) == expected
+
+
+def test_structures_and_models_of_other_files(car: pd.DataFrame, model: bn.BNC, tmp_path: Path) -> None:
+    there_and_back(bn.nb("class", features=["a", "b"]), tmp_path)
+    there_and_back(bn.nb("class", car), tmp_path)
+    there_and_back(bn.aode("class", car), tmp_path)
+    there_and_back(bn.BNC("class", (("a", "class"), ("class",))), tmp_path)
+    bn.write_bif(model, tmp_path / "x.bif")
+    there_and_back(bn.read_bif(tmp_path / "x.bif", "class"), tmp_path)
+    with pytest.raises(ValueError, match="structure only"):
+        bn.predict(bn.load(tmp_path / "x.json").__class__("class", (("class",),)), car)
+
+
+odd = st.one_of(
+    st.text(max_size=4),
+    st.text('\ud800\udfff\n"\\{}é', max_size=3),
+    st.integers(),
+    st.booleans(),
+    st.floats(allow_nan=False).map(lambda number: number + 0.0),
+)
+odd_labels = st.one_of(
+    st.lists(st.one_of(odd, st.tuples(odd, odd), st.none()), min_size=1, max_size=3, unique_by=repr),
+    st.just([pd.Interval(0.1, 0.5), pd.Interval(0.5, 7, closed="both"), pd.Interval(1, 2)]),
+)
+
+
+@given(x=models(st.one_of(odd.map(str), st.sampled_from(["kind", "values", "array"])), odd_labels))
+def test_any_names_and_labels_are_read_back(x: bn.BNC, tmp_path_factory: pytest.TempPathFactory) -> None:
+    there_and_back(x, tmp_path_factory.getbasetemp())
+
+
+@given(
+    names=st.lists(
+        st.one_of(odd, st.tuples(odd, odd), st.tuples(st.tuples(odd))), min_size=2, max_size=4, unique=True
+    )
+)
+def test_names_need_not_be_text(names: list[Hashable], tmp_path_factory: pytest.TempPathFactory) -> None:
+    there_and_back(bn.nb(names[0], features=names[1:]), tmp_path_factory.getbasetemp())
+
+
+@pytest.mark.parametrize(
+    "left",
+    [
+        {"kind": "a mapping that looks like a record", "items": (1, 2)},
+        {("a", 1): {"b": [1, (2, None)]}, True: float("nan"), -1: float("-inf")},
+        np.array([[1.5, np.nan], [np.inf, -np.inf]]),
+        np.zeros((0, 3)),
+        np.array(5),
+        np.array([[True], [False]]),
+        np.arange(4, dtype=np.int16),
+        np.float64(0.1),
+    ],
+)
+def test_what_learning_left_behind_is_kept(left: Any, model: bn.BNC, tmp_path: Path) -> None:
+    x = dataclasses.replace(model, learned={"left": left})
+    bn.save(x, tmp_path / "x.json")
+    found = bn.load(tmp_path / "x.json").learned["left"]
+    assert repr(found) == repr(left.item() if isinstance(left, np.generic) else left)
+
+
+def test_a_file_of_the_first_version_is_read(car: pd.DataFrame) -> None:
+    """So that files outlive what writes them."""
+    x = bn.load(REFERENCE / "model_version_1.json")
+    chosen = car[["doors", "safety", "class"]]
+    pd.testing.assert_frame_equal(
+        bn.predict(x, car.head(30), prob=True),
+        bn.predict(bn.bnc("tan_cl", "class", chosen, smooth=1), car.head(30), prob=True),
+    )
+    assert bn.cv(x, chosen, k=2, rng=0) > 0.6
+
+
+# Every kind, every learner
+
+
+def kinds(base: type) -> Iterator[type]:
+    for kind in base.__subclasses__():
+        if dataclasses.is_dataclass(kind) and kind.__module__.startswith("bnclassify."):
+            yield kind
+        yield from kinds(kind)
+
+
+def test_files_hold_every_kind_of_model_and_method() -> None:
+    found = {*kinds(Model), *kinds(Method)}
+    assert {bn.BNC, bn.AODE, bn.Ensemble} <= found
+    assert not [kind for kind in found if not is_record(kind)]
+
+
+def test_files_name_every_learner() -> None:
+    assert all(is_record(learner) for learner in LEARNERS.values())
+    with pytest.raises(ValueError, match="records: 'lp' is taken already"):
+
+        @record
+        def lp() -> None: ...
+
+
+def own_learner(class_var: Hashable, dataset: Any) -> bn.BNC:
+    return bn.nb(class_var, dataset)
+
+
+def half_uniform(counts: Array, axis: int = 0) -> Array:
+    return (normalize(counts, axis) + 1 / counts.shape[axis]) / 2
+
+
+@pytest.mark.parametrize("which", ["learner", "prior"])
+def test_a_file_holds_no_code(which: str, car: pd.DataFrame, tmp_path: Path) -> None:
+    path = tmp_path / "x.json"
+    if which == "learner":
+        x = bn.bnc(own_learner, "class", car, smooth=1)
+    else:
+        x = fit(bn.nb("class", car), car, half_uniform)
+    with pytest.warns(UserWarning, match=f"save: '{'own_learner' if which == 'learner' else 'fit'}' calls"):
+        bn.save(x, path)
+    back = bn.load(path)
+    pd.testing.assert_frame_equal(bn.predict(x, car, prob=True), bn.predict(back, car, prob=True))
+    with pytest.raises(ValueError, match=r"could not hold the code of '(own_learner|fit)'"):
+        bn.cv(back, car, k=2, rng=0)
+    assert bn.lp(back, car, smooth=1).fitted
+    with pytest.warns(UserWarning, match="save: "):  # what was forgotten stays so
+        bn.save(back, path)
+    assert "own_learner" in path.read_text() or which == "prior"
+
+
+# What cannot be saved, or understood
+
+
+def test_what_cannot_be_saved_is_refused(car: pd.DataFrame, model: bn.BNC, tmp_path: Path) -> None:
+    path = tmp_path / "x.json"
+    path.write_text("as it was")
+    dates = car.assign(
+        doors=pd.Categorical.from_codes(car["doors"].cat.codes, pd.date_range("2024", periods=4))
+    )
+    with pytest.raises(ValueError, match=r"a file cannot hold x.levels\[2\]\[0\]: .* of type Timestamp"):
+        bn.save(bn.bnc("nb", "class", dates, smooth=1), path)
+    with pytest.raises(ValueError, match=r"x.learned.left: array\(.* of dtype|an array of"):
+        bn.save(dataclasses.replace(model, learned={"left": np.array(["a"])}), path)
+    with pytest.raises(TypeError, match="x: expected a classifier"):
+        bn.save(car, path)
+
+    class Own(bn.BNC):
+        pass
+
+    with pytest.raises(ValueError, match="of type Own"):
+        bn.save(Own("class", (("class",),)), path)
+    assert path.read_text() == "as it was"
+    assert len(list(tmp_path.iterdir())) == 1
+
+
+SAVED = {
+    "format": "bnclassify model",
+    "version": 1,
+    "model": {
+        "kind": "BNC",
+        "class_var": "y",
+        "families": [["a", "y"], ["y"]],
+        "levels": [["u", "v"], [1, 2]],
+        "cpts": [
+            {"kind": "array", "values": [[0.25, 1.0], [0.75, 0.0]]},
+            {"kind": "array", "values": [0.5, 0.5]},
+        ],
+    },
+}
+
+NOT_UNDERSTOOD: dict[str, tuple[str, str, str]] = {
+    "no JSON": ('"version"', "version", "expected a file of save, got what is no JSON"),
+    "NaN": ("0.25", "NaN", "NaN is no number of JSON"),
+    "key twice": ('"version": 1', '"version": 1, "version": 1', "a key stands twice, 'version'"),
+    "other JSON": ("bnclassify model", "model", "expected a file of save, got other JSON"),
+    "later version": ('"version": 1', '"version": 2', "expected version 1 of the format, got 2; .*update it"),
+    "odd version": ('"version": 1', '"version": true', "expected version 1 of the format, got True"),
+    "kind": ('"BNC"', '"BCN"', "model: there is no kind 'BCN'; did you mean 'BNC'"),
+    "no kind": ('"BNC"', "7", "model: there is no kind 7"),
+    "function for a kind": ('"BNC"', '"lp"', "model: there is no kind 'lp'"),
+    "no model": ('"kind": "BNC"', '"kind_": "BNC"', "expected a model in the file, got"),
+    "record, no model": (
+        '"model": {',
+        '"model": {"kind": "Dirichlet", "smooth": 1}, "more": {',
+        r"expected a model in the file, got Dirichlet\(smooth=1\)",
+    ),
+    "field": ('"class_var"', '"class"', "model: a BNC has no 'class'"),
+    "no field": ('"class_var": "y", ', "", "model: a BNC needs 'class_var'"),
+    "families": ('[["a", "y"], ["y"]]', '[["a", "z"], ["y"]]', "this makes no BNC: .*parent 'z' of 'a'"),
+    "no families": ('[["a", "y"], ["y"]]', "3", "this makes no BNC"),
+    "shape": ("[0.5, 0.5]", "[0.5, 0.25, 0.25]", "this makes no BNC: .* a table of 'y' of shape"),
+    "ragged": ("[0.25, 1.0]", "[0.25]", "this makes no array"),
+    "text in numbers": ("0.25", '"a"', "this makes no array"),
+    "sum": ("0.75", "0.7", "the probabilities of 'a' do not sum to 1"),
+    "negative": ("[0.5, 0.5]", "[1.5, -0.5]", "the probabilities of 'y' do not sum to 1"),
+    "infinite": ("0.25", '"inf"', "the probabilities of 'a' do not sum to 1"),
+    "dtype": ('"values": [0.5', '"dtype": "object", "values": [0.5', "an array of object"),
+}
+
+
+@pytest.mark.parametrize("case", NOT_UNDERSTOOD)
+def test_what_is_not_understood_is_refused(case: str, tmp_path: Path) -> None:
+    old, new, message = NOT_UNDERSTOOD[case]
+    path, text = tmp_path / "x.json", json.dumps(SAVED)
+    path.write_text(text)
+    assert bn.classes(bn.load(path)) == (1, 2)
+    assert old in text
+    path.write_text(text.replace(old, new, 1))
+    with pytest.raises(ValueError, match=rf"x\.json: .*({message})"):
+        bn.load(path)
+
+
+def test_files_of_others_are_refused(model: bn.BNC, tmp_path: Path) -> None:
+    path = tmp_path / "x.bif"
+    bn.write_bif(model, path)
+    with pytest.raises(ValueError, match=r"got what is no JSON .*read_bif reads files of write_bif"):
+        bn.load(path)
+    path.write_bytes(b"\x1f\x8b\x08")
+    with pytest.raises(ValueError, match="expected a file of save, got what is no JSON"):
+        bn.load(path)
+    path.write_text("[" * 100_000)
+    with pytest.raises(ValueError, match="expected a file of save"):
+        bn.load(path)
+    with pytest.raises(FileNotFoundError):
+        bn.load(tmp_path / "absent")
+    with pytest.raises(TypeError, match="path: expected the name of a file"):
+        bn.load(None)
+
+
+def test_an_ensemble_whose_tables_do_not_fit_is_refused(car: pd.DataFrame, tmp_path: Path) -> None:
+    path = tmp_path / "x.json"
+    bn.save(bn.bnc("aode", "class", car, smooth=1), path)
+    saved = json.loads(path.read_text())
+    saved["model"]["priors"]["values"].pop()
+    path.write_text(json.dumps(saved))
+    with pytest.raises(ValueError, match=r"x\.json: the file is damaged, its tables do not fit"):
+        bn.load(path)
+
+
+@given(
+    start=st.integers(0, 900),
+    length=st.integers(0, 30),
+    insert=st.text('{}[]",:0.1e-naulkid', max_size=4),
+)
+def test_a_damaged_file_is_read_or_refused(
+    start: int, length: int, insert: str, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """Whatever is cut out or put in: a model that predicts, or an error that names the file."""
+    path, text = tmp_path_factory.getbasetemp() / "damaged.json", json.dumps(SAVED)
+    path.write_text(text[:start] + insert + text[start + length :])
+    message = ""
+    try:
+        x = bn.load(path)
+        if x.fitted:
+            assert bn.predict(x, pd.DataFrame({name: [None] for name in bn.features(x)}), prob=True).shape[0]
+    except ValueError as error:
+        message = str(error)
+    assert not message or "damaged.json" in message

@@ -24,6 +24,7 @@ from bnclassify import (
     explain,
     families,
     greedy_scores,
+    load,
     load_car,
     load_voting,
     loglik,
@@ -39,6 +40,7 @@ from bnclassify import (
     plot_scores,
     predict,
     read_bif,
+    save,
     stratified_folds,
     tan_cl,
     tan_hc,
@@ -335,7 +337,14 @@ print("of always saying no:", (ready["buys"] == "no").mean().round(3))
 # `write_bif` writes a model to a file that bnlearn, pgmpy and pyAgrum read too, the last if all labels are
 # words or integers, and `read_bif` reads one.
 # `to_networkx`, `to_pgmpy` and `to_pyagrum` turn a model into objects of those libraries, for what this one
-# does not do, such as queries about any variable given any others. Models can be pickled as well.
+# does not do, such as queries about any variable given any others.
+#
+# `save` keeps a model of any kind whole, with its levels and with how it was learned, in a file of JSON that
+# people can read; `load` gives it back. The file holds no code, so it can come from anywhere.
+
+# %%
+save(tan, "car.json")
+print(predict(load("car.json"), car).equals(predict(tan, car)))
 
 # %%
 write_bif(tan, "car.bif")

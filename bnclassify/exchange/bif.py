@@ -12,6 +12,7 @@ from typing import Any
 
 from ..base.arrays import Array
 from ..base.messages import listed, shown, suggestion
+from ..base.records import record
 from ..frames.encoding import check_class_name
 from ..frames.schema import Dataset
 from ..model.kinds import Model
@@ -269,11 +270,12 @@ def read_bif(path: str | os.PathLike[str], class_var: Hashable) -> BNC:
         structure,
         levels=tuple(levels[name] for name in vars(structure)),
         cpts=tuple(_ordered(family, *found[family[0]]) for family in structure.families),
-        recipe=structure.recipe and replace(structure.recipe, parameters=Step("read_bif", _tables_again)),
+        recipe=structure.recipe and replace(structure.recipe, parameters=Step("read_bif", tables_again)),
     )
 
 
-def _tables_again(x: Model, dataset: Dataset) -> Model:
+@record
+def tables_again(x: Model, dataset: Dataset) -> Model:
     """Learn tables anew in the usual way: a file does not tell how its own were made."""
     return lp(x, dataset, smooth=1)
 

@@ -14,6 +14,7 @@ import pandas as pd
 from ..base.arrays import Array, Codes
 from ..base.immutable import Immutable
 from ..base.messages import listed
+from ..base.records import record
 from .cutting import METHODS, cut_points
 from .encoding import check_columns, check_frame, check_names, encode_columns
 from .training import warn_of_identifiers
@@ -28,6 +29,7 @@ _MOST_EXACT = 2.0**53
 """From here on, floats skip integers."""
 
 
+@record
 @dataclass(frozen=True, repr=False)
 class Discretizer(Immutable):
     """Cut points of columns, and the function that cuts data at them. Made by `discretize`.

@@ -10,6 +10,7 @@ from typing import Any
 import pandas as pd
 
 from ..base.messages import listed, suggestion
+from ..base.records import record
 from ..frames.encoding import check_names
 from ..frames.schema import Dataset
 from ..frames.training import prepare
@@ -23,7 +24,8 @@ from ..structure.search.learners import bsej, fssj, kdb, tan_hc, tan_hcsp
 from ..structure.trees import tan_cl
 
 LEARNERS: dict[str, Callable[..., Model]] = {
-    learner.__name__: learner for learner in (nb, aode, tan_cl, fssj, bsej, tan_hc, tan_hcsp, kdb, anb)
+    learner.__name__: record(learner)
+    for learner in (nb, aode, tan_cl, fssj, bsej, tan_hc, tan_hcsp, kdb, anb)
 }
 """The learners of structure that `bnc` knows by name."""
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from ..base.arrays import Array
 from ..base.messages import listed
+from ..base.records import record
 from ..frames.schema import Dataset, Levels
 from .kinds import Model
 from .networks import BNC, Family
@@ -27,6 +28,7 @@ class Average(Model):
         return {"num. features": len(self.features), "num. members": len(self.members)}
 
 
+@record
 @dataclass(frozen=True, eq=False, repr=False)
 class Ensemble(Average):
     """An average of models: P(row, class) is the weighted mean of what the members say.
@@ -108,12 +110,13 @@ def _recipe(x: Ensemble) -> Recipe:
     columns = [recipe.columns for recipe in recipes if recipe is not None]
     needed = None if None in columns else tuple(x.features)
     settings = {"recipes": recipes, "weights": x.weights}
-    structure = Step("Ensemble", _learn_members, settings, draws=True)
-    each = Step("each member", _refit_members, {"recipes": recipes}, draws=True) if x.fitted else None
+    structure = Step("Ensemble", learn_members, settings, draws=True)
+    each = Step("each member", refit_members, {"recipes": recipes}, draws=True) if x.fitted else None
     return Recipe(x.class_var, structure, needed, each)
 
 
-def _learn_members(
+@record
+def learn_members(
     class_var: Hashable,
     data: Dataset,
     *,
@@ -125,7 +128,8 @@ def _learn_members(
     return Ensemble(tuple([recipe.fit(data, rng) for recipe in recipes]), weights)
 
 
-def _refit_members(
+@record
+def refit_members(
     x: Ensemble, data: Dataset, *, recipes: tuple[Recipe, ...], rng: np.random.Generator | None = None
 ) -> Ensemble:
     """Learn the parameters of each member again by its own recipe."""
@@ -157,6 +161,7 @@ def _check_weights(weights: tuple[float, ...] | None, n: int) -> None:
         )
 
 
+@record
 @dataclass(frozen=True, eq=False, repr=False)
 class AODE(Average):
     """An ensemble of one-dependence estimators, one for each feature as the superparent.

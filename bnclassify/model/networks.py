@@ -11,6 +11,7 @@ from typing import Any, TypeAlias
 from ..base.arrays import Array
 from ..base.graphs import find_cycle
 from ..base.messages import cut, listed, shown, suggestion
+from ..base.records import record
 from ..frames.schema import Levels
 from .kinds import Model, check_model
 from .recipes import Recipe
@@ -19,6 +20,7 @@ Family: TypeAlias = tuple[Hashable, ...]
 Scope: TypeAlias = tuple[int, ...]
 
 
+@record
 @dataclass(frozen=True, eq=False, repr=False)
 class BNC(Model):
     """A Bayesian network classifier: its directed acyclic graph and, once learned, its tables.

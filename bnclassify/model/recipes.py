@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..base.immutable import Immutable
+from ..base.records import record
 from ..frames.schema import Dataset
 
 
@@ -43,6 +44,7 @@ class Step(Immutable):
         return f"{self.name}({', '.join(f'{key}={value!r}' for key, value in self.settings.items())})"
 
 
+@record
 @dataclass(frozen=True)
 class Recipe:
     """How a model was learned: from which columns, by which learner, with which parameters.

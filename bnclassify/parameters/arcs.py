@@ -15,6 +15,7 @@ import numpy as np
 from scipy.special import betaln, expit, gammaln, logit
 
 from ..base.arrays import Array
+from ..base.records import record
 from ..frames.counting import contingency_tables
 from ..frames.schema import Dataset
 from ..model.forms import is_nb
@@ -25,6 +26,7 @@ from .priors import Prior, PseudoCounts
 from .tables import estimate
 
 
+@record
 @dataclass(frozen=True)
 class MANB(Method):
     """Average a naive Bayes over the presence of each arc from the class.

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..base.arrays import Array
 from ..base.checks import check_real, check_whole
+from ..base.records import record
 from ..frames.schema import Dataset
 from ..model.kinds import Model
 from ..model.networks import BNC
@@ -22,6 +23,7 @@ from .weighting import with_weights
 _MOST_TREES = 100_000
 
 
+@record
 @dataclass(frozen=True)
 class AWNB(Method):
     """Weight the features of a network by how deep trees on bootstrap samples test them.

@@ -16,6 +16,7 @@ from scipy.sparse import csr_array
 
 from ..base.arrays import Array, Codes, log, log_normalize
 from ..base.messages import warn
+from ..base.records import record
 from ..frames.counting import flat_index
 from ..frames.schema import Dataset
 from ..model.kinds import Model
@@ -116,6 +117,7 @@ def _weighted_log(logs: Array, weights: Array) -> tuple[Array, Array]:
     return weighted.reshape(-1, logs.shape[-1]), slope.reshape(-1, logs.shape[-1])
 
 
+@record
 @dataclass(frozen=True)
 class WANBIA(Method):
     """Weight the features of a network by what maximises the conditional log-likelihood."""

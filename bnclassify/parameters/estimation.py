@@ -11,6 +11,7 @@ import pandas as pd
 from ..base.checks import check_choice, check_flag
 from ..base.messages import plain
 from ..base.randomness import Seed, check_rng
+from ..base.records import record
 from ..frames.encoding import check_levels
 from ..frames.matching import match
 from ..frames.schema import Dataset, Schema
@@ -26,6 +27,7 @@ from .priors import Prior, find_prior
 from .sizes import warn_of_wide_tables
 
 
+@record
 def lp(
     x: Model,
     dataset: pd.DataFrame | Dataset,
@@ -182,6 +184,7 @@ def _only(methods: list[Method]) -> Method:
     return methods[0] if methods else PLAIN
 
 
+@record
 def fit(
     x: Model,
     dataset: pd.DataFrame | Dataset,

@@ -14,6 +14,7 @@ from tqdm.auto import tqdm
 from ..base.arrays import Array, log
 from ..base.checks import check_flag, check_whole
 from ..base.messages import warn
+from ..base.records import record
 from ..frames.counting import contingency_tables
 from ..frames.schema import Dataset
 from ..inference.expectations import Cases, expect, lay_out
@@ -24,6 +25,7 @@ from .methods import Method
 from .priors import Dirichlet, Prior, PseudoCounts
 
 
+@record
 @dataclass(frozen=True)
 class Run:
     """How expectation maximisation went.
@@ -45,6 +47,7 @@ class Run:
         return f"{n} iteration{'' if n == 1 else 's'}, {how}"
 
 
+@record
 @dataclass(frozen=True)
 class EM(Method):
     """Maximise the posterior of the tables given all that rows show, those without a class included.

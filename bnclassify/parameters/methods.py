@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..base.records import record
 from ..frames.schema import Dataset
 from ..model.kinds import Model
 from ..model.networks import BNC
@@ -14,6 +15,7 @@ from .priors import Prior
 from .tables import estimate
 
 
+@record
 class Method:
     """Estimates each table from the rows in which its family is observed; others build on this.
 

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 from ..base.arrays import Array, normalize
 from ..base.messages import plain
+from ..base.records import record
 
 
 class Prior(Protocol):
@@ -48,6 +49,7 @@ class PseudoCounts:
         return normalize(counts + self.per_cell(levels, prod(above)), axis)
 
 
+@record
 @dataclass(frozen=True)
 class Dirichlet(PseudoCounts):
     """``smooth`` in every cell: 0 gives maximum-likelihood estimates, 1 the Laplace correction."""
@@ -59,6 +61,7 @@ class Dirichlet(PseudoCounts):
         return self.smooth
 
 
+@record
 @dataclass(frozen=True)
 class EquivalentSize(PseudoCounts):
     """As many pseudo-rows as ``ess`` in every table, spread evenly over its cells (BDeu)."""
@@ -70,6 +73,7 @@ class EquivalentSize(PseudoCounts):
         return self.ess / (levels * configurations)
 
 
+@record
 @dataclass(frozen=True)
 class MEstimate(PseudoCounts):
     """As many pseudo-rows as ``m`` in every distribution of a table, spread evenly over the levels."""

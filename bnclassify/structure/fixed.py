@@ -11,6 +11,7 @@ import pandas as pd
 
 from ..base.immutable import EMPTY
 from ..base.messages import cut, shown, suggestion
+from ..base.records import record
 from ..frames.schema import Dataset, Schema
 from ..frames.training import describe_columns
 from ..model.ensembles import AODE
@@ -228,11 +229,12 @@ def anb(
     families = (*[(feature, *names, class_var) for feature, names in inner.items()], (class_var,))
     check_families(class_var, families, origin="parents")
     kept = _kept(dataset, features, chosen)
-    again = Step("anb", _anb, {"parents": tuple(above.items()), "features": kept})
+    again = Step("anb", anb_again, {"parents": tuple(above.items()), "features": kept})
     return network(class_var, inner, schema, again, columns=kept)
 
 
-def _anb(
+@record
+def anb_again(
     class_var: Hashable,
     dataset: pd.DataFrame | Dataset,
     *,
@@ -324,6 +326,7 @@ def fixed_network(
     return BNC(class_var, families, recipe=Recipe(class_var, again, families_columns(families)))
 
 
+@record
 def fixed_again(class_var: Hashable, dataset: pd.DataFrame | Dataset, *, families: tuple[Family, ...]) -> BNC:
     """Build a network that was written down again, with the levels of data."""
     names = families_columns(families)
