@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import replace
 from typing import Any
 
@@ -50,6 +51,21 @@ def test_models_and_scores(data: st.DataObject) -> None:
     for given_ in ([], ["class"]):
         mine, other = (bn.cmi("x0", "class", rows, z=given_) for rows in (weighted, repeated))
         assert mine == pytest.approx(other, abs=1e-12)
+
+
+@given(st.data())
+@settings(max_examples=40)
+def test_expectation_maximisation(data: st.DataObject) -> None:
+    frame, weighted, repeated = data.draw(pairs(max_features=3))
+    structure = data.draw(networks(frame))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # two iterations do not converge
+        x, y = (
+            bn.lp(structure, rows, smooth=0.5, missing="em", em_iterations=2) for rows in (weighted, repeated)
+        )
+    assert bn.em_objectives(x) == pytest.approx(bn.em_objectives(y), rel=1e-12)
+    for name, table in bn.params(y).items():
+        np.testing.assert_allclose(bn.params(x)[name], table, rtol=1e-9)
 
 
 @given(st.data())

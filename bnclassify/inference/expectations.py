@@ -106,7 +106,7 @@ def expect(
         total, beliefs = _sweep(factors, block)
         by_row = total.reshape(-1, block.ways)
         often = np.ones(len(by_row)) if weights is None else weights[block.rows]
-        evidence += float(often @ log_sum_exp(by_row))
+        evidence += float(often[often > 0] @ log_sum_exp(by_row)[often > 0])
         shares = (share_out(by_row, axis=1) * often[:, None]).ravel()
         for belief in beliefs:
             _add(counts[belief.factor], factors[belief.factor].scope, belief, block, shares)

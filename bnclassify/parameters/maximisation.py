@@ -17,10 +17,10 @@ from ..base.messages import warn
 from ..base.records import record
 from ..frames.counting import contingency_tables
 from ..frames.schema import Dataset
-from ..inference.expectations import Cases, expect, lay_out
+from ..inference.expectations import expect, lay_out
 from ..model.ensembles import Average, Ensemble
 from ..model.kinds import Model
-from ..model.networks import BNC, Scope
+from ..model.networks import BNC
 from .methods import Method
 from .priors import Dirichlet, Prior, PseudoCounts
 
@@ -145,17 +145,24 @@ def _(x: BNC, data: Dataset, prior: PseudoCounts, em: EM) -> BNC:
     """
     observed = [contingency_tables(data, [scope])[0] for scope in x.scopes]
     cases = lay_out(data.codes, data.cards)
+
+    def expected(tables: Sequence[Array]) -> tuple[list[Array], float]:
+        """Return the expected counts of all families under tables, and the objective at the tables."""
+        hidden, evidence = expect(x.scopes, tables, cases, data.weights)
+        counts = [known + more for known, more in zip(observed, hidden, strict=True)]
+        return counts, evidence + _log_prior(tables, prior)
+
     complete = not data.incomplete.any()
     # Zeros would stay zeros, so without smoothing the start has some.
     start = prior if complete or prior.is_positive else Dirichlet(1)
     tables = [start(counts) for counts in observed]
-    counts, objective = _expect(x.scopes, tables, observed, cases, prior)
+    counts, objective = expected(tables)
     objectives, converged = [objective], complete
     with tqdm(disable=not em.progress, desc="EM", unit=" iterations") as bar:
         while not converged and len(objectives) <= em.iterations:
             tables = [prior(own) for own in counts]
-            counts, objective = _expect(x.scopes, tables, observed, cases, prior)
-            converged = objective - objectives[-1] <= em.tolerance * len(data)
+            counts, objective = expected(tables)
+            converged = objective - objectives[-1] <= em.tolerance * data.size
             objectives.append(objective)
             bar.update()
             bar.set_postfix_str(f"{objective:.6g} nats")
@@ -168,15 +175,7 @@ def _(x: BNC, data: Dataset, prior: PseudoCounts, em: EM) -> BNC:
     return replace(x, levels=data.levels, cpts=tuple(tables), learned={"em": run})
 
 
-def _expect(
-    scopes: Sequence[Scope],
-    tables: Sequence[Array],
-    observed: Sequence[Array],
-    cases: Sequence[Cases],
-    prior: PseudoCounts,
-) -> tuple[list[Array], float]:
-    """Return expected counts of all families under tables, and the objective at the tables."""
-    hidden, evidence = expect(scopes, tables, cases)
+def _log_prior(tables: Sequence[Array], prior: PseudoCounts) -> float:
+    """Return a Σ ln θ over all cells of all tables, a what the prior adds to a cell."""
     added = [prior.per_cell(len(table), table[0].size) for table in tables]
-    mass = sum(a * float(log(table).sum()) for a, table in zip(added, tables, strict=True) if a)
-    return [known + more for known, more in zip(observed, hidden, strict=True)], evidence + mass
+    return sum(a * float(log(table).sum()) for a, table in zip(added, tables, strict=True) if a)
