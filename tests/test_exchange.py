@@ -547,6 +547,12 @@ MALFORMED = {
         3,
         "different labels",
     ),
+    "name nan": (
+        "no, yes };",
+        "no, yes };\n property python_name = NaN;",
+        3,
+        "expected python_name of 'ill' as a text or number of its own, got nan",
+    ),
     "label nan": (
         "no, yes };",
         "no, yes };\n property python_labels = [NaN, 1];",

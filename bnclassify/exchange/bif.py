@@ -286,7 +286,7 @@ def _names(variables: Mapping[Hashable, Declared], source: str) -> dict[Hashable
     taken: set[Hashable] = set()
     for word, declared in variables.items():
         name = _from_json(declared, "name", source) if "name" in declared.ours else word
-        if type(name) not in _TYPES or name in taken:
+        if type(name) not in _TYPES or name != name or name in taken:
             fail(
                 source,
                 declared.line,

@@ -91,7 +91,7 @@ def _runs(factors: Sequence[Factor], codes: Codes, matters: NDArray[np.bool_]) -
     parents[len(codes)] = list(factors[-1].scope)  # the class, which stands in no row
     for part, rows in _parts(parents, matters, codes).items():
         touching = [i for i, factor in enumerate(factors) if not set(factor.scope).isdisjoint(part)]
-        order, cells = _plan(part, [factors[i] for i in touching])
+        order, cells = plan(part, [factors[i] for i in touching])
         if cells > MAX_CELLS:
             raise ValueError(
                 f"data: {len(part)} features are missing together in a row, and summing over them would need "
@@ -164,7 +164,7 @@ def _labels(
     return label
 
 
-def _plan(part: Part, factors: Sequence[Factor]) -> tuple[list[int], int]:
+def plan(part: Part, factors: Sequence[Factor]) -> tuple[list[int], int]:
     """Order the elimination, smallest table first; return the order and the cells of the largest table."""
     card = {u: f.table.shape[f.scope.index(u)] for u in part for f in factors if u in f.scope}
     n_classes = max(factor.table.shape[-1] for factor in factors)
@@ -194,17 +194,15 @@ def _eliminate(
     (rows, classes) array
         What is left.
     """
-    tables = [_restrict(factor, set(order), codes, context) for factor in factors]
+    tables = [restrict(factor, set(order), codes, context) for factor in factors]
     joined = []
     for u in order:
-        met = [table for table in tables if u in table.scope]
-        scope = tuple(sorted({w for table in met for w in table.scope}))
-        logs = reduce(np.add, [_spread(table, scope) for table in met])
-        summed = log_sum_exp(logs, axis=1 + scope.index(u))
+        scope, logs = multiply([table for table in tables if u in table.scope])
         joined.append(Table(scope, logs))
         tables = [table for table in tables if u not in table.scope]
-        tables.append(Table(tuple([w for w in scope if w != u]), summed))
-    return joined, reduce(np.add, [table.logs for table in tables])
+        rest = tuple([w for w in scope if w != u])
+        tables.append(Table(rest, log_sum_exp(logs, axis=1 + scope.index(u))))
+    return joined, multiply(tables).logs
 
 
 def _distribute(order: Sequence[int], joined: Sequence[Table]) -> list[Table]:
@@ -220,7 +218,7 @@ def _distribute(order: Sequence[int], joined: Sequence[Table]) -> list[Table]:
         rest = tuple([w for w in scope if w != u])
         if rest:
             after = beliefs[min(place[w] for w in rest)]
-            shares = shares * _spread(_marginal(after, rest), scope)
+            shares = shares * _spread(*_marginal(after, rest), scope)
         beliefs[i] = Table(scope, shares)
     return beliefs
 
@@ -231,16 +229,22 @@ def _marginal(belief: Table, scope: tuple[int, ...]) -> Table:
     return Table(scope, belief.logs.sum(axis=others))
 
 
-def _spread(table: Table, scope: tuple[int, ...]) -> Array:
+def multiply(tables: Sequence[tuple[tuple[int, ...], Array]]) -> Table:
+    """Return the product of tables, over all features that any of them has."""
+    scope = tuple(sorted({u for own, _ in tables for u in own}))
+    return Table(scope, reduce(np.add, [_spread(own, logs, scope) for own, logs in tables]))
+
+
+def _spread(own: tuple[int, ...], logs: Array, scope: tuple[int, ...]) -> Array:
     """Give a table an axis for each feature of a scope, of length 1 for those that it lacks."""
-    if table.scope == scope:
-        return table.logs
-    rows, *lengths, classes = table.logs.shape
-    own = dict(zip(table.scope, lengths, strict=True))
-    return table.logs.reshape(rows, *[own.get(w, 1) for w in scope], classes)
+    if own == scope:
+        return logs
+    rows, *lengths, classes = logs.shape
+    length = dict(zip(own, lengths, strict=True))
+    return logs.reshape(rows, *[length.get(u, 1) for u in scope], classes)
 
 
-def _restrict(factor: Factor, free: Collection[int], codes: Codes, context: Codes) -> Table:
+def restrict(factor: Factor, free: Collection[int], codes: Codes, context: Codes) -> Table:
     """Look up the observed members of a factor; the free ones keep their axes, in ascending order."""
     where = {u: i for i, u in enumerate(factor.scope)}
     kept = sorted(u for u in factor.scope if u in free)
