@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import inspect
 import json
 import os
 import stat
@@ -266,6 +267,17 @@ def test_files_name_every_learner() -> None:
 
         @record
         def lp() -> None: ...
+
+
+@pytest.mark.parametrize("learner", sorted(LEARNERS))
+def test_what_any_learner_finds_is_read_back(learner: str, car: pd.DataFrame, tmp_path: Path) -> None:
+    """With all that it leaves behind, and so that it can be learned again."""
+    some = car[::5].reset_index(drop=True)
+    needed = {"anb": {"parents": {"doors": ["safety"]}}}
+    searched = {"k": 3, "rng": 1} if "k" in inspect.signature(LEARNERS[learner]).parameters else {}
+    x = bn.bnc(learner, "class", some, smooth=1, dag_args=needed.get(learner, searched))
+    back = there_and_back(x, tmp_path)
+    assert bn.cv(back, some, k=2, rng=0) == bn.cv(x, some, k=2, rng=0)
 
 
 def own_learner(class_var: Hashable, dataset: Any) -> bn.BNC:
