@@ -14,7 +14,7 @@ from ..base.randomness import Seed, check_rng
 from ..base.records import record
 from ..frames.encoding import check_levels
 from ..frames.matching import match
-from ..frames.schema import Dataset, Schema
+from ..frames.schema import Dataset, Schema, take_rows
 from ..frames.training import TrainingData, prepare
 from ..model.kinds import Model, check_model, renewed
 from ..model.recipes import Step
@@ -229,4 +229,5 @@ def _matched(data: Dataset, model: Model) -> Dataset:
     matched = Dataset(Schema(variables, levels), match(data, variables, levels), data.index, data.weights)
     if not all(levels):
         check_levels(matched, variables)
-    return matched
+    # Rows that do not count are as good as not there, to methods that go through rows too.
+    return matched if data.weights is None else take_rows(matched, data.weights > 0)
