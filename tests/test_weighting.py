@@ -19,6 +19,7 @@ from bnclassify.parameters import trees as tree
 from bnclassify.parameters.depths import depth_weights
 from bnclassify.parameters.discrimination import objective_of
 from bnclassify.parameters.trees import testing_depths as depths_of_trees
+from bnclassify.parameters.weighting import with_weights
 
 from .conftest import read_reference, reference_frame
 from .oracles import as_array, close
@@ -199,10 +200,13 @@ def test_wanbia_objective_is_that_of_the_model_and_its_gradient_exact(data: st.D
     step = 1e-5 * np.eye(n)
     central = [(objective(weights + h)[0] - objective(weights - h)[0]) / 2e-5 for h in step]
     np.testing.assert_allclose(gradient, central, rtol=1e-5, atol=1e-7)
-    if not frame.isna().any(axis=None):
-        from bnclassify.parameters.weighting import with_weights
+    assert -bn.cloglik(with_weights(x, weights), frame) == pytest.approx(value, rel=1e-9, abs=1e-9)
 
-        assert -bn.cloglik(with_weights(x, weights), frame) == pytest.approx(value, rel=1e-9, abs=1e-9)
+
+def test_wanbia_is_no_worse_than_no_weights_on_incomplete_trees(voting: pd.DataFrame) -> None:
+    x = bn.tan_cl("Class", voting)
+    weighted, plain = (bn.lp(x, voting, smooth=1, wanbia=wanbia) for wanbia in (True, False))
+    assert bn.cloglik(weighted, voting) > bn.cloglik(plain, voting) + 1
 
 
 def test_wanbia_is_at_least_as_good_as_no_weights(votes: pd.DataFrame) -> None:

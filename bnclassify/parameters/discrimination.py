@@ -6,7 +6,7 @@ objective and its gradient both know of the renormalisation.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,8 +17,10 @@ from scipy.sparse import csr_array
 from ..base.arrays import Array, Codes, log, log_normalize
 from ..base.messages import warn
 from ..base.records import record
-from ..frames.counting import flat_index
-from ..frames.schema import Dataset
+from ..frames.counting import contingency_tables, flat_index
+from ..frames.schema import Dataset, take_rows
+from ..inference.expectations import expect, lay_out
+from ..model.forms import is_nb
 from ..model.kinds import Model
 from ..model.networks import BNC
 from .methods import Method, check_augmented, check_positive
@@ -173,7 +175,67 @@ def weigh_by_likelihood(x: BNC, data: Dataset) -> BNC:
     return with_weights(x, np.where(tells, np.clip(best.x, 0, 1), 0.0))
 
 
-def objective_of(x: BNC, data: Dataset) -> Objective:
-    """Return the objective for a fitted network on data with its columns, the class last."""
+def objective_of(x: BNC, data: Dataset) -> Callable[[Array], tuple[float, Array]]:
+    """Return the objective for a fitted network on data with its columns, the class last.
+
+    A missing feature that is a parent cannot just be left out, so where features have feature parents,
+    incomplete rows have an objective of their own.
+    """
     *tables, prior = x.cpts or ()
-    return Objective(data.codes, x.scopes[:-1], tables, prior, data.weights)
+    incomplete = data.codes[:-1].min(axis=0, initial=0) < 0
+    if is_nb(x) or not incomplete.any():
+        return Objective(data.codes, x.scopes[:-1], tables, prior, data.weights)
+    whole, rest = take_rows(data, ~incomplete), take_rows(data, incomplete)
+    summed_out = IncompleteObjective(x, rest)
+    if not len(whole):
+        return summed_out
+    looked_up = Objective(whole.codes, x.scopes[:-1], tables, prior, whole.weights)
+
+    def both(weights: Array) -> tuple[float, Array]:
+        (first, slope), (second, more) = looked_up(weights), summed_out(weights)
+        return first + second, slope + more
+
+    return both
+
+
+class IncompleteObjective:
+    """Minus the conditional log-likelihood of rows with missing features, and its gradient.
+
+    With n_i(cell | y, row) and n_i(cell | row) the counts that are to be expected of a row in the table
+    of feature i, its class known or not, the derivative by w_i is
+    Σ over rows and cells of [n_i(cell | row) − n_i(cell | y, row)] · d ln θ_i(cell) / d w_i.
+
+    Parameters
+    ----------
+    x : BNC
+        A fitted network.
+    data : Dataset
+        Its variables in its order.
+    """
+
+    def __init__(self, x: BNC, data: Dataset) -> None:
+        self.scopes, self.weights = x.scopes, data.weights
+        *self.tables, self.prior = x.cpts or ()
+        self.known = lay_out(data.codes, data.cards)
+        unknown = data.codes.copy()
+        unknown[-1] = -1
+        self.unknown = lay_out(unknown, data.cards)
+        self.complete = [contingency_tables(data, [scope])[0] for scope in x.scopes[:-1]]
+
+    def __call__(self, weights: Array) -> tuple[float, Array]:
+        """Return the value and the gradient at weights."""
+        weighted, slopes = [], []
+        for table, weight in zip(self.tables, weights, strict=True):
+            own, slope = _weighted_log(log(table)[None], np.array([weight]))
+            weighted.append(np.exp(own).reshape(table.shape))
+            slopes.append(slope.reshape(table.shape))
+        tables = [*weighted, self.prior]
+        with_class, joint = expect(self.scopes, tables, self.known, self.weights)
+        without, evidence = expect(self.scopes, tables, self.unknown, self.weights)
+        gradient = [
+            float(((unknown - known - complete) * slope).sum())
+            for unknown, known, complete, slope in zip(
+                without[:-1], with_class[:-1], self.complete, slopes, strict=True
+            )
+        ]
+        return evidence - joint, np.array(gradient)
