@@ -7,7 +7,7 @@ from math import inf, isfinite
 from numbers import Integral, Real
 from typing import Any
 
-from .messages import listed, plain
+from .messages import listed, plain, shown
 
 
 def check_whole(
@@ -22,10 +22,10 @@ def check_whole(
     ValueError: k: expected a whole number, at least 2, got 1
     """
     if isinstance(value, bool) or not isinstance(value, Integral):
-        raise TypeError(f"{argument}: expected {what}, got {value!r}")
+        raise TypeError(f"{argument}: expected {what}, got {shown(value)}")
     if not least <= int(value) <= most:
         bounds = f"at least {least:,}" if most == inf else f"{least:,} to {most:,}"
-        raise ValueError(f"{argument}: expected {what}, {bounds}, got {value!r}")
+        raise ValueError(f"{argument}: expected {what}, {bounds}, got {shown(value)}")
     return int(value)
 
 
@@ -37,10 +37,14 @@ def check_real(argument: str, value: object, least: float = -inf, *, what: str =
     """
     number = plain(value)
     if isinstance(number, bool) or not isinstance(number, Real):
-        raise TypeError(f"{argument}: expected {what}, got {value!r}")
-    if not (isfinite(number) and float(number) >= least):
+        raise TypeError(f"{argument}: expected {what}, got {shown(value)}")
+    try:
+        size = float(number)
+    except OverflowError:
+        size = inf
+    if not (isfinite(size) and size >= least):
         bound = "" if least == -inf else f", {least:g} or more"
-        raise ValueError(f"{argument}: expected {what}{bound}, got {value!r}")
+        raise ValueError(f"{argument}: expected {what}{bound}, got {shown(value)}")
     return number
 
 
@@ -52,7 +56,7 @@ def check_flag(argument: str, value: object) -> bool:
     TypeError: mean: expected True or False, got 1
     """
     if not isinstance(value, bool):
-        raise TypeError(f"{argument}: expected True or False, got {value!r}")
+        raise TypeError(f"{argument}: expected True or False, got {shown(value)}")
     return value
 
 
@@ -63,5 +67,5 @@ def check_choice(argument: str, value: object, choices: Collection[str]) -> str:
     'aic'
     """
     if not isinstance(value, str) or value not in choices:
-        raise ValueError(f"{argument}: expected one of {listed(choices, most=20)}, got {value!r}")
+        raise ValueError(f"{argument}: expected one of {listed(choices, most=20)}, got {shown(value)}")
     return value

@@ -29,7 +29,12 @@ def shown(value: object) -> str:
     "'xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…'"
     """
     value = plain(value)
-    return repr(cut(value)) if isinstance(value, str) else cut(repr(value))
+    if isinstance(value, str):
+        return repr(cut(value))
+    try:
+        return cut(" ".join(repr(value).split()))  # data frames take several lines
+    except Exception:  # whatever the value's own code raises; Python refuses to write huge integers
+        return f"a value of type {type(value).__name__}"
 
 
 def cut(text: str) -> str:
@@ -67,7 +72,7 @@ def suggestion(name: Hashable, there: Collection[Hashable]) -> str:
     >>> suggestion("x", ["class", "doors"])
     "there is 'class', 'doors'"
     """
-    by_text = {str(candidate): candidate for candidate in there}
+    by_text = {str(candidate)[:_LONGEST_NAME]: candidate for candidate in there}
     # What is much longer than a name resembles none, and comparing takes the square of its length.
     close = get_close_matches(str(name)[:_LONGEST_NAME], by_text, n=1)
     return f"did you mean {shown(by_text[close[0]])}?" if close else f"there is {listed(there)}"
