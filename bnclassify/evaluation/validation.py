@@ -108,7 +108,7 @@ def cv(
     tests = (
         fold_rows(draw_folds(actual, data.levels[-1], k, generator), len(data))
         if folds is None
-        else fold_rows(folds, len(data))
+        else fold_rows(folds, len(data), data.index)
     )
     results = np.empty((len(tests), len(models)))
     with tqdm(total=results.size, disable=not progress, desc="cv", unit=" models") as bar:

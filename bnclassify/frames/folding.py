@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from numbers import Integral
 from typing import Any
 
@@ -10,9 +10,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from ..base.messages import listed, warn
+from ..base.messages import listed, shown, warn
 from ..base.randomness import Seed, check_rng
-from .encoding import encode
+from .encoding import encode_columns
 
 Rows = NDArray[np.intp]
 Folds = Sequence[ArrayLike] | NDArray[Any]
@@ -34,10 +34,12 @@ def stratified_folds(y: ArrayLike, k: int, *, rng: Seed = None) -> NDArray[np.in
     -------
     (n,) array of int
         The fold of each row, from 0 to k − 1. Fold sizes differ by at most one, and so
-        do the folds' shares of each class.
+        do the numbers of rows that folds have of each class.
 
     Raises
     ------
+    TypeError
+        If ``y`` is no sequence of classes, ``k`` no whole number, or ``rng`` no seed.
     ValueError
         If ``k`` is out of range or a class is missing.
 
@@ -54,7 +56,7 @@ def stratified_folds(y: ArrayLike, k: int, *, rng: Seed = None) -> NDArray[np.in
     """
     if isinstance(y, str | pd.DataFrame) or np.ndim(y) != 1:
         raise TypeError(f"y: expected the class of each row, got {type(y).__name__}")
-    data = encode(pd.Series(y).to_frame("y"))
+    data = encode_columns(pd.Series(y).to_frame("y"), argument="y")
     check_k(k, len(data))
     codes = data.codes[0]
     if codes.min(initial=0) < 0:
@@ -68,7 +70,7 @@ def draw_folds(
     """Draw stratified folds of rows with these classes; see `stratified_folds`."""
     check_k(k, len(codes))
     sizes = np.bincount(codes)
-    small = [str(level) for level, size in zip(levels, sizes, strict=False) if 0 < size < k]
+    small = [level for level, size in zip(levels, sizes, strict=False) if 0 < size < k]
     if small:
         warn(f"classes with fewer rows than k={k}, so that some folds have none of them: {listed(small)}")
     # Classes one after the other, in random order within each, are dealt out like cards.
@@ -82,16 +84,20 @@ def draw_folds(
 def check_k(k: object, rows: int) -> None:
     """Raise unless ``k`` is a number of folds that this many rows can be dealt into."""
     if isinstance(k, bool) or not isinstance(k, Integral):
-        raise TypeError(f"k: expected a whole number of folds, got {k!r}")
+        raise TypeError(f"k: expected a whole number of folds, got {shown(k)}")
     if not 2 <= int(k) <= rows:
-        raise ValueError(f"k: expected a number of folds from 2 to the {rows} rows, got {k}")
+        raise ValueError(f"k: expected a number of folds from 2 to the {rows} rows, got {shown(k)}")
 
 
-def fold_rows(folds: Folds, rows: int) -> list[Rows]:
-    """Turn fold numbers of all rows, or lists of rows, into the rows that each fold tests."""
+def fold_rows(folds: Folds, rows: int, index: pd.Index[Any] | None = None) -> list[Rows]:
+    """Turn fold numbers of all rows, or lists of rows, into the rows that each fold tests.
+
+    A Series of fold numbers must have the ``index`` of the data, where it is given.
+    """
     if not isinstance(folds, str) and isinstance(folds, Iterator):
         folds = list(folds)
     if _is_numbering(folds):
+        _check_index(folds, index)
         numbers = np.asarray(folds)
         if numbers.shape != (rows,) or not np.issubdtype(numbers.dtype, np.integer):
             raise ValueError(
@@ -107,12 +113,20 @@ def fold_rows(folds: Folds, rows: int) -> list[Rows]:
 
 
 def _is_numbering(folds: Any) -> bool:
-    if isinstance(folds, str) or not isinstance(folds, Iterable):
+    if isinstance(folds, str | Mapping) or not isinstance(folds, Iterable) or getattr(folds, "ndim", 1) == 0:
         raise TypeError(
             "folds: expected an array of fold numbers or a list of arrays of rows to test, "
-            f"got {type(folds).__name__}"
+            f"got {shown(folds)}"
         )
     return isinstance(folds, pd.Series) or all(isinstance(part, int | np.generic) for part in folds)
+
+
+def _check_index(folds: Any, index: pd.Index[Any] | None) -> None:
+    if isinstance(folds, pd.Series) and index is not None and not folds.index.equals(index):
+        raise ValueError(
+            "folds: the index of the Series differs from that of the data; align it, or pass "
+            ".to_numpy() if its fold numbers are in the order of the rows"
+        )
 
 
 def _check_rows(part: ArrayLike, rows: int) -> Rows:

@@ -84,7 +84,7 @@ def _tests(data: TrainingData, k: int, folds: Folds | None, rng: np.random.Gener
     if folds is None:
         return fold_rows(draw_folds(data.codes[-1], data.levels[-1], k, rng), len(data))
     known = data.has_class
-    tests = fold_rows(folds, len(known))
+    tests = fold_rows(folds, len(known), data.all_rows.index)
     position = np.cumsum(known) - 1
     kept = [position[test[known[test]]] for test in tests]
     for number, test in enumerate(kept):
