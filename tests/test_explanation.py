@@ -206,7 +206,7 @@ def test_no_features(car: pd.DataFrame) -> None:
         (lambda car: car, ValueError, r"row: expected one row, got 1728; choose one, .* df.iloc\[\[0\]\]"),
         (lambda car: car.iloc[:0], ValueError, "row: expected one row, got 0"),
         (lambda car: bn.encode(car), ValueError, "row: expected one row, got 1728"),
-        (lambda car: 3, TypeError, "row: expected one row as a DataFrame, a Series or a dict.*got int"),
+        (lambda car: 3, TypeError, "row: expected .* DataFrame, or one row as a Series or a dict, got int"),
         (lambda car: list(car.iloc[0]), TypeError, "got list"),
         (lambda car: car.iloc[0].drop("doors"), KeyError, "row: no column 'doors'"),
         (lambda car: {"safty": "low"}, KeyError, "row: no column 'buying', 'maint', 'doors'"),

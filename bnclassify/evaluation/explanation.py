@@ -13,9 +13,9 @@ from pandas.api.extensions import ExtensionArray
 from ..base import graphs as graph
 from ..base.arrays import Array, Codes, first_best, log_normalize, log_sum_exp
 from ..base.messages import listed
-from ..frames.encoding import check_columns, encode_columns
 from ..frames.matching import check_unseen, match
-from ..frames.schema import Dataset, Schema
+from ..frames.reading import encode_new, is_missing
+from ..frames.schema import Dataset
 from ..inference.joint import joint_of_codes
 from ..model.kinds import Model, check_fitted
 from ..model.networks import BNC
@@ -167,7 +167,8 @@ def weigh_evidence(
     check_unseen(unseen)
     labels = values(x)
     names = features(x)
-    codes = match(_encode_row(row, names), names, tuple(labels[v] for v in names), unseen=unseen)[:, 0]
+    known = {name: labels[name] for name in names}
+    codes = match(_encode_row(row, known), names, tuple(known.values()), unseen=unseen)[:, 0]
     order = _order(x)
     logs = _sequential_joint(x, codes, order)
     c, others = _compared(classes(x), logs[-1], target, against)
@@ -176,9 +177,9 @@ def weigh_evidence(
     with np.errstate(invalid="ignore"):  # once infinite, the odds stay so: inf − inf adds nothing
         steps = np.where(odds[1:] == odds[:-1], 0.0, np.diff(odds))
     added |= dict(zip((i for i in order if codes[i] >= 0), steps.tolist(), strict=True))
-    known = {names[i]: labels[names[i]][codes[i]] if codes[i] >= 0 else np.nan for i in order}
+    told = {names[i]: labels[names[i]][codes[i]] if codes[i] >= 0 else np.nan for i in order}
     return Evidence(
-        known={class_var(x): classes(x)[c]} | known,
+        known={class_var(x): classes(x)[c]} | told,
         log_odds=np.array([odds[0], *(added[i] for i in order)]),
         target=classes(x)[c],
         against=tuple(classes(x)[k] for k in others),
@@ -187,33 +188,12 @@ def weigh_evidence(
     )
 
 
-def _encode_row(row: object, names: Sequence[Hashable]) -> Dataset:
+def _encode_row(row: Any, known: Mapping[Hashable, tuple[Any, ...]]) -> Dataset:
     """Encode the one row that there is, whatever holds it."""
-    if isinstance(row, pd.DataFrame | Dataset):
-        if len(row) != 1:
-            raise ValueError(f"row: expected one row, got {len(row)}; choose one, for example df.iloc[[0]]")
-        return encode_columns(row, names, argument="row")
-    if isinstance(row, pd.Series) and not row.index.is_unique:
-        raise ValueError("row: expected one value a feature, but labels of its index occur more than once")
-    if not isinstance(row, pd.Series | Mapping):
-        raise TypeError(
-            "row: expected one row as a DataFrame, a Series or a dict of values by feature, "
-            f"got {type(row).__name__}"
-        )
-    given = dict(row.items())
-    check_columns(names, given, "row")
-    # Values are matched one by one: a Series of several types holds objects, or floats for integers.
-    for name in names:
-        if not isinstance(given[name], Hashable):
-            raise TypeError(f"row: expected one value of {name!r}, got {given[name]!r}")
-    levels = tuple(() if is_missing(given[name]) else (given[name],) for name in names)
-    codes = np.array([len(labels) - 1 for labels in levels], dtype=np.int8)[:, None]
-    return Dataset(Schema(tuple(names), levels), codes, pd.RangeIndex(1))
-
-
-def is_missing(value: Any) -> bool:
-    """Whether a value, of whatever type, stands for a missing one."""
-    return bool(pd.api.types.is_scalar(value) and pd.isna(value))
+    data = encode_new(row, known, "row")
+    if len(data) != 1:
+        raise ValueError(f"row: expected one row, got {len(data)}; choose one, for example df.iloc[[0]]")
+    return data
 
 
 def _order(x: Model) -> list[int]:

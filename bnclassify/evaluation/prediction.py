@@ -9,16 +9,17 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from ..base.arrays import first_best, log_normalize
-from ..frames.encoding import encode_columns
+from ..base.checks import check_flag
 from ..frames.matching import check_unseen
+from ..frames.reading import Row, encode_new
 from ..frames.schema import Dataset
 from ..inference.joint import log_joint
 from ..model.kinds import Model, check_fitted
-from ..model.questions import class_var, classes, features
+from ..model.questions import class_var, classes, values
 
 
 def predict(
-    x: Model, newdata: pd.DataFrame | Dataset, *, prob: bool = False, unseen: str = "error"
+    x: Model, newdata: pd.DataFrame | Dataset | Row, *, prob: bool = False, unseen: str = "error"
 ) -> pd.Series[Any] | pd.DataFrame:
     """Predict the class of each row, or its posterior probabilities.
 
@@ -26,9 +27,10 @@ def predict(
     ----------
     x : BNC or AODE
         A model with parameters.
-    newdata : pandas.DataFrame or Dataset
+    newdata : pandas.DataFrame, Dataset, Series or dict
         Has a column for each feature of ``x``, matched by name and label; others, the class
-        among them, are ignored. May have no rows.
+        among them, are ignored. May have no rows. A Series or dict is one row. Numbers of type float
+        that are whole, as pandas makes of integers with gaps, are those integers.
         Missing features are summed out exactly; if all are, the posterior is the prior.
     prob : bool, default False
         Whether to return posteriors instead of labels.
@@ -51,7 +53,8 @@ def predict(
     KeyError
         If a feature is not a column of ``newdata``.
     TypeError
-        If ``x`` is no model, or ``newdata`` no data.
+        If ``x`` is no model, ``newdata`` no data frame or row, a column holds no categories, or ``prob``
+        is neither True nor False.
     ValueError
         If a value was not among the levels in training and ``unseen`` is "error", or the model
         has no parameters.
@@ -69,8 +72,10 @@ def predict(
     1727   0.093  0.198  0.194  0.514
     """
     model = check_fitted(x)
+    check_flag("prob", prob)
     check_unseen(unseen)
-    data = encode_columns(newdata, features(model), argument="newdata")
+    known = values(model)
+    data = encode_new(newdata, {name: known[name] for name in model.features})
     logs = log_joint(model, data, unseen=unseen)
     labels = pd.Index(list(classes(x)), tupleize_cols=False)
     if prob:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Iterable, Mapping
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping
 from decimal import Decimal
 from typing import Any
 
@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from pandas.api.extensions import ExtensionArray
 
 from ..base.arrays import Array
-from ..base.messages import listed, plain, suggestion
+from ..base.messages import listed, plain, shown, suggestion
+from .measurements import as_label
 from .schema import Dataset, Schema, code_type
 
 
@@ -47,7 +48,7 @@ def encode(frame: pd.DataFrame | Dataset) -> Dataset:
     >>> encode(load_voting())
     Dataset: 435 rows, 17 columns, 392 missing values
     """
-    return encode_columns(frame)
+    return encode_columns(frame, argument="frame")
 
 
 def encode_columns(
@@ -56,20 +57,28 @@ def encode_columns(
     *,
     argument: str = "dataset",
     named_by: str | None = None,
+    known: Mapping[Hashable, tuple[Any, ...]] | None = None,
 ) -> Dataset:
     """Encode the named columns of a data frame, or all; what the others hold does not matter.
 
     An encoded dataset is returned with all its columns. Columns that are not there raise a
     KeyError that names them and the argument they were named by, else that of the data.
+
+    In new data, for which the levels that are ``known`` are given by column, numbers of type float
+    are labels too where they are whole or numbers with fractions are known. In data to learn from,
+    they may be codes or measurements.
     """
     if isinstance(frame, Dataset):
         check_columns(columns or (), frame.columns, named_by or argument)
         return frame
-    check_frame(frame, argument)
-    chosen = None if columns is None else check_columns(columns, frame.columns, named_by or argument)
-    # Arrays, not Series, which cost more than all that is done with them below
-    taken = {name: column.array for name, column in frame.items() if chosen is None or name in chosen}
-    _check_categorical(taken)
+    check_frame(frame, argument, or_row=known is not None)
+    names = frame.columns.tolist()
+    chosen = None if columns is None else check_columns(columns, names, named_by or argument)
+    arrays = zip(names, _column_arrays(frame), strict=True)
+    taken: dict[Hashable, ExtensionArray] = {
+        name: array for name, array in arrays if chosen is None or name in chosen
+    }
+    _check_categorical(taken, known)
     encoded = [_encode_column(column) for column in taken.values()]
     longest = max((len(levels) for levels, _ in encoded), default=0)
     codes = np.empty((len(encoded), len(frame)), dtype=code_type(longest))
@@ -79,20 +88,30 @@ def encode_columns(
     return Dataset(schema, codes, frame.index)
 
 
-def check_frame(frame: object, argument: str) -> pd.DataFrame:
-    """Return what is a data frame with unique column names, or raise."""
+def check_frame(frame: object, argument: str, *, or_row: bool = False) -> pd.DataFrame:
+    """Return what is a data frame with unique column names, or raise; ``or_row`` is what could have been."""
     if not isinstance(frame, pd.DataFrame):
-        raise TypeError(f"{argument}: expected a pandas DataFrame, got {type(frame).__name__}{_hint(frame)}")
+        expected = "a pandas DataFrame" + (", or one row as a Series or a dict" if or_row else "")
+        raise TypeError(f"{argument}: expected {expected}, got {_origin(frame)}{_hint(frame)}")
     if not frame.columns.is_unique:
         twice = frame.columns[frame.columns.duplicated()].unique().tolist()
         raise ValueError(
-            f"data: column names must be unique, but these occur more than once: {listed(twice)}"
+            f"{argument}: column names must be unique, but these occur more than once: {listed(twice)}"
         )
     return frame
 
 
+def _origin(data: object) -> str:
+    """Return the type of data, and of other libraries' data frames whose they are."""
+    kind = type(data)
+    library = kind.__module__.partition(".")[0]
+    return f"{kind.__name__} of {library}" if hasattr(data, "to_pandas") else kind.__name__
+
+
 def _hint(data: object) -> str:
     """Say how to make a data frame of what came instead."""
+    if hasattr(data, "to_pandas"):
+        return "; call its to_pandas()"
     if isinstance(data, Dataset):
         return ", whose columns are categories already; pass the data frame that it was encoded from"
     if isinstance(data, pd.Series):
@@ -104,44 +123,80 @@ def _hint(data: object) -> str:
     return "; make it pd.DataFrame(data, columns=names)"
 
 
-def _check_categorical(columns: Mapping[Hashable, ExtensionArray]) -> None:
+def _column_arrays(frame: pd.DataFrame) -> Iterator[ExtensionArray]:
+    """Yield the arrays of columns: all that is done with a Series costs more than what is done here."""
+    if isinstance(frame.columns.dtype, pd.StringDtype):  # names in Arrow's memory, made text one by one
+        frame = frame.copy(deep=False)
+        frame.columns = pd.RangeIndex(frame.shape[1])
+    for _, column in frame.items():
+        yield column.array
+
+
+def _check_categorical(
+    columns: Mapping[Hashable, ExtensionArray], known: Mapping[Hashable, tuple[Any, ...]] | None
+) -> None:
     """Raise a TypeError that names every column whose values are no categories."""
-    infinite: list[Hashable] = []
-    whole: list[Hashable] = []
-    fractions: list[Hashable] = []
+    found: dict[str, list[Hashable]] = {}
     for name, array in columns.items():
-        if isinstance(array, pd.Categorical):
-            continue
-        column = pd.Series(array, dtype=array.dtype)
-        kind = pd.api.types.infer_dtype(column, skipna=True)
-        if kind in ("string", "boolean", "integer") or column.isna().all():
-            continue
-        if kind not in ("floating", "mixed-integer-float", "decimal"):
-            raise TypeError(
-                f"column {name!r}: expected one type of categories (category, text, bool or integer), got "
-                f"{kind} values; {_OTHER_KINDS.get(kind, 'convert them, for example with .astype(str)')}"
-            )
-        known = _floats(column.dropna())
-        kinds = infinite if np.isinf(known).any() else whole if (known == known.round()).all() else fractions
-        kinds.append(name)
-    if infinite:
+        if not isinstance(array, pd.Categorical):
+            kind = _number_kind(name, pd.Series(array, dtype=array.dtype))
+            if kind and not (known is not None and _may_be_known(kind, known[name])):
+                found.setdefault(kind, []).append(name)
+    for kind, advice in (_NO_LABELS if known is None else _NO_KNOWN_LABELS).items():
+        if kind in found:
+            raise TypeError(f"column {listed(found[kind])}: expected categories, got {advice}")
+
+
+def _number_kind(name: Hashable, column: pd.Series[Any]) -> str:
+    """Return what numbers of type float a column holds, nothing if it holds categories, or raise."""
+    kind = pd.api.types.infer_dtype(column, skipna=True)
+    if kind in ("string", "boolean", "integer") or column.isna().all():
+        return ""
+    if kind not in ("floating", "mixed-integer-float", "decimal"):
         raise TypeError(
-            f"column {listed(infinite)}: expected categories, got numbers with infinite ones among them; "
-            "make those missing with .replace([np.inf, -np.inf], np.nan), then cut the column into intervals "
-            "with discretize(dataset, class_var=...) or make categories of codes with .astype('Int64')"
+            f"column {shown(name)}: expected one type of categories (category, text, bool or integer), got "
+            f"{kind} values; {_OTHER_KINDS.get(kind, 'convert them, for example with .astype(str)')}"
         )
-    if fractions:
-        raise TypeError(
-            f"column {listed(fractions)}: expected categories, got numbers with fractions; cut them into "
-            "intervals first: training data with discretize(dataset, class_var=...), new data with the "
-            "discretizer that it returns; BNCClassifier(discretize='mdlp') does, its discretizer_ is one"
-        )
-    if whole:
-        raise TypeError(
-            f"column {listed(whole)}: expected categories, got whole numbers of type float (pandas makes "
-            "them so where some are missing); convert them with .astype('Int64') if they are codes, "
-            "cut them into intervals with discretize(dataset, class_var=...) if they are measurements"
-        )
+    numbers = _floats(column.dropna())
+    if np.isinf(numbers).any():
+        return "infinite"
+    return "whole" if (numbers == numbers.round()).all() else "fractions"
+
+
+def _may_be_known(kind: str, levels: tuple[Any, ...]) -> bool:
+    """Whether numbers of type float may be among levels: whole ones always, as they are compared."""
+    return kind == "whole" or any(isinstance(level, float | Decimal) for level in levels)
+
+
+_NO_LABELS = {
+    "infinite": (
+        "numbers with infinite ones among them; make those missing with .replace([np.inf, -np.inf], np.nan), "
+        "then cut the column into intervals with discretize(dataset, class_var=...) or make categories of "
+        "codes with .astype('Int64')"
+    ),
+    "fractions": (
+        "numbers with fractions; cut them into intervals first: training data with "
+        "discretize(dataset, class_var=...), new data with the discretizer that it returns; "
+        "BNCClassifier(discretize='mdlp') does, its discretizer_ is one"
+    ),
+    "whole": (
+        "whole numbers of type float (pandas makes them so where some are missing); convert them with "
+        ".astype('Int64') if they are codes, cut them into intervals with discretize(dataset, class_var=...) "
+        "if they are measurements"
+    ),
+}
+"""What is said of numbers of type float in data to learn from, the worst first."""
+
+_NO_KNOWN_LABELS = {
+    "infinite": (
+        "numbers with infinite ones among them; make those missing with .replace([np.inf, -np.inf], np.nan)"
+    ),
+    "fractions": (
+        "numbers with fractions, which the model does not know; if the training data was cut into intervals, "
+        "cut new data with the discretizer that discretize returned for it"
+    ),
+}
+"""What is said of them in new data."""
 
 
 def _floats(numbers: pd.Series[Any]) -> Array:
@@ -157,6 +212,7 @@ _OTHER_KINDS = {
     "datetime": "take a part that repeats, for example the month, or leave the column out",
     "date": "take a part that repeats, for example the month, or leave the column out",
     "timedelta64": "cut them into intervals with pd.cut, or leave the column out",
+    "unknown-array": "convert them, for example with .astype('category')",
 }
 
 
@@ -165,11 +221,18 @@ def _encode_column(array: ExtensionArray) -> tuple[tuple[Any, ...], NDArray[Any]
     if isinstance(array, pd.Categorical):
         return _as_levels(array.categories), array.codes
     codes, labels = pd.factorize(pd.Series(array, dtype=array.dtype), sort=True)
-    return _as_levels(labels), codes
+    levels = _as_levels(labels)
+    if array.dtype.kind in "fO" and any(isinstance(level, float | Decimal) for level in levels):
+        levels = tuple(map(as_label, levels))
+    return levels, codes
 
 
 def _as_levels(labels: pd.Index[Any]) -> tuple[Any, ...]:
-    return tuple(map(plain, labels)) if labels.dtype == object else tuple(labels.tolist())
+    if labels.dtype == object:
+        return tuple(map(plain, labels))
+    if isinstance(labels.dtype, pd.StringDtype) and labels.dtype.storage == "pyarrow":
+        return tuple(labels.array.__arrow_array__().to_pylist())  # tolist makes each text a call
+    return tuple(labels.tolist())
 
 
 def check_columns(names: Iterable[Hashable], available: Collection[Hashable], argument: str) -> set[Hashable]:
@@ -190,13 +253,15 @@ def check_names(
     features: Iterable[Hashable], class_var: Hashable, argument: str = "features"
 ) -> tuple[Hashable, ...]:
     """Return feature names as a tuple; they must be unique and the class not among them."""
-    if isinstance(features, str) or not isinstance(features, Iterable):
-        raise TypeError(f"{argument}: expected a list of names, got {features!r}; write [{features!r}]")
+    if isinstance(features, str) or not isinstance(features, Iterable) or getattr(features, "ndim", 1) != 1:
+        raise TypeError(
+            f"{argument}: expected a list of names, got {shown(features)}; write [{shown(features)}]"
+        )
     names = tuple(features)
-    if not all(isinstance(name, Hashable) for name in names):
+    if not all(isinstance(name, Hashable) and name is not pd.NA for name in names):
         raise TypeError(f"{argument}: expected a list of names, got {listed(names)}")
     if class_var in names:
-        raise ValueError(f"{argument}: {class_var!r} is the class; leave it out")
+        raise ValueError(f"{argument}: {shown(class_var)} is the class; leave it out")
     if len(set(names)) < len(names):
         twice = [name for i, name in enumerate(names) if name in names[:i]]
         raise ValueError(f"{argument}: each name may occur once, but these occur again: {listed(twice)}")
@@ -205,10 +270,10 @@ def check_names(
 
 def check_name(name: object, argument: str) -> None:
     """Raise a TypeError for what cannot name a column."""
-    if not isinstance(name, Hashable):
-        hint = f" {name!r}"
+    if not isinstance(name, Hashable) or name is pd.NA:
+        hint = f" {shown(name)}"
         if isinstance(name, pd.Series):
-            hint = f"; write {name.name!r}"
+            hint = f"; write {shown(name.name)}"
         elif isinstance(name, pd.DataFrame):
             hint = "; the name of the class goes first, the data second"
         raise TypeError(f"{argument}: expected the name of a column, got {type(name).__name__}{hint}")

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..base.arrays import Codes
-from ..base.messages import listed
+from ..base.messages import listed, shown
 from .schema import Dataset, Levels, code_type, codes_of
 
 _UNSEEN = -2
@@ -23,16 +23,16 @@ def scoring_classes(data: Dataset, class_var: Hashable, levels: tuple[Any, ...])
     unknown = int(np.count_nonzero(classes < 0))
     if unknown:
         raise ValueError(
-            f"dataset: {unknown} of {len(data)} rows have no class {class_var!r}; leave them out, "
-            f"for example with .dropna(subset=[{class_var!r}])"
+            f"dataset: {unknown} of {len(data)} rows have no class {shown(class_var)}; leave them "
+            f"out, for example with .dropna(subset=[{shown(class_var)}])"
         )
     return classes
 
 
 def check_unseen(unseen: object) -> None:
     """Raise a ValueError for what `match` does not know."""
-    if unseen not in ("error", "missing"):
-        raise ValueError(f"unseen: expected 'error' or 'missing', got {unseen!r}")
+    if not isinstance(unseen, str) or unseen not in ("error", "missing"):
+        raise ValueError(f"unseen: expected 'error' or 'missing', got {shown(unseen)}")
 
 
 def match(data: Dataset, columns: Sequence[Hashable], levels: Levels, *, unseen: str = "error") -> Codes:
@@ -63,23 +63,40 @@ def match(data: Dataset, columns: Sequence[Hashable], levels: Levels, *, unseen:
         return codes
     longest = max(len(labels) for labels in levels)
     matched = np.empty(codes.shape, dtype=np.promote_types(codes.dtype, code_type(longest)))
+    code = None if unseen == "error" else -1
     for row, old, name, i, labels in zip(matched, codes, columns, where, levels, strict=True):
-        row[:] = old if data.levels[i] == labels else _match_column(old, data.levels[i], labels, name, unseen)
+        row[:] = old if data.levels[i] == labels else recode(old, data.levels[i], labels, name, code)
     return matched
 
 
-def _match_column(
-    codes: NDArray[Any], old: tuple[Any, ...], new: tuple[Any, ...], name: Hashable, unseen: str
+def recode(
+    codes: NDArray[Any], old: tuple[Any, ...], new: tuple[Any, ...], name: Hashable, unseen: int | None
 ) -> NDArray[Any]:
+    """Return the codes of one column in terms of other levels, matched by label.
+
+    Parameters
+    ----------
+    codes : (rows,) array of signed integers
+        -1 where missing.
+    old, new : tuple
+        The labels that codes stand for, and shall stand for.
+    name : str
+        Of the column, for errors.
+    unseen : int or None
+        The code of labels that are not among the new; None if there may be none.
+    """
     position = {label: code for code, label in enumerate(new)}
     # The last entry is what the code -1, missing, is looked up at.
     lookup = np.array([position.get(label, _UNSEEN) for label in old] + [-1])
     matched = lookup[codes]
-    strange = [old[code] for code in np.unique(codes[matched == _UNSEEN])]
-    # A column of another type is a mistake, whatever shall become of unseen labels.
-    if strange and (unseen == "error" or _same_text(strange, new) or _numbers_for_intervals(strange, new)):
-        raise ValueError(f"column {name!r}: {_unknown(strange, new)}")
-    return np.maximum(matched, -1)
+    new_to_us = matched == _UNSEEN
+    if new_to_us.any():
+        strange = [old[code] for code in np.unique(codes[new_to_us])]
+        # A column of another type is a mistake, whatever shall become of unseen labels.
+        if unseen is None or _same_text(strange, new) or _numbers_for_intervals(strange, new):
+            raise ValueError(f"column {shown(name)}: {_unknown(strange, new)}")
+        matched[new_to_us] = unseen
+    return matched
 
 
 def _same_text(strange: Iterable[Any], known: Iterable[Any]) -> bool:

@@ -17,7 +17,8 @@ import pandas as pd
 from graphviz.backend import dot_command
 
 from ..base.graphs import layers
-from ..evaluation.explanation import Evidence, describe, is_missing, weigh_evidence
+from ..evaluation.explanation import Evidence, describe, weigh_evidence
+from ..frames.reading import is_missing
 from ..frames.schema import Dataset
 from ..model.kinds import Model
 from ..model.networks import BNC, check_single
