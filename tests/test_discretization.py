@@ -16,14 +16,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bnclassify as bn
+from bnclassify import Discretizer
 
 INF = float("inf")
 
 
 def cuts(x: Any, y: Any = None, **options: Any) -> tuple[float, ...]:
-    """Return the cut points of one column, by the class if there is one."""
+    """Return the cut points of one column, which is named, by the class if there is one."""
     frame = pd.DataFrame({"x": x} if y is None else {"x": x, "y": list(y)})
-    _, discretizer = bn.discretize(frame, class_var=None if y is None else "y", **options)
+    target = None if y is None else "y"
+    _, discretizer = bn.discretize(frame, class_var=target, **{"columns": ["x"], **options})
     return discretizer.cuts["x"]
 
 
@@ -128,7 +130,7 @@ def test_mdlp_follows_scale_and_shift_and_not_the_order_of_rows(
     assert cuts([x[i] for i in order], [y[i] for i in order]) == found
     assert cuts(x, [f"class {-c}" for c in y]) == found
     mirrored, _ = bn.discretize(
-        pd.DataFrame({"x": x, "z": np.exp2(np.array(x) % 100), "y": y}), class_var="y"
+        pd.DataFrame({"x": x, "z": np.exp2(np.array(x) % 100), "y": y}), class_var="y", columns=["x", "z"]
     )
     assert mirrored["x"].cat.codes.tolist() == mirrored["z"].cat.codes.tolist()
 
@@ -161,18 +163,131 @@ def test_classes_that_do_not_occur_cost_nothing() -> None:
     x, y = [1, 2, 3, 4] * 10, ["u", "u", "v", "v"] * 10
     many = pd.Categorical(y, categories=["a", "u", *map(str, range(1000)), "v"])
     frame = pd.DataFrame({"x": x, "y": many})
-    assert bn.discretize(frame, class_var="y")[1].cuts == {"x": (2.5,)}
+    assert bn.discretize(frame, class_var="y", columns=["x"])[1].cuts == {"x": (2.5,)}
 
 
 def test_columns_without_a_cut_are_told() -> None:
-    data = pd.DataFrame({"a": [1, 2] * 4, "b": [1.5] * 8, "none": [np.nan] * 8, "c": list("uv") * 4})
+    data = pd.DataFrame(
+        {
+            "a": [1, 2.5, 3] * 4,
+            "b": [1.5] * 12,
+            "none": [np.nan] * 12,
+            "d": [0.5, 1, 1.5] * 4,
+            "c": list("uvw") * 4,
+        }
+    )
     assert bn.discretize(data, class_var="c")[1].uncut == ("b", "none")
     assert bn.discretize(data[["a", "c"]], class_var="c")[1].uncut == ()
     frame, discretizer = bn.discretize(data, class_var="c")
-    assert list(discretizer(data[["a"]])) == ["a"]
-    pd.testing.assert_frame_equal(discretizer(data[["b", "a"]]), frame[["b", "a"]])
+    assert list(discretizer(data[["a", "d"]])) == ["a", "d"]
+    pd.testing.assert_frame_equal(discretizer(data[["b", "d", "a"]]), frame[["b", "d", "a"]])
     with pytest.raises(KeyError, match="newdata: no column 'a'"):
-        discretizer(data[["b"]])
+        discretizer(data[["b", "d"]])
+
+
+# -- Mixed ---------------------------------------------------------------------------------------
+
+
+@given(labelled(), st.integers(2, 8))
+def test_mixed_is_mdlp_where_that_makes_four_cuts(data: tuple[list[int], list[int]], bins: int) -> None:
+    x, y = data
+    by_class = cuts(x, y)
+    expected = by_class if len(by_class) >= 4 else cuts(x, y, method="quantile", bins=bins)
+    assert cuts(x, y, method="mixed", bins=bins) == expected
+
+
+def test_mixed_by_hand() -> None:
+    # 30 rows a class in turn: each border of six such blocks pays for itself, and so do those of five
+    x = np.arange(180)
+    assert cuts(x, x // 30 % 2, method="mixed") == (29.5, 59.5, 89.5, 119.5, 149.5)
+    assert cuts(x[:150], x[:150] // 30 % 2, method="mixed") == (29.5, 59.5, 89.5, 119.5)
+    # Three cuts are too few: the quantiles of 0, 1, …, 119 in quarters
+    assert cuts(x[:120], x[:120] // 30 % 2, method="mixed", bins=4) == (29.75, 59.5, 89.25)
+    # Rows whose class is not known have no say in MDLP, but are counted for quantiles
+    y = ["a", "b", None, None, None] * 4
+    assert cuts(range(20), y, method="mixed") == cuts(range(20), y, method="quantile")
+    assert cuts([1.0, 2.0, 3.0], [None, None, "a"], method="mixed", bins=2) == (2,)
+
+
+# -- Numbers that stay categories ----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("method", ["mdlp", "quantile", "width", "mixed"])
+@pytest.mark.parametrize(
+    ("x", "labels"),
+    [
+        ([*range(10)] * 3, tuple(range(10))),
+        ([float(i) for i in range(10)] * 3, tuple(range(10))),
+        ([3.0, -1.0, np.nan] * 10, (-1, 3)),
+        (pd.array([5, 3, None] * 10, "Int64"), (3, 5)),
+        (pd.array([5, 3.5, None] * 10, "Float64"), (3.5, 5)),
+        ([0.25, 7.5, 0.25] * 10, (0.25, 7.5)),
+        ([Decimal(1), Decimal(2), None] * 10, (1, 2)),
+        (pd.Series([2**60, 2**60 + 1, None] * 10, dtype=object), (2**60, 2**60 + 1)),
+        ([4.5] * 30, (4.5,)),
+    ],
+)
+def test_numbers_of_few_values_stay_categories(method: str, x: Any, labels: tuple[Any, ...]) -> None:
+    data = pd.DataFrame({"x": x, "size": np.arange(30) / 7, "y": ["u"] * 15 + ["v"] * 15})
+    frame, discretizer = bn.discretize(data, class_var="y", method=method)
+    assert discretizer.kept == {"x": labels}
+    assert [type(label) for label in discretizer.kept["x"]] == [type(label) for label in labels]
+    assert list(discretizer.cuts) == ["size"]
+    assert discretizer.columns == ("x", "size")
+    assert frame["x"].cat.categories.tolist() == list(labels)
+    assert [value for value in frame["x"] if not pd.isna(value)] == [
+        value for value in data["x"] if not pd.isna(value)
+    ]
+    assert bn.encode(frame).levels[0] == labels
+    pd.testing.assert_frame_equal(discretizer(data), frame)
+    assert discretizer.uncut == (("x",) if len(labels) == 1 else ())
+
+
+@pytest.mark.parametrize("x", [[*range(11)] * 3, [i / 2 for i in range(3)] * 11, [1, 2, 2.5] * 11])
+def test_others_are_cut(x: list[float]) -> None:
+    data = pd.DataFrame({"x": x, "y": ["u", "v", "w"] * 11})
+    _, discretizer = bn.discretize(data, class_var="y", method="quantile")
+    assert list(discretizer.cuts) == ["x"]
+    assert discretizer.kept == {}
+
+
+def test_few_numbers_that_are_named_are_cut_and_the_others_pass() -> None:
+    data = pd.DataFrame({"flag": [0, 1] * 10, "grade": [1.0, 2, 3, 4] * 5, "y": ["u", "v"] * 10})
+    frame, discretizer = bn.discretize(data, class_var="y", columns=["flag"])
+    assert discretizer.cuts == {"flag": (0.5,)}
+    assert discretizer.kept == {}
+    assert frame["grade"].dtype == float
+
+
+def test_new_numbers_follow_those_that_are_known() -> None:
+    data = pd.DataFrame({"x": [0, 1] * 10, "half": [0.5, 1.5] * 10, "y": ["u", "v"] * 10})
+    frame, discretizer = bn.discretize(data, class_var="y")
+    new = discretizer(pd.DataFrame({"x": [1.0, 7.0, None], "half": [9, 0.5, 1.5]}))
+    assert new["x"].cat.categories.tolist() == [0, 1, 7]
+    assert new["half"].cat.categories.tolist() == [0.5, 1.5, 9]
+    x = bn.lp(bn.nb("y", frame), frame, smooth=1)
+    with pytest.raises(ValueError, match="column 'x': 7 not among the levels that the model knows, 0, 1"):
+        bn.predict(x, new)
+    assert bn.predict(x, new, unseen="missing").tolist() == ["v", "u", "v"]
+    whole = discretizer(pd.DataFrame({"x": pd.array([1, None], "Int64"), "half": [np.nan, 1.5]}))
+    pd.testing.assert_frame_equal(
+        bn.predict(x, whole, prob=True),
+        bn.predict(x, frame.iloc[[1, 1]].assign(half=[None, 1.5], x=[1, None]).set_axis([0, 1]), prob=True),
+    )
+    assert discretizer(pd.DataFrame({"x": ["1"]}))["x"].tolist() == ["1"]  # which the model refuses, by name
+    assert discretizer(pd.DataFrame({"half": [None]}))["half"].cat.categories.tolist() == [0.5, 1.5]
+
+
+def test_flags_keep_what_they_tell_of_the_class() -> None:
+    """Numbers that MDLP finds no cut in, though they tell of the class, are not lost."""
+    rng = np.random.default_rng(5)
+    flags = rng.integers(0, 2, (150, 5))
+    y = np.where(rng.random(150) < 0.4 + 0.2 * flags[:, 0], "u", "v")
+    data = pd.DataFrame(flags).add_prefix("f").assign(y=y)
+    assert all(not cuts(data[name], y) for name in data.columns[1:-1])
+    frame, discretizer = bn.discretize(data, class_var="y")
+    assert discretizer.uncut == ()
+    assert bn.cmi("f0", "y", frame) == bn.cmi("f0", "y", data.astype(str)) > 0
 
 
 # -- Quantiles and equal width -------------------------------------------------------------------
@@ -185,11 +300,11 @@ def test_columns_without_a_cut_are_told() -> None:
 )
 def test_methods_without_a_class_agree_with_numpy(x: list[float], bins: int) -> None:
     values = pd.Series(x)
-    frame, discretizer = bn.discretize(values.to_frame("x"), method="quantile", bins=bins)
+    frame, discretizer = bn.discretize(values.to_frame("x"), method="quantile", bins=bins, columns=["x"])
     points = np.quantile(x, np.arange(1, bins) / bins)
     np.testing.assert_allclose(discretizer.cuts["x"], points, rtol=1e-9, atol=1e-9)
     assert frame["x"].cat.codes.tolist() == np.searchsorted(points, x).tolist()
-    _, discretizer = bn.discretize(values.to_frame("x"), method="width", bins=bins)
+    _, discretizer = bn.discretize(values.to_frame("x"), method="width", bins=bins, columns=["x"])
     np.testing.assert_allclose(
         discretizer.cuts["x"], np.linspace(min(x), max(x), bins + 1)[1:-1], rtol=1e-9, atol=1e-9
     )
@@ -218,7 +333,7 @@ def test_the_scale_of_quantiles_is_that_of_pandas() -> None:
         ([0] + [1] * 9, {"method": "quantile"}, (0,)),
         ([3, 1, 2], {"method": "quantile", "bins": 100}, None),
         ([7, 7, None], {"method": "quantile"}, ()),
-        ([None, None], {"method": "quantile", "columns": ["x"]}, ()),
+        ([None, None], {"method": "quantile"}, ()),
         (range(11), {"method": "width"}, (2, 4, 6, 8)),
         ([0, 1], {"method": "width", "bins": 10}, (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)),
         # Empty intervals stay
@@ -243,7 +358,7 @@ def test_methods_without_a_class_by_hand(x: Any, options: dict[str, Any], expect
 def test_neighbouring_floats_are_told_apart() -> None:
     for a in (1.0, 0.0, -5e-324, 1e308, 2.0**60):
         b = float(np.nextafter(a, INF))
-        frame, _ = bn.discretize(pd.DataFrame({"x": [a, b], "y": ["p", "q"]}), class_var="y")
+        frame, _ = bn.discretize(pd.DataFrame({"x": [a, b], "y": ["p", "q"]}), class_var="y", columns=["x"])
         assert frame["x"].cat.codes.tolist() == [0, 1]
     assert cuts([-1.7e308, 1.7e308], "ab") == (0,)
     assert cuts([1.5e308, 1.7e308], "ab") == (1.6e308,)
@@ -258,13 +373,13 @@ def sample() -> pd.DataFrame:
         {
             "größe in cm": [1.5, 2.5, np.nan, 10.5, 11.5, 12.5],
             "text": list("uvwuvw"),
-            3: [1, 2, 3, 10, 11, 12],
+            3: [1.0, 2.0, 3.0, 10.0, 11.0, 12.5],
             "flag": [True, False, True, False, True, False],
             "kind": pd.Categorical([1, 2, 1, 2, 1, 2]),
-            ("a", "b"): pd.Series([1, 2, None, 10, 11, 12], dtype="Int64"),
-            "nullable": pd.Series([1, 2, None, 10, 11, 12], dtype="Float64"),
-            "decimal": [Decimal(1), Decimal(2), None, Decimal(10), Decimal(11), Decimal(12)],
-            "mixed": pd.Series([1, 2.5, None, 10, 11, pd.NA], dtype=object),
+            ("a", "b"): pd.array([1, 2, None, 10, 11, 12], dtype="Int64"),
+            "nullable": pd.array([1, 2, None, 10, 11, 12.5], dtype="Float64"),
+            "decimal": [Decimal(1), Decimal(2), None, Decimal(10), Decimal(11), Decimal("12.5")],
+            "mixed": np.array([1, 2.5, None, 10, 11, pd.NA], dtype=object),
             "class": [0, 0, 0, 1, 1, 1],
         },
         index=[7, 7, 1, 2, 3, 3],
@@ -282,12 +397,12 @@ def test_the_frame_keeps_its_shape_and_what_is_not_cut() -> None:
     pd.testing.assert_frame_equal(frame[whole], data[whole])
     assert discretizer.columns == tuple(name for name in data if name not in whole)
     assert discretizer.cuts[3] == (6.5,)
+    assert discretizer.kept == {("a", "b"): (1, 2, 10, 11, 12)}
     for name, points in discretizer.cuts.items():
-        assert len(points) == 1
+        assert points == (6.25 if name == "mixed" else 6.5 if name in ("größe in cm", 3) else 6,)
         assert frame[name].isna().tolist() == data[name].isna().tolist()
         assert frame[name].cat.ordered
     assert frame["größe in cm"].cat.categories.tolist() == ["(-inf, 6.5]", "(6.5, inf)"]
-    assert discretizer.cuts["mixed"] == (6.25,)
     bn.predict(bn.lp(bn.tan_cl("class", frame), frame, smooth=1), frame)
     frame.loc[7, "text"] = "changed"
     pd.testing.assert_frame_equal(data, before)
@@ -299,15 +414,15 @@ def test_only_the_columns_named_are_cut() -> None:
     frame, discretizer = bn.discretize(sample(), class_var="class", columns=[])
     assert discretizer.cuts == {}
     pd.testing.assert_frame_equal(frame, sample())
-    _, discretizer = bn.discretize(sample(), method="quantile")
+    _, discretizer = bn.discretize(sample().assign(**{"class": [0, 0, 0, 1, 1, 1.5]}), method="quantile")
     assert "class" in discretizer.cuts
 
 
 def test_a_column_without_a_cut_stays_as_one_level() -> None:
-    data = pd.DataFrame({"x": [1.0, 2, None, 1], "none": [np.nan] * 4, "y": list("abab")})
+    data = pd.DataFrame({"x": [1.0, 2.5, None, 1, 2], "none": [np.nan] * 5, "y": list("ababa")})
     frame, discretizer = bn.discretize(data, class_var="y")
     assert frame["x"].cat.categories.tolist() == frame["none"].cat.categories.tolist() == ["(-inf, inf)"]
-    assert frame["x"].isna().tolist() == [False, False, True, False]
+    assert frame["x"].isna().tolist() == [False, False, True, False, False]
     assert discretizer(pd.DataFrame({"x": [-9], "none": [9]})).iloc[0].tolist() == ["(-inf, inf)"] * 2
     model = bn.lp(bn.nb("y", frame), frame, smooth=1)
     assert bn.values(model)["none"] == ("(-inf, inf)",)
@@ -324,7 +439,7 @@ def test_intervals_are_closed_on_the_right_and_open_at_the_ends() -> None:
 def test_labels_are_distinct_and_tell_where_values_lie(x: list[float], bins: int) -> None:
     for method in ("mdlp", "quantile", "width"):
         data = pd.DataFrame({"x": x, "y": [f"{value:.0e}"[0] for value in x]})
-        frame, discretizer = bn.discretize(data, class_var="y", method=method, bins=bins)
+        frame, discretizer = bn.discretize(data, class_var="y", method=method, bins=bins, columns=["x"])
         labels = frame["x"].cat.categories
         assert labels.is_unique
         ends = [label.strip("(]) ").split(", ") for label in labels]
@@ -336,12 +451,13 @@ def test_labels_are_distinct_and_tell_where_values_lie(x: list[float], bins: int
 
 
 def test_labels_are_short() -> None:
-    frame, _ = bn.discretize(pd.DataFrame({"x": [-0.0, 1, 1, 1]}), method="quantile", bins=2)
-    assert frame["x"].cat.categories.tolist() == ["(-inf, 0]", "(0, inf)"]
-    frame, _ = bn.discretize(pd.DataFrame({"x": [0.1, 0.2], "y": ["a", "b"]}), class_var="y")
-    assert frame["x"].cat.categories.tolist() == ["(-inf, 0.15]", "(0.15, inf)"]
-    frame, _ = bn.discretize(pd.DataFrame({"x": [100, 101, 7, 7]}), method="width", bins=2)
-    assert frame["x"].cat.categories.tolist() == ["(-inf, 54]", "(54, inf)"]
+    for data, options, labels in (
+        ({"x": [-0.0, 1, 1, 1]}, {"method": "quantile", "bins": 2}, ["(-inf, 0]", "(0, inf)"]),
+        ({"x": [0.1, 0.2], "y": ["a", "b"]}, {"class_var": "y"}, ["(-inf, 0.15]", "(0.15, inf)"]),
+        ({"x": [100, 101, 7, 7]}, {"method": "width", "bins": 2}, ["(-inf, 54]", "(54, inf)"]),
+    ):
+        frame, _ = bn.discretize(pd.DataFrame(data), columns=["x"], **options)
+        assert frame["x"].cat.categories.tolist() == labels
 
 
 def test_new_data_are_cut_alike() -> None:
@@ -369,12 +485,15 @@ def test_a_discretizer_is_a_value() -> None:
     with pytest.raises(AttributeError, match="cannot assign"):
         discretizer.points = ()  # type: ignore[misc]
     discretizer.cuts.clear()
-    assert len(discretizer.cuts) == 6
+    assert len(discretizer.cuts) == 5
+    assert discretizer.labels == ((), (), (1, 2, 10, 11, 12), (), (), ())
+    assert Discretizer("width", ("x",), ((0.5,),)).cuts == {"x": (0.5,)}  # labels may be left out
     assert discretizer.method == "mdlp"
-    assert repr(discretizer).splitlines()[:3] == [
+    assert repr(discretizer).splitlines()[:4] == [
         "Discretizer (mdlp), columns cut at",
         "  größe in cm: 6.5",
         "  3: 6.5",
+        "  ('a', 'b'): stays 1, 2, 10, 11, 12",
     ]
     _, nothing = bn.discretize(pd.DataFrame({"a": ["u", "v"]}), method="width")
     assert repr(nothing).splitlines()[1:] == ["  (no column)"]
@@ -394,11 +513,19 @@ def test_a_discretizer_is_a_value() -> None:
         (
             {"class_var": "class", "method": "mdl"},
             ValueError,
-            "method: .*'mdlp', 'quantile', 'width', got 'mdl'",
+            "method: .*'mdlp', 'quantile', 'width', 'mixed', got 'mdl'",
         ),
         ({"class_var": "class", "method": ["mdlp"]}, ValueError, "method: expected one of"),
-        ({"class_var": "class", "bins": 1}, ValueError, "bins: expected 2 to 10,000 intervals, got 1"),
-        ({"method": "width", "bins": 10**12}, ValueError, "bins: expected 2 to 10,000 intervals"),
+        (
+            {"class_var": "class", "bins": 1},
+            ValueError,
+            "bins: expected a whole number of intervals, 2 to 10,000, got 1",
+        ),
+        (
+            {"method": "width", "bins": 10**12},
+            ValueError,
+            "bins: expected a whole number of intervals, 2 to 10,000",
+        ),
         ({"class_var": "class", "bins": True}, TypeError, "bins: expected a whole number"),
         ({"method": "width", "bins": 2.5}, TypeError, "bins: expected a whole number"),
         ({"class_var": "class", "columns": "nullable"}, TypeError, r"columns: .*write \['nullable'\]"),
@@ -429,9 +556,13 @@ def test_arguments_that_do_not_fit(options: dict[str, Any], error: type[Exceptio
             ValueError,
             "column 'x': an integer is beyond",
         ),
-        (pd.DataFrame({"x": [1, 2**53 + 1], "y": ["a", "b"]}), ValueError, r"2\*\*53 or more in 'x', which"),
         (
-            pd.DataFrame({"x": pd.array([-(2**60), None], dtype="Int64"), "y": ["a", "b"]}),
+            pd.DataFrame({"x": [*range(10), 2**53 + 1], "y": ["a", "b"] * 5 + ["a"]}),
+            ValueError,
+            r"2\*\*53 or more in 'x', which",
+        ),
+        (
+            pd.DataFrame({"x": pd.array([-(2**60), None, *range(11)], dtype="Int64"), "y": ["a"] * 13}),
             ValueError,
             "more in 'x', which floats do not tell apart",
         ),
@@ -464,14 +595,49 @@ def test_data_that_do_not_fit(data: Any, error: type[Exception], message: str) -
         (lambda d: d.assign(x=True), TypeError, "newdata: column 'x': .*got boolean"),
         (lambda d: bn.discretize(d, class_var="y")[0], TypeError, "newdata: column 'x': .*cut already"),
         (lambda d: bn.encode(d[["y"]]), TypeError, "newdata: .*got Dataset"),
-        (lambda d: d.iloc[0], TypeError, r"newdata: .*got Series.*pd\.DataFrame\(\[row\]\)"),
+        (
+            lambda d: d.to_numpy(),
+            TypeError,
+            "newdata: expected .*, or one row as a Series or a dict, got ndarray",
+        ),
+        (
+            lambda d: {"x": [1, 2]},
+            TypeError,
+            r"newdata: expected one value of 'x', got \[1, 2\]; .* is one row",
+        ),
+        (lambda d: {"y": "a"}, KeyError, "newdata: no column 'x'"),
+        (lambda d: {"x": "5.1"}, TypeError, "newdata: column 'x': .*got string values.*to_numeric"),
+        (lambda d: pd.concat([d.iloc[0]] * 2), ValueError, "newdata: .*its index occur more than once"),
     ],
 )
 def test_new_data_that_do_not_fit(change: Any, error: type[Exception], message: str) -> None:
     data = pd.DataFrame({"x": [1.5, 2.5], "y": ["a", "b"]})
-    _, discretizer = bn.discretize(data, class_var="y")
+    _, discretizer = bn.discretize(data, class_var="y", columns=["x"])
     with pytest.raises(error, match=message):
         discretizer(change(data))
+
+
+@pytest.mark.parametrize("method", ["mdlp", "quantile"])
+def test_one_row_is_a_frame_of_one_row(method: str) -> None:
+    data = (
+        sample()
+        .drop(columns="mixed")
+        .assign(level=[1.0, 0, 0, 1, 1, np.nan], what=None)
+        .set_axis([*range(3, 9)])
+    )
+    _, discretizer = bn.discretize(data, class_var="class", method=method)
+    for i in range(len(data)):
+        row = data.iloc[i]
+        expected = discretizer(data.iloc[[i]])
+        for one, label in ((row, i + 3), (row.to_dict(), 0), ({k: row[k] for k in reversed(row.index)}, 0)):
+            cut = discretizer(one)
+            assert cut.index.tolist() == [label]
+            cut = cut[data.columns]
+            for name in discretizer.columns:
+                pd.testing.assert_series_equal(cut[name], expected[name].set_axis([label]))
+            assert cut["text"].tolist() == expected["text"].tolist()
+    with pytest.raises(KeyError, match="newdata: no column 'nullable'"):
+        discretizer(row.drop("nullable"))
 
 
 def test_the_refusal_of_numbers_shows_the_way_here() -> None:
@@ -487,7 +653,7 @@ def test_the_refusal_of_numbers_shows_the_way_here() -> None:
 
 def test_the_greatest_integers_that_are_cut() -> None:
     data = pd.DataFrame({"x": np.arange(2**53 - 10, 2**53), "y": list("aaaaabbbbb")})
-    frame, discretizer = bn.discretize(data, class_var="y")
+    frame, discretizer = bn.discretize(data, class_var="y", columns=["x"])
     assert frame["x"].cat.codes.tolist() == [0] * 5 + [1] * 5
     assert discretizer(pd.DataFrame({"x": [2**62, -(2**62)]}))["x"].cat.codes.tolist() == [1, 0]
 
@@ -501,7 +667,7 @@ def test_complex_numbers_pass_and_are_refused_by_the_learners() -> None:
 @pytest.mark.parametrize("unseen", ["error", "missing"])
 def test_whole_numbers_that_were_not_cut_are_never_taken_as_missing(unseen: str) -> None:
     data = pd.DataFrame({"x": [1, 2, 3, 4], "y": list("aabb")})
-    frame, discretizer = bn.discretize(data, class_var="y")
+    frame, discretizer = bn.discretize(data, class_var="y", columns=["x"])
     model = bn.lp(bn.nb("y", frame), frame, smooth=1)
     with pytest.raises(ValueError, match=r"column 'x': 1, 2, 3, 4 not among .* cut new data, too"):
         bn.predict(model, data, unseen=unseen)

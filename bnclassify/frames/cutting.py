@@ -1,4 +1,4 @@
-"""Where to cut a column of numbers: by the classes (MDLP), at quantiles, into equal widths."""
+"""Where to cut a column of numbers: by the classes (MDLP), at quantiles, into equal widths, or mixed."""
 
 from __future__ import annotations
 
@@ -12,11 +12,12 @@ from .counting import MAX_CELLS, flat_index
 
 _BLOCK_CELLS = 2**16
 _GREAT = 1e307  # less than half of the greatest float
+_MANY_CUTS = 4  # from here on "mixed" takes what MDLP finds
 
 
 def cut_points(numbers: Array, classes: Codes, method: str, bins: int) -> tuple[float, ...]:
     """Choose the cut points of one column; each has known values on both sides."""
-    known = np.nonzero(~np.isnan(numbers) & (classes >= 0))[0]
+    known = np.nonzero(~np.isnan(numbers))[0]
     if not len(known):
         return ()
     order = known[np.argsort(numbers[known])]
@@ -28,6 +29,10 @@ def cut_points(numbers: Array, classes: Codes, method: str, bins: int) -> tuple[
 
 def _mdlp(values: Array, classes: Codes, bins: int) -> Array:
     """Cut ascending values where that tells of the class, as long as it pays; see `discretize`."""
+    told = classes >= 0
+    if not told.any():
+        return np.empty(0)
+    values, classes = values[told], classes[told]
     last = np.append(np.nonzero(values[1:] > values[:-1])[0], len(values) - 1)
     distinct = values[last]
     present = np.bincount(classes) > 0
@@ -110,7 +115,15 @@ def _equal_widths(values: Array, classes: Codes, bins: int) -> Array:
     return values[0] * (1 - share) + values[-1] * share
 
 
-METHODS = {"mdlp": _mdlp, "quantile": _quantiles, "width": _equal_widths}
+def _mixed(values: Array, classes: Codes, bins: int) -> Array:
+    """Return the cuts by class where they are many, else quantiles."""
+    points = _mdlp(values, classes, bins)
+    return points if len(points) >= _MANY_CUTS else _quantiles(values, classes, bins)
+
+
+METHODS = {"mdlp": _mdlp, "quantile": _quantiles, "width": _equal_widths, "mixed": _mixed}
+BY_CLASS = ("mdlp", "mixed")
+"""The methods that look at the class."""
 
 
 def _shorten(points: Array, values: Array) -> Array:

@@ -2,31 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
-from numbers import Integral
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from ..base.arrays import Array, Codes
+from ..base.checks import check_choice, check_whole
 from ..base.immutable import Immutable
-from ..base.messages import listed
+from ..base.messages import listed, shown
 from ..base.records import record
-from .cutting import METHODS, cut_points
+from .cutting import BY_CLASS, METHODS, cut_points
 from .encoding import check_columns, check_frame, check_names, encode_columns
-from .training import warn_of_identifiers
-
-# What pandas calls the values of a column that can be cut.
-_FLOATS = ("floating", "mixed-integer-float", "decimal")
-_NUMBERS = (*_FLOATS, "integer")
+from .measurements import (
+    FLOATS,
+    NUMBERS,
+    as_floats,
+    as_label,
+    check_exact,
+    check_finite,
+    kind_of,
+    labels_to_keep,
+)
+from .reading import Row, as_frame
+from .sparsity import warn_of_wide_columns
 
 _MOST_BINS = 10_000
-
-_MOST_EXACT = 2.0**53
-"""From here on, floats skip integers."""
 
 
 @record
@@ -39,69 +43,80 @@ class Discretizer(Immutable):
     method : str
         How the cut points were chosen.
     columns : tuple
-        Names of the columns to cut, in the order of the data they were learned from.
+        Names of the columns of numbers, in the order of the data they were learned from.
     points : tuple of tuple of float
         The cut points of each column, ascending. Intervals are closed on the right: a value
         equal to a cut point belongs below it.
+    labels : tuple of tuple
+        Of each column that stays categories its different numbers, ascending; of one that is cut
+        nothing.
     """
 
     method: str
     columns: tuple[Hashable, ...]
     points: tuple[tuple[float, ...], ...]
+    labels: tuple[tuple[Any, ...], ...] = ()
 
     @property
     def cuts(self) -> dict[Hashable, tuple[float, ...]]:
-        """The cut points by column."""
-        return dict(zip(self.columns, self.points, strict=True))
+        """The cut points by column; columns that stay categories are not among them."""
+        cuts = dict(zip(self.columns, self.points, strict=True))
+        return {name: points for name, points in cuts.items() if name not in self.kept}
+
+    @property
+    def kept(self) -> dict[Hashable, tuple[Any, ...]]:
+        """The columns that stay categories, and their labels."""
+        return {name: labels for name, labels in zip(self.columns, self.labels, strict=False) if labels}
 
     @property
     def uncut(self) -> tuple[Hashable, ...]:
-        """The columns in which no cut was found."""
-        return tuple(name for name, points in self.cuts.items() if not points)
+        """The columns of numbers left with one level: no cut was found in them, or all are equal."""
+        levels = {name: len(labels) for name, labels in self.kept.items()}
+        levels |= {name: len(points) + 1 for name, points in self.cuts.items()}
+        return tuple(name for name in self.columns if levels[name] == 1)
 
-    def __call__(self, newdata: pd.DataFrame) -> pd.DataFrame:
+    def __call__(self, newdata: pd.DataFrame | Row) -> pd.DataFrame:
         """Cut data at these points.
 
         Parameters
         ----------
-        newdata : pandas.DataFrame
+        newdata : pandas.DataFrame, Series or dict
             Has the columns to cut, those ``uncut`` or not; others, such as the class, pass as
-            they are.
+            they are. A Series or dict is one row.
 
         Returns
         -------
         pandas.DataFrame
             A copy with the same rows and columns. Those cut are ordered categories: all
             intervals from the lowest to the highest, written like ``(-inf, 5.1]``. What lies
-            beyond the training data falls into the first or last; missing stays missing.
+            beyond the training data falls into the first or last; missing stays missing. Numbers
+            that stay categories have those of the training data first, then what is new.
 
         Raises
         ------
         KeyError
             If a column with cuts is not there.
         TypeError
-            If ``newdata`` is no data frame, or a column to cut holds something else than numbers.
+            If ``newdata`` is no data frame or row, or a column to cut holds something else than numbers.
         ValueError
             If an integer is too great for a float.
         """
-        check_frame(newdata, "newdata")
-        check_columns([name for name, points in self.cuts.items() if points], newdata.columns, "newdata")
-        position: dict[Hashable, int] = {name: i for i, name in enumerate(newdata.columns)}
-        frame = newdata.copy()
+        given = as_frame(newdata)
+        check_columns([name for name, points in self.cuts.items() if points], given.columns, "newdata")
+        position: dict[Hashable, int] = {name: i for i, name in enumerate(given.columns)}
+        frame = given.copy()
         for name, points in self.cuts.items():
-            if name not in position:
-                continue
-            i = position[name]
-            numbers = _as_floats(newdata.iloc[:, i], "newdata")
-            codes = np.where(np.isnan(numbers), -1, np.searchsorted(points, numbers, side="left"))
-            labels = pd.Index(_labels(points))
-            frame.isetitem(i, pd.Categorical.from_codes(codes, categories=labels, ordered=True))
+            if name in position:
+                frame.isetitem(position[name], _cut(given.iloc[:, position[name]], points))
+        for name, labels in self.kept.items():
+            if name in position:
+                frame.isetitem(position[name], _keep(given.iloc[:, position[name]], labels).array)
         return frame
 
     def __repr__(self) -> str:
-        lines = [
-            f"  {name}: {', '.join(map(_written, points)) or 'no cut'}" for name, points in self.cuts.items()
-        ]
+        told = {name: ", ".join(map(_written, points)) or "no cut" for name, points in self.cuts.items()}
+        told |= {name: f"stays {listed(labels, most=10)}" for name, labels in self.kept.items()}
+        lines = [f"  {name}: {told[name]}" for name in self.columns]
         return "\n".join([f"Discretizer ({self.method}), columns cut at", *(lines or ["  (no column)"])])
 
 
@@ -120,29 +135,33 @@ def discretize(
     dataset : pandas.DataFrame
         The training data. Values may be missing; they stay so.
     class_var : str, optional
-        Name of the class, which is never cut. "mdlp" needs it; with the other methods name
-        it too if it is a number, or it is cut like any other column.
-    method : {"mdlp", "quantile", "width"}, default "mdlp"
+        Name of the class, which is never cut. "mdlp" and "mixed" need it; with the other methods
+        name it too if it is a number, or it is cut like any other column.
+    method : {"mdlp", "quantile", "width", "mixed"}, default "mdlp"
         How to choose cut points. "mdlp": where the classes differ most, as many as the
         minimum description length principle allows, maybe none. "quantile": intervals with
         about the same number of rows each. "width": intervals of the same width between the
-        least and the greatest value.
+        least and the greatest value. "mixed": "mdlp" for a column in which it makes four cuts or
+        more, else "quantile".
     bins : int, default 5
         Number of intervals that "quantile" and "width" make, 2 to 10,000; "mdlp" finds its own.
     columns : list, optional
-        The columns to cut. By default all that hold numbers, integers among them, but the
-        class; text, bool and category columns pass as they are. So numbers that are mere
-        codes stay whole if they are made categories first, or not named here.
+        The columns to cut; all others pass as they are. By default all that hold numbers but the
+        class, and but those that are categories by their looks: whole numbers of at most 10
+        different values, such as codes, grades and small counts, and numbers of at most two, such
+        as flags. These stay, as categories, unless they are named here. Text, bool and category columns
+        pass as they are, so numbers that are mere codes, such as postcodes, stay whole if they are
+        made categories first.
 
     Returns
     -------
     pandas.DataFrame
         A copy of ``dataset`` with categories for numbers, see `Discretizer`. A column in
-        which no cut was found stays, with the one level ``(-inf, inf)``. It tells nothing of the
-        class: leave it out, by ``frame.drop(columns=list(discretizer.uncut))``.
+        which no cut was found stays, with the one level ``(-inf, inf)``.
     Discretizer
         A function that cuts other data frames at the same points; its ``cuts`` tell them, its
-        ``uncut`` the columns without.
+        ``kept`` the numbers that stay categories, its ``uncut`` the columns that are left with one
+        level.
 
     Raises
     ------
@@ -152,14 +171,14 @@ def discretize(
         If ``dataset`` is no data frame, one of ``columns`` holds something else than numbers,
         the class is of type float, or ``bins`` is no whole number.
     ValueError
-        If there are no rows, "mdlp" is not told the class or knows it in no row, a number is
-        infinite or an integer of 2**53 or more, the method is unknown, ``bins`` is not within 2
-        and 10,000, the class is among ``columns``, or it has too many labels for "mdlp".
+        If there are no rows, "mdlp" or "mixed" is not told the class or knows it in no row, a
+        number is infinite or to be cut an integer of 2**53 or more, the method is unknown, ``bins`` is
+        not within 2 and 10,000, the class is among ``columns``, or it has too many labels for "mdlp".
 
     Warns
     -----
     UserWarning
-        If "mdlp" is told a class of which every row has a label of its own.
+        If "mdlp" or "mixed" is told a class that has more labels than half its rows.
 
     Notes
     -----
@@ -172,10 +191,16 @@ def discretize(
     where H is the entropy of the class in bits and k the number of classes that occur. Rows
     that lack the class or the value have no say.
 
+    A column without a cut tells a model nothing, as all its rows have the same level: leave it out, by
+    ``frame.drop(columns=list(discretizer.uncut))``. The number itself may well tell something of the
+    class. That MDLP finds no cut says that none is worth its cost, in few rows often that there are
+    too few; each cut is weighed alone, so a number that tells of the class only beside another, or only
+    when cut twice, is not cut either. "mixed" and "quantile" cut it all the same.
+
     Quantiles that coincide are one cut, so values that many rows share make fewer intervals;
     a greatest value that so many rows share as to be a quantile gets an interval of its own.
     Of equal widths all intervals are kept, also those in which no row lies. A column in which
-    all known values are equal, or none is known, is not cut.
+    no value is known is not cut, nor one that is named and in which all are equal.
 
     Cut points chosen on all rows know the rows that cross-validation tests, with mdlp even
     their classes, and ``cv`` of a frame cut before promises too much: of 200 rows and 500 columns
@@ -194,50 +219,72 @@ def discretize(
     >>> import pandas as pd
     >>> from bnclassify import accuracy, discretize, lp, nb, predict, stratified_folds
     >>> people = pd.DataFrame({
-    ...     "age": [18, 19, 22, 24, 31, 35, 42, 47, 53, 64],
-    ...     "height": [1.71, 1.64, 1.80, 1.59, 1.75, 1.62, 1.83, 1.68, 1.77, 1.66],
-    ...     "buys": ["no", "no", "no", "no", "yes", "yes", "yes", "yes", "yes", "yes"]})
+    ...     "age": [18, 19, 22, 24, 31, 35, 42, 47, 53, 58, 64],
+    ...     "height": [1.71, 1.64, 1.80, 1.59, 1.75, 1.62, 1.83, 1.68, 1.77, 1.79, 1.66],
+    ...     "rooms": [1, 2, 2, 1, 3, 2, 3, 3, 1, 2, 3],
+    ...     "buys": ["no"] * 4 + ["yes"] * 7})
     >>> frame, discretizer = discretize(people, class_var="buys")
     >>> discretizer
     Discretizer (mdlp), columns cut at
       age: 27.5
       height: no cut
-    >>> discretizer(pd.DataFrame({"age": [27, 80], "height": [1.5, None]}))
-              age       height
-    0  (-inf, 27.5]  (-inf, inf)
-    1   (27.5, inf)          NaN
+      rooms: stays 1, 2, 3
+    >>> discretizer(pd.DataFrame({"age": [27, 80], "height": [1.5, None], "rooms": [3, 1]}))
+                age       height rooms
+    0  (-inf, 27.5]  (-inf, inf)     3
+    1   (27.5, inf)          NaN     1
 
-    Cross-validation that learns the cuts, too, from nothing but the training part. Columns of text are
-    made categories before, so that a label that a part lacks is known:
+    Cross-validation that learns the cuts, too, from nothing but the training part. Categories are made
+    such before, so that a label that a part lacks is known, and in so few rows the numbers are named:
 
-    >>> people = people.astype({"buys": "category"})
+    >>> people = people.astype({"buys": "category", "rooms": "category"})
     >>> folds = stratified_folds(people["buys"], k=2, rng=0)
     >>> for fold in range(2):
     ...     train, test = people[folds != fold], people[folds == fold]
-    ...     frame, discretizer = discretize(train, class_var="buys")
+    ...     frame, discretizer = discretize(train, class_var="buys", columns=["age", "height"])
     ...     model = lp(nb("buys", frame), frame, smooth=1)
     ...     print(accuracy(predict(model, discretizer(test)), test["buys"]))
     1.0
     1.0
     """
     check_frame(dataset, "dataset")
-    if not isinstance(method, str) or method not in METHODS:
-        raise ValueError(f"method: expected one of {listed(METHODS)}, got {method!r}")
-    _check_bins(bins)
+    check_choice("method", method, METHODS)
+    bins = check_whole("bins", bins, 2, _MOST_BINS, what="a whole number of intervals")
     classes = _class_codes(dataset, class_var, method)
-    numbers = _columns_to_cut(dataset, class_var, columns)
+    labels = _labels_to_keep(dataset, class_var, columns)
+    numbers = _numbers_to_cut(dataset, labels)
     if not len(dataset):
         raise ValueError("dataset: no rows to choose cut points from")
-    points = tuple(cut_points(values, classes, method, int(bins)) for values in numbers.values())
-    discretizer = Discretizer(method, tuple(numbers), points)
+    points = {name: cut_points(values, classes, method, bins) for name, values in numbers.items()}
+    aligned = tuple(points.get(name, ()) for name in labels)
+    discretizer = Discretizer(method, tuple(labels), aligned, tuple(labels.values()))
     return discretizer(dataset), discretizer
 
 
-def _check_bins(bins: object) -> None:
-    if isinstance(bins, bool) or not isinstance(bins, Integral):
-        raise TypeError(f"bins: expected a whole number of intervals, got {bins!r}")
-    if not 2 <= int(bins) <= _MOST_BINS:
-        raise ValueError(f"bins: expected 2 to {_MOST_BINS:,} intervals, got {bins}")
+def columns_of_numbers(frame: pd.DataFrame, class_var: Hashable | None) -> dict[Hashable, tuple[Any, ...]]:
+    """Return the columns of numbers but the class, with the labels of those that stay categories."""
+    columns = {name: column for name, column in frame.items() if name != class_var}
+    return {name: labels_to_keep(column) for name, column in columns.items() if kind_of(column) in NUMBERS}
+
+
+def _labels_to_keep(
+    frame: pd.DataFrame, class_var: Hashable | None, columns: Iterable[Hashable] | None
+) -> dict[Hashable, tuple[Any, ...]]:
+    """Return the same, or the columns that are named, all of which are cut, in the order of the data."""
+    if columns is None:
+        return columns_of_numbers(frame, class_var)
+    named = check_columns(check_names(columns, class_var, "columns"), frame.columns, "columns")
+    return {name: () for name in frame.columns if name in named}
+
+
+def _numbers_to_cut(frame: pd.DataFrame, labels: Mapping[Hashable, tuple[Any, ...]]) -> dict[Hashable, Array]:
+    """Return the numbers of the columns that do not stay categories, or raise where they cannot be cut."""
+    columns = {name: column for name, column in frame.items() if name in labels}
+    numbers = {name: as_floats(column, "dataset") for name, column in columns.items()}
+    check_finite(numbers)
+    numbers = {name: values for name, values in numbers.items() if not labels[name]}
+    check_exact(columns, numbers)
+    return numbers
 
 
 def _class_codes(frame: pd.DataFrame, class_var: Hashable | None, method: str) -> Codes:
@@ -245,100 +292,48 @@ def _class_codes(frame: pd.DataFrame, class_var: Hashable | None, method: str) -
     if class_var is not None:
         check_columns([class_var], frame.columns, "class_var")
         _check_class(dict(frame.items())[class_var])
-    if method != "mdlp":
+    if method not in BY_CLASS:
         return np.zeros(len(frame), dtype=np.int8)
     if class_var is None:
         raise ValueError(
-            "class_var: 'mdlp' chooses cut points by the class, so name it; or take method='quantile' or "
-            "'width', which do without"
+            f"class_var: {method!r} chooses cut points by the class, so name it; or take method='quantile' "
+            "or 'width', which do without"
         )
     data = encode_columns(frame, [class_var])
     codes = data.codes[0]
     if len(codes) and codes.max() < 0:
-        raise ValueError(f"dataset: the class {class_var!r} is missing in every row")
-    warn_of_identifiers(data, class_var)
+        raise ValueError(f"dataset: the class {shown(class_var)} is missing in every row")
+    warn_of_wide_columns(data, class_var)
     return codes
 
 
 def _check_class(column: pd.Series[Any]) -> None:
     """Raise a TypeError if the class is a number of type float: it is never cut."""
-    if _kind(column) in _FLOATS and column.notna().any():
+    if kind_of(column) in FLOATS and column.notna().any():
         raise TypeError(
-            f"class_var: the class is never cut, but {column.name!r} holds numbers of type float; convert it "
-            "with .astype('Int64') if they are codes, make classes of it with pd.cut if they are measurements"
+            f"class_var: the class is never cut, but {shown(column.name)} holds numbers of type float; "
+            "convert it with .astype('Int64') if they are codes, make classes of it with pd.cut if they are "
+            "measurements"
         )
 
 
-def _columns_to_cut(
-    frame: pd.DataFrame, class_var: Hashable | None, columns: Iterable[Hashable] | None
-) -> dict[Hashable, Array]:
-    """Return the values of the columns to cut, in the order of the data."""
-    there = dict(frame.items())
-    if columns is None:
-        chosen = {name for name, column in there.items() if name != class_var and _kind(column) in _NUMBERS}
-    else:
-        chosen = check_columns(check_names(columns, class_var, "columns"), there, "columns")
-    numbers = {name: _as_floats(column, "dataset") for name, column in there.items() if name in chosen}
-    infinite = [name for name, values in numbers.items() if np.isinf(values).any()]
-    if infinite:
-        raise ValueError(
-            f"dataset: infinite numbers in {listed(infinite)}, which no cut point can be chosen by; "
-            "make them missing, or great finite numbers"
-        )
-    great = [
-        name
-        for name, values in numbers.items()
-        if _kind(there[name]) == "integer" and (np.abs(values) >= _MOST_EXACT).any()
-    ]
-    if great:
-        raise ValueError(
-            f"dataset: integers of 2**53 or more in {listed(great)}, which floats do not tell apart; take "
-            "a number from them or divide them, and if they are codes, make them categories or leave them out"
-        )
-    return numbers
+def _cut(column: pd.Series[Any], points: tuple[float, ...]) -> pd.Categorical[str]:
+    """Return the interval of each number."""
+    numbers = as_floats(column, "newdata")
+    codes = np.where(np.isnan(numbers), -1, np.searchsorted(points, numbers, side="left"))
+    return pd.Categorical.from_codes(codes, categories=pd.Index(_labels(points)), ordered=True)
 
 
-def _kind(column: pd.Series[Any]) -> str:
-    """Return what pandas calls the values of a column."""
-    return pd.api.types.infer_dtype(column, skipna=True)
-
-
-def _as_floats(column: pd.Series[Any], argument: str) -> Array:
-    """Return a column of numbers as floats, NaN where they are missing."""
-    kind = _kind(column)
-    if kind in _NUMBERS:
-        try:
-            return column.to_numpy(dtype=np.float64, na_value=np.nan)
-        except OverflowError as error:
-            raise ValueError(
-                f"{argument}: column {column.name!r}: an integer is beyond the greatest float, 1.8e308; "
-                "make it missing, or take logarithms"
-            ) from error
-    if column.isna().all():
-        return np.full(len(column), np.nan)
-    advice = _OTHER_KINDS.get(kind, "make numbers of them, or leave the column out")
-    raise TypeError(f"{argument}: column {column.name!r}: expected numbers, got {kind} values; {advice}")
-
-
-_TEXT = "make numbers of text with pd.to_numeric(..., errors='coerce')"
-_DATE = "make numbers of dates, for example the year with .dt.year, or the days since a first date"
-_TIME = "make numbers of them with pd.to_timedelta(...).dt.total_seconds()"
-
-_OTHER_KINDS = {
-    "string": _TEXT,
-    "mixed": _TEXT,
-    "mixed-integer": _TEXT,
-    "categorical": "what is cut already needs no cutting",
-    "interval": "what is cut already needs no cutting",
-    "boolean": "truth values are categories and need no cutting",
-    "datetime64": _DATE,
-    "datetime": _DATE,
-    "date": _DATE,
-    "period": _DATE,
-    "timedelta64": _TIME,
-    "timedelta": _TIME,
-    "complex": "take one number of each, for example its absolute value with .abs()",
-}
+def _keep(column: pd.Series[Any], labels: tuple[Any, ...]) -> pd.Series[Any]:
+    """Return numbers as categories, those that are not among the labels after them; else what came."""
+    if kind_of(column) not in NUMBERS and column.notna().any():
+        return column
+    codes, numbers = pd.factorize(column)
+    found = [as_label(number) for number in numbers]
+    categories = [*labels, *sorted(set(found).difference(labels))]
+    position = {label: code for code, label in enumerate(categories)}
+    lookup = np.array([*(position[label] for label in found), -1])  # the last is for what is missing
+    return pd.Series(pd.Categorical.from_codes(lookup[codes], categories=pd.Index(categories)))
 
 
 def _labels(points: tuple[float, ...]) -> list[str]:
