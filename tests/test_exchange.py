@@ -220,7 +220,7 @@ def test_pyagrum_refuses_what_would_become_one() -> None:
 def test_class_alone() -> None:
     load_pgmpy(), load_pyagrum(), load_networkx()
     frame = pd.DataFrame({"y": ["a", "b", "b", "b"]})
-    x = bn.lp(bn.nb("y", frame), frame, smooth=0)
+    x = bn.lp(bn.nb("y", frame, features=[]), frame, smooth=0)
     assert list(bn.to_networkx(x)) == ["y"]
     assert bn.to_pgmpy(x).get_cpds("y").get_values().ravel().tolist() == [0.25, 0.75]
     assert bn.to_pyagrum(x).cpt("y").tolist() == [0.25, 0.75]

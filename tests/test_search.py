@@ -490,7 +490,8 @@ def test_search_with_nothing_to_choose_from(learner: str) -> None:
     """No features, one feature, one class, and features that are missing throughout."""
     frame = pd.DataFrame({"a": list("xyxyxyxy"), "class": list("ppqqppqq")})
     search = LEARNERS[learner]
-    assert bn.features(search("class", frame[["class"]], k=2, smooth=1, rng=0)) == ()
+    with pytest.warns(UserWarning, match="no feature is left to predict 'class' by"):
+        assert bn.features(search("class", frame[["class"]], k=2, smooth=1, rng=0)) == ()
     assert bn.is_nb(search("class", frame, k=2, smooth=0, rng=0))
     assert bn.greedy_scores(search("class", frame.assign(**{"class": "p"}), k=2, rng=0)) == (1.0,)
     hidden = frame.assign(a=pd.Categorical([None] * 8, ["x", "y"]))

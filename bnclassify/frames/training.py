@@ -9,12 +9,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from ..base.messages import listed, warn
+from ..base.messages import shown, warn
 from .encoding import check_class_name, check_columns, check_frame, check_levels, check_names, encode_columns
 from .schema import Dataset, Schema, take_columns, take_rows
-
-_FEWEST_IDENTIFIERS = 20
-"""Rows in which values that all differ are taken for identifiers; in fewer they may by chance."""
+from .sparsity import warn_of_no_features, warn_of_wide_columns
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -78,9 +76,9 @@ def prepare(
     known = data.codes[-1] >= 0
     lost = len(data) - int(np.count_nonzero(known))
     if lost == len(data):
-        raise ValueError(f"dataset: the class {class_var!r} is missing in every row")
+        raise ValueError(f"dataset: the class {shown(class_var)} is missing in every row")
     if lost and told:
-        warn(f"{lost} of {len(data)} rows have no class {class_var!r} and are left out")
+        warn(f"{lost} of {len(data)} rows have no class {shown(class_var)} and are left out")
     kept = take_rows(data, known) if lost else data
     return TrainingData(kept.schema, kept.codes, kept.index, kept.weights, class_var, data if lost else None)
 
@@ -98,13 +96,15 @@ def select_columns(
 ) -> Dataset:
     """Encode the class and the features, in the order of the data, if something can be learned of each.
 
-    Features that were not chosen by name are looked over for identifiers.
+    Features that were not chosen by name are looked over for too many levels.
     """
     check_class_name(class_var)
     if features is None:
         data = encode_columns(dataset)
         check_columns([class_var], data.columns, "class_var")
-        warn_of_identifiers(data, class_var)
+        warn_of_wide_columns(data, class_var)
+        if len(data.columns) == 1:
+            warn_of_no_features(class_var)
     else:
         names = check_names(features, class_var)
         if not isinstance(dataset, Dataset):
@@ -128,21 +128,3 @@ def describe_columns(
     prepared = isinstance(dataset, TrainingData) and dataset.class_var == class_var and names is None
     data = dataset if isinstance(dataset, Dataset) and prepared else select_columns(dataset, class_var, names)
     return data.schema, tuple(column for column in data.columns if column != class_var)
-
-
-def warn_of_identifiers(data: Dataset, class_var: Hashable) -> None:
-    """Warn of columns in which every row has a value of its own, where there are rows enough to tell."""
-    found = []
-    for name, codes, card in zip(data.columns, data.codes, data.cards, strict=True):
-        if card >= _FEWEST_IDENTIFIERS:
-            known = codes[codes >= 0]
-            if _FEWEST_IDENTIFIERS <= len(known) <= card and len(np.unique(known)) == len(known):
-                found.append(name)
-    if class_var in found:
-        found.remove(class_var)
-        warn(f"every row has a class {class_var!r} of its own; to learn one, several rows must have it")
-    if found:
-        warn(
-            f"every row has a value of its own in {listed(found)}, as in a column of identifiers; that tells "
-            f"nothing about other rows, so leave such columns out, with dataset.drop(columns={found[:8]!r})"
-        )

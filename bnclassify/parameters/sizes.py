@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..base.messages import warn
+from ..base.messages import shown, warn
 from ..model.kinds import Model
 from ..model.networks import BNC, Family, count_parameters
 
@@ -25,11 +25,11 @@ def warn_of_wide_tables(x: Model, rows: int) -> None:
         return
     tables = ", ".join(f"{_written(family)} with {sizes[family]:,}" for family in wide[:3])
     longest = sorted(zip(x.variables, x.cards, strict=True), key=lambda column: -column[1])[:3]
-    columns = ", ".join(f"{name!r} ({card:,} levels)" for name, card in longest)
+    columns = ", ".join(f"{shown(name)} ({card:,} levels)" for name, card in longest)
     warn(
         f"the network has {total:,} free parameters, more than the {rows:,} rows: among others {tables}. "
-        f"Merge rare levels of its longest columns, {columns}, leave such columns out, or take a structure "
-        "with fewer arcs, for example with score='bic'"
+        f"Merge rare levels of its longest columns, {columns}, with merge_rare(dataset, columns=[...]), "
+        "leave such columns out, or take a structure with fewer arcs, for example with score='bic'"
     )
 
 

@@ -1,0 +1,72 @@
+"""Columns with too many levels for their rows, and too few columns: what is told of them."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+
+import numpy as np
+
+from ..base.arrays import Codes
+from ..base.messages import listed, shown, warn
+from .schema import Dataset
+
+_FEWEST_ROWS = 20
+"""Rows from which levels are held against their number; in fewer all may differ by chance."""
+
+
+def warn_of_wide_columns(data: Dataset, class_var: Hashable) -> None:
+    """Warn of columns with more levels than half their rows, where there are rows enough to tell."""
+    identifiers: list[Hashable] = []
+    wide: list[Hashable] = []
+    for name, codes, card in zip(data.columns, data.codes, data.cards, strict=True):
+        rows, levels = _rows_and_levels(codes, card)
+        if rows < _FEWEST_ROWS or 2 * levels <= rows:
+            continue
+        if name == class_var:
+            _warn_of_class(class_var, rows, levels)
+        else:
+            (identifiers if levels == rows else wide).append(name)
+    if identifiers:
+        warn(
+            f"every row has a value of its own in {listed(identifiers)}, as in a column of identifiers; that "
+            f"tells nothing about other rows, so leave such columns out, with {_without(identifiers)}"
+        )
+    if wide:
+        warn(
+            f"more levels than half of the rows in {listed(wide)}; what one or two rows tell of a level is "
+            "chance, so merge rare levels, with frame, merger = merge_rare(dataset, "
+            f"columns=[{listed(wide)}]), or leave such columns out, with {_without(wide)}"
+        )
+
+
+def _rows_and_levels(codes: Codes, card: int) -> tuple[int, int]:
+    """Return the known rows of a column and the levels that occur in them, 0 of a narrow one."""
+    if card < _FEWEST_ROWS // 2:
+        return 0, 0
+    known = codes[codes >= 0]
+    if 2 * card <= len(known):
+        return 0, 0
+    return len(known), int(np.count_nonzero(np.bincount(known)))
+
+
+def _warn_of_class(class_var: Hashable, rows: int, levels: int) -> None:
+    if levels == rows:
+        told = f"every row has a class {shown(class_var)} of its own"
+    else:
+        told = f"the class {shown(class_var)} has {levels:,} labels in {rows:,} rows"
+    warn(
+        f"{told}; to learn one, several rows must have it. Where it is a number, make a few classes of it, "
+        "with pd.cut"
+    )
+
+
+def _without(names: Sequence[Hashable]) -> str:
+    return f"dataset.drop(columns=[{listed(names)}])"
+
+
+def warn_of_no_features(class_var: Hashable) -> None:
+    """Warn that a model has no features to predict by."""
+    warn(
+        f"no feature is left to predict {shown(class_var)} by, so every row gets the likeliest class; has a "
+        "step before, such as leaving out columns without a cut, left out too much?"
+    )
