@@ -39,6 +39,8 @@ from .exchange.storage import load, save
 from .frames.discretization import Discretizer, discretize
 from .frames.encoding import encode
 from .frames.folding import stratified_folds
+from .frames.merging import Merger, merge_rare
+from .frames.preparation import Preparation
 from .frames.schema import Dataset
 from .learning.calls import bnc
 from .model.ensembles import AODE, Ensemble
@@ -75,6 +77,8 @@ __all__ = [
     "Dataset",
     "Discretizer",
     "Ensemble",
+    "Merger",
+    "Preparation",
     "accuracy",
     "anb",
     "aode",
@@ -110,6 +114,7 @@ __all__ = [
     "lp",
     "manb_arc_posterior",
     "members",
+    "merge_rare",
     "min_testing_depths",
     "modelstring",
     "narcs",

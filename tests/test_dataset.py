@@ -9,9 +9,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import bnclassify as bn
+from bnclassify.base.messages import shown
 from bnclassify.frames.matching import match
+
+from .strategies import frames
 
 
 def frame(**columns: Any) -> pd.DataFrame:
@@ -143,7 +148,12 @@ def test_matching_to_longer_levels_widens_the_codes() -> None:
     assert match(data, ("a",), (labels,)).tolist() == [[200]]
 
 
-@pytest.mark.parametrize("learn", [bn.nb, bn.tan_cl, bn.aode, lambda y, d: bn.bnc("nb", y, d, smooth=1)])
+LEARN = pytest.mark.parametrize(
+    "learn", [bn.nb, bn.tan_cl, bn.aode, lambda y, d: bn.bnc("nb", y, d, smooth=1)]
+)
+
+
+@LEARN
 def test_identifiers_are_told(learn: Any) -> None:
     data = pd.DataFrame({"id": range(20), "x": ["a", "b"] * 10, "y": ["u", "v", "u", "u"] * 5})
     data["name"] = data["id"].map("n{}".format).mask(data["id"] < 0)
@@ -151,9 +161,41 @@ def test_identifiers_are_told(learn: Any) -> None:
         learn("y", data)
     assert [warning.filename for warning in told] == [__file__]
     learn("y", data.head(19))  # too few rows to tell
-    learn("y", data.assign(id=3, name=data["name"].replace("n5", "n6")))
+    learn("y", data.assign(id=3, name=data["id"] % 10))
     with pytest.warns(UserWarning, match="every row has a class 'id' of its own"):
         learn("id", data.drop(columns="name"))
+
+
+@LEARN
+def test_columns_with_more_levels_than_half_their_rows_are_told(learn: Any) -> None:
+    data = pd.DataFrame(
+        {"id": range(40), "half": np.arange(40) % 20, "more": np.arange(40) % 21, "y": ["u", "v"] * 20}
+    )
+    data["holes"] = data["half"].mask(data["id"] >= 39).astype("Int64")  # 20 levels in 39 rows
+    with pytest.warns(UserWarning, match="in 'id'|in 'more', 'holes'") as told:
+        learn("y", data)
+    assert [str(warning.message).partition(",")[0] for warning in told] == [
+        "every row has a value of its own in 'id'",
+        "more levels than half of the rows in 'more'",
+    ]
+    assert (
+        "merge_rare(dataset, columns=['more', 'holes']), or leave such columns out, with dataset.drop("
+        in str(told[1].message)
+    )
+    frame, _ = bn.merge_rare(data, min_count=3, class_var="y", columns=["more", "holes", "id"])
+    learn("y", frame)
+    with pytest.warns(UserWarning, match="the class 'more' has 21 labels in 40 rows; to learn one, several"):
+        learn("more", data[["half", "more"]])
+
+
+def test_a_learner_without_features_is_told() -> None:
+    data = pd.DataFrame({"y": ["u", "v", "v"]})
+    with pytest.warns(
+        UserWarning, match="no feature is left to predict 'y' by, so every row gets the likeliest"
+    ):
+        x = bn.nb("y", data)
+    assert bn.predict(bn.lp(x, data, smooth=1), data).tolist() == ["v"] * 3
+    bn.nb("y", data, features=[])  # as it was wanted
 
 
 def test_levels_that_do_not_occur_make_no_identifiers() -> None:
@@ -187,6 +229,168 @@ def test_names_of_no_column(name: Any) -> None:
             learn(name, features=["x"])
 
 
+@pytest.mark.parametrize(
+    "levels", [[3, 1, 2], [True, False], pd.Categorical([2, 1]), pd.array([2, None, 3], "Int64")]
+)
+@pytest.mark.parametrize("dtype", [float, "Float64", object])
+def test_whole_numbers_of_type_float_are_the_levels_that_are_known(levels: Any, dtype: Any) -> None:
+    codes = pd.Series(levels)
+    frame = pd.DataFrame({"x": codes, "y": ["u", "v", "v"][: len(codes)]})
+    x = bn.lp(bn.nb("y", frame), frame, smooth=1)
+    gaps = pd.DataFrame({"x": [*codes.dropna().astype(int), None]}, dtype=dtype)
+    assert gaps["x"].dtype == dtype
+    plain = pd.DataFrame({"x": pd.array([*codes.dropna().astype(int), None], "Int64")})
+    for unseen in ("error", "missing"):
+        pd.testing.assert_frame_equal(
+            bn.predict(x, gaps, prob=True, unseen=unseen), bn.predict(x, plain, prob=True, unseen=unseen)
+        )
+    pd.testing.assert_frame_equal(bn.explain(x, gaps.iloc[[0]]), bn.explain(x, plain.iloc[[0]]))
+    assert bn.loglik(x, gaps.assign(y="u")) == bn.loglik(x, plain.assign(y="u"))
+
+
+def test_other_numbers_of_type_float_are_told() -> None:
+    frame = pd.DataFrame({"x": [1, 2, 3], "y": ["u", "v", "v"]})
+    x = bn.lp(bn.nb("y", frame), frame, smooth=1)
+    strange = pd.DataFrame({"x": [1.0, 7.0, None]})
+    with pytest.raises(ValueError, match="column 'x': 7 not among the levels that the model knows, 1, 2, 3;"):
+        bn.predict(x, strange)
+    assert bn.predict(x, strange, prob=True, unseen="missing").iloc[1].tolist() == pytest.approx([0.4, 0.6])
+    for unseen in ("error", "missing"):
+        with pytest.raises(
+            TypeError, match=r"'x': .*fractions, which the model does not know; if the training"
+        ):
+            bn.predict(x, pd.DataFrame({"x": [1.0, 2.5]}), unseen=unseen)
+        with pytest.raises(
+            TypeError, match=r"'x': .*infinite ones among them; make those missing .*np\.nan\)$"
+        ):
+            bn.predict(x, pd.DataFrame({"x": [1.0, np.inf]}), unseen=unseen)
+    with pytest.raises(
+        TypeError, match=r"column 'x': .*convert them with \.astype\('Int64'\) if they are codes"
+    ):
+        bn.nb("y", frame.astype({"x": float}))
+
+
+def test_numbers_with_fractions_match_levels_with_fractions() -> None:
+    frame = pd.DataFrame({"x": pd.Categorical([0.5, 1, 2.5]), "y": ["u", "v", "v"]})
+    x = bn.lp(bn.nb("y", frame), frame, smooth=1)
+    numbers = frame.astype({"x": float})
+    pd.testing.assert_frame_equal(bn.predict(x, numbers, prob=True), bn.predict(x, frame, prob=True))
+    with pytest.raises(
+        ValueError, match=r"column 'x': 1\.5 not among the levels that the model knows, 0\.5, 1"
+    ):
+        bn.predict(x, numbers.assign(x=1.5))
+
+
+@given(frames(missing=0.3), st.sampled_from([bn.nb, bn.tan_cl, bn.aode]))
+def test_a_row_is_predicted_alike_whatever_holds_it(frame: pd.DataFrame, learn: Any) -> None:
+    frame = frame.set_axis(range(5, 5 + len(frame))).assign(count=np.arange(len(frame)) % 3, flag=True)
+    x = bn.lp(learn("class", frame), frame, smooth=1)
+    every = bn.predict(x, frame, prob=True)
+    row = frame.iloc[-1]
+    for one, label in ((row, row.name), (row.to_dict(), 0), (row.drop("class")[::-1], row.name)):
+        expected = every.iloc[[-1]].set_axis([label])
+        pd.testing.assert_frame_equal(bn.predict(x, one, prob=True), expected)
+        assert bn.predict(x, one).tolist() == bn.predict(x, frame.iloc[[-1]]).tolist()
+    holes = {name: None if name == "count" else value for name, value in row.items()}
+    expected = bn.predict(x, frame.tail(1).astype({"count": "Int64"}).assign(count=pd.NA), prob=True)
+    pd.testing.assert_frame_equal(bn.predict(x, holes, prob=True), expected.set_axis([0]))
+
+
+def test_rows_that_do_not_fit_are_told(car: pd.DataFrame) -> None:
+    x = bn.lp(bn.nb("class", car), car, smooth=1)
+    row = car.iloc[0].to_dict()
+    for one, error, message in (
+        ({"buying": "low"}, KeyError, "newdata: no column 'maint', 'doors', 'persons', 'lug_boot', 'safety'"),
+        (row | {"doors": 2}, ValueError, "column 'doors': 2 not among .* type int here and str there"),
+        (row | {"doors": "9"}, ValueError, "column 'doors': '9' not among"),
+        (
+            row | {"doors": ["2"]},
+            TypeError,
+            r"one value of 'doors', got \['2'\]; a dict or Series is one row",
+        ),
+        (car.to_dict("list"), TypeError, r"newdata: expected one value of 'buying', got \['vhigh', 'vhigh'"),
+        (pd.concat([car.iloc[0]] * 2), ValueError, "newdata: .* labels of its index occur more than once"),
+        (
+            list(row),
+            TypeError,
+            "newdata: expected a pandas DataFrame, or one row as a Series or a dict, got list",
+        ),
+    ):
+        with pytest.raises(error, match=message):
+            bn.predict(x, one)
+    assert bn.predict(x, row | {"doors": "9", "wheels": [4]}, unseen="missing").tolist() == ["unacc"]
+    for prob in ("no", [1], float("nan"), pd.Series([True])):
+        with pytest.raises(TypeError, match="prob: expected True or False, got"):
+            bn.predict(x, car, prob=prob)  # type: ignore[arg-type]
+    for unseen in (car, pd.NA, np.array(["error"])):
+        with pytest.raises(ValueError, match="unseen: expected 'error' or 'missing', got"):
+            bn.predict(x, car, unseen=unseen)  # type: ignore[arg-type]
+
+
+def test_messages_stay_short() -> None:
+    long = "x" * 100_000
+    frame = pd.DataFrame({"y": ["u", "v"], long: ["a", "b"], "z": [long, "c"]})
+    x = bn.lp(bn.nb("y", frame), frame, smooth=1)
+    for call in (
+        lambda: bn.nb(long + "y", frame),
+        lambda: bn.nb("y", frame, features=long),
+        lambda: bn.nb("y", frame, features=[long, long]),
+        lambda: bn.nb("y", frame.assign(**{long: [1.5, 2.5]})),
+        lambda: bn.predict(x, frame.assign(z=[long + "1", "c"])),
+        lambda: bn.predict(x, frame.assign(**{long: "c"})),
+        lambda: bn.predict(x, {"z": [long]}),
+        lambda: bn.predict(x, frame, prob=long),  # type: ignore[arg-type]
+        lambda: bn.predict(x, frame, unseen=long),
+        lambda: bn.discretize(frame, class_var="y", method=long),
+        lambda: bn.merge_rare(frame, columns=[long + "1"]),
+        lambda: bn.stratified_folds(list("ab"), k=long),  # type: ignore[arg-type]
+        lambda: bn.cv(x, frame, folds=long),
+    ):
+        with pytest.raises((KeyError, TypeError, ValueError)) as told:
+            call()
+        assert len(str(told.value)) < 600
+
+
+class Broken:
+    def __repr__(self) -> str:
+        raise RuntimeError
+
+
+def test_what_cannot_be_written_is_told_by_its_type() -> None:
+    assert shown(Broken()) == "a value of type Broken"
+    assert shown(10**5000) == "a value of type int"
+    assert shown(pd.DataFrame({"a": range(99), "b": range(99)})) == "a b 0 0 0 1 1 1 2 2 2 3 3 3 4 4 4 .. ..."
+
+
+def test_names_that_are_none(car: pd.DataFrame) -> None:
+    for call in (
+        lambda: bn.nb(pd.NA, car),
+        lambda: bn.nb("class", car, features=[pd.NA]),
+        lambda: bn.nb("class", car, features=np.array(3)),
+        lambda: bn.discretize(car, class_var="class", columns=np.array(3)),
+        lambda: bn.merge_rare(car, columns=np.array(3)),
+    ):
+        with pytest.raises(
+            TypeError, match=r"(class_var|features|columns): expected (the name|a list of names)"
+        ):
+            call()
+
+
+def test_data_frames_of_other_libraries_are_told() -> None:
+    class DataFrame:
+        __module__ = "polars.dataframe.frame"
+
+        def to_pandas(self) -> None: ...
+
+    for call in (bn.encode, lambda d: bn.nb("y", d), bn.merge_rare, bn.discretize):
+        with pytest.raises(
+            TypeError, match=r"expected a pandas DataFrame, got DataFrame of polars; call its to_"
+        ):
+            call(DataFrame())
+    with pytest.raises(TypeError, match=r"^frame: expected"):
+        bn.encode(None)  # type: ignore[arg-type]
+
+
 def test_codes_written_in_another_way_are_told() -> None:
     frame = pd.DataFrame({"code": ["101", "102"] * 5, "y": ["u", "v"] * 5})
     x = bn.lp(bn.nb("y", frame), frame, smooth=1)
@@ -194,6 +398,7 @@ def test_codes_written_in_another_way_are_told() -> None:
     for codes, what in (
         (["101.0", None], "the same but for .0, "),
         (pd.array([101, None], "Int64"), "they are of type int here and str there"),
+        ([101.0, None], "they are of type int here and str there"),
     ):
         new = pd.DataFrame({"code": codes})
         for unseen in ("error", "missing"):
