@@ -125,7 +125,7 @@ def _hint(data: object) -> str:
 
 def _column_arrays(frame: pd.DataFrame) -> Iterator[ExtensionArray]:
     """Yield the arrays of columns: all that is done with a Series costs more than what is done here."""
-    if isinstance(frame.columns.dtype, pd.StringDtype):  # names in Arrow's memory, made text one by one
+    if _in_arrow(frame.columns):  # names that would be made text one by one
         frame = frame.copy(deep=False)
         frame.columns = pd.RangeIndex(frame.shape[1])
     for _, column in frame.items():
@@ -230,9 +230,14 @@ def _encode_column(array: ExtensionArray) -> tuple[tuple[Any, ...], NDArray[Any]
 def _as_levels(labels: pd.Index[Any]) -> tuple[Any, ...]:
     if labels.dtype == object:
         return tuple(map(plain, labels))
-    if isinstance(labels.dtype, pd.StringDtype) and labels.dtype.storage == "pyarrow":
-        return tuple(labels.array.__arrow_array__().to_pylist())  # tolist makes each text a call
+    if _in_arrow(labels):  # where tolist takes several times as long
+        return tuple(labels.array.__arrow_array__().to_pylist())
     return tuple(labels.tolist())
+
+
+def _in_arrow(labels: pd.Index[Any]) -> bool:
+    """Whether text lies in Arrow's memory, as pandas keeps it where pyarrow is installed."""
+    return isinstance(labels.dtype, pd.StringDtype) and labels.dtype.storage == "pyarrow"
 
 
 def check_columns(names: Iterable[Hashable], available: Collection[Hashable], argument: str) -> set[Hashable]:
