@@ -51,7 +51,7 @@ class BNCClassifier(ClassifierMixin, BaseEstimator):
         need a number of folds, ``{"k": 5}``.
     lp_args : dict, optional
         Further arguments of `lp`, such as ``{"wanbia": True}`` or ``{"missing": "em"}``.
-    discretize : {"mdlp", "quantile", "width"}, optional
+    discretize : {"mdlp", "quantile", "width", "mixed"}, optional
         Cut columns of numbers, integers among them, into intervals: the method of `discretize`.
         So cut points are learned from what `fit` sees, and in cross-validation from nothing else.
     bins : int, default 5
@@ -81,8 +81,9 @@ class BNCClassifier(ClassifierMixin, BaseEstimator):
     ``X`` is a DataFrame or an array. Every column holds categories: those types that `encode`
     takes, and whole numbers of type float too, because that is what OrdinalEncoder and
     KBinsDiscretizer return. Numbers with fractions are measurements, and refused unless
-    ``discretize`` is given. Then all columns of numbers are cut, codes too unless they are text or
-    categories, and those in which no cut is found are left out of ``model_``, if there are others.
+    ``discretize`` is given. Then columns of numbers are cut, but for flags and whole numbers of at most
+    ten values, which stay categories; those left with one level, as no cut is found, are left out of
+    ``model_``, if there are others.
     Missing is NaN, None or pd.NA; missing features are summed out.
 
     In ``model_``, features are called as the columns of a DataFrame if all its names are text, else

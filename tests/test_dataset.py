@@ -265,7 +265,7 @@ def test_other_numbers_of_type_float_are_told() -> None:
         ):
             bn.predict(x, pd.DataFrame({"x": [1.0, np.inf]}), unseen=unseen)
     with pytest.raises(
-        TypeError, match=r"column 'x': .*convert them with \.astype\('Int64'\) if they are codes"
+        TypeError, match=r"column 'x': .*convert them with \.astype\('Int64'\), or all with dataset\.conv"
     ):
         bn.nb("y", frame.astype({"x": float}))
 
@@ -374,6 +374,50 @@ def test_names_that_are_none(car: pd.DataFrame) -> None:
             TypeError, match=r"(class_var|features|columns): expected (the name|a list of names)"
         ):
             call()
+
+
+def test_text_in_arrows_memory_is_text() -> None:
+    """Where pyarrow is installed, pandas keeps text there; asked for, so do numbers and truth values."""
+    pa = pytest.importorskip("pyarrow")
+    plain = pd.DataFrame(
+        {
+            "text": ["b", "a", None, "b"],
+            "code": pd.array([3, None, 1, 3], "Int64"),
+            "flag": pd.array([True, False, None, True], "boolean"),
+            "y": ["u", "v", "v", "u"],
+        }
+    )
+    types = {"text": pa.string(), "code": pa.int32(), "flag": pa.bool_(), "y": pa.large_string()}
+    arrow = plain.astype({name: pd.ArrowDtype(kind) for name, kind in types.items()})
+    arrow.columns = arrow.columns.astype("string[pyarrow]")
+    for other in (arrow, arrow.astype("category"), plain.astype("category")):
+        encoded = bn.encode(other)
+        assert encoded.levels == bn.encode(plain).levels
+        assert encoded.columns == bn.encode(plain).columns
+        assert [[type(x) for x in labels] for labels in encoded.levels] == [
+            [str] * 2,
+            [int] * 2,
+            [bool] * 2,
+            [str] * 2,
+        ]
+        np.testing.assert_array_equal(encoded.codes, bn.encode(plain).codes)
+    numbers = pd.DataFrame(
+        {"x": pd.array([0.5, None, 2.0, 3.5], pd.ArrowDtype(pa.float32())), "y": plain["y"]}
+    )
+    frame, discretizer = bn.discretize(numbers, class_var="y", method="width", bins=3)
+    assert discretizer.cuts["x"] == pytest.approx((1.5, 2.5))
+    assert bn.encode(frame).codes.tolist() == [[0, -1, 1, 2], [0, 1, 1, 0]]
+    words = pd.Series(
+        pd.array(
+            pa.array(["a", "b"]).dictionary_encode(), pd.ArrowDtype(pa.dictionary(pa.int32(), pa.string()))
+        )
+    )
+    with pytest.raises(
+        TypeError, match=r"column 'x': .*convert them, for example with \.astype\('category'\)"
+    ):
+        bn.encode(words.to_frame("x"))
+    with pytest.raises(TypeError, match=r"frame: .* got Table of pyarrow; call its to_pandas\(\)"):
+        bn.encode(pa.table({"x": ["a"]}))
 
 
 def test_data_frames_of_other_libraries_are_told() -> None:

@@ -13,7 +13,6 @@ from pandas.api.extensions import ExtensionArray
 
 from ..base.arrays import Array
 from ..base.messages import listed, plain, shown, suggestion
-from .measurements import as_label
 from .schema import Dataset, Schema, code_type
 
 
@@ -181,8 +180,8 @@ _NO_LABELS = {
     ),
     "whole": (
         "whole numbers of type float (pandas makes them so where some are missing); convert them with "
-        ".astype('Int64') if they are codes, cut them into intervals with discretize(dataset, class_var=...) "
-        "if they are measurements"
+        ".astype('Int64'), or all with dataset.convert_dtypes(), if they are codes, cut them into intervals "
+        "with discretize(dataset, class_var=...) if they are measurements"
     ),
 }
 """What is said of numbers of type float in data to learn from, the worst first."""
@@ -222,8 +221,8 @@ def _encode_column(array: ExtensionArray) -> tuple[tuple[Any, ...], NDArray[Any]
         return _as_levels(array.categories), array.codes
     codes, labels = pd.factorize(pd.Series(array, dtype=array.dtype), sort=True)
     levels = _as_levels(labels)
-    if array.dtype.kind in "fO" and any(isinstance(level, float | Decimal) for level in levels):
-        levels = tuple(map(as_label, levels))
+    if array.dtype.kind in "fO":  # whole numbers are told and compared as such
+        levels = tuple(int(x) if isinstance(x, float) and x.is_integer() else x for x in levels)
     return levels, codes
 
 

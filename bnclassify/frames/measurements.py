@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from ..base.arrays import Array
-from ..base.messages import listed, plain, shown
+from ..base.messages import listed, shown
 
 # What pandas calls the values of a column of numbers.
 FLOATS = ("floating", "mixed-integer-float", "decimal")
@@ -40,17 +40,18 @@ def labels_to_keep(column: pd.Series[Any]) -> tuple[Any, ...]:
     return labels if whole or len(labels) <= 2 else ()
 
 
-def as_label(number: Any) -> Any:
+def as_label(number: Any) -> int | float:
     """Return a number as Python's own, whole ones as integers.
 
-    >>> as_label(np.float64(3)), as_label(0.5)
+    >>> from decimal import Decimal
+    >>> as_label(np.float64(3)), as_label(Decimal("0.5"))
     (3, 0.5)
     """
     try:
         whole = int(number)
-    except (OverflowError, ValueError):
-        return plain(number)
-    return whole if whole == number else plain(number)
+    except (OverflowError, ValueError):  # infinite, or none
+        return float(number)
+    return whole if whole == number else float(number)
 
 
 def as_floats(column: pd.Series[Any], argument: str) -> Array:

@@ -40,6 +40,11 @@ class Preparation(Immutable):
         -------
         pandas.DataFrame
             A copy with the same rows and columns.
+
+        Raises
+        ------
+        KeyError, TypeError, ValueError
+            As they do.
         """
         frame = as_frame(newdata)
         for step in (self.merger, self.discretizer):
