@@ -77,13 +77,17 @@ def predict(
     known = values(model)
     data = encode_new(newdata, {name: known[name] for name in model.features})
     logs = log_joint(model, data, unseen=unseen)
-    labels = pd.Index(list(classes(x)), tupleize_cols=False)
+    # Made once a model: text of few labels costs pandas as much as the prediction of many rows
+    labels = model.derived("class_labels", _class_labels)
     if prob:
-        return pd.DataFrame(
-            np.exp(log_normalize(logs)), index=data.index, columns=labels.rename(class_var(x))
-        )
-    best = pd.Categorical.from_codes(first_best(logs), dtype=pd.CategoricalDtype(labels), validate=False)
+        columns = labels.categories.rename(class_var(x))
+        return pd.DataFrame(np.exp(log_normalize(logs)), index=data.index, columns=columns)
+    best = pd.Categorical.from_codes(first_best(logs), dtype=labels, validate=False)
     return pd.Series(best, index=data.index, name=class_var(x))
+
+
+def _class_labels(x: Model) -> pd.CategoricalDtype:
+    return pd.CategoricalDtype(pd.Index(list(classes(x)), tupleize_cols=False))
 
 
 def accuracy(predicted: ArrayLike, actual: ArrayLike) -> float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Collection, Hashable, Iterable, Mapping
 from decimal import Decimal
 from typing import Any
 
@@ -122,13 +122,12 @@ def _hint(data: object) -> str:
     return "; make it pd.DataFrame(data, columns=names)"
 
 
-def _column_arrays(frame: pd.DataFrame) -> Iterator[ExtensionArray]:
-    """Yield the arrays of columns: all that is done with a Series costs more than what is done here."""
-    if _in_arrow(frame.columns):  # names that would be made text one by one
+def _column_arrays(frame: pd.DataFrame) -> list[ExtensionArray]:
+    """Return the arrays of columns: all that is done with a Series costs more than what is done here."""
+    if getattr(frame.columns.dtype, "storage", "") == "pyarrow":  # names, made text one by one
         frame = frame.copy(deep=False)
         frame.columns = pd.RangeIndex(frame.shape[1])
-    for _, column in frame.items():
-        yield column.array
+    return [column.array for _, column in frame.items()]
 
 
 def _check_categorical(
@@ -227,16 +226,11 @@ def _encode_column(array: ExtensionArray) -> tuple[tuple[Any, ...], NDArray[Any]
 
 
 def _as_levels(labels: pd.Index[Any]) -> tuple[Any, ...]:
-    if labels.dtype == object:
-        return tuple(map(plain, labels))
-    if _in_arrow(labels):  # where tolist takes several times as long
-        return tuple(labels.array.__arrow_array__().to_pylist())
-    return tuple(labels.tolist())
-
-
-def _in_arrow(labels: pd.Index[Any]) -> bool:
-    """Whether text lies in Arrow's memory, as pandas keeps it where pyarrow is installed."""
-    return isinstance(labels.dtype, pd.StringDtype) and labels.dtype.storage == "pyarrow"
+    dtype = labels.dtype
+    if isinstance(dtype, pd.StringDtype):
+        arrow = dtype.storage == "pyarrow"  # where tolist takes several times as long
+        return tuple(labels.array.__arrow_array__().to_pylist() if arrow else labels.tolist())
+    return tuple(map(plain, labels)) if dtype == object else tuple(labels.tolist())
 
 
 def check_columns(names: Iterable[Hashable], available: Collection[Hashable], argument: str) -> set[Hashable]:

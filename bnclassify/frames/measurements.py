@@ -18,6 +18,9 @@ NUMBERS = (*FLOATS, "integer")
 MOST_CODES = 10
 """Whole numbers of up to so many values are taken for codes, which stay categories."""
 
+_BEGINNING = 100
+"""Rows at the beginning of a column, which mostly tell that it holds more values than that."""
+
 _MOST_EXACT = 2.0**53
 """From here on, floats skip integers."""
 
@@ -32,6 +35,8 @@ def labels_to_keep(column: pd.Series[Any]) -> tuple[Any, ...]:
 
     Those are two numbers whatever they are, and whole numbers up to ``MOST_CODES``; else it is empty.
     """
+    if len(column.array[:_BEGINNING].unique()) > MOST_CODES + 1:  # one may be what is missing
+        return ()
     values = column.dropna().unique().tolist()
     if len(values) > MOST_CODES:
         return ()
