@@ -230,7 +230,7 @@ def _as_levels(labels: pd.Index[Any]) -> tuple[Any, ...]:
     if isinstance(dtype, pd.StringDtype):
         arrow = dtype.storage == "pyarrow"  # where tolist takes several times as long
         return tuple(labels.array.__arrow_array__().to_pylist() if arrow else labels.tolist())
-    return tuple(map(plain, labels)) if dtype == object else tuple(labels.tolist())
+    return tuple(map(plain, labels)) if dtype.kind == "O" else tuple(labels.tolist())
 
 
 def check_columns(names: Iterable[Hashable], available: Collection[Hashable], argument: str) -> set[Hashable]:

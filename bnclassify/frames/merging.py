@@ -192,7 +192,7 @@ def _is_nominal(column: pd.Series[Any]) -> bool:
 
 def _frequent(data: Dataset, column: int, min_count: int) -> tuple[Any, ...]:
     """Return the levels of a column that at least so many rows have."""
-    counts = contingency_tables(data, [(column,)])[0]
+    counts = contingency_tables(data, [(column,)])[0].tolist()
     return tuple(
         level for level, count in zip(data.levels[column], counts, strict=True) if count >= min_count
     )
