@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import pickle
-from dataclasses import astuple
 from typing import Any
 
 import numpy as np
@@ -14,6 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bnclassify as bn
+from bnclassify import Discretizer, Merger
+from bnclassify.exchange.notation import from_notation, to_notation
 from bnclassify.frames.preparation import learn_preparation
 
 from .strategies import frames
@@ -202,15 +203,15 @@ def raw() -> pd.DataFrame:
 def test_a_preparation_is_a_value_that_does_both(method: str | None, least: int | None) -> None:
     data = raw()
     frame, preparation = learn_preparation(data, "y", method=method, min_count=least)
-    again = pickle.loads(pickle.dumps(preparation))
-    assert again == preparation
-    assert hash(again) == hash(preparation)
-    assert repr(again) == repr(preparation)
-    for function in (preparation, again):
+    pickled = pickle.loads(pickle.dumps(preparation))
+    saved = from_notation(json.loads(json.dumps(to_notation(preparation, "x"))), "x")
+    for function in (preparation, pickled, saved):
+        assert function == preparation
+        assert hash(function) == hash(preparation)
+        assert repr(function) == repr(preparation)
         pd.testing.assert_frame_equal(function(data), frame)
         new = data.assign(town="elsewhere", age=20).head(9)
         pd.testing.assert_frame_equal(function(new), preparation(new))
-    assert json.loads(json.dumps(astuple(preparation))) == json.loads(json.dumps(astuple(again)))
     if method and least:
         assert preparation.merger.columns == ("town",)
         assert preparation.discretizer.columns == ("age", "rooms", "size")
@@ -222,6 +223,15 @@ def test_a_preparation_is_a_value_that_does_both(method: str | None, least: int 
             == bn.predict(model, preparation(row).iloc[[0]]).tolist()
         )
         assert preparation(row)["town"].tolist() == ["other"]
+
+
+def test_values_of_damaged_files_are_refused() -> None:
+    with pytest.raises(ValueError, match="Merger: expected the levels of each column"):
+        Merger(10, "other", ("a", "b"), (("x",),))
+    with pytest.raises(ValueError, match="Discretizer: expected points, and labels if any, of each column"):
+        Discretizer("width", ("a", "b"), ((0.5,), ()), ((),))
+    with pytest.raises(ValueError, match="Discretizer: expected cut points in ascending order"):
+        Discretizer("width", ("a",), ((0.5, 0.25),))
 
 
 def test_rare_codes_are_merged_and_numbers_that_are_cut_are_not() -> None:

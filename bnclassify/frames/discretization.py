@@ -57,6 +57,13 @@ class Discretizer(Immutable):
     points: tuple[tuple[float, ...], ...]
     labels: tuple[tuple[Any, ...], ...] = ()
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not len(self.columns) == len(self.points) == len(self.labels or self.points):
+            raise ValueError("Discretizer: expected points, and labels if any, of each column")
+        if any(list(points) != sorted(set(points)) for points in self.points):
+            raise ValueError("Discretizer: expected cut points in ascending order")
+
     @property
     def cuts(self) -> dict[Hashable, tuple[float, ...]]:
         """The cut points by column; columns that stay categories are not among them."""

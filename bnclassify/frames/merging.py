@@ -11,6 +11,7 @@ import pandas as pd
 from ..base.checks import check_whole
 from ..base.immutable import Immutable
 from ..base.messages import shown
+from ..base.records import record
 from .counting import contingency_tables
 from .encoding import check_columns, check_frame, check_names, encode_columns
 from .matching import recode
@@ -19,6 +20,7 @@ from .reading import Row, as_frame
 from .schema import Dataset
 
 
+@record
 @dataclass(frozen=True, repr=False)
 class Merger(Immutable):
     """The levels of columns that are kept, and the function that merges all others. Made by `merge_rare`.
@@ -40,6 +42,11 @@ class Merger(Immutable):
     label: Hashable
     columns: tuple[Hashable, ...]
     levels: tuple[tuple[Any, ...], ...]
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if len(self.columns) != len(self.levels):
+            raise ValueError("Merger: expected the levels of each column")
 
     @property
     def kept(self) -> dict[Hashable, tuple[Any, ...]]:

@@ -8,11 +8,13 @@ from dataclasses import dataclass
 import pandas as pd
 
 from ..base.immutable import Immutable
+from ..base.records import record
 from .discretization import Discretizer, columns_of_numbers, discretize
 from .merging import Merger, columns_to_merge, merge_rare
 from .reading import Row, as_frame
 
 
+@record
 @dataclass(frozen=True, repr=False)
 class Preparation(Immutable):
     """A function that turns raw data into the categories that a model knows. Made by `learn_preparation`.
