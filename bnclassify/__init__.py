@@ -5,7 +5,7 @@ A data frame goes in at the top. Each package hands on to those below it, and im
     base        immutable values, checks and messages, arrays, graphs, randomness
     frames      data frames become codes, numbers intervals, codes counts     encode discretize ...
     model       the values that learners return, and questions to them        BNC families cpt is_nb ...
-    inference   the log joint probability of rows and classes
+    inference   the log joint probability of rows and classes, and metrics of it
     parameters  from structure and data to probability tables                 lp min_testing_depths
     structure   learners of structure, from counts or by search               nb tan_cl aode tan_hc kdb ...
     learning    structure and parameters in one call, and again               bnc
@@ -28,8 +28,9 @@ keyword. ``help(verb)`` has the formula, the errors, the source and an example o
 from importlib.metadata import version
 from typing import Any
 
+from .evaluation.agreement import accuracy, confusion
 from .evaluation.explanation import explain
-from .evaluation.prediction import accuracy, predict
+from .evaluation.prediction import predict
 from .evaluation.scores import AIC, BIC, cloglik, cmi, loglik
 from .evaluation.validation import cv
 from .examples.loading import load_car, load_voting
@@ -84,6 +85,7 @@ __all__ = [
     "classes",
     "cloglik",
     "cmi",
+    "confusion",
     "cpt",
     "cv",
     "discretize",
