@@ -5,11 +5,11 @@ A data frame goes in at the top. Each package hands on to those below it, and im
     base        immutable values, checks and messages, arrays, graphs, randomness
     frames      data frames become codes, numbers intervals, codes counts     encode discretize ...
     model       the values that learners return, and questions to them        BNC families cpt is_nb ...
-    inference   the log joint probability of rows and classes
+    inference   the log joint probability of rows and classes, and metrics of it
     parameters  from structure and data to probability tables                 lp min_testing_depths
     structure   learners of structure, from counts or by search               nb tan_cl aode tan_hc kdb ...
     learning    structure and parameters in one call, and again               bnc
-    evaluation  prediction, scores, cross-validation, explanation             predict cv loglik explain ...
+    evaluation  prediction, cross-validation, comparison, explanation         predict cv compare explain ...
     plotting    pictures: networks, charts                                    plot plot_cpt plot_cv ...
     exchange    files of models, objects and files of other libraries         save load write_bif to_pgmpy ...
     examples    data to try all this on                                       load_car load_voting
@@ -28,10 +28,13 @@ keyword. ``help(verb)`` has the formula, the errors, the source and an example o
 from importlib.metadata import version
 from typing import Any
 
+from .evaluation.agreement import accuracy, confusion
 from .evaluation.explanation import explain
-from .evaluation.prediction import accuracy, predict
+from .evaluation.pairs import compare
+from .evaluation.prediction import predict
+from .evaluation.ranking import compare_ranks
 from .evaluation.scores import AIC, BIC, cloglik, cmi, loglik
-from .evaluation.validation import cv
+from .evaluation.validation import cv, cv_predict
 from .examples.loading import load_car, load_voting
 from .exchange.bif import read_bif, write_bif
 from .exchange.libraries import to_networkx, to_pgmpy, to_pyagrum
@@ -65,6 +68,7 @@ from .parameters.estimation import lp
 from .parameters.trees import min_testing_depths
 from .plotting.charts import plot_cpt, plot_cv, plot_explanation, plot_scores, plot_weights
 from .plotting.networks import plot
+from .plotting.verdicts import plot_calibration, plot_confusion, plot_ranks
 from .structure.fixed import anb, aode, from_modelstring, nb
 from .structure.search.learners import bsej, fssj, kdb, tan_hc, tan_hcsp
 from .structure.trees import tan_cl
@@ -88,8 +92,12 @@ __all__ = [
     "classes",
     "cloglik",
     "cmi",
+    "compare",
+    "compare_ranks",
+    "confusion",
     "cpt",
     "cv",
+    "cv_predict",
     "discretize",
     "em_objectives",
     "encode",
@@ -122,9 +130,12 @@ __all__ = [
     "nparams",
     "params",
     "plot",
+    "plot_calibration",
+    "plot_confusion",
     "plot_cpt",
     "plot_cv",
     "plot_explanation",
+    "plot_ranks",
     "plot_scores",
     "plot_weights",
     "predict",

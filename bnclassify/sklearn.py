@@ -12,14 +12,12 @@ from numpy.typing import ArrayLike, NDArray
 from .base.arrays import Array, log_normalize
 from .base.messages import listed, warn
 from .base.randomness import Seed
-from .evaluation.prediction import predict
+from .evaluation.decisions import check_costs, check_prior
+from .evaluation.prediction import predict, weigh_classes
 from .frames.cutting import METHODS
 from .frames.discretization import discretize
-from .frames.encoding import encode_columns
-from .inference.joint import log_joint
 from .learning.calls import bnc, check_arguments, find_learner, parameters_of
 from .model.kinds import Model
-from .model.questions import features
 from .parameters.estimation import lp
 
 try:
@@ -59,6 +57,12 @@ class BNCClassifier(ClassifierMixin, BaseEstimator):
     handle_unknown : {"error", "missing"}, default "error"
         What to do when predicting about a value that `fit` did not see: raise, or take it as
         missing. The categories of a column of type category count as seen.
+    prior : dict or Series, optional
+        The probability of each class where new rows come from, if it is another than in `fit`.
+    costs : DataFrame, optional
+        What it costs to predict a class of a row of another, ``costs.loc[actual, predicted]``: the
+        label of least expected cost is predicted; probabilities stay as they are. Both are as in
+        `bnclassify.predict`.
     random_state : int, numpy.random.Generator or numpy.random.RandomState, optional
         Seed of what the learner and `lp` draw at random: their ``rng``.
 
@@ -131,6 +135,8 @@ class BNCClassifier(ClassifierMixin, BaseEstimator):
         discretize: str | None = None,
         bins: int = 5,
         handle_unknown: str = "error",
+        prior: Mapping[Any, float] | pd.Series[Any] | None = None,
+        costs: pd.DataFrame | None = None,
         random_state: Seed | np.random.RandomState = None,
     ) -> None:
         self.learner = learner
@@ -140,6 +146,8 @@ class BNCClassifier(ClassifierMixin, BaseEstimator):
         self.discretize = discretize
         self.bins = bins
         self.handle_unknown = handle_unknown
+        self.prior = prior
+        self.costs = costs
         self.random_state = random_state
 
     def fit(self, X: pd.DataFrame | ArrayLike, y: ArrayLike) -> Self:  # noqa: N803
@@ -189,7 +197,8 @@ class BNCClassifier(ClassifierMixin, BaseEstimator):
             If columns are not those of `fit`, or a value was not seen and ``handle_unknown`` is "error".
         """
         check_is_fitted(self, "model_")
-        labels = predict(self.model_, self._frame(X), unseen=self.handle_unknown)
+        frame, unseen = self._frame(X), self.handle_unknown
+        labels = predict(self.model_, frame, unseen=unseen, prior=self.prior, costs=self.costs)
         return self.classes_[labels.cat.codes]
 
     def predict_proba(self, X: pd.DataFrame | ArrayLike) -> Array:  # noqa: N803
@@ -211,7 +220,8 @@ class BNCClassifier(ClassifierMixin, BaseEstimator):
             As `predict`.
         """
         check_is_fitted(self, "model_")
-        return predict(self.model_, self._frame(X), prob=True, unseen=self.handle_unknown).to_numpy()
+        frame, unseen = self._frame(X), self.handle_unknown
+        return predict(self.model_, frame, prob=True, unseen=unseen, prior=self.prior).to_numpy()
 
     def predict_log_proba(self, X: pd.DataFrame | ArrayLike) -> Array:  # noqa: N803
         """Predict the logs of the posterior probabilities, exact where those are too small for a float.
@@ -232,8 +242,8 @@ class BNCClassifier(ClassifierMixin, BaseEstimator):
             As `predict`.
         """
         check_is_fitted(self, "model_")
-        data = encode_columns(self._frame(X), features(self.model_))
-        return log_normalize(log_joint(self.model_, data, unseen=self.handle_unknown))
+        frame, unseen = self._frame(X), self.handle_unknown
+        return log_normalize(weigh_classes(self.model_, frame, unseen=unseen, prior=self.prior)[0])
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -242,8 +252,8 @@ class BNCClassifier(ClassifierMixin, BaseEstimator):
         tags.input_tags.allow_nan = True
         return tags
 
-    def _learn(self, X: pd.DataFrame | ArrayLike, y: ArrayLike) -> None:  # noqa: N803
-        """Set what `fit` learns."""
+    def _find_learner(self) -> Callable[..., Model]:
+        """Return the learner, if it and `lp` take the arguments for them; else raise."""
         learner = find_learner(self.learner, "learner")
         for name in ("dag_args", "lp_args"):
             if not isinstance(getattr(self, name), Mapping | None):
@@ -256,11 +266,20 @@ class BNCClassifier(ClassifierMixin, BaseEstimator):
             )
         check_arguments(learner, self.dag_args or {}, "dag_args", given=("class_var", "dataset"))
         check_arguments(lp, self.lp_args or {}, "lp_args", given=("x", "dataset", "smooth"))
+        return learner
+
+    def _learn(self, X: pd.DataFrame | ArrayLike, y: ArrayLike) -> None:  # noqa: N803
+        """Set what `fit` learns."""
+        learner = self._find_learner()
         labels = validate_data(self, y=_as_labels(y))
         check_classification_targets(labels)
         frame = self._frame(X, reset=True)
         check_consistent_length(frame, labels)
         classes, codes = np.unique(labels, return_inverse=True)
+        if self.prior is not None:
+            check_prior(self.prior, classes.tolist())
+        if self.costs is not None:
+            check_costs(self.costs, classes.tolist())
         if isinstance(X, pd.DataFrame) and isinstance(y, pd.Series) and y.name in X and y.equals(X[y.name]):
             warn(f"X: its column {y.name!r} is y itself, so nothing else will be learned; leave it out of X")
         target = _class_name(getattr(y, "name", None), frame.columns)

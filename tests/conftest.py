@@ -25,7 +25,11 @@ PACKAGE = Path(__file__).parents[1] / "bnclassify"
 os.environ.setdefault("MPLBACKEND", "agg")  # no display
 
 # Examples that need libraries which may not be installed.
-_MODULES = {"plotting/charts.py": "matplotlib", "sklearn.py": "sklearn"}
+_MODULES = {
+    "plotting/charts.py": "matplotlib",
+    "plotting/verdicts.py": "matplotlib",
+    "sklearn.py": "sklearn",
+}
 _FUNCTIONS = {f"bnclassify.exchange.libraries.to_{name}": name for name in ("networkx", "pgmpy", "pyagrum")}
 
 

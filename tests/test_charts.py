@@ -12,7 +12,8 @@ import pandas as pd
 import pytest
 
 import bnclassify as bn
-from bnclassify.plotting.charts import _text
+from bnclassify.inference.metrics import METRICS
+from bnclassify.plotting.canvas import broken
 from bnclassify.plotting.marks import BLUE, ORANGE
 
 from .benchmarks.data import tree_augmented
@@ -218,30 +219,160 @@ def test_cv_shows_folds_and_means() -> None:
         assert (np.diff(ax.transData.transform(line.get_xydata())[:, 1]) < 0).all()
     assert {f"{mean:.3f}" for mean in table.mean()} <= {text.get_text() for text in ax.texts}
     check_readable(bn.plot_cv(table.iloc[:1, :1]))
-    with pytest.raises(
-        TypeError, match=r"accuracies: expected what cv\(..., mean=False\) returns, got Series"
-    ):
+    with pytest.raises(TypeError, match=r"results: expected what cv\(..., mean=False\) returns, got Series"):
         bn.plot_cv(table.mean())
     for wrong in (table.iloc[:0], table.astype(str)):
-        with pytest.raises(TypeError, match="accuracies: expected numbers"):
+        with pytest.raises(TypeError, match="results: expected numbers"):
             bn.plot_cv(wrong)
+
+
+@pytest.fixture(scope="module")
+def judged(car: pd.DataFrame) -> pd.DataFrame:
+    models = {
+        "nb": bn.lp(bn.nb("class", car), car, smooth=1),
+        "a model with quite a long name": bn.lp(bn.aode("class", car), car, smooth=1),
+    }
+    return bn.cv(models, car, k=4, metric=["accuracy", "log_loss"], mean=False, rng=0)
+
+
+@pytest.mark.parametrize(
+    ("metric", "label"),
+    [("accuracy", "accuracy in the fold"), ("log_loss", "log loss in the fold, less is better")],
+)
+def test_cv_shows_what_the_largest_class_alone_scores(judged: pd.DataFrame, metric: str, label: str) -> None:
+    alone = judged.attrs["cv"]["baselines"][metric]
+    narrow = plt.subplots(figsize=(3.5, 3), layout="constrained")[1]
+    short = judged.rename(columns={"a model with quite a long name": "aode"})
+    for ax, results in ((None, judged), (narrow, short)):
+        drawn = bn.plot_cv(results, metric=metric, ax=ax)
+        check_readable(drawn)
+        assert drawn.get_xlabel() == label
+        assert drawn.lines[-1].get_xdata() == [alone, alone]
+        assert drawn.get_legend().get_texts()[-1].get_text() == "largest class alone"
+    assert bn.plot_cv(judged.xs(metric, axis=1, level=1)).get_xlabel() == "figure in the fold"
+    with pytest.raises(ValueError, match="metric: results have several, say which is meant"):
+        bn.plot_cv(judged)
+
+
+def test_confusion_shows_every_count(car: pd.DataFrame) -> None:
+    frame = long_names(car)
+    target = frame.columns[-1]
+    labels = bn.predict(bn.lp(bn.nb(target, frame), frame, smooth=1), frame)
+    counts = bn.confusion(labels, frame[target])
+    narrow = plt.subplots(figsize=(3.4, 3), layout="constrained")[1]
+    short = counts.set_axis(list("abcd"), axis=0).set_axis(list("abcd"), axis=1)
+    for ax, table in ((None, counts), (narrow, short)):
+        drawn = bn.plot_confusion(table, ax=ax)
+        check_readable(drawn)
+        assert [text.get_text() for text in drawn.texts] == [f"{n:,}" for n in counts.to_numpy().ravel()]
+        shares = np.asarray(drawn.images[0].get_array())
+        assert np.allclose(shares, counts.div(counts.sum(axis=1), axis=0))
+        assert (drawn.get_ylabel(), drawn.get_xlabel()) == ("actual", "predicted")
+    empty = bn.plot_confusion(pd.DataFrame([[0, 0], [1, 2]], list("ab"), list("ab")))
+    assert np.allclose(empty.images[0].get_array(), [[0, 0], [1 / 3, 2 / 3]])
+    with pytest.raises(TypeError, match="counts: expected what confusion"):
+        bn.plot_confusion(counts.to_numpy())
+    with pytest.raises(ValueError, match="counts: expected the same classes down and across"):
+        bn.plot_confusion(counts.iloc[:3])
+    with pytest.raises(TypeError, match="counts: expected numbers of rows, 0 or more"):
+        bn.plot_confusion(-counts)
+
+
+def test_calibration_shows_what_came_true() -> None:
+    said = np.array([0.05] * 20 + [0.55] * 10 + [0.95] * 20)
+    actual = pd.Series(["yes"] + ["no"] * 19 + ["yes"] * 8 + ["no"] * 2 + ["yes"] * 20)
+    posteriors = pd.DataFrame({"no": 1 - said, "yes": said})
+    narrow = plt.subplots(figsize=(2.8, 2.6), layout="constrained")[1]
+    for ax in (None, narrow):
+        drawn = bn.plot_calibration(posteriors, actual, target="yes", ax=ax)
+        check_readable(drawn)
+        assert np.allclose(drawn.collections[1].get_offsets(), [[0.05, 1 / 20], [0.55, 0.8], [0.95, 1]])
+    low, high = drawn.collections[0].get_segments()[1][:, 1]
+    assert [low, high] == pytest.approx([0.4901625, 0.9433178], abs=1e-6)  # Wilson's interval of 8 of 10
+    assert drawn.get_xlabel() == "probability given to yes"
+    rarer = bn.plot_calibration(posteriors, actual)
+    assert rarer.get_xlabel() == "probability given to no"
+    assert np.allclose(rarer.collections[1].get_offsets(), [[0.05, 0], [0.45, 0.2], [0.95, 19 / 20]])
+    two = bn.plot_calibration(posteriors, actual.to_numpy(), bins=2)
+    assert np.allclose(two.collections[1].get_offsets(), [[11 / 60, 2 / 30], [0.95, 19 / 20]])
+
+
+def test_calibration_of_several_classes_is_that_of_the_likeliest(car: pd.DataFrame) -> None:
+    x = bn.lp(bn.nb("class", car), car, smooth=1)
+    posteriors = bn.predict(x, car, prob=True)
+    drawn = bn.plot_calibration(posteriors, car["class"], bins=15)
+    check_readable(drawn)
+    assert drawn.get_xlabel() == "probability given to the likeliest class"
+    said, was = np.asarray(drawn.collections[1].get_offsets()).T
+    top = posteriors.max(axis=1)
+    rows = np.histogram(np.ceil(top * 15 - 1e-12), np.arange(0.5, 16))[0]
+    error = np.average(np.abs(said - was), weights=rows[rows > 0])
+    codes = car["class"].cat.codes.to_numpy()
+    assert error == pytest.approx(METRICS["calibration_error"].measure(np.log(posteriors.to_numpy()), codes))
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "message"),
+    [
+        ({"posteriors": [0.5]}, TypeError, "posteriors: expected a DataFrame with a column a class"),
+        ({"actual": ["a"]}, ValueError, "posteriors, actual: expected as many classes as rows.*1 and 2"),
+        ({"actual": ["a", "c"]}, ValueError, "actual: expected classes among the columns.*got 'c'"),
+        ({"actual": ["a", None]}, ValueError, "actual: expected classes among the columns"),
+        ({"actual": pd.Series(["a", "b"], [1, 2])}, ValueError, "posteriors, actual: their indexes differ"),
+        ({"posteriors": pd.DataFrame({"a": [1, 2], "b": [0, 0]})}, ValueError, "which sum to 1"),
+        ({"target": "c"}, ValueError, "target: 'c' is not a class; there is 'a', 'b'"),
+        ({"bins": 0}, ValueError, "bins: expected a whole number, at least 1, got 0"),
+    ],
+)
+def test_what_calibration_refuses(change: dict[str, Any], error: type[Exception], message: str) -> None:
+    usual = {"posteriors": pd.DataFrame({"a": [0.5, 1], "b": [0.5, 0]}), "actual": ["a", "a"]}
+    options = usual | change
+    with pytest.raises(error, match=message):
+        bn.plot_calibration(options.pop("posteriors"), options.pop("actual"), **options)
+
+
+@pytest.mark.parametrize("size", [None, (3.4, 3.4)])
+def test_ranks_show_models_groups_and_the_critical_difference(size: Any) -> None:
+    names = ["nb", "$x$", "_k", "tan", "a long name"]
+    table = pd.DataFrame(np.tile([5.0, 4, 3, 2, 1], (9, 1)), columns=names)
+    comparison = bn.compare_ranks(table)  # critical difference 2.03: three in a row belong together
+    ax = None if size is None else plt.subplots(figsize=size, layout="constrained")[1]
+    drawn = bn.plot_ranks(comparison, ax=ax)
+    check_readable(drawn)
+    written = [text.get_text() for text in drawn.texts]
+    assert written[:5] == ["nb  1.00", r"\$x\$  2.00", "_k  3.00", "tan  4.00", "a long name  5.00"]
+    assert written[5] == f"critical difference {comparison.critical_difference:.2f} at 0.05"
+    thick = [line.get_xdata() for line in drawn.lines if line.get_linewidth() == 4]
+    assert [np.round(ends).tolist() for ends in thick] == [[1, 3], [2, 4], [3, 5]]
+    assert np.diff(drawn.lines[-1].get_xdata()) == pytest.approx(comparison.critical_difference)
+    with pytest.raises(TypeError, match=r"comparison: expected what compare_ranks.* returns, got DataFrame"):
+        bn.plot_ranks(table)
+
+
+def test_ranks_that_differ_have_no_bar() -> None:
+    table = pd.DataFrame(np.tile([2.0, 1.0], (9, 1)), columns=["a", "b"])
+    drawn = bn.plot_ranks(bn.compare_ranks(table))
+    check_readable(drawn)
+    assert not [line for line in drawn.lines if line.get_linewidth() == 4]
+    same = bn.plot_ranks(bn.compare_ranks(table.assign(b=table["a"])))
+    assert len([line for line in same.lines if line.get_linewidth() == 4]) == 1
 
 
 def test_dollars_are_no_mathematics(car: pd.DataFrame) -> None:
     for label in ("$x^2$", r"\$5", r"a$b$c$", "100$", "$"):
         ax = plt.subplots()[1]
-        text = ax.text(0, 0, _text(label))
+        text = ax.text(0, 0, broken(label))
         plain, mathematics = text._preprocess_math(text.get_text())
         assert (plain, mathematics) == (label, False)
 
 
 def test_labels_are_broken_between_words() -> None:
     assert (
-        _text("export_administration_act_south_africa = n") == "export_administration_act_south_\nafrica = n"
+        broken("export_administration_act_south_africa = n") == "export_administration_act_south_\nafrica = n"
     )
-    assert _text("a" * 50, 20) == "\n".join(["a" * 20, "a" * 20, "a" * 10])
-    assert _text("word " * 50, 20).endswith("…")
-    assert _text("") == ""
+    assert broken("a" * 50, 20) == "\n".join(["a" * 20, "a" * 20, "a" * 10])
+    assert broken("word " * 50, 20).endswith("…")
+    assert broken("") == ""
 
 
 def test_drawing_into_given_axes(car: pd.DataFrame) -> None:

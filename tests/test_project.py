@@ -121,7 +121,11 @@ def test_signatures_follow_one_law(name: str) -> None:
             ["predicted"],
             ["frame"],
             ["y"],
-            ["accuracies"],
+            ["results"],
+            ["table"],
+            ["counts"],
+            ["comparison"],
+            ["posteriors"],
         )
         assert positional[1:] in (
             [],

@@ -554,3 +554,30 @@ def test_without_scikit_learn_the_extra_is_named() -> None:
     assert result.stderr.splitlines()[-1] == (
         "ImportError: bnclassify.sklearn needs scikit-learn 1.6 or later: pip install 'pybnclassify[sklearn]'"
     )
+
+
+def test_prior_and_costs_are_those_of_predict(X: pd.DataFrame, y: pd.Series[Any]) -> None:
+    names = sorted(y.unique())
+    prior = dict.fromkeys(names, 0.25)
+    costs = pd.DataFrame(1 - np.eye(4), index=names, columns=names)
+    costs.loc["unacc"] *= 9
+    clf = BNCClassifier("nb", prior=prior, costs=costs).fit(X, y)
+    labels = bn.predict(clf.model_, X, prior=prior, costs=costs)
+    assert clf.predict(X).tolist() == labels.tolist()
+    posteriors = bn.predict(clf.model_, X, prob=True, prior=prior)
+    np.testing.assert_allclose(clf.predict_proba(X), posteriors)
+    np.testing.assert_allclose(np.exp(clf.predict_log_proba(X)), posteriors)
+    plain = BNCClassifier("nb").fit(X, y)
+    assert (plain.predict(X) != clf.predict(X)).any()
+    tried = [BNCClassifier("nb", costs=table) for table in (None, costs, costs.T)]
+    assert len({cross_val_score(one, X, y, cv=3).mean() for one in tried}) == 3
+    again = clone(clf)
+    assert again.costs.equals(costs)
+    assert again.fit(X, y).predict(X).tolist() == labels.tolist()
+
+
+def test_prior_and_costs_are_checked_when_fitted(X: pd.DataFrame, y: pd.Series[Any]) -> None:
+    with pytest.raises(ValueError, match=r"prior: its names must be the classes.*lacking 'acc'"):
+        BNCClassifier("nb", prior={"unacc": 1.0}).fit(X, y)
+    with pytest.raises(TypeError, match="costs: expected a DataFrame"):
+        BNCClassifier("nb", costs=np.eye(4)).fit(X, y)

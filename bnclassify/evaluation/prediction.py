@@ -1,25 +1,33 @@
-"""Views of the log joint: class labels, posteriors, and the share of labels that are right."""
+"""Views of the log joint: class labels and posteriors, under another prior or costs if asked."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike
 
-from ..base.arrays import first_best, log_normalize
+from ..base.arrays import Array, first_best
 from ..base.checks import check_flag
 from ..frames.matching import check_unseen
 from ..frames.reading import Row, encode_new
 from ..frames.schema import Dataset
 from ..inference.joint import log_joint
+from ..inference.outcomes import Labelling
+from ..inference.shares import class_shares
 from ..model.kinds import Model, check_fitted
 from ..model.questions import class_var, classes, values
+from .decisions import check_costs, check_prior, exchange_prior, least_costly
 
 
 def predict(
-    x: Model, newdata: pd.DataFrame | Dataset | Row, *, prob: bool = False, unseen: str = "error"
+    x: Model,
+    newdata: pd.DataFrame | Dataset | Row,
+    *,
+    prob: bool = False,
+    unseen: str = "error",
+    prior: Mapping[Any, float] | pd.Series[Any] | None = None,
+    costs: pd.DataFrame | None = None,
 ) -> pd.Series[Any] | pd.DataFrame:
     """Predict the class of each row, or its posterior probabilities.
 
@@ -38,6 +46,12 @@ def predict(
         What to do about a value that was not among the levels in training: raise, or take it
         as missing. A column that is written in another way, as numbers where the levels are text or
         intervals, raises in either case.
+    prior : dict or pandas.Series, optional
+        The probability of each class where ``newdata`` comes from, if it is another than where the model
+        was learned. All classes are in it, and it sums to 1.
+    costs : pandas.DataFrame, optional
+        What it costs to predict a class, across, of a row that is of a class, down:
+        ``costs.loc[actual, predicted]``. Then the label is the one of least expected cost.
 
     Returns
     -------
@@ -53,14 +67,28 @@ def predict(
     KeyError
         If a feature is not a column of ``newdata``.
     TypeError
-        If ``x`` is no model, ``newdata`` no data frame or row, a column holds no categories, or ``prob``
-        is neither True nor False.
+        If ``x`` is no model, ``newdata`` no data frame or row, a column holds no categories, ``prob`` is
+        neither True nor False, or ``prior`` or ``costs`` are of another type.
     ValueError
-        If a value was not among the levels in training and ``unseen`` is "error", or the model
-        has no parameters.
+        If a value was not among the levels in training and ``unseen`` is "error", the model has no
+        parameters, ``prior`` or ``costs`` do not fit its classes, or ``costs`` are given with ``prob=True``:
+        they change labels, not probabilities.
+
+    Notes
+    -----
+    With Q the new prior and P what the model learned, Q(c | row) ∝ P(c | row) · Q(c) / P(c): what the
+    features tell of a class stays, how common it is does not. The expected cost of label k is
+    Σ_c P(c | row) costs(c, k).
+
+    References
+    ----------
+    .. [1] Elkan, C. (2001). The foundations of cost-sensitive learning. IJCAI 2001.
+    .. [2] Saerens, M., Latinne, P., Decaestecker, C. (2002). Adjusting the outputs of a classifier to
+       new a priori probabilities: a simple procedure. Neural Computation 14.
 
     Examples
     --------
+    >>> import pandas as pd
     >>> from bnclassify import load_car, lp, nb, predict
     >>> car = load_car()
     >>> model = lp(nb("class", car), car, smooth=1)
@@ -70,79 +98,50 @@ def predict(
     class  unacc    acc   good  vgood
     1726   0.217  0.316  0.452  0.014
     1727   0.093  0.198  0.194  0.514
+
+    Where good cars are as common as others:
+
+    >>> even = {"unacc": 0.25, "acc": 0.25, "good": 0.25, "vgood": 0.25}
+    >>> predict(model, car.tail(2), prob=True, prior=even).round(3)
+    class  unacc    acc   good  vgood
+    1726   0.023  0.107  0.842  0.028
+    1727   0.007  0.046  0.249  0.698
+
+    Where it is ten times worse to take an unacceptable car for a better one:
+
+    >>> names = ["unacc", "acc", "good", "vgood"]
+    >>> costs = pd.DataFrame([[0, 10, 10, 10], [1, 0, 1, 1], [1, 1, 0, 1], [1, 1, 1, 0]], names, names)
+    >>> predict(model, car.tail(2), costs=costs).tolist()
+    ['unacc', 'unacc']
     """
     model = check_fitted(x)
     check_flag("prob", prob)
-    check_unseen(unseen)
-    known = values(model)
-    data = encode_new(newdata, {name: known[name] for name in model.features})
-    logs = log_joint(model, data, unseen=unseen)
-    # Made once a model: text of few labels costs pandas as much as the prediction of many rows
-    labels = model.derived("class_labels", _class_labels)
+    if prob and costs is not None:
+        raise ValueError("costs: they decide which label to give, not how probable it is; prob must be False")
+    names = classes(model)
+    weighed = None if costs is None else check_costs(costs, names)
+    logs, index = weigh_classes(model, newdata, unseen=unseen, prior=prior)
+    labelling = Labelling(names, class_var(model), index, model.derived("class_labels", _class_labels))
     if prob:
-        columns = labels.categories.rename(class_var(x))
-        return pd.DataFrame(np.exp(log_normalize(logs)), index=data.index, columns=columns)
-    best = pd.Categorical.from_codes(first_best(logs), dtype=labels, validate=False)
-    return pd.Series(best, index=data.index, name=class_var(x))
+        return labelling.posteriors(logs)
+    return labelling.labels(first_best(logs) if weighed is None else least_costly(logs, weighed))
+
+
+def weigh_classes(
+    x: Model, newdata: pd.DataFrame | Dataset | Row, *, unseen: str = "error", prior: object = None
+) -> tuple[Array, pd.Index[Any]]:
+    """Return logs that are posteriors once normalised, (rows, classes), and the index of the rows."""
+    check_unseen(unseen)
+    names = classes(x)
+    wanted = None if prior is None else check_prior(prior, names)
+    known = values(x)
+    data = encode_new(newdata, {name: known[name] for name in x.features})
+    logs = log_joint(x, data, unseen=unseen)
+    if wanted is not None:
+        logs = exchange_prior(logs, class_shares(x), wanted, names)
+    return logs, data.index
 
 
 def _class_labels(x: Model) -> pd.CategoricalDtype:
+    """Return the classes as pandas has them, made once a model: that costs as much as many rows do."""
     return pd.CategoricalDtype(pd.Index(list(classes(x)), tupleize_cols=False))
-
-
-def accuracy(predicted: ArrayLike, actual: ArrayLike) -> float:
-    """Return the share of labels that are right.
-
-    Parameters
-    ----------
-    predicted, actual : (n,) array-like
-        Labels, compared one by one in order.
-
-    Returns
-    -------
-    float
-        Between 0 and 1.
-
-    Raises
-    ------
-    ValueError
-        If the lengths differ, there are no labels, an actual label is missing, two Series
-        have different indexes, or labels of different types can never be equal.
-
-    Examples
-    --------
-    >>> from bnclassify import accuracy, load_car, lp, nb, predict
-    >>> car = load_car()
-    >>> accuracy(predict(lp(nb("class", car), car, smooth=1), car), car["class"])
-    0.8709490740740741
-    """
-    if isinstance(predicted, Model) or isinstance(actual, pd.DataFrame):
-        raise TypeError(
-            "predicted, actual: expected labels; write accuracy(predict(x, df), df[class_var(x)])"
-        )
-    if (
-        isinstance(predicted, pd.Series)
-        and isinstance(actual, pd.Series)
-        and not predicted.index.equals(actual.index)
-    ):
-        raise ValueError(
-            "predicted, actual: the indexes of the two Series differ; align them, or pass .to_numpy()"
-        )
-    guesses, truth = (np.asarray(labels, dtype=object) for labels in (predicted, actual))
-    if guesses.ndim != 1 or guesses.shape != truth.shape:
-        raise ValueError(
-            "predicted, actual: expected as many labels in both, "
-            f"got shapes {guesses.shape} and {truth.shape}"
-        )
-    if not len(truth):
-        raise ValueError("predicted, actual: no labels to compare")
-    if pd.isna(truth).any():
-        raise ValueError("actual: labels are missing; compare the rows that have one")
-    types = [{type(label) for label in labels if not pd.isna(label)} for labels in (guesses, truth)]
-    if types[0].isdisjoint(types[1]) and not set(truth) & {g for g in guesses if not pd.isna(g)}:
-        kinds = [" and ".join(sorted(t.__name__ for t in some)) or "nothing" for some in types]
-        raise ValueError(
-            f"predicted, actual: labels of type {kinds[0]} and {kinds[1]} are never equal; "
-            "convert one, for example with .astype(str)"
-        )
-    return float(np.mean([not pd.isna(g) and g == t for g, t in zip(guesses, truth, strict=True)]))

@@ -1,26 +1,32 @@
-"""Cross-validated accuracy of models that are learned again in each fold."""
+"""Cross-validation of models that are learned again in each fold: how good they are, and what they say."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeAlias
 
 import numpy as np
 import pandas as pd
 from tqdm.auto import tqdm
 
-from ..base.messages import listed
-from ..base.randomness import Seed, check_rng
+from ..base.arrays import Array, first_best
+from ..base.checks import check_flag, check_whole
+from ..base.messages import listed, warn
+from ..base.randomness import Seed
 from ..frames.encoding import check_columns, check_levels, encode_columns
-from ..frames.folding import Folds, Rows, draw_folds, fold_rows
+from ..frames.folding import Folds
 from ..frames.matching import scoring_classes
-from ..frames.schema import Dataset, take_columns, take_rows
-from ..frames.training import TrainingData
-from ..inference.joint import log_joint
-from ..inference.metrics import ACCURACY
-from ..learning.repetition import check_recipe, columns_needed, relearn
+from ..frames.schema import Dataset, take_columns
+from ..inference.metrics import AnyMetric, find_metric
+from ..inference.outcomes import Labelling
+from ..learning.repetition import check_recipe, columns_needed
 from ..model.kinds import Model, of_estimator
-from ..model.questions import class_var, classes
+from ..model.questions import class_var
+from .baselines import judge_shares
+from .rounds import Round, deal_rounds, run_round
+from .schemes import describe_folds, record_scheme
+
+AsMetric: TypeAlias = "str | Callable[[pd.DataFrame, pd.Series[Any]], float]"
 
 
 def cv(
@@ -28,17 +34,19 @@ def cv(
     dataset: pd.DataFrame | Dataset,
     *,
     k: int = 10,
+    repeats: int = 1,
+    metric: AsMetric | Sequence[AsMetric] = "accuracy",
     dag: bool = True,
     mean: bool = True,
     folds: Folds | None = None,
     rng: Seed = None,
     progress: bool = False,
 ) -> float | pd.Series[Any] | pd.DataFrame:
-    """Estimate accuracy by stratified cross-validation, all models on the same folds.
+    """Estimate by stratified cross-validation how good models are, all on the same folds.
 
     Parameters
     ----------
-    x : BNC, AODE, or a list or dict of them
+    x : Model, or a list or dict of them
         Models with parameters. In each fold they are learned again as they were learned,
         on the rows that the fold does not test.
     dataset : pandas.DataFrame or Dataset
@@ -46,6 +54,13 @@ def cv(
         columns of its data as features takes all columns of this.
     k : int, default 10
         Number of folds, if ``folds`` is not given.
+    repeats : int, default 1
+        How often to deal rows into folds anew.
+    metric : str, function, or a list of them, default "accuracy"
+        "accuracy", "balanced_accuracy", "auc", of which more is better; "log_loss", "brier",
+        "calibration_error", "rmse", of which less is. Or a function of the tested rows' posteriors, a
+        DataFrame with a column a class, and their actual classes, a Series on the same index,
+        that returns a number; see Notes.
     dag : bool, default True
         Whether to learn the structure again too; else only parameters.
     mean : bool, default True
@@ -60,11 +75,12 @@ def cv(
     Returns
     -------
     float
-        For one model, the mean over folds of the accuracy in the fold.
+        For one model and one metric, the mean over folds of the figure in the fold.
     pandas.Series
-        For several models, the mean of each; a list is numbered, a dict named.
+        For several models, the mean of each; a list is numbered, a dict named. With a list of
+        metrics, by model and metric.
     pandas.DataFrame
-        With ``mean=False``, a row a fold and a column a model.
+        With ``mean=False``, a row a fold, or a repeat and fold, and a column a model, or a model and metric.
 
     Raises
     ------
@@ -72,17 +88,43 @@ def cv(
         If a variable is not a column.
     TypeError, ValueError
         If ``x`` holds something else than models with parameters, models differ in their
-        class, the class is missing in a row, or ``k`` or ``folds`` do not fit the data.
+        class, the class is missing in a row, there is no such metric or it returns no number, or ``k``,
+        ``repeats`` or ``folds`` do not fit the data.
 
     Warns
     -----
     UserWarning
-        If a class has fewer than ``k`` rows, so that some folds have none.
+        If a class has fewer than ``k`` rows, so that some folds have none, or a metric is not
+        defined in some folds, which are left out of the mean.
+
+    Notes
+    -----
+    With p(c) the posterior of class c in a row, and means over the tested rows:
+
+    - accuracy: the share of rows whose likeliest class is right;
+    - balanced_accuracy: the mean over classes of the share of their rows that is right;
+    - log_loss: mean of −ln p(true class), at most −ln of the least step of a float above 1;
+    - brier: mean of Σ_c (p(c) − 1[c is true])², 0 to 2;
+    - auc: the chance that a row of a class has a greater p of it than a row of another class, ties
+      counting half, averaged over the classes by their shares;
+    - calibration_error: mean over 15 equal intervals of the likeliest class's p, by rows in them, of the
+      difference between mean p and the share that is right;
+    - rmse: √mean of (1 − p(true class))².
+
+    Balanced accuracy and AUC leave out classes of which no row is tested; AUC is NaN where only one
+    is. What a Series or DataFrame was made by travels in its ``attrs``, for `compare`; so does, for
+    `plot_cv`, what the largest class alone would score: a model without features that gives each class the
+    share that it has in the rows that are not tested. Where classes are unbalanced, that is the
+    figure to beat.
 
     References
     ----------
     .. [1] Kohavi, R. (1995). A study of cross-validation and bootstrap for accuracy estimation
        and model selection. IJCAI 95.
+    .. [2] Brier, G. W. (1950). Verification of forecasts expressed in terms of probability. Monthly
+       Weather Review 78.
+    .. [3] Hanley, J. A., McNeil, B. J. (1982). The meaning and use of the area under a receiver
+       operating characteristic (ROC) curve. Radiology 143.
 
     Examples
     --------
@@ -92,45 +134,133 @@ def cv(
     ...           "tan": lp(tan_cl("class", car), car, smooth=1)}
     >>> cv(models, car, k=5, rng=0).round(2).to_dict()
     {'nb': 0.85, 'tan': 0.94}
+    >>> cv(models, car, k=5, rng=0, metric=["balanced_accuracy", "log_loss"]).unstack().round(2)
+    metric  balanced_accuracy  log_loss
+    model
+    nb                   0.57      0.34
+    tan                  0.91      0.21
     """
-    models = _as_dict(x)
-    generator = check_rng(rng)
-    for name, value in {"dag": dag, "mean": mean, "progress": progress}.items():
-        if not isinstance(value, bool):
-            raise TypeError(f"{name}: expected True or False, got {value!r}")
-    target = class_var(next(iter(models.values())))
-    needed = [columns_needed(model, dag=dag) for model in models.values()]
-    data = encode_columns(dataset, None if None in needed else set().union(*filter(None, needed)))
-    check_columns([target], data.columns, "dataset")
-    check_levels(data, data.columns)
-    data = take_columns(data, (*(name for name in data.columns if name != target), target))
-    actual = scoring_classes(data, target, data.levels[-1])
-    tests = (
-        fold_rows(draw_folds(actual, data.levels[-1], k, generator), len(data))
-        if folds is None
-        else fold_rows(folds, len(data), data.index)
+    models, metrics = _as_dict(x), _as_metrics(metric)
+    for name, flag in {"dag": dag, "mean": mean, "progress": progress}.items():
+        check_flag(name, flag)
+    if check_whole("repeats", repeats, 1) > 1 and folds is not None:
+        raise ValueError("repeats: folds are given, so there is nothing to deal anew; leave one of them out")
+    data = _prepare(models, dataset, dag)
+    rounds = deal_rounds(data, k=k, repeats=repeats, folds=folds, rng=rng)
+    figures = _judge(models, metrics, data, rounds, dag=dag, progress=progress)
+    several = isinstance(metric, list | tuple)
+    columns = _column_names(models, metrics if several else None)
+    results = pd.DataFrame(
+        figures.reshape(len(rounds), -1), index=_row_names(rounds, repeats), columns=columns
     )
-    results = np.empty((len(tests), len(models)))
-    with tqdm(total=results.size, disable=not progress, desc="cv", unit=" models") as bar:
-        for i, test in enumerate(tests):
-            trained, tested = _split(data, test, target)
-            # Each model gets a generator of its own, so it does not matter what stands beside it.
-            seed = None if rng is None else int(generator.integers(2**63))
-            for j, model in enumerate(models.values()):
-                drawn = None if seed is None else check_rng(seed)
-                try:
-                    results[i, j] = _accuracy(relearn(model, trained, dag=dag, rng=drawn), tested)
-                except ValueError as error:
-                    raise ValueError(
-                        f"x: model {list(models)[j]!r} cannot be learned again in fold {i}: {error}. With "
-                        "dag=False it keeps its structure"
-                    ) from error
-                bar.update()
-    table = pd.DataFrame(results, columns=list(models)).rename_axis(index="fold")
+    scheme = describe_folds(
+        [[which.test for which in rounds if which.repeat == repeat] for repeat in range(repeats)],
+        len(data),
+        judge_shares(metrics, data, rounds),
+    )
     if not mean:
-        return table
-    means = table.mean()
-    return float(means.iloc[0]) if isinstance(x, Model) else means
+        return record_scheme(results, scheme)
+    _warn_of_undefined(figures, metrics)
+    means = results.mean()
+    return float(means.iloc[0]) if isinstance(x, Model) and not several else record_scheme(means, scheme)
+
+
+def cv_predict(
+    x: Model,
+    dataset: pd.DataFrame | Dataset,
+    *,
+    k: int = 10,
+    prob: bool = True,
+    dag: bool = True,
+    folds: Folds | None = None,
+    rng: Seed = None,
+    progress: bool = False,
+) -> pd.DataFrame | pd.Series[Any]:
+    """Predict every row by a model that was learned without it, in cross-validation.
+
+    Parameters
+    ----------
+    x : Model
+        A model with parameters. In each fold it is learned again as it was learned, on the rows that
+        the fold does not test, and predicts those that it does.
+    dataset : pandas.DataFrame or Dataset
+        As in `cv`.
+    k : int, default 10
+        Number of folds, if ``folds`` is not given.
+    prob : bool, default True
+        Whether to return posteriors; else labels.
+    dag : bool, default True
+        Whether to learn the structure again too; else only parameters.
+    folds : list of arrays or array of int, optional
+        As in `cv`; they test every row once.
+    rng : int or numpy.random.Generator, optional
+        As in `cv`: a seed gives the folds and models that it gives there.
+    progress : bool, default False
+        Whether to show a bar over folds.
+
+    Returns
+    -------
+    pandas.DataFrame
+        The posteriors on the index of ``dataset``, a column a class, rows summing to 1.
+    pandas.Series
+        With ``prob=False``, the labels, as `predict` gives them.
+
+    Raises
+    ------
+    KeyError
+        If a variable is not a column.
+    TypeError, ValueError
+        As `cv`, or if ``folds`` test a row never or more than once.
+
+    Warns
+    -----
+    UserWarning
+        If a class has fewer than ``k`` rows, so that some folds have none.
+
+    Examples
+    --------
+    >>> from bnclassify import cv_predict, load_car, lp, tan_cl
+    >>> car = load_car()
+    >>> model = lp(tan_cl("class", car), car, smooth=1)
+    >>> cv_predict(model, car, rng=0).tail(2).round(3)
+    class  unacc    acc   good  vgood
+    1726   0.190  0.288  0.515  0.008
+    1727   0.163  0.118  0.023  0.695
+    """
+    if not isinstance(x, Model):
+        raise TypeError(f"x: expected one model, got {type(x).__name__}{of_estimator(x)}")
+    models = _as_dict(x)
+    for name, flag in {"prob": prob, "dag": dag, "progress": progress}.items():
+        check_flag(name, flag)
+    data = _prepare(models, dataset, dag)
+    labels = data.levels[-1]
+    rounds = deal_rounds(data, k=k, repeats=1, folds=folds, rng=rng)
+    times = np.bincount(np.concatenate([which.test for which in rounds]), minlength=len(data))
+    if (times != 1).any():
+        raise ValueError(
+            f"folds: expected every row to be tested once, but {np.count_nonzero(times == 0)} of "
+            f"{len(data)} rows never are, and {np.count_nonzero(times > 1)} more than once"
+        )
+    logs = np.empty((len(data), len(labels)))
+    for which in tqdm(rounds, disable=not progress, desc="cv_predict", unit=" folds"):
+        for outcome in run_round(models, data, which, dag=dag):
+            logs[which.test] = outcome.logs_of(labels)
+    labelling = Labelling(labels, data.columns[-1], data.index)
+    return labelling.posteriors(logs) if prob else labelling.labels(first_best(logs))
+
+
+def _as_metrics(metric: object) -> list[AnyMetric]:
+    """Return one metric or several, of different names."""
+    metrics = [find_metric(one) for one in (metric if isinstance(metric, list | tuple) else [metric])]
+    names = [one.name for one in metrics]
+    if not names:
+        raise ValueError("metric: expected at least one, got an empty list")
+    twice = dict.fromkeys(name for name in names if names.count(name) > 1)
+    if twice:
+        raise ValueError(
+            f"metric: there are several of the same name, {listed(twice)}; name functions by def"
+        )
+    return metrics
 
 
 def _as_dict(x: object) -> dict[Any, Model]:
@@ -155,17 +285,54 @@ def _as_dict(x: object) -> dict[Any, Model]:
     return models
 
 
-def _split(data: Dataset, test: Rows, target: Hashable) -> tuple[TrainingData, Dataset]:
-    """Return the rows that a fold trains on, and those that it tests."""
-    tested = np.zeros(len(data), dtype=bool)
-    tested[test] = True
-    trained = take_rows(data, ~tested)
-    return (
-        TrainingData(trained.schema, trained.codes, trained.index, trained.weights, target),
-        take_rows(data, test),
-    )
+def _prepare(models: Mapping[Any, Model], dataset: pd.DataFrame | Dataset, dag: bool) -> Dataset:
+    """Return the data that models need, the class last; no row lacks it."""
+    target = class_var(next(iter(models.values())))
+    needed = [columns_needed(model, dag=dag) for model in models.values()]
+    data = encode_columns(dataset, None if None in needed else set().union(*filter(None, needed)))
+    check_columns([target], data.columns, "dataset")
+    check_levels(data, data.columns)
+    data = take_columns(data, (*(name for name in data.columns if name != target), target))
+    scoring_classes(data, target, data.levels[-1])
+    return data
 
 
-def _accuracy(x: Model, data: Dataset) -> float:
-    actual = scoring_classes(data, class_var(x), classes(x))
-    return ACCURACY.measure(log_joint(x, data), actual)
+def _judge(
+    models: Mapping[Any, Model],
+    metrics: Sequence[AnyMetric],
+    data: Dataset,
+    rounds: Sequence[Round],
+    *,
+    dag: bool,
+    progress: bool,
+) -> Array:
+    """Return the figures, (rounds, models, metrics)."""
+    figures = np.empty((len(rounds), len(models), len(metrics)))
+    with tqdm(total=len(rounds) * len(models), disable=not progress, desc="cv", unit=" models") as bar:
+        for row, which in zip(figures, rounds, strict=True):
+            for cell, outcome in zip(row, run_round(models, data, which, dag=dag), strict=True):
+                cell[:] = [metric.judge(outcome) for metric in metrics]
+                bar.update()
+    return figures
+
+
+def _row_names(rounds: Sequence[Round], repeats: int) -> pd.Index[Any]:
+    if repeats == 1:
+        return pd.RangeIndex(len(rounds), name="fold")
+    return pd.MultiIndex.from_tuples([(r.repeat, r.fold) for r in rounds], names=["repeat", "fold"])
+
+
+def _column_names(models: Mapping[Any, Model], metrics: Sequence[AnyMetric] | None) -> pd.Index[Any]:
+    if metrics is None:
+        return pd.Index(list(models), tupleize_cols=False)
+    return pd.MultiIndex.from_product([list(models), [m.name for m in metrics]], names=["model", "metric"])
+
+
+def _warn_of_undefined(figures: Array, metrics: Sequence[AnyMetric]) -> None:
+    absent = np.isnan(figures).any(axis=1).sum(axis=0)
+    for metric, folds in zip(metrics, absent.tolist(), strict=True):
+        if folds:
+            warn(
+                f"{metric.name} is not defined in {folds} of {len(figures)} folds, which are left out of the "
+                "mean; mean=False shows them"
+            )

@@ -73,6 +73,11 @@ def draw_folds(
     small = [level for level, size in zip(levels, sizes, strict=False) if 0 < size < k]
     if small:
         warn(f"classes with fewer rows than k={k}, so that some folds have none of them: {listed(small)}")
+    return shuffle_folds(codes, k, rng)
+
+
+def shuffle_folds(codes: NDArray[Any], k: int, rng: np.random.Generator) -> NDArray[np.intp]:
+    """Draw stratified folds without a check or a warning."""
     # Classes one after the other, in random order within each, are dealt out like cards.
     shuffled = rng.permutation(len(codes))
     order = shuffled[np.argsort(codes[shuffled], kind="stable")]

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
@@ -11,22 +10,33 @@ import numpy as np
 import pandas as pd
 
 from ..evaluation.explanation import describe, weigh_evidence
+from ..evaluation.schemes import choose_metric, scheme_of
 from ..frames.schema import Dataset
+from ..inference.metrics import METRICS
 from ..model.kinds import Model
 from ..model.networks import BNC, check_single
 from ..model.questions import families, features, values
 from ..model.tables import cpt
 from ..model.traces import greedy_scores
+from .canvas import (
+    ABOVE,
+    broken,
+    count_lines,
+    estimate_width,
+    horizontal_axes,
+    name_colours,
+    note,
+    prepare_axes,
+    white_to_blue,
+    write_at_ends,
+)
 from .marks import BLUE, GREY, ORANGE, blend, ink, signed
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.container import BarContainer
 
-_LINE = 36  # the letters of a label's line
 _MOST_ROWS = 300  # of a table, a picture of 90 inches
-# Where a label may be broken: after a word or a part of a name, but not before "= value".
-_PIECE = r"[^\s_/-]+ = [^\s_/-]*[\s_/-]?|[^\s_/-]*[\s_/-]?"
+_FEW_FOLDS = 30  # whose dots do not lie over one another
 
 
 def plot_explanation(
@@ -84,16 +94,16 @@ def plot_explanation(
     finite = np.abs(weights[np.isfinite(weights)])
     reach = finite.max(initial=0.0) or 1.0
     lengths = np.clip(weights, -1.25 * reach, 1.25 * reach)
-    axes = _horizontal(ax, [label for label, _ in bars])
+    axes = horizontal_axes(ax, [label for label, _ in bars])
     drawn = axes.barh(np.arange(len(bars)), lengths, color=np.where(weights < 0, ORANGE, BLUE), height=0.72)
-    _write(axes, drawn, [signed(weight) for weight in weights])
+    write_at_ends(axes, drawn, [signed(weight) for weight in weights])
     low, high = lengths.min(initial=0.0), lengths.max(initial=0.0)
     room = 0.14 * ((high - low) or 1.0)  # for the figures at the ends
     axes.set_xlim(low - room * (low < 0), high + room * (high > 0 or low == 0))
     axes.axvline(0, color=GREY, linewidth=0.8)
     total = signed(float(evidence.log_odds.sum()))
-    axes.set_xlabel(_text(f"log odds of {evidence.target} against {evidence.rival}: {total}", 48))
-    _legend(axes, {BLUE: f"speaks for {evidence.target}", ORANGE: f"for {evidence.rival}"})
+    axes.set_xlabel(broken(f"log odds of {evidence.target} against {evidence.rival}: {total}", 48))
+    name_colours(axes, {BLUE: f"speaks for {evidence.target}", ORANGE: f"for {evidence.rival}"})
     return axes
 
 
@@ -148,19 +158,19 @@ def plot_cpt(x: BNC, variable: Hashable, *, ax: Axes | None = None) -> Axes:
             f"variable: the table of {variable!r} has {len(table):,} rows, more than the {_MOST_ROWS:,} that "
             "a picture holds; read cpt(x, variable) instead"
         )
-    names = [_text(label, 14) for label in classes]
-    rows = [_text(level) for level in levels] * len(blocks)
+    names = [broken(label, 14) for label in classes]
+    rows = [broken(level) for level in levels] * len(blocks)
     states = list(np.ndindex(*(len(labels[v]) for v in parents))) if parents else []
     given = [
-        _text(", ".join(describe(v, labels[v][k]) for v, k in zip(parents, state, strict=True)))
+        broken(", ".join(describe(v, labels[v][k]) for v, k in zip(parents, state, strict=True)))
         for state in states
     ]
     condition = f" | {', '.join(map(str, family[1:]))}" if len(family) > 1 else ""
-    title = _text(f"P({variable}{condition})", 60)
-    cells = len(classes) * max(0.6, _width(names) + 0.1)
-    width = 0.3 + _width(rows) + max(_width([title]), cells + _width(given))
-    axes = _axes(ax, width, 0.6 + 0.17 * (_lines([title]) + _lines(names)) + 0.3 * len(rows))
-    axes.imshow(table, cmap=_white_to_blue(), vmin=0, vmax=1, aspect="auto")
+    title = broken(f"P({variable}{condition})", 60)
+    cells = len(classes) * max(0.6, estimate_width(names) + 0.1)
+    width = 0.3 + estimate_width(rows) + max(estimate_width([title]), cells + estimate_width(given))
+    axes = prepare_axes(ax, width, 0.6 + 0.17 * (count_lines([title]) + count_lines(names)) + 0.3 * len(rows))
+    axes.imshow(table, cmap=white_to_blue(), vmin=0, vmax=1, aspect="auto")
     for (i, j), share in np.ndenumerate(table):
         axes.text(j, i, f"{share:.2f}", ha="center", va="center", color=ink(blend(BLUE, share)))
     axes.set_xticks(range(len(names)), names)
@@ -219,12 +229,12 @@ def plot_weights(x: BNC, *, top: int | None = 50, ax: Axes | None = None) -> Axe
             "lp(..., wanbia=True) or lp(..., manb_prior=...) makes them"
         )
     bars = sorted(zip(map(str, features(model)), numbers, strict=True), key=lambda bar: -bar[1])[:top]
-    axes = _horizontal(ax, [label for label, _ in bars])
+    axes = horizontal_axes(ax, [label for label, _ in bars])
     drawn = axes.barh(np.arange(len(bars)), [number for _, number in bars], color=BLUE, height=0.72)
-    _write(axes, drawn, [f"{number:.2f}" for _, number in bars])
+    write_at_ends(axes, drawn, [f"{number:.2f}" for _, number in bars])
     axes.set_xlim(0, 1)
     what = "weight" if posteriors is None else f"posterior of the arc from {model.class_var}"
-    axes.set_xlabel(_text(what if len(bars) == len(numbers) else f"{what}, the {len(bars)} largest", 48))
+    axes.set_xlabel(broken(what if len(bars) == len(numbers) else f"{what}, the {len(bars)} largest", 48))
     return axes
 
 
@@ -260,25 +270,27 @@ def plot_scores(x: BNC, *, ax: Axes | None = None) -> Axes:
     'cross-validated accuracy'
     """
     scores = greedy_scores(x)
-    axes = _axes(ax, 6, 3.5)
+    axes = prepare_axes(ax, 6, 3.5)
     axes.plot(scores, color=BLUE, marker="o")
     axes.set(xlabel="steps from the initial structure", ylabel="cross-validated accuracy")
     axes.set_xticks(range(0, len(scores), 1 + len(scores) // 20))
     axes.margins(y=0.15)
     axes.set_xlim(-0.5, len(scores) - 0.5)
     for step, rise in {0: -15, len(scores) - 1: 6}.items():
-        _note(axes, f"{scores[step]:.3f}", step, scores[step], rise)
+        note(axes, f"{scores[step]:.3f}", step, scores[step], rise)
     axes.spines[["top", "right"]].set_visible(False)
     return axes
 
 
-def plot_cv(accuracies: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
-    """Draw the accuracy of several models in each fold, and their means.
+def plot_cv(results: pd.DataFrame, *, metric: str | None = None, ax: Axes | None = None) -> Axes:
+    """Draw how good several models are in each fold, their means, and what the largest class alone scores.
 
     Parameters
     ----------
-    accuracies : pandas.DataFrame
+    results : pandas.DataFrame
         What ``cv(..., mean=False)`` returns: a row a fold, a column a model.
+    metric : str, optional
+        Which, if ``results`` has several.
     ax : matplotlib.axes.Axes, optional
         Where to draw; by default in a new figure of a size that fits.
 
@@ -286,14 +298,17 @@ def plot_cv(accuracies: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     -------
     matplotlib.axes.Axes
         A line a model, in it a dot a fold, the first fold at the top, so that the folds of two
-        models can be compared. ``ax.figure.savefig("name.png")`` writes a file.
+        models can be compared. A dashed line marks what the largest class alone scores, unless the
+        figures were not made by `cv`. ``ax.figure.savefig("name.png")`` writes a file.
 
     Raises
     ------
     ImportError
         If matplotlib is not installed.
     TypeError
-        If ``accuracies`` is no such DataFrame.
+        If ``results`` is no such DataFrame.
+    ValueError
+        If ``results`` has several metrics and none is chosen, or not the one that is.
 
     Examples
     --------
@@ -305,106 +320,36 @@ def plot_cv(accuracies: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     >>> ax.get_xlabel()
     'accuracy in the fold'
     """
-    if not isinstance(accuracies, pd.DataFrame):
-        raise TypeError(
-            f"accuracies: expected what cv(..., mean=False) returns, got {type(accuracies).__name__}"
-        )
-    if accuracies.empty or not all(map(pd.api.types.is_numeric_dtype, accuracies.dtypes)):
-        raise TypeError("accuracies: expected numbers, a row a fold and a column a model")
-    axes = _horizontal(ax, list(map(str, accuracies.columns)), height=0.7)
-    folds = len(accuracies)
-    spread = np.linspace(-0.22, 0.22, folds) if folds > 1 else np.zeros(1)
-    means = accuracies.mean().to_numpy()
-    for model, column in enumerate(accuracies.to_numpy().T):
-        dots = axes.plot(column, model + spread, "o", color=GREY, markersize=4)[0]
+    if not isinstance(results, pd.DataFrame):
+        raise TypeError(f"results: expected what cv(..., mean=False) returns, got {type(results).__name__}")
+    scheme = scheme_of(results)
+    figures, name = choose_metric(results, metric, scheme)
+    if figures.empty or not all(map(pd.api.types.is_numeric_dtype, figures.dtypes)):
+        raise TypeError("results: expected numbers, a row a fold and a column a model")
+    axes = horizontal_axes(ax, list(map(str, figures.columns)), height=0.75)
+    marks = _draw_folds(axes, figures)
+    alone = scheme.baselines.get(str(name)) if scheme else None
+    if alone is not None:
+        marks["largest class alone"] = axes.axvline(alone, color=BLUE, linewidth=1, linestyle="--", zorder=0)
+    axes.legend(marks.values(), marks.keys(), ncols=2, columnspacing=1, frameon=False, **ABOVE)
+    loss = ", less is better" if name in METRICS and METRICS[str(name)].is_loss else ""
+    axes.set_xlabel(broken(f"{str(name or 'figure').replace('_', ' ')} in the fold{loss}", 48))
+    return axes
+
+
+def _draw_folds(axes: Axes, figures: pd.DataFrame) -> dict[str, Any]:
+    """Draw dots for the folds of each model and a line at their mean; return both by what they are."""
+    n = len(figures)
+    spread = np.linspace(-0.22, 0.22, n) if n > 1 else np.zeros(1)
+    size, opacity = (4, 1.0) if n <= _FEW_FOLDS else (3, 0.5)
+    means = figures.mean().to_numpy()
+    for model, column in enumerate(figures.to_numpy().T):
+        dots = axes.plot(column, model + spread, "o", color=GREY, markersize=size, alpha=opacity)[0]
     places = np.arange(len(means))
     line = axes.vlines(means, places - 0.3, places + 0.3, color=ORANGE, linewidth=2)
     for model, mean in enumerate(means):
-        _note(axes, f"{mean:.3f}", mean, model - 0.3, 2, color=ORANGE)
-    axes.legend([dots, line], ["a fold", "mean"], ncols=2, frameon=False, **_ABOVE)
-    axes.set_xlabel("accuracy in the fold")
-    return axes
-
-
-def _axes(ax: Axes | None, width: float, height: float) -> Axes:
-    """Return the given axes, or those of a new figure of this size in inches."""
-    try:
-        import matplotlib.pyplot as plt
-        from matplotlib.axes import Axes
-    except ImportError as error:
-        raise ImportError(
-            "charts are drawn by matplotlib, which is not installed: pip install 'pybnclassify[plot]'"
-        ) from error
-    if ax is None:
-        return plt.subplots(figsize=(width, height), layout="constrained")[1]
-    if not isinstance(ax, Axes):
-        raise TypeError(f"ax: expected matplotlib axes, got {type(ax).__name__}; plt.subplots() makes them")
-    return ax
-
-
-def _horizontal(ax: Axes | None, labels: Sequence[str], *, height: float = 0.3) -> Axes:
-    """Prepare axes for horizontal marks, the first at the top, one a label."""
-    texts = [_text(label) for label in labels]
-    height = max(height, 0.17 * _lines(texts) + 0.05)
-    axes = _axes(ax, 7, 1.2 + height * len(texts))
-    axes.set_yticks(range(len(texts)), texts)
-    axes.set_ylim(len(texts) - 0.4, -0.6)
-    axes.tick_params(axis="y", length=0)
-    axes.spines[["top", "right", "left"]].set_visible(False)
-    return axes
-
-
-def _write(axes: Axes, bars: BarContainer, texts: Sequence[str]) -> None:
-    """Write a text at the end of each bar."""
-    axes.bar_label(bars, texts, padding=3, fontsize="small")
-
-
-def _note(axes: Axes, text: str, x: float, y: float, rise: float, **style: Any) -> None:
-    """Write a text some points above a place."""
-    axes.annotate(text, (x, y), (0, rise), textcoords="offset points", ha="center", **style)
-
-
-_ABOVE: dict[str, Any] = {"loc": "lower left", "bbox_to_anchor": (0, 1), "borderaxespad": 0.2}
-
-
-def _legend(axes: Axes, names: Mapping[str, str]) -> None:
-    """Say above the axes what colours mean."""
-    from matplotlib.patches import Patch
-
-    texts = [_text(name) for name in names.values()]
-    columns = 1 if len("".join(texts)) > _LINE else len(texts)
-    patches = [Patch(color=colour) for colour in names]
-    axes.legend(patches, texts, ncols=columns, frameon=False, **_ABOVE)
-
-
-def _text(label: object, width: int = _LINE) -> str:
-    """Break a label into three lines at most, and keep matplotlib from reading dollars as mathematics."""
-    lines = [""]
-    for piece in re.findall(_PIECE, str(label)):
-        for start in range(0, len(piece), width):
-            part = piece[start : start + width]
-            if lines[-1] and len(lines[-1] + part.rstrip()) > width:
-                lines.append("")
-            lines[-1] += part
-    if len(lines) > 3:
-        lines = [*lines[:2], lines[2][: width - 1] + "…"]
-    return "\n".join(line.strip() for line in lines).replace("$", r"\$")
-
-
-def _lines(texts: Sequence[str]) -> int:
-    """Return the number of lines of the text that has most."""
-    return max((text.count("\n") + 1 for text in texts), default=1)
-
-
-def _width(texts: Sequence[str]) -> float:
-    """Estimate the width of the widest text in inches."""
-    return 0.09 * max((len(line) for text in texts for line in text.split("\n")), default=0)
-
-
-def _white_to_blue() -> Any:
-    from matplotlib.colors import LinearSegmentedColormap
-
-    return LinearSegmentedColormap.from_list("white to blue", ["white", BLUE])
+        note(axes, f"{mean:.3f}", mean, model - 0.3, 2, color=ORANGE)
+    return {"a fold": dots, "mean": line}
 
 
 def _longest(bars: list[tuple[str, float]], top: int | None) -> list[tuple[str, float]]:

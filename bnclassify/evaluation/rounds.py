@@ -1,0 +1,87 @@
+"""Rounds of cross-validation: models learned again on some rows, and what they say of the others."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..base.randomness import Seed, check_rng
+from ..frames.folding import Folds, Rows, draw_folds, fold_rows, shuffle_folds
+from ..frames.matching import scoring_classes
+from ..frames.schema import Dataset, take_rows
+from ..frames.training import TrainingData
+from ..inference.joint import log_joint
+from ..inference.outcomes import Labelling, Outcome
+from ..learning.repetition import relearn
+from ..model.kinds import Model
+from ..model.questions import classes
+
+
+@dataclass(frozen=True, eq=False)
+class Round:
+    """A fold of a repeat.
+
+    Attributes
+    ----------
+    repeat, fold : int
+        From 0.
+    test : array of int
+        The rows that are tested; models learn from the others.
+    seed : int or None
+        Of what learners draw at random. All models get the same, so it does not matter which stand
+        beside one another.
+    """
+
+    repeat: int
+    fold: int
+    test: Rows
+    seed: int | None
+
+
+def deal_rounds(data: Dataset, *, k: int, repeats: int, folds: Folds | None, rng: Seed) -> list[Round]:
+    """Deal rows, whose class is the last column, into folds, and again for each repeat.
+
+    The first repeat is the same whatever their number.
+    """
+    generator, rounds = check_rng(rng), []
+    for repeat in range(repeats):
+        drawn = folds if folds is not None else _draw(data, k, generator, told=repeat > 0)
+        for fold, test in enumerate(fold_rows(drawn, len(data), data.index)):
+            seed = None if rng is None else int(generator.integers(2**63))
+            rounds.append(Round(repeat, fold, test, seed))
+    return rounds
+
+
+def run_round(
+    models: Mapping[Hashable, Model], data: Dataset, which: Round, *, dag: bool
+) -> Iterator[Outcome]:
+    """Yield what each model, learned again on the other rows, says of those that a round tests.
+
+    Every row has a class, and that is the last column.
+    """
+    target = data.columns[-1]
+    tested = np.zeros(len(data), dtype=bool)
+    tested[which.test] = True
+    others, test = take_rows(data, ~tested), take_rows(data, which.test)
+    trained = TrainingData(others.schema, others.codes, others.index, others.weights, target)
+    for name, model in models.items():
+        rng = None if which.seed is None else check_rng(which.seed)
+        try:
+            learned = relearn(model, trained, dag=dag, rng=rng)
+        except ValueError as error:
+            raise ValueError(
+                f"x: model {name!r} cannot be learned again in fold {which.fold}: {error}. With dag=False it "
+                "keeps its structure"
+            ) from error
+        actual = scoring_classes(test, target, classes(learned))
+        labelling = Labelling(classes(learned), target, test.index)
+        yield Outcome(log_joint(learned, test), actual, labelling, test.weights)
+
+
+def _draw(data: Dataset, k: int, rng: np.random.Generator, *, told: bool) -> NDArray[np.intp]:
+    """Draw folds; what there is to warn of is told once."""
+    classes = data.codes[-1]
+    return shuffle_folds(classes, k, rng) if told else draw_folds(classes, data.levels[-1], k, rng)

@@ -1,0 +1,29 @@
+"""The probability of each class as a model holds it before any feature is known."""
+
+from __future__ import annotations
+
+from functools import singledispatch
+
+import numpy as np
+
+from ..base.arrays import Array, log_normalize
+from ..model.kinds import Model
+from ..model.networks import BNC
+from .joint import joint_of_codes
+
+
+@singledispatch
+def class_shares(x: Model) -> Array:
+    """Return P(class), (classes,): by default the posterior of a row of which nothing is known.
+
+    A kind without a joint distribution registers here what it learned in place of that.
+    """
+    nothing = np.full((len(x.features), 1), -1, dtype=np.int8)
+    return np.exp(log_normalize(joint_of_codes(x, nothing)))[0]
+
+
+@class_shares.register
+def _(x: BNC) -> Array:
+    if x.cpts is not None and len(x.families[-1]) == 1:  # all others sum to 1, whatever their number
+        return x.cpts[-1]
+    return class_shares.dispatch(Model)(x)

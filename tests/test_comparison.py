@@ -1,0 +1,253 @@
+"""Comparing models: pairs on one data set, ranks over several, against published and recomputed figures."""
+
+from __future__ import annotations
+
+import json
+import pickle
+import warnings
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+import bnclassify as bn
+from bnclassify.evaluation.pairs import holm
+
+from .conftest import REFERENCE
+
+FIGURES: dict[str, Any] = json.loads((REFERENCE / "comparisons.json").read_text())
+GRID = pd.MultiIndex.from_product([range(5), range(2)], names=["repeat", "fold"])
+
+
+def table(case: dict[str, Any], index: Any = None) -> pd.DataFrame:
+    return pd.DataFrame({"a": np.ravel(case["acc_a"]), "b": np.ravel(case["acc_b"])}, index=index)
+
+
+@pytest.fixture(scope="module")
+def models(car: pd.DataFrame) -> dict[str, bn.BNC]:
+    return {
+        "nb": bn.lp(bn.nb("class", car), car, smooth=1),
+        "tan": bn.lp(bn.tan_cl("class", car), car, smooth=1),
+    }
+
+
+@pytest.mark.parametrize("case", FIGURES["five_by_two"])
+def test_five_by_two(case: dict[str, Any]) -> None:
+    t = bn.compare(table(case, GRID), test="5x2cv_t").loc[("a", "b")]
+    assert t["statistic"] == pytest.approx(case["t"], abs=1e-8)
+    assert t["p"] == t["p_holm"] == pytest.approx(case["t_p"], abs=1e-8)
+    assert t["df"] == 5
+    f = bn.compare(table(case, GRID), test="5x2cv_f").loc[("a", "b")]
+    assert f["statistic"] == pytest.approx(case["f"], abs=1e-8)
+    assert f["p"] == pytest.approx(case["f_p"], abs=1e-8)
+    assert f["df"] == (10, 5)
+
+
+@pytest.mark.parametrize("case", FIGURES["corrected_resampled"])
+def test_corrected_t(case: dict[str, Any]) -> None:
+    found = bn.compare(table(case), train_size=case["n_train"], test_size=case["n_test"])
+    assert list(found.columns) == ["difference", "statistic", "df", "p", "p_holm"]
+    assert found.index.tolist() == [("a", "b")]
+    assert found.index.names == ["first", "second"]
+    assert found.loc[("a", "b")].tolist() == pytest.approx(
+        [case["mean"], case["t"], case["df"], case["p"], case["p"]], abs=1e-8
+    )
+
+
+@pytest.mark.parametrize("case", FIGURES["wilcoxon"])
+def test_wilcoxon(case: dict[str, Any]) -> None:
+    found = bn.compare_ranks(pd.DataFrame({"a": case["a"], "b": case["b"]})).wilcoxon.loc[("a", "b")]
+    expected = [case["w_plus"], case["w_minus"], case["z"], case["p"], case["p"]]
+    assert found[["w_plus", "w_minus", "z", "p", "p_holm"]].tolist() == pytest.approx(expected, abs=1e-8)
+
+
+@pytest.mark.parametrize("case", FIGURES["friedman"])
+def test_friedman_and_nemenyi(case: dict[str, Any]) -> None:
+    frame = pd.DataFrame(case["table"])
+    found = bn.compare_ranks(frame)
+    assert found.ranks.tolist() == pytest.approx(case["average_ranks"], abs=1e-8)
+    assert [found.chi2, found.p, found.f, found.p_f] == pytest.approx(
+        [case["chi2"], case["chi2_p"], case["iman_davenport_f"], case["iman_davenport_p"]], abs=1e-8
+    )
+    for level, difference in case["nemenyi_cd"].items():
+        at_level = bn.compare_ranks(frame, alpha=float(level))
+        assert at_level.critical_difference == pytest.approx(difference, abs=1e-6)
+    pairs = {tuple(map(int, pair.split(","))): p for pair, p in case["nemenyi_p"].items()}
+    assert set(found.nemenyi.index) == set(pairs)
+    assert [found.nemenyi[pair] for pair in pairs] == pytest.approx(list(pairs.values()), abs=1e-8)
+    assert found.nemenyi.index.equals(found.wilcoxon.index)
+
+
+def test_the_example_of_demsar() -> None:
+    published = FIGURES["demsar_published"]
+    found = bn.compare_ranks(pd.DataFrame(FIGURES["friedman"][-1]["table"]))
+    assert found.ranks.round(3).tolist() == published["average_ranks"]
+    assert round(found.chi2, 2) == published["chi2"]
+    assert round(found.f, 2) == published["iman_davenport_f"]
+    assert round(found.critical_difference, 2) == published["cd_0_05"]
+
+
+def test_wilcoxon_of_a_published_table() -> None:
+    paper = FIGURES["dependency_networks"]
+    found = bn.compare_ranks(pd.DataFrame(paper["accuracy"]).T).wilcoxon
+    for other, p in paper["wilcoxon_p"].items():
+        assert round(found.loc[(other, "ChiSqDN"), "p"], 4) == p
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(2, 5), st.integers(2, 12), st.booleans())
+def test_ranks_ask_for_order_only(seed: int, k: int, n: int, lower: bool) -> None:
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame(rng.integers(0, 4, (n, k)) / 10, columns=[f"m{i}" for i in range(k)])
+    found = bn.compare_ranks(frame, lower_is_better=lower)
+    assert found.ranks.sum() == pytest.approx(k * (k + 1) / 2)
+    assert 0 <= found.p <= 1
+    assert 0 <= found.p_f <= 1
+    turned = bn.compare_ranks(-frame, lower_is_better=not lower)
+    assert turned.ranks.tolist() == pytest.approx(found.ranks.tolist())
+    assert turned.chi2 == pytest.approx(found.chi2, abs=1e-9)
+    shuffled = bn.compare_ranks(frame.sample(frac=1, random_state=seed % 2**31)[frame.columns[::-1]])
+    if not lower:
+        assert shuffled.ranks[frame.columns].tolist() == pytest.approx(found.ranks.tolist())
+        first, second = frame.columns[:2]
+        assert shuffled.nemenyi[(second, first)] == pytest.approx(found.nemenyi[(first, second)])
+        assert shuffled.wilcoxon.loc[(second, first), "z"] == pytest.approx(
+            -found.wilcoxon.loc[(first, second), "z"]
+        )
+        assert (
+            shuffled.wilcoxon.loc[(second, first), "w_plus"] == found.wilcoxon.loc[(first, second), "w_minus"]
+        )
+
+
+@pytest.mark.filterwarnings("ignore:Sample size too small for normal approximation")
+@given(st.integers(0, 2**32 - 1), st.integers(2, 30))
+def test_wilcoxon_is_that_of_scipy(seed: int, n: int) -> None:
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame(rng.integers(0, 9, (n, 2)).astype(float), columns=["a", "b"])
+    d = (frame["a"] - frame["b"]).to_numpy()
+    found = bn.compare_ranks(frame).wilcoxon.loc[("a", "b")]
+    if not d.any():
+        assert found[["z", "p"]].tolist() == [0, 1]
+        return
+    expected = stats.wilcoxon(d, zero_method="wilcox", correction=True, method="approx")
+    assert found["p"] == pytest.approx(expected.pvalue, abs=1e-12)
+    assert min(found["w_plus"], found["w_minus"]) == expected.statistic
+
+
+@given(st.lists(st.floats(0, 1) | st.just(float("nan")), min_size=1, max_size=8))
+def test_holm_by_its_definition(p: list[float]) -> None:
+    found = holm(np.array(p))
+    known = [q for q in p if q == q]
+    for q, adjusted in zip(p, found, strict=True):
+        if q != q:
+            assert adjusted != adjusted
+        else:
+            steps = [(len(known) - i) * r for i, r in enumerate(sorted(known)) if r <= q]
+            assert adjusted == pytest.approx(min(1, max(steps)))
+
+
+def test_holm_over_all_pairs() -> None:
+    rng = np.random.default_rng(3)
+    frame = pd.DataFrame(rng.normal([0, 1, 2, 3], size=(10, 4)), columns=list("wxyz"))
+    found = bn.compare(frame, train_size=9, test_size=1)
+    assert found.index.tolist() == [("w", "x"), ("w", "y"), ("w", "z"), ("x", "y"), ("x", "z"), ("y", "z")]
+    assert found["p_holm"].tolist() == pytest.approx(holm(found["p"].to_numpy()).tolist())
+    assert (found["p_holm"] >= found["p"]).all()
+    two = bn.compare(frame[["y", "w"]], train_size=9, test_size=1).iloc[0]
+    other = found.loc[("w", "y")]
+    assert two[["difference", "statistic"]].tolist() == (-other[["difference", "statistic"]]).tolist()
+    assert two["p"] == other["p"]
+
+
+@pytest.mark.parametrize(("test", "df"), [("corrected_t", 9), ("5x2cv_t", 5), ("5x2cv_f", (10, 5))])
+def test_differences_that_do_not_vary(test: str, df: Any) -> None:
+    frame = pd.DataFrame({"a": np.linspace(0.5, 0.9, 10)}, index=GRID)
+    frame = frame.assign(same=frame["a"] + 1e-12, other=frame["a"] - 0.1)
+    with pytest.warns(UserWarning, match="there is no statistic: 'a and other', 'same and other'"):
+        found = bn.compare(frame, test=test, train_size=1, test_size=1)
+    assert found.loc[("a", "same"), ["statistic", "df", "p", "p_holm"]].tolist() == [0, df, 1, 1]
+    assert found.loc[("a", "other"), ["statistic", "p", "p_holm"]].isna().all()
+    assert found.loc[("a", "other"), "difference"] == pytest.approx(0.1)
+
+
+def test_ranks_where_all_agree_or_all_are_tied() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        agreed = bn.compare_ranks(pd.DataFrame({"a": [3, 3], "b": [2, 2], "c": [1, 1]}))
+        tied = bn.compare_ranks(pd.DataFrame({"a": [0.3, 0.1], "b": [0.1 + 0.2, 0.1]}))
+    assert agreed.f == np.inf
+    assert agreed.p_f == 0
+    assert tied.ranks.tolist() == [1.5, 1.5]
+    assert [tied.chi2, tied.p, tied.f, tied.p_f] == [0, 1, 0, 1]
+    assert tied.nemenyi.tolist() == pytest.approx([1])
+    assert tied.wilcoxon.loc[("a", "b")].tolist() == [0, 0, 0, 1, 1]
+
+
+def test_ranks_print_themselves_and_can_be_kept() -> None:
+    found = bn.compare_ranks(pd.DataFrame(FIGURES["friedman"][0]["table"], columns=["x", "y", "z"]))
+    assert repr(found).startswith("Average ranks of 3 models over 10 data sets, 1 is best\nz    1.15\n")
+    assert "chi2(2) = 15.35, p = 0.000464" in repr(found)
+    assert "F(2, 18) = 29.71" in repr(found)
+    assert repr(pickle.loads(pickle.dumps(found))) == repr(found)
+    with pytest.raises(AttributeError):
+        found.chi2 = 0.0
+
+
+BAD_TABLES = {
+    "one model": (pd.DataFrame({"a": [0.1, 0.2]}), ValueError, "two models or more to compare, got 1"),
+    "missing": (
+        pd.DataFrame({"a": [0.1, np.nan], "b": [1.0, np.inf]}),
+        ValueError,
+        "2 figures are missing or infinite, in column 'a', 'b'",
+    ),
+    "text": (pd.DataFrame({"a": [0.1, 0.2], "b": ["x", "y"]}), TypeError, "no numbers in column 'b'"),
+    "series": (pd.Series([0.1, 0.2]), TypeError, "DataFrame.*got Series"),
+    "same name": (pd.DataFrame([[1.0, 2.0], [2.0, 1.0]], columns=["a", "a"]), ValueError, "same name, 'a'"),
+}
+
+
+@pytest.mark.parametrize("case", BAD_TABLES)
+def test_bad_tables(case: str) -> None:
+    frame, error, message = BAD_TABLES[case]
+    with pytest.raises(error, match=f"results: .*{message}"):
+        bn.compare(frame, train_size=9, test_size=1)
+    with pytest.raises(error, match=f"table: .*{message}"):
+        bn.compare_ranks(frame)
+
+
+def test_one_row_is_refused() -> None:
+    one = pd.DataFrame({"a": [0.5], "b": [0.6]})
+    with pytest.raises(ValueError, match="results: one fold tells of no spread"):
+        bn.compare(one, train_size=9, test_size=1)
+    with pytest.raises(ValueError, match="table: expected two data sets or more, a row each, got 1"):
+        bn.compare_ranks(one)
+
+
+def test_bad_arguments() -> None:
+    frame = pd.DataFrame({"a": [0.5, 0.7], "b": [0.6, 0.5]})
+    for alpha, error in {0: ValueError, 1: ValueError, "a": TypeError}.items():
+        with pytest.raises(error, match="alpha: "):
+            bn.compare_ranks(frame, alpha=alpha)
+    with pytest.raises(TypeError, match="lower_is_better: expected True or False"):
+        bn.compare_ranks(frame, lower_is_better=1)
+    with pytest.raises(
+        ValueError, match="test: expected one of 'corrected_t', '5x2cv_t', '5x2cv_f', got 't'"
+    ):
+        bn.compare(frame, test="t")
+    with pytest.raises(ValueError, match="train_size, test_size: results do not tell how they were made"):
+        bn.compare(frame, train_size=9)
+    with pytest.raises(ValueError, match="train_size: expected a number of rows above 0, got 0"):
+        bn.compare(frame, train_size=0, test_size=1)
+    with pytest.raises(
+        ValueError, match=r"test: this one is for five repeats of two folds.*of 2 rows; test='cor"
+    ):
+        bn.compare(frame, test="5x2cv_t")
+    with pytest.raises(ValueError, match="of 10 rows"):  # without a word on which are of one repeat
+        bn.compare(table(FIGURES["five_by_two"][0]), test="5x2cv_f")
+    with pytest.raises(
+        ValueError, match="metric: results have no 'auc'; the columns of these tell of models only"
+    ):
+        bn.compare(frame, metric="auc", train_size=9, test_size=1)

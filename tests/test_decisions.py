@@ -1,0 +1,223 @@
+"""Predictions under another prior and under costs, and how labels agree."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import bnclassify as bn
+
+from .strategies import frames, networks, smooths
+
+
+def draw_prior(data: st.DataObject, x: Any) -> dict[Any, float]:
+    parts = data.draw(st.lists(st.integers(0, 9), min_size=len(bn.classes(x)), max_size=len(bn.classes(x))))
+    shares = np.array(parts, float) if sum(parts) else np.ones(len(parts))
+    return dict(zip(bn.classes(x), shares / shares.sum(), strict=True))
+
+
+def draw_model(data: st.DataObject, frame: pd.DataFrame) -> Any:
+    structure = bn.aode("class", frame) if data.draw(st.booleans()) else data.draw(networks(frame))
+    return bn.lp(structure, frame, smooth=data.draw(smooths))
+
+
+@given(st.data())
+def test_another_prior_is_bayes_rule(data: st.DataObject) -> None:
+    frame = data.draw(frames(max_rows=12, missing=0.2))
+    x = draw_model(data, frame)
+    prior = draw_prior(data, x)
+    learned = bn.cpt(bn.members(x)[0], "class").to_numpy().ravel()
+    expected = bn.predict(x, frame, prob=True) * np.array(list(prior.values())) / learned
+    expected = expected.div(expected.sum(axis=1), axis=0)
+    found = bn.predict(x, frame, prob=True, prior=prior)
+    pd.testing.assert_frame_equal(found, expected)
+    pd.testing.assert_frame_equal(bn.predict(x, frame, prob=True, prior=pd.Series(prior)[::-1]), found)
+    nothing = pd.DataFrame(np.nan, index=[0], columns=list(bn.features(x)), dtype=object)
+    assert bn.predict(x, nothing, prob=True, prior=prior).iloc[0].to_dict() == pytest.approx(prior)
+    same = dict(zip(bn.classes(x), learned, strict=True))
+    pd.testing.assert_frame_equal(
+        bn.predict(x, frame, prob=True, prior=same), bn.predict(x, frame, prob=True)
+    )
+
+
+def test_a_prior_is_as_good_as_rows_of_that_prior(car: pd.DataFrame) -> None:
+    """Naive Bayes learned from rows of which some classes are repeated is the one with another prior."""
+    x = bn.lp(bn.nb("class", car), car, smooth=0)
+    times = car["class"].map({"unacc": 1, "acc": 2, "good": 9, "vgood": 9}).astype(int)
+    repeated = car.loc[car.index.repeat(times)]
+    other = bn.lp(bn.nb("class", repeated), repeated, smooth=0)
+    prior = repeated["class"].value_counts(normalize=True)
+    pd.testing.assert_frame_equal(
+        bn.predict(x, car, prob=True, prior=prior), bn.predict(other, car, prob=True)
+    )
+
+
+def test_the_prior_of_weighted_models_is_what_they_hold_of_no_feature(votes: pd.DataFrame) -> None:
+    x = bn.lp(bn.nb("Class", votes), votes, smooth=1, awnb_trees=3, rng=0)
+    prior = {"democrat": 0.2, "republican": 0.8}
+    nothing = pd.DataFrame(np.nan, index=[0], columns=list(bn.features(x)), dtype=object)
+    assert bn.predict(x, nothing, prob=True, prior=prior).iloc[0].to_dict() == pytest.approx(prior)
+
+
+@given(st.data())
+def test_costs_give_the_least_expected_cost(data: st.DataObject) -> None:
+    frame = data.draw(frames(max_rows=12, missing=0.2))
+    x = draw_model(data, frame)
+    names = list(bn.classes(x))
+    size = len(names)
+    cells = data.draw(st.lists(st.integers(-3, 9), min_size=size**2, max_size=size**2))
+    costs = pd.DataFrame(np.reshape(cells, (size, size)), index=names, columns=names)
+    labels = bn.predict(x, frame, costs=costs)
+    posteriors = bn.predict(x, frame, prob=True)
+    for row, label in labels.items():
+        expected = {
+            name: sum(posteriors.loc[row, actual] * costs.loc[actual, name] for actual in names)
+            for name in names
+        }
+        least = min(expected.values())
+        assert label == next(name for name in names if expected[name] <= least + 1e-8)
+    shuffled = costs.iloc[::-1].sample(frac=1, axis=1, random_state=0)
+    pd.testing.assert_series_equal(bn.predict(x, frame, costs=shuffled * 1e-15), labels)
+    usual = pd.DataFrame(1 - np.eye(size), index=names, columns=names)
+    pd.testing.assert_series_equal(bn.predict(x, frame, costs=usual), bn.predict(x, frame))
+
+
+def test_costs_and_prior_together(car: pd.DataFrame) -> None:
+    x = bn.lp(bn.nb("class", car), car, smooth=1)
+    names = list(bn.classes(x))
+    prior = dict.fromkeys(names, 0.25)
+    costs = pd.DataFrame(1 - np.eye(4), index=names, columns=names)
+    costs.loc["vgood"] *= 20
+    posteriors = bn.predict(x, car, prob=True, prior=prior)
+    expected = (posteriors.to_numpy() @ costs.to_numpy()).argmin(axis=1)
+    found = bn.predict(x, car, prior=prior, costs=costs)
+    assert found.cat.codes.tolist() == expected.tolist()
+    assert (found == "vgood").sum() > (bn.predict(x, car, prior=prior) == "vgood").sum() > 65
+    assert found.cat.categories.tolist() == names
+    assert bn.predict(x, car.iloc[:0], prior=prior, costs=costs).empty
+
+
+EVEN = {"unacc": 0.25, "acc": 0.25, "good": 0.25, "vgood": 0.25}
+COSTS = pd.DataFrame(1.0 - np.eye(4), index=list(EVEN), columns=list(EVEN))
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"prior": [0.25] * 4}, TypeError, "prior: expected a dict or Series .*got list"),
+        (
+            {"prior": {"acc": 1.0}},
+            ValueError,
+            "prior: its names must be the classes.*lacking 'unacc', 'good'",
+        ),
+        ({"prior": EVEN | {"bad": 0.0}}, ValueError, "unknown 'bad'"),
+        (
+            {"prior": EVEN | {"acc": 0.5}},
+            ValueError,
+            "expected probabilities that sum to 1, got a sum of 1.25",
+        ),
+        (
+            {"prior": EVEN | {"acc": -0.25, "good": 0.75}},
+            ValueError,
+            r"prior\['acc'\]: .*0 or more, got -0.25",
+        ),
+        ({"prior": EVEN | {"acc": "0.25"}}, TypeError, r"prior\['acc'\]: expected a finite number"),
+        ({"prior": pd.Series([0.5, 0.5, 0], ["acc", "acc", "good"])}, ValueError, "named more than once"),
+        ({"costs": COSTS.to_numpy()}, TypeError, "costs: expected a DataFrame, .*got ndarray"),
+        ({"costs": COSTS.iloc[:3]}, ValueError, "costs: its rows, what a row is, .*lacking 'vgood'"),
+        (
+            {"costs": COSTS.rename(columns={"acc": "a"})},
+            ValueError,
+            "costs: its columns, what is predicted, .*lacking 'acc', unknown 'a'",
+        ),
+        ({"costs": COSTS.iloc[[0, 1, 2, 3, 3]]}, ValueError, "one is there more than once"),
+        ({"costs": COSTS.replace(0, np.nan)}, ValueError, "costs: expected a finite number in every cell"),
+        ({"costs": COSTS.astype(str)}, TypeError, "costs: expected numbers in every cell"),
+        ({"costs": COSTS, "prob": True}, ValueError, "costs: they decide which label to give"),
+        ({"prob": "yes"}, TypeError, "prob: expected True or False, got 'yes'"),
+    ],
+)
+def test_bad_arguments(
+    options: dict[str, Any], error: type[Exception], message: str, car: pd.DataFrame
+) -> None:
+    x = bn.lp(bn.nb("class", car), car, smooth=1)
+    with pytest.raises(error, match=message):
+        bn.predict(x, car, **options)
+
+
+def test_a_class_held_for_impossible_has_no_new_prior() -> None:
+    frame = pd.DataFrame({"a": list("xxyy"), "k": pd.Categorical(list("ppqq"), ["p", "q", "r"])})
+    x = bn.lp(bn.nb("k", frame), frame, smooth=0)
+    with pytest.raises(ValueError, match="prior: the model holds 'r' for impossible"):
+        bn.predict(x, frame, prior={"p": 0.4, "q": 0.4, "r": 0.2})
+    found = bn.predict(x, frame, prob=True, prior={"p": 1.0, "q": 0.0, "r": 0.0})
+    assert found["r"].iloc[:2].tolist() == [0, 0]
+    assert found["p"].iloc[:2].tolist() == [1, 1]
+
+
+@given(st.data())
+def test_confusion_counts_every_row(data: st.DataObject) -> None:
+    frame = data.draw(frames(max_rows=20))
+    rng = np.random.default_rng(0)
+    actual = frame["class"]
+    predicted = pd.Series(
+        pd.Categorical(rng.choice(actual.cat.categories, len(actual)), actual.cat.categories[::-1]),
+        index=actual.index,
+    )
+    counts = bn.confusion(predicted, actual)
+    assert counts.index.tolist() == counts.columns.tolist() == list(actual.cat.categories[::-1])
+    assert (counts.index.name, counts.columns.name) == ("actual", "predicted")
+    for a in counts.index:
+        for p in counts.columns:
+            assert counts.loc[a, p] == sum((actual == a) & (predicted == p))
+    assert np.trace(counts) / len(actual) == pytest.approx(bn.accuracy(predicted, actual))
+
+
+def test_confusion_has_all_classes_on_both() -> None:
+    counts = bn.confusion([2, 1, 2], np.array([1, 1, 3]))
+    assert counts.index.tolist() == counts.columns.tolist() == [1, 2, 3]
+    assert counts.to_numpy().tolist() == [[1, 1, 0], [0, 0, 0], [0, 1, 0]]
+    actual = pd.Series(["b", "a"], dtype=pd.CategoricalDtype(["b", "a", "never"]))
+    assert bn.confusion(["a", "z"], actual).index.tolist() == ["b", "a", "never", "z"]
+    assert bn.confusion(["a", 1], [1, "a"]).index.tolist() == [1, "a"]
+
+
+def test_confusion_is_that_of_scikit_learn(car: pd.DataFrame) -> None:
+    sk = pytest.importorskip("sklearn.metrics", reason="scikit-learn is not installed")
+    x = bn.lp(bn.nb("class", car), car, smooth=1)
+    predicted = bn.predict(x, car)
+    expected = sk.confusion_matrix(car["class"], predicted, labels=list(bn.classes(x)))
+    assert bn.confusion(predicted, car["class"]).to_numpy().tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize(
+    ("predicted", "actual", "error", "message"),
+    [
+        (["a", None], ["a", "b"], ValueError, "predicted: labels are missing"),
+        (["a", "b"], ["a", None], ValueError, "actual: labels are missing"),
+        (["a"], ["a", "b"], ValueError, r"got shapes \(1,\) and \(2,\)"),
+        ([1, 2], ["1", "2"], ValueError, "labels of type int and str are never equal"),
+        (pd.DataFrame({"a": [0.5]}), ["a"], TypeError, "predicted: expected labels, got a DataFrame"),
+        (pd.Series(["a"], [1]), pd.Series(["a"], [2]), ValueError, "the indexes of the two Series differ"),
+    ],
+)
+def test_what_confusion_refuses(predicted: Any, actual: Any, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        bn.confusion(predicted, actual)
+
+
+def test_the_prior_of_a_class_with_parents_is_its_margin() -> None:
+    rng = np.random.default_rng(0)
+    levels = {"a": "xyz", "b": "pq", "k": "uv"}
+    frame = pd.DataFrame({name: rng.choice(list(labels), 60) for name, labels in levels.items()})
+    x = bn.lp(bn.from_modelstring("[a][k|a][b|k:a]", "k"), frame, smooth=1)
+    learned = bn.cpt(x, "k").to_numpy() @ bn.cpt(x, "a").to_numpy().ravel()
+    prior = {"u": 0.9, "v": 0.1}
+    expected = bn.predict(x, frame, prob=True) * np.array([0.9, 0.1]) / learned
+    expected = expected.div(expected.sum(axis=1), axis=0)
+    pd.testing.assert_frame_equal(bn.predict(x, frame, prob=True, prior=prior), expected)

@@ -1,0 +1,216 @@
+"""Metrics of posteriors: what they are by hand, and that scikit-learn says the same."""
+
+from __future__ import annotations
+
+import warnings
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bnclassify.inference.metrics import METRICS, Metric, bin_by, find_metric
+from bnclassify.inference.outcomes import Labelling, Outcome
+
+
+@st.composite
+def outcomes(draw: st.DrawFn, *, min_classes: int = 1, max_rows: int = 40) -> Outcome:
+    """Posteriors on a coarse grid, so that many are tied, some of them 0; classes may have no row."""
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    rows, classes = draw(st.integers(1, max_rows)), draw(st.integers(min_classes, 5))
+    mass = rng.integers(0, draw(st.integers(1, 6)), size=(rows, classes), endpoint=True).astype(float)
+    mass[mass.sum(axis=1) == 0] = 1
+    with np.errstate(divide="ignore"):
+        logs = np.log(mass) - rng.exponential(50, size=(rows, 1))
+    labels = tuple(f"c{i}" for i in range(classes))
+    return Outcome(logs, rng.integers(0, classes, rows), Labelling(labels, "k", pd.RangeIndex(rows)))
+
+
+def figure(name: str, outcome: Outcome) -> float:
+    return find_metric(name).judge(outcome)
+
+
+def test_metrics_are_found_by_name() -> None:
+    assert list(METRICS) == [
+        "accuracy", "balanced_accuracy", "log_loss", "brier", "auc", "calibration_error", "rmse",
+    ]  # fmt: skip
+    assert [name for name, metric in METRICS.items() if metric.is_loss] == [
+        "log_loss", "brier", "calibration_error", "rmse",
+    ]  # fmt: skip
+    assert all(isinstance(metric, Metric) and metric.name == name for name, metric in METRICS.items())
+    with pytest.raises(ValueError, match=r"metric: .*got 'balanced'; did you mean 'balanced_accuracy'"):
+        find_metric("balanced")
+    with pytest.raises(TypeError, match="metric: expected a name, a function"):
+        find_metric(3)
+
+
+@given(outcomes())
+def test_metrics_by_hand(outcome: Outcome) -> None:
+    p = outcome.posteriors.to_numpy()
+    labels = list(outcome.labelling.classes)
+    actual = np.array([labels.index(label) for label in outcome.truth])
+    best = [max(range(len(labels)), key=lambda c: (round(row[c], 12), -c)) for row in p]
+    right = best == actual
+    own = np.eye(len(labels))[actual]
+    clipped = np.maximum((p * own).sum(axis=1), np.finfo(float).eps)
+    there = sorted(set(actual.tolist()))
+    assert figure("accuracy", outcome) == pytest.approx(np.mean(right))
+    assert figure("balanced_accuracy", outcome) == pytest.approx(
+        np.mean([np.mean(right[actual == c]) for c in there])
+    )
+    assert figure("log_loss", outcome) == pytest.approx(-np.mean(np.log(clipped)), abs=1e-12)
+    assert figure("brier", outcome) == pytest.approx(((p - own) ** 2).sum(axis=1).mean(), abs=1e-12)
+    assert figure("rmse", outcome) == pytest.approx(np.sqrt(np.mean((1 - (p * own).sum(axis=1)) ** 2)))
+    areas = {}
+    for c in there:
+        inside, outside = p[actual == c, c], p[actual != c, c]
+        beats = [(a > b) + 0.5 * (a == b) for a in inside for b in outside]
+        if beats:
+            areas[c] = (np.mean(beats), len(inside))
+    if areas:
+        # Exact ties, as scikit-learn counts them
+        expected = np.average([a for a, _ in areas.values()], weights=[n for _, n in areas.values()])
+        if len(labels) != 2:
+            assert figure("auc", outcome) == pytest.approx(expected)
+    else:
+        assert np.isnan(figure("auc", outcome))
+
+
+@given(outcomes(min_classes=2))
+@pytest.mark.filterwarnings("ignore")
+def test_metrics_are_those_of_scikit_learn(outcome: Outcome) -> None:
+    sk = pytest.importorskip(
+        "sklearn.metrics", reason="scikit-learn is not installed; the extra sklearn has it"
+    )
+    p, y, labels = outcome.posteriors.to_numpy(), outcome.actual, np.arange(len(outcome.labelling.classes))
+    best = (p >= p.max(axis=1, keepdims=True) - 1e-9).argmax(axis=1)
+    assert figure("accuracy", outcome) == pytest.approx(sk.accuracy_score(y, best), abs=1e-12)
+    assert figure("balanced_accuracy", outcome) == pytest.approx(
+        sk.balanced_accuracy_score(y, best), abs=1e-12
+    )
+    assert figure("log_loss", outcome) == pytest.approx(sk.log_loss(y, p, labels=labels), abs=1e-12)
+    if len(set(y)) == 1:
+        assert np.isnan(figure("auc", outcome))
+    elif len(labels) == 2:
+        assert figure("auc", outcome) == pytest.approx(sk.roc_auc_score(y, p[:, 1]), abs=1e-12)
+        assert figure("brier", outcome) == pytest.approx(2 * sk.brier_score_loss(y, p[:, 1]), abs=1e-12)
+    else:
+        shares = np.bincount(y, minlength=len(labels)) / len(y)
+        areas = [sk.roc_auc_score(y == c, p[:, c]) if share else 0 for c, share in enumerate(shares)]
+        assert figure("auc", outcome) == pytest.approx(np.dot(shares, areas), abs=1e-12)
+        if shares.all():
+            ovr = sk.roc_auc_score(y, p, multi_class="ovr", average="weighted")
+            assert figure("auc", outcome) == pytest.approx(ovr, abs=1e-12)
+
+
+@given(outcomes(), st.randoms(use_true_random=False))
+def test_the_order_of_rows_and_what_logs_are_shifted_by_do_not_matter(outcome: Outcome, random: Any) -> None:
+    order = list(range(len(outcome.actual)))
+    random.shuffle(order)
+    for name in METRICS:
+        one = figure(name, outcome)
+        other = METRICS[name].measure(outcome.logs[order], outcome.actual[order])
+        assert one == pytest.approx(other, abs=1e-12, nan_ok=True)
+
+
+def test_figures_of_a_small_table() -> None:
+    p = np.array([[0.7, 0.2, 0.1], [0.4, 0.4, 0.2], [0.1, 0.3, 0.6], [0.0, 0.5, 0.5]])
+    with np.errstate(divide="ignore"):
+        logs = np.log(p)
+    outcome = Outcome(logs, np.array([0, 1, 2, 0]), Labelling(("a", "b", "c"), "k", pd.Index(list("wxyz"))))
+    assert figure("accuracy", outcome) == 2 / 4
+    assert figure("balanced_accuracy", outcome) == pytest.approx((1 / 2 + 0 + 1) / 3)
+    assert figure("log_loss", outcome) == pytest.approx(-np.log(0.7 * 0.4 * 0.6 * np.finfo(float).eps) / 4)
+    assert figure("brier", outcome) == pytest.approx((0.14 + 0.56 + 0.26 + 1.5) / 4)
+    assert figure("auc", outcome) == pytest.approx((2 * 2 / 4 + 2 / 3 + 3 / 3) / 4)
+    assert figure("rmse", outcome) == pytest.approx(np.sqrt((0.09 + 0.36 + 0.16 + 1) / 4))
+    # Bins end at 6/15, 8/15, 9/15 and 11/15; each holds one row.
+    assert figure("calibration_error", outcome) == pytest.approx((0.4 + 0.5 + 0.4 + 0.3) / 4)
+
+
+def test_bins_hold_their_upper_end() -> None:
+    rows, said, was = bin_by(np.array([0.0, 0.2, 0.2001, 1.0]), np.array([True, False, True, True]), 5)
+    assert rows.tolist() == [2, 1, 0, 0, 1]
+    np.testing.assert_allclose(said, [0.1, 0.2001, np.nan, np.nan, 1.0])
+    np.testing.assert_allclose(was, [0.5, 1, np.nan, np.nan, 1])
+
+
+def test_a_perfect_and_a_hopeless_model() -> None:
+    with np.errstate(divide="ignore"):
+        logs = np.log(np.eye(3)[[0, 1, 2, 1]])
+    perfect = {name: metric.measure(logs, np.array([0, 1, 2, 1])) for name, metric in METRICS.items()}
+    assert perfect == {name: 0 if metric.is_loss else 1 for name, metric in METRICS.items()}
+    wrong = METRICS["log_loss"].measure(logs, np.array([1, 2, 0, 0]))
+    assert wrong == pytest.approx(-np.log(np.finfo(float).eps))
+    assert METRICS["brier"].measure(logs, np.array([1, 2, 0, 0])) == 2
+
+
+def test_of_impossible_rows_the_posterior_is_uniform() -> None:
+    logs = np.full((2, 4), -np.inf)
+    assert METRICS["log_loss"].measure(logs, np.array([0, 3])) == pytest.approx(np.log(4))
+    assert METRICS["auc"].measure(logs, np.array([0, 3])) == 0.5
+
+
+def test_functions_of_the_user_get_labels_and_index() -> None:
+    index = pd.Index(["u", "v"], name="row")
+    labelling = Labelling(("n", "y"), "buys", index)
+    outcome = Outcome(np.log([[0.25, 0.75], [0.5, 0.5]]), np.array([1, 0]), labelling)
+    seen = []
+
+    def expected_share(posteriors: pd.DataFrame, actual: pd.Series) -> float:
+        seen.append((posteriors, actual))
+        share = posteriors["y"].mean()
+        posteriors.loc[:] = 0  # what it is given is its own
+        return share
+
+    metric = find_metric(expected_share)
+    assert metric.name == "expected_share"
+    assert metric.judge(outcome) == metric.judge(outcome) == pytest.approx(0.625)
+    _, actual = seen[0]
+    assert actual.tolist() == ["y", "n"]
+    assert actual.cat.categories.tolist() == ["n", "y"]
+    assert actual.name == "buys"
+    assert actual.index.equals(index)
+    posteriors = outcome.posteriors
+    assert posteriors.index.equals(index)
+    assert posteriors.columns.tolist() == ["n", "y"]
+    assert find_metric(partial(expected_share)).name == "expected_share"
+    for wrong in (None, "high", True, [0.5]):
+        with pytest.raises(TypeError, match=r"metric: <lambda> returned .*, expected a number"):
+            find_metric(lambda p, a, wrong=wrong: wrong).judge(outcome)
+
+
+def test_no_metric_warns() -> None:
+    one = Outcome(np.zeros((1, 1)), np.zeros(1, int), Labelling(("only",), "k", pd.RangeIndex(1)))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert np.isnan(figure("auc", one))
+        assert figure("balanced_accuracy", one) == 1
+
+
+@given(outcomes(), st.data())
+def test_whole_weights_are_rows_repeated(outcome: Outcome, data: st.DataObject) -> None:
+    n = len(outcome.actual)
+    times = np.array(data.draw(st.lists(st.integers(0, 3), min_size=n, max_size=n)))
+    rows = np.repeat(np.arange(n), times)
+    repeated = Outcome(outcome.logs[rows], outcome.actual[rows], outcome.labelling)
+    weighted = Outcome(outcome.logs, outcome.actual, outcome.labelling, times.astype(float))
+    for name in METRICS:
+        if len(rows):
+            assert figure(name, weighted) == pytest.approx(figure(name, repeated), abs=1e-12, nan_ok=True)
+        else:
+            assert np.isnan(figure(name, weighted))
+
+
+def test_functions_of_the_user_know_no_weights() -> None:
+    labelling = Labelling(("n", "y"), "k", pd.RangeIndex(1))
+    outcome = Outcome(np.zeros((1, 2)), np.zeros(1, int), labelling, np.ones(1))
+    with pytest.raises(ValueError, match="metric: share is not told how often rows count"):
+        find_metric(share).judge(outcome)
+
+
+def share(posteriors: pd.DataFrame, actual: pd.Series) -> float:
+    return posteriors.iloc[0, 0]

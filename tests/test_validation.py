@@ -1,0 +1,334 @@
+"""Cross-validation: metrics, repeats, predictions out of fold, and what results tell of themselves."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import bnclassify as bn
+from bnclassify.evaluation.schemes import scheme_of
+from bnclassify.inference.metrics import METRICS
+
+
+@pytest.fixture(scope="module")
+def models(car: pd.DataFrame) -> dict[str, Any]:
+    return {
+        "nb": bn.lp(bn.nb("class", car), car, smooth=1),
+        "tan": bn.lp(bn.tan_cl("class", car), car, smooth=1),
+        "aode": bn.lp(bn.aode("class", car), car, smooth=1),
+    }
+
+
+@pytest.fixture(scope="module")
+def judged(models: dict[str, Any], car: pd.DataFrame) -> pd.DataFrame:
+    return bn.cv(models, car, k=2, repeats=5, metric=["accuracy", "auc"], mean=False, rng=0)
+
+
+def rare(n: int = 60) -> pd.DataFrame:
+    """Two classes, one of three rows."""
+    rng = np.random.default_rng(0)
+    return pd.DataFrame({"a": rng.choice(list("xyz"), n), "k": ["yes"] * 3 + ["no"] * (n - 3)})
+
+
+def test_shapes_of_what_comes_back(models: dict[str, Any], car: pd.DataFrame) -> None:
+    one, names = models["nb"], ["log_loss", "brier"]
+    assert isinstance(bn.cv(one, car, k=3, metric="log_loss", rng=0), float)
+    by_metric = bn.cv(one, car, k=3, metric=names, rng=0)
+    assert by_metric.index.tolist() == [(0, "log_loss"), (0, "brier")]
+    assert by_metric.index.names == ["model", "metric"]
+    both = bn.cv(models, car, k=3, metric=names, rng=0)
+    assert both.index.tolist() == [(model, metric) for model in models for metric in names]
+    folds = bn.cv(models, car, k=3, metric=names, rng=0, mean=False)
+    assert folds.columns.tolist() == both.index.tolist()
+    assert folds.index.tolist() == [0, 1, 2]
+    assert folds.index.name == "fold"
+    pd.testing.assert_series_equal(folds.mean(), both)
+    again = bn.cv(models, car, k=3, repeats=2, mean=False, rng=0)
+    assert again.columns.tolist() == list(models)
+    assert again.index.tolist() == [(0, 0), (0, 1), (0, 2), (1, 0), (1, 1), (1, 2)]
+    assert again.index.names == ["repeat", "fold"]
+    assert bn.cv(one, car, k=3, repeats=2, rng=0) == pytest.approx(again["nb"].mean())
+
+
+def test_repeats_go_on_from_the_first(models: dict[str, Any], car: pd.DataFrame) -> None:
+    once = bn.cv(models, car, k=3, mean=False, rng=5)
+    thrice = bn.cv(models, car, k=3, repeats=3, mean=False, rng=5)
+    pd.testing.assert_frame_equal(thrice.loc[0], once)
+    assert not np.allclose(thrice.loc[1], once)
+
+
+@pytest.mark.parametrize("name", METRICS)
+def test_metrics_are_those_of_posteriors_out_of_fold(
+    name: str, models: dict[str, Any], car: pd.DataFrame
+) -> None:
+    folds = bn.stratified_folds(car["class"], 4, rng=1)
+    found = bn.cv(models["tan"], car, folds=folds, metric=name, mean=False)[0]
+    posteriors = bn.cv_predict(models["tan"], car, folds=folds).to_numpy()
+    codes = car["class"].cat.codes.to_numpy()
+    for fold in range(4):
+        rows = folds == fold
+        expected = METRICS[name].measure(np.log(posteriors[rows]), codes[rows])
+        assert found[fold] == pytest.approx(expected, abs=1e-9)
+
+
+def test_any_metric_of_scikit_learn_works(models: dict[str, Any], car: pd.DataFrame) -> None:
+    sk = pytest.importorskip("sklearn.metrics", reason="scikit-learn is not installed")
+
+    def auc(posteriors: pd.DataFrame, actual: pd.Series) -> float:
+        order = sorted(posteriors.columns)
+        return sk.roc_auc_score(
+            actual, posteriors[order], multi_class="ovr", average="weighted", labels=order
+        )
+
+    def log_loss(posteriors: pd.DataFrame, actual: pd.Series) -> float:
+        order = sorted(posteriors.columns)
+        return sk.log_loss(actual, posteriors[order], labels=order)
+
+    def balanced(posteriors: pd.DataFrame, actual: pd.Series) -> float:
+        return sk.balanced_accuracy_score(actual, posteriors.idxmax(axis=1))
+
+    metric = ["auc", auc, log_loss, "balanced_accuracy", balanced]
+    with pytest.raises(ValueError, match="metric: there are several of the same name, 'auc', 'log_loss'"):
+        bn.cv(models, car, metric=[*metric, "log_loss"])
+    found = bn.cv(models["nb"], car, k=5, metric=["balanced_accuracy", balanced], rng=0)
+    assert found[0, "balanced_accuracy"] == pytest.approx(found[0, "balanced"], abs=1e-12)
+    for ours, theirs in (("auc", auc), ("log_loss", log_loss)):
+        theirs.__name__ = "theirs"
+        found = bn.cv(models["nb"], car, k=5, metric=[ours, theirs], rng=0)
+        assert found[0, ours] == pytest.approx(found[0, "theirs"], abs=1e-9)
+
+
+def test_predictions_out_of_fold_are_those_of_models_learned_by_hand(car: pd.DataFrame) -> None:
+    frame = car.sample(300, random_state=1)
+    x = bn.lp(bn.tan_cl("class", frame), frame, smooth=1)
+    folds = bn.stratified_folds(frame["class"], 3, rng=2)
+    found = bn.cv_predict(x, frame, folds=folds)
+    labels = bn.cv_predict(x, frame, folds=folds, prob=False)
+    assert found.index.equals(frame.index)
+    assert labels.index.equals(frame.index)
+    for fold in range(3):
+        train, test = frame[folds != fold], frame[folds == fold]
+        learned = bn.lp(bn.tan_cl("class", train), train, smooth=1)
+        pd.testing.assert_frame_equal(found[folds == fold], bn.predict(learned, test, prob=True))
+        pd.testing.assert_series_equal(labels[folds == fold], bn.predict(learned, test))
+
+
+@pytest.mark.parametrize("learner", [bn.nb, bn.aode, bn.tan_hc])
+def test_one_seed_gives_the_folds_and_models_of_cv(learner: Callable[..., Any], car: pd.DataFrame) -> None:
+    frame = car.sample(200, random_state=0)
+    options = {"k": 2} if learner is bn.tan_hc else {}
+    x = bn.lp(learner("class", frame, **options), frame, smooth=1)
+    labels = bn.cv_predict(x, frame, k=4, rng=7, prob=False)
+    accuracies = bn.cv(x, frame, k=4, rng=7, mean=False)[0]
+    folds = bn.stratified_folds(frame["class"], 4, rng=7)
+    expected = [bn.accuracy(labels[folds == i], frame["class"][folds == i]) for i in range(4)]
+    assert accuracies.tolist() == pytest.approx(expected)
+
+
+def test_predictions_are_matched_by_label(models: dict[str, Any], car: pd.DataFrame) -> None:
+    """Text has its labels sorted; a model that keeps its structure keeps its order of levels."""
+    text = car.astype(str)
+    for dag in (True, False):
+        found = bn.cv_predict(models["tan"], text, dag=dag, rng=0)
+        assert found.columns.tolist() == sorted(bn.classes(models["tan"]))
+        right = bn.accuracy(bn.cv_predict(models["tan"], text, dag=dag, rng=0, prob=False), text["class"])
+        assert right == bn.accuracy(found.idxmax(axis=1), text["class"])
+        assert right > 0.9
+
+
+def test_predictions_need_every_row_once(models: dict[str, Any], car: pd.DataFrame) -> None:
+    with pytest.raises(
+        ValueError, match="folds: expected every row to be tested once, but 1725 of 1728 rows"
+    ):
+        bn.cv_predict(models["nb"], car, folds=[[0, 1], [1, 2]])
+    with pytest.raises(TypeError, match="x: expected one model, got dict"):
+        bn.cv_predict(models, car)
+    with pytest.raises(TypeError, match="prob: expected True or False"):
+        bn.cv_predict(models["nb"], car, prob=1)
+
+
+def test_what_the_largest_class_alone_would_score(models: dict[str, Any], car: pd.DataFrame) -> None:
+    folds = bn.stratified_folds(car["class"], 5, rng=0)
+
+    def recall(posteriors: pd.DataFrame, actual: pd.Series) -> float:
+        if posteriors.nunique().max() == 1:
+            raise ZeroDivisionError("nothing is predicted")
+        return 0.5
+
+    names = [*METRICS, "recall"]
+    results = bn.cv(models, car, folds=folds, metric=[*METRICS, recall], mean=False)
+    alone = scheme_of(results).baselines
+    assert list(alone) == names
+    expected: dict[str, list[float]] = {name: [] for name in METRICS}
+    for fold in range(5):
+        train, test = car["class"][folds != fold], car["class"][folds == fold]
+        shares = train.value_counts(normalize=True, sort=False).to_numpy()
+        logs = np.log(np.tile(shares, (len(test), 1)))
+        for name, metric in METRICS.items():
+            expected[name].append(metric.measure(logs, test.cat.codes.to_numpy()))
+    for name in METRICS:
+        assert alone[name] == pytest.approx(np.mean(expected[name]))
+    assert alone["accuracy"] == pytest.approx(1210 / 1728, abs=1e-3)
+    assert alone["auc"] == 0.5
+    assert alone["balanced_accuracy"] == 0.25
+    assert alone["recall"] is None
+    means = bn.cv(models, car, folds=folds, metric=[*METRICS, recall])
+    assert scheme_of(means) == scheme_of(results)
+
+
+def test_a_class_that_a_fold_lacks() -> None:
+    frame = rare()
+    x = bn.lp(bn.nb("k", frame), frame, smooth=1)
+    folds = np.arange(60) % 2
+    folds[:3] = 0
+    found = bn.cv(x, frame, folds=folds, metric=["auc", "balanced_accuracy"], mean=False)
+    assert found[0, "auc"].isna().tolist() == [False, True]
+    assert found[0, "balanced_accuracy"].notna().all()
+    with pytest.warns(
+        UserWarning, match="auc is not defined in 1 of 2 folds, which are left out of the mean"
+    ):
+        mean = bn.cv(x, frame, folds=folds, metric="auc")
+    assert mean == found[0, "auc"][0]
+    with pytest.raises(ValueError, match="results: 2 figures are missing or infinite, in column 'a', 'b'"):
+        bn.compare(bn.cv({"a": x, "b": x}, frame, folds=folds, metric="auc", mean=False))
+
+
+def test_small_classes_are_told_once() -> None:
+    frame = rare()
+    x = bn.lp(bn.nb("k", frame), frame, smooth=1)
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        bn.cv(x, frame, k=5, repeats=4, rng=0)
+    assert [str(w.message)[:28] for w in told] == ["classes with fewer rows than"]
+
+
+def test_results_know_how_they_were_made(
+    judged: pd.DataFrame, models: dict[str, Any], car: pd.DataFrame
+) -> None:
+    scheme = scheme_of(judged)
+    assert (scheme.repeats, scheme.k, scheme.is_partition) == (5, 2, True)
+    assert (scheme.train_size, scheme.test_size) == (864, 864)
+    assert list(scheme.baselines) == ["accuracy", "auc"]
+    for part in (
+        judged.loc[:, ["nb", "tan"]],
+        judged.iloc[:4],
+        judged.xs("auc", axis=1, level=1),
+        judged.mean(),
+    ):
+        assert scheme_of(part) == scheme
+    ten = bn.cv(models, car, rng=0, mean=False)
+    assert (scheme_of(ten).train_size, scheme_of(ten).test_size) == pytest.approx((1555.2, 172.8))
+    assert scheme_of(pd.DataFrame({"a": [1.0]})) is None
+    some = bn.cv(models, car, folds=[range(100), range(50, 150), range(300, 400)], mean=False)
+    assert not scheme_of(some).is_partition
+    assert scheme_of(some).train_size == 1628
+
+
+def test_compare_takes_what_cv_gives(judged: pd.DataFrame) -> None:
+    for test in ("corrected_t", "5x2cv_t", "5x2cv_f"):
+        found = bn.compare(judged, test=test, metric="auc")
+        bare = judged.xs("auc", axis=1, level=1)
+        bare.attrs.clear()
+        by_hand = bn.compare(bare, test=test, train_size=864, test_size=864)
+        assert found.to_numpy().tolist() == by_hand.to_numpy().tolist()
+        assert found.columns.name == f"{test} of auc"
+        assert by_hand.columns.name == test
+    selected = bn.compare(judged.xs("auc", axis=1, level=1), metric="auc")
+    assert selected.equals(bn.compare(judged, metric="auc"))
+    with pytest.raises(
+        ValueError, match="metric: results have several, say which is meant: 'accuracy', 'auc'"
+    ):
+        bn.compare(judged)
+    with pytest.raises(ValueError, match="metric: results have no 'brier'; there is 'accuracy', 'auc'"):
+        bn.compare(judged, metric="brier")
+    with pytest.raises(ValueError, match="these are metrics of one model"):
+        bn.compare(judged["nb"])
+    with pytest.raises(ValueError, match="two models or more to compare, got 1"):
+        bn.compare(judged[["nb"]], metric="auc")
+
+
+def test_compare_refuses_what_does_not_fit(
+    models: dict[str, Any], car: pd.DataFrame, judged: pd.DataFrame
+) -> None:
+    ten = bn.cv(models, car, rng=0, mean=False)
+    for test in ("5x2cv_t", "5x2cv_f"):
+        for results, words in (
+            (ten, "of 10 folds"),
+            (bn.cv(models, car, k=5, repeats=2, rng=0, mean=False), "of 2 repeats of 5 folds"),
+            (judged.iloc[:8].xs("auc", axis=1, level=1), "of 8 rows out of 5 repeats of 2 folds"),
+        ):
+            with pytest.raises(
+                ValueError, match=rf"test: .*results are {words}; test='corrected_t' fits these$"
+            ):
+                bn.compare(results, test=test)
+    one = bn.cv(models, car, folds=[range(500)], mean=False)
+    with pytest.raises(ValueError, match="results: one fold tells of no spread"):
+        bn.compare(one)
+    with pytest.raises(ValueError, match="table: rows are folds of one data set, not data sets"):
+        bn.compare_ranks(ten)
+    for wrong in (ten.mean(), 0.9, {"nb": [0.9]}):
+        with pytest.raises(TypeError, match="results: expected what cv"):
+            bn.compare(wrong)
+
+
+def test_results_of_the_same_folds_go_side_by_side(models: dict[str, Any], car: pd.DataFrame) -> None:
+    parts = [bn.cv({name: models[name]}, car, k=5, rng=0, mean=False) for name in models]
+    together = bn.compare(bn.cv(models, car, k=5, rng=0, mean=False))
+    assert bn.compare(parts).equals(together)
+    assert bn.compare(pd.concat(parts, axis=1)).equals(together)
+    other = bn.cv({"other": models["nb"]}, car, k=5, rng=1, mean=False)
+    with pytest.raises(ValueError, match="results: these are not of the same folds"):
+        bn.compare([parts[0], other])
+    with pytest.raises(ValueError, match="results do not tell how they were made"):
+        bn.compare(pd.concat([parts[0], other], axis=1))  # pandas drops a record that is not of both
+    with pytest.raises(ValueError, match="results: there are two models of the same name, 'nb'"):
+        bn.compare([parts[0], parts[0]])
+
+
+def test_rows_count_as_often_as_they_weigh(car: pd.DataFrame) -> None:
+    """Whole weights are rows repeated, in what is learned and in what is judged, on the same folds."""
+    frame = car.sample(120, random_state=0)
+    x = bn.lp(bn.nb("class", frame), frame, smooth=1)
+    times = np.random.default_rng(0).integers(1, 4, len(frame))
+    folds = np.arange(len(frame)) % 3
+    weighted = replace(bn.encode(frame), weights=times.astype(float))
+    found = bn.cv(x, weighted, folds=folds, metric=list(METRICS), mean=False)
+    rows = np.repeat(np.arange(len(frame)), times)
+    expected = bn.cv(x, frame.iloc[rows], folds=folds[rows], metric=list(METRICS), mean=False)
+    np.testing.assert_allclose(found, expected, atol=1e-12)
+    alone = [scheme_of(results).baselines for results in (found, expected)]
+    assert alone[0] == pytest.approx(alone[1])
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"metric": "acuracy"}, ValueError, "did you mean 'accuracy'"),
+        ({"metric": []}, ValueError, "metric: expected at least one"),
+        ({"metric": 3}, TypeError, "metric: expected a name, a function"),
+        ({"metric": lambda p, a: "good"}, TypeError, "metric: <lambda> returned str, expected a number"),
+        ({"repeats": 0}, ValueError, "repeats: expected a whole number, at least 1, got 0"),
+        ({"repeats": 2.0}, TypeError, "repeats: expected a whole number"),
+        ({"repeats": 2, "folds": [0, 1] * 864}, ValueError, "repeats: folds are given"),
+    ],
+)
+def test_bad_arguments(
+    options: dict[str, Any], error: type[Exception], message: str, models: dict[str, Any], car: pd.DataFrame
+) -> None:
+    with pytest.raises(error, match=message):
+        bn.cv(models, car, rng=0, **options)
+
+
+def test_progress_counts_folds_and_models(
+    models: dict[str, Any], car: pd.DataFrame, capsys: pytest.CaptureFixture[str]
+) -> None:
+    bn.cv(models, car, k=2, repeats=2, rng=0, progress=True)
+    assert "12/12" in capsys.readouterr().err
+    bn.cv_predict(models["nb"], car, k=3, rng=0, progress=True)
+    assert "3/3" in capsys.readouterr().err
