@@ -29,6 +29,7 @@ from importlib.metadata import version
 from typing import Any
 
 from .evaluation.agreement import accuracy, confusion
+from .evaluation.distributions import impute, query, sample
 from .evaluation.explanation import explain
 from .evaluation.pairs import compare
 from .evaluation.prediction import predict
@@ -48,13 +49,14 @@ from .frames.schema import Dataset
 from .learning.calls import bnc
 from .model.ensembles import AODE, Ensemble
 from .model.forms import is_anb, is_aode, is_nb, is_ode, is_semi_naive
-from .model.networks import BNC
+from .model.networks import BNC, DN
 from .model.questions import (
     class_var,
     classes,
     families,
     feature_families,
     features,
+    markov_blanket,
     members,
     modelstring,
     narcs,
@@ -63,21 +65,26 @@ from .model.questions import (
     vars,
 )
 from .model.tables import cpt, params
-from .model.traces import em_objectives, feature_weights, greedy_scores, manb_arc_posterior
+from .model.traces import em_objectives, feature_weights, greedy_scores, manb_arc_posterior, search_steps
 from .parameters.estimation import lp
 from .parameters.trees import min_testing_depths
 from .plotting.charts import plot_cpt, plot_cv, plot_explanation, plot_scores, plot_weights
 from .plotting.networks import plot
 from .plotting.verdicts import plot_calibration, plot_confusion, plot_ranks
+from .structure.climbing import ban, hc
+from .structure.dependence import kdb_mi
 from .structure.fixed import anb, aode, from_modelstring, nb
+from .structure.independence import chisq_dn
+from .structure.local_scores import network_score
 from .structure.search.learners import bsej, fssj, kdb, tan_hc, tan_hcsp
-from .structure.trees import tan_cl
+from .structure.trees import chow_liu, tan_cl
 
 __all__ = [
     "AIC",
     "AODE",
     "BIC",
     "BNC",
+    "DN",
     "Dataset",
     "Discretizer",
     "Ensemble",
@@ -86,8 +93,11 @@ __all__ = [
     "accuracy",
     "anb",
     "aode",
+    "ban",
     "bnc",
     "bsej",
+    "chisq_dn",
+    "chow_liu",
     "class_var",
     "classes",
     "cloglik",
@@ -109,24 +119,29 @@ __all__ = [
     "from_modelstring",
     "fssj",
     "greedy_scores",
+    "hc",
+    "impute",
     "is_anb",
     "is_aode",
     "is_nb",
     "is_ode",
     "is_semi_naive",
     "kdb",
+    "kdb_mi",
     "load",
     "load_car",
     "load_voting",
     "loglik",
     "lp",
     "manb_arc_posterior",
+    "markov_blanket",
     "members",
     "merge_rare",
     "min_testing_depths",
     "modelstring",
     "narcs",
     "nb",
+    "network_score",
     "nparams",
     "params",
     "plot",
@@ -139,8 +154,11 @@ __all__ = [
     "plot_scores",
     "plot_weights",
     "predict",
+    "query",
     "read_bif",
+    "sample",
     "save",
+    "search_steps",
     "stratified_folds",
     "tan_cl",
     "tan_hc",

@@ -117,7 +117,7 @@ def maximum_forest(weights: Array, keep: NDArray[np.bool_], roots: Iterable[int]
     n = len(weights)
     contenders = _contenders(weights, keep)
     i, j = (index.astype(_INDEX) for index in np.nonzero(np.triu(contenders, 1)))
-    order = _descending_with_ties(weights[i, j])
+    order = descending(weights[i, j])
     # Ranks are distinct, so the spanning forest of least rank is unique whatever the algorithm.
     ranks = np.arange(1.0, len(order) + 1)
     graph = csr_array((ranks, (i[order], j[order])), shape=(n, n))
@@ -161,8 +161,14 @@ def _contenders(weights: Array, keep: NDArray[np.bool_]) -> NDArray[np.bool_]:
     return keep & (weights >= least - slack)
 
 
-def _descending_with_ties(weights: Array) -> NDArray[np.intp]:
-    """Order positions by descending weight, ties by position."""
+def descending(weights: Array) -> NDArray[np.intp]:
+    """Order positions by descending weight, ties by position.
+
+    Weights within ``TOLERANCE`` of each other, relative to their size where they are large, are tied.
+
+    >>> descending(np.array([1.0, 2.0, 2.0 + 1e-12])).tolist()
+    [1, 2, 0]
+    """
     order = np.argsort(-weights, kind="stable")
     leaders: list[float] = []
     leader = np.inf

@@ -16,9 +16,10 @@ from ..base.messages import listed
 from ..frames.matching import check_unseen, match
 from ..frames.reading import encode_new, is_missing
 from ..frames.schema import Dataset
+from ..inference.factors import network_factors, sum_factors
 from ..inference.joint import joint_of_codes
 from ..model.kinds import Model, check_fitted
-from ..model.networks import BNC
+from ..model.networks import BNC, DN, Network
 from ..model.questions import class_var, classes, features, values
 
 
@@ -207,12 +208,25 @@ def _order(x: Model) -> list[int]:
 
 def _sequential_joint(x: Model, codes: Codes, order: Sequence[int]) -> Array:
     """Return the log joint of the class and the first 0, 1, 2 … of the features that are observed."""
+    if isinstance(x, DN):
+        return _running_product(x, codes, order)
     observed = [i for i in order if codes[i] >= 0]
     step = np.full(len(codes), len(observed))
     step[observed] = np.arange(len(observed))
     known = step[:, None] < np.arange(len(observed) + 1)
     sequence = np.where(known, codes[:, None], -1)
     return joint_of_codes(x, sequence)
+
+
+def _running_product(x: DN, codes: Codes, order: Sequence[int]) -> Array:
+    """Return the same where nothing can be summed out: the tables one after the other."""
+    joint_of_codes(x, codes[:, None])  # refuses what is missing
+    *of_features, of_class = network_factors(x)
+    each = [
+        sum_factors([factor], codes[:, None], complete=True)
+        for factor in (of_class, *[of_features[i] for i in order])
+    ]
+    return np.concatenate(each).cumsum(axis=0)
 
 
 def _compared(labels: tuple[Any, ...], logs: Array, target: Any, against: Any) -> tuple[int, list[int]]:
@@ -256,7 +270,7 @@ def _log_odds(logs: Array, c: int, others: list[int]) -> Array:
 
 def _parents(x: Model, known: Mapping[Hashable, Any]) -> list[str]:
     """Write the values of the feature parents of each variable."""
-    above = x.feature_parents if isinstance(x, BNC) else {}
+    above = x.feature_parents if isinstance(x, Network) else {}
     return [", ".join(describe(p, known[p]) for p in above.get(v, ())) for v in known]
 
 

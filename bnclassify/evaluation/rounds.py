@@ -56,17 +56,12 @@ def deal_rounds(data: Dataset, *, k: int, repeats: int, folds: Folds | None, rng
 
 
 def run_round(
-    models: Mapping[Hashable, Model], data: Dataset, which: Round, *, dag: bool
+    models: Mapping[Hashable, Model], data: TrainingData, which: Round, *, dag: bool
 ) -> Iterator[Outcome]:
-    """Yield what each model, learned again on the other rows, says of those that a round tests.
-
-    Every row has a class, and that is the last column.
-    """
-    target = data.columns[-1]
+    """Yield what each model, learned again on the other rows, says of those that a round tests."""
     tested = np.zeros(len(data), dtype=bool)
     tested[which.test] = True
-    others, test = take_rows(data, ~tested), take_rows(data, which.test)
-    trained = TrainingData(others.schema, others.codes, others.index, others.weights, target)
+    trained, test = take_rows(data, ~tested), take_rows(data, which.test)
     for name, model in models.items():
         rng = None if which.seed is None else check_rng(which.seed)
         try:
@@ -76,8 +71,8 @@ def run_round(
                 f"x: model {name!r} cannot be learned again in fold {which.fold}: {error}. With dag=False it "
                 "keeps its structure"
             ) from error
-        actual = scoring_classes(test, target, classes(learned))
-        labelling = Labelling(classes(learned), target, test.index)
+        actual = scoring_classes(test, data.class_var, classes(learned))
+        labelling = Labelling(classes(learned), data.class_var, test.index)
         yield Outcome(log_joint(learned, test), actual, labelling, test.weights)
 
 

@@ -15,8 +15,8 @@ from ..frames.matching import scoring_classes
 from ..frames.reading import encode_new
 from ..frames.schema import Dataset
 from ..inference.joint import log_joint
-from ..model.kinds import Model, check_fitted
-from ..model.networks import BNC, check_single
+from ..model.kinds import Model, check_fitted, check_joint
+from ..model.networks import BNC, check_bnc
 from ..model.questions import class_var, classes, nparams, values
 
 
@@ -67,7 +67,7 @@ def loglik(x: Model, dataset: pd.DataFrame | Dataset) -> float:
     >>> round(loglik(lp(nb("class", car), car, smooth=0), car), 3)
     -13503.688
     """
-    return _sum_at(*_log_joint_and_classes(x, dataset))
+    return _sum_at(*_log_joint_and_classes(check_joint(x, "loglik"), dataset))
 
 
 def AIC(x: BNC, dataset: pd.DataFrame | Dataset) -> float:
@@ -149,7 +149,7 @@ def BIC(x: BNC, dataset: pd.DataFrame | Dataset) -> float:
 
 def _network_and_rows(x: Model, dataset: pd.DataFrame | Dataset, score: str) -> tuple[BNC, Dataset]:
     """Return a single network with parameters, and data with rows, or raise."""
-    model = check_single(check_fitted(x), score)
+    model = check_bnc(check_fitted(x), score)
     data = encode_new(dataset, values(model), "dataset")
     if not len(data):
         raise ValueError(f"dataset: no rows, so {score} is not defined")

@@ -17,6 +17,7 @@ from ..frames.encoding import check_columns, check_levels, encode_columns
 from ..frames.folding import Folds
 from ..frames.matching import scoring_classes
 from ..frames.schema import Dataset, take_columns
+from ..frames.training import TrainingData
 from ..inference.metrics import AnyMetric, find_metric
 from ..inference.outcomes import Labelling
 from ..learning.repetition import check_recipe, columns_needed
@@ -285,22 +286,23 @@ def _as_dict(x: object) -> dict[Any, Model]:
     return models
 
 
-def _prepare(models: Mapping[Any, Model], dataset: pd.DataFrame | Dataset, dag: bool) -> Dataset:
-    """Return the data that models need, the class last; no row lacks it."""
+def _prepare(models: Mapping[Any, Model], dataset: pd.DataFrame | Dataset, dag: bool) -> TrainingData:
+    """Return the data that models need; no row lacks the class."""
     target = class_var(next(iter(models.values())))
     needed = [columns_needed(model, dag=dag) for model in models.values()]
     data = encode_columns(dataset, None if None in needed else set().union(*filter(None, needed)))
     check_columns([target], data.columns, "dataset")
     check_levels(data, data.columns)
+    position = data.columns.index(target)
     data = take_columns(data, (*(name for name in data.columns if name != target), target))
     scoring_classes(data, target, data.levels[-1])
-    return data
+    return TrainingData(data.schema, data.codes, data.index, data.weights, target, class_position=position)
 
 
 def _judge(
     models: Mapping[Any, Model],
     metrics: Sequence[AnyMetric],
-    data: Dataset,
+    data: TrainingData,
     rounds: Sequence[Round],
     *,
     dag: bool,

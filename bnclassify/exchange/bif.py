@@ -16,7 +16,7 @@ from ..base.records import record
 from ..frames.encoding import check_class_name
 from ..frames.schema import Dataset
 from ..model.kinds import Model
-from ..model.networks import BNC, Family, check_single
+from ..model.networks import BNC, Family, check_bnc
 from ..model.questions import values, vars
 from ..model.recipes import Step
 from ..model.tables import params
@@ -94,7 +94,7 @@ def write_bif(x: BNC, path: str | os.PathLike[str]) -> None:
     variable safety {
       type discrete [ 3 ] { low, med, high };
     """
-    model, file = check_single(x, "write_bif"), as_path(path)
+    model, file = check_bnc(x, "write_bif"), as_path(path)
     tables, labels = params(model), values(model)
     _check_types(vars(model), labels)
     names = dict(zip(vars(model), _as_words(vars(model), _NAME), strict=True))

@@ -8,7 +8,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from ..base.messages import listed
-from ..model.networks import BNC, check_single
+from ..model.networks import BNC, check_bnc, check_single
 from ..model.questions import values, vars
 from ..model.tables import cpt, params
 
@@ -99,7 +99,7 @@ def to_pgmpy(x: BNC) -> pgmpy.models.DiscreteBayesianNetwork:
     >>> network.get_cpds("safety").state_names["safety"]
     ['low', 'med', 'high']
     """
-    model = check_single(x, "to_pgmpy")
+    model = check_bnc(x, "to_pgmpy")
     tables, labels = params(model), values(model)
     network = _load("pgmpy.models", "to_pgmpy", "DiscreteBayesianNetwork").DiscreteBayesianNetwork()
     table_of = _load("pgmpy.factors.discrete", "to_pgmpy").TabularCPD
@@ -157,7 +157,7 @@ def to_pyagrum(x: BNC) -> pyagrum.BayesNet:
     >>> network.size(), network.variable("safety").labels()
     (7, ('low', 'med', 'high'))
     """
-    model = check_single(x, "to_pyagrum")
+    model = check_bnc(x, "to_pyagrum")
     tables, labels = params(model), values(model)
     _check_text("names", vars(model))
     for variable in vars(model):

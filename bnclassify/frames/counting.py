@@ -158,8 +158,10 @@ class PairStatistics:
     rows: Array
 
 
-def pair_statistics(data: Dataset, features: Sequence[int], class_column: int) -> PairStatistics:
+def pair_statistics(data: Dataset, features: Sequence[int], class_column: int | None) -> PairStatistics:
     """Compute the class-conditional mutual information of all pairs of features.
+
+    Without a column of classes, it is their mutual information.
 
     Pairs of features with few levels are counted all at once by products of one-hot
     matrices, the others one by one. The diagonal is 0.
@@ -171,9 +173,10 @@ def pair_statistics(data: Dataset, features: Sequence[int], class_column: int) -
         some = _product_statistics(data, np.array(features)[small], class_column)
         information[np.ix_(small, small)] = some.information
         rows[np.ix_(small, small)] = some.rows
+    given = () if class_column is None else (class_column,)
     for done, i in enumerate(large):
         for j in small + large[:done]:
-            value, count = mutual_information(data, features[i], features[j], (class_column,))
+            value, count = mutual_information(data, features[i], features[j], given)
             information[i, j] = information[j, i] = value
             rows[i, j] = rows[j, i] = count
     np.fill_diagonal(information, 0.0)
@@ -190,7 +193,7 @@ def pair_tables(
     data: Dataset,
     columns: NDArray[np.intp],
     levels: NDArray[np.intp],
-    class_column: int,
+    class_column: int | None,
     own: NDArray[np.bool_] | None = None,
 ) -> Iterator[NDArray[np.floating[Any]]]:
     """Yield for each class how many rows have both of two levels, for all pairs of some levels.
@@ -200,7 +203,8 @@ def pair_tables(
     data : Dataset
     columns, levels : (n,) arrays of int
         The levels to pair, each with the column that has it.
-    class_column : int
+    class_column : int or None
+        None takes all rows for one class.
     own : (n,) array of bool, optional
         The levels that get a row in the table; all by default.
 
@@ -209,15 +213,22 @@ def pair_tables(
     (own levels, n) array
     """
     size = max(1, _BLOCK_ONES // len(columns))
-    classes = data.codes[class_column]
-    for value in range(data.cards[class_column]):
-        rows = np.nonzero(classes == value)[0]
+    for rows in _rows_by_class(data, class_column):
         table = _count_pairs(data, columns, levels, rows[:size], own)
         if len(rows) >= _EXACT_ONES and data.weights is None:
             table = table.astype(np.float64)
         for start in range(size, len(rows), size):
             table += _count_pairs(data, columns, levels, rows[start : start + size], own)
         yield table
+
+
+def _rows_by_class(data: Dataset, class_column: int | None) -> Iterator[NDArray[np.intp]]:
+    """Yield the rows of each class; of all together where none is named."""
+    if class_column is None:
+        yield np.arange(len(data))
+        return
+    for value in range(data.cards[class_column]):
+        yield np.nonzero(data.codes[class_column] == value)[0]
 
 
 def _count_pairs(
@@ -267,7 +278,9 @@ def all_pair_counts(data: Dataset, features: Sequence[int], class_column: int) -
     return counts
 
 
-def _product_statistics(data: Dataset, features: NDArray[np.intp], class_column: int) -> PairStatistics:
+def _product_statistics(
+    data: Dataset, features: NDArray[np.intp], class_column: int | None
+) -> PairStatistics:
     """Take sums of n·ln n over the pair tables of each class, a block of features at a time.
 
     Features are sorted by descending number of levels, and their levels by code: the first

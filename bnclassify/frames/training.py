@@ -26,15 +26,26 @@ class TrainingData(Dataset):
     class_var : str
     everything : Dataset or None
         The same columns with all rows, also those without a class; None if no row lacks it.
+    class_position : int
+        Where the class stood among the columns; None is at the end.
     """
 
     class_var: Hashable = None
     everything: Dataset | None = None
+    class_position: int | None = None
 
     @property
     def features(self) -> tuple[Hashable, ...]:
         """All columns but the class, which is the last."""
         return self.columns[:-1]
+
+    @property
+    def as_given(self) -> Dataset:
+        """The same rows, the class where it stood among the columns."""
+        names = list(self.features)
+        names.insert(len(names) if self.class_position is None else self.class_position, self.class_var)
+        codes = self.codes[[self.positions[name] for name in names]]
+        return Dataset(self.schema.select(names), codes, self.index, self.weights)
 
     @property
     def all_rows(self) -> Dataset:
@@ -80,7 +91,9 @@ def prepare(
     if lost and told:
         warn(f"{lost} of {len(data)} rows have no class {shown(class_var)} and are left out")
     kept = take_rows(data, known) if lost else data
-    return TrainingData(kept.schema, kept.codes, kept.index, kept.weights, class_var, data if lost else None)
+    everything = data if lost else None
+    position = schema_only.columns.index(class_var)
+    return TrainingData(kept.schema, kept.codes, kept.index, kept.weights, class_var, everything, position)
 
 
 def _select(data: TrainingData, features: tuple[Hashable, ...]) -> TrainingData:
@@ -88,7 +101,8 @@ def _select(data: TrainingData, features: tuple[Hashable, ...]) -> TrainingData:
     check_columns(features, data.columns, "features")
     names = (*features, data.class_var)
     everything = data.everything and take_columns(data.everything, names)
-    return replace(take_columns(data, names), everything=everything)
+    position = sum(name in features for name in data.features[: data.class_position])  # None takes all
+    return replace(take_columns(data, names), everything=everything, class_position=position)
 
 
 def select_columns(

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ..base.arrays import Array, Codes, log
 from ..frames.counting import flat_index
-from ..model.networks import BNC
+from ..model.networks import Network
 
 Rows = NDArray[np.intp]
 
@@ -69,13 +69,13 @@ class Belief(NamedTuple):
     shares: Array
 
 
-def network_factors(x: BNC) -> list[Factor]:
+def network_factors(x: Network) -> list[Factor]:
     """Turn the tables of a fitted network into factors, features in order, the class's own last."""
     factors: list[Factor] = x.derived("factors", _make_factors)
     return factors
 
 
-def _make_factors(x: BNC) -> list[Factor]:
+def _make_factors(x: Network) -> list[Factor]:
     tables = x.cpts or ()
     ends = np.cumsum([table.size for table in tables]).tolist()
     logs = log(np.concatenate([table.ravel() for table in tables]))

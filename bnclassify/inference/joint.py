@@ -12,7 +12,7 @@ from ..frames.matching import match
 from ..frames.schema import Dataset
 from ..model.ensembles import AODE, Ensemble
 from ..model.kinds import Model
-from ..model.networks import BNC
+from ..model.networks import BNC, DN
 from ..model.questions import classes
 from . import elimination, forests
 from .factors import Factor, network_factors, sum_factors
@@ -65,6 +65,18 @@ def joint_of_codes(x: Model, codes: Codes) -> Array:
 
 @joint_of_codes.register
 def _(x: BNC, codes: Codes) -> Array:
+    return joint_in_blocks([network_factors(x)], codes)
+
+
+@joint_of_codes.register
+def _(x: DN, codes: Codes) -> Array:
+    lacking = int(np.count_nonzero((codes < 0).any(axis=0)))
+    if lacking:
+        raise ValueError(
+            f"newdata: features are missing in {lacking} of {codes.shape[1]} rows, and a dependency network "
+            "has no joint distribution to sum them out by; predict by a network that has one, such as ban "
+            "learns, or fill them in by such a network, with impute"
+        )
     return joint_in_blocks([network_factors(x)], codes)
 
 

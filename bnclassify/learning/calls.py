@@ -19,13 +19,18 @@ from ..model.recipes import Recipe, Step
 from ..parameters.estimation import lp
 from ..parameters.priors import PRIORS, find_prior
 from ..parameters.sizes import warn_of_wide_tables
+from ..structure.climbing import ban, hc
+from ..structure.dependence import kdb_mi
 from ..structure.fixed import anb, aode, nb
+from ..structure.independence import chisq_dn
 from ..structure.search.learners import bsej, fssj, kdb, tan_hc, tan_hcsp
-from ..structure.trees import tan_cl
+from ..structure.trees import chow_liu, tan_cl
+
+_EXACT = (nb, anb, aode, tan_cl, chow_liu, kdb_mi, chisq_dn)
+_SEARCHES = (hc, ban, fssj, bsej, tan_hc, tan_hcsp, kdb)
 
 LEARNERS: dict[str, Callable[..., Model]] = {
-    learner.__name__: record(learner)
-    for learner in (nb, aode, tan_cl, fssj, bsej, tan_hc, tan_hcsp, kdb, anb)
+    learner.__name__: record(learner) for learner in (*_EXACT, *_SEARCHES)
 }
 """The learners of structure that `bnc` knows by name."""
 

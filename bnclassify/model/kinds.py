@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from ..base.immutable import Immutable
 from ..frames.schema import Levels
@@ -25,7 +25,10 @@ class Model(Immutable):
     - ``fitted``: whether it has parameters
     - ``recipe``: how it was learned; `cv` runs it again
     - ``learned``: what a method of `lp` left behind, by name
+    - ``no_joint``: of a kind without a joint distribution, a sentence that says why, and what to do
     """
+
+    no_joint: ClassVar[str] = ""
 
     if TYPE_CHECKING:  # read-only to callers; each kind has them as fields or properties
         recipe: Recipe | None
@@ -97,6 +100,14 @@ def check_model(x: object) -> Model:
 def of_estimator(x: object) -> str:
     """Say where the model of a fitted scikit-learn estimator is, if that is what ``x`` is."""
     return "; its attribute model_ is one" if isinstance(getattr(x, "model_", None), Model) else ""
+
+
+def check_joint(x: object, question: str) -> Model:
+    """Return ``x`` if it is a model with parameters and a joint distribution, else raise."""
+    model = check_fitted(x)
+    if model.no_joint:
+        raise TypeError(f"{question}: {model.no_joint}")
+    return model
 
 
 def check_fitted(x: object) -> Model:

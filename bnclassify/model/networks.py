@@ -1,4 +1,4 @@
-"""The single network: a directed acyclic graph over features and class and, once learned, its tables."""
+"""Single networks: a graph over features and class and, once learned, a table for each of its families."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from math import prod
-from typing import Any, TypeAlias
+from typing import Any, Self, TypeAlias
 
 from ..base.arrays import Array
 from ..base.graphs import find_cycle
@@ -20,13 +20,9 @@ Family: TypeAlias = tuple[Hashable, ...]
 Scope: TypeAlias = tuple[int, ...]
 
 
-@record
 @dataclass(frozen=True, eq=False, repr=False)
-class BNC(Model):
-    """A Bayesian network classifier: its directed acyclic graph and, once learned, its tables.
-
-    Learners return it; functions such as `lp`, `predict` and `params` take it. It never
-    changes: `lp` returns a new one.
+class Network(Model):
+    """Base of networks: a family for each variable and, once learned, a table for each family.
 
     Attributes
     ----------
@@ -34,8 +30,7 @@ class BNC(Model):
         The class.
     families : tuple of tuple
         ``(variable, feature parents…, class if it is a parent)`` of each feature, and at the end the
-        class's own, ``(class_var, parents…)``. In an augmented naive Bayes, which most learners
-        return, the class is a parent of every feature and has none.
+        class's own, ``(class_var, parents…)``.
     levels : tuple of tuple, or None
         The labels of each variable in the order of ``families``; None until data was seen.
     cpts : tuple of read-only arrays, or None
@@ -47,23 +42,6 @@ class BNC(Model):
         What the search for the structure left behind, by name: `greedy_scores` reads it.
     learned : mapping
         What a method of `lp` left behind, by name: `feature_weights`, `em_objectives` read it.
-
-    Raises
-    ------
-    ValueError
-        If the families are no acyclic graph of which each variable is one node, or levels or tables
-        do not fit them.
-
-    Examples
-    --------
-    >>> from bnclassify import BNC
-    >>> BNC("class", (("a", "class"), ("b", "a"), ("class",)))
-    <BLANKLINE>
-      Bayesian network classifier
-    <BLANKLINE>
-      class variable: class
-      num. features:  2
-      num. arcs:      2
     """
 
     class_var: Hashable
@@ -75,11 +53,15 @@ class BNC(Model):
     learned: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        check_families(self.class_var, tuple(self.families))
+        self._check_graph()
         _check_levels(self.families, self.levels)
         if self.cpts is not None:
             _check_shapes(self.families, self.scopes, self.levels, self.cpts)
         super().__post_init__()
+
+    def _check_graph(self) -> None:
+        """Raise a ValueError unless the families are a graph of this kind of network."""
+        check_families(self.class_var, tuple(self.families))
 
     @cached_property
     def features(self) -> tuple[Hashable, ...]:
@@ -87,7 +69,7 @@ class BNC(Model):
         return tuple([family[0] for family in self.families[:-1]])
 
     @property
-    def members(self) -> tuple[BNC, ...]:
+    def members(self) -> tuple[Self, ...]:
         """The network itself."""
         return (self,)
 
@@ -128,11 +110,109 @@ class BNC(Model):
         return facts | {"EM": self.learned.get("em")}
 
 
-@lru_cache(maxsize=64)  # a structure is checked once, however often its model is made anew
-def check_families(class_var: Hashable, families: tuple[Family, ...], *, origin: str = "families") -> None:
-    """Raise a ValueError unless families are an acyclic graph in which each variable is one node.
+@record
+@dataclass(frozen=True, eq=False, repr=False)
+class BNC(Network):
+    """A Bayesian network classifier: its directed acyclic graph and, once learned, its tables.
 
-    ``origin`` is what the message blames: the argument that the families came from.
+    Learners return it; functions such as `lp`, `predict` and `params` take it. It never
+    changes: `lp` returns a new one.
+
+    Attributes
+    ----------
+    class_var : str
+        The class.
+    families : tuple of tuple
+        ``(variable, feature parents…, class if it is a parent)`` of each feature, and at the end the
+        class's own, ``(class_var, parents…)``. In an augmented naive Bayes, which most learners
+        return, the class is a parent of every feature and has none.
+    levels : tuple of tuple, or None
+        The labels of each variable in the order of ``families``; None until data was seen.
+    cpts : tuple of read-only arrays, or None
+        The conditional probability tables in the order of ``families``. Axis i of a table is
+        member i of its family, so a table sums to 1 over its first axis. None until `lp`.
+    recipe : Recipe or None
+        How structure and parameters were learned; `cv` runs it again.
+    trace : mapping
+        What the search for the structure left behind, by name: `search_steps` reads it.
+    learned : mapping
+        What a method of `lp` left behind, by name: `feature_weights`, `em_objectives` read it.
+
+    Raises
+    ------
+    ValueError
+        If the families are no acyclic graph of which each variable is one node, or levels or tables
+        do not fit them.
+
+    Examples
+    --------
+    >>> from bnclassify import BNC
+    >>> BNC("class", (("a", "class"), ("b", "a"), ("class",)))
+    <BLANKLINE>
+      Bayesian network classifier
+    <BLANKLINE>
+      class variable: class
+      num. features:  2
+      num. arcs:      2
+    """
+
+
+@record
+@dataclass(frozen=True, eq=False, repr=False)
+class DN(Network):
+    """A dependency network classifier: each feature chose its parents by itself.
+
+    Its graph may have cycles, so the product of its tables is no joint distribution: it predicts by
+    P(c) Π P(x_i | parents, c), normalised over the classes. Learned by `chisq_dn`; its tables by `lp`.
+
+    Attributes
+    ----------
+    class_var : str
+        The class, a parent of every feature.
+    families : tuple of tuple
+        ``(variable, feature parents…, class)`` of each feature, and at the end ``(class_var,)``.
+    levels, cpts, recipe, trace, learned
+        As in `BNC`.
+
+    Raises
+    ------
+    ValueError
+        If the class is not a parent of every feature or has parents, or levels or tables do not fit.
+
+    Examples
+    --------
+    >>> from bnclassify import DN
+    >>> DN("class", (("a", "b", "class"), ("b", "a", "class"), ("class",)))
+    <BLANKLINE>
+      Bayesian network classifier
+    <BLANKLINE>
+      class variable: class
+      num. features:  2
+      num. arcs:      4
+    """
+
+    no_joint = (
+        "a dependency network (DN) has no joint distribution, as its arcs may form cycles; it has predict, "
+        "cloglik and cv, and ban learns a network that has a joint distribution too"
+    )
+
+    def _check_graph(self) -> None:
+        check_families(self.class_var, tuple(self.families), acyclic=False)
+        if not self.is_augmented:
+            raise ValueError(
+                f"families: in a dependency network the class {self.class_var!r} is a parent of every "
+                "feature and has no parents"
+            )
+
+
+@lru_cache(maxsize=64)  # a structure is checked once, however often its model is made anew
+def check_families(
+    class_var: Hashable, families: tuple[Family, ...], *, origin: str = "families", acyclic: bool = True
+) -> None:
+    """Raise a ValueError unless families are a graph in which each variable is one node.
+
+    ``origin`` is what the message blames: the argument that the families came from. Unless ``acyclic``,
+    arcs may form cycles.
     """
     variables = {family[0] for family in families if family}
     if not families or not all(families) or families[-1][0] != class_var:
@@ -148,13 +228,15 @@ def check_families(class_var: Hashable, families: tuple[Family, ...], *, origin:
                 f"{origin}: the parent {shown(strange[0])} of {shown(variable)} is no variable of the "
                 f"network; {suggestion(strange[0], variables)}"
             )
+        if not acyclic and variable in above:
+            raise ValueError(f"{origin}: {variable!r} is named as a parent of itself")
         if len(set(above)) < len(above):
             raise ValueError(f"{origin}: a parent of {shown(variable)} is named twice in {listed(above)}")
         if class_var in above[:-1]:
             raise ValueError(
                 f"{origin}: the class goes last in the family of {shown(variable)}, got {listed(above)}"
             )
-    if any(len(family) > 1 + (family[-1] == class_var) for family in families):
+    if acyclic and any(len(family) > 1 + (family[-1] == class_var) for family in families):
         cycle = find_cycle({family[0]: family[1:] for family in families})
         if cycle:
             raise ValueError(
@@ -196,10 +278,18 @@ def count_parameters(scopes: Sequence[Scope], cards: Sequence[int]) -> int:
     return sum((cards[v] - 1) * prod([cards[p] for p in above]) for v, *above in scopes)
 
 
-def check_single(x: object, question: str) -> BNC:
+def check_bnc(x: object, question: str) -> BNC:
+    """Return ``x`` if it is a Bayesian network, else say why it must be."""
+    model = check_single(x, question)
+    if not isinstance(model, BNC):
+        raise TypeError(f"{question}: {model.no_joint}")
+    return model
+
+
+def check_single(x: object, question: str) -> Network:
     """Return ``x`` if it is a single network, else say to ask its members."""
     model = check_model(x)
-    if not isinstance(model, BNC):
+    if not isinstance(model, Network):
         kind = type(model).__name__
         raise TypeError(
             f"{question}: expected a single network (BNC), but an {kind} is an ensemble of "

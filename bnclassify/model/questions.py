@@ -6,8 +6,9 @@ from collections.abc import Hashable
 from typing import Any
 
 from ..base import graphs
+from ..base.messages import suggestion
 from .kinds import Model, check_model
-from .networks import BNC, Family, check_single, count_parameters
+from .networks import BNC, Family, Network, check_bnc, check_single, count_parameters
 
 
 def members(x: Model) -> tuple[Model, ...]:
@@ -99,7 +100,7 @@ def features(x: Model) -> tuple[Hashable, ...]:
     return check_model(x).features
 
 
-def families(x: BNC) -> dict[Hashable, Family]:
+def families(x: Network) -> dict[Hashable, Family]:
     """Return the family of each variable: the variable, its feature parents, the class if it is one.
 
     Parameters
@@ -121,7 +122,7 @@ def families(x: BNC) -> dict[Hashable, Family]:
     return {family[0]: family for family in check_single(x, "families").families}
 
 
-def feature_families(x: BNC) -> dict[Hashable, Family]:
+def feature_families(x: Network) -> dict[Hashable, Family]:
     """Return the family of each feature, that of the class left out.
 
     Parameters
@@ -196,7 +197,7 @@ def classes(x: Model) -> tuple[Any, ...]:
     return values(x)[class_var(x)]
 
 
-def nparams(x: BNC) -> int:
+def nparams(x: Network) -> int:
     """Return the number of free parameters: Σ (levels − 1) · Π levels of the parents.
 
     It follows from structure and levels, so a model need not be fitted, but must have seen data.
@@ -223,7 +224,7 @@ def nparams(x: BNC) -> int:
     return count_parameters(model.scopes, [len(labels) for labels in values(model).values()])
 
 
-def narcs(x: BNC) -> int:
+def narcs(x: Network) -> int:
     """Return the number of arcs, those from the class included.
 
     Parameters
@@ -266,7 +267,7 @@ def modelstring(x: BNC) -> str:
     >>> modelstring(anb("class", {"maint": ["buying"]}, features=["maint", "buying"]))
     '[class] [buying|class] [maint|buying:class]'
     """
-    model = check_single(x, "modelstring")
+    model = check_bnc(x, "modelstring")
     for name in vars(model):
         if set(str(name)) & set("[]|:"):
             raise ValueError(
@@ -279,3 +280,54 @@ def modelstring(x: BNC) -> str:
         f"[{variable}|{':'.join(map(str, parents[variable]))}]" if parents[variable] else f"[{variable}]"
         for variable in order
     )
+
+
+def markov_blanket(x: Network, variable: Hashable) -> tuple[Hashable, ...]:
+    """Return the variables that a variable depends on directly: known these, no other says more of it.
+
+    Parameters
+    ----------
+    x : BNC or DN
+        A structure.
+    variable : str
+        A feature or the class.
+
+    Returns
+    -------
+    tuple
+        Its parents, its children, and their other parents; of a feature in a dependency network its
+        parents alone, which it chose as its blanket. In the order of the features, the class last.
+
+    Raises
+    ------
+    KeyError
+        If the model has no such variable.
+    TypeError
+        If ``x`` is an ensemble.
+
+    References
+    ----------
+    .. [1] Pearl, J. (1988). Probabilistic Reasoning in Intelligent Systems. Morgan Kaufmann.
+
+    Examples
+    --------
+    >>> from bnclassify import hc, load_car, markov_blanket
+    >>> network = hc("class", load_car())
+    >>> markov_blanket(network, "class")
+    ('buying', 'maint', 'persons', 'lug_boot', 'safety')
+    >>> markov_blanket(network, "safety")
+    ('persons', 'class')
+    """
+    model = check_single(x, "markov_blanket")
+    number = variable_number(model, variable)
+    blanket = set(model.scopes[number])
+    if isinstance(model, BNC) or variable == model.class_var:
+        blanket.update(*(scope for scope in model.scopes if number in scope))
+    return tuple([name for i, name in enumerate(model.variables) if i in blanket - {number}])
+
+
+def variable_number(x: Model, variable: Hashable) -> int:
+    """Return the position of a variable of a model, or raise a KeyError."""
+    if variable not in x.variables:
+        raise KeyError(f"variable: the model has no {variable!r}; {suggestion(variable, x.variables)}")
+    return x.variables.index(variable)

@@ -7,18 +7,17 @@ from collections.abc import Hashable
 import pandas as pd
 
 from ..base.arrays import Array
-from ..base.messages import suggestion
 from .kinds import check_fitted
-from .networks import BNC, check_single
-from .questions import values, vars
+from .networks import Network, check_single
+from .questions import values, variable_number, vars
 
 
-def params(x: BNC) -> dict[Hashable, Array]:
+def params(x: Network) -> dict[Hashable, Array]:
     """Return the conditional probability table of each variable, as arrays; `cpt` has them with labels.
 
     Parameters
     ----------
-    x : BNC
+    x : BNC or DN
         A model with parameters.
 
     Returns
@@ -48,12 +47,12 @@ def params(x: BNC) -> dict[Hashable, Array]:
     return dict(zip(vars(x), x.cpts or (), strict=True))
 
 
-def cpt(x: BNC, variable: Hashable) -> pd.DataFrame:
+def cpt(x: Network, variable: Hashable) -> pd.DataFrame:
     """Return one conditional probability table as people read it.
 
     Parameters
     ----------
-    x : BNC
+    x : BNC or DN
         A model with parameters.
     variable : str
         A feature or the class.
@@ -86,7 +85,7 @@ def cpt(x: BNC, variable: Hashable) -> pd.DataFrame:
     high    0.229  0.530  0.431  0.971
     """
     table = params(check_single(x, "cpt"))
-    family = x.families[_check_variable(x, variable)]
+    family = x.families[variable_number(x, variable)]
     labels = values(x)
     index = pd.Index(list(labels[variable]), name=variable, tupleize_cols=False)
     if len(family) == 1:
@@ -94,10 +93,3 @@ def cpt(x: BNC, variable: Hashable) -> pd.DataFrame:
     above = [pd.Index(list(labels[v]), name=v, tupleize_cols=False) for v in family[1:]]
     columns = above[0] if len(above) == 1 else pd.MultiIndex.from_product(above, names=family[1:])
     return pd.DataFrame(table[variable].reshape(len(index), -1), index=index, columns=columns)
-
-
-def _check_variable(x: BNC, variable: Hashable) -> int:
-    names = vars(x)
-    if variable not in names:
-        raise KeyError(f"variable: the model has no {variable!r}; {suggestion(variable, names)}")
-    return names.index(variable)

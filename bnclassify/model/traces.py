@@ -6,6 +6,7 @@ from typing import Any
 
 import pandas as pd
 
+from .kinds import Model, check_model
 from .networks import BNC, check_single
 
 
@@ -42,6 +43,41 @@ def greedy_scores(x: BNC) -> tuple[float, ...]:
             "its structure was not found by greedy search; fssj, bsej, tan_hc, tan_hcsp and kdb are",
         )
     )
+
+
+def search_steps(x: Model) -> pd.DataFrame:
+    """Return the steps that a search for the structure took.
+
+    Parameters
+    ----------
+    x : BNC
+        Learned by `hc` or `ban`, or by another search.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A row a step: ``operation`` ("add", "delete" or "reverse"), the arc as it was before the step,
+        ``from`` and ``to``, what the step gained, ``gain``, and the ``score`` of the network after it.
+
+    Raises
+    ------
+    ValueError
+        If the structure was not found by a search.
+
+    Examples
+    --------
+    >>> from bnclassify import hc, load_car, search_steps
+    >>> search_steps(hc("class", load_car())).round(1).head(3)
+      operation     from      to   gain    score
+    0       add   safety   class  291.7 -14101.4
+    1       add  persons   class  251.2 -13850.1
+    2       add    class  buying   82.0 -13768.1
+    """
+    steps = _left_behind(
+        check_model(x), "steps", "its structure was not found by a search that keeps its steps; hc and ban do"
+    )
+    columns = ["operation", "from", "to", "gain", "score"]
+    return pd.DataFrame(list(steps), columns=columns).astype({"gain": float, "score": float})
 
 
 def em_objectives(x: BNC) -> tuple[float, ...]:
@@ -147,13 +183,13 @@ def feature_weights(x: BNC) -> pd.Series[float]:
     )
 
 
-def _left_behind(x: BNC, name: str, otherwise: str) -> Any:
+def _left_behind(x: Model, name: str, otherwise: str) -> Any:
     """Return what learning left behind under a name, or raise if there is nothing."""
-    left = {**x.trace, **x.learned}
+    left = {**getattr(x, "trace", {}), **x.learned}
     if name not in left:
         raise ValueError(f"x: {otherwise}")
     return left[name]
 
 
-def _feature_index(x: BNC) -> pd.Index[Any]:
+def _feature_index(x: Model) -> pd.Index[Any]:
     return pd.Index(list(x.features), tupleize_cols=False, dtype=None if x.features else object)

@@ -88,7 +88,8 @@ class EM(Method):
     def check(self, x: Model, prior: Prior) -> None:
         """Raise unless the model has a joint distribution to maximise and the prior adds pseudo-counts."""
         if maximise.dispatch(type(x)) is maximise.dispatch(object):
-            raise TypeError(f'missing: "em" is not defined for a {type(x).__name__}; leave it out')
+            why = x.no_joint or f"it is not defined for a {type(x).__name__}; leave it out"
+            raise TypeError(f'missing: "em" needs a joint distribution; {why}')
         for member in x.members if isinstance(x, Average) else ():
             self.check(member, prior)
         if not isinstance(prior, PseudoCounts):

@@ -10,7 +10,7 @@ import numpy as np
 from ..base.records import record
 from ..frames.schema import Dataset
 from ..model.kinds import Model
-from ..model.networks import BNC
+from ..model.networks import BNC, DN
 from .priors import Prior
 from .tables import estimate
 
@@ -48,7 +48,8 @@ PLAIN = Method()
 def check_augmented(x: Model, argument: str) -> BNC:
     """Return a network of which the class is a parent of every feature, or raise."""
     if not isinstance(x, BNC):
-        raise TypeError(f"{argument}: is defined for a single network, not for an ensemble")
+        kind = "a dependency network" if isinstance(x, DN) else "an ensemble"
+        raise TypeError(f"{argument}: is defined for a single Bayesian network (BNC), not for {kind}")
     if not x.is_augmented:
         raise ValueError(
             f"{argument}: is defined for an augmented naive Bayes, in which the class {x.class_var!r} is a "

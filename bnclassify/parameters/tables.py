@@ -12,7 +12,7 @@ from ..frames.counting import contingency_tables
 from ..frames.schema import Dataset
 from ..model.ensembles import Ensemble
 from ..model.kinds import Model
-from ..model.networks import BNC, Family
+from ..model.networks import Family, Network
 from .priors import Prior
 
 _BLOCK_CELLS = 2**18
@@ -36,7 +36,7 @@ def estimate(x: Model, data: Dataset, prior: Prior) -> Any:
 
 
 @estimate.register
-def _(x: BNC, data: Dataset, prior: Prior) -> BNC:
+def _(x: Network, data: Dataset, prior: Prior) -> Network:
     tables = estimate_tables(data, x.families, prior)
     return replace(x, levels=data.levels, cpts=tuple([tables[family] for family in x.families]))
 

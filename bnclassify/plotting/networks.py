@@ -16,12 +16,13 @@ import graphviz
 import pandas as pd
 from graphviz.backend import dot_command
 
+from ..base.acyclicity import ChangingDag
 from ..base.graphs import layers
 from ..evaluation.explanation import Evidence, describe, weigh_evidence
 from ..frames.reading import is_missing
 from ..frames.schema import Dataset
 from ..model.kinds import Model
-from ..model.networks import BNC, check_single
+from ..model.networks import Network, check_single
 from .marks import BLUE, GREY, ORANGE, blend, ink, signed
 
 _CLASS_NODE = {"style": "filled", "fillcolor": BLUE, "color": BLUE, "fontcolor": "white"}
@@ -89,9 +90,20 @@ def _program() -> Iterator[None]:
             dot_command.DOT_BINARY = usual
 
 
-def _direction(x: BNC) -> str:
-    """Draw downwards, or to the right where a layer has more names than fit side by side."""
-    widest = max(map(len, layers(x.feature_parents)), default=0)
+def _direction(x: Network) -> str:
+    """Draw downwards, or to the right where a layer has more names than fit side by side.
+
+    Graphviz turns arcs round that close a cycle, to lay the network out; here they are left out.
+    """
+    position = {feature: i for i, feature in enumerate(x.features)}
+    graph = ChangingDag(len(position))
+    above: dict[int, list[int]] = {v: [] for v in position.values()}
+    for feature, parents in x.feature_parents.items():
+        for arc in ((position[parent], position[feature]) for parent in parents):
+            if not graph.closes_cycle[arc]:
+                graph.add(*arc)
+                above[arc[1]].append(arc[0])
+    widest = max(map(len, layers(above)), default=0)
     return "LR" if widest > _MOST_ABREAST else "TB"
 
 
@@ -176,10 +188,13 @@ def plot(
         attributes = _CLASS_NODE if variable == model.class_var else styles.get(variable, {})
         picture.node(node, label=_escape(labels[variable]), **attributes)
     between = _EXPLAINED_ARC if evidence else _FEATURE_ARC
-    for variable, *parents in model.families:
-        for parent in parents:
-            style = _CLASS_ARC if parent == model.class_var else between
+    arcs = {(parent, variable): None for variable, *parents in model.families for parent in parents}
+    for parent, variable in arcs:
+        style = _CLASS_ARC if parent == model.class_var else between
+        if (variable, parent) not in arcs:
             picture.edge(number[parent], number[variable], **style)
+        elif int(number[parent]) < int(number[variable]):  # two opposite arcs are one with two heads
+            picture.edge(number[parent], number[variable], dir="both", **style)
     return picture
 
 

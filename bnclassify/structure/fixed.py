@@ -44,11 +44,23 @@ def network(
     trace : mapping
         What the search for the structure left behind.
     """
-    families: tuple[Family, ...] = (
-        *[(feature, *above, class_var) for feature, above in parents.items()],
-        (class_var,),
-    )
-    levels = None if schema is None else schema.select([family[0] for family in families]).levels
+    above = {feature: (*names, class_var) for feature, names in parents.items()}
+    return general_network(class_var, {**above, class_var: ()}, schema, step, columns=columns, trace=trace)
+
+
+def general_network(
+    class_var: Hashable,
+    parents: Mapping[Hashable, Sequence[Hashable]],
+    schema: Schema | None = None,
+    step: Step | None = None,
+    *,
+    columns: tuple[Hashable, ...] | None = None,
+    trace: Mapping[str, Any] = EMPTY,
+) -> BNC:
+    """Build a network from the parents of each variable, the class among both; the rest as in `network`."""
+    ordered = [*[v for v in parents if v != class_var], class_var]
+    families = tuple([(v, *_class_last(class_var, parents[v])) for v in ordered])
+    levels = None if schema is None else schema.select(ordered).levels
     recipe = None if step is None else Recipe(class_var, step, columns)
     return BNC(class_var, families, levels, recipe=recipe, trace=trace)
 

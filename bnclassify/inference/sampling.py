@@ -1,0 +1,52 @@
+"""Rows drawn from the joint distribution of a model."""
+
+from __future__ import annotations
+
+from functools import singledispatch
+
+import numpy as np
+
+from ..base.arrays import Array, Codes
+from ..base.graphs import layers
+from ..frames.counting import flat_index
+from ..frames.schema import code_type
+from ..model.ensembles import AODE, Ensemble
+from ..model.kinds import Model
+from ..model.networks import BNC
+
+
+@singledispatch
+def draw(x: Model, n: int, rng: np.random.Generator) -> Codes:
+    """Draw n rows, (variables, n) codes of the features and of the class at the end.
+
+    A kind of model registers here how it draws.
+    """
+    raise TypeError(f"x: nothing is known of how to draw rows from a {type(x).__name__}")
+
+
+@draw.register
+def _(x: BNC, n: int, rng: np.random.Generator) -> Codes:
+    codes = np.empty((len(x.scopes), n), dtype=code_type(max(x.cards)))
+    above = {scope[0]: scope[1:] for scope in x.scopes}
+    for v in (v for layer in layers(above) for v in layer):
+        codes[v] = _draw_column((x.cpts or ())[v], [codes[p] for p in above[v]], rng.random(n))
+    return codes
+
+
+def _draw_column(table: Array, parents: list[Codes], uniform: Array) -> Codes:
+    """Invert the distribution function of a variable given its parents at uniform numbers."""
+    levels = table.cumsum(axis=0).reshape(len(table), -1)[:-1]
+    given = levels if not parents else levels[:, flat_index(parents, table.shape[1:])]
+    return np.asarray(np.count_nonzero(uniform >= given, axis=0))
+
+
+@draw.register(Ensemble)
+@draw.register(AODE)
+def _(x: Ensemble | AODE, n: int, rng: np.random.Generator) -> Codes:
+    weights = np.exp(x.log_weights) if isinstance(x, Ensemble) else None
+    member = rng.choice(len(x.members), size=n, p=weights)
+    codes = np.empty((len(x.variables), n), dtype=np.intp)
+    for number, drawn in enumerate(x.members):
+        rows = np.nonzero(member == number)[0]
+        codes[:, rows] = draw(drawn, len(rows), rng)
+    return codes

@@ -1,0 +1,367 @@
+"""Scores of families, and searches over general networks, against the plainest way to do them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import permutations
+from math import lgamma, log, prod
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import bnclassify as bn
+from bnclassify.base.acyclicity import ChangingDag
+from bnclassify.base.graphs import find_cycle
+from bnclassify.structure.local_scores import SCORE_NAMES, LocalScores
+
+from .strategies import frames, graphs
+
+scores = st.sampled_from(SCORE_NAMES)
+sizes = st.sampled_from([0.5, 1.0, 10.0])
+
+
+def family_score(frame: pd.DataFrame, variable: str, parents: list[str], score: str, ess: float) -> float:
+    """Score a family by its definition, configuration by configuration."""
+    levels = {v: list(frame[v].cat.categories) for v in frame}
+    r, q = len(levels[variable]), prod(len(levels[p]) for p in parents)
+    groups = [group for _, group in frame.groupby(parents, observed=True)] if parents else [frame]
+    counts = [[int((group[variable] == k).sum()) for k in levels[variable]] for group in groups]
+    if score in ("bde", "k2"):
+        a = ess / (r * q) if score == "bde" else 1.0
+        return sum(
+            lgamma(r * a) - lgamma(r * a + sum(row)) + sum(lgamma(a + n) - lgamma(a) for n in row)
+            for row in counts
+        )
+    fit = sum(n * log(n / sum(row)) for row in counts for n in row if n)
+    penalty = {"loglik": 0.0, "aic": 1.0}.get(score) if score != "bic" else 0.5 * log(len(frame))
+    return fit - penalty * (r - 1) * q
+
+
+@given(st.data(), scores, sizes)
+@settings(max_examples=60)
+def test_scores_follow_their_definition(data: st.DataObject, score: str, ess: float) -> None:
+    frame = data.draw(frames())
+    x = data.draw(graphs(frame))
+    expected = sum(family_score(frame, v, list(f[1:]), score, ess) for v, f in bn.families(x).items())
+    assert bn.network_score(x, frame, score=score, ess=ess) == pytest.approx(expected, rel=1e-9, abs=1e-9)
+
+
+@given(st.data(), st.sampled_from(["loglik", "aic", "bde", "k2"]), sizes)  # BIC charges by all rows
+@settings(max_examples=60)
+def test_gains_are_differences_on_the_rows_that_are_observed(
+    data: st.DataObject, score: str, ess: float
+) -> None:
+    frame = data.draw(frames(missing=0.2)).dropna(axis=1, how="all")
+    columns = list(frame)
+    variable, *parents = data.draw(st.lists(st.sampled_from(columns), min_size=1, max_size=3, unique=True))
+    number = {v: i for i, v in enumerate(columns)}
+    gains = LocalScores(bn.encode(frame), score, ess).gains(number[variable], [number[p] for p in parents])
+    for other in set(columns) - {variable, *parents}:
+        known = frame[[variable, *parents, other]].dropna()
+        with_it, without = (
+            family_score(known, variable, above, score, ess) for above in ([*parents, other], parents)
+        )
+        assert gains[number[other]] == pytest.approx(with_it - without, abs=1e-9)
+
+
+def test_families_too_large_for_one_product_are_counted_column_by_column(
+    monkeypatch: pytest.MonkeyPatch, car: pd.DataFrame
+) -> None:
+    whole = LocalScores(bn.encode(car), "bic").gains(0, [1, 2])
+    monkeypatch.setattr("bnclassify.frames.extensions._CELLS", 10)
+    monkeypatch.setattr("bnclassify.frames.extensions._STATES", 2)
+    in_parts = LocalScores(bn.encode(car.iloc[:10]), "bic").gains(0, [1, 2])
+    assert np.isfinite(in_parts).all()
+    np.testing.assert_allclose(LocalScores(bn.encode(car), "bic").gains(0, [1, 2])[3:], whole[3:])
+    holes = car.mask(np.random.default_rng(0).random(car.shape) < 0.1)
+    small = LocalScores(bn.encode(holes), "loglik").gains(0, [1, 2])
+    monkeypatch.undo()
+    np.testing.assert_allclose(small[3:], LocalScores(bn.encode(holes), "loglik").gains(0, [1, 2])[3:])
+
+
+@given(st.data())
+def test_dag_knows_what_may_come_and_turn(data: st.DataObject) -> None:
+    """After each change, compare with searches for cycles."""
+    n = data.draw(st.integers(2, 6))
+    graph, arcs = ChangingDag(n), set()
+    for source, target in data.draw(st.lists(st.sampled_from(list(permutations(range(n), 2))), max_size=25)):
+        if (source, target) in arcs:
+            arcs.discard((source, target))
+            graph.remove(source, target)
+        elif not graph.closes_cycle[source, target]:
+            arcs.add((source, target))
+            graph.add(source, target)
+
+        def is_acyclic(some: set[tuple[int, int]]) -> bool:
+            return not find_cycle({v: [s for s, t in some if t == v] for v in range(n)})
+
+        for arc in permutations(range(n), 2):
+            assert graph.closes_cycle[arc] == (not is_acyclic(arcs | {arc}))
+        turned = {arc for arc in arcs if is_acyclic(arcs - {arc} | {arc[::-1]})}
+        assert set(zip(*(ends.tolist() for ends in graph.reversible()), strict=True)) == turned
+        assert set(zip(*(ends.tolist() for ends in graph.present()), strict=True)) == arcs
+
+
+def climb_by_hand(
+    frame: pd.DataFrame, score: str, ess: float, most: int, moves: tuple[str, ...]
+) -> list[tuple[Any, ...]]:
+    """Score every neighbour as a whole, in the order in which ties are decided."""
+    columns = list(frame)
+    parents: dict[str, list[str]] = {v: [] for v in columns}
+
+    def total(some: dict[str, list[str]]) -> float:
+        return sum(family_score(frame, v, above, score, ess) for v, above in some.items())
+
+    def neighbour(move: str, s: str, t: str) -> dict[str, list[str]] | None:
+        if (move == "add") == (s in parents[t]):
+            return None
+        changed = {v: list(above) for v, above in parents.items()}
+        if move == "add":
+            changed[t].append(s)
+        else:
+            changed[t].remove(s)
+        if move == "reverse":
+            changed[s].append(t)
+        crowded = any(len(above) > most for above in changed.values())
+        return None if crowded or find_cycle(changed) else changed
+
+    steps = []
+    while True:
+        now = total(parents)
+        tolerance = max(1e-9, 1e-12 * abs(now))
+        options = [
+            (move, s, t, changed, total(changed) - now)
+            for move in ("add", "delete", "reverse")
+            if move in moves
+            for s, t in permutations(columns, 2)
+            if (changed := neighbour(move, s, t)) is not None
+        ]
+        best = max((option[-1] for option in options), default=0.0)
+        if best <= tolerance:
+            return steps
+        move, s, t, parents, gain = next(o for o in options if o[-1] >= best - tolerance)
+        steps.append((move, s, t, gain, now + gain))
+
+
+@given(st.data(), st.sampled_from(["aic", "bic", "bde", "k2"]))
+@settings(max_examples=40)
+def test_climbs_as_if_every_neighbour_were_scored(data: st.DataObject, score: str) -> None:
+    frame = data.draw(frames(min_rows=5, max_features=3))
+    frame = frame[data.draw(st.permutations(list(frame)))]
+    most = data.draw(st.integers(0, 3))
+    moves = data.draw(st.sampled_from([("add",), ("add", "delete"), ("add", "delete", "reverse")]))
+    x = bn.hc("class", frame, score=score, ess=10, max_parents=most, moves=moves)
+    steps = [tuple(step) for step in bn.search_steps(x).itertuples(index=False)]
+    expected = climb_by_hand(frame, score, 10, most, moves)
+    assert [step[:3] for step in steps] == [step[:3] for step in expected]
+    np.testing.assert_allclose(
+        [step[3:] for step in steps], [step[3:] for step in expected], rtol=1e-9, atol=1e-8
+    )
+    found = bn.network_score(x, frame, score=score, ess=10)
+    empty = bn.BNC("class", tuple((v,) for v in bn.vars(x)))
+    start = bn.network_score(empty, frame, score=score, ess=10)
+    assert found == pytest.approx(start + sum(step[3] for step in steps), rel=1e-9, abs=1e-8)
+
+
+def arcs_of(x: bn.BNC) -> set[tuple[Any, Any]]:
+    return {(parent, v) for v, *above in bn.families(x).values() for parent in above}
+
+
+@given(st.data())
+@settings(max_examples=40)
+def test_rules_are_kept(data: st.DataObject) -> None:
+    frame = data.draw(frames(min_rows=10, max_features=4))
+    pairs = list(permutations(frame, 2))
+    order = data.draw(st.permutations(list(frame)))
+    forward = [(s, t) for s, t in pairs if order.index(s) < order.index(t)]
+    required = data.draw(st.lists(st.sampled_from(forward), unique=True, max_size=3))
+    forbidden = data.draw(st.lists(st.sampled_from([p for p in pairs if p not in required]), max_size=4))
+    x = bn.hc("class", frame, score="aic", required=required, forbidden=forbidden)
+    assert set(required) <= arcs_of(x)
+    assert not set(forbidden) & arcs_of(x)
+    inner = [(s, t) for s, t in required if "class" not in (s, t)]
+    outer = [(s, t) for s, t in forbidden if "class" not in (s, t)]
+    y = bn.ban("class", frame, score="aic", required=inner, forbidden=outer, moves=("add", "reverse"))
+    assert bn.is_anb(y)
+    assert set(inner) <= arcs_of(y)
+    assert not set(outer) & arcs_of(y)
+    assert (
+        max(len(f) for f in bn.families(bn.ban("class", frame, score="loglik", max_parents=2)).values()) <= 3
+    )
+    assert bn.is_nb(bn.ban("class", frame, score="loglik", max_parents=1))
+
+
+@given(st.data(), scores)
+@settings(max_examples=30)
+def test_rows_that_weigh_are_rows_repeated(data: st.DataObject, score: str) -> None:
+    frame = data.draw(frames(min_rows=3))
+    weights = np.array(data.draw(st.lists(st.integers(1, 3), min_size=len(frame), max_size=len(frame))))
+    weighted = replace(bn.encode(frame), weights=weights.astype(float))
+    repeated = bn.encode(frame.loc[frame.index.repeat(weights)].reset_index(drop=True))
+    x, y = (bn.hc("class", rows, score=score, max_parents=2) for rows in (weighted, repeated))
+    assert bn.families(x) == bn.families(y)
+    np.testing.assert_allclose(bn.search_steps(x)["score"], bn.search_steps(y)["score"], rtol=1e-9, atol=1e-8)
+    for learn in (bn.chow_liu, bn.kdb_mi, bn.chisq_dn):
+        assert bn.families(learn("class", weighted)) == bn.families(learn("class", repeated))
+    by_bde = [bn.families(bn.tan_cl("class", rows, score="bde")) for rows in (weighted, repeated)]
+    assert by_bde[0] == by_bde[1]
+
+
+def test_a_start_is_kept_where_nothing_is_gained(car: pd.DataFrame) -> None:
+    naive = bn.nb("class", car)
+    assert bn.families(bn.hc("class", car, start=naive, moves=("add",))) == bn.families(naive)
+    there = bn.hc("class", car)
+    again = bn.hc("class", car, start=there)
+    assert bn.families(again) == bn.families(there)
+    assert bn.search_steps(again).empty
+    assert list(bn.search_steps(again).columns) == ["operation", "from", "to", "gain", "score"]
+    partial = bn.nb("class", car, features=["doors"])
+    assert ("class", "doors") in arcs_of(bn.hc("class", car, start=partial, moves=["add"]))
+
+
+def test_models_are_learned_again_as_they_were(car: pd.DataFrame) -> None:
+    first = car[["class", *car.columns[:-1]]]  # the class decides ties where it stands
+    dag_args = {"score": "bde", "ess": 3, "max_parents": 2, "forbidden": [("class", "doors")]}
+    x = bn.bnc("hc", "class", first, smooth=1, dag_args=dag_args)
+    assert bn.families(x) == bn.families(bn.hc("class", first, **dag_args))
+    folds = bn.stratified_folds(first["class"], 3, rng=0)
+    by_hand = []
+    for fold in range(3):
+        train, test = first[folds != fold], first[folds == fold]
+        model = bn.lp(bn.hc("class", train, **dag_args), train, smooth=1)
+        by_hand.append(bn.accuracy(bn.predict(model, test), test["class"]))
+    assert bn.cv(x, first, folds=folds) == pytest.approx(np.mean(by_hand))
+    for name in ("ban", "kdb_mi", "chow_liu", "chisq_dn"):
+        assert bn.cv(bn.bnc(name, "class", car, smooth=1), car, k=2, rng=0) > 0.7
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ({"score": "BIC"}, ValueError, "score: expected one of 'loglik', 'aic', 'bic', 'bde', 'k2'"),
+        ({"ess": 0}, ValueError, "ess: expected a number of rows above 0"),
+        ({"ess": "1"}, TypeError, "ess: expected a finite number"),
+        ({"max_parents": 1.5}, TypeError, "max_parents: expected a whole number"),
+        ({"max_parents": -1}, ValueError, "max_parents: expected a whole number, at least 0"),
+        ({"moves": "add"}, TypeError, "moves: expected a list"),
+        ({"moves": []}, ValueError, "moves: expected some of"),
+        ({"moves": ["swap"]}, ValueError, "moves: expected some of .* got 'swap'"),
+        ({"progress": 1}, TypeError, "progress: expected True or False"),
+        ({"required": "ab"}, TypeError, "required: expected pairs of names"),
+        ({"required": [("doors",)]}, TypeError, "required: expected pairs of names"),
+        ({"forbidden": [("doors", "wheels")]}, KeyError, "forbidden: no column 'wheels' in the data"),
+        ({"required": [("doors", "doors")]}, ValueError, "from a variable to itself"),
+        (
+            {"required": [("doors", "class")], "forbidden": [("doors", "class")]},
+            ValueError,
+            "required, forbidden: .* 'doors' -> 'class'",
+        ),
+        (
+            {"required": [("doors", "class"), ("class", "safety"), ("safety", "doors")]},
+            ValueError,
+            "cycle, .*doors",
+        ),
+        (
+            {"required": [("doors", "class"), ("safety", "class")], "max_parents": 1},
+            ValueError,
+            "max_parents: 'class' has more than 1 at the start, 'doors' -> 'class', 'safety' -> 'class'",
+        ),
+        ({"start": "nb"}, TypeError, "start: expected a structure"),
+        ({"start": bn.nb("class", features=["wheels"])}, KeyError, "start: no column 'wheels'"),
+    ],
+)
+def test_hc_refuses(car: pd.DataFrame, arguments: dict, error: type, message: str) -> None:
+    with pytest.raises(error, match=message):
+        bn.hc("class", car, **arguments)
+
+
+def test_what_else_is_refused(car: pd.DataFrame, voting: pd.DataFrame) -> None:
+    naive = bn.nb("class", car)
+    with pytest.raises(ValueError, match=r"forbidden: the start has 'class' -> 'doors'"):
+        bn.hc("class", car, start=naive, forbidden=[("class", "doors")])
+    with pytest.raises(ValueError, match=r"in ban the class is a parent of every feature"):
+        bn.ban("class", car, required=[("doors", "class")])
+    with pytest.raises(ValueError, match=r"in ban the class is a parent of every feature"):
+        bn.ban("class", car, forbidden=[("class", "doors")])
+    with pytest.raises(ValueError, match=r"max_parents: .* has more than 0"):
+        bn.ban("class", car, max_parents=0)
+    for refuse in (bn.hc, bn.ban):
+        with pytest.raises(ValueError, match=r"values are missing in .*; leave incomplete rows out"):
+            refuse("Class", voting)
+    with pytest.raises(ValueError, match="values are missing"):
+        bn.network_score(bn.nb("Class", voting), voting)
+    with pytest.raises(ValueError, match="no rows"):
+        bn.network_score(naive, car.iloc[:0])
+    with pytest.raises(TypeError, match="ask each of members"):
+        bn.network_score(bn.aode("class", car), car)
+    with pytest.raises(ValueError, match="was not found by a search"):
+        bn.search_steps(naive)
+    with pytest.raises(ValueError, match="not among the levels"):
+        bn.network_score(naive, car.assign(doors="many"))
+
+
+def frame_of(**columns: str) -> pd.DataFrame:
+    return pd.DataFrame({name: list(text) for name, text in columns.items()})
+
+
+@pytest.mark.parametrize("score", SCORE_NAMES)
+def test_odd_columns(score: str) -> None:
+    twins = frame_of(a="xyxyxyxyxy" * 4, b="xyxyxyxyxy" * 4, k="zzzzzzzzzz" * 4, c="pqpqpqpqqp" * 4)
+    x = bn.hc("c", twins, score=score, max_parents=2)
+    assert not {arc for arc in arcs_of(x) if "k" in arc}
+    assert {frozenset(arc) for arc in arcs_of(x)} >= {frozenset("ab")}
+    one = bn.hc("c", twins[["a", "c"]], score=score)
+    assert {frozenset(arc) for arc in arcs_of(one)} == {frozenset("ac")}
+    alone = bn.hc("c", twins[["c"]], score=score)
+    assert bn.vars(alone) == ("c",)
+    for model, least in ((x, 0.8), (one, 0.8), (alone, 0.5)):
+        assert bn.accuracy(bn.predict(bn.lp(model, twins, smooth=1), twins), twins["c"]) >= least
+    single = bn.hc("c", twins.iloc[:1], score=score)
+    assert not arcs_of(single)
+
+
+def test_tan_by_marginal_likelihood_leaves_out_what_does_not_pay(car: pd.DataFrame) -> None:
+    x = bn.tan_cl("class", car, score="bde", ess=1)
+    assert bn.is_ode(x)
+    naive = bn.network_score(bn.nb("class", car), car, score="bde")
+    assert bn.network_score(x, car, score="bde") > naive
+    # A forest by exact search is at least as good as one that climbs with one feature parent.
+    climbed = bn.ban("class", car, score="bde", max_parents=2)
+    assert bn.network_score(x, car, score="bde") >= bn.network_score(climbed, car, score="bde") - 1e-9
+    assert bn.tan_cl("class", car, score="bde", ess=100).recipe.structure.settings["ess"] == 100
+    with pytest.raises(ValueError, match="ess: expected a number of rows above 0"):
+        bn.tan_cl("class", car, score="bde", ess=-1)
+
+
+@given(st.data())
+@settings(max_examples=30)
+def test_trees_leave_out_pairs_never_seen_together(data: st.DataObject) -> None:
+    frame = data.draw(frames(min_rows=6, max_features=3))
+    half = np.arange(len(frame)) % 2 == 0
+    frame["x0"] = frame["x0"].where(half)
+    frame["y"] = frame["class"].where(~half)
+    for learn in (bn.chow_liu, bn.kdb_mi, bn.chisq_dn):
+        assert not {("x0", "y"), ("y", "x0")} & arcs_of(learn("class", frame))
+    by_bde = bn.tan_cl("class", frame, score="bde")
+    assert not {("x0", "y"), ("y", "x0")} & arcs_of(by_bde)
+
+
+def test_trees_and_ranks_of_odd_columns() -> None:
+    frame = frame_of(a="xyxyxyxyxy" * 4, b="xyxyxyxyxy" * 4, k="zzzzzzzzzz" * 4, c="pqpqpqpqqp" * 4)
+    tree = bn.chow_liu("c", frame)
+    assert len(arcs_of(tree)) == 3
+    assert bn.families(tree)["c"] == ("c",)
+    assert bn.families(bn.chow_liu("c", frame[["c"]])) == {"c": ("c",)}
+    assert bn.families(bn.kdb_mi("c", frame, kdbk=5)) == {
+        "a": ("a", "c"), "b": ("b", "a", "c"), "k": ("k", "a", "b", "c"), "c": ("c",),
+    }  # fmt: skip
+    assert bn.is_nb(bn.kdb_mi("c", frame, kdbk=0))
+    assert bn.features(bn.kdb_mi("c", frame, features=["b", "a"])) == ("a", "b")
+    with pytest.raises(ValueError, match="kdbk: expected a whole number, at least 0"):
+        bn.kdb_mi("c", frame, kdbk=-1)
+    with pytest.raises(KeyError, match="root: expected a variable"):
+        bn.chow_liu("c", frame, root="d")

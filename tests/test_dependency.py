@@ -1,0 +1,219 @@
+"""Dependency networks: figures of another program, tests of independence one by one, what they refuse."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import chi2
+
+import bnclassify as bn
+
+from .conftest import REFERENCE, reference_frame
+from .oracles import joint_by_hand
+from .strategies import frames
+
+FIGURES = json.loads((REFERENCE / "networks" / "chisqdn.json").read_text())
+PIMA = Path(__file__).parents[1] / "data" / "pima_clean.csv"
+SETS = ["car", "vote", "tic-tac-toe", "pima_clean"]
+
+
+def frame(name: str) -> pd.DataFrame:
+    if name == "pima_clean":
+        table = pd.read_csv(PIMA)
+        numbers = [column for column in table if column != "class"]
+        return bn.discretize(table, class_var="class", columns=numbers)[0]
+    if name == "tic-tac-toe":
+        return pd.read_csv(REFERENCE / "networks" / "tic-tac-toe.csv", dtype=str)
+    if name == "car":
+        return reference_frame("car")
+    votes = bn.load_voting().rename(columns={"Class": "class"})
+    return votes.dropna().reset_index(drop=True) if name == "vote" else votes
+
+
+def feature_parents(x: bn.DN) -> dict[Any, list[Any]]:
+    return {v: list(family[1:-1]) for v, family in bn.feature_families(x).items()}
+
+
+@pytest.mark.parametrize("name", [*SETS, "vote_available_cases"])
+def test_graphs(name: str) -> None:
+    expected, data = FIGURES[name], frame(name)
+    x = bn.chisq_dn("class", data)
+    assert feature_parents(x) == expected["parents"]
+    assert bn.narcs(x) == expected["arcs"] + len(data.columns) - 1
+    for alpha in (0.05, 0.001):
+        key = f"parents_alpha_{alpha}"
+        if key in expected:
+            assert feature_parents(bn.chisq_dn("class", data, alpha=alpha)) == expected[key]
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_predictions(name: str) -> None:
+    expected, data = FIGURES[name], frame(name)
+    x = bn.lp(bn.chisq_dn("class", data), data, smooth=1)
+    posterior = bn.predict(x, data.iloc[expected["posterior_rows"]], prob=True)[expected["classes"]]
+    np.testing.assert_allclose(posterior, expected["posterior_smooth1"], atol=6e-11)
+    accuracy = bn.accuracy(bn.predict(x, data), data["class"])
+    assert accuracy == pytest.approx(expected["training_accuracy_smooth1"], abs=1e-10)
+
+
+def choose_by_hand(data: pd.DataFrame, feature: str, alpha: float) -> list[str]:
+    """One test after the other, in the words of the docstring."""
+    occurring = {v: data[v].nunique() for v in data}
+    left = [v for v in data if v not in (feature, "class")]
+    parents: list[str] = []
+    while True:
+        worth = {}
+        for other in left:
+            known = data[[feature, other, "class", *parents]].dropna()
+            g = 2 * len(known) * bn.cmi(feature, other, known, z=["class", *parents]) if len(known) else 0.0
+            df = (occurring[feature] - 1) * (occurring[other] - 1)
+            df *= int(np.prod([occurring[p] for p in parents]))
+            worth[other] = g - occurring["class"] * chi2.ppf(1 - alpha, df) if df else 0.0
+        left = [v for v in left if worth[v] > 1e-8]
+        if not left:
+            return parents
+        best = max(worth[v] for v in left)
+        parents.append(next(v for v in left if worth[v] >= best - 1e-8))
+        left.remove(parents[-1])
+
+
+@given(st.data(), st.sampled_from([0.01, 0.3, 0.9]))
+@settings(max_examples=40)
+def test_every_test_by_hand(data: st.DataObject, alpha: float) -> None:
+    table = data.draw(frames(min_rows=8, max_features=4, missing=0.15)).dropna(axis=1, how="all")
+    found = feature_parents(bn.chisq_dn("class", table, alpha=alpha))
+    assert found == {v: choose_by_hand(table, v, alpha) for v in found}
+
+
+def test_it_is_a_model_like_others(car: pd.DataFrame) -> None:
+    x = bn.lp(bn.chisq_dn("class", car), car, smooth=1)
+    assert isinstance(x, bn.DN)
+    assert not bn.is_anb(x)
+    assert bn.families(x)["maint"] == ("maint", "buying", "class")
+    assert bn.params(x)["maint"].shape == (4, 4, 4)
+    assert bn.cpt(x, "maint").sum().to_numpy() == pytest.approx(1)
+    assert bn.nparams(x) == sum(t.size - t.size // len(t) for t in bn.params(x).values())
+    row = car.iloc[[1000]]
+    joint = np.array([joint_by_hand(x, row.iloc[0], label) for label in bn.classes(x)])
+    np.testing.assert_allclose(bn.predict(x, row, prob=True).iloc[0], joint / joint.sum())
+    told = bn.explain(x, row)
+    assert list(told.index) == ["class", *car.columns[:-1]]
+    first, second = np.sort(joint)[::-1][:2]
+    assert told["log_odds"].sum() == pytest.approx(np.log(first / second))
+    assert told["parents"]["buying"].startswith("maint = ")
+    assert bn.cloglik(x, car) == pytest.approx(
+        np.log(bn.predict(x, car, prob=True).to_numpy()[np.arange(len(car)), car["class"].cat.codes]).sum()
+    )
+    assert 0.8 < bn.cv(x, car, k=5, rng=0) < 1
+    for prior in ({"ess": 2}, {"m": 3}):
+        assert bn.lp(x, car, **prior).fitted
+
+
+def test_blankets(car: pd.DataFrame) -> None:
+    x = bn.chisq_dn("class", car)
+    assert bn.markov_blanket(x, "class") == tuple(car.columns[:-1])
+    assert bn.markov_blanket(x, "safety") == ("persons", "lug_boot", "class")
+    assert bn.markov_blanket(x, "persons") == ("safety", "class")
+    general = bn.from_modelstring("[a][b][class|a:b][d|class:e][e]", "class")
+    assert bn.markov_blanket(general, "class") == ("a", "b", "d", "e")
+    assert bn.markov_blanket(general, "a") == ("b", "class")
+    assert bn.markov_blanket(general, "e") == ("d", "class")
+    with pytest.raises(KeyError, match="variable: the model has no 'wheels'"):
+        bn.markov_blanket(x, "wheels")
+    with pytest.raises(TypeError, match="ask each of members"):
+        bn.markov_blanket(bn.aode("class", car), "doors")
+
+
+def test_pictures_show_cycles(car: pd.DataFrame) -> None:
+    source = bn.plot(bn.chisq_dn("class", car)).source
+    assert source.count("dir=both") == 3
+    assert "0 -> 1" in source
+    assert "1 -> 0" not in source
+    ring = bn.DN("c", (("x", "y", "c"), ("y", "z", "c"), ("z", "x", "c"), ("c",)))
+    source = bn.plot(ring).source
+    assert "dir=both" not in source
+    assert all(arc in source for arc in ("1 -> 0", "2 -> 1", "0 -> 2"))
+
+
+def test_without_a_joint_distribution_much_is_refused(car: pd.DataFrame, tmp_path: Path) -> None:
+    structure = bn.chisq_dn("class", car)
+    x = bn.lp(structure, car, smooth=1)
+    refused = {
+        "loglik": lambda: bn.loglik(x, car),
+        "AIC": lambda: bn.AIC(x, car),
+        "BIC": lambda: bn.BIC(x, car),
+        "network_score": lambda: bn.network_score(x, car),
+        "write_bif": lambda: bn.write_bif(x, tmp_path / "x.bif"),
+        "to_pgmpy": lambda: bn.to_pgmpy(x),
+        "to_pyagrum": lambda: bn.to_pyagrum(x),
+        "modelstring": lambda: bn.modelstring(x),
+        "query": lambda: bn.query(x, "class"),
+        "sample": lambda: bn.sample(x, 3),
+        "impute": lambda: bn.impute(x, car),
+    }
+    for name, ask in refused.items():
+        with pytest.raises(TypeError, match=rf"{name}: a dependency network \(DN\) has no joint .*, and ban"):
+            ask()
+    with pytest.raises(
+        TypeError, match=r"\"em\" needs a joint distribution; a dependency network .*, and ban"
+    ):
+        bn.lp(structure, car, smooth=1, missing="em")
+    for method in ({"wanbia": True}, {"awnb_trees": 3}):
+        with pytest.raises(TypeError, match="not for a dependency network"):
+            bn.lp(structure, car, smooth=1, **method)
+    holes = car.head(3).assign(doors=pd.NA)
+    for ask in (bn.predict, bn.explain):
+        with pytest.raises(ValueError, match=r"features are missing in .* dependency network has no joint"):
+            ask(x, holes.head(1))
+
+
+@pytest.mark.parametrize("alpha", [0, 1, -0.1])
+def test_alpha_is_a_level(car: pd.DataFrame, alpha: float) -> None:
+    with pytest.raises(ValueError, match="alpha: expected a level of significance strictly between 0 and 1"):
+        bn.chisq_dn("class", car, alpha=alpha)
+    with pytest.raises(TypeError, match="alpha: expected a finite number"):
+        bn.chisq_dn("class", car, alpha="0.05")
+
+
+@pytest.mark.parametrize(
+    ("families", "message"),
+    [
+        ((("a", "b", "c"), ("b", "c"), ("c", "a")), "the class 'c' is a parent of every feature and has no"),
+        ((("a", "b"), ("b", "c"), ("c",)), "the class 'c' is a parent of every feature"),
+        ((("a", "a", "c"), ("c",)), "'a' is named as a parent of itself"),
+    ],
+)
+def test_a_graph_that_is_none(families: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        bn.DN("c", families)
+
+
+def test_odd_columns_have_no_parents() -> None:
+    table = pd.DataFrame({"a": list("xyxyxyxyxy") * 4, "k": "z", "c": list("pqpqpqpqqp") * 4})
+    table = table.assign(b=table["a"])
+    assert feature_parents(bn.chisq_dn("c", table)) == {"a": ["b"], "k": [], "b": ["a"]}
+    assert feature_parents(bn.chisq_dn("c", table[["a", "c"]])) == {"a": []}
+    assert bn.vars(bn.chisq_dn("c", table[["c"]])) == ("c",)
+
+
+def test_features_that_repeat_each_other_break_it() -> None:
+    """What the docstring says was measured: four noisy copies of one cause, three weak features."""
+    rng = np.random.default_rng(0)
+    label = rng.random(4_000) < 0.5
+    cause = label ^ (rng.random(4_000) < 0.1)
+    copies = {f"copy{i}": cause ^ (rng.random(4_000) < 0.1) for i in range(4)}
+    weak = {f"weak{i}": label ^ (rng.random(4_000) < 0.4) for i in range(3)}
+    table = pd.DataFrame({**copies, **weak, "class": label}).astype(str)
+    train, test = table.iloc[:2_000], table.iloc[2_000:]
+    rates = {
+        learn: bn.accuracy(bn.predict(bn.bnc(learn, "class", train, smooth=1), test), test["class"])
+        for learn in ("chisq_dn", "nb")
+    }
+    assert rates == pytest.approx({"chisq_dn": 0.72, "nb": 0.88}, abs=0.01)

@@ -1,0 +1,248 @@
+"""Any question to a joint distribution, against enumeration."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import bnclassify as bn
+from bnclassify.inference import completion
+
+from .oracles import joint_by_hand
+from .strategies import frames, graphs, networks
+
+KINDS = ["general", "augmented", "aode", "ensemble"]
+
+
+def fitted(kind: str, data: st.DataObject, frame: pd.DataFrame) -> Any:
+    structure = {
+        "general": lambda: data.draw(graphs(frame)),
+        "augmented": lambda: data.draw(networks(frame)),
+        "aode": lambda: bn.aode("class", frame),
+        "ensemble": lambda: bn.Ensemble((data.draw(graphs(frame)), data.draw(networks(frame))), (3, 1)),
+    }[kind]()
+    return bn.lp(structure, frame, smooth=data.draw(st.sampled_from([0.1, 1.0])))
+
+
+def whole_table(x: Any) -> pd.Series:
+    """P of every combination of all variables."""
+    names = bn.vars(x)
+    index = pd.MultiIndex.from_product([bn.values(x)[v] for v in names], names=names)
+    members = bn.members(x)
+    weights = np.asarray(getattr(x, "weights", None) or np.ones(len(members)), dtype=float)
+    weights /= weights.sum()
+    rows = [pd.Series(values, index=names) for values in index]
+    joint = [weights @ [joint_by_hand(m, row, row["class"]) for m in members] for row in rows]
+    return pd.Series(joint, index=index)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@given(st.data())
+@settings(max_examples=25)
+def test_queries_equal_enumeration(kind: str, data: st.DataObject) -> None:
+    frame = data.draw(frames(max_rows=15, max_features=3))
+    x = fitted(kind, data, frame)
+    names = data.draw(st.permutations(bn.vars(x)))
+    asked = names[: data.draw(st.integers(1, len(names)))]
+    given_ = names[len(asked) : data.draw(st.integers(len(asked), len(names)))]
+    evidence = {v: data.draw(st.sampled_from(bn.values(x)[v])) for v in given_}
+    table = whole_table(x)
+    for v, label in evidence.items():
+        table = table[table.index.get_level_values(v) == label]
+    expected = table.groupby(level=list(asked), sort=False, observed=True).sum()
+    found = bn.query(x, list(asked), evidence or None)
+    assert list(found.index.names) == list(asked)
+    assert found.sum() == pytest.approx(1)
+    labels = list(product(*(bn.values(x)[v] for v in asked)))
+    assert list(found.index) == ([label for (label,) in labels] if len(asked) == 1 else labels)
+    np.testing.assert_allclose(found, (expected / expected.sum()).reindex(found.index), rtol=1e-9)
+
+
+def test_queries_agree_with_predictions(car: pd.DataFrame) -> None:
+    x = bn.lp(bn.hc("class", car), car, smooth=1)
+    row = car.iloc[5, :-1]
+    np.testing.assert_allclose(bn.query(x, "class", row), bn.predict(x, car.iloc[[5]], prob=True).iloc[0])
+    told = row.to_dict() | {"doors": None}
+    by_dict = bn.query(x, "class", told)
+    unknown = car.iloc[[5]].assign(doors=pd.NA)
+    np.testing.assert_allclose(by_dict, bn.predict(x, unknown, prob=True).iloc[0])
+    assert by_dict.name == "probability"
+    shares = car["safety"].value_counts(normalize=True)
+    np.testing.assert_allclose(bn.query(x, "safety"), shares[list(bn.values(x)["safety"])], atol=1e-2)
+    tables = bn.query(x, "lug_boot", {"class": "good"})
+    np.testing.assert_allclose(tables, bn.cpt(x, "lug_boot")["good"])
+
+
+def test_queries_of_wide_networks() -> None:
+    """More features are summed out than an array may have dimensions."""
+    rng = np.random.default_rng(0)
+    names = [f"x{i}" for i in range(90)]
+    frame = pd.DataFrame(rng.integers(0, 2, (60, 90)), columns=names).assign(
+        **{"class": rng.integers(0, 2, 60)}
+    )
+    frame = frame.astype("category")
+    parents = {names[i]: [names[i - 1], names[i - 2]] for i in range(2, 90)}
+    x = bn.lp(bn.anb("class", parents, frame), frame, smooth=1)
+    tables = bn.params(x)
+    pair = tables["x0"][:, None, :] * tables["x1"][None, :, :]  # x0, x1, class
+    for name in names[2:]:
+        pair = np.einsum("abc,dbac->bdc", pair, tables[name])
+    expected = np.einsum("bdc,c->d", pair, tables["class"])
+    np.testing.assert_allclose(bn.query(x, "x89"), expected, rtol=1e-9)
+    assert bn.impute(x, frame.head(2).assign(**dict.fromkeys(names, pd.NA))).notna().all(axis=None)
+
+
+@pytest.mark.parametrize(
+    ("variables", "evidence", "error", "message"),
+    [
+        ("wheels", None, KeyError, "variables: the model has no 'wheels'"),
+        (["class", "wheels"], None, KeyError, "variables: the model has no 'wheels'"),
+        ([], None, ValueError, "variables: expected at least one name"),
+        (["doors", "doors"], None, ValueError, "variables: each may be named once"),
+        (3.5, None, TypeError, "variables: expected a name or a list of names, got 3.5"),
+        ("class", {"wheels": 4}, KeyError, "evidence: the model has no 'wheels'"),
+        ("class", {"class": "acc"}, ValueError, "evidence: 'class' cannot be both known and asked for"),
+        ("class", {"safety": "none"}, ValueError, "column 'safety': 'none' not among the levels"),
+        ("class", ["safety"], TypeError, "evidence: expected a dict"),
+    ],
+)
+def test_queries_that_cannot_be(
+    car: pd.DataFrame, variables: Any, evidence: Any, error: type, message: str
+) -> None:
+    x = bn.lp(bn.nb("class", car), car, smooth=1)
+    with pytest.raises(error, match=message):
+        bn.query(x, variables, evidence)
+
+
+def test_queries_without_an_answer(car: pd.DataFrame, monkeypatch: pytest.MonkeyPatch) -> None:
+    x = bn.lp(bn.nb("class", car), car, smooth=0)
+    with pytest.raises(ValueError, match="evidence: has probability 0"):
+        bn.query(x, "doors", {"safety": "low", "class": "vgood"})
+    with pytest.raises(ValueError, match="structure only, no parameters"):
+        bn.query(bn.nb("class", car), "doors")
+    monkeypatch.setattr("bnclassify.evaluation.distributions._MOST_CELLS", 100)
+    with pytest.raises(ValueError, match="joint distribution has 192 cells, too many"):
+        bn.query(x, ["buying", "maint", "persons", "class"])
+    monkeypatch.setattr("bnclassify.evaluation.distributions._BLOCK_CODES", 10)
+    in_blocks = bn.query(x, ["doors", "safety"])
+    monkeypatch.undo()
+    pd.testing.assert_series_equal(in_blocks, bn.query(x, ["doors", "safety"]))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_samples_have_the_distribution(kind: str) -> None:
+    rng = np.random.default_rng(3)
+    labels = [["u", "v"], ["r", "s", "t"], ["x", "y"], ["p", "q"]]
+    columns = zip(["a", "b", "d", "class"], labels, strict=True)
+    frame = pd.DataFrame({name: pd.Categorical(rng.choice(own, 30), own) for name, own in columns})
+    general = bn.from_modelstring("[a][class|a][b|a:class][d|b]", "class")
+    structure = {
+        "general": general,
+        "augmented": bn.tan_cl("class", frame),
+        "aode": bn.aode("class", frame),
+        "ensemble": bn.Ensemble((bn.nb("class", frame), bn.tan_cl("class", frame)), (3, 1)),
+    }[kind]
+    x = bn.lp(structure, frame, smooth=1)
+    n = 200_000
+    drawn = bn.sample(x, n, rng=0)
+    assert list(drawn) == list(bn.vars(x))
+    assert all(tuple(drawn[v].cat.categories) == bn.values(x)[v] for v in drawn)
+    pd.testing.assert_frame_equal(drawn, bn.sample(x, n, rng=0))
+    expected = bn.query(x, list(bn.vars(x)))
+    shares = drawn.value_counts(normalize=True).reindex(expected.index, fill_value=0)
+    error = np.sqrt(expected * (1 - expected) / n)
+    assert (np.abs(shares - expected) < 5 * error).all()
+
+
+def test_samples_of_no_rows_and_refusals(car: pd.DataFrame) -> None:
+    x = bn.lp(bn.nb("class", car), car, smooth=1)
+    assert bn.sample(x, 0).shape == (0, 7)
+    with pytest.raises(ValueError, match="n: expected a whole number, at least 0"):
+        bn.sample(x, -1)
+    with pytest.raises(TypeError, match="n: expected a whole number"):
+        bn.sample(x, 1.5)
+    zero = bn.lp(bn.nb("class", car), car, smooth=0)
+    drawn = bn.sample(zero, 5_000, rng=1)
+    assert np.isfinite(bn.loglik(zero, drawn))
+
+
+def likeliest(x: Any, row: pd.Series) -> float:
+    """The probability of the best way to fill in a row."""
+    missing = [v for v in bn.vars(x) if pd.isna(row[v])]
+    choices = product(*(bn.values(x)[v] for v in missing))
+    return max(probability(x, row, dict(zip(missing, filled, strict=True))) for filled in choices)
+
+
+def probability(x: Any, row: pd.Series, filled: dict[Any, Any]) -> float:
+    whole = pd.Series({v: filled.get(v, row[v]) for v in bn.vars(x)}, dtype=object)
+    members = bn.members(x)
+    weights = np.asarray(getattr(x, "weights", None) or np.ones(len(members)), dtype=float)
+    joints = [joint_by_hand(m, whole, whole["class"]) for m in members]
+    return float(weights @ joints / weights.sum())
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@given(st.data())
+@settings(max_examples=25)
+def test_what_is_filled_in_is_likeliest(kind: str, data: st.DataObject) -> None:
+    frame = data.draw(frames(max_rows=12, max_features=4))
+    x = fitted(kind, data, frame)
+    rng = np.random.default_rng(data.draw(st.integers(0, 999)))
+    holes = frame.mask(rng.random(frame.shape) < data.draw(st.sampled_from([0.3, 1.0])))
+    whole = bn.impute(x, holes)
+    assert whole.notna().all(axis=None)
+    pd.testing.assert_frame_equal(whole.where(holes.notna()), holes)
+    for i in range(len(frame)):
+        found = probability(x, whole.iloc[i], {})
+        assert found == pytest.approx(likeliest(x, holes.iloc[i]), rel=1e-9)
+
+
+def test_both_ways_to_fill_in_agree(voting: pd.DataFrame, monkeypatch: pytest.MonkeyPatch) -> None:
+    x = bn.lp(bn.ban("Class", voting.dropna()), voting, smooth=1)
+    few = voting[voting.isna().sum(axis=1).between(1, 4)].head(40)
+    expected = bn.impute(x, few)
+    monkeypatch.setattr(completion, "_BLOCK_CELLS", 16)
+    pd.testing.assert_frame_equal(bn.impute(x, few), expected)
+    alone = bn.Ensemble((x,))
+    pd.testing.assert_frame_equal(bn.impute(alone, few), expected)
+    without = bn.impute(x, few.drop(columns="Class"))
+    assert "Class" not in without
+    monkeypatch.setattr(completion, "_MOST_COMBINATIONS", 2)
+    with pytest.raises(ValueError, match="combinations to try"):
+        bn.impute(alone, few)
+
+
+def test_columns_keep_their_type_and_others_stay() -> None:
+    frame = pd.DataFrame(
+        {
+            "n": pd.array([1, 2, None, 1, 2, 1], dtype="Int64"),
+            "t": ["a", "b", None, "a", "b", "a"],
+            "o": np.array([True, False, None, True, False, True], dtype=object),
+            "k": pd.Categorical(["x", "y", None, "x", "y", "x"], ["y", "x"], ordered=True),
+            "date": pd.date_range("2020-01-01", periods=6),
+            "c": ["p", "q", "p", "p", "q", "p"],
+        },
+        index=list("uvwxyz"),
+    )
+    levels = {"n": (1, 2), "t": ("a", "b"), "o": (False, True), "k": ("y", "x"), "c": ("p", "q")}
+    x = bn.nb("c", features=["n", "t", "o", "k"])
+    x = bn.lp(replace(x, levels=tuple(levels[v] for v in bn.vars(x))), frame.dropna(), smooth=1)
+    whole = bn.impute(x, frame)
+    assert whole.dtypes.to_dict() == frame.dtypes.to_dict()
+    assert whole.loc["w"].to_dict() == {
+        "n": 1, "t": "a", "o": True, "k": "x", "date": frame.loc["w", "date"], "c": "p",
+    }  # fmt: skip
+    narrow = frame.assign(k=frame["k"].cat.remove_categories("x"))
+    assert list(bn.impute(x, narrow)["k"].cat.categories) == ["y", "x"]
+    assert frame.isna().sum().sum() == 4
+    with pytest.raises(KeyError, match="frame"):
+        bn.impute(x, frame.drop(columns="n"))
+    with pytest.raises(TypeError, match="frame: expected a pandas DataFrame"):
+        bn.impute(x, frame.loc["u"])
