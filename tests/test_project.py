@@ -106,6 +106,7 @@ def test_signatures_follow_one_law(name: str) -> None:
         "anb": ["class_var", "parents", "dataset"],
         "bnc": ["dag_learner", "class_var", "dataset"],
         "cmi": ["x", "y", "dataset"],
+        "query": ["x", "variables", "evidence"],
     }
     if name in exceptions:
         assert positional == exceptions[name]
@@ -137,6 +138,8 @@ def test_signatures_follow_one_law(name: str) -> None:
             ["path"],
             ["actual"],
             ["k"],
+            ["n"],
+            ["frame"],
         )
 
 

@@ -61,6 +61,8 @@ def search_steps(x: Model) -> pd.DataFrame:
 
     Raises
     ------
+    TypeError
+        If ``x`` is no model.
     ValueError
         If the structure was not found by a search.
 

@@ -116,6 +116,11 @@ def lp(
     each table is counted over the rows in which its whole family is observed. Levels are those
     that the structure knows, else those of the data.
 
+    With ``ess`` the pseudo-count is ess / (r_i q_i), q_i the configurations of all parents, the class
+    included (BDeu); with ``m`` it is m / r_i. A sample size α within each class, as in
+    (N_ijk + α / (r_i p_i)) / (N_ij· + α / p_i) with p_i the configurations of the feature parents alone, is
+    an ``ess`` of α times the number of classes, but for the class's own table.
+
     MANB returns θ·P(arc|D) + θ₀·(1 − P(arc|D)), with θ₀ estimated without the class [2]_. AWNB and WANBIA
     return θ^w, renormalised; AWNB takes w as the mean over trees of 1/√depth [3]_, WANBIA maximises
     Σ ln P(class | features) over w in [0, 1] [4]_.
