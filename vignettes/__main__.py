@@ -28,7 +28,17 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 FOLDER = Path(__file__).parent
-READING_ORDER = ["quickstart", "usage", "overview", "methods", "numeric", "incomplete", "judging", "compare"]
+READING_ORDER = [
+    "quickstart",
+    "usage",
+    "overview",
+    "networks",
+    "methods",
+    "numeric",
+    "incomplete",
+    "judging",
+    "compare",
+]
 
 try:
     from markdown import Markdown

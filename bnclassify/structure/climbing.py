@@ -211,12 +211,12 @@ class _Plan:
         In the order in which ties are decided.
     """
 
-    score: str
-    ess: float
-    max_parents: int | None
-    required: Iterable[Arc]
-    forbidden: Iterable[Arc]
-    moves: Collection[str]
+    score: str = "bic"
+    ess: float = 1
+    max_parents: int | None = None
+    required: Iterable[Arc] = ()
+    forbidden: Iterable[Arc] = ()
+    moves: Collection[str] = MOVES
     progress: bool = False
 
     def __post_init__(self) -> None:
@@ -233,8 +233,9 @@ class _Plan:
             object.__setattr__(self, name, value)
 
     def settings(self) -> dict[str, Any]:
-        """Return the arguments to learn with again."""
-        return {name: value for name, value in vars(self).items() if name != "progress"}
+        """Return the arguments to learn with again, those at their default in `hc` left out."""
+        usual = vars(_Plan()) | {"progress": self.progress}
+        return {name: value for name, value in vars(self).items() if value != usual[name]}
 
     def with_arcs(self, required: Sequence[Arc], forbidden: Sequence[Arc]) -> _Plan:
         """Return the plan with further arcs required and forbidden."""

@@ -121,7 +121,7 @@ def tan_cl(
     data = prepare(dataset, class_var)
     first = _root_number(root, data.features, 0, class_var)
     parents = _forest(data, score, ess, first)
-    settings = {"score": score, "root": root} | ({"ess": ess} if score == "bde" else {})
+    settings = {"score": score, "root": root} | ({"ess": ess} if ess != 1 else {})
     return network(class_var, parents, data.schema, Step("tan_cl", tan_cl, settings))
 
 
