@@ -318,8 +318,8 @@ def test_odd_columns(score: str) -> None:
     assert {frozenset(arc) for arc in arcs_of(one)} == {frozenset("ac")}
     alone = bn.hc("c", twins[["c"]], score=score)
     assert bn.vars(alone) == ("c",)
-    for model, least in ((x, 0.8), (one, 0.8), (alone, 0.5)):
-        assert bn.accuracy(bn.predict(bn.lp(model, twins, smooth=1), twins), twins["c"]) >= least
+    for model in (x, one):
+        assert bn.accuracy(bn.predict(bn.lp(model, twins, smooth=1), twins), twins["c"]) == 0.8
     single = bn.hc("c", twins.iloc[:1], score=score)
     assert not arcs_of(single)
 
