@@ -57,6 +57,7 @@ def jobs(frame: pd.DataFrame) -> Iterator[Job]:
     yield Job("AIC of nb", partial(bn.AIC, naive, frame))
     yield Job("AIC of tan_cl", partial(bn.AIC, tan, frame))
     yield Job("cv of tan_cl, k=10", partial(bn.cv, tan, frame, k=10, rng=0))
+    yield from network_jobs(frame)
     yield Job("lp, manb_prior=0.5", partial(bn.lp, naive, frame, smooth=1, manb_prior=0.5))
     yield Job("lp, awnb_trees=10", partial(bn.lp, naive, frame, smooth=1, awnb_trees=10, rng=0))
     if frame.size <= SEARCHED:
@@ -227,6 +228,34 @@ def agrum_jobs(frame: pd.DataFrame, tan: bn.BNC, holes: pd.DataFrame) -> Iterato
     )  # fmt: skip
     yield Job("predict tan_cl", partial(bn.predict, tan, frame))
     yield Job("predict tan_cl, 10 % missing", partial(bn.predict, tan, holes))
+
+
+def network_jobs(frame: pd.DataFrame) -> Iterator[Job]:
+    """Yield learners of networks from counts, hill climbing beside pyAgrum's."""
+    import pyagrum
+
+    text = frame.astype(str)
+
+    def climb() -> list[tuple[str, str]]:
+        learner = pyagrum.BNLearner(text)
+        learner.useGreedyHillClimbing()
+        learner.useScoreBIC()
+        learner.useNoPrior()
+        found = learner.learnDAG()
+        return [(learner.nameFromId(a), learner.nameFromId(b)) for a, b in found.arcs()]
+
+    def same_score(ours: bn.BNC, arcs: list[tuple[str, str]]) -> str:
+        # Of an arc and its reverse, which score the same, each takes another, and may end elsewhere.
+        above = {v: tuple(a for a, b in arcs if b == v) for v in frame}
+        families = [(v, *(p for p in above[v] if p != "class"), *{"class"} & {*above[v]}) for v in frame]
+        own, other = (bn.network_score(x, frame) for x in (ours, bn.BNC("class", tuple(families))))
+        if not np.isclose(own, other, rtol=5e-3):
+            raise ValueError(f"BIC {own} and {other}")
+        return f"BIC {own:.0f}, {other:.0f}"
+
+    for learner in (bn.chow_liu, bn.kdb_mi, bn.ban, bn.chisq_dn):
+        yield Job(learner.__name__, partial(learner, "class", frame))
+    yield Job("hc", partial(bn.hc, "class", frame), "pyAgrum hill climbing", climb, same_score, apart=True)
 
 
 def _close(ours: Any, theirs: Any, what: str) -> str:
