@@ -68,7 +68,9 @@ from .model.tables import cpt, params
 from .model.traces import em_objectives, feature_weights, greedy_scores, manb_arc_posterior, search_steps
 from .parameters.estimation import lp
 from .parameters.trees import min_testing_depths
-from .plotting.charts import plot_cpt, plot_cv, plot_explanation, plot_scores, plot_weights
+from .plotting.bars import plot_explanation, plot_importance, plot_weights
+from .plotting.charts import plot_cv, plot_scores
+from .plotting.heatmaps import plot_cpt
 from .plotting.networks import plot
 from .plotting.verdicts import plot_calibration, plot_confusion, plot_ranks
 from .structure.climbing import ban, hc
@@ -150,6 +152,7 @@ __all__ = [
     "plot_cpt",
     "plot_cv",
     "plot_explanation",
+    "plot_importance",
     "plot_ranks",
     "plot_scores",
     "plot_weights",

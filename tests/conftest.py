@@ -26,8 +26,7 @@ os.environ.setdefault("MPLBACKEND", "agg")  # no display
 
 # Examples that need libraries which may not be installed.
 _MODULES = {
-    "plotting/charts.py": "matplotlib",
-    "plotting/verdicts.py": "matplotlib",
+    **{f"plotting/{name}.py": "matplotlib" for name in ("bars", "charts", "heatmaps", "verdicts")},
     "sklearn.py": "sklearn",
 }
 _FUNCTIONS = {f"bnclassify.exchange.libraries.to_{name}": name for name in ("networkx", "pgmpy", "pyagrum")}

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterator
-from itertools import pairwise
+from itertools import pairwise, product
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ import pytest
 import bnclassify as bn
 from bnclassify.inference.metrics import METRICS
 from bnclassify.plotting.canvas import broken
-from bnclassify.plotting.marks import BLUE, ORANGE
+from bnclassify.plotting.marks import BLUE, ORANGE, chance
 
 from .benchmarks.data import tree_augmented
 
@@ -136,9 +137,9 @@ def test_explanation_of_the_impossible_and_of_nothing(car: pd.DataFrame) -> None
 
 
 def test_cpt_shows_every_number(case: tuple[bn.BNC, pd.DataFrame]) -> None:
-    x, _ = case
+    x, frame = case
     for variable in (bn.vars(x)[-2], bn.class_var(x)):
-        ax = bn.plot_cpt(x, variable)
+        ax = bn.plot_cpt(x, variable, dataset=frame)
         check_readable(ax)
         table = bn.cpt(x, variable)
         shown = np.asarray(ax.images[0].get_array())
@@ -146,23 +147,139 @@ def test_cpt_shows_every_number(case: tuple[bn.BNC, pd.DataFrame]) -> None:
         blocks = [table.iloc[:, i : i + n_classes] for i in range(0, table.shape[1], n_classes)]
         assert np.allclose(shown, np.vstack(blocks))
         written = [text.get_text() for text in ax.texts][: shown.size]
-        assert written == [f"{number:.2f}" for number in shown.ravel()]
+        assert written == [chance(number) for number in shown.ravel()]
 
 
 def test_cpt_says_what_is_given(car: pd.DataFrame) -> None:
-    x = bn.lp(bn.anb("class", {"safety": ["persons", "doors"]}, car), car, smooth=1)
+    x = bn.lp(bn.anb("class", {"safety": ["persons"]}, car), car, smooth=1)
     ax = bn.plot_cpt(x, "safety")
     check_readable(ax)
-    assert ax.get_title("left") == "P(safety | persons, doors, class)"
+    assert ax.get_title("left") == "P(safety | persons, class)"
     assert [label.get_text() for label in ax.get_xticklabels()] == list(bn.classes(x))
-    assert labels(ax) == ["low", "med", "high"] * 12
-    assert [text.get_text() for text in ax.texts][-12:][1] == "persons = 2, doors = 3"
-    assert bn.plot_cpt(x, "class").get_title("left") == "P(class)"
-    long = pd.DataFrame({"a": [*range(40)] * 2, "b": [*range(40)] * 2, "k": [0, 1] * 40})
-    with pytest.raises(ValueError, match="table of 'a' has 1,600 rows, more than the 300"):
-        bn.plot_cpt(bn.lp(bn.anb("k", {"a": ["b"]}, long), long, smooth=1), "a")
+    assert ax.get_xlabel() == "rows: safety; columns: class"
+    assert labels(ax) == ["low", "med", "high"] * 3
+    given = [text.get_text() for text in ax.texts][-3:]
+    assert given == ["persons = 2", "persons = 4", "persons = more"]
+    alone = bn.plot_cpt(x, "class")
+    assert (alone.get_title("left"), alone.get_xlabel()) == ("P(class)", "rows: class")
+    long = pd.DataFrame({"a": [*range(400)] * 2, "k": [0, 1] * 400})
+    with pytest.raises(ValueError, match="table of 'a' would have 400 rows and 2 columns, more than 300"):
+        bn.plot_cpt(bn.lp(bn.nb("k", long), long, smooth=1), "a")
     with pytest.raises(KeyError, match="did you mean 'safety'"):
         bn.plot_cpt(x, "safty")
+
+
+@pytest.mark.parametrize("parents", [["buying", "persons"], ["buying", "maint", "persons"]])
+def test_cpt_of_several_parents_is_a_grid(car: pd.DataFrame, parents: list[str]) -> None:
+    x = bn.lp(bn.anb("class", {"safety": parents}, car), car, smooth=1)
+    ax = bn.plot_cpt(x, "safety")
+    check_readable(ax)
+    above = [label.get_text() for label in ax.get_xticklabels(minor=True)]
+    assert above == ["persons = 2", "persons = 4", "persons = more"]
+    assert [label.get_text() for label in ax.get_xticklabels()] == [*bn.classes(x)] * 3
+    shown = np.asarray(ax.images[0].get_array())
+    blocks = len(shown) // 3
+    beside = [text.get_text() for text in ax.texts[-blocks:]]
+    assert beside[1] == ("buying = high" if blocks == 4 else "buying = vhigh, maint = high")
+    table = bn.params(x)["safety"].reshape(3, blocks, 3, 4)  # safety, those beside, persons, class
+    for i, j, k, c in np.ndindex(table.shape):
+        assert shown[3 * j + i, 4 * k + c] == table[i, j, k, c]
+    width, height = ax.figure.get_size_inches()
+    assert max(width, height) < 20
+
+
+def test_cpt_hatches_what_never_occurred(car: pd.DataFrame) -> None:
+    x = bn.lp(bn.anb("class", {"safety": ["buying", "persons"]}, car), car, smooth=1)
+    ax = bn.plot_cpt(x, "safety", dataset=car)
+    check_readable(ax)
+    seen = set(car[["buying", "persons", "class"]].astype(str).itertuples(index=False, name=None))
+    values = bn.values(x)
+    cells = product(*(enumerate(values[v]) for v in ("buying", "persons", "class")), range(3))
+    never = {(4 * k + c, 3 * j + i) for (j, b), (k, p), (c, label), i in cells if (b, p, label) not in seen}
+    assert {(patch.get_x() + 0.5, patch.get_y() + 0.5) for patch in ax.patches} == never
+    assert all(patch.get_hatch() for patch in ax.patches)
+    assert "hatched: parents' values that no row has" in ax.get_xlabel().replace("\n", " ")
+    assert "hatched" not in bn.plot_cpt(x, "doors", dataset=car).get_xlabel()
+    assert not bn.plot_cpt(x, "safety").patches
+    for wrong, error in (
+        (car.drop(columns="persons"), KeyError),
+        (car.assign(persons="nine"), ValueError),
+        ("car", TypeError),
+    ):
+        with pytest.raises(error, match=r"persons|dataset"):
+            bn.plot_cpt(x, "safety", dataset=wrong)
+
+
+def test_cpt_of_a_class_with_parents(car: pd.DataFrame) -> None:
+    x = bn.lp(bn.from_modelstring("[safety][class|safety][doors]", "class"), car, smooth=1)
+    ax = bn.plot_cpt(x, "class", dataset=car)
+    check_readable(ax)
+    assert ax.get_title("left") == "P(class | safety)"
+    assert ax.get_xlabel().replace("\n", " ") == "rows: class; columns: safety"
+    assert labels(ax) == list(bn.classes(x))
+    assert bn.plot_cpt(x, "doors").get_title("left") == "P(doors)"
+
+
+@pytest.mark.parametrize("top", [None, 3])
+def test_importance_is_the_mean_of_absolute_weights(
+    case: tuple[bn.BNC, pd.DataFrame], top: int | None
+) -> None:
+    x, frame = case
+    ax = bn.plot_importance(x, frame, top=top)
+    check_readable(ax)
+    weights = bn.explain(x, frame)["log_odds"].abs().groupby("variable", sort=False).mean()
+    expected = weights.drop(bn.class_var(x)).sort_values(ascending=False, kind="stable")
+    assert lengths(ax) == pytest.approx(expected.head(top or len(expected)).tolist())
+    if frame.columns[0] == "buying":
+        assert labels(ax) == expected.index[: top or len(expected)].tolist()
+    told = ax.get_xlabel().replace("\n", " ")
+    assert told.startswith(f"mean absolute weight of evidence in {len(frame):,} rows")
+    assert told.endswith("for the class predicted against the likeliest other")
+    assert ("the 3 largest" in told) == (top == 3)
+
+
+def test_importance_of_one_class_and_of_the_impossible(car: pd.DataFrame) -> None:
+    x = bn.lp(bn.aode("class", car), car, smooth=1)
+    ax = bn.plot_importance(x, car, target="acc", against=["good", "vgood"])
+    assert ax.get_xlabel().replace("\n", " ").endswith("for acc against good or vgood")
+    ax = bn.plot_importance(x, bn.encode(car), target="acc", against=bn.classes(x))
+    assert ax.get_xlabel().replace("\n", " ").endswith("for acc against the others")
+    certain = bn.plot_importance(
+        bn.lp(bn.nb("class", car), car, smooth=0), car, target="unacc", against="acc"
+    )
+    check_readable(certain)
+    assert {"∞"} <= {text.get_text() for text in certain.texts}
+    with pytest.raises(ValueError, match="dataset: expected rows to explain, got none"):
+        bn.plot_importance(x, car.iloc[:0])
+    with pytest.raises(KeyError, match="dataset: no column 'doors'"):
+        bn.plot_importance(x, car.drop(columns="doors"))
+    with pytest.raises(TypeError, match="dataset: expected a pandas DataFrame, or one row"):
+        bn.plot_importance(x, car.to_numpy())
+
+
+def test_charts_fit_a_phone(car: pd.DataFrame, voting: pd.DataFrame) -> None:
+    """Figures of 390 pixels, as a phone shows them."""
+    x = bn.lp(bn.tan_cl("class", car), car, smooth=1)
+    for draw in (
+        lambda ax: bn.plot_cpt(x, "safety", dataset=car, ax=ax),
+        lambda ax: bn.plot_importance(x, car, ax=ax),
+        lambda ax: bn.plot_explanation(x, car.iloc[0], ax=ax),
+    ):
+        check_readable(draw(plt.subplots(figsize=(3.9, 4), layout="constrained")[1]))
+    x = bn.lp(bn.tan_cl("Class", voting), voting, smooth=1)
+    for draw in (
+        lambda ax: bn.plot_importance(x, voting, top=10, ax=ax),
+        lambda ax: bn.plot_explanation(x, voting.iloc[0], top=10, ax=ax),
+    ):
+        check_readable(draw(plt.subplots(figsize=(3.9, 8), layout="constrained")[1]))
+
+
+@pytest.mark.parametrize("name", [name for name in bn.__all__ if name.startswith("plot_")])
+def test_docstrings_of_charts_are_whole(name: str) -> None:
+    text = getattr(bn, name).__doc__
+    assert "ax : matplotlib.axes.Axes, optional" in text
+    assert "If matplotlib is not installed." in text
+    assert not re.search(r"^\s*\{", text, re.MULTILINE)
 
 
 @pytest.mark.parametrize(
@@ -183,7 +300,7 @@ def test_weights(votes: pd.DataFrame, method: dict[str, Any], label: str, questi
     ax = bn.plot_weights(x, top=3)
     assert lengths(ax) == expected.head(3).tolist()
     assert ax.get_xlabel() == f"{label}, the 3 largest"
-    with pytest.raises(ValueError, match="x: has neither weights nor arc posteriors"):
+    with pytest.raises(ValueError, match="x: has no weights; lp"):
         bn.plot_weights(bn.nb("Class", votes))
 
 
@@ -367,11 +484,17 @@ def test_dollars_are_no_mathematics(car: pd.DataFrame) -> None:
 
 
 def test_labels_are_broken_between_words() -> None:
+    name = "export_administration_act_south_africa"
+    assert broken(f"{name} = n") == f"{name}\n= n"
     assert (
-        broken("export_administration_act_south_africa = n") == "export_administration_act_south_\nafrica = n"
+        broken("persons = 2, doors = 5more, lug_boot = small")
+        == "persons = 2, doors = 5more,\nlug_boot = small"
     )
-    assert broken("a" * 50, 20) == "\n".join(["a" * 20, "a" * 20, "a" * 10])
+    assert broken("x = (0.079005, inf]", 12) == "x\n= (0.079005, inf]"
+    assert broken(name, 20) == "export_\nadministration_act_\nsouth_africa"
+    assert broken("a" * 50, 20) == "\n".join(["a" * 20, "a" * 30])
     assert broken("word " * 50, 20).endswith("…")
+    assert broken("größe\n(€)") == "größe (€)"
     assert broken("") == ""
 
 

@@ -6,19 +6,20 @@ import re
 import shutil
 import struct
 from pathlib import Path
-from threading import Event, Thread
+from typing import Any
 
 import graphviz
 import pandas as pd
 import pytest
-from graphviz.backend import dot_command
 
 import bnclassify as bn
-from bnclassify.plotting import marks
-from bnclassify.plotting import networks as network
+from bnclassify.model.kinds import Model
+from bnclassify.plotting import marks, pictures, sketches
+
+SUBSTITUTE = shutil.which("graphviz-pure", path=pictures.sysconfig.get_path("scripts"))
 
 drawn = pytest.mark.skipif(
-    network._find_program() is None,
+    shutil.which("dot") is None and SUBSTITUTE is None,
     reason="neither dot nor graphviz-pure is installed, so nothing can be drawn",
 )
 
@@ -53,12 +54,28 @@ def test_many_features_abreast_are_drawn_to_the_right() -> None:
 
 
 def nodes(source: str) -> dict[str, dict[str, str]]:
-    """The attributes of each node by the first word of its label."""
+    """The attributes of each node by the first word of its label, or the name in bold."""
     found = {}
     for text in re.findall(r"^\t\d+ \[(.*)\]$", source, re.M):
         attributes = {k: v.strip('"') for k, v in re.findall(r'(\w+)=("[^"]*"|\S+)', text)}
         found[attributes["label"].split()[0]] = attributes
     return found
+
+
+def caption(picture: Any) -> str:
+    """What is written below a picture, in one line."""
+    return re.search(r'graph \[.*?label="(.*?)"', picture.source)[1].replace("\\n", " ")
+
+
+def luminance(colour: str) -> float:
+    channels = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
+    return sum(w * c for w, c in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
+
+
+def contrast(one: str, other: str) -> float:
+    light, dark = sorted(map(luminance, (one, other)), reverse=True)
+    return (light + 0.05) / (dark + 0.05)
 
 
 def test_explained_row(tan: bn.BNC, car: pd.DataFrame) -> None:
@@ -68,16 +85,23 @@ def test_explained_row(tan: bn.BNC, car: pd.DataFrame) -> None:
     picture = bn.plot(x, row=row, target="vgood", against="acc")
     drawing = nodes(picture.source)
     p = bn.predict(x, pd.DataFrame([row]), prob=True).iloc[0]["vgood"]
-    assert drawing["class"]["label"].startswith(f"class = vgood: {p:.2f}\\nprior ")
-    assert drawing["doors"] == {"label": "doors missing\\n0.00", "style": "rounded,dashed"}
+    prior = found.loc["class", "log_odds"]
+    assert drawing["class"]["label"] == f"class = vgood: {p:.2f}\\nprior {marks.signed(prior)}"
+    largest = found["log_odds"].abs().max()
+    assert drawing["class"]["fillcolor"] == marks.blend(marks.ORANGE, 0.8 * abs(prior) / largest)
+    assert drawing["doors"]["label"] == "doors missing\\n0.00"
+    assert drawing["doors"]["style"] == "rounded,dashed"
     for variable in ("buying", "maint", "persons", "lug_boot", "safety"):
         weight = found.loc[variable, "log_odds"]
         assert drawing[variable]["label"] == f"{variable} = {row[variable]}\\n{weight:+.2f}"
     strongest = found.drop("class")["log_odds"].idxmax()
-    assert drawing[strongest]["fillcolor"] == marks.blend(marks.BLUE, 0.8)
-    assert f"log odds of vgood against acc: {found['log_odds'].sum():+.2f}" in picture.source
+    depth = 0.8 * found.loc[strongest, "log_odds"] / largest
+    assert drawing[strongest]["fillcolor"] == marks.blend(marks.BLUE, depth)
+    assert f"log odds of vgood against acc: {found['log_odds'].sum():+.2f}" in caption(picture)
+    assert "blue speaks for vgood, orange against it" in caption(picture)
     away = nodes(bn.plot(x, row=row, target="acc", against="vgood").source)
-    assert away[strongest]["fillcolor"] == marks.blend(marks.ORANGE, 0.8)
+    assert away[strongest]["fillcolor"] == marks.blend(marks.ORANGE, depth)
+    assert away["class"]["fillcolor"] == marks.blend(marks.BLUE, 0.8 * abs(prior) / largest)
     assert re.findall(r"\d+ -> \d+", picture.source) == re.findall(r"\d+ -> \d+", bn.plot(x).source)
 
 
@@ -98,18 +122,21 @@ def test_explaining_needs_a_row_and_parameters(tan: bn.BNC, car: pd.DataFrame) -
 
 def test_ink_is_read_on_every_shade() -> None:
     """Contrast of at least 4.5, as the Web Content Accessibility Guidelines ask of text."""
-
-    def luminance(colour: str) -> float:
-        channels = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
-        linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
-        return sum(w * c for w, c in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
-
     for colour in (marks.BLUE, marks.ORANGE):
         for share in range(101):
             shade = marks.blend(colour, share / 100)
             ink = {"black": "#000000", "white": "#ffffff"}[marks.ink(shade)]
-            light, dark = sorted(map(luminance, (shade, ink)), reverse=True)
-            assert (light + 0.05) / (dark + 0.05) >= 4.5
+            assert contrast(shade, ink) >= 4.5
+
+
+def test_all_lines_are_seen_on_white(tan: bn.BNC, car: pd.DataFrame) -> None:
+    """Contrast of at least 3, as the same guidelines ask of graphics."""
+    x = bn.lp(tan, car, smooth=1)
+    for picture in (bn.plot(x), bn.plot(x, row=car.iloc[0]), bn.plot(x, distributions=True)):
+        lines = re.findall(r"-> \d+ \[.*?color=\"(#\w+)\"", picture.source)
+        borders = re.findall(r"[^l]color=\"(#\w+)\"", picture.source)
+        assert len(lines) == bn.narcs(x)
+        assert all(contrast(colour, "#ffffff") >= 3 for colour in lines + borders)
 
 
 @drawn
@@ -138,6 +165,17 @@ def test_odd_values_are_drawn_as_they_are() -> None:
 
 
 @drawn
+@pytest.mark.parametrize("awkward", ["<x>", 'q"', "q\\N", "a & b", "ä" * 80])
+def test_odd_names_and_labels_stand_beside_bars_as_they_are(awkward: str) -> None:
+    frame = pd.DataFrame({awkward: [awkward, "b", "b"], "k": ["x", "y", "y"]})
+    x = bn.lp(bn.nb("k", frame), frame, smooth=1)
+    svg = bn.plot(x, distributions=True).pipe(encoding="utf-8").replace("&#160;", " ")
+    text = awkward.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace('"', "&quot;")
+    assert f">{text}</text>" in svg
+    assert f">{text if len(awkward) < 33 else text[:31] + '…'}</text>" in svg
+
+
+@drawn
 def test_files(tan: bn.BNC, tmp_path: Path) -> None:
     written = Path(bn.plot(tan, format="png").render(tmp_path / "car"))
     assert written == tmp_path / "car.png"
@@ -145,31 +183,244 @@ def test_files(tan: bn.BNC, tmp_path: Path) -> None:
     assert min(width, height) > 100
 
 
-@pytest.mark.skipif(
-    shutil.which("graphviz-pure", path=network.sysconfig.get_path("scripts")) is None,
-    reason="graphviz-pure is not installed; the extra plot has it",
+needs_substitute = pytest.mark.skipif(
+    SUBSTITUTE is None, reason="graphviz-pure is not installed; the extra plot has it"
 )
-def test_without_dot_graphviz_pure_draws(
-    tan: bn.BNC, car: pd.DataFrame, monkeypatch: pytest.MonkeyPatch
-) -> None:
+
+
+@pytest.fixture
+def no_dot(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "")
-    assert network._find_program().name.startswith("graphviz-pure")
+    assert not pictures._has_dot()
+
+
+@needs_substitute
+@pytest.mark.usefixtures("no_dot")
+def test_without_dot_graphviz_pure_draws(tan: bn.BNC, car: pd.DataFrame, capfd: Any) -> None:
     assert ">lug_boot</text>" in bn.plot(tan).pipe(encoding="utf-8")
+    assert bn.plot(tan).pipe("png")[:4] == b"\x89PNG"
+    assert bn.plot(tan)._repr_mimebundle_()["image/svg+xml"].startswith("<?xml")
     svg = bn.plot(bn.lp(tan, car, smooth=1), row=car.iloc[1727]).pipe(encoding="utf-8")
     for text in ("lug_boot = big", "+0.65", "log odds of vgood against acc: +1.66"):
         assert text in svg.replace("&#160;", " ").replace("\xa0", " ").replace("&#45;", "-")
+    assert capfd.readouterr().err == ""
+    with pytest.raises(RuntimeError, match=r"graphviz-pure did not draw the picture as 'pdf': .*svg and png"):
+        bn.plot(tan).pipe("pdf")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "files"),
+    [
+        ({}, ["Picture.gv", "Picture.gv.svg"]),
+        ({"filename": "car"}, ["car", "car.svg"]),
+        ({"filename": "car.gv", "directory": "sub", "cleanup": True}, ["sub/car.gv.svg"]),
+        ({"filename": "car", "format": "png"}, ["car", "car.png"]),
+        ({"outfile": "car.png"}, ["car.gv", "car.png"]),
+        ({"outfile": "car.svg", "cleanup": True}, ["car.svg"]),
+        ({"outfile": Path("sub") / "car.png", "engine": "neato"}, ["sub/car.gv", "sub/car.png"]),
+    ],
+)
+@pytest.mark.parametrize("without_dot", [False, True])
+@needs_substitute
+def test_files_are_those_that_graphviz_writes(
+    tan: bn.BNC,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    arguments: dict[str, Any],
+    files: list[str],
+    without_dot: bool,
+) -> None:
+    if without_dot:
+        monkeypatch.setenv("PATH", "")
+    elif not pictures._has_dot():
+        pytest.skip("the program dot is not installed")
+    (tmp_path / "sub").mkdir()
+    monkeypatch.chdir(tmp_path)
+    written = Path(bn.plot(tan).render(**arguments))
+    assert sorted(str(p) for p in Path().rglob("*") if p.is_file()) == files
+    assert str(written) == files[-1]
+    assert written.read_bytes()[:4] == (b"\x89PNG" if written.suffix == ".png" else b"<?xm")
+
+
+@needs_substitute
+@pytest.mark.usefixtures("no_dot")
+def test_viewing_leaves_nothing_behind_here(
+    tan: bn.BNC, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened: list[str] = []
+    monkeypatch.setattr(pictures.graphviz, "view", lambda path, quiet: opened.append(path))
+    monkeypatch.chdir(tmp_path)
+    path = bn.plot(tan).view()
+    assert opened == [path]
+    assert Path(path).read_text().startswith("<?xml")
+    assert not list(tmp_path.iterdir())
+    bn.plot(tan).view("car")
+    assert (tmp_path / "car.svg").exists()
 
 
 def test_without_any_program_there_is_the_source(
     tan: bn.BNC, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(network.shutil, "which", lambda *args, **kwargs: None)
+    monkeypatch.setattr(pictures.shutil, "which", lambda *args, **kwargs: None)
     picture = bn.plot(tan)
     assert "lug_boot" in picture.source
-    for draw in (picture.pipe, lambda: picture.render(tmp_path / "car")):
+    for draw in (picture.pipe, picture.view, lambda: picture.render(tmp_path / "car")):
         with pytest.raises(RuntimeError, match=r"install.*pybnclassify\[plot\]"):
             draw()
+    assert not list(tmp_path.iterdir())
     assert "apt install graphviz" in picture._repr_mimebundle_()["text/plain"]
+
+
+def test_at_a_prompt_a_picture_says_how_to_see_it(tan: bn.BNC) -> None:
+    assert ".view() opens it" in repr(bn.plot(tan))
+    assert "lug_boot" in str(bn.plot(tan))  # as of any graph: its source
+
+
+def test_what_a_picture_says_of_itself(tan: bn.BNC, car: pd.DataFrame) -> None:
+    assert caption(bn.plot(tan)) == "class and 6 features, by tan_cl arcs from class are grey"
+    x = bn.lp(tan, car, smooth=1)
+    assert caption(bn.plot(x, distributions=True)) == "probability of each value arcs from class are grey"
+    alone = bn.anb("class", {}, features=[])
+    assert caption(bn.plot(alone)) == "class and 0 features, by anb"
+
+
+def test_what_is_nearly_certain_is_not_certain(voting: pd.DataFrame) -> None:
+    x = bn.lp(bn.nb("Class", voting), voting, smooth=1)
+    p = bn.predict(x, voting, prob=True).max(axis=1)
+    sure = p.argmax()
+    assert p.iloc[sure] > 0.999
+    assert ": >0.99" in nodes(bn.plot(x, row=voting.iloc[sure]).source)["Class"]["label"]
+    certain = pd.DataFrame({"f": list("aabb"), "k": list("ccdd")})
+    x = bn.lp(bn.nb("k", certain), certain, smooth=0)
+    assert ": 1.00" in nodes(bn.plot(x, row=certain.iloc[0]).source)["k"]["label"]
+    far = pd.concat([certain] * 40, axis=1).set_axis([*map(str, range(79)), "k"], axis=1)
+    x = bn.lp(bn.nb("k", far), far, smooth=1e-9)
+    assert bn.predict(x, far.head(1), prob=True).max(axis=None) == 1.0
+    assert ": >0.99" in nodes(bn.plot(x, row=far.iloc[0]).source)["k"]["label"]
+
+
+def arcs_drawn(picture: Any, x: Model) -> dict[tuple[str, str], str]:
+    """The attributes of each arc, by the names at its ends."""
+    names = bn.vars(x)
+    found = re.findall(r"(\d+) -> (\d+) \[(.*)\]", picture.source)
+    return {(names[int(a)], names[int(b)]): style for a, b, style in found}
+
+
+def test_arcs_of_the_class_can_be_left_out(tan: bn.BNC) -> None:
+    picture = bn.plot(tan, class_arcs=False)
+    assert set(arcs_drawn(picture, tan)) == {
+        ("buying", "maint"),
+        ("persons", "safety"),
+        ("safety", "lug_boot"),
+    }
+    assert caption(picture).endswith("class is a parent of every feature; those arcs are left out")
+    general = bn.from_modelstring("[a][class|a][b|class]", "class")
+    with pytest.raises(ValueError, match=r"class_arcs: expected True, because 'class' is not.* none of 'a'"):
+        bn.plot(general, class_arcs=False)
+    with pytest.raises(TypeError, match="class_arcs: expected True or False, got 0"):
+        bn.plot(tan, class_arcs=0)
+
+
+def test_a_class_with_parents_is_drawn_between_them_and_its_children() -> None:
+    x = bn.from_modelstring("[a][class|a:b][b][c|class:a]", "class")
+    found = arcs_drawn(bn.plot(x), x)
+    assert set(found) == {("a", "class"), ("b", "class"), ("class", "c"), ("a", "c")}
+    strong = {arc for arc, style in found.items() if marks.ORANGE in style}
+    assert strong == set(found) - {("class", "c")}
+
+
+def test_averages_show_what_most_of_their_members_have(car: pd.DataFrame) -> None:
+    one = {"maint": ["buying"], "safety": ["persons"]}
+    members = [bn.anb("class", parents, car) for parents in (one, one, {"buying": ["maint"]}, {})]
+    x = bn.Ensemble(members)
+    found = arcs_drawn(bn.plot(x), x)
+    assert {arc for arc in found if "class" not in arc} == {("buying", "maint")}
+    assert "dir=both" in found["buying", "maint"]
+    assert "penwidth=1.20" in found["buying", "maint"]  # three in four
+    told = caption(bn.plot(x))
+    assert "average of 4 networks; 1 arcs that only half of them have, or fewer, are left out" in told
+    assert "the wider an arc, the more of them have it" in told
+    heavy = bn.Ensemble(members, weights=[1, 1, 1, 9])
+    assert {arc for arc in arcs_drawn(bn.plot(heavy), heavy) if "class" not in arc} == set()
+    aode = bn.aode("class", car)
+    assert set(arcs_drawn(bn.plot(aode), aode)) == {("class", f) for f in bn.features(aode)}
+    assert "average of 6 networks; 15 arcs" in caption(bn.plot(aode))
+    both = bn.Ensemble([aode, bn.nb("class", car)])
+    assert sketches.arc_shares(both)["buying", "doors"] == pytest.approx(1 / 12)
+
+
+def test_an_average_is_explained_too(car: pd.DataFrame) -> None:
+    x = bn.lp(bn.aode("class", car), car, smooth=1)
+    drawing = nodes(bn.plot(x, row=car.iloc[1727]).source)
+    for variable, weight in bn.explain(x, car.iloc[1727])["log_odds"].drop("class").items():
+        assert drawing[variable]["label"].endswith(marks.signed(weight))
+
+
+def test_a_graph_with_cycles_is_drawn_with_arcs_that_go_both_ways(car: pd.DataFrame) -> None:
+    families = (("a", "b", "class"), ("b", "c", "a", "class"), ("c", "b", "class"), ("class",))
+    x = bn.DN("class", families)
+    found = arcs_drawn(bn.plot(x), x)
+    assert {arc for arc, style in found.items() if "dir=both" in style} == {("a", "b"), ("b", "c")}
+    assert len(found) == 5
+    learned = bn.lp(bn.chisq_dn("class", car), car, smooth=1)
+    drawing = nodes(bn.plot(learned, row=car.iloc[1727]).source)
+    weights = bn.explain(learned, car.iloc[1727])["log_odds"]
+    assert drawing["safety"]["label"].endswith(marks.signed(weights["safety"]))
+
+
+def shown(picture: Any) -> dict[str, list[str]]:
+    """The texts beside bars, by name."""
+    found = {}
+    for label in re.findall(r"^\t\d+ \[label=<(<TABLE.*?)>[\] ]", picture.source, re.M):
+        name, *texts = re.findall(r">([^<>]+)<", label)
+        found[name] = texts
+    return found
+
+
+def test_distributions_are_written_beside_their_bars(tan: bn.BNC, car: pd.DataFrame) -> None:
+    x = bn.lp(tan, car, smooth=1)
+    found = shown(bn.plot(x, distributions=True))
+    assert set(found) == set(bn.vars(x))
+    assert found["class"] == ["unacc", "0.70", "acc", "0.22", "good", "0.04", "vgood", "0.04"]
+    row = {**car.iloc[1727], "doors": None, "safety": None}
+    picture = bn.plot(x, distributions=True, row=row)
+    found = shown(picture)
+    assert set(found) == {"class", "doors", "safety"}
+    p = bn.predict(x, pd.DataFrame([row]), prob=True).iloc[0]
+    assert found["class"][1::2] == [f"{q:.2f}" for q in p]
+    assert nodes(picture.source)["persons"]["label"] == "persons = more"
+    assert "given those in grey" in caption(picture)
+
+
+def test_many_levels_are_added_up(car: pd.DataFrame) -> None:
+    frame = pd.DataFrame({"f": [f"v{i}" for i in range(20) for _ in range(i + 1)]})
+    frame["k"] = ["x", "y"] * 105
+    x = bn.lp(bn.nb("k", frame), frame, smooth=0)
+    told = shown(bn.plot(x, distributions=True))["f"]
+    assert told[::2] == ["v13", "v14", "v15", "v16", "v17", "v18", "v19", "13 others"]
+    assert told[-1] == f"{sum(range(1, 14)) / 210:.2f}"
+
+
+def test_distributions_need_parameters_and_a_row_that_is_possible(car: pd.DataFrame) -> None:
+    with pytest.raises(ValueError, match="structure only"):
+        bn.plot(bn.nb("class", car), distributions=True)
+    x = bn.lp(bn.nb("class", car), car, smooth=0)
+    impossible = {**car.iloc[0], "safety": "low"}
+    x = bn.lp(x, car[car["safety"] != "low"], smooth=0)
+    with pytest.raises(ValueError, match="row: is impossible under every class, so nothing follows"):
+        bn.plot(x, distributions=True, row=impossible)
+    with pytest.raises(ValueError, match="distributions: expected False with target or against"):
+        bn.plot(x, distributions=True, row=car.iloc[0], target="acc")
+    with pytest.raises(TypeError, match="distributions: expected True or False, got 1"):
+        bn.plot(x, distributions=1)
+    with pytest.raises(ValueError, match="row: expected one row, got 1,728; choose one"):
+        bn.plot(x, row=car)
+
+    dependency = bn.lp(bn.chisq_dn("class", car), car, smooth=1)
+    with pytest.raises(
+        TypeError, match=r"distributions: a dependency network \(DN\) has no joint distribution"
+    ):
+        bn.plot(dependency, distributions=True)
 
 
 def test_bad_arguments(tan: bn.BNC) -> None:
@@ -183,24 +434,3 @@ def test_bad_arguments(tan: bn.BNC) -> None:
         bn.plot(tan, format="docx")
     with pytest.raises(ValueError, match="fontsize: expected a positive number"):
         bn.plot(tan, fontsize=0)
-
-
-def test_threads_leave_the_program_of_graphviz_as_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The second thread comes in before the first goes, or waits, and goes after it."""
-    monkeypatch.setattr(network, "_find_program", lambda: Path("another"))
-    usual, entered, leave = dot_command.DOT_BINARY, Event(), Event()
-    monkeypatch.setattr(dot_command, "DOT_BINARY", usual)  # set back, should the test fail
-
-    def draw() -> None:
-        with network._program():
-            entered.set()
-            leave.wait(10)
-
-    with network._program():
-        second = Thread(target=draw)
-        second.start()
-        assert not entered.wait(0.1)
-    assert entered.wait(10)
-    leave.set()
-    second.join()
-    assert usual == dot_command.DOT_BINARY

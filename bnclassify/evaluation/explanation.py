@@ -1,88 +1,47 @@
-"""What each feature of one row says about the class: weights of evidence, which sum to the log odds."""
+"""What each feature of a row says about the class: weights of evidence, which sum to the log odds."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from pandas.api.extensions import ExtensionArray
+from numpy.typing import NDArray
 
-from ..base import graphs as graph
-from ..base.arrays import Array, Codes, first_best, log_normalize, log_sum_exp
-from ..base.messages import listed
-from ..frames.matching import check_unseen, match
-from ..frames.reading import encode_new, is_missing
+from ..base.arrays import Codes
+from ..frames.counting import flat_index
+from ..frames.reading import Row, encode_new, is_missing
 from ..frames.schema import Dataset
-from ..inference.factors import network_factors, sum_factors
-from ..inference.joint import joint_of_codes
 from ..model.kinds import Model, check_fitted
-from ..model.networks import BNC, DN, Network
-from ..model.questions import class_var, classes, features, values
-
-
-@dataclass(frozen=True)
-class Evidence:
-    """What the features of one row say about the class, one after the other.
-
-    Attributes
-    ----------
-    known : dict
-        The class, with the target as its value, then each feature in the order in which it is
-        taken in, with its value; NaN where it is missing.
-    log_odds : (variables,) array
-        What each adds to the log odds.
-    target : Any
-        The class that is explained.
-    against : tuple
-        The classes that it is compared with.
-    posterior : float
-        The probability of the target, all features taken in.
-    rest : bool
-        Whether ``against`` are all other classes, and more than one.
-    """
-
-    known: dict[Hashable, Any]
-    log_odds: Array
-    target: Any
-    against: tuple[Any, ...]
-    posterior: float
-    rest: bool
-
-    @property
-    def rival(self) -> str:
-        """What the target is compared with, in words."""
-        if self.rest:
-            return "the others"
-        more = len(self.against) - 3
-        return " or ".join(map(str, self.against[:3])) + (f" or {more} more" if more > 0 else "")
+from ..model.questions import classes, values
+from .odds import Evidence, weigh_evidence
 
 
 def explain(
     x: Model,
-    row: pd.DataFrame | pd.Series[Any] | Mapping[Any, Any] | Dataset,
+    row: pd.DataFrame | Dataset | Row,
     *,
     target: Any = None,
     against: Any = None,
     unseen: str = "error",
 ) -> pd.DataFrame:
-    """Explain one prediction: what each feature adds to the log odds of a class.
+    """Explain predictions: what each feature adds to the log odds of a class, row by row.
 
     Parameters
     ----------
-    x : BNC or AODE
-        A model with parameters.
-    row : pandas.DataFrame, Series or dict
-        One row, such as ``df.iloc[[i]]``, ``df.iloc[i]`` or ``{"safety": "high", …}``. Has a value
-        for each feature, None or NaN where it is missing; others, the class among them, are
-        ignored.
+    x : Model
+        With parameters, of whatever kind.
+    row : pandas.DataFrame, Dataset, Series or dict
+        One row, such as ``df.iloc[i]`` or ``{"safety": "high", …}``, or a data frame of one or
+        many. Has a value for each feature, None or NaN where it is missing; others, the class among
+        them, are ignored.
     target : optional
-        The class to explain; by default the predicted one.
+        The class to explain; by default the one predicted, row by row.
     against : optional
-        The class to compare it with, or a list, array or Series of classes taken together; by default the
-        likeliest of the others. ``classes(x)`` stands for all others: the odds then are
+        The class to compare it with, or several in a list or the like, taken together; by default the
+        likeliest of the others, row by row. ``classes(x)`` stands for all others: the odds then are
         P(target | row) / (1 − P(target | row)).
     unseen : {"error", "missing"}, default "error"
         As in `predict`.
@@ -100,17 +59,22 @@ def explain(
           is missing, neither. What rules a class out, with ``smooth=0``, adds an infinity, and
           what comes after it nothing
 
-        The columns are named after what is compared.
+        The axis of the columns is named after what is compared.
+
+        Of a data frame with another number of rows than one, the same for each row, one row after
+        the other. The index then has the row's label before the variable, and there are two columns
+        more, ``target`` and ``against``: what is compared in the row.
 
     Raises
     ------
     KeyError
-        If the row lacks a feature.
+        If a feature is lacking.
     TypeError
-        If ``row`` is no row.
+        If ``row`` is neither a row nor a data frame, or ``x`` no model.
     ValueError
-        If there are more rows or fewer than one, a class is unknown, or the row is impossible
-        under all classes compared, so that there are no odds.
+        If a class is unknown, a class would be compared with itself, a value was not among the
+        levels in training and ``unseen`` is "error", a row is impossible under all classes compared,
+        so that there are no odds, or the model has no parameters or one class alone.
 
     Notes
     -----
@@ -125,8 +89,8 @@ def explain(
     Of two classes and a complete row of a single network, they are
     ln θ(v_i | parents, target) − ln θ(v_i | parents, against), feature by feature, in whatever order
     [2]_. In other cases they depend on the order: a feature tells less if another has told it before.
-    It is that of the layers of the network, each in the order of the data; in an ensemble, that of
-    the data.
+    It is that of the layers of the network, each in the order of the data; in an ensemble, and where
+    arcs between features form a cycle, that of the data.
 
     References
     ----------
@@ -149,129 +113,165 @@ def explain(
     maint                low    buying = low      1.01
     safety              high  persons = more      0.61
     lug_boot             big   safety = high      0.65
+
+    Many rows; unstacked, a row a row and a column a variable:
+
+    >>> many = explain(model, car, target="vgood")
+    >>> many["log_odds"].unstack().loc[1726:, ["class", "persons", "safety"]].round(2)
+    variable  class  persons  safety
+    row
+    1726      -0.06     0.11   -3.15
+    1727      -1.76     0.09    0.61
     """
-    evidence = weigh_evidence(x, row, target, against, unseen)
-    index = pd.Index(list(evidence.known), name="variable", tupleize_cols=False)
-    columns = {
-        "value": pd.Series(list(evidence.known.values()), index, dtype=object),
-        "parents": pd.Series(_parents(x, evidence.known), index, dtype=object),
-        "log_odds": pd.Series(evidence.log_odds, index),
+    data = encode_rows(x, row)
+    evidence = weigh_evidence(x, data, target, against, unseen)
+    several = len(data) != 1
+    variables = (x.class_var, *[x.features[i] for i in evidence.order])
+    told = _compared(x, evidence) if several else {}
+    told |= {
+        "value": np.stack(_values(x, evidence), axis=1).ravel(),
+        "parents": np.stack(_parents(x, evidence), axis=1).ravel(),
+        "log_odds": evidence.log_odds.ravel(),
     }
-    return pd.DataFrame(columns, index).rename_axis(columns=f"{evidence.target} against {evidence.rival}")
-
-
-def weigh_evidence(
-    x: Model, row: object, target: Any = None, against: Any = None, unseen: str = "error"
-) -> Evidence:
-    """Weigh what the class's prior and each feature of a row add to the log odds, checking all first."""
-    check_fitted(x)
-    check_unseen(unseen)
-    labels = values(x)
-    names = features(x)
-    known = {name: labels[name] for name in names}
-    codes = match(_encode_row(row, known), names, tuple(known.values()), unseen=unseen)[:, 0]
-    order = _order(x)
-    logs = _sequential_joint(x, codes, order)
-    c, others = _compared(classes(x), logs[-1], target, against)
-    odds = _log_odds(logs, c, others)
-    added = dict.fromkeys(range(len(names)), 0.0)
-    with np.errstate(invalid="ignore"):  # once infinite, the odds stay so: inf − inf adds nothing
-        steps = np.where(odds[1:] == odds[:-1], 0.0, np.diff(odds))
-    added |= dict(zip((i for i in order if codes[i] >= 0), steps.tolist(), strict=True))
-    told = {names[i]: labels[names[i]][codes[i]] if codes[i] >= 0 else np.nan for i in order}
-    return Evidence(
-        known={class_var(x): classes(x)[c]} | told,
-        log_odds=np.array([odds[0], *(added[i] for i in order)]),
-        target=classes(x)[c],
-        against=tuple(classes(x)[k] for k in others),
-        posterior=float(np.exp(log_normalize(logs[-1]))[c]),
-        rest=len(others) == len(classes(x)) - 1 > 1,
+    if several:
+        return pd.DataFrame(told, _long_index(data.index, variables))
+    index = pd.Index(list(variables), name="variable", tupleize_cols=False)
+    return pd.DataFrame(told, index).rename_axis(
+        columns=" against ".join(map(str, _opponents(x, evidence, 0)))
     )
 
 
-def _encode_row(row: Any, known: Mapping[Hashable, tuple[Any, ...]]) -> Dataset:
-    """Encode the one row that there is, whatever holds it."""
-    data = encode_new(row, known, "row")
+@dataclass(frozen=True)
+class Explanation:
+    """What the features of one row say about its class.
+
+    Attributes
+    ----------
+    known : dict
+        The class, with the target as its value, then each feature in the order in which it
+        becomes known, with its value; NaN where it is missing.
+    log_odds : tuple of float
+        What each adds to the log odds.
+    target, rival : str
+        The class that is explained, and what it is compared with, in words.
+    posterior : float
+        The probability of the target, all features known.
+    """
+
+    known: dict[Hashable, Any]
+    log_odds: tuple[float, ...]
+    target: str
+    rival: str
+    posterior: float
+
+
+def explain_row(x: Model, row: object, target: Any, against: Any, unseen: str) -> Explanation:
+    """Explain one row, as pictures show it."""
+    data = encode_one(x, row)
+    evidence = weigh_evidence(x, data, target, against, unseen)
+    variables = (x.class_var, *[x.features[i] for i in evidence.order])
+    known = {v: column[0] for v, column in zip(variables, _values(x, evidence), strict=True)}
+    target, rival = map(str, _opponents(x, evidence, 0))
+    weights = tuple(evidence.log_odds[0].tolist())
+    return Explanation(known, weights, target, rival, float(evidence.posteriors[0]))
+
+
+def encode_one(x: Model, row: Any) -> Dataset:
+    """Encode one row, or raise if there are several or none."""
+    data = encode_rows(x, row)
     if len(data) != 1:
-        raise ValueError(f"row: expected one row, got {len(data)}; choose one, for example df.iloc[[0]]")
+        raise ValueError(f"row: expected one row, got {len(data):,}; choose one, for example df.iloc[[0]]")
     return data
 
 
-def _order(x: Model) -> list[int]:
-    """Order the numbers of the features, parents before children; of an ensemble, as in the data."""
-    names = features(x)
-    if not isinstance(x, BNC):
-        return list(range(len(names)))
-    position = {name: i for i, name in enumerate(names)}
-    return [position[name] for layer in graph.layers(x.feature_parents) for name in layer]
+def encode_rows(x: Model, rows: Any, argument: str = "row") -> Dataset:
+    """Encode rows to explain, whatever holds them."""
+    known = values(check_fitted(x))
+    return encode_new(rows, {name: known[name] for name in x.features}, argument)
 
 
-def _sequential_joint(x: Model, codes: Codes, order: Sequence[int]) -> Array:
-    """Return the log joint of the class and the first 0, 1, 2 … of the features that are observed."""
-    if isinstance(x, DN):
-        return _running_product(x, codes, order)
-    observed = [i for i in order if codes[i] >= 0]
-    step = np.full(len(codes), len(observed))
-    step[observed] = np.arange(len(observed))
-    known = step[:, None] < np.arange(len(observed) + 1)
-    sequence = np.where(known, codes[:, None], -1)
-    return joint_of_codes(x, sequence)
-
-
-def _running_product(x: DN, codes: Codes, order: Sequence[int]) -> Array:
-    """Return the same where nothing can be summed out: the tables one after the other."""
-    joint_of_codes(x, codes[:, None])  # refuses what is missing
-    *of_features, of_class = network_factors(x)
-    each = [
-        sum_factors([factor], codes[:, None], complete=True)
-        for factor in (of_class, *[of_features[i] for i in order])
+def _values(x: Model, evidence: Evidence) -> list[NDArray[Any]]:
+    """Return the target of each row, then each feature's values in order: arrays of objects."""
+    return [
+        _labelled(classes(x), evidence.targets),
+        *[_labelled(values(x)[x.features[i]], evidence.codes[i]) for i in evidence.order],
     ]
-    return np.concatenate(each).cumsum(axis=0)
 
 
-def _compared(labels: tuple[Any, ...], logs: Array, target: Any, against: Any) -> tuple[int, list[int]]:
-    """Return the number of the class to explain and of those it is compared with."""
-    if len(labels) < 2:
-        raise ValueError(f"x: has the one class {listed(labels)}, so there is nothing to compare it with")
-    c = int(first_best(logs)) if target is None else _class_number("target", labels, target)
-    if against is None:
-        others = [k for k in range(len(labels)) if k != c]
-        return c, [others[int(first_best(logs[others]))]]
-    several = isinstance(against, list | set | frozenset | pd.Series | pd.Index | ExtensionArray | np.ndarray)
-    several &= getattr(against, "ndim", 1) > 0
-    several |= isinstance(against, tuple) and not _is_among(labels, against)  # a tuple may be a label
-    chosen = {_class_number("against", labels, label) for label in (against if several else [against])}
-    if not chosen - {c}:
-        raise ValueError(f"against: expected another class than the target {labels[c]!r}, got {against!r}")
-    return c, sorted(chosen - {c})
+def _labelled(labels: Sequence[Any], codes: Codes) -> NDArray[Any]:
+    """Return labels by their codes, NaN for -1."""
+    return _objects([*labels, np.nan])[codes]
 
 
-def _class_number(argument: str, labels: tuple[Any, ...], label: Any) -> int:
-    if not _is_among(labels, label):
-        raise ValueError(f"{argument}: expected one of the classes {listed(labels)}, got {label!r}")
-    return labels.index(label)
+def _objects(labels: Sequence[Any]) -> NDArray[Any]:
+    """Return an array that holds whatever there is, tuples as they are."""
+    return np.fromiter(labels, dtype=object, count=len(labels))
 
 
-def _is_among(labels: tuple[Any, ...], label: Any) -> bool:
-    """Whether a value is a class; pd.NA and arrays do not say whether they equal one."""
-    return isinstance(label, Hashable) and not is_missing(label) and label in labels
+def _parents(x: Model, evidence: Evidence) -> list[NDArray[Any]]:
+    """Write the values of the feature parents of each variable: the class, then the features in order."""
+    above = x.feature_parents
+    number = {name: i for i, name in enumerate(x.features)}
+    none = np.full(len(evidence.targets), "", dtype=object)
+    written = [none]
+    for name in (x.features[i] for i in evidence.order):
+        numbers = [number[parent] for parent in above[name]]
+        written.append(_write_values(x, evidence.codes, numbers) if numbers else none)
+    return written
 
 
-def _log_odds(logs: Array, c: int, others: list[int]) -> Array:
-    """Return the log odds of a class against others, row by row."""
-    own, rival = logs[:, c], log_sum_exp(logs[:, others])
-    if max(own[-1], rival[-1]) == -np.inf:
-        raise ValueError(
-            "row: is impossible under every class compared, so there are no odds to explain; learn with "
-            "smooth above 0, which makes nothing impossible"
-        )
-    return own - rival
+def _write_values(x: Model, codes: Codes, some: Sequence[int]) -> NDArray[Any]:
+    """Write the values of some features in each row; each combination of them once."""
+    names = [x.features[i] for i in some]
+    labels = [values(x)[name] for name in names]
+    where = [codes[i].astype(np.intp) + 1 for i in some]  # 0 where missing
+    _, first, which = np.unique(
+        flat_index(where, [len(known) + 1 for known in labels]), return_index=True, return_inverse=True
+    )
+    columns = [_labelled(known, codes[i][first]) for known, i in zip(labels, some, strict=True)]
+    return _objects([", ".join(map(describe, names, row)) for row in zip(*columns, strict=True)])[which]
 
 
-def _parents(x: Model, known: Mapping[Hashable, Any]) -> list[str]:
-    """Write the values of the feature parents of each variable."""
-    above = x.feature_parents if isinstance(x, Network) else {}
-    return [", ".join(describe(p, known[p]) for p in above.get(v, ())) for v in known]
+def _opponents(x: Model, evidence: Evidence, row: int) -> tuple[Any, Any]:
+    """Return the class that is explained in a row, and the one it is compared with; of several, words."""
+    labels, rivals = classes(x), evidence.rivals[row]
+    against = labels[int(rivals.argmax())] if rivals.sum() == 1 else write_rivals(labels, rivals)
+    return labels[int(evidence.targets[row])], against
+
+
+def write_rivals(labels: Sequence[Any], rivals: NDArray[np.bool_]) -> str:
+    """Say in words which classes one is compared with."""
+    against = [str(labels[k]) for k in np.nonzero(rivals)[0].tolist()]
+    if 1 < len(labels) - 1 <= len(against):
+        return "the others"
+    more = len(against) - 3
+    return " or ".join(against[:3]) + (f" or {more} more" if more > 0 else "")
+
+
+def _compared(x: Model, evidence: Evidence) -> dict[str, NDArray[Any]]:
+    """Return which classes are compared in each row, on each of its lines."""
+    pairs = np.column_stack([evidence.targets, evidence.rivals])
+    _, first, which = np.unique(pairs, axis=0, return_index=True, return_inverse=True)
+    lines = np.repeat(which.ravel(), evidence.log_odds.shape[1])
+    told = [_opponents(x, evidence, i) for i in first]
+    return {
+        "target": _objects([target for target, _ in told])[lines],
+        "against": _objects([against for _, against in told])[lines],
+    }
+
+
+def _long_index(rows: pd.Index[Any], variables: Sequence[Hashable]) -> pd.MultiIndex:
+    """Return an index by row and variable; labels of rows may be tuples, and occur more than once."""
+    lines = np.repeat(np.arange(len(rows)), len(variables))
+    levels: list[Any] = list(rows.levels) if isinstance(rows, pd.MultiIndex) else []
+    codes: list[Any] = list(rows.codes) if isinstance(rows, pd.MultiIndex) else []
+    if not levels:
+        number, labels = pd.factorize(rows, use_na_sentinel=False)
+        levels, codes = [labels], [number]
+    names = ["row" if name is None else name for name in rows.names] if len(levels) == 1 else rows.names
+    levels.append(pd.Index(list(variables), tupleize_cols=False))
+    codes = [own[lines] for own in codes] + [np.tile(np.arange(len(variables)), len(rows))]
+    return pd.MultiIndex(levels=levels, codes=codes, names=[*names, "variable"])
 
 
 def describe(variable: Hashable, value: Any) -> str:

@@ -26,6 +26,7 @@ class Model(Immutable):
     - ``recipe``: how it was learned; `cv` runs it again
     - ``learned``: what a method of `lp` left behind, by name
     - ``no_joint``: of a kind without a joint distribution, a sentence that says why, and what to do
+    - ``parents``: those of each variable, if it has one graph
     """
 
     no_joint: ClassVar[str] = ""
@@ -61,6 +62,17 @@ class Model(Immutable):
     def variables(self) -> tuple[Hashable, ...]:
         """The features, then the class."""
         return (*self.features, self.class_var)
+
+    @property
+    def parents(self) -> dict[Hashable, tuple[Hashable, ...]]:
+        """The parents of each variable; none in an average, which has no one graph."""
+        return dict.fromkeys(self.variables, ())
+
+    @property
+    def feature_parents(self) -> dict[Hashable, tuple[Hashable, ...]]:
+        """The feature parents of each feature: the graph that is left without the class."""
+        above, class_var = self.parents, self.class_var
+        return {f: tuple([p for p in above[f] if p != class_var]) for f in self.features}
 
     def facts(self) -> dict[str, object]:
         """Return what the summary tells of this kind of model; what is None is left out."""

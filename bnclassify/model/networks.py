@@ -90,9 +90,9 @@ class Network(Model):
         return len(own) == 1 and all(family[-1] == self.class_var for family in features)
 
     @property
-    def feature_parents(self) -> dict[Hashable, Family]:
-        """The feature parents of each feature: the graph that is left without the class."""
-        return {f[0]: f[1:-1] if f[-1] == self.class_var else f[1:] for f in self.families[:-1]}
+    def parents(self) -> dict[Hashable, Family]:
+        """The parents of each variable, the class last where it is one."""
+        return {family[0]: family[1:] for family in self.families}
 
     @property
     def cards(self) -> tuple[int, ...]:

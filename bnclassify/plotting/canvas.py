@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from .marks import BLUE
 
@@ -13,8 +13,28 @@ if TYPE_CHECKING:
     from matplotlib.container import BarContainer
 
 _LINE = 36  # the letters of a label's line
-# Where a label may be broken: after a word or a part of a name, but not before "= value".
-_PIECE = r"[^\s_/-]+ = [^\s_/-]*[\s_/-]?|[^\s_/-]*[\s_/-]?"
+_LETTER = 0.09  # inches
+_WORD = r"(?:[(\[][^()\[\]]*[)\]]|\S)+"
+_PIECE = rf"{_WORD} = {_WORD}|{_WORD}"
+
+
+Chart = TypeVar("Chart", bound="Callable[..., Axes]")
+
+_IN_COMMON = {
+    "{ax}": """ax : matplotlib.axes.Axes, optional
+        Where to draw; by default in a new figure of a size that fits.""",
+    "{axes}": """matplotlib.axes.Axes
+        ``ax.figure.savefig("name.png")`` writes a file.""",
+    "{errors}": """ImportError
+        If matplotlib is not installed.""",
+}
+
+
+def chart(draw: Chart) -> Chart:
+    """Put into the docstring of a chart what all charts have in common."""
+    for place, text in _IN_COMMON.items():
+        draw.__doc__ = draw.__doc__ and draw.__doc__.replace(place, text)
+    return draw
 
 
 def prepare_axes(ax: Axes | None, width: float, height: float) -> Axes:
@@ -35,7 +55,8 @@ def prepare_axes(ax: Axes | None, width: float, height: float) -> Axes:
 
 def horizontal_axes(ax: Axes | None, labels: Sequence[str], *, height: float = 0.3) -> Axes:
     """Prepare axes for horizontal marks, the first at the top, one a label."""
-    texts = [broken(label) for label in labels]
+    line = _LINE if ax is None else min(_LINE, letters_across(prepare_axes(ax, 0, 0)) // 2)
+    texts = [broken(label, line) for label in labels]
     height = max(height, 0.17 * count_lines(texts) + 0.05)
     axes = prepare_axes(ax, 7, 1.2 + height * len(texts))
     axes.set_yticks(range(len(texts)), texts)
@@ -45,9 +66,24 @@ def horizontal_axes(ax: Axes | None, labels: Sequence[str], *, height: float = 0
     return axes
 
 
+def letters_across(axes: Axes) -> int:
+    """Estimate how many letters a line has room for that is as long as the axes are wide."""
+    return max(20, int(axes.bbox.width / axes.figure.dpi / _LETTER))
+
+
+def write_below(axes: Axes, *lines: str, loc: Literal["left", "center"] = "center") -> None:
+    """Say below the axes what they show; on the left there is more room, to the edge of the figure."""
+    width = int((1.1 if loc == "left" else 0.9) * letters_across(axes))
+    axes.set_xlabel("\n".join(broken(line, width) for line in lines), loc=loc)
+
+
 def write_at_ends(axes: Axes, bars: BarContainer, texts: Sequence[str]) -> None:
     """Write a text at the end of each bar."""
-    axes.bar_label(bars, texts, padding=3, fontsize="small")
+    for bar, text in zip(bars, texts, strict=True):
+        side = -1 if text.startswith("\N{MINUS SIGN}") else 1
+        end = bar.get_width(), bar.get_y() + bar.get_height() / 2
+        style: dict[str, Any] = {"ha": "left" if side > 0 else "right", "va": "center", "fontsize": "small"}
+        axes.annotate(text, end, (3 * side, 0), textcoords="offset points", **style)
 
 
 def note(axes: Axes, text: str, x: float, y: float, rise: float, **style: Any) -> None:
@@ -64,23 +100,45 @@ def name_colours(axes: Axes, names: Mapping[str, str]) -> None:
     from matplotlib.patches import Patch
 
     texts = [broken(name) for name in names.values()]
-    columns = 1 if len("".join(texts)) > _LINE else len(texts)
+    columns = 1 if len("".join(texts)) > min(_LINE, letters_across(axes) - 12) else len(texts)
     patches = [Patch(color=colour) for colour in names]
     axes.legend(patches, texts, ncols=columns, frameon=False, **ABOVE)
 
 
 def broken(label: object, width: int = _LINE) -> str:
-    """Break a label into three lines at most, and keep matplotlib from reading dollars as mathematics."""
+    """Break a label into three lines at most, and keep matplotlib from reading dollars as mathematics.
+
+    Names, and intervals such as ``(0.5, inf]``, stay in one piece unless they are very long, and so does
+    ``name = value`` if it fits into a line.
+    """
     lines = [""]
     for piece in re.findall(_PIECE, str(label)):
-        for start in range(0, len(piece), width):
-            part = piece[start : start + width]
-            if lines[-1] and len(lines[-1] + part.rstrip()) > width:
+        for part in _parts(piece, width):
+            if lines[-1] and len(lines[-1]) + len(part) >= width:
                 lines.append("")
-            lines[-1] += part
+            lines[-1] = f"{lines[-1]} {part}".lstrip()
     if len(lines) > 3:
         lines = [*lines[:2], lines[2][: width - 1] + "…"]
-    return "\n".join(line.strip() for line in lines).replace("$", r"\$")
+    return "\n".join(lines).replace("$", r"\$")
+
+
+def _parts(piece: str, width: int) -> list[str]:
+    """Cut a piece that is too long for a line: before its value, or else where a name has a joint."""
+    if len(piece) <= width:
+        return [piece]
+    name, equals, value = piece.partition(" = ")
+    return [*_cuts(name, width), *(_cuts(f"= {value}", width) if equals else [])]
+
+
+def _cuts(word: str, width: int) -> list[str]:
+    """Cut a word that is much longer than a line, after the last joint that fits if there is one."""
+    cuts = []
+    while len(word) > 1.5 * width:
+        joint = max(word.rfind(sign, 0, width) for sign in "_-/, ") + 1
+        at = joint if joint > width // 4 else width
+        cuts.append(word[:at])
+        word = word[at:]
+    return [*cuts, word]
 
 
 def count_lines(texts: Sequence[str]) -> int:
@@ -90,7 +148,7 @@ def count_lines(texts: Sequence[str]) -> int:
 
 def estimate_width(texts: Sequence[str]) -> float:
     """Estimate the width of the widest text in inches."""
-    return 0.09 * max((len(line) for text in texts for line in text.split("\n")), default=0)
+    return _LETTER * max((len(line) for text in texts for line in text.split("\n")), default=0)
 
 
 def white_to_blue() -> Any:

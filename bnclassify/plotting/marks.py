@@ -8,6 +8,10 @@ BLUE, ORANGE, GREY = "#1f4e79", "#b3470f", "#7f8b97"
 """Told apart by the colour-blind too: the class and what speaks for it, what speaks against it, the rest."""
 
 
+PALE = "#dfe5eb"
+"""The ground of bars, and what is given."""
+
+
 def blend(colour: str, share: float) -> str:
     """Mix a colour with white.
 
@@ -36,3 +40,15 @@ def signed(weight: float) -> str:
     """
     text = f"{weight:+.2f}" if not isinf(weight) else f"{weight:+}".replace("inf", "∞")
     return text[1:] if text[1:] == "0.00" else text.replace("-", "\N{MINUS SIGN}")
+
+
+def chance(probability: float) -> str:
+    """Write a probability with two digits, so that what is likely is not certain, and what is rare possible.
+
+    >>> chance(0.734), chance(0.99998), chance(0.001), chance(1.0)
+    ('0.73', '>0.99', '<0.01', '1.00')
+    """
+    text = f"{probability:.2f}"
+    if text == "1.00" and probability < 1:
+        return ">0.99"
+    return "<0.01" if text == "0.00" and probability > 0 else text

@@ -2,136 +2,75 @@
 
 from __future__ import annotations
 
-import shutil
-import sysconfig
-from collections.abc import Hashable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Hashable, Mapping
 from math import inf
 from numbers import Real
-from pathlib import Path
-from threading import RLock
+from textwrap import fill
 from typing import Any
 
 import graphviz
+import numpy as np
 import pandas as pd
-from graphviz.backend import dot_command
 
-from ..base.acyclicity import ChangingDag
-from ..base.graphs import layers
-from ..evaluation.explanation import Evidence, describe, weigh_evidence
-from ..frames.reading import is_missing
+from ..base.arrays import Codes
+from ..base.checks import check_flag
+from ..evaluation.distributions import query
+from ..evaluation.explanation import Explanation, encode_one, explain_row
+from ..frames.matching import check_unseen, match
+from ..frames.reading import Row
 from ..frames.schema import Dataset
-from ..model.kinds import Model
-from ..model.networks import Network, check_single
-from .marks import BLUE, GREY, ORANGE, blend, ink, signed
+from ..inference.joint import joint_of_codes
+from ..model.kinds import Model, check_joint, check_model
+from ..model.questions import values
+from .marks import GREY, ORANGE, signed
+from .nodes import Node, distributed, explained, given, named, written
+from .pictures import Picture
+from .sketches import Sketch, sketch
 
-_CLASS_NODE = {"style": "filled", "fillcolor": BLUE, "color": BLUE, "fontcolor": "white"}
-_CLASS_ARC = {"color": "#c3cbd3", "penwidth": "0.7", "arrowsize": "0.5"}
+_CLASS_ARC = {"color": "#87919b", "penwidth": "0.7", "arrowsize": "0.5"}
 _FEATURE_ARC = {"color": ORANGE, "penwidth": "1.6", "arrowsize": "0.8", "weight": "8"}
 _EXPLAINED_ARC = _FEATURE_ARC | {"color": "#4a545e"}  # orange is what speaks against the class
-
-_MOST_ABREAST = 8
-
-_LOCK = RLock()
-"""One thread at a time draws: which program graphviz calls is the same for all."""
-
-_NO_PROGRAM = (
-    "drawing needs the program dot of Graphviz, which is not installed. Either install it "
-    "(Debian, Ubuntu: apt install graphviz; macOS: brew install graphviz; "
-    "conda: conda install graphviz; Windows: winget install graphviz), or run "
-    "pip install 'pybnclassify[plot]'. The picture's text is in its attribute source."
-)
-
-
-class Picture(graphviz.Digraph):
-    """A `graphviz.Digraph` that is also drawn where only the extra ``plot`` is installed.
-
-    The program ``dot`` draws it, or where there is none, ``graphviz-pure``. With neither,
-    ``render`` and ``pipe`` raise a RuntimeError that says what to install, and a notebook
-    shows that text.
-    """
-
-    def pipe(self, *args: Any, **kwargs: Any) -> Any:
-        """Return the drawing as bytes, or text with ``encoding=``; see `graphviz.Digraph.pipe`."""
-        with _program():
-            return super().pipe(*args, **kwargs)
-
-    def render(self, *args: Any, **kwargs: Any) -> str:
-        """Write source and drawing to files; see `graphviz.Digraph.render`."""
-        with _program():
-            return super().render(*args, **kwargs)
-
-    def _repr_mimebundle_(self, *args: Any, **kwargs: Any) -> dict[str, Any]:
-        if _find_program() is None:
-            return {"text/plain": _NO_PROGRAM}
-        return super()._repr_mimebundle_(*args, **kwargs)
-
-
-def _find_program() -> Path | None:
-    """Find the program that draws: dot, or graphviz-pure on the path or beside this Python."""
-    scripts = sysconfig.get_path("scripts")
-    found = (
-        shutil.which("dot") or shutil.which("graphviz-pure") or shutil.which("graphviz-pure", path=scripts)
-    )
-    return Path(found) if found else None
-
-
-@contextmanager
-def _program() -> Iterator[None]:
-    """Have graphviz call the program that is there."""
-    program = _find_program()
-    if program is None:
-        raise RuntimeError(_NO_PROGRAM)
-    with _LOCK:
-        usual, dot_command.DOT_BINARY = dot_command.DOT_BINARY, program
-        try:
-            yield
-        finally:
-            dot_command.DOT_BINARY = usual
-
-
-def _direction(x: Network) -> str:
-    """Draw downwards, or to the right where a layer has more names than fit side by side.
-
-    Graphviz turns arcs round that close a cycle, to lay the network out; here they are left out.
-    """
-    position = {feature: i for i, feature in enumerate(x.features)}
-    graph = ChangingDag(len(position))
-    above: dict[int, list[int]] = {v: [] for v in position.values()}
-    for feature, parents in x.feature_parents.items():
-        for arc in ((position[parent], position[feature]) for parent in parents):
-            if not graph.closes_cycle[arc]:
-                graph.add(*arc)
-                above[arc[1]].append(arc[0])
-    widest = max(map(len, layers(above)), default=0)
-    return "LR" if widest > _MOST_ABREAST else "TB"
+_CAPTION_LINE = 60
 
 
 def plot(
     x: Model,
     *,
-    row: pd.DataFrame | pd.Series[Any] | Mapping[Any, Any] | Dataset | None = None,
+    row: pd.DataFrame | Dataset | Row | None = None,
     target: Any = None,
     against: Any = None,
     unseen: str = "error",
+    distributions: bool = False,
+    class_arcs: bool = True,
     engine: str = "dot",
     fontsize: float | None = None,
     format: str = "svg",
 ) -> graphviz.Digraph:
-    """Draw the structure: the class dark, its arcs pale, arcs between features strong.
+    """Draw the structure of a model, what it says of a row, or the distributions of its variables.
+
+    The class is dark and the arcs from it are grey; all other arcs are strong.
 
     Parameters
     ----------
-    x : BNC
-        A model, with or without parameters.
-    row, target, against, unseen : optional
-        A row whose prediction the picture shall explain, the class, those it is compared with,
-        and what becomes of values that the model does not know, as in `explain`. Features are
-        labelled with what they add to the log odds, and coloured blue where that speaks for the
-        class and orange where it speaks against it.
+    x : Model
+        With or without parameters. Of an average, arcs are drawn that more than half of its members
+        have, by their weights.
+    row : pandas.DataFrame, Series or dict, optional
+        A row whose prediction the picture shall explain, as in `explain`. Each feature is labelled
+        with what it adds to the log odds, the class with its posterior and what its prior adds; blue
+        is what speaks for the class, orange what speaks against it.
+    target, against, unseen : optional
+        The class, those that it is compared with, and what becomes of values that the model does not
+        know, as in `explain`.
+    distributions : bool, default False
+        Whether to draw the probability of each value as a bar, for each variable: given what is known
+        of ``row``, or without one given nothing.
+    class_arcs : bool, default True
+        Whether to draw the arcs from the class, which take much room where there are many features
+        and tell nothing where it is a parent of all. False is for such models only.
     engine : str, default "dot"
         Graphviz layout: "dot" draws layers; "neato", "fdp", "sfdp", "circo", "twopi" draw
-        more compactly where there are many features.
+        more compactly, but so that trees are harder to follow.
     fontsize : float, optional
         Size of names, in points; Graphviz takes 14.
     format : str, default "svg"
@@ -141,96 +80,139 @@ def plot(
     Returns
     -------
     graphviz.Digraph
-        Shows itself in a notebook. ``.render(outfile="name.png", cleanup=True)`` writes a
-        file; ``.source`` is its text in the DOT language.
+        A notebook shows it. In a script or at a prompt, ``plot(x).view()`` opens it, and
+        ``plot(x).render(outfile="name.png", cleanup=True)`` writes a file; ``.source`` is its text in
+        the DOT language. To draw, they need the program ``dot`` of Graphviz or the extra ``plot``,
+        and raise a RuntimeError where there is neither.
 
     Raises
     ------
     TypeError
-        If ``x`` is an ensemble; plot one of ``members(x)``.
+        If ``x`` is no model, ``distributions`` or ``class_arcs`` is neither True nor False, or there are
+        no distributions because the model is no joint distribution of its variables.
     ValueError
-        If the engine or format is unknown, ``fontsize`` is not positive, or there are classes to
-        compare but no row; with a row, as `explain`.
+        If the engine or format is unknown, ``fontsize`` is not positive, there are classes to compare
+        but no row to explain, ``class_arcs`` is False though the class is not a parent of every feature,
+        or there is more than one row; with a row or ``distributions``, if the model has no parameters;
+        with a row, as `explain`.
+    KeyError
+        If the row lacks a feature.
 
     Examples
     --------
-    >>> from bnclassify import load_car, plot, tan_cl
-    >>> print(plot(tan_cl("class", load_car(), score="bic"), fontsize=11).source[:9])
+    >>> from bnclassify import load_car, lp, plot, tan_cl
+    >>> car = load_car()
+    >>> model = lp(tan_cl("class", car, score="bic"), car, smooth=1)
+    >>> print(plot(model, fontsize=11).source[:9])
     digraph {
+    >>> plot(model, distributions=True)
+    Picture: a notebook shows it; elsewhere .view() opens it, and
+    .render(outfile="network.svg", cleanup=True) writes it to a file
     """
-    model = check_single(x, "plot")
+    model = check_model(x)
+    _check_style(engine, format, fontsize)
+    check_flag("class_arcs", class_arcs)
+    if check_flag("distributions", distributions) and not (target is None and against is None):
+        raise ValueError("distributions: expected False with target or against, which explain a row")
+    if row is None and not (target is None and against is None):
+        raise ValueError("row: give the row whose prediction target and against are about")
+    drawn = sketch(model, class_arcs=class_arcs)
+    if distributions:
+        nodes, told = _distributions(model, row, unseen)
+    elif row is None:
+        nodes, told = _names(model)
+    else:
+        nodes, told = _explanation(explain_row(model, row, target, against, unseen))
+    picture = Picture(engine=engine, format=format, **_attributes(model, drawn, told, fontsize))
+    _fill(picture, model, nodes, drawn, _FEATURE_ARC if row is None or distributions else _EXPLAINED_ARC)
+    return picture
+
+
+def _attributes(
+    x: Model, drawn: Sketch, told: list[str], fontsize: float | None
+) -> dict[str, dict[str, str]]:
+    """Return the attributes of a picture and of its nodes, the caption among them."""
+    caption = "\n".join(fill(line, _CAPTION_LINE) for line in (*told, *drawn.notes))
+    return {
+        "graph_attr": {
+            "rankdir": drawn.direction(x.class_var, x.features),
+            "nodesep": "0.15", "overlap": "false", "splines": "true",
+            "label": written(caption), "fontname": "Helvetica", "fontsize": "11",
+        },
+        "node_attr": {
+            "shape": "box", "style": "rounded", "color": GREY, "fontname": "Helvetica",
+            "margin": "0.1,0.06", "height": "0.3",
+            **({} if fontsize is None else {"fontsize": str(fontsize)}),
+        },
+    }  # fmt: skip
+
+
+def _fill(
+    picture: Picture, x: Model, nodes: Mapping[Hashable, Node], drawn: Sketch, between: Mapping[str, str]
+) -> None:
+    """Put in nodes and arcs. Nodes go by number, so that any label is safe: odd signs, or 1 beside "1"."""
+    number = {variable: str(i) for i, variable in enumerate(x.variables)}
+    for variable, node in number.items():
+        picture.node(node, **nodes[variable])
+    for (tail, head), share in drawn.arcs.items():
+        style = dict(_CLASS_ARC if tail == x.class_var else between)
+        if share < 1:
+            style["penwidth"] = f"{float(style['penwidth']) * share:.2f}"
+        if (tail, head) in drawn.mutual:
+            style["dir"] = "both"
+        picture.edge(number[tail], number[head], **style)
+
+
+def _names(x: Model) -> tuple[dict[Hashable, Node], list[str]]:
+    """Return the nodes of a picture of the structure, and what is to be said of it."""
+    learner = "" if x.recipe is None else f", by {x.recipe.structure.name}"
+    nodes = {v: named(v, is_class=v == x.class_var) for v in x.variables}
+    return nodes, [f"{x.class_var} and {len(x.features):,} features{learner}"]
+
+
+def _explanation(found: Explanation) -> tuple[dict[Hashable, Node], list[str]]:
+    """Return the nodes of a picture that explains a row, and what is to be said of it."""
+    total = signed(sum(found.log_odds))
+    return explained(found), [
+        f"log odds of {found.target} against {found.rival}: {total}",
+        f"blue speaks for {found.target}, orange against it",
+    ]
+
+
+def _distributions(x: Model, row: object, unseen: str) -> tuple[dict[Hashable, Node], list[str]]:
+    """Return the nodes of a picture of distributions, and what is to be said of it."""
+    labels = values(check_joint(x, "distributions"))
+    check_unseen(unseen)
+    known: dict[Hashable, Any] = {}
+    if row is not None:
+        levels = tuple([labels[v] for v in x.features])
+        codes = match(encode_one(x, row), x.features, levels, unseen=unseen)
+        _check_possible(x, codes)
+        told = zip(x.features, levels, codes[:, 0].tolist(), strict=True)
+        known = {v: own[code] for v, own, code in told if code >= 0}
+    nodes = {
+        v: given(v, known[v])
+        if v in known
+        else distributed(v, labels[v], query(x, v, known).tolist(), is_class=v == x.class_var)
+        for v in x.variables
+    }
+    return nodes, ["probability of each value" + ("" if row is None else ", given those in grey")]
+
+
+def _check_possible(x: Model, codes: Codes) -> None:
+    """Raise a ValueError for a row that nothing follows from."""
+    if joint_of_codes(x, codes).max() == -np.inf:
+        raise ValueError(
+            "row: is impossible under every class, so nothing follows from it; learn with smooth above 0, "
+            "which makes nothing impossible"
+        )
+
+
+def _check_style(engine: object, format: object, fontsize: float | None) -> None:
+    """Raise a ValueError for what Graphviz does not know."""
     if not isinstance(engine, str) or engine not in graphviz.ENGINES:
         raise ValueError(f"engine: expected one of {', '.join(sorted(graphviz.ENGINES))}, got {engine!r}")
     if not isinstance(format, str) or format not in graphviz.FORMATS:
         raise ValueError(f"format: expected svg, png, pdf or another that Graphviz writes, got {format!r}")
     if fontsize is not None and not (isinstance(fontsize, Real) and 0 < fontsize < inf):
         raise ValueError(f"fontsize: expected a positive number of points, got {fontsize!r}")
-    if row is None and not (target is None and against is None):
-        raise ValueError("row: give the row whose prediction target and against are about")
-    evidence = None if row is None else weigh_evidence(model, row, target, against, unseen)
-    picture = Picture(
-        engine=engine,
-        format=format,
-        graph_attr={
-            "rankdir": _direction(model), "nodesep": "0.15", "overlap": "false", "splines": "true",
-            **({} if evidence is None else {"label": _caption(evidence), "fontname": "Helvetica"}),
-        },
-        node_attr={
-            "shape": "box", "style": "rounded", "color": GREY, "fontname": "Helvetica",
-            "margin": "0.1,0.04" if evidence is None else "0.1,0.08", "height": "0.3",
-            **({"fontsize": str(fontsize)} if fontsize is not None else {}),
-        },
-    )  # fmt: skip
-    # Nodes go by number, so that any label is safe: odd signs, or 1 beside "1".
-    number = {family[0]: str(i) for i, family in enumerate(model.families)}
-    labels, styles = _explained(evidence) if evidence else ({v: str(v) for v in number}, {})
-    for variable, node in number.items():
-        attributes = _CLASS_NODE if variable == model.class_var else styles.get(variable, {})
-        picture.node(node, label=_escape(labels[variable]), **attributes)
-    between = _EXPLAINED_ARC if evidence else _FEATURE_ARC
-    arcs = {(parent, variable): None for variable, *parents in model.families for parent in parents}
-    for parent, variable in arcs:
-        style = _CLASS_ARC if parent == model.class_var else between
-        if (variable, parent) not in arcs:
-            picture.edge(number[parent], number[variable], **style)
-        elif int(number[parent]) < int(number[variable]):  # two opposite arcs are one with two heads
-            picture.edge(number[parent], number[variable], dir="both", **style)
-    return picture
-
-
-def _escape(text: str) -> str:
-    """Write text so that Graphviz draws it as it is, line by line."""
-    return graphviz.nohtml("\\n".join(graphviz.escape(line) for line in text.split("\n")))
-
-
-def _caption(evidence: Evidence) -> str:
-    total = signed(float(evidence.log_odds.sum()))
-    return _escape(
-        f"log odds of {evidence.target} against {evidence.rival}: {total}\n"
-        f"blue speaks for {evidence.target}, orange against it"
-    )
-
-
-def _explained(evidence: Evidence) -> tuple[dict[Hashable, str], dict[Hashable, dict[str, str]]]:
-    """Return the label of each variable, and the style of each feature by what it adds."""
-    weights = dict(zip(evidence.known, evidence.log_odds.tolist(), strict=True))
-    labels = {v: f"{describe(v, value)}\n{signed(weights[v])}" for v, value in evidence.known.items()}
-    class_var, *features = evidence.known
-    labels[class_var] = (
-        f"{class_var} = {evidence.target}: {evidence.posterior:.2f}\nprior {signed(weights[class_var])}"
-    )
-    largest = max((abs(weights[v]) for v in features if abs(weights[v]) < inf), default=0.0) or 1.0
-    styles = {v: _style(max(-1.25, min(weights[v] / largest, 1.25))) for v in features}
-    for v in features:
-        if is_missing(evidence.known[v]):
-            styles[v] = {"style": "rounded,dashed"}
-    return labels, styles
-
-
-def _style(strength: float) -> dict[str, str]:
-    """Colour a node by how strongly it speaks for the target, up to 1, or against it, down to −1.
-
-    What is infinite has 1.25, the full colour.
-    """
-    colour = blend(BLUE if strength > 0 else ORANGE, 0.8 * abs(strength))
-    return {"style": "rounded,filled", "fillcolor": colour, "fontcolor": ink(colour)}

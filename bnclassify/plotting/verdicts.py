@@ -11,13 +11,14 @@ from ..base.arrays import TOLERANCE, Array
 from ..base.checks import check_whole
 from ..evaluation.calibration import weigh_calibration
 from ..evaluation.ranking import RankComparison
-from .canvas import broken, count_lines, estimate_width, prepare_axes, white_to_blue
+from .canvas import broken, chart, count_lines, estimate_width, prepare_axes, white_to_blue
 from .marks import BLUE, GREY, ORANGE, blend, ink
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
+@chart
 def plot_confusion(counts: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     """Draw which classes were taken for which: actual classes down, predicted across.
 
@@ -25,8 +26,7 @@ def plot_confusion(counts: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     ----------
     counts : pandas.DataFrame
         What `confusion` returns.
-    ax : matplotlib.axes.Axes, optional
-        Where to draw; by default in a new figure of a size that fits.
+    {ax}
 
     Returns
     -------
@@ -36,8 +36,7 @@ def plot_confusion(counts: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
 
     Raises
     ------
-    ImportError
-        If matplotlib is not installed.
+    {errors}
     TypeError, ValueError
         If ``counts`` is no table of counts with the same classes down and across.
 
@@ -73,6 +72,7 @@ def plot_confusion(counts: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     return axes
 
 
+@chart
 def plot_calibration(
     posteriors: pd.DataFrame,
     actual: pd.Series[Any],
@@ -95,8 +95,7 @@ def plot_calibration(
     target : label, optional
         The class whose probabilities are drawn; by default the rarer of two classes. Of more
         classes, it is in each row the one with the greatest probability.
-    ax : matplotlib.axes.Axes, optional
-        Where to draw; by default in a new figure.
+    {ax}
 
     Returns
     -------
@@ -107,8 +106,7 @@ def plot_calibration(
 
     Raises
     ------
-    ImportError
-        If matplotlib is not installed.
+    {errors}
     TypeError, ValueError
         If ``posteriors`` are none, ``actual`` is not of their rows and classes, or ``bins`` is no
         number of intervals.
@@ -146,6 +144,7 @@ def plot_calibration(
     return axes
 
 
+@chart
 def plot_ranks(comparison: RankComparison, *, ax: Axes | None = None) -> Axes:
     """Draw average ranks and which of them are too close to be told apart: a critical difference diagram.
 
@@ -153,8 +152,7 @@ def plot_ranks(comparison: RankComparison, *, ax: Axes | None = None) -> Axes:
     ----------
     comparison : RankComparison
         What `compare_ranks` returns.
-    ax : matplotlib.axes.Axes, optional
-        Where to draw; by default in a new figure of a size that fits.
+    {ax}
 
     Returns
     -------
@@ -165,8 +163,7 @@ def plot_ranks(comparison: RankComparison, *, ax: Axes | None = None) -> Axes:
 
     Raises
     ------
-    ImportError
-        If matplotlib is not installed.
+    {errors}
     TypeError
         If ``comparison`` is nothing that `compare_ranks` returns.
 

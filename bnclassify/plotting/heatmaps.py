@@ -1,0 +1,225 @@
+"""Probability tables as heat maps, by matplotlib."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+from itertools import product
+from math import prod
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from ..base.arrays import Array
+from ..evaluation.explanation import describe
+from ..frames.counting import contingency_tables
+from ..frames.matching import match
+from ..frames.reading import encode_new
+from ..frames.schema import Dataset, Levels, Schema
+from ..model.networks import BNC, Family
+from ..model.questions import families, values
+from ..model.tables import cpt
+from .canvas import (
+    broken,
+    chart,
+    count_lines,
+    estimate_width,
+    letters_across,
+    prepare_axes,
+    white_to_blue,
+    write_below,
+)
+from .marks import BLUE, blend, chance, ink
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+_HATCH = "#b9c2ca"
+_TITLE = 60  # letters
+_LONGEST = 300  # rows or columns of a picture, which is 90 inches or more
+
+
+@chart
+def plot_cpt(
+    x: BNC, variable: Hashable, *, dataset: pd.DataFrame | Dataset | None = None, ax: Axes | None = None
+) -> Axes:
+    """Draw one conditional probability table as a heat map: a row a level, a column a class.
+
+    With feature parents there is a block for each configuration of them, in a grid where that takes less
+    room. Each column of a block is a distribution; along a row one sees which classes a value speaks for.
+
+    Parameters
+    ----------
+    x : BNC
+        A model with parameters.
+    variable : str
+        A feature or the class.
+    dataset : pandas.DataFrame or Dataset, optional
+        The rows that the model was learned from. Columns are hatched whose configuration of parents
+        none of them has, so that all that is known of it is the prior.
+    {ax}
+
+    Returns
+    -------
+    {axes}
+
+    Raises
+    ------
+    {errors}
+    KeyError
+        If the model has no such variable, or ``dataset`` lacks one of its family.
+    TypeError
+        If the model is an ensemble; draw one of ``members(x)``.
+    ValueError
+        If the model has no parameters, the picture would be more than 300 rows high or columns wide, or
+        ``dataset`` has values that the model does not know.
+
+    Examples
+    --------
+    >>> from bnclassify import load_car, lp, plot_cpt, tan_cl
+    >>> car = load_car()
+    >>> model = lp(tan_cl("class", car), car, smooth=1)
+    >>> ax = plot_cpt(model, "safety", dataset=car)
+    >>> ax.get_title("left")
+    'P(safety | buying, class)'
+    """
+    frame = cpt(x, variable)
+    family = families(x)[variable]
+    layout = _lay_out(family, tuple([values(x)[member] for member in family]))
+    shares = layout.arrange(frame.to_numpy())
+    rows, columns = shares.shape
+    if max(rows, columns) > _LONGEST:
+        raise ValueError(
+            f"variable: a picture of the table of {variable!r} would have {rows:,} rows and {columns:,} "
+            f"columns, more than {_LONGEST:,}; read cpt(x, variable) instead"
+        )
+    never = np.zeros(shares.shape, dtype=bool) if dataset is None else _never(layout, dataset)
+    axes = prepare_axes(ax, *layout.size)
+    _draw_cells(axes, shares, never)
+    _write_labels(axes, layout)
+    told = f"rows: {variable}" + (f"; columns: {family[-1]}" if len(family) > 1 else "")
+    hatched = ["hatched: parents' values that no row has"] if never.any() else []
+    write_below(axes, told, *hatched, loc="left")
+    axes.xaxis.set_label_position("bottom")
+    return axes
+
+
+@dataclass(frozen=True)
+class _Layout:
+    """Where the configurations of parents go: the last parent's along the columns of each block.
+
+    Attributes
+    ----------
+    family : tuple
+        The variable and its parents.
+    levels : tuple of tuple
+        The labels of each.
+    down : int
+        How many of the other parents have their blocks below one another; those of the rest stand side
+        by side.
+    """
+
+    family: Family
+    levels: Levels
+    down: int
+
+    def arrange(self, table: NDArray[Any]) -> NDArray[Any]:
+        """Return a table, its first axis the variable's, as the rows and columns of the picture."""
+        shaped = table.reshape([len(labels) for labels in self.levels])
+        moved = np.moveaxis(shaped, 0, self.down)
+        return moved.reshape(prod(moved.shape[: self.down + 1]), -1)
+
+    @property
+    def rows(self) -> list[str]:
+        """The labels of the rows of a block."""
+        return [broken(level) for level in self.levels[0]]
+
+    @property
+    def columns(self) -> list[str]:
+        """The labels of the columns of a block."""
+        return [broken(label, 14) for label in self.levels[-1]] if len(self.family) > 1 else [""]
+
+    @property
+    def beside(self) -> list[str]:
+        """What the parents have in blocks below one another."""
+        return self._given(slice(1, 1 + self.down), 36)
+
+    @property
+    def above(self) -> list[str]:
+        """What the parents have in blocks side by side."""
+        return self._given(slice(1 + self.down, -1), 24)
+
+    def _given(self, some: slice, width: int) -> list[str]:
+        names, labels = self.family[some], self.levels[some]
+        return [broken(", ".join(map(describe, names, state)), width) for state in product(*labels)]
+
+    @property
+    def title(self) -> str:
+        """What the table holds."""
+        given = f" | {', '.join(map(str, self.family[1:]))}" if len(self.family) > 1 else ""
+        return f"P({self.family[0]}{given})"
+
+    @property
+    def size(self) -> tuple[float, float]:
+        """The width and height of the picture in inches."""
+        columns, above, beside = self.columns, self.above, self.beside
+        block = max(len(columns) * max(0.6, estimate_width(columns) + 0.1), estimate_width(above) + 0.1)
+        table = len(above) * block + estimate_width(beside)
+        title = [broken(self.title, _TITLE)]
+        lines = count_lines(title) + count_lines(columns) + (len(above) > 1) * count_lines(above)
+        row = max(0.3 * len(self.rows), 0.17 * count_lines(beside) + 0.1) * len(beside)
+        width = 0.6 + estimate_width(self.rows) + max(estimate_width(title), table)
+        return width, 0.9 + 0.17 * lines + row
+
+
+def _lay_out(family: Family, levels: Levels) -> _Layout:
+    """Choose the layout whose longer side is shortest, or that with the fewest blocks side by side."""
+    others = max(len(family) - 2, 0)
+    layouts = [_Layout(family, levels, down) for down in range(others, -1, -1)]
+    return min(layouts, key=lambda layout: max(layout.size))
+
+
+def _never(layout: _Layout, dataset: pd.DataFrame | Dataset) -> NDArray[np.bool_]:
+    """Tell for each cell of the picture whether no row has its configuration of parents."""
+    data = encode_new(dataset, dict(zip(layout.family, layout.levels, strict=True)), "dataset")
+    codes = match(data, layout.family, layout.levels)
+    known = Dataset(Schema(layout.family, layout.levels), codes, data.index)
+    counts = contingency_tables(known, [range(len(layout.family))])[0]
+    return layout.arrange(np.broadcast_to(counts.sum(axis=0) == 0, counts.shape))
+
+
+def _draw_cells(axes: Axes, shares: Array, never: NDArray[np.bool_]) -> None:
+    """Colour each cell by its probability and write it down; hatch what never occurred."""
+    from matplotlib.patches import Rectangle
+
+    axes.imshow(shares, cmap=white_to_blue(), vmin=0, vmax=1, aspect="auto")
+    for (i, j), share in np.ndenumerate(shares):
+        if never[i, j]:
+            axes.add_patch(Rectangle((j - 0.5, i - 0.5), 1, 1, fc="white", ec=_HATCH, hatch="////", lw=0))
+        colour = "black" if never[i, j] else ink(blend(BLUE, share))
+        axes.text(j, i, chance(share), ha="center", va="center", color=colour)
+
+
+def _write_labels(axes: Axes, layout: _Layout) -> None:
+    """Write what rows, columns and blocks are, and leave room between blocks."""
+    rows, columns, beside, above = layout.rows, layout.columns, layout.beside, layout.above
+    axes.set_xticks(range(len(columns) * len(above)), columns * len(above))
+    axes.set_yticks(range(len(rows) * len(beside)), rows * len(beside))
+    axes.xaxis.tick_top()
+    if len(above) > 1:
+        axes.xaxis.remove_overlapping_locs = False
+        axes.set_xticks([(i + 0.5) * len(columns) - 0.5 for i in range(len(above))], above, minor=True)
+        axes.tick_params(axis="x", which="minor", pad=6 + 13 * count_lines(columns))
+    for i, text in enumerate(beside):
+        axes.text(len(columns) * len(above) - 0.4, (i + 0.5) * len(rows) - 0.5, text, ha="left", va="center")
+    for i in range(1, len(beside)):
+        axes.axhline(i * len(rows) - 0.5, color="white", linewidth=4)
+    for j in range(1, len(above)):
+        axes.axvline(j * len(columns) - 0.5, color="white", linewidth=6)
+    axes.tick_params(which="both", length=0)
+    axes.spines[:].set_visible(False)
+    title = broken(layout.title, min(_TITLE, int(1.1 * letters_across(axes))))
+    axes.set_title(title, fontsize="medium", loc="left")

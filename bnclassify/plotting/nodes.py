@@ -1,0 +1,109 @@
+"""The nodes of pictures of networks: names, weights of evidence, or distributions as bars."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from html import escape
+from math import isfinite, nextafter
+from typing import Any
+
+import graphviz
+
+from ..evaluation.explanation import Explanation, describe
+from ..frames.reading import is_missing
+from .marks import BLUE, ORANGE, PALE, blend, chance, ink, signed
+
+Node = dict[str, str]
+
+_MOST_LEVELS = 8
+_LONGEST = 32  # letters of a label beside a bar
+_BAR = 60  # points
+
+
+def named(variable: Hashable, *, is_class: bool) -> Node:
+    """Draw a variable as its name."""
+    style = {"style": "filled", "fillcolor": BLUE, "color": BLUE, "fontcolor": "white"} if is_class else {}
+    return {"label": written(str(variable)), **style}
+
+
+def written(text: str) -> str:
+    """Write text so that Graphviz draws it as it is, line by line."""
+    return graphviz.nohtml("\\n".join(graphviz.escape(line) for line in text.split("\n")))
+
+
+def explained(found: Explanation) -> dict[Hashable, Node]:
+    """Draw each variable with what it adds to the log odds, coloured by that."""
+    weights = dict(zip(found.known, found.log_odds, strict=True))
+    class_var = next(iter(found.known))
+    largest = max((abs(weight) for weight in weights.values() if isfinite(weight)), default=0.0) or 1.0
+    nodes = {v: _weighed(describe(v, value), weights[v], largest) for v, value in found.known.items()}
+    for variable in found.known:
+        if is_missing(found.known[variable]):
+            nodes[variable]["style"] = "rounded,dashed"
+    # What is finite in log odds is not certain, though it may be to a computer.
+    p = min(found.posterior, nextafter(1, 0)) if isfinite(sum(found.log_odds)) else found.posterior
+    told = f"{class_var} = {found.target}: {chance(p)}\nprior {signed(weights[class_var])}"
+    nodes[class_var] |= {"label": written(told), "style": "filled", "color": BLUE, "penwidth": "2.5"}
+    return nodes
+
+
+def _weighed(text: str, weight: float, largest: float) -> Node:
+    """Colour a node by how strongly it speaks for the target or against it; what is infinite, fully."""
+    depth = 0.8 * min(abs(weight / largest), 1.25)
+    colour = blend(BLUE if weight > 0 else ORANGE, depth)
+    style = {"style": "rounded,filled", "fillcolor": colour, "fontcolor": ink(colour)}
+    return {"label": written(f"{text}\n{signed(weight)}"), **style}
+
+
+def given(variable: Hashable, value: Any) -> Node:
+    """Draw a variable whose value is known."""
+    return {"label": written(describe(variable, value)), "style": "rounded,filled", "fillcolor": PALE}
+
+
+def distributed(
+    variable: Hashable, labels: Sequence[Any], shares: Sequence[float], *, is_class: bool
+) -> Node:
+    """Draw a variable with a bar for each value, as long as the value is probable."""
+    name = f"<B>{_html(variable)}</B>"
+    heading = f'BGCOLOR="{BLUE}"><FONT COLOR="white">{name}</FONT>' if is_class else f">{name}"
+    rows = "".join(
+        f'<TR><TD ALIGN="RIGHT">{_html(_cut(label))}</TD><TD>{_bar(share)}</TD>'
+        f'<TD ALIGN="RIGHT">{_html(chance(share))}</TD></TR>'
+        for label, share in _few(labels, shares)
+    )
+    table = '<TABLE BORDER="0" CELLBORDER="0" CELLSPACING="0" CELLPADDING="2">'
+    style = {"style": "solid", "color": BLUE} if is_class else {}
+    return {"label": f'<{table}<TR><TD COLSPAN="3" {heading}</TD></TR>{rows}</TABLE>>', **style}
+
+
+def _few(labels: Sequence[Any], shares: Sequence[float]) -> list[tuple[Any, float]]:
+    """Return values with their probabilities, the least probable added up where there are many."""
+    pairs = list(zip(labels, shares, strict=True))
+    if len(pairs) <= _MOST_LEVELS:
+        return pairs
+    likeliest = sorted(range(len(pairs)), key=lambda i: -shares[i])[: _MOST_LEVELS - 1]
+    shown = [pairs[i] for i in sorted(likeliest)]
+    rest = max(0.0, 1.0 - sum(share for _, share in shown))
+    return [*shown, (f"{len(pairs) - len(shown)} others", rest)]
+
+
+def _bar(share: float) -> str:
+    """Draw a bar from two cells of fixed width; Graphviz takes none of width 0."""
+    filled = round(_BAR * share)
+    cells = "".join(
+        f'<TD BGCOLOR="{colour}" FIXEDSIZE="TRUE" WIDTH="{width}" HEIGHT="9"></TD>'
+        for colour, width in ((BLUE, filled), (PALE, _BAR - filled))
+        if width
+    )
+    size = f'FIXEDSIZE="TRUE" WIDTH="{_BAR}" HEIGHT="9"'
+    return f'<TABLE BORDER="0" CELLBORDER="0" CELLSPACING="0" CELLPADDING="0" {size}><TR>{cells}</TR></TABLE>'
+
+
+def _cut(label: object) -> str:
+    whole = str(label)
+    return whole if len(whole) <= _LONGEST else whole[: _LONGEST - 1] + "…"
+
+
+def _html(text: object) -> str:
+    """Write text so that it stands in a table as it is; a single backslash would escape what follows."""
+    return escape(str(text)).replace("\\", "\\\\")

@@ -1,0 +1,125 @@
+"""Which arcs a picture of a model has: what differs by kind of model."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+from functools import singledispatch
+
+import numpy as np
+
+from ..base.acyclicity import ChangingDag
+from ..base.arrays import TOLERANCE
+from ..base.graphs import layers
+from ..model.ensembles import Average, Ensemble
+from ..model.kinds import Model
+
+_MOST_ABREAST = 8
+
+Arcs = dict[tuple[Hashable, Hashable], float]
+
+
+@singledispatch
+def arc_shares(x: Model) -> Arcs:
+    """Return the share of the members of a model that has each arc, (from, to); of a single model, 1."""
+    return {(parent, variable): 1.0 for variable, above in x.parents.items() for parent in above}
+
+
+@arc_shares.register
+def _(x: Average) -> Arcs:
+    n = len(x.members)
+    return _mean([arc_shares(member) for member in x.members], [1 / n] * n)
+
+
+@arc_shares.register
+def _(x: Ensemble) -> Arcs:
+    return _mean([arc_shares(member) for member in x.members], np.exp(x.log_weights).tolist())
+
+
+def _mean(shares: list[Arcs], weights: list[float]) -> Arcs:
+    """Average the shares of arcs over members."""
+    mean: Arcs = {}
+    for own, weight in zip(shares, weights, strict=True):
+        for arc, share in own.items():
+            mean[arc] = mean.get(arc, 0.0) + weight * share
+    return mean
+
+
+@dataclass(frozen=True)
+class Sketch:
+    """The arcs of a picture and what is to be said of them.
+
+    Attributes
+    ----------
+    arcs : dict
+        The share of the members that has an arc, by (from, to). Two variables have one arc at most.
+    mutual : frozenset
+        Those that go both ways, in a graph with cycles or in different members.
+    notes : tuple of str
+        What someone who sees only the picture has to know.
+    """
+
+    arcs: Arcs
+    mutual: frozenset[tuple[Hashable, Hashable]]
+    notes: tuple[str, ...]
+
+    def direction(self, class_var: Hashable, features: tuple[Hashable, ...]) -> str:
+        """Draw downwards, or to the right where a layer has more features than fit side by side.
+
+        Graphviz turns arcs round that close a cycle, to lay the network out; here they are left out.
+        """
+        position = {feature: i for i, feature in enumerate(features)}
+        graph = ChangingDag(len(position))
+        parents: dict[int, list[int]] = {i: [] for i in position.values()}
+        for tail, head in self.arcs:
+            if class_var not in (tail, head):
+                arc = position[tail], position[head]
+                if not graph.closes_cycle[arc]:
+                    graph.add(*arc)
+                    parents[arc[1]].append(arc[0])
+        widest = max(map(len, layers(parents)), default=0)
+        return "LR" if widest > _MOST_ABREAST else "TB"
+
+
+def sketch(x: Model, *, class_arcs: bool = True) -> Sketch:
+    """Choose the arcs to draw: of an average, those that more than half of its members have."""
+    shares = arc_shares(x)
+    position = {variable: i for i, variable in enumerate(x.variables)}
+    arcs: Arcs = {}
+    mutual = set()
+    for (tail, head), share in shares.items():
+        back = shares.get((head, tail), 0.0)
+        first = share > back or (share == back and position[tail] < position[head])
+        if first and share + back > 0.5 + TOLERANCE:
+            arcs[tail, head] = share + back
+            if back:
+                mutual.add((tail, head))
+    notes = []
+    if len(x.members) > 1:
+        notes = _tell_members(len(x.members), arcs, len({frozenset(arc) for arc in shares}) - len(arcs))
+    if not class_arcs:
+        _check_children(x, arcs)
+        arcs = {arc: share for arc, share in arcs.items() if arc[0] != x.class_var}
+        notes.append(f"{x.class_var} is a parent of every feature; those arcs are left out")
+    elif any(tail == x.class_var for tail, _ in arcs):
+        notes.append(f"arcs from {x.class_var} are grey")
+    return Sketch(arcs, frozenset(mutual), tuple(notes))
+
+
+def _tell_members(n: int, arcs: Arcs, left_out: int) -> list[str]:
+    """Say what an average is of, and which arcs its picture has."""
+    told = f"average of {n:,} networks"
+    if left_out:
+        told += f"; {left_out:,} arcs that only half of them have, or fewer, are left out"
+    shares = set(arcs.values())
+    return [told, "the wider an arc, the more of them have it"] if len(shares) > 1 else [told]
+
+
+def _check_children(x: Model, arcs: Arcs) -> None:
+    """Raise a ValueError unless the class is a parent of every feature."""
+    others = [feature for feature in x.features if (x.class_var, feature) not in arcs]
+    if others:
+        raise ValueError(
+            f"class_arcs: expected True, because {x.class_var!r} is not a parent of every feature, so that "
+            f"its arcs tell which; it is none of {others[0]!r}, for example"
+        )
