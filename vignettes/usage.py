@@ -23,6 +23,7 @@ from bnclassify import (
     discretize,
     explain,
     families,
+    features,
     greedy_scores,
     load,
     load_car,
@@ -37,6 +38,7 @@ from bnclassify import (
     plot_cpt,
     plot_cv,
     plot_explanation,
+    plot_importance,
     plot_scores,
     predict,
     read_bif,
@@ -121,20 +123,22 @@ print("I(doors;  maint | class) =", round(cmi("doors", "maint", car, z="class"),
 # %% [markdown]
 # ## Draw
 #
-# `plot` draws the network: the class dark, its arcs pale, the arcs between features strong. In a notebook the
-# picture shows itself; `.render(outfile="car.svg", cleanup=True)` writes it to a file. Graphviz draws it, or
-# where there is none, what the extra `plot` installs.
+# `plot` draws the network: the class dark, its arcs grey, the arcs between features strong. In a notebook
+# the picture shows itself; elsewhere `.view()` opens it, and `.render(outfile="car.svg", cleanup=True)`
+# writes it to a file. Graphviz draws it, or where there is none, what the extra `plot` installs.
 
 # %%
 plot(tan)
 
 # %% [markdown]
-# `plot_cpt` draws a table, here the chances of each grade of safety in each class of car, for each number of
-# persons. (Charts need matplotlib, from the same extra. They return its axes, so all of it is at hand.)
+# `plot_cpt` draws a table, here the chances of each grade of safety in each class of car, for each number
+# of persons. What is hatched occurs in no row: a car for two persons is never acceptable, so all that is
+# known of its safety there is the prior. (Charts need matplotlib, from the same extra. They return its
+# axes, so all of it is at hand.)
 
 # %%
 if plt is not None:
-    plot_cpt(tan, "safety").figure.savefig("safety.png", dpi=120)
+    plot_cpt(tan, "safety", dataset=car).figure.savefig("safety.png", dpi=120)
 
 # %% [markdown]
 # ## Evaluate
@@ -251,6 +255,21 @@ if plt is not None:
 
 # %%
 plot(tan, row=offers.loc["second"])
+
+# %% [markdown]
+# Explained all at once, the rows of a data frame tell what the model relies on. `explain(tan, car)` is the
+# table, `plot_importance` the mean of its absolute values by feature.
+
+# %%
+if plt is not None:
+    plot_importance(tan, car)
+
+# %% [markdown]
+# And what is probable altogether? `distributions=True` draws it for each variable, given a row or nothing:
+# here for a car of which no more is known than that it is safe and for four persons.
+
+# %%
+plot(tan, distributions=True, row=dict.fromkeys(features(tan)) | {"safety": "high", "persons": "4"})
 
 # %% [markdown]
 # ## Missing values
