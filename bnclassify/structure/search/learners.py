@@ -505,7 +505,8 @@ def kdb(
     """Learn a k-dependence Bayes by hill climbing.
 
     Starts from the naive Bayes. A step adds one arc to a feature that has fewer than ``kdbk``
-    feature parents.
+    feature parents. `kdb_mi` finds such a structure by mutual information, without a search, and gives
+    each feature as many parents as it may have.
 
     Parameters
     ----------
