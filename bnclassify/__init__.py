@@ -29,8 +29,8 @@ from importlib.metadata import version
 from typing import Any
 
 from .evaluation.agreement import accuracy, confusion
-from .evaluation.distributions import impute, query, sample
 from .evaluation.explanation import explain
+from .evaluation.inferences import impute, query, sample
 from .evaluation.pairs import compare
 from .evaluation.prediction import predict
 from .evaluation.ranking import compare_ranks

@@ -14,8 +14,8 @@ import pandas as pd
 
 from ..base.arrays import Codes
 from ..base.checks import check_flag
-from ..evaluation.distributions import query
 from ..evaluation.explanation import Explanation, encode_one, explain_row
+from ..evaluation.inferences import query
 from ..frames.matching import check_unseen, match
 from ..frames.reading import Row
 from ..frames.schema import Dataset
