@@ -65,11 +65,20 @@ from .model.questions import (
     vars,
 )
 from .model.tables import cpt, params
-from .model.traces import em_objectives, feature_weights, greedy_scores, manb_arc_posterior, search_steps
+from .model.traces import (
+    concentrations,
+    em_objectives,
+    feature_weights,
+    greedy_scores,
+    loo_summary,
+    manb_arc_posterior,
+    search_steps,
+)
 from .parameters.estimation import lp
 from .parameters.trees import min_testing_depths
 from .plotting.bars import plot_explanation, plot_importance, plot_weights
 from .plotting.charts import plot_cv, plot_scores
+from .plotting.effects import plot_effect
 from .plotting.heatmaps import plot_cpt
 from .plotting.networks import plot
 from .plotting.verdicts import plot_calibration, plot_confusion, plot_ranks
@@ -106,6 +115,7 @@ __all__ = [
     "cmi",
     "compare",
     "compare_ranks",
+    "concentrations",
     "confusion",
     "cpt",
     "cv",
@@ -134,6 +144,7 @@ __all__ = [
     "load_car",
     "load_voting",
     "loglik",
+    "loo_summary",
     "lp",
     "manb_arc_posterior",
     "markov_blanket",
@@ -151,6 +162,7 @@ __all__ = [
     "plot_confusion",
     "plot_cpt",
     "plot_cv",
+    "plot_effect",
     "plot_explanation",
     "plot_importance",
     "plot_ranks",

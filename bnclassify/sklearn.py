@@ -10,15 +10,22 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from .base.arrays import Array, log_normalize
-from .base.messages import listed, warn
+from .base.messages import warn
 from .base.randomness import Seed
 from .evaluation.decisions import check_costs, check_prior
 from .evaluation.prediction import predict, weigh_classes
-from .frames.cutting import METHODS
-from .frames.discretization import discretize
-from .learning.calls import bnc, check_arguments, find_learner, parameters_of
+from .learning.calls import (
+    best_parameters,
+    bnc,
+    check_arguments,
+    find_learner,
+    learn_structure,
+    parameters_of,
+)
+from .learning.raw import Preparing
 from .model.kinds import Model
 from .parameters.estimation import lp
+from .structure.dependence import kdb_mi
 
 try:
     from sklearn.base import BaseEstimator, ClassifierMixin
@@ -36,25 +43,32 @@ class BNCClassifier(ClassifierMixin, BaseEstimator):
     """A Bayesian network classifier as an estimator of scikit-learn.
 
     It does what `bnc` and `predict` do, and its ``model_`` is what `bnc` returns, so that
-    every function of the package goes on from there: ``plot(clf.model_)``.
+    every function of the package goes on from there: ``plot(clf.model_)``. As it comes, without
+    arguments, it is the most accurate that the package has.
 
     Parameters
     ----------
-    learner : str or callable, default "tan_cl"
+    learner : str or callable, default "kdb_mi"
         A learner of structure, or its name, as in `bnc`.
-    smooth : float, default 1
-        As in `lp`.
+    smooth : float, optional
+        As in `lp`. With neither ``smooth`` nor ``lp_args``, tables back off, and what the kind of model
+        takes is learned by leave-one-out: weights and the number of parents of a network, the power of
+        an ensemble of networks. Where it takes neither, ``smooth`` is 1.
     dag_args : dict, optional
         Further arguments of the learner, such as ``{"score": "aic"}``. The greedy learners
-        need a number of folds, ``{"k": 5}``.
+        need a number of folds, ``{"k": 5}``. The ``kdbk`` of `kdb_mi` is 4 unless it is among these.
     lp_args : dict, optional
-        Further arguments of `lp`, such as ``{"wanbia": True}`` or ``{"missing": "em"}``.
-    discretize : {"mdlp", "quantile", "width", "mixed"}, optional
-        Cut columns of numbers, integers among them, into intervals: the method of `discretize`.
+        Further arguments of `lp`, such as ``{"wanbia": True}`` or ``{"missing": "em"}``, or, without
+        ``smooth``, all of them.
+    discretize : str or None, default "averaged"
+        Cut columns of numbers, integers among them, into intervals, as in `bnc`: "averaged" or
+        "averaged5" with the learners that go with them, "mdlp", "mixed", "quantile" or "width" with any.
         So cut points are learned from what `fit` sees, and in cross-validation from nothing else.
     bins : int, default 5
-        Number of intervals that "quantile" and "width" make.
-    handle_unknown : {"error", "missing"}, default "error"
+        Number of intervals that "quantile", "width" and "mixed" make.
+    min_count : int, optional
+        Merge levels that are in fewer rows, as in `bnc`.
+    handle_unknown : {"error", "missing"}, default "missing"
         What to do when predicting about a value that `fit` did not see: raise, or take it as
         missing. The categories of a column of type category count as seen.
     prior : dict or Series, optional
@@ -68,11 +82,10 @@ class BNCClassifier(ClassifierMixin, BaseEstimator):
 
     Attributes
     ----------
-    model_ : BNC or AODE
-        The model learned.
+    model_ : BNC, AODE or another model
+        The model learned. It takes raw data as ``X`` is, but whole numbers as integers.
     discretizer_ : Discretizer or None
-        Cuts data into what ``model_`` takes, ``predict(clf.model_, clf.discretizer_(X))``; None
-        unless ``discretize`` is given.
+        Tells where ``model_`` cuts numbers; None if ``discretize`` is.
     classes_ : (classes,) array
         The labels that occur in ``y``, sorted.
     n_features_in_ : int
@@ -84,11 +97,10 @@ class BNCClassifier(ClassifierMixin, BaseEstimator):
     -----
     ``X`` is a DataFrame or an array. Every column holds categories: those types that `encode`
     takes, and whole numbers of type float too, because that is what OrdinalEncoder and
-    KBinsDiscretizer return. Numbers with fractions are measurements, and refused unless
-    ``discretize`` is given. Then columns of numbers are cut, but for flags and whole numbers of at most
-    ten values, which stay categories; those left with one level, as no cut is found, are left out of
-    ``model_``, if there are others.
-    Missing is NaN, None or pd.NA; missing features are summed out.
+    KBinsDiscretizer return. Numbers with fractions are measurements, and refused where ``discretize``
+    is None. Else columns of numbers are cut, but for flags and whole numbers of at most ten values, which
+    stay categories; those left with one level are left out, if there are others. Missing is NaN, None or
+    pd.NA; what becomes of missing features `lp` says.
 
     In ``model_``, features are called as the columns of a DataFrame if all its names are text, else
     x0, x1 and so on by position. The class keeps the name of a Series ``y``, else it is called
@@ -96,7 +108,7 @@ class BNCClassifier(ClassifierMixin, BaseEstimator):
     also where ``y`` is of type category with labels that do not occur or stand in another order.
 
     In cross-validation `fit` sees no more than the training part: make columns categories before, or
-    let ``handle_unknown`` be "missing", where rare values may be absent from a part. A grid with options
+    leave ``handle_unknown`` at "missing", where rare values may be absent from a part. A grid with options
     of one learner is one of a list: ``[{"learner": ["nb"]}, {"learner": ["tan_cl"],
     "dag_args": [{"score": "aic"}, {"score": "bic"}]}]``. `fit` takes no ``sample_weight``.
 
@@ -110,7 +122,7 @@ class BNCClassifier(ClassifierMixin, BaseEstimator):
     >>> X, y = car.drop(columns="class"), car["class"]
     >>> folds = StratifiedKFold(5, shuffle=True, random_state=0)
     >>> grid = {"learner": ["nb", "tan_cl"], "smooth": [0.1, 1]}
-    >>> search = GridSearchCV(BNCClassifier(), grid, cv=folds).fit(X, y)
+    >>> search = GridSearchCV(BNCClassifier(discretize=None), grid, cv=folds).fit(X, y)
     >>> search.best_params_
     {'learner': 'tan_cl', 'smooth': 0.1}
     >>> modelstring(search.best_estimator_.model_)
@@ -120,21 +132,21 @@ class BNCClassifier(ClassifierMixin, BaseEstimator):
     Numbers, cut anew in each training part:
 
     >>> wines, cultivar = load_wine(return_X_y=True, as_frame=True)
-    >>> clf = BNCClassifier("nb", discretize="mdlp")
-    >>> print(round(cross_val_score(clf, wines, cultivar, cv=folds).mean(), 3))
-    0.977
+    >>> print(round(cross_val_score(BNCClassifier(), wines, cultivar, cv=folds).mean(), 3))
+    0.983
     """
 
     def __init__(
         self,
-        learner: str | Callable[..., Model] = "tan_cl",
-        smooth: float = 1,
+        learner: str | Callable[..., Model] = "kdb_mi",
+        smooth: float | None = None,
         *,
         dag_args: Mapping[str, Any] | None = None,
         lp_args: Mapping[str, Any] | None = None,
-        discretize: str | None = None,
+        discretize: str | None = "averaged",
         bins: int = 5,
-        handle_unknown: str = "error",
+        min_count: int | None = None,
+        handle_unknown: str = "missing",
         prior: Mapping[Any, float] | pd.Series[Any] | None = None,
         costs: pd.DataFrame | None = None,
         random_state: Seed | np.random.RandomState = None,
@@ -145,6 +157,7 @@ class BNCClassifier(ClassifierMixin, BaseEstimator):
         self.lp_args = lp_args
         self.discretize = discretize
         self.bins = bins
+        self.min_count = min_count
         self.handle_unknown = handle_unknown
         self.prior = prior
         self.costs = costs
@@ -260,10 +273,6 @@ class BNCClassifier(ClassifierMixin, BaseEstimator):
                 raise TypeError(f"{name}: expected a dict of arguments, got {getattr(self, name)!r}")
         if "smooth" in (self.lp_args or {}):
             raise ValueError("lp_args: smooth is an argument of its own; write BNCClassifier(smooth=...)")
-        if self.discretize is not None and self.discretize not in list(METHODS):
-            raise ValueError(
-                f"discretize: expected None or one of {listed(METHODS)}, got {self.discretize!r}"
-            )
         check_arguments(learner, self.dag_args or {}, "dag_args", given=("class_var", "dataset"))
         check_arguments(lp, self.lp_args or {}, "lp_args", given=("x", "dataset", "smooth"))
         return learner
@@ -284,19 +293,24 @@ class BNCClassifier(ClassifierMixin, BaseEstimator):
             warn(f"X: its column {y.name!r} is y itself, so nothing else will be learned; leave it out of X")
         target = _class_name(getattr(y, "name", None), frame.columns)
         frame[target] = pd.Categorical.from_codes(codes, categories=classes.tolist())
-        discretizer = None
-        if self.discretize is not None:
-            frame, discretizer = discretize(frame, class_var=target, method=self.discretize, bins=self.bins)
-            if len(discretizer.uncut) < self.n_features_in_:
-                frame = frame.drop(columns=list(discretizer.uncut))
-        rng = {"rng": _seed(self.random_state)}
-        dag_args = {**(rng if "rng" in parameters_of(learner) else {}), **(self.dag_args or {})}
-        lp_args = {**rng, **(self.lp_args or {})}
-        model = bnc(learner, target, frame, smooth=self.smooth, dag_args=dag_args, **lp_args)
-        self.classes_, self.model_, self.discretizer_ = classes, model, discretizer
+        model = self._learn_model(learner, target, frame)
+        self.classes_, self.model_ = classes, model
+        self.discretizer_ = None if model.preparation is None else model.preparation.discretizer
+
+    def _learn_model(self, learner: Callable[..., Model], target: str, frame: pd.DataFrame) -> Model:
+        rng: dict[str, Any] = {"rng": _seed(self.random_state)}
+        usual = {"kdbk": 4} if learner is kdb_mi else {}
+        drawn = rng if "rng" in parameters_of(learner) else {}
+        dag_args = {**usual, **drawn, **(self.dag_args or {})}
+        how = Preparing(self.discretize, self.bins, self.min_count)
+        given = {**({} if self.smooth is None else {"smooth": self.smooth}), **(self.lp_args or {})}
+        if given:
+            return bnc(learner, target, frame, dag_args=dag_args, **how._asdict(), **{**rng, **given})
+        structure, data = learn_structure(learner, target, frame, dag_args, how)
+        return lp(structure, data, **rng, **best_parameters(structure))
 
     def _frame(self, X: Any, *, reset: bool = False) -> pd.DataFrame:  # noqa: N803
-        """Return a new data frame with names, types and intervals as in `fit`, which resets names."""
+        """Return a new data frame with names and types as in `fit`, which resets names."""
         if self.handle_unknown not in ("error", "missing"):
             raise ValueError(f"handle_unknown: expected 'error' or 'missing', got {self.handle_unknown!r}")
         if isinstance(X, pd.DataFrame):
@@ -312,8 +326,7 @@ class BNCClassifier(ClassifierMixin, BaseEstimator):
         columns = (column for _, column in frame.reset_index(drop=True).items())
         numbered = pd.DataFrame(dict(enumerate(map(_as_integers, columns))))
         names = getattr(self, "feature_names_in_", [f"x{i}" for i in range(self.n_features_in_)])
-        named = numbered.set_axis(list(names), axis="columns")
-        return named if reset or self.discretizer_ is None else self.discretizer_(named)
+        return numbered.set_axis(list(names), axis="columns")
 
 
 def _as_labels(y: Any) -> Any:

@@ -190,7 +190,7 @@ def test_pseudo_counts_by_the_formula(car: pd.DataFrame, learner: str, prior: di
 
 
 def test_exactly_one_prior(car: pd.DataFrame) -> None:
-    with pytest.raises(TypeError, match="smooth, ess, m: one of them must be given"):
+    with pytest.raises(TypeError, match="smooth, ess, m, backoff: one of them must be given"):
         bn.lp(bn.nb("class", car), car)
     with pytest.raises(ValueError, match="smooth, ess: only one of them"):
         bn.bnc("nb", "class", car, smooth=1, ess=1)

@@ -90,7 +90,7 @@ def test_manb_needs_a_naive_bayes_and_a_prior(car: pd.DataFrame) -> None:
     x = bn.nb("class", car)
     with pytest.raises(ValueError, match="MANB is defined for a naive Bayes"):
         bn.lp(bn.tan_cl("class", car), car, smooth=1, manb_prior=0.5)
-    with pytest.raises(TypeError, match="not for an ensemble"):
+    with pytest.raises(TypeError, match="not for an AODE"):
         bn.lp(bn.aode("class", car), car, smooth=1, manb_prior=0.5)
     for prior in (0, 1, -1, np.nan):
         with pytest.raises(ValueError, match="strictly between 0 and 1"):

@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 
 from ..base.arrays import Codes
 from ..frames.counting import flat_index
-from ..frames.reading import Row, encode_new, is_missing
+from ..frames.reading import Row, is_missing
 from ..frames.schema import Dataset
 from ..model.kinds import Model, check_fitted
+from ..model.preparation import encode_for
 from ..model.questions import classes, values
 from .odds import Evidence, weigh_evidence
 
@@ -186,8 +187,7 @@ def encode_one(x: Model, row: Any) -> Dataset:
 
 def encode_rows(x: Model, rows: Any, argument: str = "row") -> Dataset:
     """Encode rows to explain, whatever holds them."""
-    known = values(check_fitted(x))
-    return encode_new(rows, {name: known[name] for name in x.features}, argument)
+    return encode_for(check_fitted(x), rows, x.features, argument)
 
 
 def _values(x: Model, evidence: Evidence) -> list[NDArray[Any]]:

@@ -10,13 +10,14 @@ import pandas as pd
 from ..base.arrays import Array, first_best
 from ..base.checks import check_flag
 from ..frames.matching import check_unseen
-from ..frames.reading import Row, encode_new
+from ..frames.reading import Row
 from ..frames.schema import Dataset
 from ..inference.joint import log_joint
 from ..inference.outcomes import Labelling
 from ..inference.shares import class_shares
 from ..model.kinds import Model, check_fitted
-from ..model.questions import class_var, classes, values
+from ..model.preparation import encode_for
+from ..model.questions import class_var, classes
 from .decisions import check_costs, check_prior, exchange_prior, least_costly
 
 
@@ -134,8 +135,7 @@ def weigh_classes(
     check_unseen(unseen)
     names = classes(x)
     wanted = None if prior is None else check_prior(prior, names)
-    known = values(x)
-    data = encode_new(newdata, {name: known[name] for name in x.features})
+    data = encode_for(x, newdata, x.features)
     logs = log_joint(x, data, unseen=unseen)
     if wanted is not None:
         logs = exchange_prior(logs, class_shares(x), wanted, names)

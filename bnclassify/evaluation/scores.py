@@ -12,18 +12,18 @@ from ..base.arrays import Array, Codes, log_normalize
 from ..frames.counting import mutual_information
 from ..frames.encoding import encode_columns
 from ..frames.matching import scoring_classes
-from ..frames.reading import encode_new
 from ..frames.schema import Dataset
 from ..inference.joint import log_joint
 from ..model.kinds import Model, check_fitted, check_joint
 from ..model.networks import BNC, check_bnc
-from ..model.questions import class_var, classes, nparams, values
+from ..model.preparation import encode_for
+from ..model.questions import class_var, classes, nparams
 
 
 def _log_joint_and_classes(x: Model, dataset: pd.DataFrame | Dataset) -> tuple[Array, Codes, Array | None]:
     """Return the log joint of data with a class in every row, the codes of the classes, and weights."""
     model = check_fitted(x)
-    data = encode_new(dataset, values(model), "dataset")
+    data = encode_for(model, dataset, argument="dataset")
     actual = scoring_classes(data, class_var(model), classes(model))
     return log_joint(model, data), actual, data.weights
 
@@ -150,7 +150,7 @@ def BIC(x: BNC, dataset: pd.DataFrame | Dataset) -> float:
 def _network_and_rows(x: Model, dataset: pd.DataFrame | Dataset, score: str) -> tuple[BNC, Dataset]:
     """Return a single network with parameters, and data with rows, or raise."""
     model = check_bnc(check_fitted(x), score)
-    data = encode_new(dataset, values(model), "dataset")
+    data = encode_for(model, dataset, argument="dataset")
     if not len(data):
         raise ValueError(f"dataset: no rows, so {score} is not defined")
     return model, data

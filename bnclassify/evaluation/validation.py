@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -16,6 +16,7 @@ from ..base.randomness import Seed
 from ..frames.encoding import check_columns, check_levels, encode_columns
 from ..frames.folding import Folds
 from ..frames.matching import scoring_classes
+from ..frames.raw import with_frame
 from ..frames.schema import Dataset, take_columns
 from ..frames.training import TrainingData
 from ..inference.metrics import AnyMetric, find_metric
@@ -289,14 +290,25 @@ def _as_dict(x: object) -> dict[Any, Model]:
 def _prepare(models: Mapping[Any, Model], dataset: pd.DataFrame | Dataset, dag: bool) -> TrainingData:
     """Return the data that models need; no row lacks the class."""
     target = class_var(next(iter(models.values())))
-    needed = [columns_needed(model, dag=dag) for model in models.values()]
-    data = encode_columns(dataset, None if None in needed else set().union(*filter(None, needed)))
+    data = _encode(models, dataset, dag, target)
     check_columns([target], data.columns, "dataset")
     check_levels(data, data.columns)
     position = data.columns.index(target)
     data = take_columns(data, (*(name for name in data.columns if name != target), target))
     scoring_classes(data, target, data.levels[-1])
-    return TrainingData(data.schema, data.codes, data.index, data.weights, target, class_position=position)
+    rows = TrainingData(data.schema, data.codes, data.index, data.weights, target, class_position=position)
+    if isinstance(dataset, Dataset) or all(model.preparation is None for model in models.values()):
+        return rows
+    return with_frame(rows, dataset)
+
+
+def _encode(
+    models: Mapping[Any, Model], dataset: pd.DataFrame | Dataset, dag: bool, target: Hashable
+) -> Dataset:
+    """Encode the columns that models need, but those that they make categories of themselves."""
+    plain = [model for model in models.values() if model.preparation is None]
+    needed = [columns_needed(model, dag=dag) for model in plain]
+    return encode_columns(dataset, None if None in needed else {target}.union(*filter(None, needed)))
 
 
 def _judge(

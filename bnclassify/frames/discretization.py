@@ -259,7 +259,7 @@ def discretize(
     bins = check_whole("bins", bins, 2, _MOST_BINS, what="a whole number of intervals")
     classes = _class_codes(dataset, class_var, method)
     labels = _labels_to_keep(dataset, class_var, columns)
-    numbers = _numbers_to_cut(dataset, labels)
+    numbers = numbers_to_cut(dataset, labels)
     if not len(dataset):
         raise ValueError("dataset: no rows to choose cut points from")
     points = {name: cut_points(values, classes, method, bins) for name, values in numbers.items()}
@@ -284,7 +284,7 @@ def _labels_to_keep(
     return {name: () for name in frame.columns if name in named}
 
 
-def _numbers_to_cut(frame: pd.DataFrame, labels: Mapping[Hashable, tuple[Any, ...]]) -> dict[Hashable, Array]:
+def numbers_to_cut(frame: pd.DataFrame, labels: Mapping[Hashable, tuple[Any, ...]]) -> dict[Hashable, Array]:
     """Return the numbers of the columns that do not stay categories, or raise where they cannot be cut."""
     columns = {name: column for name, column in frame.items() if name in labels}
     numbers = {name: as_floats(column, "dataset") for name, column in columns.items()}
@@ -298,7 +298,7 @@ def _class_codes(frame: pd.DataFrame, class_var: Hashable | None, method: str) -
     """Return the codes of the class, or for methods that do not look at it, 0 everywhere."""
     if class_var is not None:
         check_columns([class_var], frame.columns, "class_var")
-        _check_class(dict(frame.items())[class_var])
+        check_class(dict(frame.items())[class_var])
     if method not in BY_CLASS:
         return np.zeros(len(frame), dtype=np.int8)
     if class_var is None:
@@ -314,7 +314,7 @@ def _class_codes(frame: pd.DataFrame, class_var: Hashable | None, method: str) -
     return codes
 
 
-def _check_class(column: pd.Series[Any]) -> None:
+def check_class(column: pd.Series[Any]) -> None:
     """Raise a TypeError if the class is a number of type float: it is never cut."""
     if kind_of(column) in FLOATS and column.notna().any():
         raise TypeError(
@@ -328,7 +328,7 @@ def _cut(column: pd.Series[Any], points: tuple[float, ...]) -> pd.Categorical[st
     """Return the interval of each number."""
     numbers = as_floats(column, "newdata")
     codes = np.where(np.isnan(numbers), -1, np.searchsorted(points, numbers, side="left"))
-    return pd.Categorical.from_codes(codes, categories=pd.Index(_labels(points)), ordered=True)
+    return pd.Categorical.from_codes(codes, categories=pd.Index(interval_labels(points)), ordered=True)
 
 
 def _keep(column: pd.Series[Any], labels: tuple[Any, ...]) -> pd.Series[Any]:
@@ -343,7 +343,7 @@ def _keep(column: pd.Series[Any], labels: tuple[Any, ...]) -> pd.Series[Any]:
     return pd.Series(pd.Categorical.from_codes(lookup[codes], categories=pd.Index(categories)))
 
 
-def _labels(points: tuple[float, ...]) -> list[str]:
+def interval_labels(points: tuple[float, ...]) -> list[str]:
     """Write the intervals between cut points."""
     ends = ["-inf", *map(_written, points), "inf"]
     return [f"({low}, {high}{')' if high == 'inf' else ']'}" for low, high in pairwise(ends)]

@@ -11,6 +11,7 @@ from ..base.immutable import Immutable
 from ..base.records import record
 from .discretization import Discretizer, columns_of_numbers, discretize
 from .merging import Merger, columns_to_merge, merge_rare
+from .moved import CUTTINGS, learn_moved
 from .reading import Row, as_frame
 
 
@@ -77,7 +78,7 @@ def learn_preparation(
     class_var : str
         Name of the class, which is neither merged nor cut.
     method : str, optional
-        As in `discretize`; None cuts nothing.
+        As in `discretize`, or one of `CUTTINGS`; None cuts nothing.
     bins : int, default 5
         As in `discretize`.
     min_count : int, optional
@@ -89,13 +90,16 @@ def learn_preparation(
         A copy of ``dataset``, merged and cut.
     Preparation
     """
-    merger = discretizer = None
+    merger: Merger | None = None
+    discretizer: Discretizer | None = None
     frame = dataset
     if min_count is not None:
         numbers = {} if method is None else columns_of_numbers(dataset, class_var)
         cut = {name for name, labels in numbers.items() if not labels}
         chosen = [name for name in columns_to_merge(dataset, class_var) if name not in cut]
         frame, merger = merge_rare(frame, class_var=class_var, min_count=min_count, columns=chosen)
-    if method is not None:
+    if method in CUTTINGS:
+        frame, discretizer = learn_moved(frame, class_var, method)
+    elif method is not None:
         frame, discretizer = discretize(frame, class_var=class_var, method=method, bins=bins)
     return frame, Preparation(merger, discretizer)

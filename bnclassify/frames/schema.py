@@ -16,6 +16,8 @@ from ..base.immutable import Immutable, lock
 
 Levels = tuple[tuple[Any, ...], ...]
 
+Data = TypeVar("Data", bound="Dataset")
+
 
 @dataclass(frozen=True)
 class Schema:
@@ -95,6 +97,12 @@ class Dataset(Immutable):
         """Position of each column by name."""
         return self.schema.positions
 
+    def taken(self: Data, positions: NDArray[Any]) -> Data:
+        """Return the rows at positions."""
+        weights = None if self.weights is None else self.weights[positions]
+        codes = self.codes.take(positions, axis=1)
+        return replace(self, codes=codes, index=self.index[positions], weights=weights)
+
     @cached_property
     def size(self) -> float:
         """The sum of the weights: the number of rows, where each counts once."""
@@ -108,9 +116,6 @@ class Dataset(Immutable):
         return incomplete
 
 
-Data = TypeVar("Data", bound=Dataset)
-
-
 @cache
 def code_type(size: int) -> np.dtype[Any]:
     """Return the smallest signed integer type that holds every code below ``size``, and -2."""
@@ -120,10 +125,7 @@ def code_type(size: int) -> np.dtype[Any]:
 def take_rows(data: Data, rows: NDArray[Any]) -> Data:
     """Select rows by position or by a mask, with the levels unchanged."""
     positions = np.nonzero(rows)[0] if rows.dtype == bool else rows
-    weights = None if data.weights is None else data.weights[positions]
-    return replace(
-        data, codes=data.codes.take(positions, axis=1), index=data.index[positions], weights=weights
-    )
+    return data.taken(positions)
 
 
 def take_columns(data: Data, columns: Sequence[Hashable]) -> Data:

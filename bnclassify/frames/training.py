@@ -48,6 +48,11 @@ class TrainingData(Dataset):
         return Dataset(self.schema.select(names), codes, self.index, self.weights)
 
     @property
+    def views(self) -> Iterable[TrainingData]:
+        """The codings of the rows over which what is learned of pairs is averaged: this one."""
+        return (self,)
+
+    @property
     def all_rows(self) -> Dataset:
         """The data with rows that lack the class."""
         return self if self.everything is None else self.everything

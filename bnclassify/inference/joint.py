@@ -9,17 +9,19 @@ import numpy as np
 
 from ..base.arrays import Array, Codes, log_sum_exp
 from ..frames.matching import match
+from ..frames.raw import RawData
 from ..frames.schema import Dataset
 from ..model.ensembles import AODE, Ensemble
 from ..model.kinds import Model
 from ..model.networks import BNC, DN
+from ..model.preparation import encode_for
 from ..model.questions import classes
 from . import elimination, forests
 from .factors import Factor, network_factors, sum_factors
 from .stacking import few_levels, stacked_joint
 
 _MOST_CELLS = 2**28  # of a log joint, 2 GiB
-_BLOCK_ROWS = 2**13  # what a block needs stays in cache
+BLOCK_ROWS = 2**13  # what a block needs stays in cache
 
 
 def log_joint(x: Model, data: Dataset, *, unseen: str = "error") -> Array:
@@ -42,6 +44,8 @@ def log_joint(x: Model, data: Dataset, *, unseen: str = "error") -> Array:
         Columns as `classes`. For an ensemble, the log of the mean over its members.
     """
     check_size(len(data), len(classes(x)))
+    if isinstance(data, RawData):
+        data = encode_for(x, data, x.features)
     return joint_of_codes(x, match(data, x.features, (x.levels or ())[:-1], unseen=unseen))
 
 
@@ -99,8 +103,8 @@ def joint_in_blocks(networks: Sequence[Sequence[Factor]], codes: Codes) -> Array
     """Return the log of the mean joint of networks, (rows, classes), a block of rows at a time."""
     rows = codes.shape[1]
     result = np.empty((rows, networks[0][-1].table.shape[-1]))
-    for start in range(0, rows, _BLOCK_ROWS):
-        block = slice(start, start + _BLOCK_ROWS)
+    for start in range(0, rows, BLOCK_ROWS):
+        block = slice(start, start + BLOCK_ROWS)
         parts = [network_joint(factors, codes[:, block]) for factors in networks]
         mean = log_sum_exp(np.stack(parts), axis=0) - np.log(len(parts)) if len(parts) > 1 else parts[0]
         result[block] = mean

@@ -7,9 +7,13 @@ from functools import singledispatch
 import numpy as np
 
 from ..base.arrays import Array, log_normalize
+from ..model.averaged import AveragedCuts
 from ..model.kinds import Model
 from ..model.networks import BNC
+from ..model.powered import Powered
+from ..model.weighted import Weighted
 from .joint import joint_of_codes
+from .prefixes import class_probabilities
 
 
 @singledispatch
@@ -27,3 +31,15 @@ def _(x: BNC) -> Array:
     if x.cpts is not None and len(x.families[-1]) == 1:  # all others sum to 1, whatever their number
         return x.cpts[-1]
     return class_shares.dispatch(Model)(x)
+
+
+@class_shares.register(Weighted)
+@class_shares.register(AveragedCuts)
+def _(x: Weighted | AveragedCuts) -> Array:
+    """Return the smoothed shares of the classes in training, whatever the power of the class."""
+    return next(class_probabilities(x.networks[0].tables[-1].shortened(0), [], 1))[0]
+
+
+@class_shares.register
+def _(x: Powered) -> Array:
+    return class_shares(x.base)

@@ -7,14 +7,17 @@ from copy import deepcopy
 from inspect import Parameter, signature
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from ..base.messages import listed, suggestion
 from ..base.records import record
 from ..frames.encoding import check_names
 from ..frames.schema import Dataset
-from ..frames.training import prepare
+from ..frames.training import TrainingData, prepare
+from ..model.ensembles import AODE, Ensemble
 from ..model.kinds import Model, renewed
+from ..model.networks import BNC, structure_of
 from ..model.recipes import Recipe, Step
 from ..parameters.estimation import lp
 from ..parameters.priors import PRIORS, find_prior
@@ -25,6 +28,7 @@ from ..structure.fixed import anb, aode, nb
 from ..structure.independence import chisq_dn
 from ..structure.search.learners import bsej, fssj, kdb, tan_hc, tan_hcsp
 from ..structure.trees import chow_liu, tan_cl
+from .raw import Preparing, learn_raw
 
 _EXACT = (nb, anb, aode, tan_cl, chow_liu, kdb_mi, chisq_dn)
 _SEARCHES = (hc, ban, fssj, bsej, tan_hc, tan_hcsp, kdb)
@@ -44,6 +48,9 @@ def bnc(
     dataset: pd.DataFrame | Dataset,
     *,
     dag_args: Mapping[str, Any] | None = None,
+    discretize: str | None = None,
+    bins: int = 5,
+    min_count: int | None = None,
     **lp_args: Any,
 ) -> Model:
     """Learn structure and parameters in one call.
@@ -59,13 +66,24 @@ def bnc(
     dag_args : dict, optional
         Further arguments of the learner. A learner that scores fitted models, such as `tan_hc`, scores
         them with the prior given for `lp`, unless its own is among these.
+    discretize : str, optional
+        Cut columns of numbers into intervals: "mdlp", "quantile", "width" or "mixed", as in `discretize`, or
+        "averaged", which cuts them nine times, moved a little each time, and averages over the
+        cuttings; "averaged5" does so five times, where time of prediction matters. The model takes raw
+        data then, and cuts it itself; `cv` learns cuts anew in each training part. Columns of numbers left
+        with one level are left out, if there are others.
+    bins : int, default 5
+        Number of intervals that "quantile", "width" and "mixed" make.
+    min_count : int, optional
+        Merge levels that are in fewer rows, as `merge_rare` does; the model merges those of new data.
     **lp_args
         Arguments of `lp`: ``smooth`` or another prior, and what else there is, such as ``manb_prior``.
 
     Returns
     -------
-    BNC or AODE
-        A model with parameters, the same as ``lp(dag_learner(...), ...)`` gives.
+    BNC, AODE or another model
+        A model with parameters, the same as ``lp(dag_learner(...), ...)`` gives. With "averaged" one that
+        averages over cuttings: its `members` are the networks in each.
 
     Raises
     ------
@@ -73,12 +91,32 @@ def bnc(
         If the learner has no such argument as one of ``dag_args``, one that it needs is not among
         them, `lp` has no such argument as one of ``lp_args``, or the learner returns no structure.
     ValueError
-        If no learner has that name, or ``dag_args`` has the class or the data.
+        If no learner has that name, ``dag_args`` has the class or the data, ``discretize`` is unknown, or
+        "averaged" goes with another learner than nb, tan_cl, kdb_mi and anb.
 
     Warns
     -----
     UserWarning
         As the learner and `lp`.
+
+    Notes
+    -----
+    "averaged" cuts a number at quantiles, into 4, 5 or 6 intervals, moved by an amount of its own each
+    of nine times. Structure is learned from the mean of the mutual information over the cuttings. Each
+    table is learned in each cutting, and the logs of its probabilities are averaged, feature by feature:
+
+        P(c | x) ∝ P(c)^w₀ Π_i exp(w_i mean_s ln P_s(x_i | parents, c)),
+
+    with weights of 1 unless ``loo_weights`` learns them. So what a feature adds to the log odds is a curve
+    of many small steps, which `plot_effect` draws. It averages over where to cut, which is better than one
+    cutting, however fine [1]_. In one line, with all that makes for accuracy: ``bnc("kdb_mi", class_var,
+    dataset, discretize="averaged", dag_args={"kdbk": 4}, backoff=True, loo_weights=True,
+    loo_parents=True)``. Where no column holds numbers to cut, the plain network is learned.
+
+    References
+    ----------
+    .. [1] Yang, Y., Webb, G. I. (2009). Discretization for naive-Bayes learning: managing discretization
+       bias and variance. Machine Learning 74.
 
     Examples
     --------
@@ -100,16 +138,87 @@ def bnc(
         # What is searched for is what will be fitted.
         takes = parameters_of(learner)
         options |= {name: lp_args[name] for name in PRIORS if name in takes and name in lp_args}
-    names = options.get("features")
-    data = prepare(dataset, class_var, names if isinstance(names, list | tuple) else None)
-    structure = learner(class_var, dataset=data, **options)
-    if not isinstance(structure, Model):
-        raise TypeError(f"dag_learner: expected a function that returns a structure, got {structure!r} of it")
-    if not ours:  # what the user's own function does is to be done again, with what it was given today
-        structure = renewed(structure, recipe=Recipe(class_var, _own_step(learner, options)))
+    structure, data = learn_structure(
+        learner, class_var, dataset, options, Preparing(discretize, bins, min_count)
+    )
     fitted = lp(structure, data, **lp_args)
     warn_of_wide_tables(fitted, len(data))
     return fitted
+
+
+def learn_structure(
+    learner: Callable[..., Model],
+    class_var: Hashable,
+    dataset: pd.DataFrame | Dataset,
+    options: Mapping[str, Any],
+    preparing: Preparing,
+) -> tuple[Model, TrainingData]:
+    """Learn a structure, and return it with the data prepared for it."""
+    if preparing.is_needed:
+        return _learn_raw(class_var, dataset, learner, options, preparing)
+    data = prepare(dataset, class_var, _names(options))
+    structure = _checked(learner(class_var, dataset=data, **options))
+    if learner not in LEARNERS.values():
+        # What the user's own function does is to be done again, with what it was given today.
+        structure = renewed(structure, recipe=Recipe(class_var, _own_step(learner, options)))
+    return structure, data
+
+
+def best_parameters(x: Model) -> dict[str, Any]:
+    """Return the arguments of `lp` that make a structure as accurate as may be without a choice to make."""
+    if isinstance(structure_of(x), BNC):
+        return {"backoff": True, "loo_weights": True, "loo_parents": True}
+    if isinstance(x, AODE | Ensemble):
+        return {"backoff": True, "loo_power": True}
+    return {"smooth": 1}
+
+
+def _names(options: Mapping[str, Any]) -> tuple[Hashable, ...] | None:
+    """Return the features that a learner is told to take, if it is."""
+    names = options.get("features")
+    return tuple(names) if isinstance(names, list | tuple) else None
+
+
+def _checked(structure: object) -> Model:
+    if not isinstance(structure, Model):
+        raise TypeError(f"dag_learner: expected a function that returns a structure, got {structure!r} of it")
+    return structure
+
+
+def _learn_raw(
+    class_var: Hashable,
+    dataset: pd.DataFrame | Dataset,
+    learner: Callable[..., Model],
+    options: Mapping[str, Any],
+    preparing: Preparing,
+    rng: np.random.Generator | None = None,
+) -> tuple[Model, TrainingData]:
+    """Learn a structure from raw data, with a recipe that does so again."""
+    own = _own_step(learner, options)
+    named = learner.__name__ if learner in LEARNERS.values() else learner
+    settings = {"learner": named, "dag_args": dict(own.settings), **preparing._asdict()}
+    again = Step(own.name, relearn_raw, settings, draws=own.draws)
+    drawn = {"rng": rng} if own.draws and rng is not None else {}
+
+    def learn(data: TrainingData) -> Model:
+        return _checked(learner(class_var, dataset=data, **{**own.settings, **drawn}))
+
+    return learn_raw(class_var, dataset, learn, _names(options), preparing, again)
+
+
+@record
+def relearn_raw(
+    class_var: Hashable,
+    dataset: pd.DataFrame | Dataset,
+    *,
+    learner: str | Callable[..., Model],
+    dag_args: Mapping[str, Any],
+    rng: np.random.Generator | None = None,
+    **how: Any,
+) -> Model:
+    """Learn a structure from raw data as `bnc` does, the preparation of the data included."""
+    found = find_learner(learner, "learner")
+    return _learn_raw(class_var, dataset, found, dag_args, Preparing(**how), rng)[0]
 
 
 def _own_step(learner: Callable[..., Model], options: Mapping[str, Any]) -> Step:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from ..base import graphs
 from .ensembles import AODE
 from .kinds import Model, check_model
-from .networks import BNC, Family
+from .networks import Family, structure_of
 
 
 def is_nb(x: Model) -> bool:
@@ -75,10 +75,10 @@ def is_semi_naive(x: Model) -> bool:
     >>> is_semi_naive(anb("class", {"b": ["a"], "c": ["b"]}))
     False
     """
-    model = check_model(x)
-    if not (isinstance(model, BNC) and model.is_augmented):
+    network = structure_of(check_model(x))
+    if network is None or not network.is_augmented:
         return False
-    parents = model.feature_parents
+    parents = network.feature_parents
     return all(
         sum(len(parents[v]) for v in group) == len(group) * (len(group) - 1) // 2
         for group in graphs.components(parents)
@@ -132,7 +132,7 @@ def is_aode(x: Model) -> bool:
 
 
 def _every_feature(x: Model, condition: Callable[[Family], bool]) -> bool:
-    model = check_model(x)
-    if not (isinstance(model, BNC) and model.is_augmented):
+    network = structure_of(check_model(x))
+    if network is None or not network.is_augmented:
         return False
-    return all(map(condition, model.feature_parents.values()))
+    return all(map(condition, network.feature_parents.values()))

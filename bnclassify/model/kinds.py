@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from ..base.immutable import Immutable
+from ..frames.preparation import Preparation
 from ..frames.schema import Levels
 from .recipes import Recipe
 
@@ -57,6 +58,11 @@ class Model(Immutable):
         @property
         def learned(self) -> Mapping[str, Any]:
             """What learning left behind."""
+
+    @property
+    def preparation(self) -> Preparation | None:
+        """What makes categories of raw data, if the model takes such."""
+        return None if self.recipe is None else self.recipe.preparation
 
     @property
     def variables(self) -> tuple[Hashable, ...]:

@@ -13,7 +13,7 @@ from ..base.graphs import find_cycle
 from ..base.messages import cut, listed, shown, suggestion
 from ..base.records import record
 from ..frames.schema import Levels
-from .kinds import Model, check_model
+from .kinds import Model, check_fitted, check_model
 from .recipes import Recipe
 
 Family: TypeAlias = tuple[Hashable, ...]
@@ -93,6 +93,11 @@ class Network(Model):
     def parents(self) -> dict[Hashable, Family]:
         """The parents of each variable, the class last where it is one."""
         return {family[0]: family[1:] for family in self.families}
+
+    @property
+    def depth(self) -> int:
+        """The most feature parents of a variable, the class among the variables."""
+        return max(len(family) - 1 - (family[-1] == self.class_var != family[0]) for family in self.families)
 
     @property
     def cards(self) -> tuple[int, ...]:
@@ -280,19 +285,43 @@ def count_parameters(scopes: Sequence[Scope], cards: Sequence[int]) -> int:
 
 def check_bnc(x: object, question: str) -> BNC:
     """Return ``x`` if it is a Bayesian network, else say why it must be."""
-    model = check_single(x, question)
-    if not isinstance(model, BNC):
-        raise TypeError(f"{question}: {model.no_joint}")
-    return model
-
-
-def check_single(x: object, question: str) -> Network:
-    """Return ``x`` if it is a single network, else say to ask its members."""
     model = check_model(x)
-    if not isinstance(model, Network):
-        kind = type(model).__name__
-        raise TypeError(
-            f"{question}: expected a single network (BNC), but an {kind} is an ensemble of "
-            f"{len(model.members)} networks; ask each of members(x)"
-        )
-    return model
+    if model.no_joint:
+        raise TypeError(f"{question}: {model.no_joint}")
+    network = check_single(model, question)
+    if not isinstance(network, BNC):
+        raise TypeError(f"{question}: expected a Bayesian network (BNC), got {type(network).__name__}")
+    return network
+
+
+def structure_of(x: Model) -> Network | None:
+    """Return the single network that a model is or is made of; None of an ensemble."""
+    return x if isinstance(x, Network) else getattr(x, "structure", None)
+
+
+def check_single(x: object, question: str, *, sized: bool = False) -> Network:
+    """Return the single network that ``x`` is or is made of, else say to ask the members.
+
+    If the answer depends on the size of tables, that holds of members with one structure too.
+    """
+    model = check_model(x)
+    network = structure_of(model)
+    if network is None or (sized and len(model.members) > 1):
+        raise _of_members(model, question)
+    return network
+
+
+def check_tables(x: object, question: str) -> Network:
+    """Return the single network with tables that ``x`` is or has, else say to ask the members."""
+    model = check_fitted(x)
+    network = model if isinstance(model, Network) else getattr(model, "network", None)
+    if network is None:
+        raise _of_members(model, question)
+    return network
+
+
+def _of_members(x: Model, question: str) -> TypeError:
+    return TypeError(
+        f"{question}: expected a single network (BNC), but an {type(x).__name__} is an ensemble of "
+        f"{len(x.members)} networks; ask each of members(x)"
+    )

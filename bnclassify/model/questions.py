@@ -220,7 +220,7 @@ def nparams(x: Network) -> int:
     >>> nparams(nb("class", load_car()))
     63
     """
-    model = check_single(x, "nparams")
+    model = check_single(x, "nparams", sized=True)
     return count_parameters(model.scopes, [len(labels) for labels in values(model).values()])
 
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..base.immutable import Immutable
 from ..base.records import record
+from ..frames.preparation import Preparation
 from ..frames.schema import Dataset
 
 
@@ -58,12 +59,15 @@ class Recipe:
         The features that the learner was told to take; None for all there are.
     parameters : Step or None
         `lp`, called with a structure and the data; None for a mere structure.
+    preparation : Preparation or None
+        What makes categories of raw data, if that was learned too; the steps then take raw data.
     """
 
     class_var: Hashable
     structure: Step
     columns: tuple[Hashable, ...] | None = None
     parameters: Step | None = None
+    preparation: Preparation | None = None
 
     def fit(self, data: Dataset, rng: np.random.Generator | None = None) -> Any:
         """Learn structure and parameters again."""

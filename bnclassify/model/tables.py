@@ -7,9 +7,8 @@ from collections.abc import Hashable
 import pandas as pd
 
 from ..base.arrays import Array
-from .kinds import check_fitted
-from .networks import Network, check_single
-from .questions import values, variable_number, vars
+from .networks import Network, check_tables
+from .questions import values, variable_number
 
 
 def params(x: Network) -> dict[Hashable, Array]:
@@ -43,8 +42,8 @@ def params(x: Network) -> dict[Hashable, Array]:
            [0.295, 0.468, 0.556, 0.015],
            [0.229, 0.53 , 0.431, 0.971]])
     """
-    check_single(check_fitted(x), "params")
-    return dict(zip(vars(x), x.cpts or (), strict=True))
+    network = check_tables(x, "params")
+    return dict(zip(network.variables, network.cpts or (), strict=True))
 
 
 def cpt(x: Network, variable: Hashable) -> pd.DataFrame:
@@ -84,8 +83,9 @@ def cpt(x: Network, variable: Hashable) -> pd.DataFrame:
     med     0.295  0.468  0.556  0.015
     high    0.229  0.530  0.431  0.971
     """
-    table = params(check_single(x, "cpt"))
-    family = x.families[variable_number(x, variable)]
+    network = check_tables(x, "cpt")
+    table = params(network)
+    family = network.families[variable_number(network, variable)]
     labels = values(x)
     index = pd.Index(list(labels[variable]), name=variable, tupleize_cols=False)
     if len(family) == 1:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Sequence
+from dataclasses import asdict
 from typing import Any
 
 import pandas as pd
 
-from .kinds import Model, check_model
-from .networks import BNC, check_single
+from .kinds import Model, check_fitted, check_model
+from .networks import BNC, check_single, check_tables, structure_of
 
 
 def greedy_scores(x: BNC) -> tuple[float, ...]:
@@ -115,7 +117,7 @@ def em_objectives(x: BNC) -> tuple[float, ...]:
     return tuple(_left_behind(model, "em", how).objectives)
 
 
-def manb_arc_posterior(x: BNC) -> pd.Series[float]:
+def manb_arc_posterior(x: Model) -> pd.Series[float]:
     """Return the posterior probability of each arc from the class to a feature.
 
     Parameters
@@ -146,22 +148,24 @@ def manb_arc_posterior(x: BNC) -> pd.Series[float]:
     model = check_single(x, "manb_arc_posterior")
     how = "has no posteriors of arcs; lp(x, dataset, smooth=..., manb_prior=...) makes them"
     posteriors = _left_behind(model, "arc_posteriors", how)
-    return pd.Series(posteriors, index=_feature_index(model), name="arc_posterior", dtype=float)
+    return pd.Series(posteriors, index=_index(model.features), name="arc_posterior", dtype=float)
 
 
-def feature_weights(x: BNC) -> pd.Series[float]:
+def feature_weights(x: Model) -> pd.Series[float]:
     """Return the weight of each feature.
 
     Parameters
     ----------
-    x : BNC
-        A model fitted by ``lp(..., awnb_trees=...)`` or ``lp(..., wanbia=True)``.
+    x : BNC or another model
+        A model fitted by ``lp(..., awnb_trees=...)``, ``lp(..., wanbia=True)`` or
+        ``lp(..., loo_weights=True)``, or one that averages over cuttings.
 
     Returns
     -------
     pandas.Series
-        A weight from 0 to 1 by feature: 0 for a feature that the model ignores, 1 for one that
-        it takes as the data has it.
+        A weight by feature: 0 for a feature that the model ignores, 1 for one that it takes as the
+        data has it. Those of AWNB and WANBIA lie in between. Those by leave-one-out can be any number,
+        and the class has one too, which stands first under its name.
 
     Raises
     ------
@@ -172,26 +176,118 @@ def feature_weights(x: BNC) -> pd.Series[float]:
 
     Examples
     --------
-    >>> from bnclassify import feature_weights, load_voting, lp, nb
+    >>> from bnclassify import feature_weights, load_car, load_voting, lp, nb
     >>> votes = load_voting().dropna()
     >>> model = lp(nb("Class", votes), votes, smooth=1, wanbia=True)
     >>> feature_weights(model).round(2).loc[["crime", "physician_fee_freeze"]].to_dict()
     {'crime': 0.05, 'physician_fee_freeze': 0.96}
+    >>> car = load_car()
+    >>> feature_weights(lp(nb("class", car), car, smooth=1, loo_weights=True)).round(2).head(2)
+    class     1.89
+    buying    3.06
+    Name: weight, dtype: float64
     """
-    model = check_single(x, "feature_weights")
-    how = "has no weights; lp(x, dataset, smooth=..., awnb_trees=...) or lp(..., wanbia=True) makes them"
-    return pd.Series(
-        _left_behind(model, "weights", how), index=_feature_index(model), name="weight", dtype=float
-    )
+    powers = getattr(check_model(x), "powers", None)
+    if powers:
+        *of_features, of_class = powers
+        index = _index([x.class_var, *x.features])
+        return pd.Series([of_class, *of_features], index=index, name="weight", dtype=float)
+    how = "has no weights; lp(x, dataset, ...) with loo_weights=True, wanbia=True or awnb_trees makes them"
+    weights = _left_behind(x, "weights", how)
+    return pd.Series(weights, index=_index(x.features), name="weight", dtype=float)
+
+
+def concentrations(x: Model) -> pd.Series[float]:
+    """Return how far each table was shrunk towards the one with a parent less.
+
+    Parameters
+    ----------
+    x : BNC or another model of a single network
+        A model fitted by ``lp(..., backoff=True)``.
+
+    Returns
+    -------
+    pandas.Series
+        The concentration m by variable and level: at level 0 the variable alone is shrunk towards the
+        uniform distribution, at level 1 the variable given the class, then that given the feature parents
+        one after the other, in family order. m counts as so many rows in every configuration of the
+        parents, from 0.5, where the data says all, to 5000, where it has little to say.
+
+    Raises
+    ------
+    ValueError
+        If the model was not fitted so.
+    TypeError
+        If the model is an ensemble or averages over cuttings; ask each of its `members`.
+
+    Examples
+    --------
+    >>> from bnclassify import concentrations, load_car, lp, tan_cl
+    >>> car = load_car()
+    >>> concentrations(lp(tan_cl("class", car), car, backoff=True)).round(2).head(5)
+    variable  level
+    buying    0        5000.00
+              1           1.84
+    maint     0        5000.00
+              1           2.93
+              2           6.10
+    Name: concentration, dtype: float64
+    """
+    network = check_tables(x, "concentrations")
+    how = "has tables that do not back off; lp(x, dataset, backoff=True) makes some that do"
+    found = _left_behind(x, "concentrations", how)
+    by_level = {
+        (variable, level): m
+        for variable, masses in zip(network.variables, found, strict=True)
+        for level, m in enumerate(masses)
+        if level > 0 or variable != x.class_var
+    }
+    index = pd.MultiIndex.from_tuples(list(by_level), names=["variable", "level"])
+    return pd.Series(list(by_level.values()), index=index, name="concentration", dtype=float)
+
+
+def loo_summary(x: Model) -> pd.Series[Any]:
+    """Return how leave-one-out chose weights, a power or the number of parents.
+
+    Parameters
+    ----------
+    x : model
+        Fitted by `lp` with ``loo_weights``, ``loo_parents`` or ``loo_power``.
+
+    Returns
+    -------
+    pandas.Series
+        - ``power``: the best common power of all terms; 1 if none was sought
+        - ``objective``: what was maximised: the log-likelihood less what priors of the powers take off
+        - ``log_likelihood``: Σ ln P(class | features) over rows, each left out of what judges it, in nats
+        - ``parents``: the most feature parents that a feature has kept
+        - ``rows``: how many rows were left out, one after the other
+
+    Raises
+    ------
+    ValueError
+        If the model was not fitted so.
+
+    Examples
+    --------
+    >>> from bnclassify import load_car, loo_summary, lp, tan_cl
+    >>> car = load_car()
+    >>> model = lp(tan_cl("class", car), car, backoff=True, loo_weights=True, loo_parents=True)
+    >>> summary = loo_summary(model)
+    >>> round(summary["power"], 2), round(summary["objective"], 1), summary["parents"], summary["rows"]
+    (2.42, -227.9, 1, 1728)
+    """
+    how = "knows of no rows left out; lp(..., loo_weights=True), loo_parents or loo_power leave them out"
+    return pd.Series(asdict(_left_behind(check_fitted(x), "leave_one_out", how)), dtype=object)
 
 
 def _left_behind(x: Model, name: str, otherwise: str) -> Any:
     """Return what learning left behind under a name, or raise if there is nothing."""
-    left = {**getattr(x, "trace", {}), **x.learned}
+    left = {**getattr(structure_of(x) or x, "trace", {}), **x.learned}
     if name not in left:
         raise ValueError(f"x: {otherwise}")
     return left[name]
 
 
-def _feature_index(x: Model) -> pd.Index[Any]:
-    return pd.Index(list(x.features), tupleize_cols=False, dtype=None if x.features else object)
+def _index(names: Sequence[Hashable]) -> pd.Index[Any]:
+    return pd.Index(list(names), tupleize_cols=False, dtype=None if names else object)

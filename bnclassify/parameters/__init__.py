@@ -1,3 +1,4 @@
 """From structure and data to probability tables."""
 
-from . import stacking as stacking  # so that the kinds it knows are registered
+from . import stacking as stacking  # so that the kinds they know are registered
+from . import weighted as weighted

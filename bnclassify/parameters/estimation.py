@@ -17,10 +17,12 @@ from ..frames.matching import match
 from ..frames.schema import Dataset, Schema, take_rows
 from ..frames.training import TrainingData, prepare
 from ..model.kinds import Model, check_model, renewed
+from ..model.preparation import prepared
 from ..model.recipes import Step
 from .arcs import MANB
 from .depths import AWNB
 from .discrimination import WANBIA
+from .leave_one_out import LeaveOneOut, LeaveOneOutPower
 from .maximisation import EM
 from .methods import PLAIN, Method
 from .priors import Prior, find_prior
@@ -35,10 +37,14 @@ def lp(
     smooth: float | None = None,
     ess: float | None = None,
     m: float | None = None,
+    backoff: bool = False,
     awnb_trees: int | None = None,
     awnb_bootstrap: float | None = None,
     manb_prior: float | None = None,
     wanbia: bool = False,
+    loo_weights: bool = False,
+    loo_parents: bool = False,
+    loo_power: bool = False,
     missing: str = "available",
     em_iterations: int = 200,
     em_tolerance: float = 1e-6,
@@ -52,16 +58,21 @@ def lp(
     x : BNC, AODE or another model
         A structure. Parameters that it has already are learned again.
     dataset : pandas.DataFrame or Dataset
-        Has a column for each variable of ``x``; others are ignored.
+        Has a column for each variable of ``x``; others are ignored. A model that makes categories
+        of raw data itself takes such.
     smooth : float
         Dirichlet hyperparameter added to every count, 0 or more. 0 gives maximum-likelihood
-        estimates, 1 the Laplace correction. Exactly one of ``smooth``, ``ess`` and ``m`` is given.
+        estimates, 1 the Laplace correction. Exactly one of ``smooth``, ``ess``, ``m`` and ``backoff`` is
+        given.
     ess : float
         Equivalent sample size: the number of rows that the prior is worth in every table, spread
         evenly over its cells (BDeu).
     m : float
         m-estimate: the number of rows that the prior is worth in every distribution of a table,
         spread evenly over the levels.
+    backoff : bool, default False
+        Shrink every table towards the one with a parent less, and that in turn, by as much as makes the
+        data likeliest. So wide tables do little harm; `concentrations` tells how far each was shrunk.
     awnb_trees : int, optional
         AWNB: weight each feature by how deep this many unpruned trees test it; 10 if only
         ``awnb_bootstrap`` is given.
@@ -73,6 +84,16 @@ def lp(
         prior probability of an arc, between 0 and 1.
     wanbia : bool, default False
         WANBIA: weight features so that the conditional log-likelihood is as high as can be.
+    loo_weights : bool, default False
+        Give each feature and the class a weight, a power of its table, by exact leave-one-out. What
+        comes back knows posteriors but no joint distribution: P(c | x) ∝ P(c)^w₀ Π P(x_i | parents, c)^w_i.
+        In prediction a missing feature drops out, and a family whose parent is missing backs off to the
+        parents before it. `feature_weights` and `loo_summary` tell what was found.
+    loo_parents : bool, default False
+        Keep the first feature parents of each family, as many as are best for left-out rows; the network
+        that comes back has just those. For structures whose parents stand best first, as `kdb_mi` has them.
+    loo_power : bool, default False
+        Raise the posterior to the power that is best for left-out rows; for ensembles too.
     missing : {"available", "em"}, default "available"
         What to learn from incomplete rows: each table from the rows in which its family is
         observed, or all tables from all rows by expectation maximisation, rows without a
@@ -90,19 +111,20 @@ def lp(
     -------
     BNC or AODE
         Like ``x``, with parameters. `manb_arc_posterior` and `feature_weights` tell what
-        MANB, AWNB and WANBIA found, `em_objectives` how EM went.
+        MANB, AWNB and WANBIA found, `em_objectives` how EM went, `loo_summary` how leave-one-out did.
 
     Raises
     ------
     KeyError
         If a variable of ``x`` is not a column of ``dataset``.
     TypeError
-        If AWNB, MANB or WANBIA is asked for on an ensemble.
+        If AWNB, MANB, WANBIA, ``loo_weights`` or ``loo_parents`` is asked for on an ensemble, or no prior
+        is given.
     ValueError
         If ``smooth`` is negative or not finite, the data has no rows, a value is not among the
-        levels of the structure, more than one of AWNB, MANB and WANBIA is asked for, an option is
-        out of range, MANB is asked for on another structure than naive Bayes, MANB or WANBIA
-        without smoothing, or no tree of AWNB has a split.
+        levels of the structure, more than one of AWNB, MANB, WANBIA, leave-one-out and EM is asked for, an
+        option is out of range, MANB is asked for on another structure than naive Bayes, MANB, WANBIA or
+        leave-one-out without smoothing, or no tree of AWNB has a split.
 
     Warns
     -----
@@ -125,6 +147,18 @@ def lp(
     return θ^w, renormalised; AWNB takes w as the mean over trees of 1/√depth [3]_, WANBIA maximises
     Σ ln P(class | features) over w in [0, 1] [4]_.
 
+    ``backoff`` estimates level by level: P_l(x | u) = (n(u, x) + m P_{l−1}(x | u)) / (n(u) + m), from the
+    uniform distribution to x alone, x given the class and then one feature parent after the other. One m a
+    level maximises the marginal likelihood over 0.5 to 5000; the class itself has (n_y + 1/C) / (n + 1).
+    That gains what hierarchical Dirichlet processes [6]_ do, without sampling.
+
+    ``loo_weights`` first finds the common power τ that maximises Σ ln P₋ᵢ(y_i | x_i) − ½ (τ − 1)², where P₋ᵢ
+    knows all rows but i, then the weights w around it, by Σ ln P₋ᵢ(y_i | x_i) − (3/2) Σ (w − τ)². Both are
+    concave. Leaving a row out takes one off a few counts, so all n models cost little more than one; m
+    is that of all rows. ``loo_parents`` compares the second maximum over numbers of parents, or without
+    weights Σ ln P₋ᵢ; ``loo_power`` is the first step alone, on the posterior. Where rows, features and
+    classes are many, rows evenly over the data are left out, as many as need some 256 MiB.
+
     EM maximises Σ ln P(what the row shows) + smooth Σ ln θ, over rows and over all entries of the tables
     [5]_; with ``ess`` or ``m``, what they add to a cell stands for smooth. On complete data that gives the
     estimates above. It is consistent where values are missing at random, that is, for reasons that the rows
@@ -143,6 +177,8 @@ def lp(
        Bayes attribute independence assumption by attribute weighting. JMLR 14.
     .. [5] Lauritzen, S. L. (1995). The EM algorithm for graphical association models with missing
        data. Computational Statistics & Data Analysis 19.
+    .. [6] Petitjean, F., Buntine, W., Webb, G. I., Zaidi, N. (2018). Accurate parameter estimation for
+       Bayesian network classifiers using hierarchical Dirichlet processes. Machine Learning 107.
 
     Examples
     --------
@@ -159,7 +195,8 @@ def lp(
       learning algorithm: tan_cl
       parameters:         lp(smooth=1)
     """
-    prior = find_prior(smooth=smooth, ess=ess, m=m)
+    given = {"smooth": smooth, "ess": ess, "m": m, "backoff": None if backoff is False else backoff}
+    prior = find_prior(**given)
     methods: list[Method] = []
     if awnb_trees is not None or awnb_bootstrap is not None:
         usual = AWNB()
@@ -169,11 +206,14 @@ def lp(
         methods.append(MANB(manb_prior))
     if check_flag("wanbia", wanbia):
         methods.append(WANBIA())
+    if check_flag("loo_weights", loo_weights) | check_flag("loo_parents", loo_parents):
+        methods.append(LeaveOneOut(loo_weights, loo_parents))
+    if check_flag("loo_power", loo_power):
+        methods.append(LeaveOneOutPower())
     em = EM(em_iterations, em_tolerance, progress)
     if check_choice("missing", missing, ("available", "em")) == "em":
         methods.append(em)
     method = _only(methods)
-    given = {"smooth": smooth, "ess": ess, "m": m}
     settings: dict[str, Any] = {name: plain(value) for name, value in given.items() if value is not None}
     settings |= method.settings()
     if method.draws and not isinstance(rng, np.random.Generator | None):
@@ -215,7 +255,9 @@ def fit(
     model = check_model(x)
     generator = check_rng(rng)
     method.check(model, prior)
-    data = prepare(dataset, model.class_var, model.features, told=not method.takes_rows_without_class)
+    data = prepare(
+        prepared(model, dataset), model.class_var, model.features, told=not method.takes_rows_without_class
+    )
     rows = _matched(data.all_rows if method.takes_rows_without_class else data, model)
     again = again or Step("fit", fit, {"prior": prior, "method": method}, draws=True)
     recipe = model.recipe and replace(model.recipe, parameters=again)

@@ -48,7 +48,7 @@ PLAIN = Method()
 def check_augmented(x: Model, argument: str) -> BNC:
     """Return a network of which the class is a parent of every feature, or raise."""
     if not isinstance(x, BNC):
-        kind = "a dependency network" if isinstance(x, DN) else "an ensemble"
+        kind = "a dependency network" if isinstance(x, DN) else f"an {type(x).__name__}"
         raise TypeError(f"{argument}: is defined for a single Bayesian network (BNC), not for {kind}")
     if not x.is_augmented:
         raise ValueError(

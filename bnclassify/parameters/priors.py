@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import prod
 from numbers import Real
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 from ..base.arrays import Array, normalize
+from ..base.checks import check_flag
 from ..base.messages import plain
 from ..base.records import record
+from ..frames.prefixes import PrefixCounts
+from .nesting import nested_masses
+
+Masses: TypeAlias = tuple[float, ...]
 
 
 class Prior(Protocol):
@@ -28,11 +34,41 @@ class Prior(Protocol):
         ...
 
 
+@runtime_checkable
+class PrefixPrior(Prior, Protocol):
+    """A prior that adds pseudo-rows, and tells how many to each prefix of a family."""
+
+    @property
+    def nested(self) -> bool:
+        """Whether pseudo-rows are spread as the prefix before is; if not, uniformly."""
+
+    def masses(self, prefixes: Sequence[PrefixCounts], cards: Sequence[int], *, of_class: bool) -> Masses:
+        """Return the pseudo-rows of each prefix, as `PrefixTable` has them.
+
+        Parameters
+        ----------
+        prefixes : sequence of PrefixCounts
+        cards : sequence of int
+            Number of levels of the variable and of its feature parents.
+        of_class : bool
+            Whether the variable is the class.
+        """
+
+
+def check_prefix_prior(prior: Prior) -> PrefixPrior:
+    """Return a prior that adds pseudo-rows to every prefix, or raise."""
+    if not isinstance(prior, PrefixPrior):
+        raise TypeError("prior: expected one of smooth, ess, m and backoff, which say how tables back off")
+    return prior
+
+
 class PseudoCounts:
     """A Dirichlet prior: the same pseudo-count is added to every cell of a table.
 
     (N_ijk + a) / (N_ij· + r a), with r levels of the variable; uniform where there is no mass.
     """
+
+    nested = False
 
     def per_cell(self, levels: Any, configurations: Any) -> Any:
         """Return a for a variable with so many levels, its parents with so many configurations."""
@@ -47,6 +83,15 @@ class PseudoCounts:
         """Return the posterior mean of the table; see `Prior`."""
         levels, *above = counts.shape[axis:]
         return normalize(counts + self.per_cell(levels, prod(above)), axis)
+
+    def masses(self, prefixes: Sequence[PrefixCounts], cards: Sequence[int], *, of_class: bool) -> Masses:
+        """Return r a of each prefix; see `PrefixPrior`."""
+        levels, *above = cards
+        alone = len(prefixes) - len(cards)
+        configurations = [
+            p.counts.shape[1] * prod(above[: max(0, i - alone)]) for i, p in enumerate(prefixes)
+        ]
+        return tuple([float(levels * self.per_cell(levels, q)) for q in configurations])
 
 
 @record
@@ -85,21 +130,48 @@ class MEstimate(PseudoCounts):
         return self.m / levels
 
 
-PRIORS = {"smooth": Dirichlet, "ess": EquivalentSize, "m": MEstimate}
-"""The priors by the argument that asks for each."""
+@record
+@dataclass(frozen=True)
+class BackOff:
+    """Every table is shrunk towards the one with a parent less, by how much the data tells.
+
+    The variable alone is shrunk towards the uniform distribution, then come the class, if it is a
+    parent, and the feature parents in family order. The class alone has one pseudo-row.
+    """
+
+    nested = True
+
+    def __call__(self, counts: Array, axis: int = 0) -> Array:
+        """Raise: the counts of one table do not tell of the shorter ones."""
+        raise TypeError("backoff: needs the counts of shorter tables; use smooth, ess or m here")
+
+    def masses(self, prefixes: Sequence[PrefixCounts], cards: Sequence[int], *, of_class: bool) -> Masses:
+        """Return the concentration of each prefix; see `PrefixPrior`."""
+        return nested_masses(prefixes, 1.0 if of_class else None)
 
 
-def find_prior(**amounts: object) -> PseudoCounts:
-    """Return the prior that one of the arguments in `PRIORS` asks for; those that are None do not."""
-    given = {name: amount for name, amount in amounts.items() if amount is not None}
-    if not given:
-        raise TypeError(f"{', '.join(amounts)}: one of them must be given, for example smooth=1")
-    if len(given) > 1:
+PRIORS: dict[str, Callable[[Any], Prior]] = {
+    "smooth": lambda amount: Dirichlet(_check_amount("smooth", amount)),
+    "ess": lambda amount: EquivalentSize(_check_amount("ess", amount)),
+    "m": lambda amount: MEstimate(_check_amount("m", amount)),
+    "backoff": lambda asked: BackOff(),
+}
+"""The priors by the argument of `lp` that asks for each."""
+
+
+def find_prior(**given: object) -> Prior:
+    """Return the prior that one of the arguments in `PRIORS` asks for; those None or False do not."""
+    asked = {name: value for name, value in given.items() if value is not None}
+    if not check_flag("backoff", asked.get("backoff", False)):
+        asked.pop("backoff", None)
+    if not asked:
+        raise TypeError(f"{', '.join(given)}: one of them must be given, for example smooth=1")
+    if len(asked) > 1:
         raise ValueError(
-            f"{', '.join(given)}: only one of them can say how counts are smoothed; drop the others"
+            f"{', '.join(asked)}: only one of them can say how counts are smoothed; drop the others"
         )
-    [(name, amount)] = given.items()
-    return PRIORS[name](_check_amount(name, amount))
+    [(name, value)] = asked.items()
+    return PRIORS[name](value)
 
 
 def _check_amount(name: str, amount: object) -> float:

@@ -15,7 +15,8 @@ def warn_of_wide_tables(x: Model, rows: int) -> None:
 
     Many tables that are small each, as those of a naive Bayes with many features, do no harm.
     """
-    if not isinstance(x, BNC) or rows < _FEWEST_ROWS:
+    backs_off = "concentrations" in x.learned  # so that wide tables do no harm
+    if not isinstance(x, BNC) or backs_off or rows < _FEWEST_ROWS:
         return
     families = zip(x.families, x.scopes, strict=True)
     sizes = {family: count_parameters([scope], x.cards) for family, scope in families}

@@ -14,13 +14,15 @@ from ..inference.stacking import few_levels
 from ..model.ensembles import AODE
 from ..model.networks import BNC
 from .maximisation import EM, maximise
-from .priors import Prior, PseudoCounts
+from .priors import PrefixPrior, Prior, PseudoCounts
 from .tables import estimate, estimate_tables
 
 
 @estimate.register
 def _(x: AODE, data: Dataset, prior: Prior) -> AODE:
     check_all_pairs(data, range(len(x.features)), len(x.features))
+    if isinstance(prior, PrefixPrior) and prior.nested:
+        return stack_estimators(x, data, [estimate(member, data, prior) for member in x.members])
     fitted = replace(x, levels=data.levels)
     c = x.class_var
     tables = estimate_tables(data, [*((f, c) for f in x.features), (c,)], prior)

@@ -12,8 +12,10 @@ from ..frames.counting import contingency_tables
 from ..frames.schema import Dataset
 from ..model.ensembles import Ensemble
 from ..model.kinds import Model
-from ..model.networks import Family, Network
-from .priors import Prior
+from ..model.networks import BNC, Family, Network
+from ..model.weighted import concentrations_of
+from .prefixes import prefix_table
+from .priors import PrefixPrior, Prior
 
 _BLOCK_CELLS = 2**18
 
@@ -37,6 +39,8 @@ def estimate(x: Model, data: Dataset, prior: Prior) -> Any:
 
 @estimate.register
 def _(x: Network, data: Dataset, prior: Prior) -> Network:
+    if isinstance(prior, PrefixPrior) and prior.nested:
+        return _estimate_nested(x, data, prior)
     tables = estimate_tables(data, x.families, prior)
     return replace(x, levels=data.levels, cpts=tuple([tables[family] for family in x.families]))
 
@@ -44,6 +48,16 @@ def _(x: Network, data: Dataset, prior: Prior) -> Network:
 @estimate.register
 def _(x: Ensemble, data: Dataset, prior: Prior) -> Ensemble:
     return replace(x, members=tuple([estimate(member, data, prior) for member in x.members]))
+
+
+def _estimate_nested(x: Network, data: Dataset, prior: PrefixPrior) -> BNC:
+    """Estimate tables that need the counts of shorter families, and keep how far they back off."""
+    if not isinstance(x, BNC):
+        raise TypeError(f"backoff: {x.no_joint}")
+    tables = [prefix_table(data, scope, prior) for scope in x.scopes]
+    cpts = [table.conditional(family) for table, family in zip(tables, x.families, strict=True)]
+    learned = {**x.learned, **concentrations_of(tables)}
+    return replace(x, levels=data.levels, cpts=tuple(cpts), learned=learned)
 
 
 def estimate_tables(data: Dataset, families: Iterable[Family], prior: Prior) -> dict[Family, Array]:

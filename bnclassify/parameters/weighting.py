@@ -14,7 +14,7 @@ def with_weights(x: BNC, weights: Array) -> BNC:
     """Return a fitted network with the table of each feature raised to its weight."""
     *tables, prior = x.cpts or ()
     changed = tuple(powered(table, float(w)) for table, w in zip(tables, weights, strict=True))
-    return replace(x, cpts=(*changed, prior), learned={"weights": tuple(float(w) for w in weights)})
+    return replace(x, cpts=(*changed, prior), learned={**x.learned, "weights": tuple(map(float, weights))})
 
 
 def powered(cpt: Array, weight: float) -> Array:

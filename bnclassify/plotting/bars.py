@@ -15,7 +15,6 @@ from ..evaluation.odds import weigh_evidence
 from ..frames.reading import Row
 from ..frames.schema import Dataset
 from ..model.kinds import Model, check_model
-from ..model.networks import BNC
 from ..model.questions import classes
 from ..model.traces import feature_weights, manb_arc_posterior
 from .canvas import chart, horizontal_axes, letters_across, name_colours, write_at_ends, write_below
@@ -159,13 +158,14 @@ def plot_importance(
 
 
 @chart
-def plot_weights(x: BNC, *, top: int | None = 50, ax: Axes | None = None) -> Axes:
-    """Draw the weight that AWNB or WANBIA gave each feature, or the posterior that MANB gave its arc.
+def plot_weights(x: Model, *, top: int | None = 50, ax: Axes | None = None) -> Axes:
+    """Draw the weight of each feature, or the posterior that MANB gave its arc from the class.
 
     Parameters
     ----------
-    x : BNC
-        A model with weights or arc posteriors; see `feature_weights` and `manb_arc_posterior`.
+    x : BNC or another model
+        A model with weights or arc posteriors; see `feature_weights` and `manb_arc_posterior`. Where the
+        class has a weight, it has a bar too.
     top : int, optional
         How many features to draw, those of the largest weights. None draws all.
     {ax}
@@ -194,7 +194,7 @@ def plot_weights(x: BNC, *, top: int | None = 50, ax: Axes | None = None) -> Axe
     arcs = "arc_posteriors" in check_model(x).learned
     numbers = manb_arc_posterior(x) if arcs else feature_weights(x)
     axes, shown = _draw_largest(ax, list(map(str, numbers.index)), numbers.tolist(), top)
-    axes.set_xlim(0, max(1.0, axes.get_xlim()[1]))
+    axes.set_xlim(min(0.0, 1.2 * numbers.min()), max(1.0, axes.get_xlim()[1]))
     what = f"posterior of the arc from {x.class_var}" if arcs else "weight"
     write_below(axes, f"{what}{shown}")
     return axes

@@ -88,10 +88,10 @@ def kdb_mi(
 def _best_parents(data: TrainingData, k: int) -> dict[Hashable, tuple[Hashable, ...]]:
     """Map each feature to its feature parents, best first."""
     names, class_column = data.features, len(data.features)
-    pairs = pair_statistics(data, range(class_column), class_column)
-    rank = np.argsort(descending(_class_information(data)))
-    is_candidate = (rank < rank[:, None]) & (pairs.rows > 0)
-    information = np.where(is_candidate, pairs.information, -np.inf)
+    pairs = [pair_statistics(view, range(class_column), class_column) for view in data.views]
+    rank = np.argsort(descending(np.mean([_class_information(view) for view in data.views], axis=0)))
+    is_candidate = (rank < rank[:, None]) & (pairs[0].rows > 0)
+    information = np.where(is_candidate, np.mean([own.information for own in pairs], axis=0), -np.inf)
     parents: list[list[Hashable]] = [[] for _ in names]
     each = np.arange(len(names))
     for _ in range(min(k, len(names) - 1)):

@@ -144,8 +144,11 @@ def _forest(data: TrainingData, score: str, ess: float, root: int) -> dict[Hasha
     features, class_column = data.features, len(data.features)
     if len(features) < 2:
         return dict.fromkeys(features, ())
-    pairs = pair_statistics(data, range(class_column), class_column)
-    weights = _SCORES[score](data, pairs, ess)
+    views = []
+    for view in data.views:
+        pairs = pair_statistics(view, range(class_column), class_column)
+        views.append(_SCORES[score](view, pairs, ess))
+    weights = np.asarray(np.mean(views, axis=0))
     keep = np.full_like(weights, True, dtype=bool)
     if score != "loglik":  # of features never observed together nothing is known, ln 0 included
         keep = (weights >= -TOLERANCE) & (pairs.rows > 0)

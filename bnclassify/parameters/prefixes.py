@@ -1,0 +1,35 @@
+"""Prefix tables of families, learned from data."""
+
+from __future__ import annotations
+
+from ..frames.prefixes import count_prefixes
+from ..frames.schema import Dataset
+from ..model.networks import Scope
+from ..model.prefixes import PrefixTable
+from .priors import PrefixPrior
+
+
+def prefix_table(data: Dataset, scope: Scope, prior: PrefixPrior) -> PrefixTable:
+    """Learn the prefix table of one family.
+
+    Parameters
+    ----------
+    data : Dataset
+        The features, then the class, which no row lacks.
+    scope : tuple of int
+        The variable and its parents by number, the class last if it is one.
+    prior : PrefixPrior
+    """
+    class_column = len(data.columns) - 1
+    by_class = len(scope) > 1 and scope[-1] == class_column
+    own = scope[:-1] if by_class else scope
+    cards = tuple([data.cards[column] for column in own])
+    prefixes = count_prefixes(
+        [data.codes[column] for column in own],
+        cards,
+        data.codes[class_column] if by_class else None,
+        data.cards[class_column] if by_class else 1,
+        data.weights,
+    )
+    masses = prior.masses(prefixes, cards, of_class=scope[0] == class_column)
+    return PrefixTable(cards, prefixes, masses, prior.nested)

@@ -1,0 +1,73 @@
+"""How well posteriors predict, on public data: ours beside what users would take instead."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Iterator
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+import bnclassify as bn
+
+from .public import load_public
+from .rivals import RIVALS
+
+BINS = 15  # of calibration
+
+
+def figures(posteriors: Any, actual: Any) -> dict[str, float]:
+    """Return error, log-loss, root mean squared error of P(true class), and calibration error."""
+    best = posteriors.argmax(axis=1)
+    own = np.maximum(posteriors[np.arange(len(actual)), actual], np.finfo(float).eps)
+    right, top = best == actual, posteriors.max(axis=1)
+    bins = np.minimum((top * BINS).astype(int), BINS - 1)
+    gaps = [abs(right[bins == b].sum() - top[bins == b].sum()) for b in range(BINS)]
+    return {
+        "error": float(1 - right.mean()),
+        "log-loss": float(-np.log(own).mean()),
+        "RMSE": float(np.sqrt(((1 - own) ** 2).mean())),
+        "calibration error": float(sum(gaps) / len(actual)),
+    }
+
+
+def measure(names: Iterable[str], rivals: Iterable[str]) -> Iterator[dict[str, Any]]:
+    """Learn from one half of each data set and judge on the other, halves drawn by class with seed 0."""
+    for name in names:
+        frame = load_public(name)
+        half = bn.stratified_folds(frame["class"], 2, rng=0)
+        train, test = frame[half == 1], frame[half == 0]
+        labels = sorted(train["class"].unique())
+        actual = np.searchsorted(labels, test["class"].astype(str))
+        for rival in rivals:
+            start = perf_counter()
+            fitted = RIVALS[rival](train.drop(columns="class"), train["class"].astype(str))
+            learned = perf_counter()
+            posteriors = np.asarray(fitted(test.drop(columns="class")))
+            seconds = {"fit, s": learned - start, "predict, s": perf_counter() - learned}
+            yield {"data": name, "model": rival, **figures(posteriors, actual), **seconds}
+
+
+def print_accuracy(names: Iterable[str], rivals: Iterable[str]) -> None:
+    """Print tables in Markdown: each data set, the means, and what ranks tell."""
+    warnings.filterwarnings("ignore")
+    rows = []
+    for row in measure(names, rivals):
+        rows.append(row)
+        cells = [f"{v:.3g}" if isinstance(v, float) else str(v) for v in row.values()]
+        if len(rows) == 1:
+            print(f"| {' | '.join(row)} |\n|{'---|' * len(row)}")
+        print(f"| {' | '.join(cells)} |", flush=True)
+    table = pd.DataFrame(rows)
+    numbers = [c for c in table if c not in ("data", "model")]
+    means = table.groupby("model", sort=False)[numbers].mean()
+    print("\nMeans over the data sets\n\n| model |", " | ".join(numbers), "|")
+    print(f"|{'---|' * (len(numbers) + 1)}")
+    for model, mean in means.iterrows():
+        print(f"| {model} | {' | '.join(f'{v:.3g}' for v in mean)} |")
+    for number in numbers[:4]:
+        by_set = table.set_index(["data", "model"])[number].unstack()[list(means.index)]  # noqa: PD010
+        if by_set.shape[0] > 1 and by_set.shape[1] > 2:
+            print(f"\nRanks by {number}\n\n```\n{bn.compare_ranks(by_set, lower_is_better=True)}\n```")

@@ -1,0 +1,103 @@
+"""Classifiers that a user would weigh against each other, each a function of training and test rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy.optimize import minimize_scalar
+from sklearn.base import ClassifierMixin
+from sklearn.compose import make_column_selector, make_column_transformer
+from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.naive_bayes import CategoricalNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder
+
+import bnclassify as bn
+from bnclassify.sklearn import BNCClassifier
+
+Fitted = Callable[[pd.DataFrame], Any]
+"""Returns posteriors, (rows, classes)."""
+
+
+def ours(X: pd.DataFrame, y: pd.Series[Any], **arguments: Any) -> Fitted:
+    return BNCClassifier(**arguments).fit(X, y).predict_proba
+
+
+def on_cuts(X: pd.DataFrame, y: pd.Series[Any], model: ClassifierMixin, *, one_hot: bool) -> Fitted:
+    """Give a model of scikit-learn numbers cut by MDLP, as codes or one column a level."""
+    cut, discretizer = bn.discretize(X.assign(**{"class": y}), class_var="class")
+    known = cut.drop(columns="class").astype(object)
+    levels = known.where(known.notna(), "missing").astype(str)
+    names = [sorted({*levels[c], "missing"}) for c in levels]
+    if one_hot:
+        encoder: Any = OneHotEncoder(categories=names, handle_unknown="ignore")
+    else:
+        model.set_params(min_categories=[len(labels) for labels in names])
+        encoder = OrdinalEncoder(categories=names, handle_unknown="use_encoded_value", unknown_value=0)
+    pipeline = make_pipeline(encoder, model).fit(levels, y)
+
+    def posteriors(new: pd.DataFrame) -> Any:
+        known = discretizer(new).astype(object)
+        return pipeline.predict_proba(known.where(known.notna(), "missing").astype(str))
+
+    return posteriors
+
+
+def raw(X: pd.DataFrame, y: pd.Series[Any], model: ClassifierMixin, *, power: bool = False) -> Fitted:
+    """Give trees numbers as they are, and codes of categories."""
+    encoder = make_column_transformer(
+        (
+            OrdinalEncoder(handle_unknown="use_encoded_value", unknown_value=-1),
+            make_column_selector(dtype_include="category"),
+        ),
+        remainder="passthrough",
+    )
+    pipeline = make_pipeline(encoder, model).fit(X, y)
+    if not power:
+        return pipeline.predict_proba
+    tau = best_power(model.oob_decision_function_, np.searchsorted(model.classes_, y), model.n_estimators)
+    return lambda new: raised(pipeline.predict_proba(new), tau, model.n_estimators)
+
+
+def raised(posteriors: Any, tau: float, trees: int) -> Any:
+    logs = tau * np.log(np.maximum(posteriors, 1 / (2 * trees)))
+    mass = np.exp(logs - logs.max(axis=1, keepdims=True))
+    return mass / mass.sum(axis=1, keepdims=True)
+
+
+def best_power(posteriors: Any, classes: Any, trees: int) -> float:
+    """Return the power of out-of-bag posteriors that makes the classes likeliest."""
+    known = np.isfinite(posteriors).all(axis=1)
+
+    def loss(tau: float) -> float:
+        p = raised(posteriors[known], tau, trees)
+        return -float(np.log(p[np.arange(len(p)), classes[known]]).mean())
+
+    return float(minimize_scalar(loss, bounds=(0.1, 10), method="bounded").x)
+
+
+def boosting(X: pd.DataFrame, y: pd.Series[Any], **arguments: Any) -> Fitted:
+    model = HistGradientBoostingClassifier(categorical_features="from_dtype", random_state=0, **arguments)
+    return model.fit(X, y).predict_proba
+
+
+RIVALS: dict[str, Callable[[pd.DataFrame, pd.Series[Any]], Fitted]] = {
+    "BNCClassifier()": ours,
+    "averaged5": partial(ours, discretize="averaged5"),
+    "one cutting": partial(ours, discretize="mdlp"),
+    "tan_cl, mdlp": partial(ours, learner="tan_cl", smooth=1, discretize="mdlp"),
+    "nb, mdlp": partial(ours, learner="nb", smooth=1, discretize="mdlp"),
+    "CategoricalNB": lambda X, y: on_cuts(X, y, CategoricalNB(), one_hot=False),
+    "logistic regression": lambda X, y: on_cuts(X, y, LogisticRegression(max_iter=1000), one_hot=True),
+    "forest": lambda X, y: raw(X, y, RandomForestClassifier(random_state=0)),
+    "forest, calibrated": lambda X, y: raw(
+        X, y, RandomForestClassifier(200, oob_score=True, random_state=0), power=True
+    ),
+    "boosting": boosting,
+    "boosting, stopped": partial(boosting, early_stopping=True, max_iter=500),
+}

@@ -1,0 +1,309 @@
+"""Models that average over several cuttings of numbers, and models that take raw data."""
+
+from __future__ import annotations
+
+import pickle
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.special import log_softmax
+
+import bnclassify as bn
+from bnclassify.frames.moved import CUTTINGS, moved_cuts
+
+from .conftest import REFERENCE, read_reference
+
+NAMES = ["pima_clean", "iris"]
+BEST: dict[str, Any] = {"backoff": True, "loo_weights": True, "loo_parents": True}
+
+
+@cache
+def numbers_frame(name: str) -> pd.DataFrame:
+    return pd.read_csv(REFERENCE / "data" / f"{name}.csv")
+
+
+@cache
+def rides() -> pd.DataFrame:
+    """Numbers, some missing, categories and a flag, of which the class depends."""
+    rng = np.random.default_rng(0)
+    n = 240
+    distance, age = rng.gamma(2, 3, n), rng.normal(40, 12, n).round(1)
+    weather = rng.choice(["rain", "sun", "wind"], n)
+    flag = rng.integers(0, 2, n)
+    late = distance + 3 * (weather == "rain") + 0.1 * (age - 40) * flag + rng.normal(0, 2, n) > 7
+    frame = pd.DataFrame({"distance": distance, "weather": weather, "age": age, "flag": flag})
+    frame.loc[rng.random(n) < 0.1, "age"] = np.nan
+    frame.loc[rng.random(n) < 0.1, "weather"] = None
+    frame["late"] = np.where(late, "yes", "no")
+    return frame.astype({"weather": "category", "late": "category"})
+
+
+def learn(frame: pd.DataFrame, class_var: str = "late", **arguments: Any) -> Any:
+    parents = {"age": ["distance", "flag"], "weather": ["distance"], "flag": ["weather"]}
+    return bn.bnc(
+        "anb", class_var, frame, dag_args={"parents": parents}, **{"discretize": "averaged", **arguments}
+    )
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_cuts_are_those_of_the_reference(name: str) -> None:
+    reference, frame = read_reference("moved_cuts")[name], numbers_frame(name)
+    model = bn.bnc("nb", frame.columns[-1], frame, discretize="averaged", smooth=1)
+    assert len(bn.members(model)) == len(reference["cuts"]) == 9
+    for member, cuts in zip(bn.members(model), reference["cuts"], strict=True):
+        found = member.preparation.discretizer.cuts
+        assert [list(found[column]) for column in reference["columns"]] == cuts
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_structure_from_information_over_all_cuttings(name: str) -> None:
+    reference, frame = read_reference("moved_cuts")[name], numbers_frame(name)
+    class_var = frame.columns[-1]
+    model = bn.bnc("kdb_mi", class_var, frame, discretize="averaged", dag_args={"kdbk": 4}, **BEST)
+    best = reference["best_depth"]
+    assert bn.loo_summary(model)["parents"] == best
+    parents = {v: list(family[1:-1]) for v, family in bn.feature_families(model).items()}
+    assert parents == {v: above[:best] for v, above in reference["parents"].items()}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_weights_and_posteriors_of_the_reference(name: str) -> None:
+    reference, frame = read_reference("moved_cuts")[name], numbers_frame(name)
+    class_var = frame.columns[-1]
+    for depth, figures in reference["by_depth"].items():
+        parents = {v: above[: int(depth)] for v, above in reference["parents"].items()}
+        model = bn.bnc(
+            "anb",
+            class_var,
+            frame,
+            dag_args={"parents": parents},
+            discretize="averaged",
+            backoff=True,
+            loo_weights=True,
+        )
+        summary, weights = bn.loo_summary(model), bn.feature_weights(model)
+        assert summary["power"] == pytest.approx(figures["tau"], abs=1e-5)
+        assert summary["objective"] == pytest.approx(figures["objective"], rel=1e-6)
+        expected = [figures["weights"][v] for v in weights.index]
+        np.testing.assert_allclose(weights, expected, atol=1e-3)
+        posterior = bn.predict(model, frame.head(12), prob=True)
+        np.testing.assert_allclose(posterior, figures["posterior_head"], atol=1e-3)
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(1, 60), st.sampled_from(list(CUTTINGS)))
+def test_moved_cuts(seed: int, rows: int, method: str) -> None:
+    rng = np.random.default_rng(seed)
+    values = rng.integers(0, rng.integers(1, 40), rows).astype(float)
+    intervals = CUTTINGS[method]
+    cuts = moved_cuts(np.append(values, np.nan), intervals)
+    assert len(cuts) == len(intervals)
+    for q, (own, b) in enumerate(zip(cuts, intervals, strict=True)):
+        move = (q + 0.5) / len(intervals) - 0.5
+        shares = [(i + move) / b for i in range(b + 1)]
+        inside = [s for s in shares if 0 < s < 1]
+        points = {float(np.quantile(values, s, method="inverted_cdf")) for s in inside}
+        below = values[values < values.max()]
+        expected = sorted(points - {values.max()}) or ([below.max()] if len(below) else [])
+        assert list(own) == expected
+
+
+@pytest.mark.parametrize("prior", [{"backoff": True}, {"smooth": 1}, {"ess": 1}, {"m": 2}], ids=str)
+@pytest.mark.parametrize("method", ["averaged", "averaged5"])
+def test_terms_are_means_over_the_members(prior: dict[str, Any], method: str) -> None:
+    frame = rides()
+    model = learn(frame, discretize=method, **prior)
+    assert len(bn.members(model)) == len(CUTTINGS[method])
+    assert (bn.feature_weights(model) == 1).all()
+    logs = [np.log(bn.predict(member, frame, prob=True).to_numpy()) for member in bn.members(model)]
+    expected = np.exp(log_softmax(np.mean(logs, axis=0), axis=1))
+    np.testing.assert_allclose(bn.predict(model, frame, prob=True), expected, atol=1e-12)
+    assert bn.families(model) == bn.families(bn.members(model)[0])
+
+
+def test_leave_one_out_over_cuttings_is_that_of_refits() -> None:
+    """With cuts kept, and a prior that learns nothing from the data."""
+    frame = rides().head(40)
+    model = learn(frame, smooth=1, loo_parents=True)
+    own = frame["late"].cat.codes.to_numpy()
+    by_depth = []
+    for depth in range(3):
+        parents = {"age": ["distance", "flag"], "weather": ["distance"], "flag": ["weather"]}
+        shorter = {v: above[:depth] for v, above in parents.items()}
+        whole = bn.bnc("anb", "late", frame, dag_args={"parents": shorter}, discretize="averaged", smooth=1)
+        total = 0.0
+        for i in range(len(frame)):
+            again = bn.lp(whole, frame.drop(frame.index[i]), smooth=1)
+            posterior = bn.predict(again, frame.iloc[[i]], prob=True).to_numpy()[0]
+            total += np.log(posterior[own[i]])
+        by_depth.append(total)
+    summary = bn.loo_summary(model)
+    assert summary["log_likelihood"] == pytest.approx(max(by_depth), rel=1e-9)
+    assert summary["parents"] == int(np.argmax(by_depth))
+
+
+def test_raw_rows_in_every_form() -> None:
+    frame = rides()
+    model = learn(frame, **BEST)
+    labels = bn.predict(model, frame)
+    assert bn.accuracy(labels, frame["late"]) > 0.8
+    row = frame.iloc[7]
+    for one in (frame.iloc[[7]], row, row.drop("late").to_dict()):
+        assert bn.predict(model, one).tolist() == [labels[7]]
+        told = bn.explain(model, one)
+        p = bn.predict(model, one, prob=True).iloc[0]
+        odds = p[labels[7]] / p.drop(labels[7]).item()
+        assert told["log_odds"].sum() == pytest.approx(np.log(odds))
+    assert bn.cloglik(model, frame) < 0
+    beyond = row.drop("late").to_dict() | {"distance": 1e9, "weather": "snow"}
+    with pytest.raises(ValueError, match="snow"):
+        bn.predict(model, beyond)
+    known = bn.predict(model, beyond | {"weather": None}, prob=True)
+    pd.testing.assert_frame_equal(bn.predict(model, beyond, prob=True, unseen="missing"), known)
+
+
+def test_missing_values_drop_out() -> None:
+    model = learn(rides(), **BEST)
+    nothing = bn.predict(model, {"distance": None, "weather": None, "age": None, "flag": None}, prob=True)
+    counts = rides()["late"].value_counts(sort=False).to_numpy()
+    prior = (counts + 0.5) / (counts.sum() + 1)
+    power = bn.feature_weights(model)["late"]
+    np.testing.assert_allclose(nothing.to_numpy()[0], np.exp(log_softmax(power * np.log(prior))))
+
+
+@pytest.mark.parametrize("discretize", ["averaged", "mdlp"])
+def test_cross_validation_cuts_anew(discretize: str) -> None:
+    frame = rides()
+    model = learn(frame, discretize=discretize, **BEST)
+    folds = bn.stratified_folds(frame["late"], 3, rng=0)
+    expected = []
+    for fold in range(3):
+        again = learn(frame[folds != fold], discretize=discretize, **BEST)
+        expected.append(bn.accuracy(bn.predict(again, frame[folds == fold]), frame["late"][folds == fold]))
+    assert bn.cv(model, frame, folds=folds) == pytest.approx(np.mean(expected))
+    assert 0.5 < bn.cv(model, frame, folds=folds, dag=False) <= 1
+    with pytest.raises(TypeError, match="fractions"):
+        bn.cv([model, bn.bnc("nb", "late", frame[["flag", "late"]].astype("category"), smooth=1)], frame, k=2)
+
+
+def test_several_models_on_raw_data() -> None:
+    """Those that take categories alone are judged on them beside those that take raw data."""
+    frame = rides()
+    categories = frame[["weather", "late"]]
+    plain = bn.bnc("nb", "late", categories, smooth=1, dag_args={"features": ["weather"]})
+    folds = bn.stratified_folds(frame["late"], 3, rng=0)
+    both = bn.cv({"raw": learn(frame, **BEST), "plain": plain}, frame, folds=folds)
+    assert both["raw"] == bn.cv(learn(frame, **BEST), frame, folds=folds)
+    assert both["plain"] == bn.cv(plain, categories, folds=folds)
+
+
+def test_any_structure_over_intervals_takes_raw_data() -> None:
+    frame = rides()
+    model = bn.bnc("tan_cl", "late", frame, discretize="mdlp", smooth=1, dag_args={"score": "aic"})
+    cut, discretizer = bn.discretize(frame, class_var="late", method="mdlp")
+    plain = bn.bnc("tan_cl", "late", cut, smooth=1, dag_args={"score": "aic"})
+    assert bn.families(model) == bn.families(plain)
+    pd.testing.assert_frame_equal(bn.predict(model, frame, prob=True), bn.predict(plain, cut, prob=True))
+    assert bn.loglik(model, frame) == bn.loglik(plain, discretizer(frame))
+    again = bn.lp(model, frame, smooth=2)
+    pd.testing.assert_frame_equal(
+        bn.predict(again, frame, prob=True), bn.predict(bn.lp(plain, cut, smooth=2), cut, prob=True)
+    )
+
+
+def test_without_numbers_there_is_nothing_to_average(car: pd.DataFrame) -> None:
+    model = bn.bnc("nb", "class", car, discretize="averaged", backoff=True)
+    assert isinstance(model, bn.BNC)
+    plain = bn.bnc("nb", "class", car, backoff=True)
+    pd.testing.assert_frame_equal(bn.predict(model, car, prob=True), bn.predict(plain, car, prob=True))
+    assert bn.loglik(model, car) == bn.loglik(plain, car)
+
+
+def test_trees_from_several_cuttings() -> None:
+    frame = numbers_frame("pima_clean")
+    model = bn.bnc("tan_cl", "class", frame, discretize="averaged", smooth=1)
+    assert bn.is_ode(model)
+    assert not bn.is_nb(model)
+    assert len(bn.families(model)) == 9
+
+
+def test_values_that_last(tmp_path: Path) -> None:
+    frame = rides()
+    for arguments in (
+        BEST,
+        {"smooth": 1},
+        {"m": 1, "loo_weights": True},
+        {"discretize": "mdlp", "smooth": 1},
+    ):
+        model = learn(frame, **arguments)
+        bn.save(model, tmp_path / "model.json")
+        for copy in (pickle.loads(pickle.dumps(model)), bn.load(tmp_path / "model.json")):
+            pd.testing.assert_frame_equal(
+                bn.predict(copy, frame, prob=True), bn.predict(model, frame, prob=True)
+            )
+            assert bn.cv(copy, frame, k=3, rng=0) == bn.cv(model, frame, k=3, rng=0)
+
+
+def test_order_of_rows_does_not_matter() -> None:
+    frame = rides()
+    shuffled = frame.sample(frac=1, random_state=0)
+    posterior = bn.predict(learn(frame, **BEST), frame, prob=True)
+    pd.testing.assert_frame_equal(bn.predict(learn(shuffled, **BEST), frame, prob=True), posterior, atol=1e-9)
+
+
+def test_questions_about_sizes_go_to_the_members() -> None:
+    model = learn(rides(), **BEST)
+    member = bn.members(model)[0]
+    assert bn.nparams(member) > 0
+    assert bn.cpt(member, "weather").shape[0] == 3
+    assert len(bn.concentrations(member)) > 0
+    for question in (bn.params, bn.nparams, bn.concentrations):
+        with pytest.raises(TypeError, match="ask each of members"):
+            question(model)
+    with pytest.raises(TypeError, match="knows P\\(class \\| features\\) alone"):
+        bn.loglik(model, rides())
+
+
+def test_what_goes_with_averaging() -> None:
+    frame = rides()
+    with pytest.raises(ValueError, match="'averaged' goes with 'nb', 'tan_cl', 'kdb_mi', 'anb'"):
+        bn.bnc("aode", "late", frame, discretize="averaged", smooth=1)
+    with pytest.raises(ValueError, match="discretize: expected one of"):
+        bn.bnc("nb", "late", frame, discretize="fine", smooth=1)
+    with pytest.raises(ValueError, match="smooth above 0"):
+        bn.bnc("nb", "late", frame, discretize="averaged", smooth=0, loo_weights=True)
+    with pytest.raises(TypeError, match="needs a joint distribution"):
+        bn.bnc("nb", "late", frame, discretize="averaged", smooth=1, missing="em")
+    with pytest.raises(KeyError, match="no column 'class'"):
+        bn.bnc("nb", "class", frame, discretize="averaged", smooth=1)
+    assert 0.5 < bn.accuracy(bn.predict(learn(frame, smooth=0), frame), frame["late"]) <= 1
+
+
+def test_effects_are_what_is_added() -> None:
+    pytest.importorskip("matplotlib")
+    frame = rides()
+    model = learn(frame, **BEST)
+    from bnclassify.evaluation.effects import measure_effect
+
+    effect = measure_effect(model, "distance", "yes")
+    assert effect.parent is None
+    cuts = model.preparation.discretizer.cuts["distance"]
+    assert len(effect.log_odds[0]) == len(cuts) + 1
+    for distance in (0.0, 5.0, 50.0):
+        row = {"distance": distance, "weather": None, "age": None, "flag": None}
+        added = bn.explain(model, row, target="yes", against="no").loc["distance", "log_odds"]
+        assert effect.log_odds[0][np.searchsorted(cuts, distance)] == pytest.approx(added)
+    axes = bn.plot_effect(model, "distance", target="yes")
+    assert axes.get_xlabel() == "distance"
+    given = bn.plot_effect(model, "weather").get_legend()
+    assert given is not None
+    assert given.get_title().get_text() == "distance"
+    with pytest.raises(KeyError, match="did you mean 'weather'"):
+        bn.plot_effect(model, "wether")
+    with pytest.raises(ValueError, match="target"):
+        bn.plot_effect(model, "weather", target="maybe")

@@ -1,0 +1,349 @@
+"""Tables that back off, and powers, parents and a common power by leave-one-out."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.special import gammaln, log_softmax
+
+import bnclassify as bn
+from bnclassify.base.arrays import Array
+from bnclassify.frames.prefixes import count_prefixes
+from bnclassify.parameters.evidence import LEAST, MOST, best_concentration
+from bnclassify.parameters.powers import best_powers, common_power
+
+from .conftest import REFERENCE, read_reference
+from .strategies import frames, networks
+
+NAMES = ["car", "voting", "breast", "tic-tac-toe"]
+CASES = [(name, k) for name in NAMES for k in ("1", "3")]
+PRIORS: list[dict[str, Any]] = [{"backoff": True}, {"smooth": 0.5}, {"ess": 2}, {"m": 1}]
+
+
+@cache
+def text_frame(name: str) -> pd.DataFrame:
+    """The data of the reference figures: all columns text, labels sorted."""
+    if name in ("car", "voting"):
+        frame = bn.load_car() if name == "car" else bn.load_voting().dropna().reset_index(drop=True)
+    else:
+        frame = pd.read_csv(REFERENCE / "data" / f"{name}.csv", dtype=str, keep_default_na=False)
+    return pd.DataFrame({c: pd.Categorical(frame[c], sorted(frame[c].unique())) for c in frame})
+
+
+def structure(name: str, k: str, parents: int | None = None) -> tuple[bn.BNC, pd.DataFrame, dict[str, Any]]:
+    frame = text_frame(name)
+    reference = read_reference("leave_one_out")[name]["kdb_backoff"][k]
+    above = {v: reference["parents"][v][:parents] for v in frame.columns[:-1]}
+    return bn.anb(frame.columns[-1], above, frame), frame, reference
+
+
+@pytest.mark.parametrize(("name", "k"), CASES)
+def test_tables_that_back_off(name: str, k: str) -> None:
+    x, frame, reference = structure(name, k)
+    model = bn.lp(x, frame, backoff=True)
+    for variable, m in reference["m"].items():
+        np.testing.assert_allclose(bn.concentrations(model)[variable], m, rtol=1e-4)
+    posterior = bn.predict(model, frame.head(12), prob=True)
+    np.testing.assert_allclose(posterior, reference["posterior_head"], atol=1e-6)
+    counts = frame[x.class_var].value_counts(sort=False).to_numpy()
+    n_classes = len(counts)
+    np.testing.assert_allclose(bn.params(model)[x.class_var], (counts + 1 / n_classes) / (len(frame) + 1))
+
+
+@pytest.mark.parametrize(("name", "k"), CASES)
+def test_weights_by_leave_one_out(name: str, k: str) -> None:
+    for depth, reference in structure(name, k)[2]["weighted_by_depth"].items():
+        x, frame, _ = structure(name, k, int(depth))
+        model = bn.lp(x, frame, backoff=True, loo_weights=True)
+        summary = bn.loo_summary(model)
+        assert summary["power"] == pytest.approx(reference["tau"], abs=1e-5)
+        assert summary["objective"] == pytest.approx(reference["objective"], rel=1e-6)
+        assert summary["log_likelihood"] == pytest.approx(reference["loo_cloglik"], rel=1e-5)
+        assert summary["rows"] == len(frame)
+        weights = bn.feature_weights(model)
+        assert weights.index.tolist() == [x.class_var, *x.features]
+        expected = [reference["weights"][v] for v in weights.index]
+        np.testing.assert_allclose(weights, expected, atol=1e-3)
+        posterior = bn.predict(model, frame.head(12), prob=True)
+        np.testing.assert_allclose(posterior, reference["posterior_head"], atol=1e-4)
+
+
+@pytest.mark.parametrize(("name", "k"), CASES)
+def test_parents_by_leave_one_out(name: str, k: str) -> None:
+    x, frame, reference = structure(name, k)
+    model = bn.lp(x, frame, backoff=True, loo_weights=True, loo_parents=True)
+    best = reference["best_depth"]
+    assert bn.loo_summary(model)["parents"] == best
+    shorter = structure(name, k, best)[0]
+    assert bn.families(model) == bn.families(shorter)
+    same = bn.lp(shorter, frame, backoff=True, loo_weights=True)
+    pd.testing.assert_series_equal(bn.feature_weights(model), bn.feature_weights(same))
+    pd.testing.assert_series_equal(bn.concentrations(model), bn.concentrations(same))
+
+
+def test_parents_alone(car: pd.DataFrame) -> None:
+    x = bn.anb("class", {"maint": ["buying", "safety"], "doors": ["lug_boot", "persons"]}, car)
+    model = bn.lp(x, car, backoff=True, loo_parents=True)
+    kept = bn.loo_summary(model)["parents"]
+    parents = {v: family[1:-1][:kept] for v, family in bn.feature_families(x).items()}
+    same = bn.lp(bn.anb("class", parents, car), car, backoff=True)
+    assert bn.families(model) == bn.families(same)
+    assert bn.loglik(model, car) == bn.loglik(same, car)
+    assert "lp(backoff=True, loo_parents=True)" in repr(model)
+
+
+def log_posteriors(structure: bn.BNC, frame: pd.DataFrame, **prior: Any) -> Array:
+    """The log posteriors of rows, each by a model learned from all the others."""
+    rows = []
+    for i in frame.index:
+        model = bn.lp(structure, frame.drop(i), **prior)
+        rows.append(np.log(bn.predict(model, frame.loc[[i]], prob=True).to_numpy()[0]))
+    return np.array(rows)
+
+
+@pytest.mark.parametrize("prior", [{"smooth": 1}, {"ess": 2}, {"m": 0.5}])
+def test_left_out_rows_are_those_of_refits(car: pd.DataFrame, prior: dict[str, Any]) -> None:
+    sample = car.sample(60, random_state=0).reset_index(drop=True)
+    x = bn.anb("class", {"maint": ["buying", "safety"], "doors": ["lug_boot"]}, sample)
+    summary = bn.loo_summary(bn.lp(x, sample, **prior, loo_parents=True))
+    own = sample["class"].cat.codes.to_numpy()
+    by_depth = []
+    for depth in range(3):
+        parents = {v: family[1:-1][:depth] for v, family in bn.feature_families(x).items()}
+        posteriors = log_posteriors(bn.anb("class", parents, sample), sample, **prior)
+        by_depth.append(posteriors[np.arange(len(sample)), own].sum())
+    assert summary["log_likelihood"] == pytest.approx(max(by_depth), rel=1e-9)
+    assert summary["parents"] == int(np.argmax(by_depth))
+
+
+@pytest.mark.parametrize("learner", ["aode", "tan_cl"])
+@pytest.mark.parametrize("name", ["car", "voting"])
+def test_power_by_leave_one_out(learner: str, name: str) -> None:
+    frame = (bn.load_car() if name == "car" else bn.load_voting()).sample(50, random_state=0)
+    frame = pd.DataFrame({c: pd.Categorical(frame[c]) for c in frame}).reset_index(drop=True)
+    class_var = frame.columns[-1]
+    x = getattr(bn, learner)(class_var, frame)
+    model = bn.lp(x, frame, smooth=0.5, loo_power=True)
+    power, objective = bn.loo_summary(model)[["power", "objective"]]
+    logs = log_posteriors(x, frame, smooth=0.5)
+    own = frame[class_var].cat.codes.to_numpy()
+
+    def value(tau: float) -> float:
+        return log_softmax(tau * logs, axis=1)[np.arange(len(logs)), own].sum() - (tau - 1) ** 2 / 2
+
+    assert objective == pytest.approx(value(power), rel=1e-9)
+    step = 1e-4
+    assert (value(power + step) - value(power - step)) / (2 * step) == pytest.approx(0, abs=1e-5)
+    plain = np.log(bn.predict(bn.lp(x, frame, smooth=0.5), frame, prob=True))
+    expected = np.exp(log_softmax(power * plain.to_numpy(), axis=1))
+    np.testing.assert_allclose(bn.predict(model, frame, prob=True), expected, atol=1e-12)
+
+
+def test_power_of_an_ensemble(car: pd.DataFrame) -> None:
+    sample = pd.DataFrame({c: pd.Categorical(car[c]) for c in car}).sample(50, random_state=1)
+    sample = sample.reset_index(drop=True)
+    x = bn.Ensemble([bn.nb("class", sample), bn.tan_cl("class", sample)], weights=[1, 3])
+    model = bn.lp(x, sample, m=1, loo_power=True)
+    logs = log_posteriors(x, sample, m=1)
+    own = sample["class"].cat.codes.to_numpy()
+    power, likelihood = bn.loo_summary(model)[["power", "log_likelihood"]]
+    expected = log_softmax(power * logs, axis=1)[np.arange(len(logs)), own].sum()
+    assert likelihood == pytest.approx(expected, rel=1e-9)
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(2, 4), st.integers(1, 4))
+def test_powers_are_at_their_optimum(seed: int, classes: int, terms: int) -> None:
+    rng = np.random.default_rng(seed)
+    contrasts = rng.normal(size=(terms, 30, classes - 1)) * rng.choice([0.1, 1, 20])
+    weights = rng.integers(0, 3, 30).astype(float)
+    found = best_powers(contrasts, weights)
+
+    def objective(powers: Array, mean: float, precision: float) -> float:
+        total = np.concatenate([np.zeros((30, 1)), np.tensordot(powers, contrasts, 1)], axis=1)
+        return weights @ log_softmax(total, axis=1)[:, 0] - precision / 2 * ((powers - mean) ** 2).sum()
+
+    assert found.objective == pytest.approx(objective(found.single, found.common, 3.0), rel=1e-9, abs=1e-9)
+    best = objective(np.full(terms, found.common), 1.0, 1 / terms)
+    for step in (1e-3, -1e-3):
+        assert objective(np.full(terms, found.common + step), 1.0, 1 / terms) <= best
+        for i in range(terms):
+            moved = found.single + step * np.eye(terms)[i]
+            assert objective(moved, found.common, 3.0) <= found.objective
+    assert common_power(contrasts.sum(axis=0), weights) == found.common
+
+
+@given(st.data())
+def test_concentrations_are_the_likeliest(data: st.DataObject) -> None:
+    rng = np.random.default_rng(data.draw(st.integers(0, 2**32 - 1)))
+    scale = data.draw(st.sampled_from([1, 5, 200]))
+    counts = rng.poisson(rng.gamma(0.5, scale, size=(data.draw(st.integers(1, 20)), 3))).astype(float)
+    if data.draw(st.booleans()):
+        counts = counts * 0.7
+    base = np.broadcast_to(rng.dirichlet([2, 2, 2]), counts.shape)
+    totals = counts.sum(axis=1)
+
+    def evidence(m: float) -> float:
+        cells = gammaln(m * base + counts) - gammaln(m * base)
+        return float(cells.sum() + (gammaln(m) - gammaln(m + totals)).sum())
+
+    found = best_concentration(counts, base, totals)
+    assert LEAST <= found <= MOST
+    others = np.geomspace(LEAST, MOST, 200)
+    assert evidence(found) >= max(evidence(m) for m in others) - 1e-6
+
+
+def test_without_evidence_tables_stay_as_they_are() -> None:
+    ones = np.ones(5)
+    assert best_concentration(ones, ones / 2, ones) == MOST  # a row in each configuration
+    assert best_concentration(ones * 9, ones, ones * 9) == MOST  # a single level
+    assert best_concentration(np.zeros(3), ones[:3], np.zeros(1)) == MOST  # no rows
+
+
+@given(st.data())
+def test_prefixes_are_counted_in_the_rows_that_know_them(data: st.DataObject) -> None:
+    frame = data.draw(frames(min_rows=1, max_features=4, missing=0.3))
+    names = list(frame.columns[:-1])
+    codes = [frame[v].cat.codes.to_numpy() for v in names]
+    cards = [len(frame[v].cat.categories) for v in names]
+    classes, n_classes = frame["class"].cat.codes.to_numpy(), len(frame["class"].cat.categories)
+    weights = data.draw(st.none() | st.just(np.arange(len(frame)) % 3.0))
+    prefixes = count_prefixes(codes, cards, classes, n_classes, weights)
+    assert len(prefixes) == len(names) + 1
+    for depth, prefix in enumerate(prefixes[1:]):
+        known = np.all([code >= 0 for code in codes[: depth + 1]], axis=0)
+        expected = np.ones(len(frame))[known] if weights is None else weights[known]
+        assert prefix.counts.sum() == pytest.approx(expected.sum())
+        assert prefix.totals.sum() == pytest.approx(expected.sum())
+        distinct = {tuple(code[i] for code in codes[1 : depth + 1]) for i in np.nonzero(known)[0]}
+        assert len(prefix.parents) == len(distinct) if depth else 1
+
+
+@given(st.data())
+def test_every_table_is_a_distribution(data: st.DataObject) -> None:
+    frame = data.draw(frames(min_rows=2, missing=0.2).filter(lambda f: f.notna().any().all()))
+    x = data.draw(networks(frame))
+    for table in bn.params(bn.lp(x, frame, backoff=True)).values():
+        np.testing.assert_allclose(table.sum(axis=0), 1)
+        assert table.min() > 0
+    weighted = bn.lp(x, frame, backoff=True, loo_weights=True)
+    for name, table in bn.params(bn.lp(x, frame, backoff=True)).items():
+        np.testing.assert_allclose(bn.params(weighted)[name], table)
+
+
+@given(st.data())
+def test_what_is_missing_drops_out(data: st.DataObject) -> None:
+    """A missing feature says nothing, and a child of a missing parent what it says without it."""
+    frame = data.draw(frames(min_rows=4, missing=0.1).filter(lambda f: f.notna().any().all()))
+    prior = data.draw(st.sampled_from(PRIORS))
+    x = data.draw(networks(frame))
+    model = bn.lp(x, frame, **prior, loo_weights=True)
+    *powers, of_class = model.powers
+    shorter = {
+        depth: bn.lp(
+            bn.anb("class", {v: f[1:-1][:depth] for v, f in bn.feature_families(x).items()}, frame),
+            frame,
+            **prior,
+        )
+        for depth in range(4)
+    }
+    row = frame.iloc[:1].copy()
+    codes = {v: row[v].cat.codes.item() for v in x.features}
+    logs = of_class * np.log(bn.params(shorter[0])["class"])
+    for v, power in zip(x.features, powers, strict=True):
+        if codes[v] >= 0:
+            above = bn.families(x)[v][1:-1]
+            known = next((i for i, p in enumerate(above) if codes[p] < 0), len(above))
+            table = bn.params(shorter[known])[v]
+            logs = logs + power * np.log(table[tuple(codes[p] for p in (v, *above[:known]))])
+    np.testing.assert_allclose(
+        bn.predict(model, row, prob=True).to_numpy()[0], np.exp(log_softmax(logs)), atol=1e-9
+    )
+
+
+@pytest.mark.parametrize("prior", PRIORS, ids=lambda prior: next(iter(prior)))
+def test_weighted_rows_count_as_if_repeated(car: pd.DataFrame, prior: dict[str, Any]) -> None:
+    sample = car.sample(80, random_state=0).reset_index(drop=True)
+    weights = np.arange(80) % 3 + 1.0
+    data = bn.encode(sample)
+    weighted = type(data)(data.schema, data.codes, data.index, weights)
+    repeated = sample.loc[np.repeat(sample.index, weights.astype(int))]
+    x = bn.anb("class", {"doors": ["lug_boot"]}, sample)
+    for method in ({"loo_weights": True, "loo_parents": True}, {"loo_power": True}, {}):
+        models = [bn.lp(x, rows, **prior, **method) for rows in (weighted, repeated)]
+        posteriors = [bn.predict(model, sample, prob=True) for model in models]
+        pd.testing.assert_frame_equal(*posteriors, rtol=1e-6)
+
+
+def test_explanations_of_weighted_models_add_up(car: pd.DataFrame, votes: pd.DataFrame) -> None:
+    model = bn.lp(bn.tan_cl("class", car), car, backoff=True, loo_weights=True)
+    row = car.iloc[1727]
+    told = bn.explain(model, row, target="vgood", against="acc")
+    p = bn.predict(model, car.iloc[[1727]], prob=True).iloc[0]
+    assert told["log_odds"].sum() == pytest.approx(np.log(p["vgood"] / p["acc"]))
+    v = bn.families(model)["maint"]
+    table = bn.cpt(model, "maint")
+    given_classes = table.loc[row["maint"], row[v[1]]]
+    difference = np.log(given_classes["vgood"] / given_classes["acc"])
+    assert told.loc["maint", "log_odds"] == pytest.approx(bn.feature_weights(model)["maint"] * difference)
+    powered = bn.lp(bn.aode("Class", votes), votes, smooth=1, loo_power=True)
+    p = bn.predict(powered, votes.head(1), prob=True).iloc[0]
+    odds = bn.explain(powered, votes.head(1), target="democrat", against="republican")["log_odds"].sum()
+    assert odds == pytest.approx(np.log(p["democrat"] / p["republican"]))
+
+
+def test_models_without_a_joint_distribution_say_so(car: pd.DataFrame) -> None:
+    x = bn.tan_cl("class", car)
+    for model in (
+        bn.lp(x, car, backoff=True, loo_weights=True),
+        bn.lp(bn.aode("class", car), car, smooth=1, loo_power=True),
+    ):
+        for question in (bn.loglik, bn.AIC, bn.BIC):
+            with pytest.raises(TypeError, match="knows P\\(class \\| features\\) alone"):
+                question(model, car)
+        assert bn.cloglik(model, car) < 0
+        assert 0.8 < bn.cv(model, car, k=3, rng=0) <= 1
+        with pytest.raises(TypeError, match="write_bif"):
+            bn.write_bif(model, "never.bif")
+        with pytest.raises(TypeError, match="missing"):
+            bn.lp(model, car, smooth=1, missing="em")
+
+
+def test_learning_again_starts_from_the_structure(car: pd.DataFrame) -> None:
+    x = bn.tan_cl("class", car)
+    plain = bn.lp(x, car, smooth=1)
+    for method in ({"loo_weights": True}, {"loo_power": True}):
+        again = bn.lp(bn.lp(x, car, smooth=2, **method), car, smooth=1)
+        assert isinstance(again, bn.BNC)
+        pd.testing.assert_frame_equal(bn.predict(again, car, prob=True), bn.predict(plain, car, prob=True))
+
+
+def test_what_leave_one_out_does_not_take(car: pd.DataFrame) -> None:
+    x = bn.nb("class", car)
+    with pytest.raises(ValueError, match="smooth above 0"):
+        bn.lp(x, car, smooth=0, loo_weights=True)
+    with pytest.raises(ValueError, match="smooth above 0"):
+        bn.lp(x, car, smooth=0, loo_power=True)
+    with pytest.raises(TypeError, match="loo_power=True learns one"):
+        bn.lp(bn.aode("class", car), car, smooth=1, loo_weights=True)
+    with pytest.raises(ValueError, match="only one of them"):
+        bn.lp(x, car, smooth=1, loo_weights=True, wanbia=True)
+    with pytest.raises(ValueError, match="only one of them"):
+        bn.lp(x, car, smooth=1, backoff=True)
+    with pytest.raises(TypeError, match="backoff: expected True or False"):
+        bn.lp(x, car, backoff="yes")
+    with pytest.raises(TypeError, match="one of them must be given"):
+        bn.lp(x, car, backoff=False)
+    with pytest.raises(TypeError, match="loo_weights: expected True or False"):
+        bn.lp(x, car, smooth=1, loo_weights=1)
+    with pytest.raises(ValueError, match="back off"):
+        bn.concentrations(bn.lp(x, car, smooth=1))
+    with pytest.raises(ValueError, match="no rows left out"):
+        bn.loo_summary(bn.lp(x, car, smooth=1))
+    with pytest.raises(ValueError, match="smooth, ess or m"):
+        bn.lp(x, car, backoff=True, missing="em")
