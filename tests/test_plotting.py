@@ -338,13 +338,13 @@ def test_averages_show_what_most_of_their_members_have(car: pd.DataFrame) -> Non
     assert "dir=both" in found["buying", "maint"]
     assert "penwidth=1.20" in found["buying", "maint"]  # three in four
     told = caption(bn.plot(x))
-    assert "average of 4 networks; 1 arcs that only half of them have, or fewer, are left out" in told
+    assert "average of 4 networks left out are arcs that half of them or fewer have: 1" in told
     assert "the wider an arc, the more of them have it" in told
     heavy = bn.Ensemble(members, weights=[1, 1, 1, 9])
     assert {arc for arc in arcs_drawn(bn.plot(heavy), heavy) if "class" not in arc} == set()
     aode = bn.aode("class", car)
     assert set(arcs_drawn(bn.plot(aode), aode)) == {("class", f) for f in bn.features(aode)}
-    assert "average of 6 networks; 15 arcs" in caption(bn.plot(aode))
+    assert "left out are arcs that half of them or fewer have: 15" in caption(bn.plot(aode))
     both = bn.Ensemble([aode, bn.nb("class", car)])
     assert sketches.arc_shares(both)["buying", "doors"] == pytest.approx(1 / 12)
 

@@ -132,7 +132,7 @@ def _attributes(
     x: Model, drawn: Sketch, told: list[str], fontsize: float | None
 ) -> dict[str, dict[str, str]]:
     """Return the attributes of a picture and of its nodes, the caption among them."""
-    caption = "\n".join(fill(line, _CAPTION_LINE) for line in (*told, *drawn.notes))
+    caption = "\n".join(fill(line, _CAPTION_LINE, break_long_words=False) for line in (*told, *drawn.notes))
     return {
         "graph_attr": {
             "rankdir": drawn.direction(x.class_var, x.features),

@@ -9,7 +9,6 @@ from functools import singledispatch
 import numpy as np
 
 from ..base.acyclicity import ChangingDag
-from ..base.arrays import TOLERANCE
 from ..base.graphs import layers
 from ..model.ensembles import Average, Ensemble
 from ..model.kinds import Model
@@ -37,12 +36,12 @@ def _(x: Ensemble) -> Arcs:
 
 
 def _mean(shares: list[Arcs], weights: list[float]) -> Arcs:
-    """Average the shares of arcs over members."""
+    """Average the shares of arcs over members, without the noise of rounding."""
     mean: Arcs = {}
     for own, weight in zip(shares, weights, strict=True):
         for arc, share in own.items():
             mean[arc] = mean.get(arc, 0.0) + weight * share
-    return mean
+    return {arc: round(share, 9) for arc, share in mean.items()}
 
 
 @dataclass(frozen=True)
@@ -90,13 +89,13 @@ def sketch(x: Model, *, class_arcs: bool = True) -> Sketch:
     for (tail, head), share in shares.items():
         back = shares.get((head, tail), 0.0)
         first = share > back or (share == back and position[tail] < position[head])
-        if first and share + back > 0.5 + TOLERANCE:
+        if first and share + back > 0.5:
             arcs[tail, head] = share + back
             if back:
                 mutual.add((tail, head))
     notes = []
-    if len(x.members) > 1:
-        notes = _tell_members(len(x.members), arcs, len({frozenset(arc) for arc in shares}) - len(arcs))
+    if isinstance(x, Average):
+        notes = _tell_members(x, arcs, len({frozenset(arc) for arc in shares}) - len(arcs))
     if not class_arcs:
         _check_children(x, arcs)
         arcs = {arc: share for arc, share in arcs.items() if arc[0] != x.class_var}
@@ -106,13 +105,14 @@ def sketch(x: Model, *, class_arcs: bool = True) -> Sketch:
     return Sketch(arcs, frozenset(mutual), tuple(notes))
 
 
-def _tell_members(n: int, arcs: Arcs, left_out: int) -> list[str]:
+def _tell_members(x: Average, arcs: Arcs, left_out: int) -> list[str]:
     """Say what an average is of, and which arcs its picture has."""
-    told = f"average of {n:,} networks"
+    told = [f"average of {x.facts()['num. members']:,} networks"]
     if left_out:
-        told += f"; {left_out:,} arcs that only half of them have, or fewer, are left out"
-    shares = set(arcs.values())
-    return [told, "the wider an arc, the more of them have it"] if len(shares) > 1 else [told]
+        told.append(f"left out are arcs that half of them or fewer have: {left_out:,}")
+    if len(set(arcs.values())) > 1:
+        told.append("the wider an arc, the more of them have it")
+    return told
 
 
 def _check_children(x: Model, arcs: Arcs) -> None:
