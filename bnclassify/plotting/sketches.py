@@ -13,6 +13,7 @@ from ..base.arrays import TOLERANCE
 from ..base.graphs import layers
 from ..model.ensembles import Average, Ensemble
 from ..model.kinds import Model
+from ..model.superparents import ANDE
 
 _MOST_ABREAST = 8
 
@@ -34,6 +35,11 @@ def _(x: Average) -> Arcs:
 @arc_shares.register
 def _(x: Ensemble) -> Arcs:
     return _mean([arc_shares(member) for member in x.members], np.exp(x.log_weights).tolist())
+
+
+@arc_shares.register
+def _(x: ANDE) -> Arcs:
+    return {(x.class_var, feature): 1.0 for feature in x.features}
 
 
 def _mean(shares: list[Arcs], weights: list[float]) -> Arcs:
@@ -94,9 +100,7 @@ def sketch(x: Model, *, class_arcs: bool = True) -> Sketch:
             arcs[tail, head] = share + back
             if back:
                 mutual.add((tail, head))
-    notes = []
-    if len(x.members) > 1:
-        notes = _tell_members(len(x.members), arcs, len({frozenset(arc) for arc in shares}) - len(arcs))
+    notes = tell_members(x, arcs, len({frozenset(arc) for arc in shares}) - len(arcs))
     if not class_arcs:
         _check_children(x, arcs)
         arcs = {arc: share for arc, share in arcs.items() if arc[0] != x.class_var}
@@ -106,13 +110,26 @@ def sketch(x: Model, *, class_arcs: bool = True) -> Sketch:
     return Sketch(arcs, frozenset(mutual), tuple(notes))
 
 
-def _tell_members(n: int, arcs: Arcs, left_out: int) -> list[str]:
-    """Say what an average is of, and which arcs its picture has."""
-    told = f"average of {n:,} networks"
+@singledispatch
+def tell_members(x: Model, arcs: Arcs, left_out: int) -> list[str]:
+    """Say what an average is of, and which arcs its picture has, and how many it has not."""
+    if len(x.members) < 2:
+        return []
+    told = f"average of {len(x.members):,} networks"
     if left_out:
         told += f"; {left_out:,} arcs that only half of them have, or fewer, are left out"
     shares = set(arcs.values())
     return [told, "the wider an arc, the more of them have it"] if len(shares) > 1 else [told]
+
+
+@tell_members.register
+def _(x: ANDE, arcs: Arcs, left_out: int) -> list[str]:
+    if not x.n:
+        return []
+    above = "a feature is the parent" if x.n == 1 else "two features are the parents"
+    told = [f"average of {len(x.superparents):,} networks, in each of which {above} of all others"]
+    unknown = x.weighting is not None and not x.fitted
+    return [*told, "lp will weigh them" if unknown else "below its name, a feature's share in their weights"]
 
 
 def _check_children(x: Model, arcs: Arcs) -> None:
