@@ -64,6 +64,7 @@ from .model.questions import (
     values,
     vars,
 )
+from .model.superparents import ANDE
 from .model.tables import cpt, params
 from .model.traces import (
     concentrations,
@@ -88,10 +89,12 @@ from .structure.fixed import anb, aode, from_modelstring, nb
 from .structure.independence import chisq_dn
 from .structure.local_scores import network_score
 from .structure.search.learners import bsej, fssj, kdb, tan_hc, tan_hcsp
+from .structure.superparents import ande
 from .structure.trees import chow_liu, tan_cl
 
 __all__ = [
     "AIC",
+    "ANDE",
     "AODE",
     "BIC",
     "BNC",
@@ -103,6 +106,7 @@ __all__ = [
     "Preparation",
     "accuracy",
     "anb",
+    "ande",
     "aode",
     "ban",
     "bnc",

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from math import log, prod
+from functools import partial
+from math import prod
 
 import numpy as np
 import pandas as pd
@@ -13,8 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import bnclassify as bn
+from bnclassify.base.arrays import log
 from bnclassify.frames import counting as counts
-from bnclassify.inference import stacking
+from bnclassify.inference.joint import log_joint
 
 from .strategies import frames
 
@@ -116,31 +118,43 @@ def _parents(x: bn.BNC) -> dict:
 
 @pytest.mark.parametrize("smooth", [0, 1])
 @pytest.mark.parametrize("missing", [0, 0.3])
-def test_an_ensemble_by_products_and_by_networks(
+def test_an_ensemble_by_products_lookups_and_networks(
     smooth: float, missing: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     data = some_data(missing)
     x = bn.lp(bn.aode("x12", data), data, smooth=smooth)
     by_products = bn.predict(x, data, prob=True)
-    assert stacking.few_levels(x)
-    monkeypatch.setattr(stacking, "_FEW_LEVELS", 1)
+    monkeypatch.setattr("bnclassify.parameters.stacking._FEW_LEVELS", 1)
     y = bn.lp(bn.aode("x12", data), data, smooth=smooth)
-    assert not stacking.few_levels(y)
     for one, other in zip(bn.members(x), bn.members(y), strict=True):
         assert all(map(np.array_equal, one.cpts, other.cpts))
+    monkeypatch.setattr("bnclassify.inference.products._FEW_LEVELS", 1)
     pd.testing.assert_frame_equal(bn.predict(y, data, prob=True), by_products, rtol=1e-12, atol=1e-300)
+    networks = log(np.mean([np.exp(log_joint(member, data)) for member in bn.members(x)], axis=0))
+    np.testing.assert_allclose(log_joint(x, data), networks, rtol=1e-12)
+    monkeypatch.setattr("bnclassify.inference.joint.is_lopsided", lambda x: True)
+    np.testing.assert_allclose(log_joint(y, data), networks, rtol=1e-12)
 
 
-@pytest.mark.parametrize("few_levels", [True, False])
-def test_a_row_impossible_under_all_classes(few_levels: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("few_levels", [1, 8])
+def test_a_row_impossible_under_all_classes(few_levels: int, monkeypatch: pytest.MonkeyPatch) -> None:
     column = ["x", "x", "v", "v", "m", "m"]
     frame = pd.DataFrame({"a": column, "b": column, "c": column, "y": column})
-    if not few_levels:
-        monkeypatch.setattr(stacking, "_FEW_LEVELS", 1)
+    monkeypatch.setattr("bnclassify.inference.products._FEW_LEVELS", few_levels)
     x = bn.lp(bn.aode("y", frame), frame, smooth=0)
     row = pd.DataFrame({"a": ["x"], "b": ["v"], "c": ["m"], "y": ["x"]})
     assert bn.loglik(x, row) == -np.inf
     assert bn.predict(x, row, prob=True).to_numpy() == pytest.approx(np.full((1, 3), 1 / 3))
+
+
+LEARNERS = [
+    bn.nb,
+    bn.tan_cl,
+    bn.aode,
+    partial(bn.ande, subsumption=5),
+    partial(bn.ande, weights="mi", min_count=9),
+]
+LEARNERS += [partial(bn.ande, n=2), partial(bn.ande, n=2, weights="mi", min_count=4)]
 
 
 def rows_of(data: bn.Dataset, rows: np.ndarray) -> bn.Dataset:
@@ -148,13 +162,15 @@ def rows_of(data: bn.Dataset, rows: np.ndarray) -> bn.Dataset:
 
 
 @pytest.mark.filterwarnings("ignore:the network has")
-@pytest.mark.parametrize("learner", [bn.nb, bn.tan_cl, bn.aode])
+@pytest.mark.parametrize("few_levels", [1, 50])
+@pytest.mark.parametrize("learner", LEARNERS, ids=str)
 @pytest.mark.parametrize("classes", [2, 3, 20])
 def test_a_posterior_does_not_depend_on_the_other_rows(
-    learner: Callable, classes: int, monkeypatch: pytest.MonkeyPatch
+    learner: Callable, classes: int, few_levels: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rng = np.random.default_rng(classes)
-    monkeypatch.setattr("bnclassify.inference.stacking._BLOCK_CELLS", 1)  # so that there are many blocks
+    monkeypatch.setattr("bnclassify.inference.products._BLOCK_CELLS", 1)  # so that there are many blocks
+    monkeypatch.setattr("bnclassify.inference.products._FEW_LEVELS", few_levels)
     columns = {f"x{i}": rng.integers(3 + 17 * (i == 0), size=300).astype("int8") for i in range(5)}
     frame = pd.DataFrame(columns).astype("Int64").mask(rng.random((300, 5)) < 0.1)
     data = bn.encode(frame.assign(k=rng.integers(classes, size=300)))
@@ -183,5 +199,5 @@ def test_sums_of_n_log_n() -> None:
     for pair, count in pairs.items():
         for k in (0, 1):
             one[k][pair[k]] += count
-    expected = sum(c / n * log(c * n / prod(one[k][pair[k]] for k in (0, 1))) for pair, c in pairs.items())
+    expected = sum(c / n * np.log(c * n / prod(one[k][pair[k]] for k in (0, 1))) for pair, c in pairs.items())
     assert bn.cmi("x", "y", frame) == pytest.approx(expected)

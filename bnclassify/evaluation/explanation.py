@@ -93,11 +93,21 @@ def explain(
     It is that of the layers of the network, each in the order of the data; in an ensemble, and where
     arcs between features form a cycle, that of the data.
 
+    In averaged n-dependence estimators (`ande`) no order is needed. In a member, the log ratio of target
+    and rival k is a sum: of the prior log odds, of ln P(v_j | v_i, target) − ln P(v_j | v_i, k) for each
+    child j, and of what the superparents' values say, ln P(v_i | target) − ln P(v_i | k), which two of them
+    share equally. These sums are averaged over members i with the weights L(a_i, b_i) / L(Σ a_i, Σ b_i),
+    where a_i and b_i are what the member gives the target and the rival, and L(a, b) =
+    (a − b) / (ln a − ln b) is the logarithmic mean. Only so do they sum to the log odds, the logarithm of a
+    ratio of means [3]_. Of several rivals, each is set against its prior share of the target.
+
     References
     ----------
     .. [1] Good, I. J. (1985). Weight of evidence: a brief survey. Bayesian Statistics 2.
     .. [2] Madigan, D., Mosurski, K., Almond, R. G. (1997). Graphical explanation in belief
        networks. Journal of Computational and Graphical Statistics 6.
+    .. [3] Ang, B. W., Liu, F. L. (2001). A new energy decomposition method: perfect in decomposition
+       and consistent in aggregation. Energy 26.
 
     Examples
     --------

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
+from functools import singledispatch
 from typing import Any
 
 import numpy as np
@@ -16,9 +17,12 @@ from ..base.messages import listed
 from ..frames.matching import check_unseen, match
 from ..frames.reading import is_missing
 from ..frames.schema import Dataset
+from ..inference.attribution import attribute
+from ..inference.joint import joint_of_codes
 from ..inference.sequences import joints_in_sequence
 from ..model.kinds import Model, check_fitted
 from ..model.questions import classes, values
+from ..model.superparents import ANDE
 
 _BLOCK_CELLS = 2**22
 
@@ -112,6 +116,7 @@ class _Comparison:
         return targets, rivals
 
 
+@singledispatch
 def _weigh_block(
     x: Model, codes: Codes, order: Sequence[int], comparison: _Comparison
 ) -> tuple[Array, Rows, NDArray[np.bool_], Array]:
@@ -128,6 +133,21 @@ def _weigh_block(
     weights = np.concatenate([odds[:1], steps]).T
     weights[np.isnan(odds[-1])] = np.nan
     return weights, targets, rivals, posteriors
+
+
+@_weigh_block.register
+def _(
+    x: ANDE, codes: Codes, order: Sequence[int], comparison: _Comparison
+) -> tuple[Array, Rows, NDArray[np.bool_], Array]:
+    """Share the odds among all features at once: no order is needed."""
+    logs = joint_of_codes(x, codes)
+    targets, rivals = comparison.choose(logs)
+    at = np.arange(len(logs))
+    possible = np.maximum(logs[at, targets], np.where(rivals, logs, -np.inf).max(axis=1)) > -np.inf
+    weights = np.full((len(logs), 1 + len(codes)), np.nan)
+    weights[possible] = attribute(x, codes[:, possible], targets[possible], rivals[possible])
+    weights[~rivals.any(axis=1)] = 0.0  # which is refused later
+    return weights[:, [0, *(1 + i for i in order)]], targets, rivals, np.exp(log_normalize(logs))[at, targets]
 
 
 def _order(x: Model) -> list[int]:

@@ -1,3 +1,4 @@
 """The log joint probability of rows and classes, from which every prediction and score follows."""
 
-from . import weighted as weighted  # so that the kinds it knows are registered
+from . import superparents as superparents  # so that the kinds they know are registered
+from . import weighted as weighted

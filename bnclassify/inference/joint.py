@@ -18,7 +18,7 @@ from ..model.preparation import encode_for
 from ..model.questions import classes
 from . import elimination, forests
 from .factors import Factor, network_factors, sum_factors
-from .stacking import few_levels, stacked_joint
+from .stacking import is_lopsided, stacked_joint
 
 _MOST_CELLS = 2**28  # of a log joint, 2 GiB
 BLOCK_ROWS = 2**13  # what a block needs stays in cache
@@ -94,9 +94,9 @@ def _(x: Ensemble, codes: Codes) -> Array:
 
 @joint_of_codes.register
 def _(x: AODE, codes: Codes) -> Array:
-    if few_levels(x):
-        return stacked_joint(x, codes)
-    return joint_in_blocks([network_factors(member) for member in x.members], codes)
+    if is_lopsided(x):
+        return joint_in_blocks([network_factors(member) for member in x.members], codes)
+    return stacked_joint(x, codes)
 
 
 def joint_in_blocks(networks: Sequence[Sequence[Factor]], codes: Codes) -> Array:

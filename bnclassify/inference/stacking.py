@@ -1,97 +1,84 @@
-"""The log joint of an AODE: all its estimators at once, by a product of matrices.
-
-A row's codes as zeros and ones, times the logs of all tables P(child | superparent, class),
-is for every level a superparent might have the sum over the observed children. So a superparent
-that is observed takes the sum at its level, and one that is missing adds up all of its levels.
-"""
+"""The log joint of an AODE: all its estimators at once, and those whose superparent is missing."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
+from numpy.typing import NDArray
 
 from ..base.arrays import Array, Codes, log_sum_exp
 from ..model.ensembles import AODE
+from .products import KEPT_CELLS, Block, Stack, finite_log, joint_by_rows, log_total, number_levels
 
-_BLOCK_CELLS = 2**19
-_BLOCK_ROWS = 96  # or a multiple, which fills the registers of matrix products without a remainder
-_IMPOSSIBLE = -1e300  # stands for log 0 in products, where 0 · -inf is not a number
-
-
-_FEW_LEVELS = 8  # a feature, on average
+_SMALL = 2**20
 
 
-def few_levels(x: AODE) -> bool:
-    """Whether products of matrices with a row or column a level beat looking features up."""
-    return x.spans[-1].stop <= _FEW_LEVELS * len(x.features)
+def is_lopsided(x: AODE) -> bool:
+    """Whether a table of all pairs of levels would be mostly empty, as those of one feature never meet."""
+    *cards, n_classes = map(len, x.levels or ())
+    cells = sum(cards) ** 2 * n_classes
+    return cells > max(_SMALL, 2 * sum(table.size for table in x.children or ()))
 
 
 def stacked_joint(x: AODE, codes: Codes) -> Array:
     """Return the log of the mean joint of the estimators, (rows, classes).
 
-    Products always have the same shape, so that a row gets the same figures to the last bit
-    whatever rows stand beside it.
+    A superparent that is missing is summed over all its levels.
 
     Parameters
     ----------
     x : AODE
-        With parameters.
+        With parameters, and not lopsided.
     codes : (features, rows) array of integers
         -1 where missing.
     """
-    priors, superparents = np.asarray(x.priors), np.asarray(x.superparents)
-    n_levels, n_classes = superparents.shape
-    spans = x.spans
-    cards = [span.stop - span.start for span in spans]
-    feature = np.repeat(np.arange(len(cards)), cards)
-    level = np.concatenate([np.arange(card) for card in cards]).astype(codes.dtype)[:, None]
-    # The last axis has the levels of the children, and at its end the superparents' own tables.
-    weights = np.ones((n_levels, n_classes, n_levels + 1))
-    for span, table in zip(spans, x.children or (), strict=True):
-        by_child = table.transpose(1, 2, 0)
-        weights[span, :, : span.start] = by_child[..., : span.start]
-        weights[span, :, span.stop : -1] = by_child[..., span.start :]
-    weights[..., -1] = superparents * priors[feature]
-    with np.errstate(divide="ignore"):
-        np.log(weights, out=weights)
-    np.maximum(weights, _IMPOSSIBLE, out=weights)
-    weights = weights.reshape(-1, n_levels + 1).T
-    rows = codes.shape[1]
-    size = _BLOCK_ROWS * max(1, _BLOCK_CELLS // (n_levels * n_classes * _BLOCK_ROWS))
-    hot = np.ones((n_levels + 1, size))
-    joint = np.empty((size, n_levels, n_classes))
-    result = np.empty((rows, n_classes))
-    for start in range(0, rows, size):
-        some = codes[:, start : start + size]
-        hot[:-1, : some.shape[1]] = some[feature] == level
-        np.matmul(hot.T, weights, out=joint.reshape(size, -1))
-        result[start : start + size] = _mean_of_estimators(spans, joint, some)
+    small = sum(table.size for table in x.children or ()) <= KEPT_CELLS
+    stack: Stack = x.derived("stack", _make_stack) if small else _make_stack(x)
+    return joint_by_rows(lambda some: _joint_of_rows(x, stack, some), codes, stack.logs.shape[1])
+
+
+def _joint_of_rows(x: AODE, stack: Stack, codes: Codes) -> Array:
+    levels = number_levels(codes, [span.stop - span.start for span in x.spans])
+    result = np.empty((codes.shape[1], stack.logs.shape[1]))
+    for block in stack.blocks(levels):
+        some = levels[:, block.rows]
+        each = block.at(some)
+        if some.min() < 0:
+            _sum_out(each, stack, block, some < 0)
+        result[block.rows] = log_total(each)[: some.shape[1]] - np.log(len(each))
     return result
 
 
-def _mean_of_estimators(spans: Sequence[slice], joint: Array, codes: Codes) -> Array:
-    """Return the log of the mean over estimators, (rows, classes).
+def _sum_out(each: Array, stack: Stack, block: Block, missing: NDArray[np.bool_]) -> None:
+    """Give the estimators whose superparent is missing the log of the sum over its levels.
+
+    Features with equally many levels go together.
 
     Parameters
     ----------
-    spans : sequence of slice
-        Where the levels of each feature lie.
-    joint : (rows or more, levels, classes) array
-        ln P(observed children, level of the superparent, class).
-    codes : (features, rows) array of integers
+    each : (features, size, classes) array
+    stack : Stack
+    block : Block
+    missing : (features, rows) array of bool
+        Of the rows in the block.
     """
-    _, n_levels, n_classes = joint.shape
-    level = codes + np.array([[span.start] for span in spans])
-    level += n_levels * np.arange(codes.shape[1])
-    each = _restore(joint.reshape(-1, n_classes).take(level, axis=0, mode="clip"))
-    for i in np.nonzero((codes < 0).any(axis=1))[0].tolist():
-        missing = np.nonzero(codes[i] < 0)[0]
-        each[i, missing] = log_sum_exp(_restore(joint[missing, spans[i]]), axis=1)
-    return log_sum_exp(each, axis=0) - np.log(len(each))
+    cards = np.bincount(stack.feature)
+    starts = np.cumsum(cards) - cards
+    for card in np.unique(cards[missing.any(axis=1)]).tolist():
+        feature, row = np.nonzero(missing & (cards == card)[:, None])
+        levels = starts[feature] + np.arange(card)[:, None]
+        each[feature, row] = log_sum_exp(block.at_rows(row, levels) + stack.joint[levels], axis=0)
 
 
-def _restore(sums: Array) -> Array:
-    """Make -inf again, in place, of sums with a log 0 among them."""
-    np.copyto(sums, -np.inf, where=sums < _IMPOSSIBLE / 2)
-    return sums
+def _make_stack(x: AODE) -> Stack:
+    """Make log tables, (levels of the superparent, classes, levels of the children)."""
+    priors, superparents = np.asarray(x.priors), np.asarray(x.superparents)
+    n_levels, n_classes = superparents.shape
+    feature = np.repeat(np.arange(len(x.features)), [span.stop - span.start for span in x.spans])
+    tables = np.ones((n_levels, n_classes, n_levels))
+    for span, table in zip(x.spans, x.children or (), strict=True):
+        by_child = table.transpose(1, 2, 0)
+        tables[span, :, : span.start] = by_child[..., : span.start]
+        tables[span, :, span.stop :] = by_child[..., span.start :]
+    every = np.arange(n_levels)
+    tables[every, :, every] = superparents * priors[feature]
+    return Stack(finite_log(tables), feature, every)

@@ -27,10 +27,11 @@ from ..structure.dependence import kdb_mi
 from ..structure.fixed import anb, aode, nb
 from ..structure.independence import chisq_dn
 from ..structure.search.learners import bsej, fssj, kdb, tan_hc, tan_hcsp
+from ..structure.superparents import ande
 from ..structure.trees import chow_liu, tan_cl
 from .raw import Preparing, learn_raw
 
-_EXACT = (nb, anb, aode, tan_cl, chow_liu, kdb_mi, chisq_dn)
+_EXACT = (nb, anb, aode, ande, tan_cl, chow_liu, kdb_mi, chisq_dn)
 _SEARCHES = (hc, ban, fssj, bsej, tan_hc, tan_hcsp, kdb)
 
 LEARNERS: dict[str, Callable[..., Model]] = {

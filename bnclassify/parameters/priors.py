@@ -8,6 +8,9 @@ from math import prod
 from numbers import Real
 from typing import Any, Protocol, TypeAlias, runtime_checkable
 
+import numpy as np
+from numpy.typing import NDArray
+
 from ..base.arrays import Array, normalize
 from ..base.checks import check_flag
 from ..base.messages import plain
@@ -92,6 +95,39 @@ class PseudoCounts:
             p.counts.shape[1] * prod(above[: max(0, i - alone)]) for i, p in enumerate(prefixes)
         ]
         return tuple([float(levels * self.per_cell(levels, q)) for q in configurations])
+
+    def side_by_side(
+        self,
+        counts: NDArray[Any],
+        variable: NDArray[np.intp],
+        cards: NDArray[np.intp],
+        configurations: int = 1,
+    ) -> Array:
+        """Return the tables of several variables, whose levels follow one another along the last axis.
+
+        Parameters
+        ----------
+        counts : array
+            Some levels may be left out; then they occur in no row that is counted here.
+        variable : (levels,) array of int
+            The variable that has each level, in ascending order.
+        cards : (variables,) array of int
+            Their numbers of levels.
+        configurations : int
+            The number of configurations of the parents.
+        """
+        starts = np.flatnonzero(np.diff(variable, prepend=-1))
+        lengths = np.diff(np.append(starts, len(variable)))
+        levels = cards[variable[starts]]
+        pseudo = np.zeros(levels.shape) + self.per_cell(levels, configurations)
+        mass = counts + np.repeat(pseudo, lengths)
+        total = np.add.reduceat(counts, starts, axis=-1, dtype=np.float64) + levels * pseudo
+        if not total.all():  # a table of nothing is uniform
+            empty = total == 0
+            mass += np.repeat(empty, lengths, axis=-1)
+            total += empty * levels
+        mass /= np.repeat(total, lengths, axis=-1)
+        return mass
 
 
 @record

@@ -10,12 +10,13 @@ import numpy as np
 from ..base.arrays import Array
 from ..frames.counting import all_pair_counts, check_all_pairs
 from ..frames.schema import Dataset
-from ..inference.stacking import few_levels
 from ..model.ensembles import AODE
 from ..model.networks import BNC
 from .maximisation import EM, maximise
 from .priors import PrefixPrior, Prior, PseudoCounts
 from .tables import estimate, estimate_tables
+
+_FEW_LEVELS = 8  # a feature, on average, up to which counting all pairs at once wins
 
 
 @estimate.register
@@ -26,7 +27,8 @@ def _(x: AODE, data: Dataset, prior: Prior) -> AODE:
     fitted = replace(x, levels=data.levels)
     c = x.class_var
     tables = estimate_tables(data, [*((f, c) for f in x.features), (c,)], prior)
-    if isinstance(prior, PseudoCounts) and few_levels(fitted):
+    few_levels = fitted.spans[-1].stop <= _FEW_LEVELS * len(x.features)
+    if isinstance(prior, PseudoCounts) and few_levels:
         children = _children_at_once(fitted, data, prior)
     else:
         children = _children(fitted, data, prior)
@@ -43,14 +45,10 @@ def _children_at_once(x: AODE, data: Dataset, prior: PseudoCounts) -> tuple[Arra
     columns = [data.positions[feature] for feature in x.features]
     counts = all_pair_counts(data, columns, data.positions[x.class_var])
     cards = np.array([data.cards[column] for column in columns])
-    starts = np.cumsum(cards) - cards
+    feature = np.repeat(np.arange(len(cards)), cards)
     children = []
-    for span, card in zip(x.spans, cards, strict=True):
-        pseudo = np.repeat(np.broadcast_to(prior.per_cell(cards, card * data.cards[-1]), cards.shape), cards)
-        mass = counts[span] + pseudo  # of each level of the superparent and class, by level of all features
-        total = np.repeat(np.add.reduceat(mass, starts, axis=-1), cards, axis=-1)
-        uniform = np.repeat(1.0 / cards, cards)
-        cpts = np.where(total > 0, mass / np.where(total > 0, total, 1.0), uniform)
+    for span, card in zip(x.spans, cards.tolist(), strict=True):
+        cpts = prior.side_by_side(counts[span], feature, cards, card * data.cards[-1])
         children.append(np.delete(cpts, span, axis=-1).transpose(2, 0, 1).copy())
     return tuple(children)
 

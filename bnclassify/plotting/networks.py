@@ -23,7 +23,7 @@ from ..inference.joint import joint_of_codes
 from ..model.kinds import Model, check_joint, check_model
 from ..model.questions import values
 from .marks import GREY, ORANGE, signed
-from .nodes import Node, distributed, explained, given, named, written
+from .nodes import Node, all_named, distributed, explained, given, written
 from .pictures import Picture
 from .sketches import Sketch, sketch
 
@@ -54,7 +54,8 @@ def plot(
     ----------
     x : Model
         With or without parameters. Of an average, arcs are drawn that more than half of its members
-        have, by their weights.
+        have, by their weights. Of averaged n-dependence estimators (`ande`), features show how much they
+        weigh as superparents.
     row : pandas.DataFrame, Series or dict, optional
         A row whose prediction the picture shall explain, as in `explain`. Each feature is labelled
         with what it adds to the log odds, the class with its posterior and what its prior adds; blue
@@ -166,8 +167,7 @@ def _fill(
 def _names(x: Model) -> tuple[dict[Hashable, Node], list[str]]:
     """Return the nodes of a picture of the structure, and what is to be said of it."""
     learner = "" if x.recipe is None else f", by {x.recipe.structure.name}"
-    nodes = {v: named(v, is_class=v == x.class_var) for v in x.variables}
-    return nodes, [f"{x.class_var} and {len(x.features):,} features{learner}"]
+    return all_named(x), [f"{x.class_var} and {len(x.features):,} features{learner}"]
 
 
 def _explanation(found: Explanation) -> tuple[dict[Hashable, Node], list[str]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from functools import singledispatch
 from html import escape
 from math import isfinite, nextafter
 from typing import Any
@@ -11,6 +12,8 @@ import graphviz
 
 from ..evaluation.explanation import Explanation, describe
 from ..frames.reading import is_missing
+from ..model.kinds import Model
+from ..model.superparents import ANDE
 from .marks import BLUE, ORANGE, PALE, blend, chance, ink, signed
 
 Node = dict[str, str]
@@ -24,6 +27,26 @@ def named(variable: Hashable, *, is_class: bool) -> Node:
     """Draw a variable as its name."""
     style = {"style": "filled", "fillcolor": BLUE, "color": BLUE, "fontcolor": "white"} if is_class else {}
     return {"label": written(str(variable)), **style}
+
+
+@singledispatch
+def all_named(x: Model) -> dict[Hashable, Node]:
+    """Draw the variables of a model as their names."""
+    return {v: named(v, is_class=v == x.class_var) for v in x.variables}
+
+
+@all_named.register
+def _(x: ANDE) -> dict[Hashable, Node]:
+    """Write below each feature what share it has, as a superparent, in the weights of the members."""
+    nodes = all_named.dispatch(Model)(x)
+    if x.n == 0 or (x.weighting is not None and not x.fitted):
+        return nodes
+    most = max(x.shares.tolist(), default=1.0)
+    for feature, share in zip(x.features, x.shares.tolist(), strict=True):
+        nodes[feature] = {"label": written(f"{feature}\n{share:.2f}")}
+        if x.weighting is not None:
+            nodes[feature] |= _filled(blend(BLUE, 0.8 * share / most))
+    return nodes
 
 
 def written(text: str) -> str:
@@ -51,8 +74,11 @@ def _weighed(text: str, weight: float, largest: float) -> Node:
     """Colour a node by how strongly it speaks for the target or against it; what is infinite, fully."""
     depth = 0.8 * min(abs(weight / largest), 1.25)
     colour = blend(BLUE if weight > 0 else ORANGE, depth)
-    style = {"style": "rounded,filled", "fillcolor": colour, "fontcolor": ink(colour)}
-    return {"label": written(f"{text}\n{signed(weight)}"), **style}
+    return {"label": written(f"{text}\n{signed(weight)}"), **_filled(colour)}
+
+
+def _filled(colour: str) -> Node:
+    return {"style": "rounded,filled", "fillcolor": colour, "fontcolor": ink(colour)}
 
 
 def given(variable: Hashable, value: Any) -> Node:

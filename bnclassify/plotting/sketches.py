@@ -12,6 +12,7 @@ from ..base.acyclicity import ChangingDag
 from ..base.graphs import layers
 from ..model.ensembles import Average, Ensemble
 from ..model.kinds import Model
+from ..model.superparents import ANDE
 
 _MOST_ABREAST = 8
 
@@ -33,6 +34,11 @@ def _(x: Average) -> Arcs:
 @arc_shares.register
 def _(x: Ensemble) -> Arcs:
     return _mean([arc_shares(member) for member in x.members], np.exp(x.log_weights).tolist())
+
+
+@arc_shares.register
+def _(x: ANDE) -> Arcs:
+    return {(x.class_var, feature): 1.0 for feature in x.features}
 
 
 def _mean(shares: list[Arcs], weights: list[float]) -> Arcs:
@@ -93,9 +99,7 @@ def sketch(x: Model, *, class_arcs: bool = True) -> Sketch:
             arcs[tail, head] = share + back
             if back:
                 mutual.add((tail, head))
-    notes = []
-    if isinstance(x, Average):
-        notes = _tell_members(x, arcs, len({frozenset(arc) for arc in shares}) - len(arcs))
+    notes = tell_members(x, arcs, len({frozenset(arc) for arc in shares}) - len(arcs))
     if not class_arcs:
         _check_children(x, arcs)
         arcs = {arc: share for arc, share in arcs.items() if arc[0] != x.class_var}
@@ -105,14 +109,27 @@ def sketch(x: Model, *, class_arcs: bool = True) -> Sketch:
     return Sketch(arcs, frozenset(mutual), tuple(notes))
 
 
-def _tell_members(x: Average, arcs: Arcs, left_out: int) -> list[str]:
-    """Say what an average is of, and which arcs its picture has."""
+@singledispatch
+def tell_members(x: Model, arcs: Arcs, left_out: int) -> list[str]:
+    """Say what an average is of, and which arcs its picture has, and how many it has not."""
+    if not isinstance(x, Average):
+        return []
     told = [f"average of {x.facts()['num. members']:,} networks"]
     if left_out:
         told.append(f"left out are arcs that half of them or fewer have: {left_out:,}")
     if len(set(arcs.values())) > 1:
         told.append("the wider an arc, the more of them have it")
     return told
+
+
+@tell_members.register
+def _(x: ANDE, arcs: Arcs, left_out: int) -> list[str]:
+    if not x.n:
+        return []
+    above = "a feature is the parent" if x.n == 1 else "two features are the parents"
+    told = [f"average of {len(x.superparents):,} networks, in each of which {above} of all others"]
+    unknown = x.weighting is not None and not x.fitted
+    return [*told, "lp will weigh them" if unknown else "below its name, a feature's share in their weights"]
 
 
 def _check_children(x: Model, arcs: Arcs) -> None:

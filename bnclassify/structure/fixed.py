@@ -161,6 +161,18 @@ def aode(
     UserWarning
         As for `nb`.
 
+    See Also
+    --------
+    ande : As its authors have it, and with two superparents.
+
+    Notes
+    -----
+    This is the ensemble of the R package: each estimator is a network with tables of its own, from
+    P(class) and P(superparent | class) on, the ensemble is the mean of their joint distributions, and
+    features that a row lacks are summed out. In `ande` [1]_, the first table of an estimator is joint,
+    P(class, superparent), only superparents whose values were seen take part, and what is missing neither
+    votes nor is a child.
+
     References
     ----------
     .. [1] Webb, G. I., Boughton, J. R., Wang, Z. (2005). Not so naive Bayes: aggregating

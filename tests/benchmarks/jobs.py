@@ -54,6 +54,11 @@ def jobs(frame: pd.DataFrame) -> Iterator[Job]:
     ensemble = learn(bn.aode, frame)
     yield Job("predict aode", partial(bn.predict, ensemble, frame))
     del ensemble
+    yield Job("ande + lp", partial(learn, bn.ande, frame))
+    averaged = learn(bn.ande, frame)
+    yield Job("predict ande", partial(bn.predict, averaged, frame))
+    yield Job("predict ande, 10 % missing", partial(bn.predict, averaged, holes))
+    del averaged
     yield Job("AIC of nb", partial(bn.AIC, naive, frame))
     yield Job("AIC of tan_cl", partial(bn.AIC, tan, frame))
     yield Job("cv of tan_cl, k=10", partial(bn.cv, tan, frame, k=10, rng=0))
@@ -61,6 +66,10 @@ def jobs(frame: pd.DataFrame) -> Iterator[Job]:
     yield Job("lp, manb_prior=0.5", partial(bn.lp, naive, frame, smooth=1, manb_prior=0.5))
     yield Job("lp, awnb_trees=10", partial(bn.lp, naive, frame, smooth=1, awnb_trees=10, rng=0))
     if frame.size <= SEARCHED:
+        yield Job("ande n=2 + lp", partial(learn, partial(bn.ande, n=2), frame))
+        pairs = learn(partial(bn.ande, n=2), frame)
+        yield Job("predict ande n=2", partial(bn.predict, pairs, frame))
+        del pairs
         yield Job("lp, wanbia=True", partial(bn.lp, naive, frame, smooth=1, wanbia=True))
         for learner in (bn.fssj, bn.bsej, bn.tan_hc, bn.tan_hcsp, bn.kdb):
             yield Job(f"{learner.__name__}, k=5", partial(learner, "class", frame, k=5, smooth=1, rng=0))

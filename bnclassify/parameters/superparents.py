@@ -1,0 +1,32 @@
+"""Parameters of averaged n-dependence estimators: counts of levels, and the prior to be asked for tables."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ..frames.cooccurrence import count_cooccurrence
+from ..frames.schema import Dataset
+from ..model.superparents import ANDE
+from .maximisation import EM, maximise
+from .priors import BackOff, Dirichlet, EquivalentSize, MEstimate, Prior, PseudoCounts
+from .tables import estimate
+
+
+@estimate.register
+def _(x: ANDE, data: Dataset, prior: Prior) -> ANDE:
+    if not isinstance(prior, Dirichlet | MEstimate):
+        asked = {EquivalentSize: "ess", BackOff: "backoff"}.get(type(prior), "prior")
+        raise TypeError(
+            f"{asked}: averaged n-dependence estimators take smooth or m, by which the joint probability of "
+            f"superparents and class is defined, too; got {prior!r}"
+        )
+    most = max(x.n + 1, 1 if x.subsumption is None else 2)
+    return replace(x, levels=data.levels, counts=count_cooccurrence(data, most), prior=prior)
+
+
+@maximise.register
+def _(x: ANDE, data: Dataset, prior: PseudoCounts, em: EM) -> ANDE:
+    raise TypeError(
+        "missing: EM needs a joint distribution, and averaged n-dependence estimators have none, as what "
+        "is missing neither votes nor is a child; leave it out, or learn aode or a network"
+    )

@@ -1,0 +1,469 @@
+"""Averaged n-dependence estimators, against Weka's figures and the formulas written out for one row."""
+
+from __future__ import annotations
+
+import copy
+import json
+import pickle
+from dataclasses import replace
+from functools import cache
+from itertools import combinations, product
+from math import log, prod
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import bnclassify as bn
+from bnclassify.base.arrays import log_sum_exp
+from bnclassify.frames import cooccurrence
+from bnclassify.inference.joint import log_joint
+
+from .conftest import REFERENCE
+from .strategies import frames, smooths
+
+WEKA: dict[str, tuple[dict[str, Any], dict[str, float]]] = {
+    **{f"AODE_F{f}": ({"min_count": f}, {"smooth": 1}) for f in (1, 5, 30, 50, 100, 300, 500, 1_000_000)},
+    "AODE_M": ({}, {"m": 1}),
+    "AODEsr": ({"subsumption": 50}, {"m": 1}),
+    "AODEsr_C20": ({"subsumption": 20}, {"m": 1}),
+    "AODEsr_F30": ({"subsumption": 50, "min_count": 30}, {"m": 1}),
+    "AODEsr_L": ({"subsumption": 50}, {"smooth": 1}),
+    "WAODE": ({"weights": "mi"}, {"m": 1}),
+}
+"""What Weka's variants are here."""
+
+
+@cache
+def referred(name: str) -> tuple[dict[str, Any], pd.DataFrame]:
+    """Figures and their data."""
+    reference = json.loads((REFERENCE / "superparents" / f"{name}.json").read_text())
+    if name in ("car", "voting", "voting_missing"):
+        frame = bn.load_car() if name == "car" else bn.load_voting()
+        frame = frame.dropna() if name == "voting" else frame
+    else:
+        frame = pd.read_csv(REFERENCE / "data" / f"{name}.csv", dtype=str, keep_default_na=False)
+    columns = {
+        v: pd.Categorical(frame[v].astype(object), labels) for v, labels in reference["levels"].items()
+    }
+    return reference, pd.DataFrame(columns)
+
+
+class ByHand:
+    """The formulas for one row, counting rows one by one."""
+
+    def __init__(self, frame: pd.DataFrame, class_var: str, smooth: float | None, m: float | None) -> None:
+        self.levels = {v: list(frame[v].cat.categories) for v in frame}
+        self.rows = [
+            {v: None if pd.isna(value) else value for v, value in row.items()}
+            for row in frame.to_dict("records")
+            if not pd.isna(row[class_var])
+        ]
+        self.class_var, self.smooth, self.m = class_var, smooth, m
+
+    def count(self, *known: str, **values: Any) -> int:
+        """Rows that have some values, and know some more variables."""
+        return sum(
+            all(row[v] == value for v, value in values.items()) and all(row[v] is not None for v in known)
+            for row in self.rows
+        )
+
+    def estimate(self, count: float, total: float, cells: int) -> float:
+        pseudo = self.m / cells if self.m is not None else self.smooth
+        mass = total + cells * pseudo
+        return (count + pseudo) / mass if mass else 1 / cells
+
+    def joint(self, label: Any, row: dict[str, Any], above: tuple[str, ...], used: list[str]) -> float:
+        """P(label, values of the superparents) times those of the children given them."""
+        given = {self.class_var: label} | {v: row[v] for v in above}
+        cells = prod(len(self.levels[v]) for v in given)
+        result = self.estimate(self.count(**given), self.count(*above), cells)
+        for child in used:
+            if child not in above:
+                own = self.count(**given, **{child: row[child]})
+                result *= self.estimate(own, self.count(child, **given), len(self.levels[child]))
+        return result
+
+    def kept(self, row: dict[str, Any], subsumption: int | None) -> list[str]:
+        known = [v for v in row if row[v] is not None]
+        dropped: dict[str, str] = {}
+        for i, x in enumerate(known):
+            for j, y in enumerate(known):
+                if subsumption is None or x == y or dropped.get(y) == x:
+                    continue
+                both, own = self.count(**{x: row[x], y: row[y]}), self.count(**{y: row[y]})
+                if own > subsumption and own == both:
+                    if own == self.count(**{x: row[x]}) and i < j:
+                        continue
+                    dropped[x] = y
+                    break
+        return [v for v in known if v not in dropped]
+
+    def information(self, feature: str) -> float:
+        known = [(row[feature], row[self.class_var]) for row in self.rows if row[feature] is not None]
+        result = 0.0
+        for value in self.levels[feature]:
+            for label in self.levels[self.class_var]:
+                p = known.count((value, label)) / max(len(known), 1)
+                q = (
+                    sum(a == value for a, _ in known)
+                    * sum(b == label for _, b in known)
+                    / max(len(known), 1) ** 2
+                )
+                if p >= 1e-6 and q >= 1e-6:
+                    result += p * log(p / q)
+        return result if result > 1e-14 else 0.0
+
+    def posterior(
+        self,
+        row: dict[str, Any],
+        n: int = 1,
+        min_count: int = 1,
+        subsumption: int | None = None,
+        weights: str | None = None,
+    ) -> list[float]:
+        kept = self.kept(row, subsumption)
+        labels = self.levels[self.class_var]
+        for size in range(n, 0, -1):
+            voters = [
+                s for s in combinations(kept, size) if self.count(**{v: row[v] for v in s}) >= min_count
+            ]
+            if voters:
+                share = [sum(map(self.information, s)) if weights else 1.0 for s in voters]
+                share = share if sum(share) else [1.0] * len(voters)
+                mass = [
+                    sum(w * self.joint(label, row, s, kept) for w, s in zip(share, voters, strict=True))
+                    for label in labels
+                ]
+                break
+        else:
+            used = kept if n == 0 else [v for v in row if row[v] is not None]
+            mass = [self.joint(label, row, (), used) for label in labels]
+        return [m / sum(mass) if sum(mass) else 1 / len(mass) for m in mass]
+
+
+def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
+    rows = frame.drop(columns="class").to_dict("records")
+    return [{v: None if pd.isna(value) else value for v, value in row.items()} for row in rows]
+
+
+@st.composite
+def settings(draw: st.DrawFn) -> dict[str, Any]:
+    return {
+        "n": draw(st.integers(0, 2)),
+        "min_count": draw(st.integers(1, 6)),
+        "subsumption": draw(st.sampled_from([None, 0, 1, 3])),
+        "weights": draw(st.sampled_from([None, "mi"])),
+    }
+
+
+@st.composite
+def with_copies(draw: st.DrawFn, **options: Any) -> pd.DataFrame:
+    """Random data in which some features follow from others."""
+    frame = draw(frames(**options))
+    features = list(frame.columns[:-1])
+    for i, name in enumerate(draw(st.lists(st.sampled_from(features), max_size=2))):
+        labels = draw(st.lists(st.sampled_from("ab"), min_size=3, max_size=3))
+        mapped = frame[name].cat.codes.map(dict(enumerate(labels)))
+        frame.insert(draw(st.integers(0, len(features))), f"copy{i}", pd.Categorical(mapped, ["b", "a"]))
+    return frame
+
+
+@given(
+    frame=with_copies(missing=0.2, max_features=3),
+    new=st.data(),
+    chosen=settings(),
+    amount=st.sampled_from([{"smooth": 1}, {"smooth": 0.3}, {"smooth": 0}, {"m": 1}, {"m": 2.5}]),
+)
+def test_posteriors_follow_the_formulas(
+    frame: pd.DataFrame, new: st.DataObject, chosen: dict[str, Any], amount: dict[str, float]
+) -> None:
+    x = bn.lp(bn.ande("class", frame, **chosen), frame, **amount)
+    reference = ByHand(frame, "class", amount.get("smooth"), amount.get("m"))
+    tested = frame.drop(columns="class").head(6).copy()
+    for name in tested:  # rows that training did not have
+        order = new.draw(st.permutations(range(len(tested))))
+        tested[name] = tested[name].array[order]
+    expected = [reference.posterior(row, **chosen) for row in records(tested.assign(**{"class": None}))]
+    np.testing.assert_allclose(bn.predict(x, tested, prob=True), expected, rtol=1e-9, atol=1e-12)
+
+
+CASES = [
+    (name, variant) for name in ("car", "voting", "breast", "tic-tac-toe", "car_sub") for variant in WEKA
+]
+CASES += [("voting_missing", variant) for variant in WEKA if variant != "WAODE"]
+
+
+@pytest.mark.parametrize(("name", "variant"), CASES, ids="-".join)
+def test_posteriors_of_weka(name: str, variant: str) -> None:
+    reference, frame = referred(name)
+    settings, amount = WEKA[variant]
+    x = bn.lp(bn.ande(reference["class"], frame, **settings), frame, **amount)
+    expected = reference["weka"][variant]
+    posteriors = bn.predict(x, frame, prob=True)
+    np.testing.assert_allclose(posteriors.head(50), expected["posterior"], rtol=0, atol=1e-12)
+    wrong = bn.predict(x, frame).astype(str) != frame[reference["class"]].astype(str)
+    assert wrong.sum() == expected["training_errors"]
+
+
+@pytest.mark.parametrize("name", ["car", "voting", "breast", "tic-tac-toe"])
+def test_posteriors_of_pairs_of_superparents(name: str) -> None:
+    reference, frame = referred(name)
+    x = bn.lp(bn.ande(reference["class"], frame, n=2), frame, smooth=1)
+    posteriors = bn.predict(x, frame.head(12), prob=True)
+    np.testing.assert_allclose(posteriors, reference["a2de"], rtol=0, atol=1e-12)
+
+
+@given(frame=frames(missing=0.2), smooth=smooths, use_m=st.booleans())
+def test_without_superparents_it_is_naive_bayes(frame: pd.DataFrame, smooth: float, use_m: bool) -> None:
+    amount = {"m": smooth} if use_m else {"smooth": smooth}
+    x, naive = (
+        bn.lp(structure, frame, **amount)
+        for structure in (bn.ande("class", frame, n=0), bn.nb("class", frame))
+    )
+    data = bn.encode(frame)
+    np.testing.assert_allclose(log_joint(x, data), log_joint(naive, data), rtol=1e-12)
+    never = bn.lp(bn.ande("class", frame, n=2, min_count=10**6), frame, **amount)
+    np.testing.assert_allclose(log_joint(never, data), log_joint(naive, data), rtol=1e-12)
+    if len(bn.classes(x)) > 1:
+        row = frame.iloc[[0]]
+        ours = bn.explain(x, row)["log_odds"]
+        pd.testing.assert_series_equal(ours, bn.explain(naive, row)["log_odds"], atol=1e-12)
+
+
+@given(
+    frame=frames(min_rows=2, max_features=4),
+    n=st.integers(0, 2),
+    weights=st.sampled_from([None, "mi"]),
+    smooth=smooths,
+)
+def test_it_is_the_mean_of_its_members(
+    frame: pd.DataFrame, n: int, weights: str | None, smooth: float
+) -> None:
+    """On rows that training had, where all members vote."""
+    x = bn.lp(bn.ande("class", frame, n=n, weights=weights), frame, smooth=smooth)
+    n = min(n, len(bn.features(x)))
+    if n < x.n or (x.weights == 0).any():
+        return
+    mean = bn.Ensemble(bn.members(x), weights=tuple(x.weights))
+    np.testing.assert_allclose(log_joint(x, bn.encode(frame)), log_joint(mean, bn.encode(frame)), rtol=1e-10)
+    for member in bn.members(x):
+        assert all(np.allclose(table.sum(axis=0), 1) for table in bn.params(member).values())
+
+
+@given(frame=with_copies(missing=0.2, max_features=3), chosen=settings(), repeats=st.data())
+def test_rows_that_weigh_are_rows_repeated(
+    frame: pd.DataFrame, chosen: dict[str, Any], repeats: st.DataObject
+) -> None:
+    times = np.array(repeats.draw(st.lists(st.integers(0, 3), min_size=len(frame), max_size=len(frame))))
+    if not times.any():
+        return
+    weighted = replace(bn.encode(frame), weights=times.astype(float))
+    repeated = frame.loc[frame.index.repeat(times)]
+    one, other = (bn.lp(bn.ande("class", data, **chosen), data, smooth=1) for data in (weighted, repeated))
+    pd.testing.assert_frame_equal(bn.predict(one, frame, prob=True), bn.predict(other, frame, prob=True))
+
+
+@given(frame=with_copies(missing=0.2, max_features=3), chosen=settings(), order=st.data())
+def test_only_ties_depend_on_the_order_of_columns(
+    frame: pd.DataFrame, chosen: dict[str, Any], order: st.DataObject
+) -> None:
+    chosen["subsumption"] = None
+    names = order.draw(st.permutations(list(frame.columns)))
+    one = bn.predict(bn.lp(bn.ande("class", frame, **chosen), frame, m=1), frame, prob=True)
+    other = bn.predict(bn.lp(bn.ande("class", frame[names], **chosen), frame[names], m=1), frame, prob=True)
+    pd.testing.assert_frame_equal(one, other, rtol=1e-9)
+
+
+@given(
+    frame=with_copies(missing=0.2, max_features=3),
+    chosen=settings(),
+    smooth=st.sampled_from([0, 0.5, 1]),
+    row=st.integers(0, 5),
+    all_others=st.booleans(),
+)
+def test_what_features_add_sums_to_the_log_odds(
+    frame: pd.DataFrame, chosen: dict[str, Any], smooth: float, row: int, all_others: bool
+) -> None:
+    x = bn.lp(bn.ande("class", frame, **chosen), frame, smooth=smooth)
+    some = frame.iloc[[row % len(frame)]]
+    logs = log_joint(x, bn.encode(some))[0]
+    if len(logs) < 2 or logs.max() == -np.inf:
+        return
+    target = bn.predict(x, some).item()
+    told = bn.explain(x, some, target=target, against=bn.classes(x) if all_others else None)
+    own = bn.classes(x).index(target)
+    others = np.delete(logs, own)
+    expected = logs[own] - (log_sum_exp(others) if all_others else others.max())
+    assert told["log_odds"].sum() == pytest.approx(expected, abs=1e-9)
+    assert (told["log_odds"][told["value"].isna()] == 0).all()
+
+
+def test_a_row_without_values_gets_the_shares_of_the_classes(voting: pd.DataFrame) -> None:
+    empty = voting.head(1).assign(**dict.fromkeys(voting.columns[:-1], None))
+    shares = (voting["Class"].value_counts() + 1) / (len(voting) + 2)
+    for n in (0, 1, 2):
+        x = bn.lp(bn.ande("Class", voting, n=n, subsumption=50), voting, smooth=1)
+        assert bn.predict(x, empty, prob=True).iloc[0].to_dict() == pytest.approx(shares.to_dict())
+
+
+def test_superparents_that_tell_nothing_weigh_the_same() -> None:
+    """The features are independent of the class, and of each other."""
+    grid = pd.DataFrame(product("ab", "xyz", "no"), columns=["f", "g", "class"])
+    for n in (1, 2):
+        some, same = (bn.lp(bn.ande("class", grid, n=n, weights=w), grid, smooth=1) for w in ("mi", None))
+        pd.testing.assert_frame_equal(bn.predict(some, grid, prob=True), bn.predict(same, grid, prob=True))
+        np.testing.assert_allclose(some.weights, same.weights)
+
+
+def test_the_summary_tells_members_and_what_they_need(car: pd.DataFrame) -> None:
+    x = bn.ande("class", car, n=2, min_count=3, subsumption=50, weights="mi")
+    lines = {line.split(":")[0].strip(): line.split(":")[1].strip() for line in repr(x).splitlines()[3:]}
+    assert lines == {
+        "class variable": "class",
+        "num. features": "6",
+        "num. members": "15",
+        "superparents": "2",
+        "min_count": "3",
+        "subsumption": "50",
+        "weights": "mi",
+        "learning algorithm": "ande",
+    }
+    assert len(bn.members(x)) == 15
+    assert bn.families(bn.members(x)[0])["doors"] == ("doors", "buying", "maint", "class")
+    assert not bn.is_aode(x)
+
+
+@pytest.mark.parametrize(
+    "chosen", [{"n": 0}, {"subsumption": 20}, {"n": 2, "weights": "mi", "min_count": 4}], ids=str
+)
+def test_it_does_what_models_do(chosen: dict[str, Any], car: pd.DataFrame, tmp_path: Path) -> None:
+    x = bn.bnc("ande", "class", car, m=1, dag_args=chosen)
+    posteriors = bn.predict(x, car, prob=True)
+    bn.save(x, tmp_path / "x.json")
+    for again in (pickle.loads(pickle.dumps(x)), bn.load(tmp_path / "x.json"), copy.deepcopy(x)):
+        pd.testing.assert_frame_equal(bn.predict(again, car, prob=True), posteriors, check_exact=True)
+        assert repr(again) == repr(x)
+    folds = bn.stratified_folds(car["class"], 4, rng=0)
+    by_hand = []
+    for i in range(4):
+        trained = bn.lp(bn.ande("class", car[folds != i], **chosen), car[folds != i], m=1)
+        by_hand.append(bn.accuracy(bn.predict(trained, car[folds == i]), car["class"][folds == i]))
+    assert bn.cv(x, car, folds=folds, mean=False)[0].tolist() == by_hand
+    assert bn.cv(x, car, folds=folds, mean=False, dag=False)[0].tolist() == by_hand
+    assert np.isfinite(bn.cloglik(x, car))
+
+
+def test_the_picture_shows_what_superparents_weigh(car: pd.DataFrame) -> None:
+    x = bn.lp(bn.ande("class", car, n=2, weights="mi"), car, m=1)
+    source = bn.plot(x).source
+    information = {f: bn.cmi(f, "class", car) for f in bn.features(x)}
+    pairs = list(combinations(information, 2))
+    total = sum(information[a] + information[b] for a, b in pairs)
+    for f in information:
+        share = sum(information[a] + information[b] for a, b in pairs if f in (a, b)) / total / 2
+        assert f'label="{f}\\n{share:.2f}"' in source
+    assert "in each of which two features are the parents" in source.replace("\\n", " ")
+    assert source.count(" -> ") == 6
+    assert "lp will weigh them" in bn.plot(bn.ande("class", car, weights="mi")).source
+    assert "average" not in bn.plot(bn.ande("class", car, n=0)).source
+    assert "safety = high" in bn.plot(x, row=car.iloc[1727]).source
+
+
+def test_what_has_no_joint_distribution_is_refused(car: pd.DataFrame) -> None:
+    structure = bn.ande("class", car)
+    x = bn.lp(structure, car, smooth=1)
+    with pytest.raises(TypeError, match=r"loglik: .* no joint distribution"):
+        bn.loglik(x, car)
+    for score in (bn.AIC, bn.BIC):
+        with pytest.raises(TypeError, match="no joint distribution"):
+            score(x, car)
+    with pytest.raises(TypeError, match="missing: EM needs a joint distribution"):
+        bn.lp(structure, car, smooth=1, missing="em")
+    with pytest.raises(TypeError, match=r"ess: .* take smooth or m"):
+        bn.lp(structure, car, ess=1)
+    with pytest.raises(TypeError, match=r"backoff: .* take smooth or m"):
+        bn.lp(structure, car, backoff=True)
+    for method in ({"wanbia": True}, {"awnb_trees": 5}, {"manb_prior": 0.5}):
+        with pytest.raises(TypeError, match="not for an ensemble"):
+            bn.lp(structure, car, smooth=1, **method)
+    with pytest.raises(ValueError, match="structure only"):
+        bn.predict(structure, car)
+
+
+@pytest.mark.parametrize(
+    ("chosen", "error", "message"),
+    [
+        ({"n": 3}, ValueError, "n: expected a whole number of superparents, 0 to 2, got 3"),
+        ({"n": 1.0}, TypeError, "n: expected"),
+        ({"n": True}, TypeError, "n: expected"),
+        ({"min_count": 0}, ValueError, "min_count: expected a whole number of rows, at least 1, got 0"),
+        ({"min_count": None}, TypeError, "min_count"),
+        ({"subsumption": -1}, ValueError, "subsumption"),
+        ({"subsumption": "yes"}, TypeError, "subsumption"),
+        ({"weights": "gini"}, ValueError, "weights: expected one of 'mi'"),
+        ({"weights": [1, 2]}, ValueError, "weights: expected one of 'mi'"),
+        ({"features": ["doors", "class"]}, ValueError, "is the class"),
+    ],
+    ids=str,
+)
+def test_settings_are_checked(
+    chosen: dict[str, Any], error: type[Exception], message: str, car: pd.DataFrame
+) -> None:
+    with pytest.raises(error, match=message):
+        bn.ande("class", car, **chosen)
+
+
+def test_data_is_needed() -> None:
+    with pytest.raises(TypeError, match="dataset: expected a pandas DataFrame"):
+        bn.ande("class", None)
+
+
+def test_features_may_be_few(car: pd.DataFrame) -> None:
+    for n in (0, 1, 2):
+        x = bn.lp(bn.ande("class", car, n=n, features=[]), car, smooth=1)
+        assert bn.predict(x, car.tail(1)).item() == "unacc"
+        one = bn.lp(bn.ande("class", car, n=n, features=["safety"]), car, smooth=1)
+        assert bn.features(one) == ("safety",)
+        assert len(bn.members(one)) == [1, 1, 0][n]
+        assert bn.predict(one, car.head(1)).item() == "unacc"
+
+
+def test_tables_that_would_be_too_large_are_refused(
+    car: pd.DataFrame, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cooccurrence, "MAX_BYTES", 16_000)
+    one = bn.ande("class", car)
+    assert bn.lp(one, car, smooth=1).fitted
+    with pytest.raises(
+        ValueError, match=r"all triples of the 21 levels of 6 features would have 12,552 cells and take"
+    ):
+        bn.lp(bn.ande("class", car, n=2), car, smooth=1)
+    monkeypatch.setattr(cooccurrence, "MAX_BYTES", 8_000)
+    with pytest.raises(ValueError, match="all pairs of the 21 levels of 6 features would have 1,764 cells"):
+        bn.lp(one, car, smooth=1)
+
+
+def test_levels_that_do_not_meet_take_no_room() -> None:
+    rng = np.random.default_rng(0)
+    columns = {f"x{i}": pd.Categorical.from_codes(rng.integers(2, size=400), range(300)) for i in range(6)}
+    columns["long"] = pd.Categorical(np.arange(400) // 2)
+    frame = pd.DataFrame(columns).assign(k=rng.integers(2, size=400))
+    x = bn.lp(bn.ande("k", frame, n=2), frame, smooth=1)
+    assert (
+        sum(pairs.counts.size for within in x.counts.triples for pairs in within.pairs) < 1_000_000
+    )  # of 8,000,000,000
+    assert bn.predict(x, frame).notna().all()
+
+
+def test_a_feature_longer_than_all_others_takes_little_room() -> None:
+    frame = pd.DataFrame(
+        {"long": np.arange(18_000) % 9_000, "a": np.arange(18_000) % 2, "k": np.arange(18_000) % 3}
+    )
+    x = bn.lp(bn.ande("k", frame), frame, smooth=1)
+    assert sum(pairs.counts.size for pairs in x.counts.pairs) < 9_002 * 3 * 6
+    assert bn.accuracy(bn.predict(x, frame), frame["k"]) > 0.5
