@@ -389,7 +389,7 @@ def test_what_has_no_joint_distribution_is_refused(car: pd.DataFrame) -> None:
     with pytest.raises(TypeError, match=r"backoff: .* take smooth or m"):
         bn.lp(structure, car, backoff=True)
     for method in ({"wanbia": True}, {"awnb_trees": 5}, {"manb_prior": 0.5}):
-        with pytest.raises(TypeError, match="not for an ensemble"):
+        with pytest.raises(TypeError, match="not for an ANDE"):
             bn.lp(structure, car, smooth=1, **method)
     with pytest.raises(ValueError, match="structure only"):
         bn.predict(structure, car)
