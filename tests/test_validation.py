@@ -332,3 +332,27 @@ def test_progress_counts_folds_and_models(
     assert "12/12" in capsys.readouterr().err
     bn.cv_predict(models["nb"], car, k=3, rng=0, progress=True)
     assert "3/3" in capsys.readouterr().err
+
+
+def test_other_columns_are_told_unless_any_will_do(car: pd.DataFrame) -> None:
+    x = bn.bnc("tan_cl", "class", car, smooth=1)
+    other = car.drop(columns="doors").assign(leak=car["class"])
+    for judge in (bn.cv, bn.cv_predict):
+        with pytest.raises(ValueError, match=r"it lacks 'doors' and it has besides 'leak'.*columns='any'"):
+            judge(x, other, k=3, rng=0)
+    with pytest.raises(ValueError, match="columns: expected one of 'same', 'any'"):
+        bn.cv(x, car, columns="all")
+    assert bn.cv(x, other, k=3, rng=0, columns="any") > 0.99
+    assert bn.cv(x, car.assign(leak=1), k=3, rng=0, dag=False) == bn.cv(x, car, k=3, rng=0, dag=False)
+    # In whatever order they stand, and where features were named, others do not matter.
+    bn.cv(x, car[car.columns[::-1]], k=3, rng=0)
+    named = bn.lp(bn.nb("class", car, features=["doors"]), car, smooth=1)
+    bn.cv(named, car.drop(columns="safety"), k=3, rng=0)
+
+
+def test_features_that_a_search_left_out_are_columns_too(car: pd.DataFrame) -> None:
+    x = bn.bnc("fssj", "class", car, smooth=1, dag_args={"k": 3, "rng": 0})
+    assert len(bn.features(x)) < 6
+    assert 0 < bn.cv(x, car, k=3, rng=0) < 1
+    with pytest.raises(ValueError, match="it lacks"):
+        bn.cv(x, car[[*bn.features(x), "class"]], k=3, rng=0)

@@ -10,7 +10,7 @@ import pandas as pd
 from tqdm.auto import tqdm
 
 from ..base.arrays import Array, first_best
-from ..base.checks import check_flag, check_whole
+from ..base.checks import check_choice, check_flag, check_whole
 from ..base.messages import listed, warn
 from ..base.randomness import Seed
 from ..frames.encoding import check_columns, check_levels, encode_columns
@@ -41,6 +41,7 @@ def cv(
     dag: bool = True,
     mean: bool = True,
     folds: Folds | None = None,
+    columns: str = "same",
     rng: Seed = None,
     progress: bool = False,
 ) -> float | pd.Series[Any] | pd.DataFrame:
@@ -52,8 +53,7 @@ def cv(
         Models with parameters. In each fold they are learned again as they were learned,
         on the rows that the fold does not test.
     dataset : pandas.DataFrame or Dataset
-        Has all variables of the models, the class in every row. A learner that took all
-        columns of its data as features takes all columns of this.
+        Has all variables of the models, the class in every row.
     k : int, default 10
         Number of folds, if ``folds`` is not given.
     repeats : int, default 1
@@ -69,6 +69,9 @@ def cv(
         Whether to average over folds.
     folds : list of arrays or array of int, optional
         The positions of the rows that each fold tests, or the fold number of each row.
+    columns : {"same", "any"}, default "same"
+        What to do where a model was learned from all columns of its data and this data has others: raise,
+        or learn from what is there, which is another model then.
     rng : int or numpy.random.Generator, optional
         Seed of the folds, and of all that learners draw at random within them.
     progress : bool, default False
@@ -90,8 +93,8 @@ def cv(
         If a variable is not a column.
     TypeError, ValueError
         If ``x`` holds something else than models with parameters, models differ in their
-        class, the class is missing in a row, there is no such metric or it returns no number, or ``k``,
-        ``repeats`` or ``folds`` do not fit the data.
+        class, a model was learned from other columns, the class is missing in a row, there is no such
+        metric or it returns no number, or ``k``, ``repeats`` or ``folds`` do not fit the data.
 
     Warns
     -----
@@ -147,14 +150,13 @@ def cv(
         check_flag(name, flag)
     if check_whole("repeats", repeats, 1) > 1 and folds is not None:
         raise ValueError("repeats: folds are given, so there is nothing to deal anew; leave one of them out")
+    check_same_columns(models, dataset, columns, dag)
     data = _prepare(models, dataset, dag)
     rounds = deal_rounds(data, k=k, repeats=repeats, folds=folds, rng=rng)
     figures = _judge(models, metrics, data, rounds, dag=dag, progress=progress)
     several = isinstance(metric, list | tuple)
-    columns = _column_names(models, metrics if several else None)
-    results = pd.DataFrame(
-        figures.reshape(len(rounds), -1), index=_row_names(rounds, repeats), columns=columns
-    )
+    names = _column_names(models, metrics if several else None)
+    results = pd.DataFrame(figures.reshape(len(rounds), -1), _row_names(rounds, repeats), names)
     scheme = describe_folds(
         [[which.test for which in rounds if which.repeat == repeat] for repeat in range(repeats)],
         len(data),
@@ -175,6 +177,7 @@ def cv_predict(
     prob: bool = True,
     dag: bool = True,
     folds: Folds | None = None,
+    columns: str = "same",
     rng: Seed = None,
     progress: bool = False,
 ) -> pd.DataFrame | pd.Series[Any]:
@@ -195,6 +198,8 @@ def cv_predict(
         Whether to learn the structure again too; else only parameters.
     folds : list of arrays or array of int, optional
         As in `cv`; they test every row once.
+    columns : {"same", "any"}, default "same"
+        As in `cv`.
     rng : int or numpy.random.Generator, optional
         As in `cv`: a seed gives the folds and models that it gives there.
     progress : bool, default False
@@ -234,6 +239,7 @@ def cv_predict(
     models = _as_dict(x)
     for name, flag in {"prob": prob, "dag": dag, "progress": progress}.items():
         check_flag(name, flag)
+    check_same_columns(models, dataset, columns, dag)
     data = _prepare(models, dataset, dag)
     labels = data.levels[-1]
     rounds = deal_rounds(data, k=k, repeats=1, folds=folds, rng=rng)
@@ -285,6 +291,28 @@ def _as_dict(x: object) -> dict[Any, Model]:
     if len(targets) > 1:
         raise ValueError(f"x: expected models of one class, got {listed(targets)}")
     return models
+
+
+def check_same_columns(models: Mapping[Any, Model], dataset: object, columns: object, dag: bool) -> None:
+    """Raise if data has other columns than a model was learned from, unless any will do."""
+    if check_choice("columns", columns, ("same", "any")) == "any" or not dag:
+        return
+    there = list(getattr(dataset, "columns", ()))
+    for name, model in models.items():
+        seen = model.recipe.seen if model.recipe is not None else None
+        if seen is None or set(seen) == set(there):
+            continue
+        missing, added = set(seen) - set(there), set(there) - set(seen)
+        differing = [
+            f"{what} {listed([column for column in order if column in some])}"
+            for what, order, some in (("it lacks", seen, missing), ("it has besides", there, added))
+            if some
+        ]
+        raise ValueError(
+            f"dataset: model {name!r} was learned from other columns: {' and '.join(differing)}. Pass the "
+            "columns that it was learned from; or say columns='any', to learn from what is there, another "
+            "model then; or dag=False, which keeps the structure"
+        )
 
 
 def _prepare(models: Mapping[Any, Model], dataset: pd.DataFrame | Dataset, dag: bool) -> TrainingData:

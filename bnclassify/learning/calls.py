@@ -161,7 +161,9 @@ def learn_structure(
     structure = _checked(learner(class_var, dataset=data, **options))
     if learner not in LEARNERS.values():
         # What the user's own function does is to be done again, with what it was given today.
-        structure = renewed(structure, recipe=Recipe(class_var, _own_step(learner, options)))
+        structure = renewed(
+            structure, recipe=Recipe(class_var, _own_step(learner, options), seen=data.columns)
+        )
     return structure, data
 
 

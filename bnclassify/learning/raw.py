@@ -91,7 +91,8 @@ def learn_raw(
     if names is None:
         frame = _without_uncut(frame, preparation)
     data = _prepare(frame, class_var, names, preparation)
-    recipe = Recipe(class_var, again, names, preparation=preparation)
+    seen = tuple(raw.columns) if names is None else None
+    recipe = Recipe(class_var, again, names, preparation=preparation, seen=seen)
     cuts = preparation.discretizer
     if not (isinstance(cuts, MovedCuts) and any(cuts.cuts.values())):
         return renewed(learner(data), recipe=recipe), data

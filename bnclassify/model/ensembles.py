@@ -112,7 +112,8 @@ def _recipe(x: Ensemble) -> Recipe:
     settings = {"recipes": recipes, "weights": x.weights}
     structure = Step("Ensemble", learn_members, settings, draws=True)
     each = Step("each member", refit_members, {"recipes": recipes}, draws=True) if x.fitted else None
-    return Recipe(x.class_var, structure, needed, each)
+    seen = next((recipe.seen for recipe in recipes if recipe is not None and recipe.seen), None)
+    return Recipe(x.class_var, structure, needed, each, seen=seen)
 
 
 @record

@@ -59,6 +59,8 @@ class Recipe:
         The features that the learner was told to take; None for all there are.
     parameters : Step or None
         `lp`, called with a structure and the data; None for a mere structure.
+    seen : tuple or None
+        The columns of the data, where the learner took all there were.
     preparation : Preparation or None
         What makes categories of raw data, if that was learned too; the steps then take raw data.
     """
@@ -68,6 +70,7 @@ class Recipe:
     columns: tuple[Hashable, ...] | None = None
     parameters: Step | None = None
     preparation: Preparation | None = None
+    seen: tuple[Hashable, ...] | None = None
 
     def fit(self, data: Dataset, rng: np.random.Generator | None = None) -> Any:
         """Learn structure and parameters again."""

@@ -61,7 +61,8 @@ def general_network(
     ordered = [*[v for v in parents if v != class_var], class_var]
     families = tuple([(v, *_class_last(class_var, parents[v])) for v in ordered])
     levels = None if schema is None else schema.select(ordered).levels
-    recipe = None if step is None else Recipe(class_var, step, columns)
+    seen = schema.columns if schema is not None and columns is None else None
+    recipe = None if step is None else Recipe(class_var, step, columns, seen=seen)
     return BNC(class_var, families, levels, recipe=recipe, trace=trace)
 
 
@@ -191,7 +192,8 @@ def aode(
     if len(chosen) < 2:
         return network(class_var, dict.fromkeys(chosen, ()), schema, again, columns=kept)
     levels = None if schema is None else schema.select((*chosen, class_var)).levels
-    return AODE(class_var, chosen, levels, recipe=Recipe(class_var, again, kept))
+    seen = None if schema is None or kept is not None else schema.columns
+    return AODE(class_var, chosen, levels, recipe=Recipe(class_var, again, kept, seen=seen))
 
 
 def anb(

@@ -91,7 +91,7 @@ def chisq_dn(class_var: Hashable, dataset: pd.DataFrame | Dataset, *, alpha: flo
         (names[v], *[names[p] for p in parents], class_var)
         for v, parents in enumerate(_choose_parents(data, float(level)))
     ]
-    recipe = Recipe(class_var, Step("chisq_dn", chisq_dn, {"alpha": level}))
+    recipe = Recipe(class_var, Step("chisq_dn", chisq_dn, {"alpha": level}), seen=data.columns)
     return DN(class_var, (*families, (class_var,)), data.levels, recipe=recipe)
 
 

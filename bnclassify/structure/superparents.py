@@ -142,5 +142,6 @@ def ande(
     settings = {
         "n": n, "features": kept, "min_count": min_count, "subsumption": subsumption, "weights": weights
     }  # fmt: skip
-    recipe = Recipe(class_var, Step("ande", ande, settings), kept)
+    seen = None if schema is None or kept is not None else schema.columns
+    recipe = Recipe(class_var, Step("ande", ande, settings), kept, seen=seen)
     return ANDE(class_var, chosen, levels, n, min_count, subsumption, weights, recipe=recipe)
