@@ -235,6 +235,11 @@ def test_models_are_learned_again_as_they_were(car: pd.DataFrame) -> None:
         model = bn.lp(bn.hc("class", train, **dag_args), train, smooth=1)
         by_hand.append(bn.accuracy(bn.predict(model, test), test["class"]))
     assert bn.cv(x, first, folds=folds) == pytest.approx(np.mean(by_hand))
+    turned = {"moves": ("add", "delete", "reverse"), "required": [("doors", "safety")]}
+    by_moves = bn.ban("class", car, **turned)
+    again = by_moves.recipe.fit(bn.encode(car))
+    assert bn.search_steps(again).equals(bn.search_steps(by_moves))
+    assert by_moves.recipe.structure.settings["moves"] == turned["moves"]
     for name in ("ban", "kdb_mi", "chow_liu", "chisq_dn"):
         assert bn.cv(bn.bnc(name, "class", car, smooth=1), car, k=2, rng=0) > 0.7
 

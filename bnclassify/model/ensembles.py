@@ -97,6 +97,11 @@ class Ensemble(Average):
         """Whether the members have parameters."""
         return self.members[0].fitted
 
+    @property
+    def no_joint(self) -> str:
+        """Why there is no joint distribution, if a member has none."""
+        return next((member.no_joint for member in self.members if member.no_joint), "")
+
     @cached_property
     def log_weights(self) -> Array:
         """The logs of the weights, which sum to 1."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..base.immutable import Immutable
 from ..frames.preparation import Preparation
@@ -29,8 +29,6 @@ class Model(Immutable):
     - ``no_joint``: of a kind without a joint distribution, a sentence that says why, and what to do
     - ``parents``: those of each variable, if it has one graph
     """
-
-    no_joint: ClassVar[str] = ""
 
     if TYPE_CHECKING:  # read-only to callers; each kind has them as fields or properties
         recipe: Recipe | None
@@ -79,6 +77,11 @@ class Model(Immutable):
         """The feature parents of each feature: the graph that is left without the class."""
         above, class_var = self.parents, self.class_var
         return {f: tuple([p for p in above[f] if p != class_var]) for f in self.features}
+
+    @property
+    def no_joint(self) -> str:
+        """Why this kind of model has no joint distribution, if it has none, and what to do about it."""
+        return ""
 
     def facts(self) -> dict[str, object]:
         """Return what the summary tells of this kind of model; what is None is left out."""

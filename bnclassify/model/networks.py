@@ -196,10 +196,13 @@ class DN(Network):
       num. arcs:      4
     """
 
-    no_joint = (
-        "a dependency network (DN) has no joint distribution, as its arcs may form cycles; it has predict, "
-        "cloglik and cv, and ban learns a network that has a joint distribution too"
-    )
+    @property
+    def no_joint(self) -> str:
+        """Why there is no joint distribution, and what to do."""
+        return (
+            "a dependency network (DN) has no joint distribution, as its arcs may form cycles; it has predict, "
+            "cloglik and cv, and ban learns a network that has a joint distribution too"
+        )
 
     def _check_graph(self) -> None:
         check_families(self.class_var, tuple(self.families), acyclic=False)

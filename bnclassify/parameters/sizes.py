@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..base.messages import shown, warn
 from ..model.kinds import Model
-from ..model.networks import BNC, Family, count_parameters
+from ..model.networks import Family, Network, count_parameters
 
 _FEWEST_ROWS = 100
 """Below, most networks have more parameters than rows, and users know that."""
@@ -16,7 +16,7 @@ def warn_of_wide_tables(x: Model, rows: int) -> None:
     Many tables that are small each, as those of a naive Bayes with many features, do no harm.
     """
     backs_off = "concentrations" in x.learned  # so that wide tables do no harm
-    if not isinstance(x, BNC) or backs_off or rows < _FEWEST_ROWS:
+    if not isinstance(x, Network) or backs_off or rows < _FEWEST_ROWS:
         return
     families = zip(x.families, x.scopes, strict=True)
     sizes = {family: count_parameters([scope], x.cards) for family, scope in families}

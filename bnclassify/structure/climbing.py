@@ -3,25 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
 
-import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
-from ..base.checks import check_flag, check_whole
-from ..base.graphs import find_cycle
 from ..base.messages import listed, suggestion
 from ..frames.schema import Dataset
 from ..frames.training import TrainingData, prepare
 from ..model.networks import BNC
 from ..model.recipes import Step
-from .ascent import MOVES, Limits, climb
+from .ascent import MOVES, climb
 from .fixed import general_network
-from .local_scores import LocalScores, check_complete, check_score
-
-Arc = tuple[Hashable, Hashable]
+from .local_scores import LocalScores, check_complete
+from .rules import Arc, Rules, place_start, written
 
 
 def hc(
@@ -109,11 +102,11 @@ def hc(
     >>> modelstring(hc("class", load_car()))
     '[doors] [persons] [safety] [class|safety:persons] [buying|class] [maint|class] [lug_boot|class]'
     """
-    plan = _Plan(score, ess, max_parents, required, forbidden, moves, progress)
+    rules = Rules(score, ess, max_parents, required, forbidden, moves, progress)
     data = prepare(dataset, class_var)
     parents = _parents_of(start, class_var, data)
-    settings = plan.settings() | ({} if start is None else {"start": start})
-    return _climb(data, parents, plan, Step("hc", hc, settings))
+    settings = rules.settings() | ({} if start is None else {"start": start})
+    return _climb(data, parents, rules, Step("hc", hc, settings))
 
 
 def ban(
@@ -183,95 +176,21 @@ def ban(
     '[class] [buying|class] [doors|class] [persons|class] [maint|buying:class] [safety|persons:class]
      [lug_boot|safety:class]'
     """
-    plan = _Plan(score, ess, max_parents, required, forbidden, moves, progress)
+    rules = Rules(score, ess, max_parents, required, forbidden, moves, progress)
     data = prepare(dataset, class_var)
-    for argument, arcs, end in (("required", plan.required, 1), ("forbidden", plan.forbidden, 0)):
+    for argument, arcs, end in (("required", rules.required, 1), ("forbidden", rules.forbidden, 0)):
         lost = [arc for arc in arcs if arc[end] == class_var]
         if lost:
             raise ValueError(
                 f"{argument}: in ban the class is a parent of every feature and has none, so "
-                f"{_written(lost)} cannot be; hc learns networks of any kind"
+                f"{written(lost)} cannot be; hc learns networks of any kind"
             )
     naive = dict.fromkeys(data.features, (class_var,)) | {class_var: ()}
-    inner = plan.with_arcs(
+    inner = rules.with_arcs(
         required=[(class_var, feature) for feature in data.features],
         forbidden=[(feature, class_var) for feature in data.features],
     )
-    return _climb(data, naive, inner, Step("ban", ban, plan.settings()))
-
-
-@dataclass(frozen=True)
-class _Plan:
-    """What a search was asked for, checked.
-
-    Attributes
-    ----------
-    required, forbidden : tuple of pairs
-    moves : tuple of str
-        In the order in which ties are decided.
-    """
-
-    score: str = "bic"
-    ess: float = 1
-    max_parents: int | None = None
-    required: Iterable[Arc] = ()
-    forbidden: Iterable[Arc] = ()
-    moves: Collection[str] = MOVES
-    progress: bool = False
-
-    def __post_init__(self) -> None:
-        checked = {
-            "ess": check_score(self.score, self.ess),
-            "required": _as_arcs("required", self.required),
-            "forbidden": _as_arcs("forbidden", self.forbidden),
-            "moves": _as_moves(self.moves),
-            "progress": check_flag("progress", self.progress),
-        }
-        if self.max_parents is not None:
-            checked["max_parents"] = check_whole("max_parents", self.max_parents)
-        for name, value in checked.items():
-            object.__setattr__(self, name, value)
-
-    def settings(self) -> dict[str, Any]:
-        """Return the arguments to learn with again, those at their default in `hc` left out."""
-        usual = vars(_Plan()) | {"progress": self.progress}
-        return {name: value for name, value in vars(self).items() if value != usual[name]}
-
-    def with_arcs(self, required: Sequence[Arc], forbidden: Sequence[Arc]) -> _Plan:
-        """Return the plan with further arcs required and forbidden."""
-        return replace(self, required=(*self.required, *required), forbidden=(*self.forbidden, *forbidden))
-
-
-def _as_arcs(argument: str, arcs: object) -> tuple[Arc, ...]:
-    """Return pairs of names as tuples, or raise."""
-    if isinstance(arcs, str | Mapping) or not isinstance(arcs, Iterable):
-        raise TypeError(f"{argument}: expected pairs of names such as [('a', 'b')], got {arcs!r}")
-    pairs = list(arcs)
-    for pair in pairs:
-        if not isinstance(pair, tuple | list) or len(pair) != 2:
-            raise TypeError(
-                f"{argument}: expected pairs of names such as [('a', 'b')], got {pair!r} among them"
-            )
-        if pair[0] == pair[1]:
-            raise ValueError(f"{argument}: {_written([pair])} is an arc from a variable to itself")
-    return tuple((source, target) for source, target in pairs)
-
-
-def _as_moves(moves: object) -> tuple[str, ...]:
-    if isinstance(moves, str) or not isinstance(moves, Iterable):
-        raise TypeError(f"moves: expected a list of {listed(MOVES)}, got {moves!r}")
-    chosen = list(moves)
-    strange = [move for move in chosen if move not in MOVES]
-    if strange or not chosen:
-        raise ValueError(f"moves: expected some of {listed(MOVES)}, got {listed(strange)}")
-    return tuple(move for move in MOVES if move in chosen)
-
-
-def _written(arcs: Iterable[Sequence[Hashable]]) -> str:
-    """Write arcs for a message."""
-    some = list(arcs)
-    rest = f" and {len(some) - 8} more" if len(some) > 8 else ""
-    return ", ".join(f"{source!r} -> {target!r}" for source, target in some[:8]) + rest
+    return _climb(data, naive, inner, Step("ban", ban, rules.settings()))
 
 
 def _parents_of(start: object, class_var: Hashable, data: TrainingData) -> dict[Hashable, Sequence[Hashable]]:
@@ -290,68 +209,14 @@ def _parents_of(start: object, class_var: Hashable, data: TrainingData) -> dict[
 
 
 def _climb(
-    data: TrainingData, parents: Mapping[Hashable, Sequence[Hashable]], plan: _Plan, step: Step
+    data: TrainingData, parents: Mapping[Hashable, Sequence[Hashable]], rules: Rules, step: Step
 ) -> BNC:
     """Check the start, climb, and return the structure found with its recipe and steps."""
     rows = data.as_given
     check_complete(rows)
-    n = len(rows.columns)
-    required, forbidden = (
-        _arc_matrix(rows, which, getattr(plan, which)) for which in ("required", "forbidden")
-    )
-    numbers = [[rows.positions[p] for p in parents[v]] for v in rows.columns]
-    for source, target in np.argwhere(required).tolist():
-        if source not in numbers[target]:
-            numbers[target].append(source)
-    _check_start(rows.columns, numbers, plan)
-    most = n if plan.max_parents is None else plan.max_parents
-    limits = Limits(required, forbidden, most, plan.moves)
-    found, steps = climb(LocalScores(rows, plan.score, plan.ess), numbers, limits, progress=plan.progress)
+    limits, start = rules.limits(rows), place_start(parents, rows, rules)
+    found, steps = climb(LocalScores(rows, rules.score, rules.ess), start, limits, progress=rules.progress)
     names = rows.columns
-    return general_network(
-        data.class_var,
-        {names[v]: [names[p] for p in above] for v, above in enumerate(found)},
-        rows.schema,
-        step,
-        trace={
-            "steps": tuple((s.operation, names[s.source], names[s.target], s.gain, s.score) for s in steps)
-        },
-    )
-
-
-def _arc_matrix(data: Dataset, argument: str, arcs: Iterable[Arc]) -> NDArray[np.bool_]:
-    """Turn arcs into a matrix, (variables, variables), rows the variables that they come from."""
-    matrix = np.zeros((len(data.columns), len(data.columns)), dtype=bool)
-    for arc in arcs:
-        strange = [name for name in arc if name not in data.positions]
-        if strange:
-            raise KeyError(
-                f"{argument}: no column {listed(strange)} in the data; {suggestion(strange[0], data.columns)}"
-            )
-        matrix[tuple(data.positions[name] for name in arc)] = True
-    return matrix
-
-
-def _check_start(names: Sequence[Hashable], parents: Sequence[Sequence[int]], plan: _Plan) -> None:
-    """Raise a ValueError for a start that breaks the rules of its own search, naming the arcs."""
-    arcs = [(names[p], names[v]) for v, above in enumerate(parents) for p in above]
-    both = [arc for arc in plan.required if arc in plan.forbidden]
-    if both:
-        raise ValueError(f"required, forbidden: drop from one what is in both, {_written(both)}")
-    lost = [arc for arc in arcs if arc in plan.forbidden]
-    if lost:
-        raise ValueError(f"forbidden: the start has {_written(lost)}; start from a structure without")
-    cycle = find_cycle({names[v]: [names[p] for p in above] for v, above in enumerate(parents)})
-    if cycle:
-        raise ValueError(
-            f"required: with the arcs of the start, there would be a cycle, {' -> '.join(map(str, cycle))}; "
-            "drop one of them"
-        )
-    if plan.max_parents is not None:
-        crowded = [v for v, above in enumerate(parents) if len(above) > plan.max_parents]
-        if crowded:
-            into = [arc for arc in arcs if arc[1] == names[crowded[0]]]
-            raise ValueError(
-                f"max_parents: {names[crowded[0]]!r} has more than {plan.max_parents} at the start, "
-                f"{_written(into)}; raise max_parents or drop some"
-            )
+    above = {names[v]: [names[p] for p in numbers] for v, numbers in enumerate(found)}
+    trace = tuple((s.operation, names[s.source], names[s.target], s.gain, s.score) for s in steps)
+    return general_network(data.class_var, above, rows.schema, step, trace={"steps": trace})
