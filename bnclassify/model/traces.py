@@ -265,6 +265,8 @@ def loo_summary(x: Model) -> pd.Series[Any]:
 
     Raises
     ------
+    TypeError
+        If ``x`` is no model.
     ValueError
         If the model was not fitted so.
 
