@@ -15,7 +15,7 @@ from scipy.special import gammaln, log_softmax
 import bnclassify as bn
 from bnclassify.base.arrays import Array
 from bnclassify.frames.prefixes import count_prefixes
-from bnclassify.parameters.evidence import LEAST, MOST, best_concentration
+from bnclassify.parameters.likelihoods import LEAST, MOST, best_concentration
 from bnclassify.parameters.powers import best_powers, common_power
 
 from .conftest import REFERENCE, read_reference

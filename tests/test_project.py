@@ -138,6 +138,7 @@ def test_signatures_follow_one_law(name: str) -> None:
             ["path"],
             ["actual"],
             ["k"],
+            ["feature"],
             ["n"],
             ["frame"],
         )

@@ -206,7 +206,7 @@ def _learn_raw(
     def learn(data: TrainingData) -> Model:
         return _checked(learner(class_var, dataset=data, **{**own.settings, **drawn}))
 
-    return learn_raw(class_var, dataset, learn, _names(options), preparing, again)
+    return learn_raw(class_var, dataset, learn, _names(options), preparing, again, keep="parents" in options)
 
 
 @record

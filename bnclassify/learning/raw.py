@@ -66,6 +66,8 @@ def learn_raw(
     names: tuple[Hashable, ...] | None,
     preparing: Preparing,
     again: Step,
+    *,
+    keep: bool = False,
 ) -> tuple[Model, TrainingData]:
     """Learn a structure from raw data, and return it with the data prepared.
 
@@ -80,6 +82,8 @@ def learn_raw(
     preparing : Preparing
     again : Step
         What learns the structure again from raw data.
+    keep : bool
+        Whether to keep columns of numbers that are left with one level, and tell nothing.
     """
     check_class_name(class_var)
     raw = check_frame(dataset.frame if isinstance(dataset, RawData) else dataset, "dataset")
@@ -88,7 +92,7 @@ def learn_raw(
         chosen = {*check_columns(names, raw.columns, "features"), class_var}
         raw = raw[[column for column in raw.columns if column in chosen]]
     frame, preparation = preparing.learn(raw, class_var)
-    if names is None:
+    if names is None and not keep:
         frame = _without_uncut(frame, preparation)
     data = _prepare(frame, class_var, names, preparation)
     seen = tuple(raw.columns) if names is None else None

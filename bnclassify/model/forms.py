@@ -7,7 +7,7 @@ from collections.abc import Callable
 from ..base import graphs
 from .ensembles import AODE
 from .kinds import Model, check_model
-from .networks import Family, structure_of
+from .networks import BNC, Family, structure_of
 
 
 def is_nb(x: Model) -> bool:
@@ -76,7 +76,7 @@ def is_semi_naive(x: Model) -> bool:
     False
     """
     network = structure_of(check_model(x))
-    if network is None or not network.is_augmented:
+    if not (isinstance(network, BNC) and network.is_augmented):
         return False
     parents = network.feature_parents
     return all(
@@ -133,6 +133,6 @@ def is_aode(x: Model) -> bool:
 
 def _every_feature(x: Model, condition: Callable[[Family], bool]) -> bool:
     network = structure_of(check_model(x))
-    if network is None or not network.is_augmented:
+    if not (isinstance(network, BNC) and network.is_augmented):
         return False
     return all(map(condition, network.feature_parents.values()))

@@ -265,6 +265,8 @@ def loo_summary(x: Model) -> pd.Series[Any]:
 
     Raises
     ------
+    TypeError
+        If ``x`` is no model.
     ValueError
         If the model was not fitted so.
 
@@ -275,7 +277,7 @@ def loo_summary(x: Model) -> pd.Series[Any]:
     >>> model = lp(tan_cl("class", car), car, backoff=True, loo_weights=True, loo_parents=True)
     >>> summary = loo_summary(model)
     >>> round(summary["power"], 2), round(summary["objective"], 1), summary["parents"], summary["rows"]
-    (2.42, -227.9, 1, 1728)
+    (2.15, -264.2, 1, 1728)
     """
     how = "knows of no rows left out; lp(..., loo_weights=True), loo_parents or loo_power leave them out"
     return pd.Series(asdict(_left_behind(check_fitted(x), "leave_one_out", how)), dtype=object)

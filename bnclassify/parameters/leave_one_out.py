@@ -10,6 +10,7 @@ import numpy as np
 
 from ..base.arrays import TOLERANCE, Array
 from ..base.checks import check_flag
+from ..base.records import record
 from ..frames.schema import Dataset
 from ..inference.prefixes import LeftOut
 from ..model.kinds import Model, renewed
@@ -25,6 +26,7 @@ from .tables import estimate
 from .weighted import ready, with_prefixes
 
 
+@record
 @dataclass(frozen=True)
 class LeaveOneOut(Method):
     """Choose powers of tables, the number of feature parents, or both by the classes of left-out rows.
@@ -84,6 +86,7 @@ class LeaveOneOut(Method):
         return ready(renewed(result, learned={**result.learned, "leave_one_out": summary}))
 
 
+@record
 @dataclass(frozen=True)
 class LeaveOneOutPower(Method):
     """Raise the posterior of a model to the power that makes the classes of left-out rows likeliest."""

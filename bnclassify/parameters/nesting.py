@@ -9,7 +9,7 @@ import numpy as np
 from ..base.arrays import Array
 from ..frames.prefixes import Places, PrefixCounts
 from ..model.prefixes import shared
-from .evidence import best_concentration
+from .likelihoods import best_concentration
 
 
 def nested_masses(prefixes: Sequence[PrefixCounts], first: float | None = None) -> tuple[float, ...]:

@@ -43,6 +43,8 @@ def plot_effect(x: Model, feature: Hashable, *, target: Any = None, ax: Axes | N
     Raises
     ------
     {errors}
+    TypeError
+        If ``x`` is no model.
     KeyError
         If the model has no such feature.
     ValueError

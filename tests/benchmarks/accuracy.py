@@ -67,7 +67,25 @@ def print_accuracy(names: Iterable[str], rivals: Iterable[str]) -> None:
     print(f"|{'---|' * (len(numbers) + 1)}")
     for model, mean in means.iterrows():
         print(f"| {model} | {' | '.join(f'{v:.3g}' for v in mean)} |")
-    for number in numbers[:4]:
-        by_set = table.set_index(["data", "model"])[number].unstack()[list(means.index)]  # noqa: PD010
-        if by_set.shape[0] > 1 and by_set.shape[1] > 2:
-            print(f"\nRanks by {number}\n\n```\n{bn.compare_ranks(by_set, lower_is_better=True)}\n```")
+    if len(set(table["data"])) > 1 and len(set(table["model"])) > 2:
+        print("\nMean ranks, and p of Wilcoxon's test against the first, corrected by Holm\n")
+        print(ranks(table))
+
+
+def ranks(table: pd.DataFrame) -> str:
+    """Write what tests on ranks say of the first model against each other."""
+    models = list(table["model"].unique())
+    found = {}
+    for number in ("error", "log-loss", "RMSE", "calibration error"):
+        by_set = table.set_index(["data", "model"])[number].unstack()[models]  # noqa: PD010
+        found[number] = bn.compare_ranks(by_set, lower_is_better=True)
+    lines = [f"| model | {' | '.join(found)} |", f"|{'---|' * (len(found) + 1)}"]
+    for model in models:
+        cells = [f"{found[number].ranks[model]:.2f}" for number in found]
+        if model != models[0]:
+            p = [found[number].wilcoxon["p_holm"][models[0], model] for number in found]
+            cells = [f"{rank} ({value:.2g})" for rank, value in zip(cells, p, strict=True)]
+        lines.append(f"| {model} | {' | '.join(cells)} |")
+    lines.append(f"| *Friedman, p* | {' | '.join(f'{c.p_f:.1g}' for c in found.values())} |")
+    apart = " | ".join(f"{c.critical_difference:.2f}" for c in found.values())
+    return "\n".join([*lines, f"| *critical difference* | {apart} |"])

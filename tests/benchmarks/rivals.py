@@ -31,21 +31,27 @@ def ours(X: pd.DataFrame, y: pd.Series[Any], **arguments: Any) -> Fitted:
 def on_cuts(X: pd.DataFrame, y: pd.Series[Any], model: ClassifierMixin, *, one_hot: bool) -> Fitted:
     """Give a model of scikit-learn numbers cut by MDLP, as codes or one column a level."""
     cut, discretizer = bn.discretize(X.assign(**{"class": y}), class_var="class")
-    known = cut.drop(columns="class").astype(object)
-    levels = known.where(known.notna(), "missing").astype(str)
+    levels = _as_text(cut.drop(columns="class"))
     names = [sorted({*levels[c], "missing"}) for c in levels]
     if one_hot:
-        encoder: Any = OneHotEncoder(categories=names, handle_unknown="ignore")
+        encoder: Any = OneHotEncoder(categories=names)
     else:
         model.set_params(min_categories=[len(labels) for labels in names])
-        encoder = OrdinalEncoder(categories=names, handle_unknown="use_encoded_value", unknown_value=0)
+        encoder = OrdinalEncoder(categories=names)
     pipeline = make_pipeline(encoder, model).fit(levels, y)
 
     def posteriors(new: pd.DataFrame) -> Any:
-        known = discretizer(new).astype(object)
-        return pipeline.predict_proba(known.where(known.notna(), "missing").astype(str))
+        known = _as_text(discretizer(new))
+        for column, labels in zip(known, names, strict=True):
+            known[column] = known[column].where(known[column].isin(labels), "missing")
+        return pipeline.predict_proba(known)
 
     return posteriors
+
+
+def _as_text(frame: pd.DataFrame) -> pd.DataFrame:
+    objects = frame.astype(object)
+    return objects.where(objects.notna(), "missing").astype(str)
 
 
 def raw(X: pd.DataFrame, y: pd.Series[Any], model: ClassifierMixin, *, power: bool = False) -> Fitted:
