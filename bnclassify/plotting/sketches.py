@@ -12,6 +12,7 @@ from ..base.acyclicity import ChangingDag
 from ..base.graphs import layers
 from ..model.ensembles import Average, Ensemble
 from ..model.kinds import Model
+from ..model.powered import Powered
 
 _MOST_ABREAST = 8
 
@@ -42,6 +43,11 @@ def _mean(shares: list[Arcs], weights: list[float]) -> Arcs:
         for arc, share in own.items():
             mean[arc] = mean.get(arc, 0.0) + weight * share
     return {arc: round(share, 9) for arc, share in mean.items()}
+
+
+@arc_shares.register
+def _(x: Powered) -> Arcs:
+    return arc_shares(x.base)
 
 
 @dataclass(frozen=True)
@@ -93,9 +99,9 @@ def sketch(x: Model, *, class_arcs: bool = True) -> Sketch:
             arcs[tail, head] = share + back
             if back:
                 mutual.add((tail, head))
-    notes = []
-    if isinstance(x, Average):
-        notes = _tell_members(x, arcs, len({frozenset(arc) for arc in shares}) - len(arcs))
+    left_out = len({frozenset(arc) for arc in shares}) - len(arcs)
+    n = x.facts().get("num. members")
+    notes = [] if n is None else _tell_members(n, arcs, left_out)
     if not class_arcs:
         _check_children(x, arcs)
         arcs = {arc: share for arc, share in arcs.items() if arc[0] != x.class_var}
@@ -105,9 +111,9 @@ def sketch(x: Model, *, class_arcs: bool = True) -> Sketch:
     return Sketch(arcs, frozenset(mutual), tuple(notes))
 
 
-def _tell_members(x: Average, arcs: Arcs, left_out: int) -> list[str]:
+def _tell_members(n: object, arcs: Arcs, left_out: int) -> list[str]:
     """Say what an average is of, and which arcs its picture has."""
-    told = [f"average of {x.facts()['num. members']:,} networks"]
+    told = [f"average of {n:,} networks"]
     if left_out:
         told.append(f"left out are arcs that half of them or fewer have: {left_out:,}")
     if len(set(arcs.values())) > 1:
