@@ -210,6 +210,18 @@ def test_cpt_hatches_what_never_occurred(car: pd.DataFrame) -> None:
             bn.plot_cpt(x, "safety", dataset=wrong)
 
 
+def test_raw_rows_are_cut_as_the_model_cuts_them() -> None:
+    rng = np.random.default_rng(0)
+    raw = pd.DataFrame({"size": rng.normal(size=200), "kind": list("ab") * 100})
+    raw["class"] = np.where(raw["size"] + (raw["kind"] == "a") > 0.5, "yes", "no")
+    x = bn.bnc("tan_cl", "class", raw, smooth=1, discretize="mdlp")
+    check_readable(bn.plot_importance(x, raw))
+    ax = bn.plot_cpt(x, "kind", dataset=raw)
+    check_readable(ax)
+    cells = bn.cpt(x, "kind").size
+    assert 0 < len(ax.patches) < cells  # sizes that decide the class by themselves
+
+
 def test_cpt_of_a_class_with_parents(car: pd.DataFrame) -> None:
     x = bn.lp(bn.from_modelstring("[safety][class|safety][doors]", "class"), car, smooth=1)
     ax = bn.plot_cpt(x, "class", dataset=car)

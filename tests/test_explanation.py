@@ -364,3 +364,35 @@ def test_many_rows_of_a_dependency_network(car: pd.DataFrame) -> None:
         assert found.loc[i]["parents"].tolist() == alone["parents"].tolist()
     with pytest.raises(ValueError, match="features are missing in 7 of 20 rows"):
         bn.explain(x, rows.assign(doors=rows["doors"].where(np.arange(20) >= 7)))
+
+
+@pytest.mark.parametrize(
+    ("learner", "method"),
+    [
+        ("tan_cl", {"smooth": 1, "loo_weights": True}),
+        ("tan_cl", {"smooth": 1, "loo_power": True}),
+        ("tan_cl", {"backoff": True}),
+        ("aode", {"smooth": 1, "loo_power": True}),
+    ],
+)
+def test_weighted_and_powered_models(car: pd.DataFrame, learner: str, method: dict[str, Any]) -> None:
+    x = bn.lp(getattr(bn, learner)("class", car), car, **method)
+    rows = car.sample(30, random_state=0)
+    found = bn.explain(x, rows, target="acc", against=bn.classes(x))
+    p = bn.predict(x, rows, prob=True)["acc"]
+    sums = found["log_odds"].groupby("row", sort=False).sum()
+    np.testing.assert_allclose(sums, np.log(p / (1 - p)), atol=1e-9)
+    assert (found["parents"] != "").any() == (learner == "tan_cl")
+
+
+def test_models_that_average_over_cuttings() -> None:
+    rng = np.random.default_rng(0)
+    raw = pd.DataFrame({"size": rng.normal(size=150), "age": rng.normal(size=150)})
+    raw["class"] = np.where(raw["size"] + raw["age"] > 0, "yes", "no")
+    x = bn.bnc("tan_cl", "class", raw, discretize="averaged", backoff=True)
+    found = bn.explain(x, raw, target="yes")
+    p = bn.predict(x, raw, prob=True)["yes"]
+    sums = found["log_odds"].groupby("row", sort=False).sum()
+    np.testing.assert_allclose(sums, np.log(p / (1 - p)), atol=1e-9)
+    alone = bn.explain(x, raw.iloc[3].to_dict(), target="yes")
+    np.testing.assert_allclose(alone["log_odds"], found.loc[3]["log_odds"])

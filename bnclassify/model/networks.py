@@ -200,8 +200,8 @@ class DN(Network):
     def no_joint(self) -> str:
         """Why there is no joint distribution, and what to do."""
         return (
-            "a dependency network (DN) has no joint distribution, as its arcs may form cycles; it has predict, "
-            "cloglik and cv, and ban learns a network that has a joint distribution too"
+            "a dependency network (DN) has no joint distribution, as its arcs may form cycles; it has "
+            "predict, cloglik and cv, and ban learns a network that has a joint distribution too"
         )
 
     def _check_graph(self) -> None:

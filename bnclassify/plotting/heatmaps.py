@@ -16,9 +16,9 @@ from ..base.arrays import Array
 from ..evaluation.explanation import describe
 from ..frames.counting import contingency_tables
 from ..frames.matching import match
-from ..frames.reading import encode_new
 from ..frames.schema import Dataset, Levels, Schema
-from ..model.networks import BNC, Family
+from ..model.networks import Family, Network
+from ..model.preparation import encode_for
 from ..model.questions import families, values
 from ..model.tables import cpt
 from .canvas import (
@@ -44,7 +44,7 @@ _LONGEST = 300  # rows or columns of a picture, which is 90 inches or more
 
 @chart
 def plot_cpt(
-    x: BNC, variable: Hashable, *, dataset: pd.DataFrame | Dataset | None = None, ax: Axes | None = None
+    x: Network, variable: Hashable, *, dataset: pd.DataFrame | Dataset | None = None, ax: Axes | None = None
 ) -> Axes:
     """Draw one conditional probability table as a heat map: a row a level, a column a class.
 
@@ -53,8 +53,8 @@ def plot_cpt(
 
     Parameters
     ----------
-    x : BNC
-        A model with parameters.
+    x : BNC or another model of one network
+        With parameters.
     variable : str
         A feature or the class.
     dataset : pandas.DataFrame or Dataset, optional
@@ -96,7 +96,7 @@ def plot_cpt(
             f"variable: a picture of the table of {variable!r} would have {rows:,} rows and {columns:,} "
             f"columns, more than {_LONGEST:,}; read cpt(x, variable) instead"
         )
-    never = np.zeros(shares.shape, dtype=bool) if dataset is None else _never(layout, dataset)
+    never = np.zeros(shares.shape, dtype=bool) if dataset is None else _never(x, layout, dataset)
     axes = prepare_axes(ax, *layout.size)
     _draw_cells(axes, shares, never)
     _write_labels(axes, layout)
@@ -182,9 +182,9 @@ def _lay_out(family: Family, levels: Levels) -> _Layout:
     return min(layouts, key=lambda layout: max(layout.size))
 
 
-def _never(layout: _Layout, dataset: pd.DataFrame | Dataset) -> NDArray[np.bool_]:
+def _never(x: Network, layout: _Layout, dataset: pd.DataFrame | Dataset) -> NDArray[np.bool_]:
     """Tell for each cell of the picture whether no row has its configuration of parents."""
-    data = encode_new(dataset, dict(zip(layout.family, layout.levels, strict=True)), "dataset")
+    data = encode_for(x, dataset, layout.family, "dataset")
     codes = match(data, layout.family, layout.levels)
     known = Dataset(Schema(layout.family, layout.levels), codes, data.index)
     counts = contingency_tables(known, [range(len(layout.family))])[0]

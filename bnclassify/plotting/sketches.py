@@ -12,6 +12,7 @@ from ..base.acyclicity import ChangingDag
 from ..base.graphs import layers
 from ..model.ensembles import Average, Ensemble
 from ..model.kinds import Model
+from ..model.powered import Powered
 from ..model.superparents import ANDE
 
 _MOST_ABREAST = 8
@@ -48,6 +49,11 @@ def _mean(shares: list[Arcs], weights: list[float]) -> Arcs:
         for arc, share in own.items():
             mean[arc] = mean.get(arc, 0.0) + weight * share
     return {arc: round(share, 9) for arc, share in mean.items()}
+
+
+@arc_shares.register
+def _(x: Powered) -> Arcs:
+    return arc_shares(x.base)
 
 
 @dataclass(frozen=True)
@@ -112,9 +118,10 @@ def sketch(x: Model, *, class_arcs: bool = True) -> Sketch:
 @singledispatch
 def tell_members(x: Model, arcs: Arcs, left_out: int) -> list[str]:
     """Say what an average is of, and which arcs its picture has, and how many it has not."""
-    if not isinstance(x, Average):
+    n = x.facts().get("num. members")
+    if n is None:
         return []
-    told = [f"average of {x.facts()['num. members']:,} networks"]
+    told = [f"average of {n:,} networks"]
     if left_out:
         told.append(f"left out are arcs that half of them or fewer have: {left_out:,}")
     if len(set(arcs.values())) > 1:
