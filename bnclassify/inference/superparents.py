@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,6 +41,8 @@ class Ballot:
         The features that are the superparents of each.
     picks : (members, rows) array of int
         The number of the superparents' values in the stack, -1 where they do not vote.
+    counts : (superparents, classes, levels) array
+        What the log tables are made of, at the superparent's own level how often it occurs.
     make_stack : callable
         Makes the log tables.
     """
@@ -48,6 +51,7 @@ class Ballot:
     levels: Numbers
     superparents: Positions
     picks: Numbers
+    counts: NDArray[Any]
     make_stack: Callable[[], Stack]
 
 
@@ -94,13 +98,13 @@ def _joint_of_rows(x: ANDE, codes: Codes) -> Array:
     for voters in electorates(x, codes):
         total = np.full((len(voters.rows), result.shape[1]), -np.inf)
         for ballot in ballots(x, voters.n, voters.levels):
-            logs = _sum_of_members(ballot, voters.log_weights(ballot))
+            logs = sum_of_members(ballot, voters.log_weights(ballot))
             total[ballot.rows] = np.logaddexp(total[ballot.rows], logs)
         result[voters.rows] = total - np.log(voters.mass)[:, None]
     return result
 
 
-def _sum_of_members(ballot: Ballot, log_weights: Array) -> Array:
+def sum_of_members(ballot: Ballot, log_weights: Array) -> Array:
     """Return the log of the weighted sum of the joints of members, (rows, classes)."""
     stack = ballot.make_stack()
     result = np.empty((ballot.levels.shape[1], stack.logs.shape[1]))
@@ -169,13 +173,14 @@ def ballots(x: ANDE, n: int, levels: Numbers) -> Iterator[Ballot]:
 
 def _naive_ballot(x: ANDE, levels: Numbers) -> Ballot:
     """Return naive Bayes as a member whose one superparent is always there, as the last level."""
-    rows = levels.shape[1]
-    always = np.full((1, rows), len(x.tables.counts.feature), dtype=levels.dtype)
+    rows, counts = levels.shape[1], x.tables.counts
+    always = np.full((1, rows), len(counts.feature), dtype=levels.dtype)
     return Ballot(
         np.arange(rows),
         np.concatenate([levels, always]),
         np.empty((1, 0), dtype=np.intp),
         np.zeros((1, rows), dtype=np.intp),
+        np.concatenate([counts.single, counts.classes[None]]).T[None],
         partial(naive_stack, x),
     )
 
@@ -191,6 +196,7 @@ def _single_ballots(x: ANDE, levels: Numbers) -> Iterator[Ballot]:
             _mapped(levels, pairs.columns),
             features[:, None],
             _mapped(levels[features] if len(features) < len(levels) else levels, _voters(pairs, enough)),
+            pairs.counts,
             partial(_single_stack, x, i),
         )
 
@@ -210,6 +216,7 @@ def _ballots_within(x: ANDE, within: WithinLevel, rows: Positions, levels: Numbe
             _mapped(positions, pairs.columns),
             np.stack([np.full(len(partners), own), partners], axis=1),
             _mapped(positions[partners], _voters(pairs, beside >= x.min_count - TOLERANCE)),
+            pairs.counts,
             partial(_make_stack, x.tables, pairs, feature, joint),
         )
 

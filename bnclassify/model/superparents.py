@@ -103,8 +103,8 @@ class ANDE(Average):
     features: tuple[Hashable, ...]
     levels: Levels | None = None
     n: int = 1
-    min_count: int = 1
-    subsumption: int | None = None
+    min_count: float = 1
+    subsumption: float | None = None
     weighting: str | None = None
     counts: Cooccurrence | None = None
     prior: Smoothing | None = None

@@ -4,11 +4,18 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
+from numpy.typing import NDArray
+
+from ..base.arrays import Array
 from ..frames.cooccurrence import count_cooccurrence
 from ..frames.schema import Dataset
+from ..inference.prefixes import LeftOut
+from ..inference.withheld import joint_without
 from ..model.superparents import ANDE
+from .left_out import left_out_joint
 from .maximisation import EM, maximise
-from .priors import BackOff, Dirichlet, EquivalentSize, MEstimate, Prior, PseudoCounts
+from .priors import BackOff, Dirichlet, EquivalentSize, MEstimate, PrefixPrior, Prior, PseudoCounts
 from .tables import estimate
 
 
@@ -22,6 +29,11 @@ def _(x: ANDE, data: Dataset, prior: Prior) -> ANDE:
         )
     most = max(x.n + 1, 1 if x.subsumption is None else 2)
     return replace(x, levels=data.levels, counts=count_cooccurrence(data, most), prior=prior)
+
+
+@left_out_joint.register
+def _(x: ANDE, data: Dataset, prior: PrefixPrior, rows: NDArray[np.intp], out: LeftOut) -> Array:
+    return joint_without(estimate(x, data, prior), data.codes[:-1, rows], out)
 
 
 @maximise.register
