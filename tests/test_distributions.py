@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import bnclassify as bn
-from bnclassify.inference import completion
+from bnclassify.inference import completion, elimination
 
 from .oracles import joint_by_hand
 from .strategies import frames, graphs, networks
@@ -209,6 +209,7 @@ def test_both_ways_to_fill_in_agree(voting: pd.DataFrame, monkeypatch: pytest.Mo
     few = voting[voting.isna().sum(axis=1).between(1, 4)].head(40)
     expected = bn.impute(x, few)
     monkeypatch.setattr(completion, "_BLOCK_CELLS", 16)
+    monkeypatch.setattr(elimination, "_BLOCK_CELLS", 16)
     pd.testing.assert_frame_equal(bn.impute(x, few), expected)
     alone = bn.Ensemble((x,))
     pd.testing.assert_frame_equal(bn.impute(alone, few), expected)

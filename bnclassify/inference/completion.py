@@ -7,7 +7,7 @@ combination is tried.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import singledispatch
 from math import prod
 
@@ -15,11 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..base.arrays import TOLERANCE, Array, Codes
-from ..frames.counting import MAX_CELLS
 from ..model.kinds import Model
 from ..model.networks import BNC
-from .elimination import Table, multiply, plan, restrict
-from .factors import Factor, network_factors
+from .elimination import Run, Table, eliminate, runs
+from .factors import Factor, network_factors, sum_factors
 from .joint import joint_of_codes
 
 _MOST_COMBINATIONS = 2**16
@@ -98,42 +97,32 @@ def _first_best(logs: Array, axis: int) -> NDArray[np.intp]:
 @complete.register
 def _(x: BNC, codes: Codes) -> Codes:
     factors = network_factors(x)
-    n_classes = x.cards[-1]
     result = codes.copy()
-    for hidden, rows in _patterns(codes):
-        features = tuple(v for v in hidden if v < len(x.features))
-        touching = [factor for factor in factors if not set(factor.scope).isdisjoint(features)]
-        order, cells = plan(features, touching) if features else ([], n_classes)
-        if cells > MAX_CELLS:
-            raise ValueError(
-                f"frame: {len(hidden)} values are missing together in a row, and to find the likeliest would "
-                f"need a table of {cells:,} cells, more than {MAX_CELLS:,}; use one with fewer parents"
-            )
-        size = max(1, _BLOCK_CELLS // cells)
-        for block in (rows[i : i + size] for i in range(0, len(rows), size)):
-            result[:, block] = _maximise(order, factors, codes[:, block])
+    unknown = np.nonzero(codes[-1] < 0)[0]
+    if len(unknown):
+        features = codes[:-1, unknown]
+        by_class = sum_factors(factors, features, complete=False)
+        for run, _, most in _maxima(factors, features):
+            by_class[run.rows] += most
+        result[-1, unknown] = _first_best(by_class, axis=1)
+    for run, joined, _ in _maxima(factors, codes[:-1]):
+        _read_back(run, joined, result)
     return result
 
 
-def _maximise(order: Sequence[int], factors: Sequence[Factor], codes: Codes) -> Codes:
-    """Return rows with the likeliest values of these features, and of the class where it is missing."""
-    context = np.zeros(codes.shape[1], dtype=np.intp)
-    tables = [restrict(factor, set(order), codes, context) for factor in factors]
-    joined: list[Table] = []
-    for u in order:
-        scope, logs = multiply([table for table in tables if u in table.scope])
-        joined.append(Table(scope, logs))
-        tables = [table for table in tables if u not in table.scope]
-        rest = tuple([w for w in scope if w != u])
-        tables.append(Table(rest, logs.max(axis=1 + scope.index(u))))
-    result = codes.copy()
-    by_class = multiply(tables).logs
-    result[-1] = np.where(codes[-1] < 0, _first_best(by_class, axis=1), codes[-1])
-    each = np.arange(codes.shape[1])
-    for u, (scope, logs) in zip(reversed(order), reversed(joined), strict=True):
-        every = slice(None)
-        # A table without the class has one entry for all classes.
-        own_class = np.minimum(result[-1], logs.shape[-1] - 1)
-        at = (each, *[every if w == u else result[w] for w in scope], own_class)
-        result[u] = _first_best(logs[at], axis=1)
-    return result
+def _maxima(factors: Sequence[Factor], codes: Codes) -> Iterator[tuple[Run, list[Table], Array]]:
+    """Yield features that are missing together in some rows, what they were joined into, and its maxima."""
+    for run in runs(factors, codes, np.full(codes.shape, True)):
+        own = [factors[i] for i in run.factors]
+        context = np.zeros(len(run.rows), dtype=np.intp)
+        joined, most = eliminate(run.order, own, codes[:, run.rows], context, np.max)
+        yield run, joined, most
+
+
+def _read_back(run: Run, joined: Sequence[Table], result: Codes) -> None:
+    """Fill in where the maxima are: what is eliminated last is known first, and before it the class."""
+    each, every = np.arange(len(run.rows)), slice(None)
+    for u, (scope, logs) in zip(reversed(run.order), reversed(joined), strict=True):
+        own_class = np.minimum(result[-1, run.rows], logs.shape[-1] - 1)  # one for all, without the class
+        at = (each, *[every if w == u else result[w, run.rows] for w in scope], own_class)
+        result[u, run.rows] = _first_best(logs[at], axis=1)

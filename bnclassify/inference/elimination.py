@@ -8,7 +8,7 @@ the posteriors of their values.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import reduce
 from math import prod
 from typing import NamedTuple
@@ -63,9 +63,9 @@ def add_missing(total: Array, factors: Sequence[Factor], codes: Codes, context: 
     at = np.zeros(codes.shape[1], dtype=np.intp) if context is None else context
     *of_features, of_class = factors
     parents = {v: list(factor.scope[1:]) for v, factor in enumerate(of_features)}
-    for run in _runs(factors, codes, _matters(parents, of_class.scope, codes)):
+    for run in runs(factors, codes, _matters(parents, of_class.scope, codes)):
         own = [factors[i] for i in run.factors]
-        total[run.rows] += _eliminate(run.order, own, codes[:, run.rows], at[run.rows])[1]
+        total[run.rows] += eliminate(run.order, own, codes[:, run.rows], at[run.rows])[1]
 
 
 def beliefs(factors: Sequence[Factor], codes: Codes, context: Codes | None = None) -> Iterator[Belief]:
@@ -74,9 +74,9 @@ def beliefs(factors: Sequence[Factor], codes: Codes, context: Codes | None = Non
     Takes and raises the same as `add_missing`.
     """
     at = np.zeros(codes.shape[1], dtype=np.intp) if context is None else context
-    for run in _runs(factors, codes, np.full(codes.shape, True)):
+    for run in runs(factors, codes, np.full(codes.shape, True)):
         own = [factors[i] for i in run.factors]
-        joined, _ = _eliminate(run.order, own, codes[:, run.rows], at[run.rows])
+        joined, _ = eliminate(run.order, own, codes[:, run.rows], at[run.rows])
         posteriors = _distribute(run.order, joined)
         place = {u: i for i, u in enumerate(run.order)}
         for i, factor in zip(run.factors, own, strict=True):
@@ -85,8 +85,8 @@ def beliefs(factors: Sequence[Factor], codes: Codes, context: Codes | None = Non
             yield Belief(i, run.rows, free, shares)
 
 
-def _runs(factors: Sequence[Factor], codes: Codes, matters: NDArray[np.bool_]) -> Iterator[Run]:
-    """Yield what is to be eliminated, a block of rows at a time."""
+def runs(factors: Sequence[Factor], codes: Codes, matters: NDArray[np.bool_]) -> Iterator[Run]:
+    """Yield which missing features that matter are to be eliminated, a block of rows at a time."""
     parents = {v: list(factor.scope[1:]) for v, factor in enumerate(factors[:-1])}
     parents[len(codes)] = list(factors[-1].scope)  # the class, which stands in no row
     for part, rows in _parts(parents, matters, codes).items():
@@ -182,10 +182,14 @@ def plan(part: Part, factors: Sequence[Factor]) -> tuple[list[int], int]:
     return order, largest
 
 
-def _eliminate(
-    order: Sequence[int], factors: Sequence[Factor], codes: Codes, context: Codes
+def eliminate(
+    order: Sequence[int],
+    factors: Sequence[Factor],
+    codes: Codes,
+    context: Codes,
+    collect: Callable[..., Array] = log_sum_exp,
 ) -> tuple[list[Table], Array]:
-    """Sum out features in this order.
+    """Sum out features in this order, or collect them otherwise: ``collect(logs, axis=...)``.
 
     Returns
     -------
@@ -201,7 +205,7 @@ def _eliminate(
         joined.append(Table(scope, logs))
         tables = [table for table in tables if u not in table.scope]
         rest = tuple([w for w in scope if w != u])
-        tables.append(Table(rest, log_sum_exp(logs, axis=1 + scope.index(u))))
+        tables.append(Table(rest, collect(logs, axis=1 + scope.index(u))))
     return joined, multiply(tables).logs
 
 
