@@ -145,6 +145,26 @@ def test_power_by_leave_one_out(learner: str, name: str) -> None:
     np.testing.assert_allclose(bn.predict(model, frame, prob=True), expected, atol=1e-12)
 
 
+@pytest.mark.parametrize("prior", [{"smooth": 0.5}, {"m": 1}], ids=str)
+@pytest.mark.parametrize(
+    "options",
+    [{"n": 0}, {"n": 1, "min_count": 4}, {"n": 1, "subsumption": 3}, {"n": 2, "min_count": 3}],
+    ids=str,
+)
+def test_power_of_averaged_dependence_estimators(
+    voting: pd.DataFrame, options: dict[str, int], prior: dict[str, float]
+) -> None:
+    """Who votes, and what is left out as subsumed, is decided without the row."""
+    sample = voting.iloc[:40, [0, 2, 3, 4, 8, 16]]
+    sample = pd.DataFrame({c: pd.Categorical(sample[c]) for c in sample})
+    x = bn.ande("Class", sample, **options)
+    logs = log_posteriors(x, sample, **prior)
+    own = sample["Class"].cat.codes.to_numpy()
+    power, likelihood = bn.loo_summary(bn.lp(x, sample, **prior, loo_power=True))[["power", "log_likelihood"]]
+    expected = log_softmax(power * logs, axis=1)[np.arange(len(logs)), own].sum()
+    assert likelihood == pytest.approx(expected, rel=1e-9)
+
+
 def test_power_of_an_ensemble(car: pd.DataFrame) -> None:
     sample = pd.DataFrame({c: pd.Categorical(car[c]) for c in car}).sample(50, random_state=1)
     sample = sample.reset_index(drop=True)
