@@ -157,7 +157,7 @@ def _member_without(
     """Return in which rows a member votes, and the log joint of those, each left out of the counts."""
     c, prior = len(data.columns) - 1, x.tables.prior
     joint = contingency_tables(data, [(*superparents, c)])[0]
-    votes = (codes[list(superparents)] >= 0).all(axis=0)
+    votes: NDArray[np.bool_] = np.asarray((codes[list(superparents)] >= 0).all(axis=0))
     at = tuple(codes[s] for s in superparents)
     if superparents:
         frequent = joint.sum(axis=-1) >= x.min_count + 1 - TOLERANCE
