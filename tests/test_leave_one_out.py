@@ -122,6 +122,37 @@ def test_left_out_rows_are_those_of_refits(car: pd.DataFrame, prior: dict[str, A
     assert summary["parents"] == int(np.argmax(by_depth))
 
 
+def test_a_class_with_parents_and_features_without_the_class(car: pd.DataFrame) -> None:
+    sample = car.sample(40, random_state=2).reset_index(drop=True)
+    names = list(car.columns)
+    above = {"safety": ("class",), "class": ("buying", "doors"), "maint": ("buying",), "doors": ("maint",)}
+    families = tuple((name, *above.get(name, ())) for name in names)
+    x = bn.lp(bn.BNC("class", families), sample, smooth=1)  # which tells the levels
+    summary = bn.loo_summary(bn.lp(x, sample, smooth=1, loo_parents=True))
+    own = sample["class"].cat.codes.to_numpy() if hasattr(sample["class"], "cat") else None
+    own = pd.Categorical(sample["class"], bn.classes(x)).codes if own is None else own
+    by_depth = []
+    for depth in range(3):
+        shorter = tuple((v, *(above.get(v, ())[:depth] if v != "safety" else ("class",))) for v in names)
+        logs = log_posteriors(bn.BNC("class", shorter, x.levels), sample, smooth=1)
+        by_depth.append(logs[np.arange(len(sample)), own].sum())
+    assert summary["log_likelihood"] == pytest.approx(max(by_depth), rel=1e-9)
+    backed = bn.lp(x, sample, backoff=True)
+    counts = pd.Series(pd.Categorical(sample["class"], bn.classes(x))).value_counts(sort=False).to_numpy()
+    start = (counts + 1 / len(counts)) / (len(sample) + 1)
+    m = bn.concentrations(backed)["class"]
+    assert m.index.tolist() == [1, 2]
+    buying = list(bn.values(x)["buying"])
+    one = sample["buying"] == buying[0]
+    with_parent = [(sample["class"][one] == c).sum() for c in bn.classes(x)]
+    expected = (np.array(with_parent) + m[1] * start) / (one.sum() + m[1])
+    doors = sample["doors"].astype(str)
+    unseen = [d for d in bn.values(x)["doors"] if not ((doors == str(d)) & one).any()]
+    table = bn.cpt(backed, "class")
+    for d in unseen:
+        np.testing.assert_allclose(table[buying[0], d], expected)
+
+
 @pytest.mark.parametrize("learner", ["aode", "tan_cl"])
 @pytest.mark.parametrize("name", ["car", "voting"])
 def test_power_by_leave_one_out(learner: str, name: str) -> None:
@@ -143,6 +174,24 @@ def test_power_by_leave_one_out(learner: str, name: str) -> None:
     plain = np.log(bn.predict(bn.lp(x, frame, smooth=0.5), frame, prob=True))
     expected = np.exp(log_softmax(power * plain.to_numpy(), axis=1))
     np.testing.assert_allclose(bn.predict(model, frame, prob=True), expected, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"n": 0}, {"n": 1, "min_count": 4}, {"n": 1, "subsumption": 3}, {"n": 2, "min_count": 3}],
+    ids=str,
+)
+def test_power_of_averaged_dependence_estimators(voting: pd.DataFrame, options: dict[str, int]) -> None:
+    """Who votes, and what is left out as subsumed, is decided without the row."""
+    prior = {"m": 1} if options["n"] == 1 else {"smooth": 0.5}
+    sample = voting.iloc[:40, [0, 2, 3, 4, 8, 16]]
+    sample = pd.DataFrame({c: pd.Categorical(sample[c]) for c in sample})
+    x = bn.ande("Class", sample, **options)
+    logs = log_posteriors(x, sample, **prior)
+    own = sample["Class"].cat.codes.to_numpy()
+    power, likelihood = bn.loo_summary(bn.lp(x, sample, **prior, loo_power=True))[["power", "log_likelihood"]]
+    expected = log_softmax(power * logs, axis=1)[np.arange(len(logs)), own].sum()
+    assert likelihood == pytest.approx(expected, rel=1e-9)
 
 
 def test_power_of_an_ensemble(car: pd.DataFrame) -> None:

@@ -35,6 +35,7 @@ READING_ORDER = [
     "networks",
     "methods",
     "numeric",
+    "accuracy",
     "incomplete",
     "judging",
     "compare",

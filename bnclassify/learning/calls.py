@@ -19,6 +19,7 @@ from ..model.ensembles import AODE, Ensemble
 from ..model.kinds import Model, renewed
 from ..model.networks import BNC, structure_of
 from ..model.recipes import Recipe, Step
+from ..model.superparents import ANDE
 from ..parameters.estimation import lp
 from ..parameters.priors import PRIORS, find_prior
 from ..parameters.sizes import warn_of_wide_tables
@@ -173,7 +174,7 @@ def best_parameters(x: Model) -> dict[str, Any]:
         return {"backoff": True, "loo_weights": True, "loo_parents": True}
     if isinstance(x, AODE | Ensemble):
         return {"backoff": True, "loo_power": True}
-    return {"smooth": 1}
+    return {"smooth": 1, "loo_power": True} if isinstance(x, ANDE) else {"smooth": 1}
 
 
 def _names(options: Mapping[str, Any]) -> tuple[Hashable, ...] | None:

@@ -93,7 +93,8 @@ def lp(
         Keep the first feature parents of each family, as many as are best for left-out rows; the network
         that comes back has just those. For structures whose parents stand best first, as `kdb_mi` has them.
     loo_power : bool, default False
-        Raise the posterior to the power that is best for left-out rows; for ensembles too.
+        Raise the posterior to the power that is best for left-out rows; for ensembles too. Who votes in
+        `ande` is decided without the row; weights of its members are those of all rows.
     missing : {"available", "em"}, default "available"
         What to learn from incomplete rows: each table from the rows in which its family is
         observed, or all tables from all rows by expectation maximisation, rows without a

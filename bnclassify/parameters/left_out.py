@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import singledispatch
+from itertools import combinations
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..base.arrays import Array, Codes, log, log_sum_exp
+from ..base.arrays import TOLERANCE, Array, Codes, log, log_sum_exp
+from ..frames.counting import contingency_tables
 from ..frames.schema import Dataset
 from ..inference.factors import Factor
 from ..inference.joint import network_joint
 from ..inference.prefixes import LeftOut
+from ..inference.superparents import electorates
 from ..model.ensembles import AODE, Ensemble
 from ..model.kinds import Model
 from ..model.networks import BNC
 from ..model.prefixes import PrefixTable, shared
+from ..model.superparents import ANDE
 from ..model.weighted import Weighted
 from .omission import family_logs
 from .priors import PrefixPrior
@@ -125,3 +130,49 @@ def _tables_without(table: PrefixTable, codes: Sequence[Codes], out: LeftOut) ->
         counts[place[rows], variable[rows], rows, columns] -= out.shares[rows]
         value = shared(counts, counts.sum(axis=1, keepdims=True), mass, value if table.nested else uniform)
     return value.reshape(*above, *value.shape[1:])
+
+
+@left_out_joint.register
+def _(x: ANDE, data: Dataset, prior: PrefixPrior, rows: NDArray[np.intp], out: LeftOut) -> Array:
+    # Who votes is decided without the row: every count that decides it is one less.
+    subsumption = None if x.subsumption is None else x.subsumption + 1
+    strict = replace(x, min_count=x.min_count + 1, subsumption=subsumption)
+    result = np.empty((len(rows), data.cards[-1]))
+    for voters in electorates(strict, data.codes[:-1, rows]):
+        some = rows[voters.rows]
+        present = np.where(voters.levels >= 0, data.codes[:-1, some], -1)
+        logs = np.full((len(some), data.cards[-1]), -np.inf)
+        for superparents in combinations(range(len(x.features)), voters.n):
+            votes, own = _member_without(data, superparents, present, out.take(voters.rows), x)
+            weight = voters.weights[list(superparents)].sum() if voters.n else 1.0
+            if weight > 0 and votes.any():
+                logs[votes] = np.logaddexp(logs[votes], own + np.log(weight))
+        result[voters.rows] = logs - np.log(voters.mass)[:, None]
+    return result
+
+
+def _member_without(
+    data: Dataset, superparents: tuple[int, ...], codes: Codes, out: LeftOut, x: ANDE
+) -> tuple[NDArray[np.bool_], Array]:
+    """Return in which rows a member votes, and the log joint of those, each left out of the counts."""
+    c, prior = len(data.columns) - 1, x.tables.prior
+    joint = contingency_tables(data, [(*superparents, c)])[0]
+    votes: NDArray[np.bool_] = np.asarray((codes[list(superparents)] >= 0).all(axis=0))
+    at = tuple(codes[s] for s in superparents)
+    if superparents:
+        frequent = joint.sum(axis=-1) >= x.min_count + 1 - TOLERANCE
+        votes[votes] = frequent[tuple(own[votes] for own in at)]
+    at, out = tuple(own[votes] for own in at), out.take(votes)
+    off = out.shares[:, None] * (out.classes[:, None] == np.arange(data.cards[c]))
+    pseudo = prior.per_cell(joint.size, 1)
+    own = np.broadcast_to(joint[at], off.shape) - off + pseudo
+    logs = log(own) - np.log(joint.sum() - out.shares + pseudo * joint.size)[:, None]
+    for child in set(range(c)).difference(superparents):
+        known = codes[child, votes] >= 0
+        counts = contingency_tables(data, [(*superparents, child, c)])[0]
+        pseudo = prior.per_cell(data.cards[child], 1)
+        where = tuple(s[known] for s in at)
+        cell = counts[(*where, codes[child, votes][known])] - off[known] + pseudo
+        given = counts.sum(axis=-2)[where] - off[known] + pseudo * data.cards[child]
+        logs[known] += log(cell) - log(given)
+    return votes, logs
