@@ -590,3 +590,47 @@ def test_prior_and_costs_are_checked_when_fitted(X: pd.DataFrame, y: pd.Series[A
         plain("nb", prior={"unacc": 1.0}).fit(X, y)
     with pytest.raises(TypeError, match="costs: expected a DataFrame"):
         plain("nb", costs=np.eye(4)).fit(X, y)
+
+
+def test_without_arguments_it_is_the_most_accurate(X: pd.DataFrame, y: pd.Series[Any]) -> None:
+    measured = load_iris(as_frame=True).frame
+    features, labels = measured.drop(columns="target"), measured["target"].astype(str)
+    clf = BNCClassifier().fit(features, labels)
+    same = bn.bnc(
+        "kdb_mi",
+        "class",
+        features.assign(**{"class": labels.astype("category")}),
+        discretize="averaged",
+        dag_args={"kdbk": 4},
+        backoff=True,
+        loo_weights=True,
+        loo_parents=True,
+    )
+    np.testing.assert_array_equal(clf.predict_proba(features), bn.predict(same, features, prob=True))
+    np.testing.assert_array_equal(bn.predict(clf.model_, features, prob=True), clf.predict_proba(features))
+    assert len(bn.members(clf.model_)) == 9
+    assert len(clf.discretizer_.cuts) == 4
+    strange = features.head(1).assign(**{features.columns[0]: [1e9]})
+    assert clf.predict(strange).tolist() == ["0"]
+    assert BNCClassifier(dag_args={"kdbk": 1}).fit(X, y).model_.structure.depth <= 1
+
+
+@pytest.mark.parametrize(
+    ("options", "parameters"),
+    [
+        ({}, "lp(backoff=True, loo_weights=True, loo_parents=True)"),
+        ({"learner": "tan_cl"}, "lp(backoff=True, loo_weights=True, loo_parents=True)"),
+        ({"learner": "aode"}, "lp(backoff=True, loo_power=True)"),
+        ({"learner": "ande"}, "lp(smooth=1, loo_power=True)"),
+        ({"learner": "chisq_dn"}, "lp(smooth=1)"),
+        ({"learner": "tan_cl", "smooth": 2}, "lp(smooth=2)"),
+        ({"lp_args": {"m": 1, "loo_weights": True}}, "lp(m=1, loo_weights=True)"),
+    ],
+)
+def test_parameters_by_kind(
+    X: pd.DataFrame, y: pd.Series[Any], options: dict[str, Any], parameters: str
+) -> None:
+    model = BNCClassifier(**options).fit(X, y).model_
+    assert str(model.recipe.parameters) == parameters
+    with pytest.raises(TypeError, match="one of them must be given"):
+        BNCClassifier(lp_args={"wanbia": True}).fit(X, y)
