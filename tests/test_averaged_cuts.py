@@ -25,7 +25,8 @@ BEST: dict[str, Any] = {"backoff": True, "loo_weights": True, "loo_parents": Tru
 
 @cache
 def numbers_frame(name: str) -> pd.DataFrame:
-    return pd.read_csv(REFERENCE / "data" / f"{name}.csv")
+    folder = REFERENCE / "data" if name == "iris" else REFERENCE.parents[1] / "data"
+    return pd.read_csv(folder / f"{name}.csv")
 
 
 @cache
