@@ -94,7 +94,7 @@ def test_a_structure_without_data_has_no_levels(question: Callable) -> None:
 
 @pytest.mark.parametrize(
     "question",
-    [bn.params, bn.nparams, bn.narcs, bn.modelstring, bn.families, bn.feature_families, bn.plot],
+    [bn.params, bn.nparams, bn.narcs, bn.modelstring, bn.families, bn.feature_families],
 )
 def test_an_ensemble_points_to_its_members(question: Callable, ensemble: bn.AODE) -> None:
     with pytest.raises(TypeError, match=r"ensemble of 6 networks; ask each of members\(x\)"):
