@@ -373,9 +373,14 @@ def test_the_picture_shows_what_superparents_weigh(car: pd.DataFrame) -> None:
         assert f'label="{f}\\n{share:.2f}"' in source
     assert "in each of which two features are the parents" in source.replace("\\n", " ")
     assert source.count(" -> ") == 6
-    assert "lp will weigh them" in bn.plot(bn.ande("class", car, weights="mi")).source
+    assert "share in the weights" in source.replace("\\n", " ")
+    assert "lp will weigh the networks" in bn.plot(bn.ande("class", car, weights="mi")).source
     assert "average" not in bn.plot(bn.ande("class", car, n=0)).source
-    assert "safety = high" in bn.plot(x, row=car.iloc[1727]).source
+    explained = bn.plot(x, row=car.iloc[1727]).source
+    assert "safety = high" in explained
+    assert "share in the weights" not in explained.replace("\\n", " ")
+    powered = bn.lp(bn.ande("class", car, n=2), car, m=1, loo_power=True)
+    assert "in each of which two features" in bn.plot(powered).source.replace("\\n", " ")
 
 
 def test_what_has_no_joint_distribution_is_refused(car: pd.DataFrame) -> None:

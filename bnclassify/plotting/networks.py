@@ -167,7 +167,8 @@ def _fill(
 def _names(x: Model) -> tuple[dict[Hashable, Node], list[str]]:
     """Return the nodes of a picture of the structure, and what is to be said of it."""
     learner = "" if x.recipe is None else f", by {x.recipe.structure.name}"
-    return all_named(x), [f"{x.class_var} and {len(x.features):,} features{learner}"]
+    nodes, told = all_named(x)
+    return nodes, [f"{x.class_var} and {len(x.features):,} features{learner}", *told]
 
 
 def _explanation(found: Explanation) -> tuple[dict[Hashable, Node], list[str]]:

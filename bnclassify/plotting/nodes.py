@@ -13,6 +13,7 @@ import graphviz
 from ..evaluation.explanation import Explanation, describe
 from ..frames.reading import is_missing
 from ..model.kinds import Model
+from ..model.powered import Powered
 from ..model.superparents import ANDE
 from .marks import BLUE, ORANGE, PALE, blend, chance, ink, signed
 
@@ -30,23 +31,30 @@ def named(variable: Hashable, *, is_class: bool) -> Node:
 
 
 @singledispatch
-def all_named(x: Model) -> dict[Hashable, Node]:
-    """Draw the variables of a model as their names."""
-    return {v: named(v, is_class=v == x.class_var) for v in x.variables}
+def all_named(x: Model) -> tuple[dict[Hashable, Node], list[str]]:
+    """Draw the variables of a model as their names; return what is to be said of them, too."""
+    return {v: named(v, is_class=v == x.class_var) for v in x.variables}, []
 
 
 @all_named.register
-def _(x: ANDE) -> dict[Hashable, Node]:
+def _(x: Powered) -> tuple[dict[Hashable, Node], list[str]]:
+    return all_named(x.base)
+
+
+@all_named.register
+def _(x: ANDE) -> tuple[dict[Hashable, Node], list[str]]:
     """Write below each feature what share it has, as a superparent, in the weights of the members."""
-    nodes = all_named.dispatch(Model)(x)
-    if x.n == 0 or (x.weighting is not None and not x.fitted):
-        return nodes
+    nodes, told = all_named.dispatch(Model)(x)
+    if x.n == 0:
+        return nodes, told
+    if x.weighting is not None and not x.fitted:
+        return nodes, ["lp will weigh the networks"]
     most = max(x.shares.tolist(), default=1.0)
     for feature, share in zip(x.features, x.shares.tolist(), strict=True):
         nodes[feature] = {"label": written(f"{feature}\n{share:.2f}")}
         if x.weighting is not None:
             nodes[feature] |= _filled(blend(BLUE, 0.8 * share / most))
-    return nodes
+    return nodes, ["below its name, a feature's share in the weights of the networks"]
 
 
 def written(text: str) -> str:

@@ -134,9 +134,12 @@ def _(x: ANDE, arcs: Arcs, left_out: int) -> list[str]:
     if not x.n:
         return []
     above = "a feature is the parent" if x.n == 1 else "two features are the parents"
-    told = [f"average of {len(x.superparents):,} networks, in each of which {above} of all others"]
-    unknown = x.weighting is not None and not x.fitted
-    return [*told, "lp will weigh them" if unknown else "below its name, a feature's share in their weights"]
+    return [f"average of {len(x.superparents):,} networks, in each of which {above} of all others"]
+
+
+@tell_members.register
+def _(x: Powered, arcs: Arcs, left_out: int) -> list[str]:
+    return tell_members(x.base, arcs, left_out)
 
 
 def _check_children(x: Model, arcs: Arcs) -> None:
