@@ -188,9 +188,9 @@ def test_cross_validation_cuts_anew(discretize: str) -> None:
         expected.append(bn.accuracy(bn.predict(again, frame[folds == fold]), frame["late"][folds == fold]))
     assert bn.cv(model, frame, folds=folds) == pytest.approx(np.mean(expected))
     assert 0.5 < bn.cv(model, frame, folds=folds, dag=False) <= 1
+    cut, _ = bn.discretize(frame, class_var="late", method="quantile")
     with pytest.raises(TypeError, match="fractions"):
-        other = bn.bnc("nb", "late", frame[["flag", "late"]].astype("category"), smooth=1)
-        bn.cv([model, other], frame, k=2, columns="any")
+        bn.cv([model, bn.bnc("nb", "late", cut, smooth=1)], frame, k=2)
 
 
 def test_several_models_on_raw_data() -> None:
