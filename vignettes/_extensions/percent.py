@@ -1,0 +1,75 @@
+"""Read plain scripts in cells as notebooks, and link what is named in code to the reference."""
+
+from __future__ import annotations
+
+import ast
+import re
+
+import jupytext
+from docutils import nodes
+from nbformat import NotebookNode
+from nbformat.v4 import new_code_cell
+from sphinx.addnodes import pending_xref
+from sphinx.application import Sphinx
+from sphinx.transforms.post_transforms import SphinxPostTransform
+
+import bnclassify
+
+IMPORTS = ast.Import | ast.ImportFrom
+
+
+def read(text: str) -> NotebookNode:
+    """Read a script in cells; the imports that it starts with are folded away, and notes to linters gone."""
+    notebook = jupytext.reads(text, "py:percent")
+    notebook.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    cells = []
+    for cell in notebook.cells:
+        if cell.cell_type == "code":
+            source = re.sub(r" +# noqa\b.*$", "", cell.source, flags=re.MULTILINE)
+            imports, rest = part(source)
+            if imports:
+                folded = {"tags": ["hide-input"], "mystnb": {"code_prompt_show": "Show the imports"}}
+                cells.append(new_code_cell(imports, metadata=folded))
+            cell.source = rest
+        if cell.source.strip():
+            cells.append(cell)
+    notebook.cells = cells
+    return notebook
+
+
+def part(source: str) -> tuple[str, str]:
+    """Part the imports that a cell starts with, if they are long, from the rest of it."""
+    last = 0
+    for statement in ast.parse(source).body:
+        attempt = isinstance(statement, ast.Try) and isinstance(statement.body[0], IMPORTS)
+        if not attempt and not isinstance(statement, IMPORTS):
+            break
+        last = statement.end_lineno or 0
+    lines = source.splitlines()
+    return ("\n".join(lines[:last]), "\n".join(lines[last:]).strip("\n")) if last > 3 else ("", source)
+
+
+class LinkNames(SphinxPostTransform):
+    """Make a link to the reference of every `name` in code that the package exports, and `name(...)`."""
+
+    default_priority = 5  # before references are resolved
+
+    def run(self, **kwargs: object) -> None:
+        """Wrap them in references."""
+        for literal in list(self.document.findall(nodes.literal)):
+            name = re.match(r"(\w+)(\(.*\))?$", literal.astext())
+            linked = isinstance(literal.parent, nodes.reference | pending_xref)
+            if name is None or name[1] not in bnclassify.__all__ or linked:
+                continue
+            target = f"bnclassify.{name[1]}"
+            reference = pending_xref(
+                "", refdomain="py", reftype="obj", reftarget=target, refdoc=self.env.docname, refexplicit=True
+            )
+            literal.replace_self(reference)
+            reference += literal
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    """Connect it."""
+    app.add_post_transform(LinkNames)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
