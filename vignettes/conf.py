@@ -1,5 +1,6 @@
-"""The site of bnclassify: ``python -m sphinx vignettes vignettes/html`` builds it, with the extra `docs`."""
+"""The site of bnclassify: ``python -m sphinx -W vignettes build/site`` builds it, with the extra `docs`."""
 
+import os
 import sys
 from pathlib import Path
 
@@ -22,36 +23,49 @@ extensions = [
     "sphinx_copybutton",
     "sphinx_design",
     "mathml",
+    "packages",
     "percent",
 ]
-exclude_patterns = ["_*", "**/_*", "html", "conf.py", "quickstart.py"]
+exclude_patterns = ["_*", "**/_*", "conf.py", "quickstart.py"]
+nitpicky = True
 html_math_renderer = "mathml"
 
 # Pages: scripts in cells, run as they are; what they write goes to a folder that is forgotten.
 nb_custom_formats = {".py": "percent.read"}
-nb_execution_mode = "force"
+nb_execution_mode = "cache"
+nb_execution_cache_path = "/tmp/w/nbcache"
 nb_execution_in_temp = True
 nb_execution_raise_on_error = True
-nb_execution_timeout = 240
+nb_execution_timeout = 900
 nb_output_stderr = "warn"
 nb_merge_streams = True
-myst_enable_extensions = ["dollarmath", "colon_fence", "deflist", "attrs_inline"]
+myst_enable_extensions = ["attrs_inline", "colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 3
+os.environ["PYTHONWARNINGS"] = "ignore:IProgress not found"  # pages show no progress bars
 
 # Reference: a page for each public function, from its docstring.
 default_role = "py:obj"
+templates_path = ["_templates"]
 autosummary_generate = True
-autosummary_filename_map = {"bnclassify.BNC": "bnclassify.BNC_class", "bnclassify.AODE": "bnclassify.AODE_class"}
+autosummary_filename_map = {  # not to be taken for bnc and aode where file names have no case
+    "bnclassify.BNC": "bnclassify.BNC_class",
+    "bnclassify.AODE": "bnclassify.AODE_class",
+    "bnclassify.DN": "bnclassify.DN_class",
+}
 autodoc_typehints = "none"
 numpydoc_show_class_members = False
+numpydoc_class_members_toctree = False
+numpydoc_xref_param_type = True
+numpydoc_xref_ignore = "all"
+numpydoc_xref_aliases = {
+    name: f"bnclassify.{name}" for name in bnclassify.__all__ if isinstance(getattr(bnclassify, name), type)
+}
 codeautolink_concat_default = True
 codeautolink_autodoc_inject = True
 
 html_theme = "furo"
+html_title = "bnclassify"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_copy_source = False
-import os
-os.environ["TQDM_DISABLE"] = "1"
-nb_execution_mode = "cache"
-nb_execution_cache_path = "/tmp/w/nbcache"
+html_show_sourcelink = False

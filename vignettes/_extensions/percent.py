@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ast
+import html
 import re
+from pathlib import Path
 
 import jupytext
 from docutils import nodes
@@ -17,12 +19,17 @@ import bnclassify
 
 IMPORTS = ast.Import | ast.ImportFrom
 
+# What a page gets that a script has: a file, and figures that are shown when they are drawn.
+SETUP = f"""%matplotlib inline
+%config InlineBackend.figure_formats = ["svg"]
+__file__ = {str(Path(__file__).parents[1] / "page.py")!r}"""
+
 
 def read(text: str) -> NotebookNode:
     """Read a script in cells; the imports that it starts with are folded away, and notes to linters gone."""
     notebook = jupytext.reads(text, "py:percent")
     notebook.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3", "language": "python"}
-    cells = []
+    cells = [new_code_cell(SETUP, metadata={"tags": ["remove-cell"]})]
     for cell in notebook.cells:
         if cell.cell_type == "code":
             source = re.sub(r" +# noqa\b.*$", "", cell.source, flags=re.MULTILINE)
@@ -69,7 +76,31 @@ class LinkNames(SphinxPostTransform):
             reference += literal
 
 
+class TidyOutputs(SphinxPostTransform):
+    """Leave out that a chart returned axes, which its picture shows, and say what pictures show."""
+
+    default_priority = 6
+
+    def run(self, **kwargs: object) -> None:
+        """Drop what a chart printed of itself; describe pictures by the words in them."""
+        for block in list(self.document.findall(nodes.literal_block)):
+            if re.match(r"<(Axes|Figure|Text)\b|array\(\[<Axes", block.astext()):
+                block.parent.remove(block)
+        for image in self.document.findall(nodes.image):
+            file = Path(self.env.srcdir, image["uri"])
+            if not image.get("alt") and file.suffix == ".svg" and file.exists():
+                image["alt"] = words_of(file.read_text(encoding="utf-8"))
+
+
+def words_of(svg: str) -> str:
+    """Tell the words in a picture to those who cannot see it."""
+    texts = re.findall(r"<text[^>]*>([^<]+)</text>|<!-- (.+?) -->", svg)
+    words = dict.fromkeys(html.unescape(word) for pair in texts for word in pair if re.search("[^\\W\\d]", word))
+    return f"Picture of: {', '.join(words)}"[:500]
+
+
 def setup(app: Sphinx) -> dict[str, bool]:
     """Connect it."""
     app.add_post_transform(LinkNames)
+    app.add_post_transform(TidyOutputs)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
