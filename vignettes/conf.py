@@ -21,7 +21,6 @@ extensions = [
     "myst_nb",
     "sphinx_codeautolink",
     "sphinx_copybutton",
-    "sphinx_design",
     "mathml",
     "packages",
     "percent",
@@ -32,8 +31,7 @@ html_math_renderer = "mathml"
 
 # Pages: scripts in cells, run as they are; what they write goes to a folder that is forgotten.
 nb_custom_formats = {".py": "percent.read"}
-nb_execution_mode = "cache"
-nb_execution_cache_path = "/tmp/w/nbcache"
+nb_execution_mode = "force"
 nb_execution_in_temp = True
 nb_execution_raise_on_error = True
 nb_execution_timeout = 900
