@@ -15,6 +15,12 @@ A data frame goes in at the top. Each package hands on to those below it, and im
     examples    data to try all this on                                       load_car load_voting
     sklearn     an estimator for scikit-learn (import it from here)           BNCClassifier
 
+Coming from R? The verbs are the same, and what the package lacks of R's names it answers with its own:
+``bnclassify.logLik`` says `loglik`. Every difference, in names and in what is computed, is on the page
+Coming from R of the site, ``vignettes/coming_from_r.py`` in the sources. In short: loglik, cloglik for
+logLik, cLogLik; feature_weights for awnb_weights; to_networkx for as_igraph; to_pgmpy, to_pyagrum for
+as_grain; BNCClassifier for as_mlr; load_car(), load_voting() for data; save, load for saveRDS, readRDS.
+
 Verbs take a model, or to learn one the name of the class, and then the data; the rest goes by
 keyword. ``help(verb)`` has the formula, the errors, the source and an example of each.
 

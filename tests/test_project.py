@@ -193,11 +193,17 @@ def test_docstrings_tell_of_errors(name: str, model: str) -> None:
     assert raised <= {None, *entries(section(FUNCTIONS[name], "Raises"))}
 
 
-def test_readme_names_every_function() -> None:
-    """Each in code of its own, as a word, outside of the examples."""
-    prose = re.sub(r"```.*?```", "", (ROOT / "README.md").read_text(), flags=re.DOTALL)
-    words = {word for code in re.findall(r"`([^`\n]+)`", prose) for word in re.findall(r"\w+", code)}
+def test_the_table_of_verbs_names_every_function() -> None:
+    """Each in code of its own, as a word; the pages of the functions make themselves."""
+    table = (ROOT / "vignettes" / "reference" / "index.md").read_text()
+    words = {word for code in re.findall(r"`([^`\n]+)`", table) for word in re.findall(r"\w+", code)}
     assert not set(FUNCTIONS) - words
+
+
+def test_r_users_are_led_to_their_page() -> None:
+    assert "coming_from_r" in (inspect.getdoc(bn) or "")
+    page = (ROOT / "vignettes" / "coming_from_r.py").read_text()
+    assert all(f"`{name}" in page for name in bn._IN_R if name != "data")
 
 
 def test_oldest_versions_are_those_of_pyproject() -> None:
@@ -226,7 +232,10 @@ def test_style(command: tuple[str, ...]) -> None:
     assert result.returncode == 0, result.stdout + result.stderr
 
 
-@pytest.mark.parametrize("path", sorted((ROOT / "vignettes").glob("[!_]*.py")), ids=lambda p: p.name)
+VIGNETTES = sorted(path for path in (ROOT / "vignettes").glob("*.py") if path.name != "conf.py")
+
+
+@pytest.mark.parametrize("path", VIGNETTES, ids=lambda path: path.name)
 def test_vignettes_run(path: Path, tmp_path: Path) -> None:
     if "sklearn" in path.read_text():
         pytest.importorskip(
@@ -235,7 +244,15 @@ def test_vignettes_run(path: Path, tmp_path: Path) -> None:
     environment = {**os.environ, "MPLBACKEND": "agg"}
     result = run("-W", "error", str(path), cwd=tmp_path, env=environment)
     assert result.returncode == 0, result.stderr
-    assert result.stdout
+
+
+@pytest.mark.parametrize("path", VIGNETTES, ids=lambda path: path.name)
+def test_vignettes_are_pages(path: Path) -> None:
+    """They begin with a title and say what they are about before any code; the script is told of in the README."""
+    source = path.read_text()
+    if path.name != "quickstart.py":
+        title, about = re.match(r"# %% \[markdown\]\n# # (.+)\n#\n((?:# .+\n)+)", source).groups()
+        assert len(title) < 60 < len(about)
 
 
 def test_what_the_readme_shows_without_results_runs() -> None:

@@ -94,7 +94,9 @@ data["voting"] = voting.drop(columns="Class"), voting["Class"]
 for load in (load_breast_cancer, load_digits, load_iris, load_wine):
     data[load.__name__.removeprefix("load_")] = load(return_X_y=True, as_frame=True)
 codes = OneHotEncoder(handle_unknown="ignore"), make_column_selector(dtype_exclude="number")
-classifiers = {name: BNCClassifier(name, discretize="mdlp") for name in ("nb", "tan_cl", "aode")}
+options = {"smooth": 1, "discretize": "mdlp"}
+classifiers = {name: BNCClassifier(name, **options) for name in ("nb", "aode")}
+classifiers["tan_cl"] = BNCClassifier("tan_cl", dag_args={"score": "aic"}, **options)
 classifiers["forest"] = make_pipeline(
     make_column_transformer(codes, remainder="passthrough"), RandomForestClassifier(50, random_state=0)
 )

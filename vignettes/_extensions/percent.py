@@ -1,0 +1,106 @@
+"""Read plain scripts in cells as notebooks, and link what is named in code to the reference."""
+
+from __future__ import annotations
+
+import ast
+import html
+import re
+from pathlib import Path
+
+import jupytext
+from docutils import nodes
+from nbformat import NotebookNode
+from nbformat.v4 import new_code_cell
+from sphinx.addnodes import pending_xref
+from sphinx.application import Sphinx
+from sphinx.transforms.post_transforms import SphinxPostTransform
+
+import bnclassify
+
+IMPORTS = ast.Import | ast.ImportFrom
+
+# What a page gets that a script has: a file, and figures that are shown when they are drawn.
+SETUP = f"""%matplotlib inline
+%config InlineBackend.figure_formats = ["svg"]
+__file__ = {str(Path(__file__).parents[1] / "page.py")!r}"""
+
+
+def read(text: str) -> NotebookNode:
+    """Read a script in cells; the imports that it starts with are folded away, and notes to linters gone."""
+    notebook = jupytext.reads(text, "py:percent")
+    notebook.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    cells = [new_code_cell(SETUP, metadata={"tags": ["remove-cell"]})]
+    for cell in notebook.cells:
+        if cell.cell_type == "code":
+            source = re.sub(r" +# noqa\b.*$", "", cell.source, flags=re.MULTILINE)
+            imports, rest = part(source)
+            if imports:
+                folded = {"tags": ["hide-input"], "mystnb": {"code_prompt_show": "Show the imports"}}
+                cells.append(new_code_cell(imports, metadata=folded))
+            cell.source = rest
+        if cell.source.strip():
+            cells.append(cell)
+    notebook.cells = cells
+    return notebook
+
+
+def part(source: str) -> tuple[str, str]:
+    """Part the imports that a cell starts with, if they are long, from the rest of it."""
+    last = 0
+    for statement in ast.parse(source).body:
+        attempt = isinstance(statement, ast.Try) and isinstance(statement.body[0], IMPORTS)
+        if not attempt and not isinstance(statement, IMPORTS):
+            break
+        last = statement.end_lineno or 0
+    lines = source.splitlines()
+    return ("\n".join(lines[:last]), "\n".join(lines[last:]).strip("\n")) if last > 3 else ("", source)
+
+
+class LinkNames(SphinxPostTransform):
+    """Make a link to the reference of every `name` in code that the package exports, and `name(...)`."""
+
+    default_priority = 5  # before references are resolved
+
+    def run(self, **kwargs: object) -> None:
+        """Wrap them in references."""
+        for literal in list(self.document.findall(nodes.literal)):
+            name = re.match(r"(\w+)(\(.*\))?$", literal.astext())
+            linked = isinstance(literal.parent, nodes.reference | pending_xref)
+            if name is None or name[1] not in bnclassify.__all__ or linked:
+                continue
+            target = f"bnclassify.{name[1]}"
+            reference = pending_xref(
+                "", refdomain="py", reftype="obj", reftarget=target, refdoc=self.env.docname, refexplicit=True
+            )
+            literal.replace_self(reference)
+            reference += literal
+
+
+class TidyOutputs(SphinxPostTransform):
+    """Leave out that a chart returned axes, which its picture shows, and say what pictures show."""
+
+    default_priority = 6
+
+    def run(self, **kwargs: object) -> None:
+        """Drop what a chart printed of itself; describe pictures by the words in them."""
+        for block in list(self.document.findall(nodes.literal_block)):
+            if re.match(r"<(Axes|Figure|Text)\b|array\(\[<Axes", block.astext()):
+                block.parent.remove(block)
+        for image in self.document.findall(nodes.image):
+            file = Path(self.env.srcdir, image["uri"])
+            if not image.get("alt") and file.suffix == ".svg" and file.exists():
+                image["alt"] = words_of(file.read_text(encoding="utf-8"))
+
+
+def words_of(svg: str) -> str:
+    """Tell the words in a picture to those who cannot see it."""
+    texts = re.findall(r"<text[^>]*>([^<]+)</text>|<!-- (.+?) -->", svg)
+    words = dict.fromkeys(html.unescape(word) for pair in texts for word in pair if re.search("[^\\W\\d]", word))
+    return f"Picture of: {', '.join(words)}"[:500]
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    """Connect it."""
+    app.add_post_transform(LinkNames)
+    app.add_post_transform(TidyOutputs)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,69 @@
+"""The site of bnclassify: ``python -m sphinx -W vignettes build/site`` builds it, with the extra `docs`."""
+
+import os
+import sys
+from pathlib import Path
+
+import bnclassify
+
+sys.path.insert(0, str(Path(__file__).parent / "_extensions"))
+
+project = "bnclassify"
+author = project_copyright = "The bnclassify developers"
+version = release = bnclassify.__version__
+language = "en"
+
+extensions = [
+    "numpydoc",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx.ext.viewcode",
+    "myst_nb",
+    "sphinx_codeautolink",
+    "sphinx_copybutton",
+    "mathml",
+    "packages",
+    "percent",
+]
+exclude_patterns = ["_*", "**/_*", "conf.py", "quickstart.py"]
+nitpicky = True
+html_math_renderer = "mathml"
+
+# Pages: scripts in cells, run as they are; what they write goes to a folder that is forgotten.
+nb_custom_formats = {".py": "percent.read"}
+nb_execution_mode = "force"
+nb_execution_in_temp = True
+nb_execution_raise_on_error = True
+nb_execution_timeout = 900
+nb_output_stderr = "warn"
+nb_merge_streams = True
+myst_enable_extensions = ["attrs_inline", "colon_fence", "deflist", "dollarmath"]
+myst_heading_anchors = 3
+os.environ["PYTHONWARNINGS"] = "ignore:IProgress not found"  # pages show no progress bars
+
+# Reference: a page for each public function, from its docstring.
+default_role = "py:obj"
+templates_path = ["_templates"]
+autosummary_generate = True
+autosummary_filename_map = {  # not to be taken for bnc and aode where file names have no case
+    "bnclassify.BNC": "bnclassify.BNC_class",
+    "bnclassify.AODE": "bnclassify.AODE_class",
+    "bnclassify.DN": "bnclassify.DN_class",
+}
+autodoc_typehints = "none"
+numpydoc_show_class_members = False
+numpydoc_class_members_toctree = False
+numpydoc_xref_param_type = True
+numpydoc_xref_ignore = "all"
+numpydoc_xref_aliases = {
+    name: f"bnclassify.{name}" for name in bnclassify.__all__ if isinstance(getattr(bnclassify, name), type)
+}
+codeautolink_concat_default = True
+codeautolink_autodoc_inject = True
+
+html_theme = "furo"
+html_title = "bnclassify"
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
+html_copy_source = False
+html_show_sourcelink = False
