@@ -12,12 +12,34 @@ from pathlib import Path
 
 import pandas as pd
 
-from bnclassify import bnc, confusion, cpt, cv, cv_predict, explain, load, members, plot, plot_explanation
-from bnclassify import plot_cpt, plot_importance, predict, save
+from bnclassify import (
+    bnc,
+    confusion,
+    cv,
+    cv_predict,
+    explain,
+    load,
+    plot,
+    plot_cpt,
+    plot_explanation,
+    plot_importance,
+    predict,
+    save,
+)
 
 # %%
 women = pd.read_csv(Path(__file__).parents[1] / "data" / "pima_clean.csv")
-women.columns = ["pregnancies", "glucose", "pressure", "skin", "insulin", "bmi", "pedigree", "age", "diabetes"]
+women.columns = [
+    "pregnancies",
+    "glucose",
+    "pressure",
+    "skin",
+    "insulin",
+    "bmi",
+    "pedigree",
+    "age",
+    "diabetes",
+]
 women["diabetes"] = women["diabetes"].map({"tested_negative": "no", "tested_positive": "yes"})
 
 # %% [markdown]

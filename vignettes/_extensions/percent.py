@@ -95,7 +95,9 @@ class TidyOutputs(SphinxPostTransform):
 def words_of(svg: str) -> str:
     """Tell the words in a picture to those who cannot see it."""
     texts = re.findall(r"<text[^>]*>([^<]+)</text>|<!-- (.+?) -->", svg)
-    words = dict.fromkeys(html.unescape(word) for pair in texts for word in pair if re.search("[^\\W\\d]", word))
+    words = dict.fromkeys(
+        html.unescape(word) for pair in texts for word in pair if re.search("[^\\W\\d]", word)
+    )
     return f"Picture of: {', '.join(words)}"[:500]
 
 
