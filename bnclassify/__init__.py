@@ -10,6 +10,7 @@ A data frame goes in at the top. Each package hands on to those below it, and im
     structure   learners of structure, from counts or by search               nb tan_cl aode hc kdb ...
     learning    structure and parameters in one call, and again               bnc
     evaluation  prediction, cross-validation, comparison, any question        predict cv compare query ...
+    multi       several class variables at once                               mbc maode chain hamming ...
     plotting    pictures: networks, charts                                    plot plot_cpt plot_cv ...
     exchange    files of models, objects and files of other libraries         save load write_bif to_pgmpy ...
     examples    data to try all this on                                       load_car load_voting
@@ -58,6 +59,7 @@ from .model.forms import is_anb, is_aode, is_nb, is_ode, is_semi_naive
 from .model.networks import BNC, DN
 from .model.questions import (
     class_var,
+    class_vars,
     classes,
     families,
     feature_families,
@@ -81,6 +83,11 @@ from .model.traces import (
     manb_arc_posterior,
     search_steps,
 )
+from .multi.agreement import exact_match, hamming
+from .multi.averages import MAODE
+from .multi.chains import Chain
+from .multi.kinds import MBC
+from .multi.learners import chain, maode, mbc
 from .parameters.estimation import lp
 from .parameters.trees import min_testing_depths
 from .plotting.bars import plot_explanation, plot_importance, plot_weights
@@ -105,6 +112,9 @@ __all__ = [
     "BIC",
     "BNC",
     "DN",
+    "MAODE",
+    "MBC",
+    "Chain",
     "Dataset",
     "Discretizer",
     "Ensemble",
@@ -117,9 +127,11 @@ __all__ = [
     "ban",
     "bnc",
     "bsej",
+    "chain",
     "chisq_dn",
     "chow_liu",
     "class_var",
+    "class_vars",
     "classes",
     "cloglik",
     "cmi",
@@ -133,6 +145,7 @@ __all__ = [
     "discretize",
     "em_objectives",
     "encode",
+    "exact_match",
     "explain",
     "families",
     "feature_families",
@@ -141,6 +154,7 @@ __all__ = [
     "from_modelstring",
     "fssj",
     "greedy_scores",
+    "hamming",
     "hc",
     "impute",
     "is_anb",
@@ -157,7 +171,9 @@ __all__ = [
     "loo_summary",
     "lp",
     "manb_arc_posterior",
+    "maode",
     "markov_blanket",
+    "mbc",
     "members",
     "merge_rare",
     "min_testing_depths",

@@ -116,6 +116,7 @@ def test_signatures_follow_one_law(name: str) -> None:
             [],
             ["x"],
             ["class_var"],
+            ["class_vars"],
             ["dataset"],
             ["text"],
             ["path"],
@@ -169,6 +170,8 @@ ODD_MODELS = {
     "a structure without data": bn.nb("class", features=["doors"]),
     "a structure": bn.nb("class", bn.load_car()),
     "an ensemble": bn.bnc("aode", "class", bn.load_car(), smooth=1),
+    "several classes": bn.lp(bn.mbc(["class", "safety"], bn.load_car()), bn.load_car(), smooth=1),
+    "a chain": bn.lp(bn.chain(["class", "safety"], bn.load_car()), bn.load_car(), smooth=1),
 }
 ASKED = [
     name

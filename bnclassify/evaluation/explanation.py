@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
+from functools import singledispatch
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from ..base.arrays import Codes
+from ..base.messages import shown
 from ..frames.counting import flat_index
 from ..frames.reading import Row, is_missing
 from ..frames.schema import Dataset
@@ -27,6 +29,7 @@ def explain(
     target: Any = None,
     against: Any = None,
     unseen: str = "error",
+    class_var: Hashable | None = None,
 ) -> pd.DataFrame:
     """Explain predictions: what each feature adds to the log odds of a class, row by row.
 
@@ -46,6 +49,8 @@ def explain(
         P(target | row) / (1 − P(target | row)).
     unseen : {"error", "missing"}, default "error"
         As in `predict`.
+    class_var : str, optional
+        Of a model of several class variables, the one to explain; the others are summed out.
 
     Returns
     -------
@@ -71,7 +76,8 @@ def explain(
     KeyError
         If a feature is lacking.
     TypeError
-        If ``row`` is neither a row nor a data frame, or ``x`` no model.
+        If ``row`` is neither a row nor a data frame, ``x`` no model, or it predicts several class
+        variables and ``class_var`` does not say which is meant.
     ValueError
         If a class is unknown, a class would be compared with itself, a value was not among the
         levels in training and ``unseen`` is "error", a row is impossible under all classes compared,
@@ -134,6 +140,7 @@ def explain(
     1726      -0.06     0.11   -3.15
     1727      -1.76     0.09    0.61
     """
+    x = of_one_class(check_fitted(x), class_var)
     data = encode_rows(x, row)
     evidence = weigh_evidence(x, data, target, against, unseen)
     several = len(data) != 1
@@ -150,6 +157,14 @@ def explain(
     return pd.DataFrame(told, index).rename_axis(
         columns=" against ".join(map(str, _opponents(x, evidence, 0)))
     )
+
+
+@singledispatch
+def of_one_class(x: Model, class_var: Hashable | None) -> Model:
+    """Return a model of one class variable; a kind that has several registers here what that is."""
+    if class_var not in (None, x.class_var):
+        raise ValueError(f"class_var: the model predicts {shown(x.class_var)}, got {shown(class_var)}")
+    return x
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import singledispatch
 from typing import Any
 
 import pandas as pd
@@ -29,6 +31,8 @@ def predict(
     unseen: str = "error",
     prior: Mapping[Any, float] | pd.Series[Any] | None = None,
     costs: pd.DataFrame | None = None,
+    joint: bool = False,
+    greedy: bool = False,
 ) -> pd.Series[Any] | pd.DataFrame:
     """Predict the class of each row, or its posterior probabilities.
 
@@ -53,6 +57,12 @@ def predict(
     costs : pandas.DataFrame, optional
         What it costs to predict a class, across, of a row that is of a class, down:
         ``costs.loc[actual, predicted]``. Then the label is the one of least expected cost.
+    joint : bool, default False
+        Of a model of several class variables, whether to choose the likeliest combination of labels; else
+        the likeliest label of each, whatever the others are.
+    greedy : bool, default False
+        Of a chain, whether to choose one label after the other, each given those chosen before, instead of
+        trying all combinations. Beyond 65,536 combinations it does so in any case.
 
     Returns
     -------
@@ -63,17 +73,23 @@ def predict(
         With ``prob=True``, a row a row and a column a class, rows summing to 1. A row that
         is impossible under every class has the uniform posterior.
 
+        Of several class variables, a column of labels for each; with ``prob=True`` a column for each class
+        variable and label, the posteriors of each class variable summing to 1. With ``joint=True`` the labels
+        of the likeliest combination, of tied ones the first, and with ``prob=True`` its ``probability``.
+
     Raises
     ------
     KeyError
         If a feature is not a column of ``newdata``.
     TypeError
         If ``x`` is no model, ``newdata`` no data frame or row, a column holds no categories, ``prob`` is
-        neither True nor False, or ``prior`` or ``costs`` are of another type.
+        neither True nor False, ``prior`` or ``costs`` are of another type, or an argument is not defined
+        for the kind of model.
     ValueError
         If a value was not among the levels in training and ``unseen`` is "error", the model has no
         parameters, ``prior`` or ``costs`` do not fit its classes, or ``costs`` are given with ``prob=True``:
-        they change labels, not probabilities.
+        they change labels, not probabilities. If combinations of labels are too many, or summing over class
+        variables would need too large a table (1,048,576 cells a row).
 
     Notes
     -----
@@ -114,16 +130,57 @@ def predict(
     >>> costs = pd.DataFrame([[0, 10, 10, 10], [1, 0, 1, 1], [1, 1, 0, 1], [1, 1, 1, 0]], names, names)
     >>> predict(model, car.tail(2), costs=costs).tolist()
     ['unacc', 'unacc']
+
+    Two votes at once, with the probability of both together:
+
+    >>> from bnclassify import load_voting, mbc
+    >>> voting = load_voting()
+    >>> two = lp(mbc(["mx_missile", "crime"], voting), voting, smooth=1)
+    >>> predict(two, voting.tail(2), joint=True, prob=True).round(2)
+        mx_missile crime  probability
+    433          n     y         0.96
+    434          n     y         1.00
     """
     model = check_fitted(x)
-    check_flag("prob", prob)
-    if prob and costs is not None:
+    for name, flag in {"prob": prob, "joint": joint, "greedy": greedy}.items():
+        check_flag(name, flag)
+    check_unseen(unseen)
+    return predict_kind(model, newdata, Wish(prob, unseen, prior, costs, joint, greedy))
+
+
+@dataclass(frozen=True, eq=False)
+class Wish:
+    """What is to be said of new rows: the arguments of `predict`."""
+
+    prob: bool
+    unseen: str
+    prior: Mapping[Any, float] | pd.Series[Any] | None
+    costs: pd.DataFrame | None
+    joint: bool
+    greedy: bool
+
+    def refuse(self, reason: str, *arguments: str) -> None:
+        """Raise a TypeError if any of these arguments is given."""
+        for name in arguments:
+            value = getattr(self, name)
+            if value is not None and value is not False:
+                raise TypeError(f"{name}: {reason}")
+
+
+@singledispatch
+def predict_kind(
+    x: Model, newdata: pd.DataFrame | Dataset | Row, wish: Wish
+) -> pd.Series[Any] | pd.DataFrame:
+    """Predict new rows; a kind of model registers here if it does not predict one class."""
+    several = "is defined for models of several class variables, which mbc, maode and chain learn"
+    wish.refuse(several, "joint", "greedy")
+    if wish.prob and wish.costs is not None:
         raise ValueError("costs: they decide which label to give, not how probable it is; prob must be False")
-    names = classes(model)
-    weighed = None if costs is None else check_costs(costs, names)
-    logs, index = weigh_classes(model, newdata, unseen=unseen, prior=prior)
-    labelling = Labelling(names, class_var(model), index, model.derived("class_labels", _class_labels))
-    if prob:
+    names = classes(x)
+    weighed = None if wish.costs is None else check_costs(wish.costs, names)
+    logs, index = weigh_classes(x, newdata, unseen=wish.unseen, prior=wish.prior)
+    labelling = Labelling(names, class_var(x), index, x.derived("class_labels", _class_labels))
+    if wish.prob:
         return labelling.posteriors(logs)
     return labelling.labels(first_best(logs) if weighed is None else least_costly(logs, weighed))
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..base.randomness import Seed, check_rng
-from ..frames.folding import Folds, Rows, draw_folds, fold_rows, shuffle_folds
+from ..frames.folding import Folds, Rows, check_k, draw_folds, fold_rows, shuffle_folds
 from ..frames.matching import scoring_classes
 from ..frames.schema import Dataset, take_rows
 from ..frames.training import TrainingData
@@ -41,14 +41,18 @@ class Round:
     seed: int | None
 
 
-def deal_rounds(data: Dataset, *, k: int, repeats: int, folds: Folds | None, rng: Seed) -> list[Round]:
+def deal_rounds(
+    data: Dataset, *, k: int, repeats: int, folds: Folds | None, rng: Seed, stratified: bool = True
+) -> list[Round]:
     """Deal rows, whose class is the last column, into folds, and again for each repeat.
 
-    The first repeat is the same whatever their number.
+    The first repeat is the same whatever their number. Folds that are not ``stratified`` are dealt
+    whatever the classes.
     """
     generator, rounds = check_rng(rng), []
+    draw = _draw if stratified else _draw_at_random
     for repeat in range(repeats):
-        drawn = folds if folds is not None else _draw(data, k, generator, told=repeat > 0)
+        drawn = folds if folds is not None else draw(data, k, generator, told=repeat > 0)
         for fold, test in enumerate(fold_rows(drawn, len(data), data.index)):
             seed = None if rng is None else int(generator.integers(2**63))
             rounds.append(Round(repeat, fold, test, seed))
@@ -59,24 +63,38 @@ def run_round(
     models: Mapping[Hashable, Model], data: TrainingData, which: Round, *, dag: bool
 ) -> Iterator[Outcome]:
     """Yield what each model, learned again on the other rows, says of those that a round tests."""
+    test = take_rows(data, which.test)
+    for learned in learn_again(models, data, which, dag=dag):
+        actual = scoring_classes(test, data.class_var, classes(learned))
+        labelling = Labelling(classes(learned), data.class_var, test.index)
+        yield Outcome(log_joint(learned, test), actual, labelling, test.weights)
+
+
+def learn_again(
+    models: Mapping[Hashable, Model], data: Dataset, which: Round, *, dag: bool
+) -> Iterator[Model]:
+    """Yield each model, learned again on the rows that a round does not test."""
     tested = np.zeros(len(data), dtype=bool)
     tested[which.test] = True
-    trained, test = take_rows(data, ~tested), take_rows(data, which.test)
+    trained = take_rows(data, ~tested)
     for name, model in models.items():
         rng = None if which.seed is None else check_rng(which.seed)
         try:
-            learned = relearn(model, trained, dag=dag, rng=rng)
+            yield relearn(model, trained, dag=dag, rng=rng)
         except ValueError as error:
             raise ValueError(
                 f"x: model {name!r} cannot be learned again in fold {which.fold}: {error}. With dag=False it "
                 "keeps its structure"
             ) from error
-        actual = scoring_classes(test, data.class_var, classes(learned))
-        labelling = Labelling(classes(learned), data.class_var, test.index)
-        yield Outcome(log_joint(learned, test), actual, labelling, test.weights)
 
 
 def _draw(data: Dataset, k: int, rng: np.random.Generator, *, told: bool) -> NDArray[np.intp]:
     """Draw folds; what there is to warn of is told once."""
     classes = data.codes[-1]
     return shuffle_folds(classes, k, rng) if told else draw_folds(classes, data.levels[-1], k, rng)
+
+
+def _draw_at_random(data: Dataset, k: int, rng: np.random.Generator, *, told: bool) -> NDArray[np.intp]:
+    """Draw folds of all rows as if they were of one class."""
+    check_k(k, len(data))
+    return shuffle_folds(np.zeros(len(data), dtype=np.intp), k, rng)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from functools import singledispatch
 from math import log
 
 import numpy as np
@@ -15,17 +16,16 @@ from ..frames.matching import scoring_classes
 from ..frames.schema import Dataset
 from ..inference.joint import log_joint
 from ..model.kinds import Model, check_fitted, check_joint
-from ..model.networks import BNC, check_bnc
+from ..model.networks import BNC, Graph, check_graph
 from ..model.preparation import encode_for
 from ..model.questions import class_var, classes, nparams
 
 
 def _log_joint_and_classes(x: Model, dataset: pd.DataFrame | Dataset) -> tuple[Array, Codes, Array | None]:
     """Return the log joint of data with a class in every row, the codes of the classes, and weights."""
-    model = check_fitted(x)
-    data = encode_for(model, dataset, argument="dataset")
-    actual = scoring_classes(data, class_var(model), classes(model))
-    return log_joint(model, data), actual, data.weights
+    data = encode_for(x, dataset, argument="dataset")
+    actual = scoring_classes(data, class_var(x), classes(x))
+    return log_joint(x, data), actual, data.weights
 
 
 def _sum_at(logs: Array, actual: Codes, weights: Array | None) -> float:
@@ -67,7 +67,20 @@ def loglik(x: Model, dataset: pd.DataFrame | Dataset) -> float:
     >>> round(loglik(lp(nb("class", car), car, smooth=0), car), 3)
     -13503.688
     """
-    return _sum_at(*_log_joint_and_classes(check_joint(x, "loglik"), dataset))
+    return sum_log_joint(check_joint(x, "loglik"), dataset)
+
+
+@singledispatch
+def sum_log_joint(x: Model, dataset: pd.DataFrame | Dataset) -> float:
+    """Return Σ ln P(row, class); a kind of model registers here if it does not predict one class."""
+    return _sum_at(*_log_joint_and_classes(x, dataset))
+
+
+@singledispatch
+def sum_log_posterior(x: Model, dataset: pd.DataFrame | Dataset) -> float:
+    """Return Σ ln P(class | features); a kind of model registers here if it does not predict one class."""
+    logs, actual, weights = _log_joint_and_classes(x, dataset)
+    return _sum_at(log_normalize(logs), actual, weights)
 
 
 def AIC(x: BNC, dataset: pd.DataFrame | Dataset) -> float:
@@ -147,9 +160,9 @@ def BIC(x: BNC, dataset: pd.DataFrame | Dataset) -> float:
     return loglik(model, data) - 0.5 * log(data.size) * nparams(model)
 
 
-def _network_and_rows(x: Model, dataset: pd.DataFrame | Dataset, score: str) -> tuple[BNC, Dataset]:
+def _network_and_rows(x: Model, dataset: pd.DataFrame | Dataset, score: str) -> tuple[Graph, Dataset]:
     """Return a single network with parameters, and data with rows, or raise."""
-    model = check_bnc(check_fitted(x), score)
+    model = check_graph(check_joint(x, score), score)
     data = encode_for(model, dataset, argument="dataset")
     if not len(data):
         raise ValueError(f"dataset: no rows, so {score} is not defined")
@@ -183,8 +196,7 @@ def cloglik(x: Model, dataset: pd.DataFrame | Dataset) -> float:
     >>> round(cloglik(lp(nb("class", car), car, smooth=0), car), 3)
     -528.535
     """
-    logs, actual, weights = _log_joint_and_classes(x, dataset)
-    return _sum_at(log_normalize(logs), actual, weights)
+    return sum_log_posterior(check_fitted(x), dataset)
 
 
 _UNITS = {"log": 1.0, "log2": log(2), "log10": log(10)}

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import singledispatch
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -28,6 +30,7 @@ from .baselines import judge_shares
 from .rounds import Round, deal_rounds, run_round
 from .schemes import describe_folds, record_scheme
 
+Judged: TypeAlias = Callable[[Any, Round], Iterator[list[float]]]
 AsMetric: TypeAlias = "str | Callable[[pd.DataFrame, pd.Series[Any]], float]"
 
 
@@ -145,28 +148,97 @@ def cv(
     nb                   0.57      0.34
     tan                  0.91      0.21
     """
-    models, metrics = _as_dict(x), _as_metrics(metric)
+    models = _as_dict(x)
     for name, flag in {"dag": dag, "mean": mean, "progress": progress}.items():
         check_flag(name, flag)
     if check_whole("repeats", repeats, 1) > 1 and folds is not None:
         raise ValueError("repeats: folds are given, so there is nothing to deal anew; leave one of them out")
     check_same_columns(models, dataset, columns, dag)
-    data = _prepare(models, dataset, dag)
-    rounds = deal_rounds(data, k=k, repeats=repeats, folds=folds, rng=rng)
-    figures = _judge(models, metrics, data, rounds, dag=dag, progress=progress)
-    several = isinstance(metric, list | tuple)
-    names = _column_names(models, metrics if several else None)
-    results = pd.DataFrame(figures.reshape(len(rounds), -1), _row_names(rounds, repeats), names)
-    scheme = describe_folds(
-        [[which.test for which in rounds if which.repeat == repeat] for repeat in range(repeats)],
-        len(data),
-        judge_shares(metrics, data, rounds),
-    )
+    trial = Trial(models, dataset, metric, k, repeats, dag, folds, rng, progress)
+    verdict = judge(next(iter(models.values())), trial)
+    rounds, several = verdict.rounds, verdict.several
+    names = _column_names(models, verdict.metrics if several else None)
+    if verdict.flat and isinstance(x, Model):
+        names = pd.Index(verdict.metrics)
+    results = pd.DataFrame(verdict.figures.reshape(len(rounds), -1), _row_names(rounds, repeats), names)
+    tests = [[which.test for which in rounds if which.repeat == repeat] for repeat in range(repeats)]
+    scheme = describe_folds(tests, verdict.rows, verdict.baselines)
     if not mean:
         return record_scheme(results, scheme)
-    _warn_of_undefined(figures, metrics)
+    _warn_of_undefined(verdict.figures, verdict.metrics)
     means = results.mean()
     return float(means.iloc[0]) if isinstance(x, Model) and not several else record_scheme(means, scheme)
+
+
+@dataclass(frozen=True, eq=False)
+class Trial:
+    """What `cv` is asked: its arguments, the models by name."""
+
+    models: Mapping[Any, Model]
+    dataset: pd.DataFrame | Dataset
+    metric: AsMetric | Sequence[AsMetric]
+    k: int
+    repeats: int
+    dag: bool
+    folds: Folds | None
+    rng: Seed
+    progress: bool
+
+    def run(self, rounds: Sequence[Round], data: Dataset, judged: Judged, n: int) -> Array:
+        """Return n figures of each model in each round, (rounds, models, n), with a progress bar."""
+        figures = np.empty((len(rounds), len(self.models), n))
+        steps = len(rounds) * len(self.models)
+        with tqdm(total=steps, disable=not self.progress, desc="cv", unit=" models") as bar:
+            for row, which in zip(figures, rounds, strict=True):
+                for cell, found in zip(row, judged(data, which), strict=True):
+                    cell[:] = found
+                    bar.update()
+        return figures
+
+
+@dataclass(frozen=True, eq=False)
+class Verdict:
+    """What `cv` found.
+
+    Attributes
+    ----------
+    figures : (rounds, models, metrics) array
+    metrics : list of str
+        Their names.
+    rounds : list of Round
+    rows : int
+        The number of rows in all.
+    baselines : dict
+        By name of the metric, what the largest class alone would score.
+    several : bool
+        Whether metrics are told apart in the result; else there is one.
+    flat : bool
+        Whether the results of one model are told by metric alone.
+    """
+
+    figures: Array
+    metrics: list[str]
+    rounds: list[Round]
+    rows: int
+    baselines: dict[str, float | None]
+    several: bool
+    flat: bool = False
+
+
+@singledispatch
+def judge(first: Model, trial: Trial) -> Verdict:
+    """Judge models by cross-validation; a kind registers here, of the first, if it has not one class."""
+    metrics = _as_metrics(trial.metric)
+    data = _prepare(trial.models, trial.dataset, trial.dag)
+    rounds = deal_rounds(data, k=trial.k, repeats=trial.repeats, folds=trial.folds, rng=trial.rng)
+
+    def judged(data: TrainingData, which: Round) -> Iterator[list[float]]:
+        for outcome in run_round(trial.models, data, which, dag=trial.dag):
+            yield [metric.judge(outcome) for metric in metrics]
+
+    figures = trial.run(rounds, data, judged, len(metrics))
+    names, several = [metric.name for metric in metrics], isinstance(trial.metric, list | tuple)
+    return Verdict(figures, names, rounds, len(data), judge_shares(metrics, data, rounds), several)
 
 
 def cv_predict(
@@ -287,9 +359,11 @@ def _as_dict(x: object) -> dict[Any, Model]:
         raise ValueError("x: expected at least one model, got none")
     for model in models.values():
         check_recipe(model)
-    targets = {class_var(model) for model in models.values()}
+    targets = {model.targets for model in models.values()}
     if len(targets) > 1:
-        raise ValueError(f"x: expected models of one class, got {listed(targets)}")
+        raise ValueError(
+            f"x: expected models of one class, got {listed([t for own in targets for t in own])}"
+        )
     return models
 
 
@@ -339,42 +413,23 @@ def _encode(
     return encode_columns(dataset, None if None in needed else {target}.union(*filter(None, needed)))
 
 
-def _judge(
-    models: Mapping[Any, Model],
-    metrics: Sequence[AnyMetric],
-    data: TrainingData,
-    rounds: Sequence[Round],
-    *,
-    dag: bool,
-    progress: bool,
-) -> Array:
-    """Return the figures, (rounds, models, metrics)."""
-    figures = np.empty((len(rounds), len(models), len(metrics)))
-    with tqdm(total=len(rounds) * len(models), disable=not progress, desc="cv", unit=" models") as bar:
-        for row, which in zip(figures, rounds, strict=True):
-            for cell, outcome in zip(row, run_round(models, data, which, dag=dag), strict=True):
-                cell[:] = [metric.judge(outcome) for metric in metrics]
-                bar.update()
-    return figures
-
-
 def _row_names(rounds: Sequence[Round], repeats: int) -> pd.Index[Any]:
     if repeats == 1:
         return pd.RangeIndex(len(rounds), name="fold")
     return pd.MultiIndex.from_tuples([(r.repeat, r.fold) for r in rounds], names=["repeat", "fold"])
 
 
-def _column_names(models: Mapping[Any, Model], metrics: Sequence[AnyMetric] | None) -> pd.Index[Any]:
+def _column_names(models: Mapping[Any, Model], metrics: Sequence[str] | None) -> pd.Index[Any]:
     if metrics is None:
         return pd.Index(list(models), tupleize_cols=False)
-    return pd.MultiIndex.from_product([list(models), [m.name for m in metrics]], names=["model", "metric"])
+    return pd.MultiIndex.from_product([list(models), list(metrics)], names=["model", "metric"])
 
 
-def _warn_of_undefined(figures: Array, metrics: Sequence[AnyMetric]) -> None:
+def _warn_of_undefined(figures: Array, metrics: Sequence[str]) -> None:
     absent = np.isnan(figures).any(axis=1).sum(axis=0)
     for metric, folds in zip(metrics, absent.tolist(), strict=True):
         if folds:
             warn(
-                f"{metric.name} is not defined in {folds} of {len(figures)} folds, which are left out of the "
+                f"{metric} is not defined in {folds} of {len(figures)} folds, which are left out of the "
                 "mean; mean=False shows them"
             )

@@ -11,7 +11,7 @@ from ..base.messages import listed, shown, warn
 from ..inference.joint import joint_of_codes
 from ..model.ensembles import Ensemble
 from ..model.kinds import Model, check_model
-from ..model.networks import BNC
+from ..model.networks import Graph
 from .documents import read_document, write_document
 from .notation import UnknownValueError, can_write, from_notation, to_notation
 from .replacement import as_path, replace_file
@@ -174,9 +174,9 @@ def _check_tables(x: Model, source: str) -> None:
         raise ValueError(f"{source}: the file is damaged, its tables do not fit its classes")
 
 
-def _networks(x: Model) -> Iterator[BNC]:
+def _networks(x: Model) -> Iterator[Graph]:
     """Yield the networks that a model holds one by one."""
-    if isinstance(x, BNC):
+    if isinstance(x, Graph):
         yield x
     elif isinstance(x, Ensemble):
         for member in x.members:

@@ -8,7 +8,7 @@ the posteriors of their values.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import reduce
 from math import prod
 from typing import NamedTuple
@@ -77,11 +77,11 @@ def beliefs(factors: Sequence[Factor], codes: Codes, context: Codes | None = Non
     for run in runs(factors, codes, np.full(codes.shape, True)):
         own = [factors[i] for i in run.factors]
         joined, _ = eliminate(run.order, own, codes[:, run.rows], at[run.rows])
-        posteriors = _distribute(run.order, joined)
+        posteriors = distribute(run.order, joined)
         place = {u: i for i, u in enumerate(run.order)}
         for i, factor in zip(run.factors, own, strict=True):
             free = tuple(sorted(place.keys() & factor.scope))
-            shares = _marginal(posteriors[min(place[u] for u in free)], free).logs
+            shares = sum_to(posteriors[min(place[u] for u in free)], free).logs
             yield Belief(i, run.rows, free, shares)
 
 
@@ -164,21 +164,46 @@ def _labels(
     return label
 
 
+def hidden_parts(parents: Mapping[int, Sequence[int]], codes: Codes) -> dict[Part, Rows]:
+    """Map each part of connected variables that are missing, and matter, to the rows that have it.
+
+    Parameters
+    ----------
+    parents : mapping
+        The parents of each variable, by number.
+    codes : (variables, rows) array
+        -1 where missing.
+    """
+    return _parts(parents, _matters(parents, (), codes), codes)
+
+
 def plan(part: Part, factors: Sequence[Factor]) -> tuple[list[int], int]:
     """Order the elimination, smallest table first; return the order and the cells of the largest table."""
     card = {u: f.table.shape[f.scope.index(u)] for u in part for f in factors if u in f.scope}
     n_classes = max(factor.table.shape[-1] for factor in factors)
-    scopes = [frozenset(factor.scope) & set(part) for factor in factors]
+    order, cells = plan_scopes(part, [set(factor.scope) & set(part) for factor in factors], card)
+    return order, cells * n_classes if part else 1
+
+
+def plan_scopes(
+    part: Collection[int], scopes: Iterable[Collection[int]], card: Mapping[int, int]
+) -> tuple[list[int], int]:
+    """Do the same from the scopes of tables, which may have variables that stay, and all levels."""
+    met = {u: {u} for u in part}
+    for scope in {frozenset(scope) for scope in scopes}:  # often many are alike
+        for u in scope & met.keys():
+            met[u] |= scope
+    cells = {u: prod([card[w] for w in met[u]]) for u in sorted(met)}
     order: list[int] = []
     largest = 1
-    remaining = set(part)
-    while remaining:
-        met = {u: frozenset().union(*(s for s in scopes if u in s)) for u in sorted(remaining)}
-        best = min(met, key=lambda u: prod(card[w] for w in met[u]))
-        largest = max(largest, prod(card[w] for w in met[best]) * n_classes)
-        scopes = [s for s in scopes if best not in s] + [met[best] - {best}]
+    while cells:
+        best = min(cells, key=cells.__getitem__)
+        largest = max(largest, cells.pop(best))
         order.append(best)
-        remaining.remove(best)
+        joined = met.pop(best) - {best}
+        for u in joined & met.keys():
+            met[u] = (met[u] | joined) - {best}
+            cells[u] = prod([card[w] for w in met[u]])
     return order, largest
 
 
@@ -189,27 +214,50 @@ def eliminate(
     context: Codes,
     collect: Callable[..., Array] = log_sum_exp,
 ) -> tuple[list[Table], Array]:
-    """Sum out features in this order, or collect them otherwise: ``collect(logs, axis=...)``.
+    """Sum features out of factors at rows, in this order; see `eliminate_tables`.
 
     Returns
     -------
     list of Table
-        For each feature, the sum of the tables that it is in, when its turn comes.
     (rows, classes) array
         What is left.
     """
     tables = [restrict(factor, set(order), codes, context) for factor in factors]
-    joined = []
+    joined, left = eliminate_tables(order, tables, collect)
+    return joined, left.logs
+
+
+def eliminate_tables(
+    order: Sequence[int], tables: Sequence[Table], collect: Callable[..., Array] = log_sum_exp
+) -> tuple[list[Table], Table]:
+    """Sum variables out of a product of tables in this order, or collect them otherwise.
+
+    Parameters
+    ----------
+    order : sequence of int
+    tables : sequence of Table
+        At least one.
+    collect : callable
+        `log_sum_exp` or `numpy.max`: ``collect(logs, axis=...)``.
+
+    Returns
+    -------
+    list of Table
+        For each variable, the product of the tables that it is in, when its turn comes.
+    Table
+        What is left, over the variables that stay.
+    """
+    tables, joined = list(tables), []
     for u in order:
         scope, logs = multiply([table for table in tables if u in table.scope])
         joined.append(Table(scope, logs))
         tables = [table for table in tables if u not in table.scope]
         rest = tuple([w for w in scope if w != u])
         tables.append(Table(rest, collect(logs, axis=1 + scope.index(u))))
-    return joined, multiply(tables).logs
+    return joined, multiply(tables)
 
 
-def _distribute(order: Sequence[int], joined: Sequence[Table]) -> list[Table]:
+def distribute(order: Sequence[int], joined: Sequence[Table]) -> list[Table]:
     """Return the posteriors of what stands in each of the joined tables, in plain, as shares of 1.
 
     What is eliminated last is known first. A feature is shared out given what it was summed into.
@@ -222,12 +270,12 @@ def _distribute(order: Sequence[int], joined: Sequence[Table]) -> list[Table]:
         rest = tuple([w for w in scope if w != u])
         if rest:
             after = beliefs[min(place[w] for w in rest)]
-            shares = shares * _spread(*_marginal(after, rest), scope)
+            shares = shares * _spread(*sum_to(after, rest), scope)
         beliefs[i] = Table(scope, shares)
     return beliefs
 
 
-def _marginal(belief: Table, scope: tuple[int, ...]) -> Table:
+def sum_to(belief: Table, scope: tuple[int, ...]) -> Table:
     """Sum posteriors over all but some of their features, which must be in ascending order."""
     others = tuple([1 + i for i, w in enumerate(belief.scope) if w not in scope])
     return Table(scope, belief.logs.sum(axis=others))

@@ -63,9 +63,14 @@ class Model(Immutable):
         return None if self.recipe is None else self.recipe.preparation
 
     @property
+    def targets(self) -> tuple[Hashable, ...]:
+        """What it predicts: the class, or several class variables."""
+        return (self.class_var,)
+
+    @property
     def variables(self) -> tuple[Hashable, ...]:
-        """The features, then the class."""
-        return (*self.features, self.class_var)
+        """The features, then what it predicts."""
+        return (*self.features, *self.targets)
 
     @property
     def parents(self) -> dict[Hashable, tuple[Hashable, ...]]:
@@ -74,9 +79,9 @@ class Model(Immutable):
 
     @property
     def feature_parents(self) -> dict[Hashable, tuple[Hashable, ...]]:
-        """The feature parents of each feature: the graph that is left without the class."""
-        above, class_var = self.parents, self.class_var
-        return {f: tuple([p for p in above[f] if p != class_var]) for f in self.features}
+        """The feature parents of each feature: the graph that is left without what is predicted."""
+        above, targets = self.parents, self.targets
+        return {f: tuple([p for p in above[f] if p not in targets]) for f in self.features}
 
     @property
     def no_joint(self) -> str:
@@ -88,7 +93,8 @@ class Model(Immutable):
         return {"num. features": len(self.features)}
 
     def __repr__(self) -> str:
-        lines = {"class variable": str(self.class_var)}
+        plural = "s" if len(self.targets) > 1 else ""
+        lines = {f"class variable{plural}": ", ".join(map(str, self.targets))}
         for name, value in self.facts().items():
             if value is not None:
                 lines[name] = f"{value:,}" if isinstance(value, int) else str(value)

@@ -6,7 +6,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from math import prod
-from typing import Any, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 from ..base.arrays import Array
 from ..base.graphs import find_cycle
@@ -20,8 +20,66 @@ Family: TypeAlias = tuple[Hashable, ...]
 Scope: TypeAlias = tuple[int, ...]
 
 
+class Graph(Model):
+    """Base of models that are one graph: a family for each variable and, once learned, a table for each.
+
+    Every kind has the fields ``families``, in the order of ``variables``, ``levels`` and ``cpts``.
+    """
+
+    if TYPE_CHECKING:
+        families: tuple[Family, ...]
+        levels: Levels | None
+        cpts: tuple[Array, ...] | None
+        learned: Mapping[str, Any]
+
+    def __post_init__(self) -> None:
+        self._check_graph()
+        _check_levels(self.families, self.levels)
+        if self.cpts is not None:
+            _check_shapes(self.families, self.scopes, self.levels, self.cpts)
+        super().__post_init__()
+
+    def _check_graph(self) -> None:
+        """Raise a ValueError unless the families are a graph of this kind."""
+
+    @property
+    def members(self) -> tuple[Self, ...]:
+        """The model itself."""
+        return (self,)
+
+    @property
+    def fitted(self) -> bool:
+        """Whether it has tables."""
+        return self.cpts is not None
+
+    @cached_property
+    def scopes(self) -> tuple[Scope, ...]:
+        """The families by number: variables 0, 1, 2 … in the order of ``families``."""
+        return _number(self.families)
+
+    @property
+    def parents(self) -> dict[Hashable, Family]:
+        """The parents of each variable, classes last."""
+        return {family[0]: family[1:] for family in self.families}
+
+    @property
+    def cards(self) -> tuple[int, ...]:
+        """The numbers of levels of the variables."""
+        return tuple(len(labels) for labels in self.levels or ())
+
+    def facts(self) -> dict[str, object]:
+        """Return the numbers of features and arcs, and with tables that of free parameters."""
+        facts: dict[str, object] = {
+            "num. features": len(self.features),
+            "num. arcs": sum(len(family) - 1 for family in self.families),
+        }
+        if self.cpts is not None:
+            facts["free parameters"] = count_parameters(self.scopes, self.cards)
+        return facts | {"EM": self.learned.get("em")}
+
+
 @dataclass(frozen=True, eq=False, repr=False)
-class Network(Model):
+class Network(Graph):
     """Base of networks: a family for each variable and, once learned, a table for each family.
 
     Attributes
@@ -52,13 +110,6 @@ class Network(Model):
     trace: Mapping[str, Any] = field(default_factory=dict)
     learned: Mapping[str, Any] = field(default_factory=dict)
 
-    def __post_init__(self) -> None:
-        self._check_graph()
-        _check_levels(self.families, self.levels)
-        if self.cpts is not None:
-            _check_shapes(self.families, self.scopes, self.levels, self.cpts)
-        super().__post_init__()
-
     def _check_graph(self) -> None:
         """Raise a ValueError unless the families are a graph of this kind of network."""
         check_families(self.class_var, tuple(self.families))
@@ -68,21 +119,6 @@ class Network(Model):
         """The names of the features in the order of ``families``."""
         return tuple([family[0] for family in self.families[:-1]])
 
-    @property
-    def members(self) -> tuple[Self, ...]:
-        """The network itself."""
-        return (self,)
-
-    @property
-    def fitted(self) -> bool:
-        """Whether it has tables."""
-        return self.cpts is not None
-
-    @cached_property
-    def scopes(self) -> tuple[Scope, ...]:
-        """The families by number: features 0, 1, 2 … in the order of ``families``, the class last."""
-        return _number(self.families)
-
     @cached_property
     def is_augmented(self) -> bool:
         """Whether the class is a parent of every feature and has no parents."""
@@ -90,29 +126,9 @@ class Network(Model):
         return len(own) == 1 and all(family[-1] == self.class_var for family in features)
 
     @property
-    def parents(self) -> dict[Hashable, Family]:
-        """The parents of each variable, the class last where it is one."""
-        return {family[0]: family[1:] for family in self.families}
-
-    @property
     def depth(self) -> int:
         """The most feature parents of a variable, the class among the variables."""
         return max(len(family) - 1 - (family[-1] == self.class_var != family[0]) for family in self.families)
-
-    @property
-    def cards(self) -> tuple[int, ...]:
-        """The numbers of levels of the variables."""
-        return tuple(len(labels) for labels in self.levels or ())
-
-    def facts(self) -> dict[str, object]:
-        """Return the numbers of features and arcs, and with tables that of free parameters."""
-        facts: dict[str, object] = {
-            "num. features": len(self.features),
-            "num. arcs": sum(len(family) - 1 for family in self.families),
-        }
-        if self.cpts is not None:
-            facts["free parameters"] = count_parameters(self.scopes, self.cards)
-        return facts | {"EM": self.learned.get("em")}
 
 
 @record
@@ -303,28 +319,36 @@ def structure_of(x: Model) -> Network | None:
 
 
 def check_single(x: object, question: str, *, sized: bool = False) -> Network:
-    """Return the single network that ``x`` is or is made of, else say to ask the members.
+    """Return the single network with one class that ``x`` is or is made of; see `check_graph`."""
+    network = check_graph(x, question, sized=sized)
+    if not isinstance(network, Network):
+        raise TypeError(f"{question}: expected a network with one class, got {type(network).__name__}")
+    return network
+
+
+def check_graph(x: object, question: str, *, sized: bool = False) -> Graph:
+    """Return the single graph that ``x`` is or is made of, whatever its classes, else say to ask the members.
 
     If the answer depends on the size of tables, that holds of members with one structure too.
     """
     model = check_model(x)
-    network = structure_of(model)
-    if network is None or (sized and len(model.members) > 1):
+    graph = model if isinstance(model, Graph) else getattr(model, "structure", None)
+    if graph is None or (sized and len(model.members) > 1):
         raise _of_members(model, question)
-    return network
+    return graph
 
 
-def check_tables(x: object, question: str) -> Network:
-    """Return the single network with tables that ``x`` is or has, else say to ask the members."""
+def check_tables(x: object, question: str) -> Graph:
+    """Return the single graph with tables that ``x`` is or has, else say to ask the members."""
     model = check_fitted(x)
-    network = model if isinstance(model, Network) else getattr(model, "network", None)
-    if network is None:
+    graph = model if isinstance(model, Graph) else getattr(model, "network", None)
+    if graph is None:
         raise _of_members(model, question)
-    return network
+    return graph
 
 
 def _of_members(x: Model, question: str) -> TypeError:
     return TypeError(
-        f"{question}: expected a single network (BNC), but an {type(x).__name__} is an ensemble of "
+        f"{question}: expected a single network (BNC), but an {type(x).__name__} is made of "
         f"{len(x.members)} networks; ask each of members(x)"
     )

@@ -8,7 +8,7 @@ from typing import Any
 from ..base import graphs
 from ..base.messages import suggestion
 from .kinds import Model, check_model
-from .networks import BNC, Family, Network, check_bnc, check_single, count_parameters
+from .networks import BNC, Family, Graph, Network, check_bnc, check_graph, check_single, count_parameters
 
 
 def members(x: Model) -> tuple[Model, ...]:
@@ -56,6 +56,29 @@ def class_var(x: Model) -> Hashable:
     return check_model(x).class_var
 
 
+def class_vars(x: Model) -> tuple[Hashable, ...]:
+    """Return the names of the class variables; of an ordinary model, that of its class.
+
+    Parameters
+    ----------
+    x : MBC, MAODE, Chain or another model
+        With or without parameters.
+
+    Raises
+    ------
+    TypeError
+        If ``x`` is no model.
+
+    Examples
+    --------
+    >>> from bnclassify import class_vars, load_car, mbc, nb
+    >>> car = load_car()
+    >>> class_vars(mbc(["class", "safety"], car)), class_vars(nb("class", car))
+    (('class', 'safety'), ('class',))
+    """
+    return check_model(x).targets
+
+
 def vars(x: Model) -> tuple[Hashable, ...]:
     """Return the names of all variables: the features, then the class.
 
@@ -100,7 +123,7 @@ def features(x: Model) -> tuple[Hashable, ...]:
     return check_model(x).features
 
 
-def families(x: Network) -> dict[Hashable, Family]:
+def families(x: Graph) -> dict[Hashable, Family]:
     """Return the family of each variable: the variable, its feature parents, the class if it is one.
 
     Parameters
@@ -119,10 +142,10 @@ def families(x: Network) -> dict[Hashable, Family]:
     >>> families(tan_cl("class", load_car()))["maint"]
     ('maint', 'buying', 'class')
     """
-    return {family[0]: family for family in check_single(x, "families").families}
+    return {family[0]: family for family in check_graph(x, "families").families}
 
 
-def feature_families(x: Network) -> dict[Hashable, Family]:
+def feature_families(x: Graph) -> dict[Hashable, Family]:
     """Return the family of each feature, that of the class left out.
 
     Parameters
@@ -141,7 +164,8 @@ def feature_families(x: Network) -> dict[Hashable, Family]:
     >>> feature_families(nb("class", features=["doors"]))
     {'doors': ('doors', 'class')}
     """
-    return {family[0]: family for family in check_single(x, "feature_families").families[:-1]}
+    model = check_graph(x, "feature_families")
+    return {family[0]: family for family in model.families[: len(model.features)]}
 
 
 def values(x: Model) -> dict[Hashable, tuple[Any, ...]]:
@@ -197,7 +221,7 @@ def classes(x: Model) -> tuple[Any, ...]:
     return values(x)[class_var(x)]
 
 
-def nparams(x: Network) -> int:
+def nparams(x: Graph) -> int:
     """Return the number of free parameters: Σ (levels − 1) · Π levels of the parents.
 
     It follows from structure and levels, so a model need not be fitted, but must have seen data.
@@ -220,11 +244,11 @@ def nparams(x: Network) -> int:
     >>> nparams(nb("class", load_car()))
     63
     """
-    model = check_single(x, "nparams", sized=True)
+    model = check_graph(x, "nparams", sized=True)
     return count_parameters(model.scopes, [len(labels) for labels in values(model).values()])
 
 
-def narcs(x: Network) -> int:
+def narcs(x: Graph) -> int:
     """Return the number of arcs, those from the class included.
 
     Parameters
@@ -243,7 +267,7 @@ def narcs(x: Network) -> int:
     >>> narcs(nb("class", load_car()))
     6
     """
-    return sum(len(family) - 1 for family in check_single(x, "narcs").families)
+    return sum(len(family) - 1 for family in check_graph(x, "narcs").families)
 
 
 def modelstring(x: BNC) -> str:

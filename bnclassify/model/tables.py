@@ -7,11 +7,11 @@ from collections.abc import Hashable
 import pandas as pd
 
 from ..base.arrays import Array
-from .networks import Network, check_tables
+from .networks import Graph, check_tables
 from .questions import values, variable_number
 
 
-def params(x: Network) -> dict[Hashable, Array]:
+def params(x: Graph) -> dict[Hashable, Array]:
     """Return the conditional probability table of each variable, as arrays; `cpt` has them with labels.
 
     Parameters
@@ -46,7 +46,7 @@ def params(x: Network) -> dict[Hashable, Array]:
     return dict(zip(network.variables, network.cpts or (), strict=True))
 
 
-def cpt(x: Network, variable: Hashable) -> pd.DataFrame:
+def cpt(x: Graph, variable: Hashable) -> pd.DataFrame:
     """Return one conditional probability table as people read it.
 
     Parameters

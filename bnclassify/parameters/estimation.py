@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import singledispatch
 from typing import Any
 
 import numpy as np
@@ -255,20 +256,40 @@ def fit(
     """
     model = check_model(x)
     generator = check_rng(rng)
-    method.check(model, prior)
-    data = prepare(
-        prepared(model, dataset), model.class_var, model.features, told=not method.takes_rows_without_class
-    )
-    rows = _matched(data.all_rows if method.takes_rows_without_class else data, model)
     again = again or Step("fit", fit, {"prior": prior, "method": method}, draws=True)
-    recipe = model.recipe and replace(model.recipe, parameters=again)
-    fitted = method(renewed(model, recipe=recipe, learned={}), rows, prior, generator)
-    if not isinstance(dataset, TrainingData):  # which a verb has prepared that tells it itself
+    return fit_kind(model, Call(dataset, prior, method, generator, again))
+
+
+@dataclass(frozen=True, eq=False)
+class Call:
+    """What parameters are learned from, and how; the arguments of `fit`, checked."""
+
+    dataset: pd.DataFrame | Dataset
+    prior: Prior
+    method: Method
+    rng: np.random.Generator
+    again: Step
+
+
+@singledispatch
+def fit_kind(x: Model, call: Call) -> Any:
+    """Learn the parameters of a structure.
+
+    A kind of model registers here if its data is prepared in another way than for one class.
+    """
+    method = call.method
+    method.check(x, call.prior)
+    told = not method.takes_rows_without_class
+    data = prepare(prepared(x, call.dataset), x.class_var, x.features, told=told)
+    rows = match_levels(data.all_rows if method.takes_rows_without_class else data, x)
+    recipe = x.recipe and replace(x.recipe, parameters=call.again)
+    fitted = method(renewed(x, recipe=recipe, learned={}), rows, call.prior, call.rng)
+    if not isinstance(call.dataset, TrainingData):  # which a verb has prepared that tells it itself
         warn_of_wide_tables(fitted, len(rows))
     return fitted
 
 
-def _matched(data: Dataset, model: Model) -> Dataset:
+def match_levels(data: Dataset, model: Model) -> Dataset:
     """Return the model's columns of the data, coded by the model's levels where it has them."""
     variables = model.variables
     levels = model.levels

@@ -11,8 +11,8 @@ from ..base.arrays import Array
 from ..frames.counting import contingency_tables
 from ..frames.schema import Dataset
 from ..model.ensembles import Ensemble
-from ..model.kinds import Model
-from ..model.networks import BNC, Family, Network
+from ..model.kinds import Model, renewed
+from ..model.networks import BNC, Family, Graph
 from ..model.weighted import concentrations_of
 from .prefixes import prefix_table
 from .priors import PrefixPrior, Prior
@@ -38,11 +38,11 @@ def estimate(x: Model, data: Dataset, prior: Prior) -> Any:
 
 
 @estimate.register
-def _(x: Network, data: Dataset, prior: Prior) -> Network:
+def _(x: Graph, data: Dataset, prior: Prior) -> Graph:
     if isinstance(prior, PrefixPrior) and prior.nested:
         return _estimate_nested(x, data, prior)
     tables = estimate_tables(data, x.families, prior)
-    return replace(x, levels=data.levels, cpts=tuple([tables[family] for family in x.families]))
+    return renewed(x, levels=data.levels, cpts=tuple([tables[family] for family in x.families]))
 
 
 @estimate.register
@@ -50,10 +50,10 @@ def _(x: Ensemble, data: Dataset, prior: Prior) -> Ensemble:
     return replace(x, members=tuple([estimate(member, data, prior) for member in x.members]))
 
 
-def _estimate_nested(x: Network, data: Dataset, prior: PrefixPrior) -> BNC:
+def _estimate_nested(x: Graph, data: Dataset, prior: PrefixPrior) -> BNC:
     """Estimate tables that need the counts of shorter families, and keep how far they back off."""
     if not isinstance(x, BNC):
-        raise TypeError(f"backoff: {x.no_joint}")
+        raise TypeError(f"backoff: {x.no_joint or 'is defined for networks with one class variable'}")
     tables = [prefix_table(data, scope, prior) for scope in x.scopes]
     cpts = [table.conditional(family) for table, family in zip(tables, x.families, strict=True)]
     learned = {**x.learned, **concentrations_of(tables)}

@@ -22,7 +22,7 @@ from ..frames.schema import Dataset
 from ..inference.joint import joint_of_codes
 from ..model.kinds import Model, check_joint, check_model
 from ..model.questions import values
-from .marks import GREY, ORANGE, signed
+from .marks import BLUE, GREY, ORANGE, signed
 from .nodes import Node, all_named, distributed, explained, given, written
 from .pictures import Picture
 from .sketches import Sketch, sketch
@@ -30,6 +30,7 @@ from .sketches import Sketch, sketch
 _CLASS_ARC = {"color": "#87919b", "penwidth": "0.7", "arrowsize": "0.5"}
 _FEATURE_ARC = {"color": ORANGE, "penwidth": "1.6", "arrowsize": "0.8", "weight": "8"}
 _EXPLAINED_ARC = _FEATURE_ARC | {"color": "#4a545e"}  # orange is what speaks against the class
+_CLASSES_ARC = _FEATURE_ARC | {"color": BLUE}
 _CAPTION_LINE = 60
 
 
@@ -48,7 +49,8 @@ def plot(
 ) -> graphviz.Digraph:
     """Draw the structure of a model, what it says of a row, or the distributions of its variables.
 
-    The class is dark and the arcs from it are grey; all other arcs are strong.
+    The class is dark and the arcs from it are grey; all other arcs are strong. Of several class variables
+    all are dark, and arcs between them blue.
 
     Parameters
     ----------
@@ -89,7 +91,8 @@ def plot(
     Raises
     ------
     TypeError
-        If ``x`` is no model, ``distributions`` or ``class_arcs`` is neither True nor False, or there are
+        If ``x`` is no model or a chain, it is to explain a row and predicts several class variables,
+        ``distributions`` or ``class_arcs`` is neither True nor False, or there are
         no distributions because the model is no joint distribution of its variables.
     ValueError
         If the engine or format is unknown, ``fontsize`` is not positive, there are classes to compare
@@ -136,7 +139,7 @@ def _attributes(
     caption = "\n".join(fill(line, _CAPTION_LINE, break_long_words=False) for line in (*told, *drawn.notes))
     return {
         "graph_attr": {
-            "rankdir": drawn.direction(x.class_var, x.features),
+            "rankdir": drawn.direction(x.features),
             "nodesep": "0.15", "overlap": "false", "splines": "true",
             "label": written(caption), "fontname": "Helvetica", "fontsize": "11",
         },
@@ -152,11 +155,11 @@ def _fill(
     picture: Picture, x: Model, nodes: Mapping[Hashable, Node], drawn: Sketch, between: Mapping[str, str]
 ) -> None:
     """Put in nodes and arcs. Nodes go by number, so that any label is safe: odd signs, or 1 beside "1"."""
-    number = {variable: str(i) for i, variable in enumerate(x.variables)}
+    number, targets = {variable: str(i) for i, variable in enumerate(x.variables)}, x.targets
     for variable, node in number.items():
         picture.node(node, **nodes[variable])
     for (tail, head), share in drawn.arcs.items():
-        style = dict(_CLASS_ARC if tail == x.class_var else between)
+        style = dict(between if tail not in targets else _CLASS_ARC if head not in targets else _CLASSES_ARC)
         if share < 1:
             style["penwidth"] = f"{float(style['penwidth']) * share:.2f}"
         if (tail, head) in drawn.mutual:
@@ -167,8 +170,9 @@ def _fill(
 def _names(x: Model) -> tuple[dict[Hashable, Node], list[str]]:
     """Return the nodes of a picture of the structure, and what is to be said of it."""
     learner = "" if x.recipe is None else f", by {x.recipe.structure.name}"
+    predicted = x.class_var if len(x.targets) == 1 else f"{len(x.targets):,} class variables"
     nodes, told = all_named(x)
-    return nodes, [f"{x.class_var} and {len(x.features):,} features{learner}", *told]
+    return nodes, [f"{predicted} and {len(x.features):,} features{learner}", *told]
 
 
 def _explanation(found: Explanation) -> tuple[dict[Hashable, Node], list[str]]:

@@ -14,6 +14,8 @@ from ..model.ensembles import Average, Ensemble
 from ..model.kinds import Model
 from ..model.powered import Powered
 from ..model.superparents import ANDE
+from ..multi.averages import MAODE
+from ..multi.chains import Chain
 
 _MOST_ABREAST = 8
 
@@ -56,6 +58,19 @@ def _(x: Powered) -> Arcs:
     return arc_shares(x.base)
 
 
+@arc_shares.register
+def _(x: MAODE) -> Arcs:
+    n = len(x.members)
+    return _mean([arc_shares(member) for member in x.members], [1 / n] * n)
+
+
+@arc_shares.register
+def _(x: Chain) -> Arcs:
+    raise TypeError(
+        f"plot: a chain is {len(x.members):,} networks, one for each class variable; plot each of members(x)"
+    )
+
+
 @dataclass(frozen=True)
 class Sketch:
     """The arcs of a picture and what is to be said of them.
@@ -74,7 +89,7 @@ class Sketch:
     mutual: frozenset[tuple[Hashable, Hashable]]
     notes: tuple[str, ...]
 
-    def direction(self, class_var: Hashable, features: tuple[Hashable, ...]) -> str:
+    def direction(self, features: tuple[Hashable, ...]) -> str:
         """Draw downwards, or to the right where a layer has more features than fit side by side.
 
         Graphviz turns arcs round that close a cycle, to lay the network out; here they are left out.
@@ -83,7 +98,7 @@ class Sketch:
         graph = ChangingDag(len(position))
         parents: dict[int, list[int]] = {i: [] for i in position.values()}
         for tail, head in self.arcs:
-            if class_var not in (tail, head):
+            if tail in position and head in position:
                 arc = position[tail], position[head]
                 if not graph.closes_cycle[arc]:
                     graph.add(*arc)
@@ -110,8 +125,8 @@ def sketch(x: Model, *, class_arcs: bool = True) -> Sketch:
         _check_children(x, arcs)
         arcs = {arc: share for arc, share in arcs.items() if arc[0] != x.class_var}
         notes.append(f"{x.class_var} is a parent of every feature; those arcs are left out")
-    elif any(tail == x.class_var for tail, _ in arcs):
-        notes.append(f"arcs from {x.class_var} are grey")
+    else:
+        notes += _tell_colours(x, arcs)
     return Sketch(arcs, frozenset(mutual), tuple(notes))
 
 
@@ -140,6 +155,19 @@ def _(x: ANDE, arcs: Arcs, left_out: int) -> list[str]:
 @tell_members.register
 def _(x: Powered, arcs: Arcs, left_out: int) -> list[str]:
     return tell_members(x.base, arcs, left_out)
+
+
+def _tell_colours(x: Model, arcs: Arcs) -> list[str]:
+    """Say what arcs look like that come from what is predicted."""
+    targets = set(x.targets)
+    if len(targets) == 1:
+        return [f"arcs from {x.class_var} are grey"] if any(tail in targets for tail, _ in arcs) else []
+    notes = []
+    if any(tail in targets and head in targets for tail, head in arcs):
+        notes.append("arcs between class variables are blue")
+    if any(tail in targets and head not in targets for tail, head in arcs):
+        notes.append("arcs from class variables to features are grey")
+    return notes
 
 
 def _check_children(x: Model, arcs: Arcs) -> None:

@@ -1,0 +1,59 @@
+"""Parameters of models with several class variables: the verb `lp` on them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ..frames.schema import Dataset, take_columns
+from ..frames.training import prepare
+from ..model.kinds import renewed
+from ..parameters.estimation import Call, fit, fit_kind, match_levels
+from ..parameters.methods import Method
+from ..parameters.priors import PrefixPrior, Prior
+from ..parameters.tables import estimate, estimate_tables
+from .averages import MAODE
+from .chains import Chain
+from .kinds import MBC, MultiModel
+from .training import prepare_classes
+
+
+@fit_kind.register(MBC)
+@fit_kind.register(MAODE)
+def _(x: MBC | MAODE, call: Call) -> MultiModel:
+    if type(call.method) is not Method:
+        raise TypeError(
+            f"{call.method.argument}: is defined for one class variable; chain(class_vars, dataset) is made "
+            "of models that take it"
+        )
+    if isinstance(call.prior, PrefixPrior) and call.prior.nested:
+        raise TypeError(
+            "backoff: is defined for one class variable; chain(class_vars, dataset) is made of models that take it"
+        )
+    data = prepare_classes(call.dataset, x.class_vars, x.features)
+    recipe = x.recipe and replace(x.recipe, parameters=call.again)
+    rows = match_levels(data, x)
+    fitted: MultiModel = estimate(renewed(x, recipe=recipe, learned={}), rows, call.prior)
+    return fitted
+
+
+@estimate.register
+def _(x: MAODE, data: Dataset, prior: Prior) -> MAODE:
+    tables = estimate_tables(data, {*x.families, *x.class_families}, prior)
+    return replace(
+        x,
+        levels=data.levels,
+        cpts=tuple([tables[family] for family in x.families]),
+        class_cpts=tuple([tables[family] for family in x.class_families]),
+    )
+
+
+@fit_kind.register
+def _(x: Chain, call: Call) -> Chain:
+    data = prepare_classes(call.dataset, x.class_vars, x.features)
+    links = []
+    for member in x.members:
+        own = Dataset(data.schema, data.codes, data.index, data.weights)
+        rows = prepare(take_columns(own, member.variables), member.class_var, member.features, told=False)
+        links.append(fit(member, rows, call.prior, call.method, rng=call.rng, again=call.again))
+    recipe = x.recipe and replace(x.recipe, parameters=call.again)
+    return replace(x, members=tuple(links), recipe=recipe)
