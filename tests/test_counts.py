@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 import bnclassify as bn
 from bnclassify.base.arrays import log
 from bnclassify.frames import counting as counts
-from bnclassify.inference.joint import log_joint
+from bnclassify.inference.log_joints import log_joint
 
 from .strategies import frames
 
@@ -132,7 +132,7 @@ def test_an_ensemble_by_products_lookups_and_networks(
     pd.testing.assert_frame_equal(bn.predict(y, data, prob=True), by_products, rtol=1e-12, atol=1e-300)
     networks = log(np.mean([np.exp(log_joint(member, data)) for member in bn.members(x)], axis=0))
     np.testing.assert_allclose(log_joint(x, data), networks, rtol=1e-12)
-    monkeypatch.setattr("bnclassify.inference.joint.is_lopsided", lambda x: True)
+    monkeypatch.setattr("bnclassify.inference.log_joints.is_lopsided", lambda x: True)
     np.testing.assert_allclose(log_joint(y, data), networks, rtol=1e-12)
 
 

@@ -12,7 +12,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import bnclassify as bn
-from bnclassify.inference.joint import joint_of_codes
+from bnclassify.inference.log_joints import joint_of_codes
 from bnclassify.inference.sequences import joints_in_sequence
 from bnclassify.model.kinds import Model
 

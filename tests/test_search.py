@@ -18,7 +18,7 @@ import bnclassify as bn
 from bnclassify.frames.encoding import encode
 from bnclassify.frames.folding import fold_rows
 from bnclassify.structure.search import scoring as scorer_module
-from bnclassify.structure.search.greedy import picker
+from bnclassify.structure.search.ascents import picker
 from bnclassify.structure.search.learners import _favourite_children
 from bnclassify.structure.search.neighbours import (
     additions_and_joins,

@@ -22,7 +22,7 @@ import bnclassify as bn
 from bnclassify.base.arrays import log_sum_exp, normalize
 from bnclassify.frames import cooccurrence
 from bnclassify.frames.training import prepare
-from bnclassify.inference.joint import log_joint
+from bnclassify.inference.log_joints import log_joint
 from bnclassify.inference.prefixes import LeftOut
 from bnclassify.parameters.left_out import left_out_joint
 from bnclassify.parameters.priors import find_prior

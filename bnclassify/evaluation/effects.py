@@ -10,7 +10,7 @@ import numpy as np
 
 from ..base.arrays import Array, log_sum_exp
 from ..base.messages import listed, shown, suggestion
-from ..inference.joint import joint_of_codes
+from ..inference.log_joints import joint_of_codes
 from ..model.kinds import Model, check_fitted
 from ..model.questions import classes, values
 

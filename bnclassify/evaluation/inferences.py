@@ -19,7 +19,7 @@ from ..frames.matching import match
 from ..frames.reading import encode_row
 from ..frames.schema import code_type
 from ..inference.completion import complete
-from ..inference.joint import joint_of_codes
+from ..inference.log_joints import joint_of_codes
 from ..inference.sampling import draw
 from ..model.kinds import Model, check_joint
 from ..model.questions import values

@@ -18,7 +18,7 @@ from ..frames.matching import check_unseen, match
 from ..frames.reading import is_missing
 from ..frames.schema import Dataset
 from ..inference.attribution import attribute
-from ..inference.joint import joint_of_codes
+from ..inference.log_joints import joint_of_codes
 from ..inference.sequences import joints_in_sequence
 from ..model.kinds import Model, check_fitted
 from ..model.questions import classes, values

@@ -14,7 +14,7 @@ from ..base.checks import check_flag
 from ..frames.matching import check_unseen
 from ..frames.reading import Row
 from ..frames.schema import Dataset
-from ..inference.joint import log_joint
+from ..inference.log_joints import log_joint
 from ..inference.outcomes import Labelling
 from ..inference.shares import class_shares
 from ..model.kinds import Model, check_fitted

@@ -13,7 +13,7 @@ from ..frames.folding import Folds, Rows, check_k, draw_folds, fold_rows, shuffl
 from ..frames.matching import scoring_classes
 from ..frames.schema import Dataset, take_rows
 from ..frames.training import TrainingData
-from ..inference.joint import log_joint
+from ..inference.log_joints import log_joint
 from ..inference.outcomes import Labelling, Outcome
 from ..learning.repetition import relearn
 from ..model.kinds import Model

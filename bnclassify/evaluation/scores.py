@@ -14,7 +14,7 @@ from ..frames.counting import mutual_information
 from ..frames.encoding import encode_columns
 from ..frames.matching import scoring_classes
 from ..frames.schema import Dataset
-from ..inference.joint import log_joint
+from ..inference.log_joints import log_joint
 from ..model.kinds import Model, check_fitted, check_joint
 from ..model.networks import BNC, Graph, check_graph
 from ..model.preparation import encode_for

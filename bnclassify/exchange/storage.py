@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from ..base.messages import listed, shown, warn
-from ..inference.joint import joint_of_codes
+from ..inference.log_joints import joint_of_codes
 from ..model.ensembles import Ensemble
 from ..model.kinds import Model, check_model
 from ..model.networks import Graph

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ..base.arrays import Array, Codes, log_normalize, log_sum_exp
 from ..model.superparents import ANDE
-from .joint import joint_of_codes
+from .log_joints import joint_of_codes
 from .products import IMPOSSIBLE, Stack
 from .superparents import Ballot, ballots, electorates, naive_stack
 

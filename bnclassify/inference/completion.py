@@ -19,7 +19,7 @@ from ..model.kinds import Model
 from ..model.networks import BNC
 from .elimination import Run, Table, eliminate, runs
 from .factors import Factor, network_factors, sum_factors
-from .joint import joint_of_codes
+from .log_joints import joint_of_codes
 
 _MOST_COMBINATIONS = 2**16
 _BLOCK_CELLS = 2**20

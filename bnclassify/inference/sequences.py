@@ -11,7 +11,7 @@ from ..base.arrays import Array, Codes
 from ..model.kinds import Model
 from ..model.networks import BNC, DN, Network
 from .factors import network_factors, sum_factors
-from .joint import joint_of_codes
+from .log_joints import joint_of_codes
 
 
 @singledispatch

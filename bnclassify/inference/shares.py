@@ -12,7 +12,7 @@ from ..model.kinds import Model
 from ..model.networks import BNC
 from ..model.powered import Powered
 from ..model.weighted import Weighted
-from .joint import joint_of_codes
+from .log_joints import joint_of_codes
 from .prefixes import class_probabilities
 
 

@@ -14,7 +14,7 @@ from ..base.arrays import TOLERANCE, Array, Codes
 from ..frames.cooccurrence import PairCounts, Positions, WithinLevel
 from ..model.superparents import ANDE, LevelTables
 from .implications import without_subsumed
-from .joint import joint_of_codes
+from .log_joints import joint_of_codes
 from .products import (
     IMPOSSIBLE,
     KEPT_CELLS,

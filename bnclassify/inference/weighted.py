@@ -14,7 +14,7 @@ from ..model.networks import Scope
 from ..model.powered import Powered
 from ..model.prefixes import PrefixTable
 from ..model.weighted import Weighted
-from .joint import BLOCK_ROWS, joint_of_codes
+from .log_joints import BLOCK_ROWS, joint_of_codes
 from .prefixes import class_probabilities, feature_probabilities
 
 _MOST_CELLS = 2**20  # of a table that is written out in full, to be looked up

@@ -20,14 +20,12 @@ from .training import prepare_classes
 @fit_kind.register(MBC)
 @fit_kind.register(MAODE)
 def _(x: MBC | MAODE, call: Call) -> MultiModel:
-    if type(call.method) is not Method:
+    asked = [] if type(call.method) is Method else [call.method.argument or type(call.method).__name__]
+    asked += ["backoff"] if isinstance(call.prior, PrefixPrior) and call.prior.nested else []
+    if asked:
         raise TypeError(
-            f"{call.method.argument}: is defined for one class variable; chain(class_vars, dataset) is made "
-            "of models that take it"
-        )
-    if isinstance(call.prior, PrefixPrior) and call.prior.nested:
-        raise TypeError(
-            "backoff: is defined for one class variable; chain(class_vars, dataset) is made of models that take it"
+            f"{asked[0]}: is defined for one class variable; chain(class_vars, dataset) is made of models "
+            "that take it"
         )
     data = prepare_classes(call.dataset, x.class_vars, x.features)
     recipe = x.recipe and replace(x.recipe, parameters=call.again)

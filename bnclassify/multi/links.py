@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..base.arrays import Array, Codes, first_best, log, log_normalize
-from ..inference.joint import joint_of_codes
+from ..inference.log_joints import joint_of_codes
 from ..model.kinds import Model
 from .chains import Chain
 from .inference import MOST_COMBINATIONS, Likeliest, best_of, likeliest, log_marginals

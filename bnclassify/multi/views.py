@@ -11,7 +11,7 @@ from ..base.immutable import EMPTY
 from ..base.messages import listed, suggestion
 from ..evaluation.explanation import of_one_class
 from ..frames.schema import Levels
-from ..inference.joint import joint_of_codes
+from ..inference.log_joints import joint_of_codes
 from ..model.kinds import Model
 from ..model.recipes import Recipe
 from .inference import log_marginals

@@ -15,7 +15,7 @@ from ..base.arrays import TOLERANCE, Array, Codes, log, log_sum_exp
 from ..frames.counting import contingency_tables
 from ..frames.schema import Dataset
 from ..inference.factors import Factor
-from ..inference.joint import network_joint
+from ..inference.log_joints import network_joint
 from ..inference.prefixes import LeftOut
 from ..inference.superparents import electorates
 from ..model.ensembles import AODE, Ensemble

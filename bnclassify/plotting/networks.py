@@ -19,7 +19,7 @@ from ..evaluation.inferences import query
 from ..frames.matching import check_unseen, match
 from ..frames.reading import Row
 from ..frames.schema import Dataset
-from ..inference.joint import joint_of_codes
+from ..inference.log_joints import joint_of_codes
 from ..model.kinds import Model, check_joint, check_model
 from ..model.questions import values
 from .marks import BLUE, GREY, ORANGE, signed

@@ -33,7 +33,7 @@ def named(variable: Hashable, *, is_class: bool) -> Node:
 @singledispatch
 def all_named(x: Model) -> tuple[dict[Hashable, Node], list[str]]:
     """Draw the variables of a model as their names; return what is to be said of them, too."""
-    return {v: named(v, is_class=v == x.class_var) for v in x.variables}, []
+    return {v: named(v, is_class=v in x.targets) for v in x.variables}, []
 
 
 @all_named.register

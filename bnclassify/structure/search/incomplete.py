@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ...base.arrays import Array, Codes, first_best, log
 from ...frames.counting import flat_index
 from ...inference.factors import Factor, sum_factors
-from ...inference.joint import network_joint
+from ...inference.log_joints import network_joint
 from ...parameters.priors import Dirichlet
 from .neighbours import Edit, Parents, Structure, apply
 

@@ -18,7 +18,7 @@ from ...model.networks import BNC
 from ...model.recipes import Step
 from ...parameters.priors import find_prior
 from ..fixed import network
-from .greedy import Pick, Score, picker, search
+from .ascents import Pick, Score, picker, search
 from .neighbours import (
     Edit,
     Structure,
