@@ -251,7 +251,7 @@ def test_vignettes_run(path: Path, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("path", VIGNETTES, ids=lambda path: path.name)
 def test_vignettes_are_pages(path: Path) -> None:
-    """They begin with a title and say what they are about before any code; the script is told of in the README."""
+    """They begin with a title and say what they are about before any code."""
     source = path.read_text()
     if path.name != "quickstart.py":
         title, about = re.match(r"# %% \[markdown\]\n# # (.+)\n#\n((?:# .+\n)+)", source).groups()

@@ -62,7 +62,7 @@ plot_cv(results, metric="accuracy").figure.savefig("accuracy.png", dpi=120)
 labels = cv_predict(models["nb"], car, rng=0, prob=False)
 counts = confusion(labels, car["class"])
 plot_confusion(counts).figure.savefig("confusion.png", dpi=120)
-counts  # noqa: B018
+counts
 
 # %% [markdown]
 # So naive Bayes ranks well and labels badly, because a car is called very good only where that is the
