@@ -130,6 +130,17 @@ class Network(Graph):
         """The most feature parents of a variable, the class among the variables."""
         return max(len(family) - 1 - (family[-1] == self.class_var != family[0]) for family in self.families)
 
+    def facts(self) -> dict[str, object]:
+        """Return the size of the graph, and how a search guided by a metric went."""
+        return super().facts() | {"search": self._search()}
+
+    def _search(self) -> str | None:
+        if "metric" not in self.trace:
+            return None
+        metric, scores, epsilon = (self.trace[name] for name in ("metric", "scores", "epsilon"))
+        n = len(scores) - 1
+        return f"{n} step{'' if n == 1 else 's'}, {metric} {abs(scores[-1]):.4g}, epsilon {epsilon:g}"
+
 
 @record
 @dataclass(frozen=True, eq=False, repr=False)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,6 +13,13 @@ from ..base.immutable import Immutable
 from ..base.records import record
 from ..frames.preparation import Preparation
 from ..frames.schema import Dataset
+
+_REPEATED = ContextVar("_REPEATED", default=False)
+
+
+def is_repeated() -> bool:
+    """Tell whether a learner runs by a recipe: what there is to warn of was told when it ran first."""
+    return _REPEATED.get()
 
 
 @dataclass(frozen=True)
@@ -74,7 +82,12 @@ class Recipe:
 
     def fit(self, data: Dataset, rng: np.random.Generator | None = None) -> Any:
         """Learn structure and parameters again."""
-        return self.refit(self.structure(self.class_var, data, rng=rng), data, rng)
+        token = _REPEATED.set(True)
+        try:
+            structure = self.structure(self.class_var, data, rng=rng)
+        finally:
+            _REPEATED.reset(token)
+        return self.refit(structure, data, rng)
 
     def refit(self, x: Any, data: Dataset, rng: np.random.Generator | None = None) -> Any:
         """Learn the parameters of a structure as those of this model were learned."""

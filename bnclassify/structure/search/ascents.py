@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from tqdm.auto import tqdm
@@ -15,12 +16,47 @@ Score = Callable[[Structure, Sequence[Edit]], Array]
 Pick = Callable[[Array], int]
 
 
-@dataclass(frozen=True)
-class Found:
-    """What a search returns: the structure, and the scores of the steps that led there."""
+class Climber(NamedTuple):
+    """What a step has at hand: the features there are, and how to score and pick candidates."""
+
+    features: range
+    score: Score
+    pick: Pick
+
+
+class Move(NamedTuple):
+    """A step that a search took, from a structure by an edit, and the scores before and after."""
 
     structure: Structure
-    scores: tuple[float, ...]
+    edit: Edit
+    before: float
+    after: float
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a search returns.
+
+    Attributes
+    ----------
+    structure : Structure
+    start : float
+        The score of the structure that the search began with.
+    moves : tuple of Move
+    missed : float
+        By how much the best candidate would have raised the score at the end; 0 if there was none
+        that would.
+    """
+
+    structure: Structure
+    start: float
+    moves: tuple[Move, ...]
+    missed: float = 0.0
+
+    @property
+    def scores(self) -> tuple[float, ...]:
+        """The score at the start, and after each step."""
+        return (self.start, *(move.after for move in self.moves))
 
 
 def picker(rng: np.random.Generator | None) -> Pick:
@@ -35,30 +71,33 @@ def picker(rng: np.random.Generator | None) -> Pick:
 
 def search(
     initial: Structure,
-    neighbours: Callable[[Structure], Sequence[Edit]],
-    score: Score,
-    pick: Pick,
+    neighbours: Callable[[Structure, Climber], Sequence[Edit]],
+    climber: Climber,
     *,
     epsilon: float,
+    most: float,
     progress: bool = False,
 ) -> Found:
     """Take the best edit again and again while it improves the score by at least epsilon.
 
-    Search ends early when the score is 1 or no edit is left.
+    Search ends early when the score is ``most``, above which there is none, or no edit is left.
     """
-    current, scores = initial, [float(score(initial, [{}])[0])]
+    current, moves, missed = initial, list[Move](), 0.0
+    start = score = float(climber.score(initial, [{}])[0])
     with tqdm(disable=not progress, desc="search", unit=" steps") as bar:
-        while scores[-1] < 1 - TOLERANCE:
-            edits = neighbours(current)
+        while score < most - TOLERANCE:
+            edits = neighbours(current, climber)
             if not edits:
                 break
-            bar.set_postfix(candidates=len(edits), best=f"{scores[-1]:.4f}")
-            found = score(current, edits)
-            best = pick(found)
-            if found[best] - epsilon < scores[-1] - TOLERANCE:
+            bar.set_postfix(candidates=len(edits), best=f"{score:.4f}")
+            scores = climber.score(current, edits)
+            best = climber.pick(scores)
+            found = float(scores[best])
+            if found - epsilon < score - TOLERANCE:
+                missed = found - score if found > score + TOLERANCE else 0.0
                 break
-            current = apply(current, edits[best])
-            scores.append(float(found[best]))
+            moves.append(Move(current, edits[best], score, found))
+            current, score = apply(current, edits[best]), found
             bar.update()
-            bar.set_postfix(candidates=len(edits), best=f"{scores[-1]:.4f}")
-    return Found(current, tuple(scores))
+            bar.set_postfix(candidates=len(edits), best=f"{score:.4f}")
+    return Found(current, start, tuple(moves), missed)

@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
-from math import isfinite
-from numbers import Integral, Real
-from typing import Any
+from collections.abc import Hashable, Sequence
 
-import numpy as np
 import pandas as pd
 
-from ...base.randomness import Seed, check_rng
-from ...frames.folding import Folds, Rows, draw_folds, fold_rows
+from ...base.checks import check_whole
+from ...base.randomness import Seed
+from ...frames.folding import Folds
 from ...frames.schema import Dataset
-from ...frames.training import TrainingData, prepare
 from ...model.networks import BNC
-from ...model.recipes import Step
-from ...parameters.priors import find_prior
-from ..fixed import network
-from .ascents import Pick, Score, picker, search
+from .docstrings import telling
+from .ascents import Climber
 from .neighbours import (
     Edit,
     Structure,
@@ -28,79 +22,7 @@ from .neighbours import (
     superparents,
     tree_arcs,
 )
-from .scoring import FoldScorer
-
-Neighbours = Callable[[Structure], Sequence[Edit]]
-
-
-def _learn(
-    learner: Callable[..., BNC],
-    class_var: Hashable,
-    dataset: pd.DataFrame | Dataset,
-    start: Callable[[int], Structure],
-    steps: Callable[[Score, Pick, int], Neighbours],
-    *,
-    k: int,
-    epsilon: float,
-    smooth: float,
-    folds: Folds | None,
-    rng: Seed,
-    progress: bool,
-    **further: Any,
-) -> BNC:
-    """Check arguments, search, and return the structure found with its recipe and scores.
-
-    Parameters
-    ----------
-    learner : callable
-        The public function, for the recipe.
-    start : callable
-        From the number of features, the structure that the search starts from.
-    steps : callable
-        From the score, the pick among scores and the number of features, the function that
-        gives the neighbours of a structure.
-    **further
-        Settings of the learner that the recipe keeps too.
-    """
-    _check_epsilon(epsilon)
-    find_prior(smooth=smooth)
-    generator = check_rng(rng)
-    data = prepare(dataset, class_var)
-    features = data.features
-    tests = _tests(data, k, folds, generator)
-    score = FoldScorer(data, tests, smooth)
-    pick = picker(None if rng is None else generator)
-    n = len(features)
-    found = search(start(n), steps(score, pick, n), score, pick, epsilon=epsilon, progress=progress)
-    seed = None if isinstance(rng, np.random.Generator) else rng
-    settings = {"k": k, "epsilon": epsilon, "smooth": smooth, **further, "rng": seed}
-    parents = {features[v]: tuple(features[p] for p in ps) for v, ps in sorted(found.structure.items())}
-    step = Step(learner.__name__, learner, settings, draws=True)
-    return network(class_var, parents, data.schema, step, trace={"scores": found.scores})
-
-
-def _tests(data: TrainingData, k: int, folds: Folds | None, rng: np.random.Generator) -> list[Rows]:
-    """Return the rows of ``data`` that each fold tests; folds given count rows without a class too."""
-    if folds is None:
-        return fold_rows(draw_folds(data.codes[-1], data.levels[-1], k, rng), len(data))
-    known = data.has_class
-    tests = fold_rows(folds, len(known), data.all_rows.index)
-    position = np.cumsum(known) - 1
-    kept = [position[test[known[test]]] for test in tests]
-    for number, test in enumerate(kept):
-        if not 0 < len(test) < len(data):
-            raise ValueError(
-                f"folds: fold {number} tests {len(test)} of the {len(data)} rows that have a class; each "
-                "fold must test at least one of them and leave one"
-            )
-    return kept
-
-
-def _check_epsilon(epsilon: object) -> None:
-    if isinstance(epsilon, bool) or not isinstance(epsilon, Real):
-        raise TypeError(f"epsilon: expected a number, got {epsilon!r}")
-    if not (isfinite(epsilon) and float(epsilon) >= 0):
-        raise ValueError(f"epsilon: expected a finite number, 0 or more, got {epsilon!r}")
+from .runs import Moves, Search
 
 
 def _nothing(n: int) -> Structure:
@@ -111,26 +33,32 @@ def _naive(n: int) -> Structure:
     return dict.fromkeys(range(n), ())
 
 
-def _favourite_children(score: Score, pick: Pick, n: int) -> Neighbours:
+def _favourite_children(structure: Structure, at: Climber) -> Sequence[Edit]:
     """Choose the best superparent first; then its children one by one are the neighbours."""
-
-    def neighbours(structure: Structure) -> Sequence[Edit]:
-        candidates = superparents(structure)
-        if not candidates:
-            return []
-        best = candidates[pick(score(structure, candidates))]
-        return [{child: parents} for child, parents in best.items()]
-
-    return neighbours
+    candidates = superparents(structure)
+    if not candidates:
+        return []
+    best = candidates[at.pick(at.score(structure, candidates))]
+    return [{child: parents} for child, parents in best.items()]
 
 
+FORWARD = Moves(_nothing, lambda structure, at: additions_and_joins(structure, at.features), joins=True)
+BACKWARD = Moves(_naive, lambda structure, at: removals_and_joins(structure), joins=True)
+TREE = Moves(_naive, lambda structure, at: tree_arcs(structure))
+SUPERPARENT = Moves(_naive, _favourite_children)
+
+
+@telling
 def fssj(
     class_var: Hashable,
     dataset: pd.DataFrame | Dataset,
     *,
     k: int,
     epsilon: float = 0.01,
-    smooth: float = 0,
+    smooth: float | None = None,
+    ess: float | None = None,
+    m: float | None = None,
+    metric: str = "accuracy",
     folds: Folds | None = None,
     rng: Seed = None,
     progress: bool = False,
@@ -142,49 +70,10 @@ def fssj(
 
     Parameters
     ----------
-    class_var : str
-        Name of the class.
-    dataset : pandas.DataFrame or Dataset
-        All columns but the class are features.
-    k : int
-        Number of folds, from 2 to the number of rows.
-    epsilon : float, default 0.01
-        A step is taken if it raises the score by at least this much; 0 takes ties too.
-    smooth : float, default 0
-        As in `lp`, for the models that are scored.
-    folds : list of arrays or array of int, optional
-        Instead of folds drawn at random: the positions of the rows that each fold tests, or
-        the fold number of each row.
-    rng : int or numpy.random.Generator, optional
-        Seed of the folds. With it, ties are decided at random; without, the first candidate
-        is taken.
-    progress : bool, default False
-        Whether to show a bar with the steps, the candidates and the best score.
+    {data}
+    {search}
 
-    Returns
-    -------
-    BNC
-        A structure; `lp` gives it parameters, `greedy_scores` tells how the search went.
-
-    Raises
-    ------
-    KeyError
-        If ``class_var`` is not a column.
-    TypeError, ValueError
-        If an argument is out of range, or the data has no rows.
-
-    Warns
-    -----
-    UserWarning
-        If a class has fewer rows than there are folds, or rows have no class. If every row has a
-        value of its own in a column.
-
-    Notes
-    -----
-    The score is the mean over folds of the accuracy in the fold, with parameters learned on
-    the other folds. Scores within 1e-9 are tied. The search ends when no step raises the score
-    by ``epsilon``, none is left, or the score is 1. Tables are counted over available cases, and
-    rows with missing features predicted by summing those out exactly.
+    {result}
 
     References
     ----------
@@ -200,28 +89,21 @@ def fssj(
     >>> [round(score, 3) for score in greedy_scores(model)]
     [0.7, 0.7, 0.768, 0.811, 0.861, 0.943, 0.948]
     """
-    return _learn(
-        fssj,
-        class_var,
-        dataset,
-        _nothing,
-        lambda score, pick, n: lambda structure: additions_and_joins(structure, range(n)),
-        k=k,
-        epsilon=epsilon,
-        smooth=smooth,
-        folds=folds,
-        rng=rng,
-        progress=progress,
-    )
+    search = Search(k, epsilon, (smooth, ess, m), metric, folds, rng, progress)
+    return search.run(fssj, FORWARD, class_var, dataset)
 
 
+@telling
 def bsej(
     class_var: Hashable,
     dataset: pd.DataFrame | Dataset,
     *,
     k: int,
     epsilon: float = 0.01,
-    smooth: float = 0,
+    smooth: float | None = None,
+    ess: float | None = None,
+    m: float | None = None,
+    metric: str = "accuracy",
     folds: Folds | None = None,
     rng: Seed = None,
     progress: bool = False,
@@ -233,49 +115,10 @@ def bsej(
 
     Parameters
     ----------
-    class_var : str
-        Name of the class.
-    dataset : pandas.DataFrame or Dataset
-        All columns but the class are features.
-    k : int
-        Number of folds, from 2 to the number of rows.
-    epsilon : float, default 0.01
-        A step is taken if it raises the score by at least this much; 0 takes ties too.
-    smooth : float, default 0
-        As in `lp`, for the models that are scored.
-    folds : list of arrays or array of int, optional
-        Instead of folds drawn at random: the positions of the rows that each fold tests, or
-        the fold number of each row.
-    rng : int or numpy.random.Generator, optional
-        Seed of the folds. With it, ties are decided at random; without, the first candidate
-        is taken.
-    progress : bool, default False
-        Whether to show a bar with the steps, the candidates and the best score.
+    {data}
+    {search}
 
-    Returns
-    -------
-    BNC
-        A structure; `lp` gives it parameters, `greedy_scores` tells how the search went.
-
-    Raises
-    ------
-    KeyError
-        If ``class_var`` is not a column.
-    TypeError, ValueError
-        If an argument is out of range, or the data has no rows.
-
-    Warns
-    -----
-    UserWarning
-        If a class has fewer rows than there are folds, or rows have no class. If every row has a
-        value of its own in a column.
-
-    Notes
-    -----
-    The score is the mean over folds of the accuracy in the fold, with parameters learned on
-    the other folds. Scores within 1e-9 are tied. The search ends when no step raises the score
-    by ``epsilon``, none is left, or the score is 1. Tables are counted over available cases, and
-    rows with missing features predicted by summing those out exactly.
+    {result}
 
     References
     ----------
@@ -283,36 +126,30 @@ def bsej(
 
     Examples
     --------
-    >>> from bnclassify import bsej, greedy_scores, load_car, modelstring
+    >>> from bnclassify import bsej, load_car, modelstring, search_steps
     >>> model = bsej("class", load_car(), k=5, smooth=1, rng=0)
     >>> modelstring(model)
     '[class] [maint|class] [doors|class] [persons|class] [safety|class] [buying|maint:class]
      [lug_boot|safety:class]'
-    >>> [round(score, 3) for score in greedy_scores(model)]
-    [0.85, 0.9, 0.936]
+    >>> search_steps(model).round(3)
+      operation         from           to   gain  score
+    0      join     (maint,)    (buying,)  0.051  0.901
     """
-    return _learn(
-        bsej,
-        class_var,
-        dataset,
-        _naive,
-        lambda score, pick, n: removals_and_joins,
-        k=k,
-        epsilon=epsilon,
-        smooth=smooth,
-        folds=folds,
-        rng=rng,
-        progress=progress,
-    )
+    search = Search(k, epsilon, (smooth, ess, m), metric, folds, rng, progress)
+    return search.run(bsej, BACKWARD, class_var, dataset)
 
 
+@telling
 def tan_hc(
     class_var: Hashable,
     dataset: pd.DataFrame | Dataset,
     *,
     k: int,
     epsilon: float = 0.01,
-    smooth: float = 0,
+    smooth: float | None = None,
+    ess: float | None = None,
+    m: float | None = None,
+    metric: str = "accuracy",
     folds: Folds | None = None,
     rng: Seed = None,
     progress: bool = False,
@@ -324,49 +161,10 @@ def tan_hc(
 
     Parameters
     ----------
-    class_var : str
-        Name of the class.
-    dataset : pandas.DataFrame or Dataset
-        All columns but the class are features.
-    k : int
-        Number of folds, from 2 to the number of rows.
-    epsilon : float, default 0.01
-        A step is taken if it raises the score by at least this much; 0 takes ties too.
-    smooth : float, default 0
-        As in `lp`, for the models that are scored.
-    folds : list of arrays or array of int, optional
-        Instead of folds drawn at random: the positions of the rows that each fold tests, or
-        the fold number of each row.
-    rng : int or numpy.random.Generator, optional
-        Seed of the folds. With it, ties are decided at random; without, the first candidate
-        is taken.
-    progress : bool, default False
-        Whether to show a bar with the steps, the candidates and the best score.
+    {data}
+    {search}
 
-    Returns
-    -------
-    BNC
-        A structure; `lp` gives it parameters, `greedy_scores` tells how the search went.
-
-    Raises
-    ------
-    KeyError
-        If ``class_var`` is not a column.
-    TypeError, ValueError
-        If an argument is out of range, or the data has no rows.
-
-    Warns
-    -----
-    UserWarning
-        If a class has fewer rows than there are folds, or rows have no class. If every row has a
-        value of its own in a column.
-
-    Notes
-    -----
-    The score is the mean over folds of the accuracy in the fold, with parameters learned on
-    the other folds. Scores within 1e-9 are tied. The search ends when no step raises the score
-    by ``epsilon``, none is left, or the score is 1. Tables are counted over available cases, and
-    rows with missing features predicted by summing those out exactly.
+    {result}
 
     References
     ----------
@@ -383,28 +181,21 @@ def tan_hc(
     >>> [round(score, 3) for score in greedy_scores(model)]
     [0.85, 0.9, 0.936]
     """
-    return _learn(
-        tan_hc,
-        class_var,
-        dataset,
-        _naive,
-        lambda score, pick, n: tree_arcs,
-        k=k,
-        epsilon=epsilon,
-        smooth=smooth,
-        folds=folds,
-        rng=rng,
-        progress=progress,
-    )
+    search = Search(k, epsilon, (smooth, ess, m), metric, folds, rng, progress)
+    return search.run(tan_hc, TREE, class_var, dataset)
 
 
+@telling
 def tan_hcsp(
     class_var: Hashable,
     dataset: pd.DataFrame | Dataset,
     *,
     k: int,
     epsilon: float = 0.01,
-    smooth: float = 0,
+    smooth: float | None = None,
+    ess: float | None = None,
+    m: float | None = None,
+    metric: str = "accuracy",
     folds: Folds | None = None,
     rng: Seed = None,
     progress: bool = False,
@@ -413,52 +204,14 @@ def tan_hcsp(
 
     Starts from the naive Bayes. A step first picks the superparent: the feature that scores best
     as parent of all features that can still have one. Then it adds the best single arc from it.
+    Of n features a step scores some 2n structures, where `tan_hc` scores all arcs, some n².
 
     Parameters
     ----------
-    class_var : str
-        Name of the class.
-    dataset : pandas.DataFrame or Dataset
-        All columns but the class are features.
-    k : int
-        Number of folds, from 2 to the number of rows.
-    epsilon : float, default 0.01
-        A step is taken if it raises the score by at least this much; 0 takes ties too.
-    smooth : float, default 0
-        As in `lp`, for the models that are scored.
-    folds : list of arrays or array of int, optional
-        Instead of folds drawn at random: the positions of the rows that each fold tests, or
-        the fold number of each row.
-    rng : int or numpy.random.Generator, optional
-        Seed of the folds. With it, ties are decided at random; without, the first candidate
-        is taken.
-    progress : bool, default False
-        Whether to show a bar with the steps, the candidates and the best score.
+    {data}
+    {search}
 
-    Returns
-    -------
-    BNC
-        A structure; `lp` gives it parameters, `greedy_scores` tells how the search went.
-
-    Raises
-    ------
-    KeyError
-        If ``class_var`` is not a column.
-    TypeError, ValueError
-        If an argument is out of range, or the data has no rows.
-
-    Warns
-    -----
-    UserWarning
-        If a class has fewer rows than there are folds, or rows have no class. If every row has a
-        value of its own in a column.
-
-    Notes
-    -----
-    The score is the mean over folds of the accuracy in the fold, with parameters learned on
-    the other folds. Scores within 1e-9 are tied. The search ends when no step raises the score
-    by ``epsilon``, none is left, or the score is 1. Tables are counted over available cases, and
-    rows with missing features predicted by summing those out exactly.
+    {result}
 
     References
     ----------
@@ -475,21 +228,11 @@ def tan_hcsp(
     >>> [round(score, 3) for score in greedy_scores(model)]
     [0.85, 0.901, 0.939]
     """
-    return _learn(
-        tan_hcsp,
-        class_var,
-        dataset,
-        _naive,
-        _favourite_children,
-        k=k,
-        epsilon=epsilon,
-        smooth=smooth,
-        folds=folds,
-        rng=rng,
-        progress=progress,
-    )
+    search = Search(k, epsilon, (smooth, ess, m), metric, folds, rng, progress)
+    return search.run(tan_hcsp, SUPERPARENT, class_var, dataset)
 
 
+@telling
 def kdb(
     class_var: Hashable,
     dataset: pd.DataFrame | Dataset,
@@ -497,7 +240,10 @@ def kdb(
     k: int,
     kdbk: int = 2,
     epsilon: float = 0.01,
-    smooth: float = 0,
+    smooth: float | None = None,
+    ess: float | None = None,
+    m: float | None = None,
+    metric: str = "accuracy",
     folds: Folds | None = None,
     rng: Seed = None,
     progress: bool = False,
@@ -510,51 +256,12 @@ def kdb(
 
     Parameters
     ----------
-    class_var : str
-        Name of the class.
-    dataset : pandas.DataFrame or Dataset
-        All columns but the class are features.
+    {data}
     kdbk : int, default 2
         The most feature parents that a feature may have.
-    k : int
-        Number of folds, from 2 to the number of rows.
-    epsilon : float, default 0.01
-        A step is taken if it raises the score by at least this much; 0 takes ties too.
-    smooth : float, default 0
-        As in `lp`, for the models that are scored.
-    folds : list of arrays or array of int, optional
-        Instead of folds drawn at random: the positions of the rows that each fold tests, or
-        the fold number of each row.
-    rng : int or numpy.random.Generator, optional
-        Seed of the folds. With it, ties are decided at random; without, the first candidate
-        is taken.
-    progress : bool, default False
-        Whether to show a bar with the steps, the candidates and the best score.
+    {search}
 
-    Returns
-    -------
-    BNC
-        A structure; `lp` gives it parameters, `greedy_scores` tells how the search went.
-
-    Raises
-    ------
-    KeyError
-        If ``class_var`` is not a column.
-    TypeError, ValueError
-        If an argument is out of range, or the data has no rows.
-
-    Warns
-    -----
-    UserWarning
-        If a class has fewer rows than there are folds, or rows have no class. If every row has a
-        value of its own in a column.
-
-    Notes
-    -----
-    The score is the mean over folds of the accuracy in the fold, with parameters learned on
-    the other folds. Scores within 1e-9 are tied. The search ends when no step raises the score
-    by ``epsilon``, none is left, or the score is 1. Tables are counted over available cases, and
-    rows with missing features predicted by summing those out exactly.
+    {result}
 
     References
     ----------
@@ -571,21 +278,7 @@ def kdb(
     >>> [round(score, 3) for score in greedy_scores(model)]
     [0.85, 0.901, 0.939]
     """
-    if isinstance(kdbk, bool) or not isinstance(kdbk, Integral):
-        raise TypeError(f"kdbk: expected a whole number, got {kdbk!r}")
-    if kdbk < 1:
-        raise ValueError(f"kdbk: expected at least 1 feature parent, got {kdbk}")
-    return _learn(
-        kdb,
-        class_var,
-        dataset,
-        _naive,
-        lambda score, pick, n: lambda structure: dependence_arcs(structure, kdbk),
-        k=k,
-        kdbk=kdbk,
-        epsilon=epsilon,
-        smooth=smooth,
-        folds=folds,
-        rng=rng,
-        progress=progress,
-    )
+    most = check_whole("kdbk", kdbk, least=1, what="a whole number of feature parents")
+    arcs = Moves(_naive, lambda structure, at: dependence_arcs(structure, most))
+    search = Search(k, epsilon, (smooth, ess, m), metric, folds, rng, progress)
+    return search.run(kdb, arcs, class_var, dataset, kdbk=most)

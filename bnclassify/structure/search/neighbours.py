@@ -27,6 +27,37 @@ def apply(structure: Structure, edit: Edit) -> dict[int, Parents]:
     return {feature: parents for feature, parents in changed.items() if parents is not None}
 
 
+def describe(structure: Structure, edit: Edit, *, joins: bool) -> tuple[str, Parents, Parents]:
+    """Say what an edit does: its name, the features that it starts from and those that it leads to.
+
+    Parameters
+    ----------
+    structure : Structure
+        Before the edit.
+    edit : Edit
+    joins : bool
+        Whether groups are joined; else single arcs are added.
+
+    Examples
+    --------
+    >>> describe({0: (), 1: ()}, {0: (1,)}, joins=True)
+    ('join', (1,), (0,))
+    >>> describe({0: (), 1: ()}, {0: (1,)}, joins=False)
+    ('arc', (1,), (0,))
+    >>> describe({0: ()}, {1: ()}, joins=True), describe({0: ()}, {0: None}, joins=True)
+    (('add', (), (1,)), ('remove', (0,), ()))
+    """
+    gone = tuple(feature for feature, parents in edit.items() if parents is None)
+    if gone:
+        return "remove", gone, ()
+    changed = tuple(edit)
+    old = structure.get(changed[0], ())
+    new = tuple(parent for parent in edit[changed[0]] or () if parent not in old)
+    if not new:
+        return "add", (), changed
+    return "join" if joins else "arc", new, changed
+
+
 def ancestors(structure: Structure, feature: int) -> set[int]:
     """Return a feature and all that it descends from.
 
