@@ -11,8 +11,8 @@ from ...base.randomness import Seed
 from ...frames.folding import Folds
 from ...frames.schema import Dataset
 from ...model.networks import BNC
-from .docstrings import telling
 from .ascents import Climber
+from .docstrings import telling
 from .neighbours import (
     Edit,
     Structure,
