@@ -355,7 +355,7 @@ NOT_UNDERSTOOD: dict[str, tuple[str, str, str]] = {
     "other JSON": ("bnclassify model", "model", "expected a file of save, got other JSON"),
     "later version": ('"version": 1', '"version": 2', "expected version 1 of the format, got 2; .*update it"),
     "odd version": ('"version": 1', '"version": true', "expected version 1 of the format, got True"),
-    "kind": ('"BNC"', '"BCN"', "model: there is no kind 'BCN'; did you mean 'BNC'"),
+    "kind": ('"BNC"', '"BNCC"', "model: there is no kind 'BNCC'; did you mean 'BNC'"),
     "no kind": ('"BNC"', "7", "model: there is no kind 7"),
     "function for a kind": ('"BNC"', '"lp"', "model: there is no kind 'lp'"),
     "no model": ('"kind": "BNC"', '"kind_": "BNC"', "expected a model in the file, got"),

@@ -17,17 +17,12 @@ from hypothesis import strategies as st
 import bnclassify as bn
 from bnclassify.frames.encoding import encode
 from bnclassify.frames.folding import fold_rows
-from bnclassify.structure.search import scoring as scorer_module
-from bnclassify.structure.search.ascents import picker
-from bnclassify.structure.search.learners import _favourite_children
-from bnclassify.structure.search.neighbours import (
-    additions_and_joins,
-    apply,
-    dependence_arcs,
-    removals_and_joins,
-    tree_arcs,
-)
-from bnclassify.structure.search.scoring import FoldScorer
+from bnclassify.parameters.priors import Dirichlet
+from bnclassify.structure.search.ascents import Climber, picker
+from bnclassify.structure.search.folded import FoldedData
+from bnclassify.structure.search.learners import BACKWARD, FORWARD, SUPERPARENT, TREE
+from bnclassify.structure.search.neighbours import apply, dependence_arcs
+from bnclassify.structure.search.scoring import CrossValidatedScore
 
 from .conftest import read_reference, reference_frame
 from .strategies import frames, networks
@@ -42,16 +37,15 @@ def test_every_candidate_of_every_step(name: str, learner: str) -> None:
     reference, frame = read_reference(name), reference_frame(name)
     data, class_var = encode(frame), reference["class"]
     number = {column: i for i, column in enumerate(data.columns)}
-    score = FoldScorer(data, [np.array(t) for t in reference["folds"]], reference["smooth"])
-    pick = picker(None)
+    folded = FoldedData.deal(data, [np.array(t) for t in reference["folds"]])
+    score, pick = CrossValidatedScore(folded, Dirichlet(reference["smooth"])), picker(None)
     n = len(data.columns) - 1
-    neighbours = {
-        "fssj": lambda structure: additions_and_joins(structure, range(n)),
-        "bsej": removals_and_joins,
-        "tan_hc": tree_arcs,
-        "tan_hcsp": _favourite_children(score, pick, n),
-        "kdb": lambda structure: dependence_arcs(structure, 2),
-    }[learner]
+    climber = Climber(range(n), score, pick)
+    moves = {"fssj": FORWARD, "bsej": BACKWARD, "tan_hc": TREE, "tan_hcsp": SUPERPARENT}.get(learner)
+
+    def neighbours(structure: Any) -> Any:
+        return dependence_arcs(structure, 2) if moves is None else moves.neighbours(structure, climber)
+
     current: Any = {} if learner == "fssj" else dict.fromkeys(range(n), ())
     for i, step in enumerate(reference[learner]["steps"]):
         edits = neighbours(current) if i else [{}]
@@ -67,6 +61,7 @@ def test_every_candidate_of_every_step(name: str, learner: str) -> None:
             current = apply(current, edits[step["best"]])
 
 
+@pytest.mark.filterwarnings("ignore:epsilon. no step raises")
 @pytest.mark.parametrize("learner", LEARNERS)
 @pytest.mark.parametrize("name", FILES)
 def test_final_structures(name: str, learner: str) -> None:
@@ -103,7 +98,7 @@ def test_scorer_equals_fitting_and_predicting(data: st.DataObject) -> None:
         tests = fold_rows(numbers, len(frame))
     else:  # folds that overlap and leave rows out
         tests = fold_rows([[0, 1, 4], [1, 3], [5]], len(frame))
-    score = FoldScorer(encode(frame), tests, smooth)
+    score = CrossValidatedScore(FoldedData.deal(encode(frame), tests), Dirichlet(smooth))
     number = {name: i for i, name in enumerate(frame.columns)}
     structure = {number[v]: tuple(number[p] for p in f[1:-1]) for v, f in bn.feature_families(x).items()}
     edits = [{}, *dependence_arcs(structure, 3), *[{v: None} for v in range(n)]]
@@ -122,8 +117,12 @@ def test_scorer_equals_fitting_and_predicting(data: st.DataObject) -> None:
 def test_scorer_without_room_gives_the_same(car: pd.DataFrame, monkeypatch: pytest.MonkeyPatch) -> None:
     numbers = bn.stratified_folds(car["class"], 4, rng=0)
     scores = []
-    for name, value in [("KEPT_BYTES", 2**28), ("KEPT_BYTES", 0), ("_HOT_BYTES", 0), ("_BLOCK_VALUES", 100)]:
-        monkeypatch.setattr(scorer_module, name, value)
+    for place, value in [
+        ("tables._KEPT_BYTES", 2**27),
+        ("tables._KEPT_BYTES", 0),
+        ("heads._BLOCK_VALUES", 100),
+    ]:
+        monkeypatch.setattr(f"bnclassify.structure.search.{place}", value)
         scores.append(bn.greedy_scores(bn.kdb("class", car, k=4, folds=numbers, smooth=1, epsilon=0)))
     for other in scores[1:]:
         assert other == pytest.approx(scores[0], abs=1e-12)
@@ -194,11 +193,11 @@ def test_rows_without_a_class_do_not_shift_folds() -> None:
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [
-        ({"k": 1}, ValueError, "k: expected a number of folds from 2 to the 1728 rows, got 1"),
+        ({"k": 1}, ValueError, "k: expected a whole number of folds, at least 2, got 1"),
         ({"k": 2.5}, TypeError, "k: expected a whole number"),
         ({"k": 5000}, ValueError, "k: expected a number of folds"),
         ({"k": 5, "epsilon": -1}, ValueError, "epsilon: expected a finite number"),
-        ({"k": 5, "epsilon": "a"}, TypeError, "epsilon: expected a number"),
+        ({"k": 5, "epsilon": "a"}, TypeError, "epsilon: expected a finite number"),
         ({"k": 5, "smooth": -1}, ValueError, "smooth"),
         ({"k": 5, "rng": "seed"}, TypeError, "rng: expected a seed"),
         ({"k": 5, "folds": [[0, 1], [1, 9999]]}, ValueError, "row positions go from 0 to 1727"),
@@ -215,7 +214,7 @@ def test_bad_arguments(car: pd.DataFrame, options: dict, error: type, message: s
 
 
 def test_kdbk_out_of_range(car: pd.DataFrame) -> None:
-    with pytest.raises(ValueError, match="kdbk: expected at least 1"):
+    with pytest.raises(ValueError, match="kdbk: expected a whole number of feature parents, at least 1"):
         bn.kdb("class", car, k=5, kdbk=0)
     with pytest.raises(TypeError, match="kdbk: expected a whole number"):
         bn.kdb("class", car, k=5, kdbk=1.5)
@@ -321,6 +320,7 @@ def test_cv_refuses(car: pd.DataFrame, votes: pd.DataFrame) -> None:
         bn.cv(bn.BNC(x.class_var, x.families, x.levels, x.cpts), car)
 
 
+@pytest.mark.filterwarnings("ignore:epsilon. no step raises")
 def test_search_on_incomplete_data(voting: pd.DataFrame) -> None:
     folds = bn.stratified_folds(voting["Class"], 5, rng=0)
     for learner in LEARNERS.values():
@@ -498,3 +498,23 @@ def test_search_with_nothing_to_choose_from(learner: str) -> None:
     hidden = frame.assign(a=pd.Categorical([None] * 8, ["x", "y"]))
     prior = search("class", hidden, k=2, smooth=1, rng=0, epsilon=0)
     assert bn.greedy_scores(prior) == pytest.approx((0.5,) * len(bn.greedy_scores(prior)))
+
+
+@pytest.mark.filterwarnings("ignore:the network has")
+@pytest.mark.parametrize("metric", ["accuracy", "balanced_accuracy", "log_loss"])
+@pytest.mark.parametrize("learner", ["fssj", "bsej", "tan_hc"])
+def test_a_search_climbs_what_cv_measures(car: pd.DataFrame, metric: str, learner: str) -> None:
+    folds = bn.stratified_folds(car["class"], 4, rng=0)
+    x = LEARNERS[learner]("class", car, k=4, folds=folds, smooth=1, epsilon=0, metric=metric)
+    fitted = bn.lp(x, car, smooth=1)
+    measured = bn.cv(fitted, car, folds=folds, metric=metric, dag=False)
+    sign = -1 if metric == "log_loss" else 1
+    assert bn.greedy_scores(x)[-1] == pytest.approx(sign * measured, rel=1e-9)
+    assert bn.search_steps(x)["score"].iloc[-1] == pytest.approx(bn.greedy_scores(x)[-1])
+
+
+def test_a_search_that_stays_where_it_began_says_so(votes: pd.DataFrame) -> None:
+    with pytest.warns(UserWarning, match="no step raises the accuracy by 0.5.*epsilon=0") as told:
+        x = bn.tan_hc("Class", votes, k=5, smooth=1, epsilon=0.5, rng=0)
+    assert len(told) == 1
+    assert bn.is_nb(x)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import sys
 import warnings
@@ -13,6 +14,7 @@ from typing import Any
 import numpy as np
 
 _PACKAGE = str(Path(__file__).parents[1]) + os.sep
+_OURS = (_PACKAGE, functools.__file__)  # through which dispatched functions are called
 
 _MOST = 40
 """Characters of what came that a message repeats; who reads it has the rest."""
@@ -81,6 +83,6 @@ def suggestion(name: Hashable, there: Collection[Hashable]) -> str:
 def warn(message: str) -> None:
     """Issue a UserWarning that points to the line that called into this package."""
     level, frame = 1, sys._getframe()
-    while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(_OURS):
         level, frame = level + 1, frame.f_back
     warnings.warn(message, UserWarning, stacklevel=level)
