@@ -28,7 +28,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import KBinsDiscretizer, OrdinalEncoder
 from sklearn.utils.estimator_checks import check_estimator
 
-from bnclassify.sklearn import BNCClassifier
+from bnclassify.sklearn import BNCClassifier, BNCMultiClassifier
 
 
 def plain(learner: Any = "tan_cl", smooth: float | None = 1, **options: Any) -> BNCClassifier:
@@ -634,3 +634,55 @@ def test_parameters_by_kind(
     assert str(model.recipe.parameters) == parameters
     with pytest.raises(TypeError, match="one of them must be given"):
         BNCClassifier(lp_args={"wanbia": True}).fit(X, y)
+
+
+# Several class variables.
+
+
+@pytest.mark.parametrize("learner", ["chain", "maode", "mbc"])
+def test_scikit_learn_checks_of_several_outputs(learner: str) -> None:
+    results = check_estimator(BNCMultiClassifier(learner), on_fail=None, on_skip=None)
+    assert len(results) > 50
+    assert not {r["check_name"]: r["exception"] for r in results if r["status"] == "failed"}
+
+
+def test_several_outputs_are_those_of_predict(votes: pd.DataFrame) -> None:
+    names = ["crime", "Class"]
+    X, y = votes.drop(columns=names), votes[names]
+    model = bn.lp(bn.mbc(names, votes), votes, smooth=2)
+    for joint in (False, True):
+        clf = BNCMultiClassifier("mbc", smooth=2, joint=joint).fit(X, y)
+        expected = bn.predict(model, votes, joint=joint)
+        assert (clf.predict(X) == expected.to_numpy()).all()
+        assert clf.score(X, y) == pytest.approx(bn.exact_match(expected, votes))
+        for own, name in zip(clf.predict_proba(X), names, strict=True):
+            np.testing.assert_allclose(own, bn.predict(model, votes, prob=True)[name], rtol=1e-9)
+    weights = np.arange(len(X))
+    right = (clf.predict(X) == y.to_numpy()).all(axis=1)
+    assert clf.score(X, y, sample_weight=weights) == pytest.approx(np.average(right, weights=weights))
+
+
+def test_several_outputs_of_numbers_in_a_grid() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 3))
+    y = np.column_stack([X[:, 0] > 0, X[:, 0] + X[:, 1] > 0]).astype(int)
+    search = GridSearchCV(BNCMultiClassifier(), {"learner": ["chain", "maode"], "bins": [2, 6]}, cv=4)
+    assert search.fit(X, y).best_score_ > 0.7
+    assert search.best_params_["bins"] == 6
+    assert search.predict(X).dtype == y.dtype
+    assert pickle.loads(pickle.dumps(search.best_estimator_)).score(X, y) == search.score(X, y)
+
+
+def test_what_several_outputs_refuse(votes: pd.DataFrame) -> None:
+    names = ["crime", "Class"]
+    X, y = votes.drop(columns=names), votes[names]
+    with pytest.raises(ValueError, match="BNCMultiClassifier takes"):
+        BNCClassifier("nb").fit(X, y)
+    with pytest.raises(ValueError, match="BNCClassifier learns one class"):
+        BNCMultiClassifier("nb").fit(X, y)
+    with pytest.raises(ValueError, match="1 labels are missing"):
+        BNCMultiClassifier().fit(X, y.astype(object).where(y.index.to_numpy()[:, None] + [0, 5] != 0))
+    with pytest.raises(TypeError, match="no argument 'kdbk'"):
+        BNCMultiClassifier(dag_args={"kdbk": 1}).fit(X, y)
+    with pytest.raises(TypeError, match="several class variables"):
+        BNCMultiClassifier(lambda class_vars, dataset: bn.nb(class_vars[0], dataset)).fit(X, y)

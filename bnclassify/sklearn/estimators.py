@@ -1,4 +1,4 @@
-"""The classifier for scikit-learn: pipelines, grid searches, whatever takes its estimators."""
+"""The classifier of one class for scikit-learn: pipelines, grid searches, whatever takes its estimators."""
 
 from __future__ import annotations
 
@@ -8,13 +8,16 @@ from typing import Any, Self
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
+from sklearn.base import ClassifierMixin
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
-from .base.arrays import Array, log_normalize
-from .base.messages import warn
-from .base.randomness import Seed
-from .evaluation.decisions import check_costs, check_prior
-from .evaluation.prediction import predict, weigh_classes
-from .learning.calls import (
+from ..base.arrays import Array, log_normalize
+from ..base.messages import warn
+from ..base.randomness import Seed
+from ..evaluation.decisions import check_costs, check_prior
+from ..evaluation.prediction import predict, weigh_classes
+from ..learning.calls import (
     best_parameters,
     bnc,
     check_arguments,
@@ -22,24 +25,14 @@ from .learning.calls import (
     learn_structure,
     parameters_of,
 )
-from .learning.raw import Preparing
-from .model.kinds import Model
-from .parameters.estimation import lp
-from .structure.dependence import kdb_mi
-
-try:
-    from sklearn.base import BaseEstimator, ClassifierMixin
-    from sklearn.utils.multiclass import check_classification_targets
-    from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
-except ImportError as error:
-    raise ImportError(
-        "bnclassify.sklearn needs scikit-learn 1.6 or later: pip install 'pybnclassify[sklearn]'"
-    ) from error
-
-__all__ = ["BNCClassifier"]
+from ..learning.raw import Preparing
+from ..model.kinds import Model
+from ..parameters.estimation import lp
+from ..structure.dependence import kdb_mi
+from .inputs import CategoricalInput, draw_seed
 
 
-class BNCClassifier(ClassifierMixin, BaseEstimator):
+class BNCClassifier(ClassifierMixin, CategoricalInput):
     """A Bayesian network classifier as an estimator of scikit-learn.
 
     It does what `bnc` and `predict` do, and its ``model_`` is what `bnc` returns, so that
@@ -258,13 +251,6 @@ class BNCClassifier(ClassifierMixin, BaseEstimator):
         frame, unseen = self._frame(X), self.handle_unknown
         return log_normalize(weigh_classes(self.model_, frame, unseen=unseen, prior=self.prior)[0])
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.categorical = True
-        tags.input_tags.string = True
-        tags.input_tags.allow_nan = True
-        return tags
-
     def _find_learner(self) -> Callable[..., Model]:
         """Return the learner, if it and `lp` take the arguments for them; else raise."""
         learner = find_learner(self.learner, "learner")
@@ -280,6 +266,11 @@ class BNCClassifier(ClassifierMixin, BaseEstimator):
     def _learn(self, X: pd.DataFrame | ArrayLike, y: ArrayLike) -> None:  # noqa: N803
         """Set what `fit` learns."""
         learner = self._find_learner()
+        if np.ndim(y) == 2 and np.shape(y)[1] > 1:
+            raise ValueError(
+                f"y: expected one class a row, a 1d array, got {np.shape(y)[1]} columns; "
+                "BNCMultiClassifier takes several class variables"
+            )
         labels = validate_data(self, y=_as_labels(y))
         check_classification_targets(labels)
         frame = self._frame(X, reset=True)
@@ -298,7 +289,7 @@ class BNCClassifier(ClassifierMixin, BaseEstimator):
         self.discretizer_ = None if model.preparation is None else model.preparation.discretizer
 
     def _learn_model(self, learner: Callable[..., Model], target: str, frame: pd.DataFrame) -> Model:
-        rng: dict[str, Any] = {"rng": _seed(self.random_state)}
+        rng: dict[str, Any] = {"rng": draw_seed(self.random_state)}
         usual = {"kdbk": 4} if learner is kdb_mi else {}
         drawn = rng if "rng" in parameters_of(learner) else {}
         dag_args = {**usual, **drawn, **(self.dag_args or {})}
@@ -308,25 +299,6 @@ class BNCClassifier(ClassifierMixin, BaseEstimator):
             return bnc(learner, target, frame, dag_args=dag_args, **how._asdict(), **{**rng, **given})
         structure, data = learn_structure(learner, target, frame, dag_args, how)
         return lp(structure, data, **rng, **best_parameters(structure))
-
-    def _frame(self, X: Any, *, reset: bool = False) -> pd.DataFrame:  # noqa: N803
-        """Return a new data frame with names and types as in `fit`, which resets names."""
-        if self.handle_unknown not in ("error", "missing"):
-            raise ValueError(f"handle_unknown: expected 'error' or 'missing', got {self.handle_unknown!r}")
-        if isinstance(X, pd.DataFrame):
-            frame = validate_data(self, X, reset=reset, skip_check_array=True)
-            if reset and not frame.size:
-                raise ValueError(f"X: no {'rows' if frame.shape[1] else 'columns'} to learn from")
-        else:
-            checks = {"reset": reset, "ensure_all_finite": "allow-nan", "ensure_min_samples": int(reset)}
-            array = validate_data(self, X, dtype=None, **checks)
-            if array.dtype.kind == "U" and not hasattr(X, "dtype"):  # NumPy made NaN the text "nan"
-                array = validate_data(self, X, dtype=object, **checks)
-            frame = pd.DataFrame(array)
-        columns = (column for _, column in frame.reset_index(drop=True).items())
-        numbered = pd.DataFrame(dict(enumerate(map(_as_integers, columns))))
-        names = getattr(self, "feature_names_in_", [f"x{i}" for i in range(self.n_features_in_)])
-        return numbered.set_axis(list(names), axis="columns")
 
 
 def _as_labels(y: Any) -> Any:
@@ -338,16 +310,6 @@ def _as_labels(y: Any) -> Any:
     return labels
 
 
-def _as_integers(column: pd.Series[Any]) -> pd.Series[Any]:
-    """Return whole numbers of type float, which encoders make of labels, as integers; others as they are."""
-    if pd.api.types.infer_dtype(column, skipna=True) not in ("floating", "mixed-integer-float"):
-        return column
-    numbers = column.to_numpy(dtype=float, na_value=np.nan)
-    known = numbers[~np.isnan(numbers)]
-    whole = np.all((known == np.round(known)) & (np.abs(known) < 2**53))  # from there on, floats skip some
-    return pd.Series(numbers).astype("Int64") if whole else column
-
-
 def _class_name(wanted: object, taken: pd.Index[Any]) -> str:
     """Name the class as wanted, or by a name that no feature has taken."""
     if isinstance(wanted, str) and wanted not in taken:
@@ -356,10 +318,3 @@ def _class_name(wanted: object, taken: pd.Index[Any]) -> str:
     while name in taken:
         name += "_"
     return name
-
-
-def _seed(random_state: Seed | np.random.RandomState) -> Seed:
-    """Return a seed or Generator as it is, and of a RandomState a seed drawn from it."""
-    if isinstance(random_state, np.random.RandomState):
-        return int(random_state.randint(2**31))
-    return random_state

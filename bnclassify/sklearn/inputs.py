@@ -1,0 +1,64 @@
+"""What estimators for scikit-learn take as features, and as a seed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import validate_data
+
+from ..base.randomness import Seed
+
+
+class CategoricalInput(BaseEstimator):
+    """Base of estimators that take a data frame or an array of categories.
+
+    Estimators have an argument ``handle_unknown``.
+    """
+
+    handle_unknown: str
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        tags.input_tags.allow_nan = True
+        return tags
+
+    def _frame(self, X: Any, *, reset: bool = False) -> pd.DataFrame:  # noqa: N803
+        """Return a new data frame with names and types as in `fit`, which resets names."""
+        if self.handle_unknown not in ("error", "missing"):
+            raise ValueError(f"handle_unknown: expected 'error' or 'missing', got {self.handle_unknown!r}")
+        if isinstance(X, pd.DataFrame):
+            frame = validate_data(self, X, reset=reset, skip_check_array=True)
+            if reset and not frame.size:
+                raise ValueError(f"X: no {'rows' if frame.shape[1] else 'columns'} to learn from")
+        else:
+            checks = {"reset": reset, "ensure_all_finite": "allow-nan", "ensure_min_samples": int(reset)}
+            array = validate_data(self, X, dtype=None, **checks)
+            if array.dtype.kind == "U" and not hasattr(X, "dtype"):  # NumPy made NaN the text "nan"
+                array = validate_data(self, X, dtype=object, **checks)
+            frame = pd.DataFrame(array)
+        columns = (column for _, column in frame.reset_index(drop=True).items())
+        numbered = pd.DataFrame(dict(enumerate(map(_as_integers, columns))))
+        names = getattr(self, "feature_names_in_", [f"x{i}" for i in range(self.n_features_in_)])
+        return numbered.set_axis(list(names), axis="columns")
+
+
+def _as_integers(column: pd.Series[Any]) -> pd.Series[Any]:
+    """Return whole numbers of type float, which encoders make of labels, as integers; others as they are."""
+    if pd.api.types.infer_dtype(column, skipna=True) not in ("floating", "mixed-integer-float"):
+        return column
+    numbers = column.to_numpy(dtype=float, na_value=np.nan)
+    known = numbers[~np.isnan(numbers)]
+    whole = np.all((known == np.round(known)) & (np.abs(known) < 2**53))  # from there on, floats skip some
+    return pd.Series(numbers).astype("Int64") if whole else column
+
+
+def draw_seed(random_state: Seed | np.random.RandomState) -> Seed:
+    """Return a seed or Generator as it is, and of a RandomState a seed drawn from it."""
+    if isinstance(random_state, np.random.RandomState):
+        return int(random_state.randint(2**31))
+    return random_state

@@ -1,0 +1,258 @@
+"""The classifier of several classes for scikit-learn."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Self
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import ClassifierMixin, MultiOutputMixin
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
+
+from ..base.arrays import Array
+from ..base.checks import check_choice, check_flag
+from ..base.messages import listed
+from ..base.randomness import Seed
+from ..evaluation.prediction import predict
+from ..frames.discretization import discretize
+from ..learning.calls import check_arguments, parameters_of
+from ..model.kinds import Model
+from ..multi.kinds import MultiModel
+from ..multi.learners import chain, maode, mbc
+from ..parameters.estimation import lp
+from .inputs import CategoricalInput, draw_seed
+
+_LEARNERS: dict[str, Callable[..., Model]] = {"chain": chain, "maode": maode, "mbc": mbc}
+_METHODS = ("quantile", "width")
+
+
+class BNCMultiClassifier(MultiOutputMixin, ClassifierMixin, CategoricalInput):
+    """A classifier of several class variables as an estimator of scikit-learn: ``y`` has a column for each.
+
+    Its ``model_`` is what `mbc`, `maode` or `chain` and `lp` return.
+
+    Parameters
+    ----------
+    learner : {"chain", "maode", "mbc"} or callable, default "chain"
+        A learner of structures with several class variables.
+    smooth : float, default 1
+        As in `lp`.
+    dag_args : dict, optional
+        Further arguments of the learner, such as ``{"learner": "tan_cl"}`` of a chain.
+    lp_args : dict, optional
+        Further arguments of `lp`.
+    discretize : {"quantile", "width"} or None, default "quantile"
+        Cut columns of numbers into intervals, by what `fit` sees.
+    bins : int, default 4
+        Number of intervals.
+    joint : bool, default False
+        Whether `predict` gives the likeliest combination of labels; else the likeliest label of each class.
+    handle_unknown : {"error", "missing"}, default "missing"
+        As in `BNCClassifier`.
+    random_state : int, numpy.random.Generator or numpy.random.RandomState, optional
+        Seed of what the learner and `lp` draw at random.
+
+    Attributes
+    ----------
+    model_ : MBC, MAODE or Chain
+        The model learned.
+    discretizer_ : Discretizer or None
+        Cuts data into what ``model_`` takes.
+    classes_ : list of arrays
+        The labels of each class variable, sorted; of a single one, an array.
+    n_outputs_ : int
+        The number of class variables.
+    n_features_in_ : int
+        Number of columns of ``X``.
+
+    Examples
+    --------
+    >>> from bnclassify import load_voting
+    >>> from bnclassify.sklearn import BNCMultiClassifier
+    >>> votes = load_voting().dropna()
+    >>> X, y = votes.drop(columns=["crime", "mx_missile"]), votes[["crime", "mx_missile"]]
+    >>> clf = BNCMultiClassifier("mbc").fit(X, y)
+    >>> clf.predict(X.head(2))
+    array([['y', 'n'],
+           ['y', 'n']], dtype=object)
+    >>> round(clf.score(X, y), 2)
+    0.81
+    """
+
+    def __init__(
+        self,
+        learner: str | Callable[..., Model] = "chain",
+        smooth: float = 1,
+        *,
+        dag_args: Mapping[str, Any] | None = None,
+        lp_args: Mapping[str, Any] | None = None,
+        discretize: str | None = "quantile",
+        bins: int = 4,
+        joint: bool = False,
+        handle_unknown: str = "missing",
+        random_state: Seed | np.random.RandomState = None,
+    ) -> None:
+        self.learner = learner
+        self.smooth = smooth
+        self.dag_args = dag_args
+        self.lp_args = lp_args
+        self.discretize = discretize
+        self.bins = bins
+        self.joint = joint
+        self.handle_unknown = handle_unknown
+        self.random_state = random_state
+
+    def fit(self, X: pd.DataFrame | ArrayLike, y: pd.DataFrame | ArrayLike) -> Self:  # noqa: N803
+        """Learn structure and parameters.
+
+        Parameters
+        ----------
+        X : (n, features) DataFrame or array-like
+            Categories or numbers, missing values among them or not.
+        y : (n, class variables) DataFrame or array-like
+            Labels, none missing. Of a single class variable, all that is returned is as of other
+            classifiers.
+
+        Returns
+        -------
+        BNCMultiClassifier
+            Itself.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If a column holds neither categories nor numbers, labels are missing, or what the learner and
+            `lp` raise.
+        """
+        learner = self._find_learner()
+        check_flag("joint", self.joint)
+        labels = _as_columns(validate_data(self, y=_as_values(y), multi_output=True), y)
+        frame = self._frame(X, reset=True)
+        check_consistent_length(frame, labels)
+        discretizer = None
+        if self.discretize is not None:
+            check_choice("discretize", self.discretize, _METHODS)
+            frame, discretizer = discretize(frame, method=self.discretize, bins=self.bins)
+        names = _output_names(labels, frame.columns)
+        classes = []
+        for name, (_, column) in zip(names, labels.items(), strict=True):
+            known, codes = np.unique(column.to_numpy(), return_inverse=True)
+            frame[name] = pd.Categorical.from_codes(codes, categories=known.tolist())
+            classes.append(known)
+        rng = {"rng": draw_seed(self.random_state)}
+        drawn = rng if "rng" in parameters_of(learner) else {}
+        structure = learner(names, frame, **{**drawn, **(self.dag_args or {})})
+        if not isinstance(structure, MultiModel):
+            raise TypeError(f"learner: expected a structure of several class variables, got {structure!r}")
+        model = lp(structure, frame, **{**rng, "smooth": self.smooth, **(self.lp_args or {})})
+        self.model_, self.discretizer_ = model, discretizer
+        self.classes_, self.n_outputs_ = classes if len(classes) > 1 else classes[0], len(classes)
+        return self
+
+    def predict(self, X: pd.DataFrame | ArrayLike) -> NDArray[Any]:  # noqa: N803
+        """Predict the labels of each row.
+
+        Parameters
+        ----------
+        X : (n, features) DataFrame or array-like
+            Columns as in `fit`.
+
+        Returns
+        -------
+        (n, class variables) array
+        """
+        check_is_fitted(self, "model_")
+        found = predict(self.model_, self._cut(X), unseen=self.handle_unknown, joint=self.joint)
+        pairs = zip(self._classes(), found.items(), strict=True)
+        labels = [own[column.cat.codes] for own, (_, column) in pairs]
+        return np.array(labels, dtype=np.result_type(*labels)).T if self.n_outputs_ > 1 else labels[0]
+
+    def predict_proba(self, X: pd.DataFrame | ArrayLike) -> list[Array] | Array:  # noqa: N803
+        """Predict the posterior probabilities of each class variable.
+
+        Parameters
+        ----------
+        X : (n, features) DataFrame or array-like
+            Columns as in `fit`.
+
+        Returns
+        -------
+        list of (n, classes) arrays
+            For each class variable, columns as in ``classes_``.
+        """
+        check_is_fitted(self, "model_")
+        shares = predict(self.model_, self._cut(X), prob=True, unseen=self.handle_unknown).to_numpy()
+        ends = np.cumsum([len(own) for own in self._classes()])
+        parts = np.split(shares, ends[:-1].tolist(), axis=1)
+        return parts if self.n_outputs_ > 1 else parts[0]
+
+    def score(self, X: pd.DataFrame | ArrayLike, y: ArrayLike, sample_weight: Any = None) -> float:  # noqa: N803
+        """Return the share of rows in which all labels are right.
+
+        Parameters
+        ----------
+        X : (n, features) DataFrame or array-like
+        y : (n, class variables) DataFrame or array-like
+        sample_weight : (n,) array-like, optional
+            How often each row counts.
+
+        Returns
+        -------
+        float
+        """
+        found = self.predict(X).reshape(-1, self.n_outputs_)
+        right = (found == _as_columns(_as_values(y), y).to_numpy()).all(axis=1)
+        return float(np.average(right, weights=sample_weight))
+
+    def _classes(self) -> list[NDArray[Any]]:
+        """Return the labels of each class variable, however many there are."""
+        classes: Any = self.classes_
+        return classes if self.n_outputs_ > 1 else [classes]
+
+    def _find_learner(self) -> Callable[..., Model]:
+        """Return the learner, if it and `lp` take the arguments for them; else raise."""
+        learner = _LEARNERS.get(self.learner) if isinstance(self.learner, str) else self.learner
+        if not callable(learner):
+            raise ValueError(
+                f"learner: expected a function or one of {listed(_LEARNERS)}, got {self.learner!r}; "
+                "BNCClassifier learns one class"
+            )
+        check_arguments(learner, self.dag_args or {}, "dag_args", given=("class_vars", "dataset"))
+        check_arguments(lp, self.lp_args or {}, "lp_args", given=("x", "dataset", "smooth"))
+        return learner
+
+    def _cut(self, X: Any) -> pd.DataFrame:  # noqa: N803
+        frame = self._frame(X)
+        return frame if self.discretizer_ is None else self.discretizer_(frame)
+
+
+def _as_values(y: Any) -> Any:
+    """Return labels as an array, those of nullable types in NumPy's own; raise if some are missing."""
+    values = y.to_numpy() if hasattr(y, "to_numpy") else y
+    missing = 0 if y is None else np.count_nonzero(pd.isna(np.asarray(values, dtype=object)))
+    if missing:
+        raise ValueError(f"y: {missing} labels are missing, NaN; leave rows that lack one out")
+    return values
+
+
+def _as_columns(values: Any, y: Any) -> pd.DataFrame:
+    """Return labels as a data frame with a column for each class variable, named as those that were given."""
+    table = np.asarray(values)
+    labels = pd.DataFrame(table if table.ndim > 1 else table[:, None])
+    for _, column in labels.items():
+        check_classification_targets(column.to_numpy())
+    return labels.set_axis(y.columns, axis="columns") if isinstance(y, pd.DataFrame) else labels
+
+
+def _output_names(labels: pd.DataFrame, taken: pd.Index[Any]) -> list[str]:
+    """Name the class variables as the columns are named, or by names that no feature has."""
+    names = list(labels.columns)
+    if all(isinstance(name, str) for name in names) and len({*names, *taken}) == len(names) + len(taken):
+        return names
+    prefix = "y"
+    while any(f"{prefix}{j}" in taken for j in range(len(names))):
+        prefix += "_"
+    return [f"{prefix}{j}" for j in range(len(names))]
