@@ -55,16 +55,17 @@ voting = load_voting()  # 435 rows, 16 votes, 2 parties, with missing values
 votes = voting.dropna().reset_index(drop=True)
 
 
+# %% tags=["hide-input"]
 def check(what, by_hand, by_call, tolerance=1e-9):
     """Print what was found by hand and by call, and stop if it is not the same."""
     hand, call = (np.asarray(result, dtype=float) for result in (by_hand, by_call))
     assert hand.shape == call.shape, f"{what}: {hand.shape} by hand, {call.shape} by call"
     assert np.allclose(hand, call, rtol=tolerance, atol=tolerance), f"{what}: {hand} by hand, {call} by call"
     if hand.ndim:
-        found = f"{hand.size} numbers, largest difference {np.abs(hand - call).max():.0e}"
+        found = f"{hand.size} numbers, differ by {np.abs(hand - call).max():.0e} at most"
     else:
         found = f"{hand:.6f} by hand, {call:.6f} by call"
-    print(f"{what + ':':<46} {found}")
+    print(f"{what}\n    {found}")
 
 
 def count(frame, *names):

@@ -307,7 +307,7 @@ except ImportError as no_matplotlib:
 # %% [markdown]
 # ## Which one to take
 #
-# Accuracies on the same folds, and how many numbers the tables hold: free parameters, an ensemble's those of
+# Accuracies on the same folds, and how many free parameters the tables have, an ensemble's those of
 # its members together.
 
 # %%
