@@ -4,7 +4,7 @@
 # Which of several classifiers is better, on one data set or in general, and how sure can one be? This page
 # compares learners fold by fold on one data set, then by ranks over six, scikit-learn's random forest among
 # them, and says what six data sets cannot tell. What to measure in the first place, where classes are
-# unbalanced or mistakes cost differently, is the subject of `judging.py`.
+# unbalanced or mistakes cost differently, is the subject of [another page](judging.py).
 #
 # It needs the extra `vignettes`: scikit-learn has some of the data and the forest.
 
@@ -45,9 +45,12 @@ plot_cv(results).figure.savefig("folds.png", dpi=120)
 # and their spread tells less than it seems to. Nadeau and Bengio (2003) correct the variance by the share
 # of tested rows,
 #
-#     t = mean(d) / √((1/J + tested/trained) · var(d)),    J − 1 degrees of freedom,
+# $$
+# t = \frac{\bar d}{\sqrt{\left( \frac{1}{J} + \frac{n_\text{tested}}{n_\text{trained}} \right) s_d^2}},
+# \qquad J - 1 \text{ degrees of freedom},
+# $$
 #
-# where J is the number of differences; Bouckaert and Frank (2004) use it for repeated cross-validation.
+# where $J$ is the number of differences $d$; Bouckaert and Frank (2004) use it for repeated cross-validation.
 # That is what `compare` does, for every pair, and the results tell it how many rows were tested and learned
 # from.
 
@@ -84,7 +87,7 @@ compare(cv(models, voting, k=2, repeats=5, rng=0, mean=False), test="5x2cv_f").r
 #
 # Four of them hold measurements. `BNCClassifier` cuts those into intervals by MDLP, which looks at the
 # class: so the cutting is part of the learning, and is done inside each fold, on its training part;
-# `numeric.py` shows what happens otherwise. Five folds twice make this page quick; ten folds ten times are
+# [elsewhere](numeric.py#the-leak) you see what happens otherwise. Five folds twice make this page quick; ten folds ten times are
 # better.
 
 # %%
@@ -111,7 +114,8 @@ means.round(3)
 # %% [markdown]
 # Demšar (2006) recommends tests on ranks: within each data set the best learner has rank 1, ties share.
 # Friedman's test asks whether all learners may be equal. If not, average ranks of two learners differ when
-# they are apart by Nemenyi's critical difference, q·√(k(k+1) / 6N) for k learners and N data sets. For two
+# they are apart by Nemenyi's critical difference, $q \sqrt{k(k+1) / 6N}$ for $k$ learners and $N$ data sets, $q$ a quantile of the
+# studentised range over $\sqrt{2}$. For two
 # learners alone, Wilcoxon's signed-rank test looks at the sizes of the differences too; Holm's method pays
 # for asking it of every pair.
 

@@ -4,6 +4,8 @@ import os
 import sys
 from pathlib import Path
 
+from numpydoc.xref import DEFAULT_LINKS
+
 import bnclassify
 
 sys.path.insert(0, str(Path(__file__).parent / "_extensions"))
@@ -27,6 +29,7 @@ extensions = [
 ]
 exclude_patterns = ["_*", "**/_*", "conf.py", "quickstart.py"]
 nitpicky = True
+nitpick_ignore = [("py:obj", "fit")]  # the method
 html_math_renderer = "mathml"
 
 # Pages: scripts in cells, run as they are; what they write goes to a folder that is forgotten.
@@ -48,18 +51,17 @@ autosummary_generate = True
 autosummary_filename_map = {  # not to be taken for bnc and aode where file names have no case
     "bnclassify.BNC": "bnclassify.BNC_class",
     "bnclassify.AODE": "bnclassify.AODE_class",
-    "bnclassify.DN": "bnclassify.DN_class",
 }
 autodoc_typehints = "none"
 numpydoc_show_class_members = False
 numpydoc_class_members_toctree = False
 numpydoc_xref_param_type = True
 numpydoc_xref_ignore = "all"
+DEFAULT_LINKS.clear()  # to the manuals of Python and NumPy, which are elsewhere
 numpydoc_xref_aliases = {
     name: f"bnclassify.{name}" for name in bnclassify.__all__ if isinstance(getattr(bnclassify, name), type)
 }
 codeautolink_concat_default = True
-codeautolink_autodoc_inject = True
 
 html_theme = "furo"
 html_title = "bnclassify"

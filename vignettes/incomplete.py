@@ -11,7 +11,9 @@ import pandas as pd
 
 from bnclassify import (
     accuracy,
+    anb,
     aode,
+    cpt,
     cv,
     em_objectives,
     load_voting,
@@ -35,11 +37,13 @@ print(voting.isna().mean().sort_values(ascending=False).head(4).round(3))
 # %% [markdown]
 # ## Learn and predict as usual
 #
-# All below takes it that a value is missing at random: that it is missing may depend on what is observed,
-# but not on what the value would have been. A member who hides a vote *because* of it is not described so.
+# Each table is counted over the rows in which its whole family is observed: *available cases*. A missing
+# feature is summed out at prediction, never guessed: the posterior is P(class | what is observed), exactly.
 #
-# Each table is counted over the rows in which its family is observed. A missing feature is summed out at
-# prediction, never guessed: the posterior is P(class | what is observed), exactly.
+# What that takes for granted differs. Counting available cases is right if values are *missing completely at
+# random* (MCAR): that one is missing depends on nothing, or at most on its parents in the network. Prediction, and
+# EM below, need less, that values are *missing at random* (MAR): it may depend on whatever else the row shows.
+# A member who hides a vote *because* of it is described by neither.
 
 # %%
 models = {
@@ -135,7 +139,28 @@ print(em)
 print("objective:", [round(value, 3) for value in em_objectives(em)])
 
 # %% [markdown]
-# The more is missing, the more it gains. Here shares of the training votes are removed, and the models
+# When does it matter? Most where values are missing at random, but not completely so. Here y is measured only
+# where its child z, which is always seen, looks unremarkable:
+
+# %%
+rng = np.random.default_rng(0)
+n = 50_000
+c, y = rng.random(n) < 0.5, rng.random(n)
+y = y < np.where(c, 0.7, 0.4)
+z = rng.random(n) < np.where(y, 0.8, 0.3)
+made = pd.DataFrame(
+    {"c": np.where(c, "b", "a"), "y": np.where(y, "yes", "no"), "z": np.where(z, "high", "low")}
+)
+made["y"] = made["y"].mask(z & (rng.random(n) < 0.8))
+tree = anb("c", {"z": ["y"]}, made)
+estimates = {how: cpt(lp(tree, made, smooth=1, missing=how), "y").loc["yes"] for how in ("available", "em")}
+print(pd.DataFrame({"true": [0.4, 0.7], **{how: list(table) for how, table in estimates.items()}}).round(3))
+
+# %% [markdown]
+# The values of y that are seen are those with a low z, which are more often no. Available cases take them for
+# all, and no number of rows helps; EM, which asks each incomplete row what its z says of y, is right.
+#
+# Completely at random, there is less to gain, and the more is missing, the more. Here shares of the training votes are removed, and the models
 # are rated by the log-likelihood of members they have not seen. (A tolerance above the default saves
 # iterations, of which many gain next to nothing.)
 

@@ -4,7 +4,7 @@
 # A classifier that is right in 96 of 100 rows may be worth nothing. This page looks for rare cases, counts
 # what mistakes cost, asks whether probabilities mean what they say, and moves a model to a place where the
 # classes are not as common as where it was learned. Which of several models is better, and how sure one can
-# be, is the subject of `compare.py`.
+# be, is the subject of [another page](compare.py).
 #
 # The charts need the extra `plot`.
 
@@ -56,7 +56,10 @@ plot_cv(results, metric="accuracy").figure.savefig("accuracy.png", dpi=120)
 #   nearly 1: the model knows very well which cars to look at;
 # - *log-loss* is low: the probabilities are not far off.
 #
-# `cv_predict` predicts every row by a model that was learned without it, and `confusion` counts:
+# ## Out-of-fold predictions
+#
+# `cv_predict(x, df)` gives the probabilities of every row by a model that was learned without it, and with
+# `prob=False` the labels. `confusion` counts them:
 
 # %%
 labels = cv_predict(models["nb"], car, rng=0, prob=False)

@@ -3,9 +3,6 @@
 #
 # What bnclassify computes, three times: as a formula, by hand in NumPy and pandas, and by a call. `check`
 # prints what both found and stops the page if they differ, so each line below is a test that was passed.
-#
-# Contents: tables, mutual information, Chow-Liu trees, posteriors, AODE, AnDE, scores, missing values,
-# expectation maximisation, MANB, AWNB, WANBIA, which of these three to take, MDLP, weights of evidence.
 
 # %%
 from itertools import combinations, product
@@ -58,16 +55,17 @@ voting = load_voting()  # 435 rows, 16 votes, 2 parties, with missing values
 votes = voting.dropna().reset_index(drop=True)
 
 
+# %% tags=["hide-input"]
 def check(what, by_hand, by_call, tolerance=1e-9):
     """Print what was found by hand and by call, and stop if it is not the same."""
     hand, call = (np.asarray(result, dtype=float) for result in (by_hand, by_call))
     assert hand.shape == call.shape, f"{what}: {hand.shape} by hand, {call.shape} by call"
     assert np.allclose(hand, call, rtol=tolerance, atol=tolerance), f"{what}: {hand} by hand, {call} by call"
     if hand.ndim:
-        found = f"{hand.size} numbers, largest difference {np.abs(hand - call).max():.0e}"
+        found = f"{hand.size} numbers, differ by {np.abs(hand - call).max():.0e} at most"
     else:
         found = f"{hand:.6f} by hand, {call:.6f} by call"
-    print(f"{what + ':':<46} {found}")
+    print(f"{what}\n    {found}")
 
 
 def count(frame, *names):
@@ -79,12 +77,15 @@ def count(frame, *names):
 # %% [markdown]
 # ## Tables
 #
-# The estimate of θ_ijk, the probability of level k of variable i given configuration j of its parents, is
+# The estimate of $θ_{ijk}$, the probability of level $k$ of variable $i$ given configuration $j$ of its
+# parents, is
 #
-#     θ_ijk = (N_ijk + α) / (N_ij· + r_i α)
+# $$
+# θ_{ijk} = \frac{N_{ijk} + α}{N_{ij·} + r_i α}
+# $$
 #
-# with N the counts, r_i the number of levels, and α the argument `smooth`: 0 is maximum likelihood, 1 the
-# Laplace correction. A configuration that never occurs has the uniform distribution. (Heckerman, Geiger,
+# with $N$ the counts, $r_i$ the number of levels, and $α$ the argument `smooth`: 0 is maximum likelihood,
+# where a combination that was not seen rules a class out; 1 is the Laplace correction. A configuration that never occurs has the uniform distribution. (Heckerman, Geiger,
 # Chickering 1995)
 
 # %%
@@ -125,7 +126,9 @@ check(
 # %% [markdown]
 # ## Conditional mutual information
 #
-#     I(X;Y|Z) = Σ p(x,y,z) ln [ p(x,y|z) / (p(x|z) p(y|z)) ]
+# $$
+# I(X;Y \mid Z) = \sum_{x,y,z} p(x,y,z) \ln \frac{p(x,y \mid z)}{p(x \mid z)\, p(y \mid z)}
+# $$
 #
 # tells, in nats, how much X and Y know of each other once Z is known. (Cover, Thomas 2006)
 
@@ -147,11 +150,16 @@ check(
 # %% [markdown]
 # ## Chow-Liu: which tree
 #
-# An arc between features X and Y adds to the score of a naive Bayes, whatever other arcs there are,
+# Where each feature has at most one other as a parent, and tables are of maximum likelihood, an arc between
+# features $X$ and $Y$ adds to the score, whatever the other arcs,
 #
-#     loglik  N · I(X;Y|C)
-#     AIC     N · I(X;Y|C) − (r_x − 1)(r_y − 1) r_c
-#     BIC     N · I(X;Y|C) − ½ ln N · (r_x − 1)(r_y − 1) r_c
+# $$
+# \begin{aligned}
+# \text{loglik} &: & N · I(X;Y \mid C) \\
+# \text{AIC} &: & N · I(X;Y \mid C) - (r_x - 1)(r_y - 1)\, r_c \\
+# \text{BIC} &: & N · I(X;Y \mid C) - \frac{1}{2} \ln N · (r_x - 1)(r_y - 1)\, r_c
+# \end{aligned}
+# $$
 #
 # so the best tree is a maximum spanning tree under these weights; with AIC and BIC, whose weights may be
 # negative, the best forest. (Chow, Liu 1968; Friedman, Geiger, Goldszmidt 1997)
@@ -203,8 +211,13 @@ check("what the arcs add to AIC", added, AIC(tree, car) - AIC(naive, car))
 # %% [markdown]
 # ## Log joint and posterior
 #
-#     ln P(c, x) = ln θ_c + Σ_i ln θ(x_i | parents of i, c)
-#     P(c | x)   = P(c, x) / Σ_c' P(c', x)
+# $$
+# \ln P(c, x) = \ln θ_c + \sum_i \ln θ(x_i \mid \text{parents of } i, c)
+# $$
+#
+# $$
+# P(c \mid x) = \frac{P(c, x)}{\sum_{c'} P(c', x)}
+# $$
 #
 # in logarithms throughout, normalised by log-sum-exp, so that a thousand features do not underflow.
 
@@ -231,7 +244,9 @@ check("P(class | car)", posterior, predict(tan, car, prob=True))
 # One estimator a feature, in which that feature is a parent of all others; the ensemble is the mean of their
 # joint probabilities. (Webb, Boughton, Wang 2005)
 #
-#     P(c, x) = 1/n Σ_i P_i(c, x)
+# $$
+# P(c, x) = \frac{1}{n} \sum_i P_i(c, x)
+# $$
 
 # %%
 ensemble = lp(aode("class", car), car, smooth=1)
@@ -245,9 +260,13 @@ check("ln P(D)", np.log(mean[np.arange(len(car)), car["class"].cat.codes]).sum()
 # The same with Webb's estimates, all from joint counts N(·); s is `smooth`, C the number of classes, r that
 # of a feature's levels. (Webb, Boughton, Wang 2005; Webb and others 2012)
 #
-#     P(c | x) ∝ Σ_i P(c, x_i) Π_j≠i P(x_j | c, x_i)
-#     P(c, x_i)       = (N(c, x_i) + s) / (N + C r_i s)
-#     P(x_j | c, x_i) = (N(c, x_i, x_j) + s) / (N(c, x_i) + r_j s)
+# $$
+# P(c \mid x) \propto \sum_i P(c, x_i) \prod_{j \ne i} P(x_j \mid c, x_i)
+# $$
+#
+# $$
+# P(c, x_i) = \frac{N(c, x_i) + s}{N + C\, r_i\, s} \qquad P(x_j \mid c, x_i) = \frac{N(c, x_i, x_j) + s}{N(c, x_i) + r_j\, s}
+# $$
 #
 # For n = 2, two features take the place of i. Rows are complete here.
 
@@ -277,11 +296,16 @@ for n in (1, 2):
 # %% [markdown]
 # ## Scores
 #
-#     loglik   Σ ln P(c, x)           over the rows, c the row's own class
-#     cloglik  Σ ln P(c | x)
-#     AIC      loglik − k             k the free parameters, Σ_i (r_i − 1) q_i
-#     BIC      loglik − ½ ln(N) · k
+# Over the rows, $c$ the row's own class, and with $k$ the number of free parameters:
 #
+# $$
+# \begin{aligned}
+# \text{loglik} &= \sum \ln P(c, x) & \text{AIC} &= \text{loglik} - k \\
+# \text{cloglik} &= \sum \ln P(c \mid x) & \text{BIC} &= \text{loglik} - \frac{1}{2} \ln N · k
+# \end{aligned}
+# $$
+#
+# where $k = \sum_i (r_i - 1)\, q_i$, $q_i$ the configurations of the parents of $i$.
 # AIC and BIC are as the R package has them, −½ of what textbooks call so: larger is better. (Akaike 1974;
 # Schwarz 1978)
 
@@ -299,7 +323,9 @@ check("BIC", joint[own].sum() - 0.5 * np.log(len(car)) * k, BIC(tan, car))
 #
 # What is not observed is summed out, exactly and without imputation. By hand, over all ways to fill a row in:
 #
-#     P(c, observed) = Σ_h P(c, observed, hidden = h)
+# $$
+# P(c, \text{observed}) = \sum_h P(c, \text{observed}, \text{hidden} = h)
+# $$
 
 # %%
 forest = lp(tan_cl("Class", voting, score="bic"), voting, smooth=1)
@@ -317,7 +343,9 @@ check("P(Class | 12 of 16 votes)", total / total.sum(), predict(forest, row, pro
 #
 # `missing="em"` maximises what all rows show, those without a class included,
 #
-#     Σ ln P(what the row shows) + α Σ ln θ
+# $$
+# \sum \ln P(\text{what the row shows}) + α \sum \ln θ
+# $$
 #
 # By hand with three votes: the joint is an array of 2 × 2 × 2 × 2, and a row is a slice of it, whole along
 # the axes that are missing. The expected counts of a row are its slice, normalised; the tables estimated
@@ -358,14 +386,19 @@ check(
 # MANB averages over all 2ⁿ naive Bayes structures, those that lack some arcs included. Prior and likelihood
 # are products over features, so all it needs is the posterior of each arc,
 #
-#     P(arc | D) = P(D | arc) p / (P(D | arc) p + P(D | no arc) (1 − p))
+# $$
+# P(\text{arc} \mid D) = \frac{P(D \mid \text{arc})\, p}{P(D \mid \text{arc})\, p + P(D \mid \text{no arc})\, (1 - p)}
+# $$
 #
 # with p the argument `manb_prior` and ln P(D | ·) with parameters integrated out,
 #
-#     Σ_j [ ln Γ(rα) − ln Γ(N_j + rα) + Σ_k (ln Γ(N_jk + α) − ln Γ(α)) ]
+# $$
+# \sum_j \left[ \ln Γ(rα) - \ln Γ(N_j + rα) + \sum_k \bigl( \ln Γ(N_{jk} + α) - \ln Γ(α) \bigr) \right]
+# $$
 #
 # over classes j, or with no arc over the one column of totals. The table of the feature becomes
-# θ · P(arc | D) + θ₀ · (1 − P(arc | D)), θ₀ estimated without the class. (Dash, Cooper 2002)
+# $θ · P(\text{arc} \mid D) + θ_0 · (1 - P(\text{arc} \mid D))$, $θ_0$ estimated without the class.
+# (Dash, Cooper 2002)
 
 
 # %%
@@ -391,7 +424,7 @@ check("P(doors | class)", with_arc * p + without * (1 - p), params(manb)["doors"
 
 # %% [markdown]
 # The number of doors says nearly nothing about the class of a car, so MANB makes its table the same for all
-# classes but for the sixth digit, where plain naive Bayes keeps the small differences that the data has:
+# classes to six digits, where plain naive Bayes keeps the small differences that the data has:
 
 # %%
 print(pd.concat({"plain": cpt(lp(manb, car, smooth=1), "doors"), "MANB": cpt(manb, "doors")}).round(3))
@@ -401,11 +434,19 @@ print(pd.concat({"plain": cpt(lp(manb, car, smooth=1), "doors"), "MANB": cpt(man
 #
 # AWNB and WANBIA raise each table to a weight and normalise it again,
 #
-#     θ_ijk^w / Σ_k θ_ijk^w
+# $$
+# \frac{θ_{ijk}^w}{\sum_k θ_{ijk}^w}
+# $$
 #
-# so w = 1 leaves it as it is, and w = 0 makes the feature tell nothing. AWNB takes as weight the mean over
-# trees of 1/√depth: unpruned trees, each on a bootstrap sample, and the least depth at which they test the
-# feature, 1 at the root; a tree that never tests it counts 0. (Hall 2007)
+# so $w = 1$ leaves it as it is, and $w = 0$ makes the feature tell nothing. That is what the R package does.
+# In the papers the tables are not normalised again: there $P(c \mid x) \propto P(c) \prod_i P(x_i \mid c)^{w_i}$. What
+# is divided by depends on the class and does not cancel, so with the same weights the two are different
+# classifiers: on these cars they disagree about some seven in a hundred labels.
+#
+# AWNB takes as weight the mean over trees of $1/\sqrt{\text{depth}}$, the least depth at which a tree tests the
+# feature, 1 at the root; a tree that never tests it counts 0. Each tree is grown on a bootstrap sample until its
+# leaves are pure. Then, as in R, splits are taken back from below where they set no more training rows right;
+# beyond that nothing is pruned. (Hall 2007)
 
 # %%
 awnb = lp(nb("class", car), car, smooth=1, awnb_trees=5, awnb_bootstrap=0.5, rng=0)
@@ -423,12 +464,16 @@ check("P(maint | class)", powered / powered.sum(0), params(awnb)["maint"])
 # %% [markdown]
 # ## WANBIA: which weights predict best?
 #
-# WANBIA chooses all weights together, each from 0 to 1, so that the conditional log-likelihood of the
-# weighted model is as high as can be:
+# WANBIA chooses all weights together, each from 0 to 1, to maximise the conditional log-likelihood of the
+# weighted model:
 #
-#     w = argmax Σ ln P(class | features; w)
+# $$
+# w = \arg\max_w \sum \ln P(\text{class} \mid \text{features}; w)
+# $$
 #
-# The package has the exact gradient; by hand SciPy takes differences. (Zaidi, Cerquides, Carman, Webb 2013)
+# With tables that are normalised again, this function of the weights is not concave, so what is found may be a
+# local maximum; the search starts from several places. The package has the exact gradient; by hand SciPy takes
+# differences. (Zaidi, Cerquides, Carman, Webb 2013)
 
 # %%
 plain = lp(nb("Class", votes), votes, smooth=1)
@@ -481,7 +526,8 @@ print("weights of WANBIA on car:", feature_weights(on_car).round(2).to_dict())
 # - **MANB** when there are many features and few rows, and most features may have nothing to do with the
 #   class: it drops them softly and has no tuning but the prior. These two data sets are not of that kind.
 # - **WANBIA** when features repeat each other, as the votes of one party do, and there are enough rows to
-#   learn a weight each. On car no weight can improve anything: all are 1, and nothing changes.
+#   learn a weight each. On car all weights end at 1, the most that is allowed: naive Bayes is
+#   too timid there, and only weights above 1 would help.
 # - **AWNB** when a cheap weighting is wanted that does not optimise on the training rows: on voting it is as
 #   good as WANBIA. Compare it by cross-validation first: on car it loses, because it halves the weight of
 #   features that do count.
@@ -491,7 +537,9 @@ print("weights of WANBIA on car:", feature_weights(on_car).round(2).to_dict())
 # Of all cuts of a set S of N rows into S₁ and S₂, halfway between neighbouring values, the one of greatest
 # information gain is kept if it pays for its description,
 #
-#     Gain > [ log₂(N − 1) + log₂(3ᵏ − 2) − k·H(S) + k₁·H(S₁) + k₂·H(S₂) ] / N
+# $$
+# \text{Gain} > \frac{\log_2(N - 1) + \log_2(3^k - 2) - k\, H(S) + k_1 H(S_1) + k_2 H(S_2)}{N}
+# $$
 #
 # with H the entropy of the class in bits and k the number of classes that occur; then both parts are cut
 # again. (Fayyad, Irani 1993)
@@ -541,7 +589,9 @@ print(pd.crosstab(frame["x"], frame["class"]))
 #
 # `explain` tells what each feature adds to the log odds of a class when the features before it are known,
 #
-#     ln O(target : against | v₁ … v_i) − ln O(target : against | v₁ … v_{i−1})
+# $$
+# \ln O(\text{target} : \text{against} \mid v_1, \ldots, v_i) - \ln O(\text{target} : \text{against} \mid v_1, \ldots, v_{i-1})
+# $$
 #
 # so that all of them, with the log of the prior odds, sum to the log odds of the posterior. (Good 1985)
 
@@ -565,7 +615,9 @@ print(reasons.round(3))
 # Of two classes and a complete row of one network it is the log ratio of two entries of a table, in whatever
 # order:
 #
-#     ln θ(v_i | parents, target) − ln θ(v_i | parents, against)
+# $$
+# \ln θ(v_i \mid \text{parents}, \text{target}) - \ln θ(v_i \mid \text{parents}, \text{against})
+# $$
 
 # %%
 party = lp(tan_cl("Class", votes, score="bic"), votes, smooth=1)

@@ -158,7 +158,9 @@ print(pd.DataFrame(blankets).to_string())
 # to the class that would help prediction, 18 points of 54 here. Why should a network that describes the data
 # better predict worse? Split the log-likelihood in two,
 #
-#     ln P(class, features) = ln P(class | features) + ln P(features)
+# $$
+# \ln P(\text{class}, \text{features}) = \ln P(\text{class} \mid \text{features}) + \ln P(\text{features})
+# $$
 #
 # and see how small a part the first is, which alone matters for prediction:
 

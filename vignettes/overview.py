@@ -5,17 +5,21 @@
 # predicts, and when to take it. No knowledge of Bayesian networks is needed, only of conditional
 # probability.
 #
-# All of them are models of one kind. A classifier here is a joint distribution of the class C and the
+# Nearly all are models of one kind, an *augmented naive Bayes*; the averages towards the end mix several
+# of them. (What a word means is said in [Words](words.md).) A classifier here is a joint distribution of the class C and the
 # features X₁ … Xₙ, written as a product of small tables,
 #
-#     P(c, x₁, …, xₙ) = P(c) · P(x₁ | parents of X₁, c) · … · P(xₙ | parents of Xₙ, c)
+# $$
+# P(c, x_1, \ldots, x_n) = P(c) \prod_{i=1}^n P(x_i \mid \text{parents of } X_i, c),
+# $$
 #
 # and it predicts the class that is likeliest given the features, which by Bayes' rule is the one with the
 # greatest joint probability. The *parents* of a feature are the few other features that its table looks
 # at. A picture of who is parent of whom is the *structure*; the classifiers differ in which structures they
 # allow, how they choose one, and, at the end of this page, how they fill in the tables.
 #
-# More parents mean fewer assumptions and more numbers to estimate from the same rows. That is the trade
+# More parents mean fewer assumptions and more *parameters*, the probabilities in the tables, to estimate from
+# the same rows. That is the trade
 # in all that follows.
 
 # %%
@@ -54,7 +58,7 @@ from bnclassify import (
 # %%
 DATA = {"car": ("class", load_car()), "votes": ("Class", load_voting().dropna())}
 FOLDS = {name: stratified_folds(frame[target], 10, rng=1) for name, (target, frame) in DATA.items()}
-results = pd.DataFrame(columns=["car", "votes", "numbers, car", "numbers, votes"], dtype=float)
+results = pd.DataFrame(columns=["car", "votes", "parameters, car", "parameters, votes"], dtype=float)
 
 
 def rate(name, learner, dag_args=None, **parameters):
@@ -104,7 +108,7 @@ print(cpt(naive["car"], "safety").round(3))
 # ## Tree-augmented naive Bayes, by Chow and Liu
 #
 # **Assumes** that, within a class, each feature depends on at most one other, and that these arcs form a tree
-# or, with a score that charges for numbers, a forest. Chow and Liu's algorithm finds the best such
+# or, with a score that charges for parameters, a forest: a *one-dependence estimator*. Chow and Liu's algorithm finds the best such
 # tree exactly: it weighs each pair of features by how much one tells about the other given the class, in
 # nats, and keeps the heaviest arcs that make no cycle.
 #
@@ -123,8 +127,8 @@ plot(tan["car"])
 
 # %% [markdown]
 # The score decides how many arcs there are. With `"loglik"` all features hang in one tree, as likelihood
-# always gains by an arc. `"aic"` and `"bic"` leave out arcs that do not pay for their numbers; BIC charges
-# more. The number of arcs between features that each score keeps:
+# always gains by an arc. `"aic"` takes 1 off for each free parameter, `"bic"` half the log of the number of rows,
+# which is more; both leave out arcs that gain less than they cost. The number of arcs between features that each score keeps:
 
 # %%
 for name, (target, frame) in DATA.items():
@@ -134,9 +138,12 @@ for name, (target, frame) in DATA.items():
 
 # %% [markdown]
 # **Take it** as the first step beyond naive Bayes: it costs one pass over pairs of features, has no search
-# and no luck in it, and its picture can be discussed with those who know the matter. `tan_hc` and
-# `tan_hcsp` look for a tree that predicts well instead of one that fits well, by cross-validation; they
-# take longer. **Read:** Friedman, Geiger and Goldszmidt (1997); Chow and Liu (1968); Keogh and Pazzani
+# and no luck in it, and its picture can be discussed with those who know the matter.
+#
+# `tan_hc` and `tan_hcsp` are *wrappers*: they look for a tree that predicts well instead of one that fits
+# well, by cross-validating candidates, and take longer. `tan_hc` tries every arc in each step. `tan_hcsp` first
+# looks for the best *superparent*, a feature made parent of all that have none yet, then keeps the best of its
+# arcs: far fewer candidates, and often as good. **Read:** Friedman, Geiger and Goldszmidt (1997); Chow and Liu (1968); Keogh and Pazzani
 # (2002).
 
 # %%
@@ -157,8 +164,9 @@ backward = rate("semi-naive (bsej)", "bsej", {"k": 5, "epsilon": 0.001, "smooth"
 plot(backward["car"])
 
 # %% [markdown]
-# Forward search can be blind. On car no single feature beats the guess of the largest class, so `fssj`
-# stops before it starts; the features work only together. On votes the same search finds that one issue
+# Forward search can be blind. On car no single feature beats the guess of the largest class, so `fssj`,
+# which asks for a gain of `epsilon` a step, stops before it starts; the features work only together. (With
+# `epsilon=0`, R's choice in its vignette, it walks on over ties, and where it ends is a matter of luck.) On votes the same search finds that one issue
 # is nearly enough:
 
 # %%
@@ -292,14 +300,14 @@ except ImportError as no_matplotlib:
 # adds to the others.
 #
 # **Take MANB** with many features and few rows, **WANBIA** where features repeat each other, **AWNB** as a
-# cheap try. None can find an interaction, and on car none does better than naive Bayes. `methods.py` has
+# cheap try. None can find an interaction, and on car none does better than naive Bayes. [Methods](methods.py) has
 # more. **Read:** Dash and Cooper (2002), Wei, Visweswaran and Cooper (2011); Hall (2007); Zaidi, Cerquides,
 # Carman and Webb (2013).
 
 # %% [markdown]
-# ## All of them
+# ## Which one to take
 #
-# Accuracies on the same folds, and how many numbers the tables hold: free parameters, an ensemble's those of
+# Accuracies on the same folds, and how many free parameters the tables have, an ensemble's those of
 # its members together.
 
 # %%
@@ -310,7 +318,7 @@ print(results.round(3).astype(dict.fromkeys(results.columns[2:], int)).to_string
 # %% [markdown]
 # Two data sets, two orders. On car TAN, `bsej`, k-dependence, AODE and A2DE, which let features work
 # together, are ahead; on votes `fssj`, AWNB and WANBIA, which pick or weigh features. What differs by one in
-# a hundred on 232 members is two or three of them: `compare.py` shows how to tell such a difference from
+# a hundred on 232 members is two or three of them: [Comparing classifiers](compare.py) shows how to tell such a difference from
 # luck.
 #
 # | classifier | within a class | how it is found | take it when |

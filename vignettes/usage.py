@@ -2,8 +2,7 @@
 # # Using bnclassify
 #
 # From a data frame to a classifier that can be read: load, learn, inspect, draw, evaluate, predict, explain,
-# hand on. Run the cells in an editor that knows `# %%`, the whole file with `python vignettes/usage.py`, or
-# read it as a page: `python -m vignettes` writes one.
+# hand on. This page is a script, `vignettes/usage.py`, whose cells run in any editor that knows `# %%`.
 
 # %%
 import numpy as np
@@ -144,8 +143,8 @@ if plt is not None:
 # ## Evaluate
 #
 # Log-likelihood, AIC and BIC rate the model of all variables; larger is better, as in R. Conditional
-# log-likelihood and accuracy rate what is predicted. These figures are of the data learned from, so they
-# favour models with many parameters.
+# log-likelihood and accuracy rate what is predicted. All are of the data learned from here, which favours
+# models with many parameters; AIC and BIC charge for these.
 
 # %%
 models = {"nb": naive, "tan_cl": tan, "by hand": by_hand}
@@ -199,7 +198,7 @@ print(accuracies.agg(["mean", "std"]).round(3))
 
 # %% [markdown]
 # The folds one by one: a difference that holds in nearly every fold can be told from one that comes from a
-# single lucky fold. (`compare.py` has more on this.)
+# single lucky fold. ([Comparing classifiers](compare.py) has more on this.)
 
 # %%
 if plt is not None:
@@ -275,7 +274,7 @@ plot(tan, distributions=True, row=dict.fromkeys(features(tan)) | {"safety": "hig
 # ## Missing values
 #
 # Nothing has to be filled in. Tables are counted over the rows in which their whole family is observed, and
-# at prediction missing features are summed out exactly. `incomplete.py` has more on this.
+# at prediction missing features are summed out exactly. [Incomplete data](incomplete.py) has more on this.
 
 # %%
 voting = load_voting()
@@ -337,7 +336,7 @@ print("of the new ones predicted right:", accuracy(predict(customers, discretize
 
 # %% [markdown]
 # `cv` of data that was cut before knows, through the cut points, the rows it tests. An honest figure comes
-# from cutting anew in each fold; `numeric.py` has more on this.
+# from cutting anew in each fold; [numbers](numeric.py#the-leak) have a page of their own.
 
 # %%
 folds = stratified_folds(ready["buys"], k=5, rng=0)
@@ -392,8 +391,8 @@ else:
 # %% [markdown]
 # ## Read on
 #
-# - `overview.py`: all kinds of classifiers side by side
-# - `compare.py`: which of them is better, and whether the difference is more than chance
-# - `numeric.py`: measurements, cut points, honest cross-validation
-# - `incomplete.py`: missing values in training and prediction, expectation maximisation
-# - `methods.py`: every formula beside its call
+# - [The classifiers](overview.py) side by side
+# - [Comparing](compare.py): which of them is better, and whether the difference is more than chance
+# - [Numbers](numeric.py): measurements, cut points, honest cross-validation
+# - [Incomplete data](incomplete.py): missing values in training and prediction, expectation maximisation
+# - [Methods](methods.py): every formula beside its call

@@ -18,7 +18,7 @@ from .reading import Row, as_frame
 @record
 @dataclass(frozen=True, repr=False)
 class Preparation(Immutable):
-    """A function that turns raw data into the categories that a model knows. Made by `learn_preparation`.
+    """A function that turns raw data into the categories that a model knows. Made by ``learn_preparation``.
 
     Attributes
     ----------

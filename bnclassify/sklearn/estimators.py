@@ -83,7 +83,7 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
         The labels that occur in ``y``, sorted.
     n_features_in_ : int
         Number of columns of ``X``.
-    feature_names_in_ : (n_features_in_,) array of str
+    feature_names_in_ : (features,) array of str
         Their names, if ``X`` is a DataFrame whose column names are all text.
 
     Notes

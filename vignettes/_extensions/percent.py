@@ -13,6 +13,7 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell
 from sphinx.addnodes import pending_xref
 from sphinx.application import Sphinx
+from sphinx.environment import BuildEnvironment
 from sphinx.transforms.post_transforms import SphinxPostTransform
 
 import bnclassify
@@ -76,6 +77,16 @@ class LinkNames(SphinxPostTransform):
             reference += literal
 
 
+def find_name(
+    app: Sphinx, env: BuildEnvironment, node: pending_xref, text: nodes.Element
+) -> nodes.Element | None:
+    """Find what a docstring of a module names that is exported elsewhere."""
+    if node["reftarget"] not in bnclassify.__all__:
+        return None
+    target = f"bnclassify.{node['reftarget']}"
+    return env.domains["py"].resolve_xref(env, node["refdoc"], app.builder, "obj", target, node, text)
+
+
 class TidyOutputs(SphinxPostTransform):
     """Leave out that a chart returned axes, which its picture shows, and say what pictures show."""
 
@@ -103,6 +114,7 @@ def words_of(svg: str) -> str:
 
 def setup(app: Sphinx) -> dict[str, bool]:
     """Connect it."""
+    app.connect("missing-reference", find_name)
     app.add_post_transform(LinkNames)
     app.add_post_transform(TidyOutputs)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
