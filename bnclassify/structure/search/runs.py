@@ -20,8 +20,8 @@ from ...model.networks import BNC
 from ...model.recipes import Step, is_repeated
 from ...parameters.priors import Prior, find_prior
 from ..fixed import network
-from .folded import FoldedData
 from .ascents import Climber, Found, picker, search
+from .folded import FoldedData
 from .neighbours import Edit, Structure, describe
 from .scoring import CrossValidatedScore
 
