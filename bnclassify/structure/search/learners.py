@@ -132,8 +132,9 @@ def bsej(
     '[class] [maint|class] [doors|class] [persons|class] [safety|class] [buying|maint:class]
      [lug_boot|safety:class]'
     >>> search_steps(model).round(3)
-      operation         from           to   gain  score
-    0      join     (maint,)    (buying,)  0.051  0.901
+      operation       from           to   gain  score
+    0      join   (maint,)    (buying,)  0.050  0.900
+    1      join  (safety,)  (lug_boot,)  0.036  0.936
     """
     search = Search(k, epsilon, (smooth, ess, m), metric, folds, rng, progress)
     return search.run(bsej, BACKWARD, class_var, dataset)
