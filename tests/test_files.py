@@ -24,6 +24,7 @@ from bnclassify.exchange import replacement
 from bnclassify.learning.calls import LEARNERS
 from bnclassify.model.kinds import Model
 from bnclassify.model.networks import Network
+from bnclassify.multi.views import ClassView
 from bnclassify.parameters.estimation import fit
 from bnclassify.parameters.methods import Method
 
@@ -257,7 +258,8 @@ def kinds(base: type) -> Iterator[type]:
 
 
 def test_files_hold_every_kind_of_model_and_method() -> None:
-    found = {*kinds(Model), *kinds(Method)} - {Network}  # the base of BNC and DN
+    # The base of BNC and DN, and a view that is made for a question and kept nowhere, are in no file.
+    found = {*kinds(Model), *kinds(Method)} - {Network, ClassView}
     assert {bn.BNC, bn.DN, bn.AODE, bn.Ensemble} <= found
     assert not [kind for kind in found if not is_record(kind)]
 
