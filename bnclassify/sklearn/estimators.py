@@ -266,9 +266,10 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
     def _learn(self, X: pd.DataFrame | ArrayLike, y: ArrayLike) -> None:  # noqa: N803
         """Set what `fit` learns."""
         learner = self._find_learner()
-        if np.ndim(y) == 2 and np.shape(y)[1] > 1:
+        _, *columns = getattr(y, "shape", None) or (0,)
+        if columns and columns[0] > 1:
             raise ValueError(
-                f"y: expected one class a row, a 1d array, got {np.shape(y)[1]} columns; "
+                f"y: expected one class a row, a 1d array, got {columns[0]} columns; "
                 "BNCMultiClassifier takes several class variables"
             )
         labels = validate_data(self, y=_as_labels(y))

@@ -79,7 +79,7 @@ class BNCMultiClassifier(MultiOutputMixin, ClassifierMixin, CategoricalInput):
     array([['y', 'n'],
            ['y', 'n']], dtype=object)
     >>> round(clf.score(X, y), 2)
-    0.81
+    0.76
     """
 
     def __init__(
