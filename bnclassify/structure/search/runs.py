@@ -159,15 +159,21 @@ class Search:
 def _tests(data: TrainingData, k: int, folds: Folds | None, rng: np.random.Generator) -> list[Rows]:
     """Return the rows of ``data`` that each fold tests; folds given count rows without a class too."""
     if folds is None:
-        return fold_rows(draw_folds(data.codes[-1], data.levels[-1], k, rng), len(data))
-    known = data.has_class
-    tests = fold_rows(folds, len(known), data.all_rows.index)
-    position = np.cumsum(known) - 1
-    kept = [position[test[known[test]]] for test in tests]
-    for number, test in enumerate(kept):
+        tests = fold_rows(draw_folds(data.codes[-1], data.levels[-1], k, rng), len(data))
+    else:
+        known = data.has_class
+        position = np.cumsum(known) - 1
+        given = fold_rows(folds, len(known), data.all_rows.index)
+        tests = [position[test[known[test]]] for test in given]
+    for number, test in enumerate(tests):
         if not 0 < len(test) < len(data):
             raise ValueError(
                 f"folds: fold {number} tests {len(test)} of the {len(data)} rows that have a class; each "
                 "fold must test at least one of them and leave one"
             )
-    return kept
+        if data.weights is not None and not data.weights[test].any():
+            raise ValueError(
+                f"folds: the rows that fold {number} tests all have weight 0; each fold must test rows that "
+                "count"
+            )
+    return tests

@@ -1,0 +1,195 @@
+"""Structure and parameters in one call, and again in each fold."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import bnclassify as bn
+from bnclassify.frames.folding import fold_rows
+
+from .conftest import read_reference, reference_frame
+
+
+@pytest.mark.parametrize("name", ["car_search", "voting_complete_search"])
+def test_cv_in_every_fold(name: str) -> None:
+    reference, frame = read_reference(name), reference_frame(name)
+    class_var, smooth = reference["class"], reference["smooth"]
+    models = {
+        "nb": bn.lp(bn.nb(class_var, frame), frame, smooth=smooth),
+        "tan_cl_aic": bn.lp(bn.tan_cl(class_var, frame, score="aic"), frame, smooth=smooth),
+        "aode": bn.lp(bn.aode(class_var, frame), frame, smooth=smooth),
+    }
+    table = bn.cv(models, frame, folds=reference["folds"], mean=False)
+    for column in models:
+        np.testing.assert_allclose(table[column], reference["cv"][column], rtol=0, atol=1e-12)
+    fixed = bn.cv(models["tan_cl_aic"], frame, folds=reference["folds"], dag=False, mean=False)
+    np.testing.assert_allclose(fixed[0], reference["cv"]["tan_cl_aic_fixed"], rtol=0, atol=1e-12)
+
+
+def test_cv_returns_what_was_given(car: pd.DataFrame) -> None:
+    x, y = (bn.lp(learn("class", car), car, smooth=1) for learn in (bn.nb, bn.tan_cl))
+    one = bn.cv(x, car, k=4, rng=3)
+    several = bn.cv([x, y], car, k=4, rng=3)
+    named = bn.cv({"a": x, "b": y}, car, k=4, rng=3, mean=False)
+    assert isinstance(one, float)
+    assert several.index.tolist() == [0, 1]
+    assert several[0] == one
+    assert named.shape == (4, 2)
+    assert named["a"].mean() == pytest.approx(one)
+    assert bn.cv(x, bn.encode(car), k=4, rng=3) == one
+
+
+def test_cv_runs_recipes_again(car: pd.DataFrame) -> None:
+    """Learners and parameters again in each fold; greedy inner folds are fixed by the seed of cv."""
+    x = bn.lp(bn.tan_hc("class", car, k=3, smooth=1), car, smooth=1)
+    assert bn.cv(x, car, k=3, rng=5) == bn.cv(x, car, k=3, rng=5)
+    folds = fold_rows(bn.stratified_folds(car["class"], 3, rng=1), len(car))
+    y = bn.lp(bn.tan_hcsp("class", car, k=3, smooth=1, rng=2), car, smooth=1)
+    by_hand = []
+    for test in folds:
+        trained, tested = car.drop(index=test), car.iloc[test]
+        again = bn.lp(bn.tan_hcsp("class", trained, k=3, smooth=1, rng=2), trained, smooth=1)
+        by_hand.append(bn.accuracy(bn.predict(again, tested), tested["class"]))
+    np.testing.assert_array_equal(bn.cv(y, car, folds=folds, mean=False)[0], by_hand)
+    parents = {"maint": ["buying"]}
+    z = bn.lp(bn.anb("class", parents, car), car, smooth=1)
+    parents["maint"].append("doors")
+    fixed = bn.lp(bn.anb("class", {"maint": ["buying"]}, car), car, smooth=1)
+    assert bn.cv(z, car, k=3, rng=0) == bn.cv(fixed, car, k=3, rng=0, dag=False)
+    alone = bn.lp(bn.nb("class"), car, smooth=1)
+    assert bn.cv(alone, car, k=3, rng=0) == pytest.approx(1210 / 1728, abs=0.01)
+
+
+def test_cv_refuses(car: pd.DataFrame, votes: pd.DataFrame) -> None:
+    x = bn.lp(bn.nb("class", car), car, smooth=1)
+    other = bn.lp(bn.nb("Class", votes), votes, smooth=1)
+    with pytest.raises(ValueError, match="structure only"):
+        bn.cv(bn.nb("class", car), car)
+    with pytest.raises(ValueError, match="models of one class, got"):
+        bn.cv([x, other], car)
+    with pytest.raises(ValueError, match="at least one model"):
+        bn.cv({}, car)
+    for wrong in ("nb", [x, "nb"]):
+        with pytest.raises(TypeError, match="x: expected"):
+            bn.cv(wrong, car)
+    holes = car.copy()
+    holes.loc[0, "class"] = np.nan
+    with pytest.raises(ValueError, match="1 of 1728 rows have no class"):
+        bn.cv(x, holes)
+    with pytest.raises(ValueError, match="does not know how it was learned"):
+        bn.cv(bn.BNC(x.class_var, x.families, x.levels, x.cpts), car)
+
+
+def test_a_model_does_not_depend_on_what_stands_beside_it_in_cv(votes: pd.DataFrame) -> None:
+    """The folds that a search draws decide what it finds here, so they must not depend on the others."""
+    x, y = (bn.lp(bn.tan_hc("Class", votes, k=3, smooth=1, epsilon=0), votes, smooth=1) for _ in range(2))
+    alone = bn.cv(x, votes, k=3, rng=1, mean=False)
+    beside = bn.cv([y, x], votes, k=3, rng=1, mean=False)
+    assert alone[0].tolist() == beside[1].tolist()
+
+
+calls: list[int] = []
+
+
+def learner_with_selection(class_var: str, dataset: Any, **options: Any) -> bn.BNC:
+    calls.append(len(dataset))
+    return bn.nb(class_var, dataset, features=["safety"], **options)
+
+
+def test_cv_runs_the_users_own_learner_again(car: pd.DataFrame) -> None:
+    calls.clear()
+    x = bn.bnc(learner_with_selection, "class", car, smooth=1)
+    bn.cv(x, car, k=3, rng=0)
+    assert calls == [1728, 1152, 1152, 1152]
+    assert "learning algorithm: learner_with_selection\n" in repr(x)
+
+
+def test_columns_that_no_model_uses_may_hold_anything(car: pd.DataFrame) -> None:
+    wide = car.assign(price=np.linspace(0, 1, len(car)))
+    x = bn.lp(bn.nb("class", wide, features=["safety", "persons"]), wide, smooth=1)
+    y = bn.lp(bn.from_modelstring(bn.modelstring(bn.tan_cl("class", car)), "class"), car, smooth=1)
+    for model, options in ((x, {}), (y, {}), (bn.lp(bn.tan_cl("class", car), car, smooth=1), {"dag": False})):
+        expected = bn.cv(model, car, k=3, rng=0, **options)
+        assert bn.cv(model, wide, k=3, rng=0, **options) == expected
+    with pytest.raises(TypeError, match="column 'price'"):
+        bn.cv(bn.lp(bn.tan_cl("class", car), car, smooth=1), wide, k=3, columns="any")
+
+
+def test_a_model_of_given_arcs_by_bnc_goes_on(car: pd.DataFrame) -> None:
+    arcs = {"maint": ["buying"]}
+    x = bn.bnc(
+        bn.anb, "class", car, smooth=1, dag_args={"parents": arcs, "features": iter(["maint", "buying"])}
+    )
+    y = bn.lp(bn.anb("class", arcs, car, features=["maint", "buying"]), car, smooth=1)
+    arcs["maint"].clear()
+    assert bn.modelstring(x) == bn.modelstring(y)
+    assert bn.cv(x, car, k=3, rng=0) == bn.cv(y, car, k=3, rng=0)
+
+
+def test_what_a_learner_was_given_cannot_be_changed_later(car: pd.DataFrame) -> None:
+    def learner(target: str, dataset: Any, chosen: list[str]) -> bn.BNC:
+        return bn.nb(target, dataset, features=chosen)
+
+    chosen = ["safety", "doors"]
+    x = bn.bnc(learner, "class", car, smooth=1, dag_args={"chosen": chosen})
+    expected = bn.cv(x, car, k=3, rng=0)
+    chosen.append("wheels")
+    assert bn.cv(x, car, k=3, rng=0) == expected
+
+
+def test_features_for_the_learner_of_bnc(car: pd.DataFrame) -> None:
+    x = bn.bnc("nb", "class", car, smooth=1, dag_args={"features": map(str, ["safety", "doors"])})
+    assert bn.features(x) == ("doors", "safety")
+    for features, error, message in (
+        ("safety", TypeError, r"features: expected a list of names, got 'safety'; write \['safety'\]"),
+        (3, TypeError, "features: expected a list of names, got 3"),
+        (["safty"], KeyError, "features: no column 'safty'.*did you mean 'safety'"),
+    ):
+        with pytest.raises(error, match=message):
+            bn.bnc("nb", "class", car, smooth=1, dag_args={"features": features})
+
+
+def test_learners_that_are_none(car: pd.DataFrame) -> None:
+    with pytest.raises(
+        TypeError, match="dag_learner: expected a function that returns a structure, got None"
+    ):
+        bn.bnc(lambda class_var, dataset: None, "class", car, smooth=1)
+    with pytest.raises(
+        TypeError, match=r"dag_learner: expected a function that returns a structure, got \{'data"
+    ):
+        bn.bnc(lambda *given, **named: named, "class", car, smooth=1)
+
+
+def test_bnc_hands_all_rows_to_its_learner(car: pd.DataFrame) -> None:
+    holes = car.copy()
+    holes.loc[[0, 1], "class"] = np.nan
+    numbers = np.arange(1728) % 3
+    with pytest.warns(UserWarning, match="have no class"):
+        x = bn.bnc("tan_hc", "class", holes, smooth=1, dag_args={"k": 3, "folds": numbers, "smooth": 1})
+    assert len(bn.greedy_scores(x)) > 1
+
+
+@pytest.mark.parametrize("option", ["dag", "mean", "progress"])
+def test_cv_switches_are_true_or_false(car: pd.DataFrame, option: str) -> None:
+    x = bn.lp(bn.nb("class", car), car, smooth=1)
+    with pytest.raises(TypeError, match=f"{option}: expected True or False, got 'no'"):
+        bn.cv(x, car, **{option: "no"})
+
+
+def test_cv_names_the_model_and_fold_that_cannot_be_learned(car: pd.DataFrame) -> None:
+    """Search finds a naive Bayes on all rows, but not in every fold, and MANB is for naive Bayes."""
+
+    def structure(class_var: str, dataset: Any) -> bn.BNC:
+        parents = {} if len(dataset) == len(car) else {"maint": ["buying"]}
+        return bn.anb(class_var, parents, dataset)
+
+    x = bn.bnc(structure, "class", car, smooth=1, manb_prior=0.5)
+    with pytest.raises(
+        ValueError, match=r"model 'm' cannot be learned again in fold 0: manb_prior.*dag=False"
+    ):
+        bn.cv({"m": x}, car, k=3, rng=0)
+    assert 0 < bn.cv({"m": x}, car, k=3, rng=0, dag=False)["m"] < 1
