@@ -94,7 +94,7 @@ except AttributeError as answer:
 #   with `rng=` picks by chance too.
 # - **Levels of `car`.** They are in their order of meaning here (low, med, high), in R mostly in that of the alphabet.
 #   Nothing is computed otherwise for it, but tables are printed in another order, and ties may fall elsewhere.
-# - **AODE of incomplete or complete rows** averages joint probabilities, as R's code and Webb, Boughton and Wang (2005)
+# - **AODE** averages joint probabilities, as R's code and Webb, Boughton and Wang (2005)
 #   have it, in logarithms throughout, so that a thousand features do not underflow.
 # - **Incomplete rows** are predicted exactly, as by R with gRain, but many at once. `lp(..., missing="em")`,
 #   which learns from all that such rows show, is new: see [incomplete data](incomplete.py) for when it matters.

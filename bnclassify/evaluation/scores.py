@@ -226,7 +226,9 @@ def cmi(
     Returns
     -------
     float
-        I(X;Y|Z) = Σ p(x,y,z) ln [p(x,y|z) / (p(x|z) p(y|z))], 0 or more; 0 if no row is observed.
+        .. math:: I(X;Y | Z) = Σ p(x,y,z) ln [p(x,y | z) / (p(x | z) p(y | z))]
+
+        0 or more; 0 if no row is observed.
 
     Raises
     ------

@@ -107,7 +107,7 @@ def bnc(
     of nine times. Structure is learned from the mean of the mutual information over the cuttings. Each
     table is learned in each cutting, and the logs of its probabilities are averaged, feature by feature:
 
-        P(c | x) ∝ P(c)^w₀ Π_i exp(w_i mean_s ln P_s(x_i | parents, c)),
+    .. math:: P(c | x) ∝ P(c)^{w_0} Π_i exp(w_i mean_s ln P_s(x_i | parents, c)),
 
     with weights of 1 unless ``loo_weights`` learns them. So what a feature adds to the log odds is a curve
     of many small steps, which `plot_effect` draws. It averages over where to cut, which is better than one

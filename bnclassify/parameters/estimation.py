@@ -135,8 +135,12 @@ def lp(
 
     Notes
     -----
-    θ_ijk = (N_ijk + smooth) / (N_ij· + r_i smooth) for level i of a variable with r_i levels. A
-    configuration of parents without mass gives the uniform distribution. With missing values,
+    The probability of level k of variable i, which has r_i levels, given configuration j of its parents is,
+    with α for ``smooth``,
+
+    .. math:: θ_{ijk} = (N_{ijk} + α) / (N_{ij·} + r_i α).
+
+    A configuration of parents without mass gives the uniform distribution. With missing values,
     each table is counted over the rows in which its whole family is observed. Levels are those
     that the structure knows, else those of the data.
 

@@ -76,10 +76,13 @@ def ande(
     With N(·) counts of training rows, C classes, r_i levels of feature i, and A the features that are
     known in the row, `predict` takes for n = 1 [1]_
 
-        P(c | x) ∝ Σ_i w_i P(c, x_i) Π_j P(x_j | c, x_i),    i ∈ A with N(x_i) ≥ min_count, j ∈ A, j ≠ i
+    .. math:: P(c | x) ∝ Σ_i w_i P(c, x_i) Π_{j ≠ i} P(x_j | c, x_i),
 
-        P(c, x_i)     = (N(c, x_i) + s) / (N_i + C r_i s)
-        P(x_j | c, x_i) = (N(c, x_i, x_j) + s) / (N(c, x_i; j) + r_j s)
+    over i ∈ A with N(x_i) ≥ min_count and j ∈ A,
+
+    .. math:: P(c, x_i) = (N(c, x_i) + s) / (N_i + C r_i s)
+
+    .. math:: P(x_j | c, x_i) = (N(c, x_i, x_j) + s) / (N(c, x_i; j) + r_j s)
 
     for ``lp(..., smooth=s)``, where N_i are the rows in which i is known, N(c, x_i; j) those with c and x_i
     in which j is; ``lp(..., m=m)`` puts m / (C r_i) and m / r_j in the place of s. For n = 2, pairs take the

@@ -89,10 +89,10 @@ def tan_cl(
 
     Notes
     -----
-    An arc adds I(X;Y|C) to the log-likelihood per row, in nats. To AIC it adds
-    N·I − (r_x−1)(r_y−1)r_c, to BIC N·I − ½ ln N · (r_x−1)(r_y−1)r_c, with r the numbers of levels and
-    N the rows in which x, y and the class are observed; to the log marginal likelihood ("bde", see
-    `network_score`) bde(Y | X, class) − bde(Y | class). An edge stays if it adds at least 0.
+    An arc adds :math:`I(X;Y | C)` to the log-likelihood per row, in nats. To AIC it adds
+    :math:`N·I − (r_x−1)(r_y−1)r_c`, to BIC :math:`N·I − ½ ln N · (r_x−1)(r_y−1)r_c`, with r the
+    numbers of levels and N the rows in which x, y and the class are observed; to the log marginal likelihood
+    ("bde", see `network_score`) bde(Y | X, class) − bde(Y | class). An edge stays if it adds at least 0.
     An edge to a feature of one level adds exactly 0, so it stays; leave such features out. But with
     "loglik", features never observed together have no edge. Of tied edges the one with the lower
     first, then the lower second column is taken.

@@ -24,9 +24,28 @@ CHARACTERS = [
 FUNCTIONS = re.compile(r"(<mi[^>]*>(?:ln|log|exp|max|min|arg)</mi>)(?!\s*<mo[^>]*>[(\[])")
 
 
+# Formulas of docstrings are written to be read as they are, too: signs as they are, words and ln without markup.
+SIGNS = {
+    "·": r"\cdot ",
+    "−": "-",  # noqa: RUF001
+    "Σ": r"\sum ",
+    "Π": r"\prod ",
+    "∝": r"\propto ",
+    "≠": r"\ne ",
+    "½": r"\frac{1}{2} ",
+}
+
+
+def from_plain(formula: str) -> str:
+    """Return a formula that has no markup as TeX."""
+    formula = re.sub(r"(?<!{)[A-Za-z]{3,}( [A-Za-z]{2,})*", r"\\text{\g<0>}", formula)
+    return re.sub(r"\bln\b", r"\\ln ", formula).replace("text{exp}", "exp").replace(" | ", r" \mid ")
+
+
 def mathml(tex: str, *, as_block: bool = False) -> str:
     """Return a formula as MathML, with the thin space after ln that TeX puts there."""
-    html = tex2mathml(tex.replace("·", r"\cdot "), as_block=as_block)
+    tex = tex if "\\" in tex else from_plain(tex)
+    html = tex2mathml("".join(SIGNS.get(sign, sign) for sign in tex), as_block=as_block)
     return FUNCTIONS.sub(r'\1<mspace width="0.167em"></mspace>', html)
 
 

@@ -20,6 +20,10 @@ import bnclassify
 
 IMPORTS = ast.Import | ast.ImportFrom
 
+# Where the reference has each public name.
+PLACES = {name: f"bnclassify.{name}" for name in bnclassify.__all__}
+PLACES["BNCClassifier"] = "bnclassify.sklearn.BNCClassifier"
+
 # What a page gets that a script has: a file, and figures that are shown when they are drawn.
 SETUP = f"""%matplotlib inline
 %config InlineBackend.figure_formats = ["svg"]
@@ -67,9 +71,9 @@ class LinkNames(SphinxPostTransform):
         for literal in list(self.document.findall(nodes.literal)):
             name = re.match(r"(\w+)(\(.*\))?$", literal.astext())
             linked = isinstance(literal.parent, nodes.reference | pending_xref)
-            if name is None or name[1] not in bnclassify.__all__ or linked:
+            if name is None or name[1] not in PLACES or linked:
                 continue
-            target = f"bnclassify.{name[1]}"
+            target = PLACES[name[1]]
             reference = pending_xref(
                 "", refdomain="py", reftype="obj", reftarget=target, refdoc=self.env.docname, refexplicit=True
             )
@@ -81,9 +85,9 @@ def find_name(
     app: Sphinx, env: BuildEnvironment, node: pending_xref, text: nodes.Element
 ) -> nodes.Element | None:
     """Find what a docstring of a module names that is exported elsewhere."""
-    if node["reftarget"] not in bnclassify.__all__:
+    if node["reftarget"] not in PLACES:
         return None
-    target = f"bnclassify.{node['reftarget']}"
+    target = PLACES[node["reftarget"]]
     return env.domains["py"].resolve_xref(env, node["refdoc"], app.builder, "obj", target, node, text)
 
 
