@@ -162,5 +162,6 @@ class FamilyCounts:
         hot = np.zeros((rows, int(self.starts[-1])), dtype=exact if self.data.weights is None else np.float64)
         for codes, start in zip(self.data.codes, self.starts, strict=False):
             known = np.nonzero(codes >= 0)[0]
-            hot[known, start + codes[known]] = 1
+            # NumPy 1 would add in the small type of the codes, and wrap.
+            hot[known, start + codes[known].astype(np.intp)] = 1
         return hot
