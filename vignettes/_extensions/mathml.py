@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 from pathlib import Path
 
@@ -47,6 +48,9 @@ def mathml(tex: str, *, as_block: bool = False) -> str:
     tex = tex if "\\" in tex else from_plain(tex)
     html = tex2mathml("".join(SIGNS.get(sign, sign) for sign in tex), as_block=as_block)
     return FUNCTIONS.sub(r'\1<mspace width="0.167em"></mspace>', html)
+
+
+logging.getLogger("fontTools").setLevel(logging.ERROR)  # it tells of every glyph
 
 
 def visit_inline(self: HTML5Translator, node: nodes.math) -> None:
