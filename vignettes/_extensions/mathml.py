@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 from pathlib import Path
 
@@ -21,9 +22,6 @@ CHARACTERS = [
     *range(0x2100, 0x2300),  # letterlike symbols, arrows, operators
     *range(0x1D400, 0x1D7CB),  # mathematical alphabets, the italic one first of all
 ]
-FUNCTIONS = re.compile(r"(<mi[^>]*>(?:ln|log|exp|max|min|arg)</mi>)(?!\s*<mo[^>]*>[(\[])")
-
-
 # Formulas of docstrings are written to be read as they are, too: signs as they are, words and ln without markup.
 SIGNS = {
     "·": r"\cdot ",
@@ -46,7 +44,10 @@ def mathml(tex: str, *, as_block: bool = False) -> str:
     """Return a formula as MathML, with the thin space after ln that TeX puts there."""
     tex = tex if "\\" in tex else from_plain(tex)
     html = tex2mathml("".join(SIGNS.get(sign, sign) for sign in tex), as_block=as_block)
-    return FUNCTIONS.sub(r'\1<mspace width="0.167em"></mspace>', html)
+    return html.replace("<mo>&ApplyFunction;", '<mo rspace="0.167em">&ApplyFunction;')
+
+
+logging.getLogger("fontTools").setLevel(logging.ERROR)  # it tells of every glyph
 
 
 def visit_inline(self: HTML5Translator, node: nodes.math) -> None:
