@@ -48,8 +48,8 @@ from .exchange.bif import read_bif, write_bif
 from .exchange.libraries import to_networkx, to_pgmpy, to_pyagrum
 from .exchange.storage import load, save
 from .frames.discretization import Discretizer, discretize
-from .frames.encoding import encode
 from .frames.folding import stratified_folds
+from .frames.intake import encode
 from .frames.merging import Merger, merge_rare
 from .frames.preparation import Preparation
 from .frames.schema import Dataset

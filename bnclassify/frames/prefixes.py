@@ -157,6 +157,69 @@ def _count(
     return PrefixCounts(levels, parents, cells, counts.reshape(-1, n_classes))
 
 
+def nest_tables(tables: Sequence[Array], cards: Sequence[int]) -> tuple[PrefixCounts, ...]:
+    """Return the counts of prefixes from their full tables.
+
+    Parameters
+    ----------
+    tables : sequence of arrays
+        (levels, levels of the first parents…, classes) of each prefix, without a last axis for the
+        first, and for all if the class is no parent.
+    cards : sequence of int
+        Number of levels of the variable and of its feature parents.
+    """
+    by_class = len(tables) > len(cards)
+    cells = []
+    for i, table in enumerate(tables):
+        whole = table[..., None] if i == 0 or not by_class else table
+        rows = np.moveaxis(whole, 0, -2).reshape(-1, whole.shape[-1])
+        keys = np.flatnonzero(rows.any(axis=1))
+        cells.append((keys, rows[keys]))
+    return _nest(cells, cards)
+
+
+def merge_prefixes(parts: Sequence[Sequence[PrefixCounts]], cards: Sequence[int]) -> tuple[PrefixCounts, ...]:
+    """Add the counts of the same prefixes in different rows."""
+    cells = []
+    for each in zip(*[_spread(part, cards) for part in parts], strict=True):
+        keys, places = np.unique(np.concatenate([keys for keys, _ in each]), return_inverse=True)
+        counts = np.zeros((len(keys), each[0][1].shape[1]))
+        np.add.at(counts, places, np.concatenate([own for _, own in each]))
+        cells.append((keys, counts))
+    return _nest(cells, cards)
+
+
+def _spread(prefixes: Sequence[PrefixCounts], cards: Sequence[int]) -> list[tuple[Places, Array]]:
+    """Return cells by numbers that are the same in all data: parents first, then the variable."""
+    configurations, alone, result = np.zeros(1, dtype=np.intp), len(prefixes) - len(cards), []
+    for i, prefix in enumerate(prefixes):
+        if i > alone:
+            card = cards[i - alone]
+            before, last = np.divmod(prefix.parents.keys, card)
+            configurations = configurations[before] * card + last
+        above, own = np.divmod(prefix.cells.keys, prefix.levels)
+        result.append((configurations[above] * prefix.levels + own, prefix.counts))
+    return result
+
+
+def _nest(cells: Sequence[tuple[Places, Array]], cards: Sequence[int]) -> tuple[PrefixCounts, ...]:
+    """Number cells, given as `_spread` has them, ascending, within those of the prefix before."""
+    levels, alone = cards[0], len(cells) - len(cards)
+    parents, before, result = Numbering(np.zeros(1, dtype=np.intp), 1), np.zeros(1, dtype=np.intp), []
+    for i, (keys, counts) in enumerate(cells):
+        above, own = np.divmod(keys, levels)
+        if i > alone:
+            card, size = cards[i - alone], len(before)
+            configurations = np.unique(above)
+            first, last = np.divmod(configurations, card)
+            parents = Numbering(np.searchsorted(before, first) * card + last, size * card)
+            before = configurations
+        places = np.searchsorted(before, above)
+        numbering = Numbering(places * levels + own, len(parents) * levels)
+        result.append(PrefixCounts(levels, parents, numbering, counts))
+    return tuple(result)
+
+
 def walk(
     prefixes: Sequence[PrefixCounts], codes: Sequence[NDArray[Any]], cards: Sequence[int]
 ) -> Iterator[tuple[Places, Places]]:

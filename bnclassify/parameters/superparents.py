@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ..base.arrays import Array
 from ..frames.cooccurrence import count_cooccurrence
-from ..frames.schema import Dataset
+from ..frames.schema import Countable, Dataset
 from ..inference.prefixes import LeftOut
 from ..inference.withheld import joint_without
 from ..model.superparents import ANDE
@@ -20,7 +20,7 @@ from .tables import estimate
 
 
 @estimate.register
-def _(x: ANDE, data: Dataset, prior: Prior) -> ANDE:
+def _(x: ANDE, data: Countable, prior: Prior) -> ANDE:
     if not isinstance(prior, Dirichlet | MEstimate):
         asked = {EquivalentSize: "ess", BackOff: "backoff"}.get(type(prior), "prior")
         raise TypeError(
