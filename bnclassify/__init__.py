@@ -51,6 +51,7 @@ from .frames.discretization import Discretizer, discretize
 from .frames.folding import stratified_folds
 from .frames.intake import encode
 from .frames.merging import Merger, merge_rare
+from .frames.partitions import Partitions
 from .frames.preparation import Preparation
 from .frames.schema import Dataset
 from .learning.calls import bnc
@@ -119,6 +120,7 @@ __all__ = [
     "Discretizer",
     "Ensemble",
     "Merger",
+    "Partitions",
     "Preparation",
     "accuracy",
     "anb",

@@ -96,7 +96,10 @@ class Chunks:
     def _peek(self) -> pd.DataFrame:
         """Return the first frame, which is kept for the pass if there is only one."""
         if self._first is None:
-            first = next(iter(self._open()), None)
+            frames = self._open()
+            first = next(iter(frames), None)
+            if not self.once:
+                _close(frames)
             if first is None:
                 raise ValueError(f"{self.argument}: expected data frames one after the other, none came")
             frame = _as_pandas(first, self.argument)
@@ -106,17 +109,21 @@ class Chunks:
         return self._first
 
     def _walk(self) -> Iterator[pd.DataFrame]:
-        self._peek()
         if self._spent:
             raise ValueError(
                 f"{self.argument}: an iterator can be gone through once, and this goes through the data "
                 "again; pass a function that gives one anew, such as "
                 "lambda: pd.read_csv(path, chunksize=100_000)"
             )
+        self._peek()
         self._spent = self.once
         first, self._first = self._first, None
-        for frame in chain([] if first is None else [first], self._open()):
-            yield _as_pandas(frame, self.argument)
+        frames = self._open()
+        try:
+            for frame in chain([] if first is None else [first], frames):
+                yield _as_pandas(frame, self.argument)
+        finally:
+            _close(frames)
 
     def _open(self) -> Iterable[Any]:
         frames = self._frames() if callable(self._frames) else self._frames
@@ -126,6 +133,13 @@ class Chunks:
                 f"lambda: pd.read_csv(path, chunksize=100_000), but it gave a {type(frames).__name__}"
             )
         return frames
+
+
+def _close(frames: object) -> None:
+    """Close what reads a file, so that this does not stay open."""
+    close = getattr(frames, "close", None)
+    if close is not None:
+        close()
 
 
 class DaskFrame:

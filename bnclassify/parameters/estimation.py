@@ -287,7 +287,9 @@ def fit_kind(x: Model, call: Call) -> Any:
     rows = _rows_to_learn_from(x, call.dataset, method)
     recipe = x.recipe and replace(x.recipe, parameters=call.again)
     fitted = method(renewed(x, recipe=recipe, learned={}), rows, call.prior, call.rng)
-    if not isinstance(call.dataset, TrainingData | Partitions):  # which a verb has prepared that tells it itself
+    if not isinstance(
+        call.dataset, TrainingData | Partitions
+    ):  # which a verb has prepared that tells it itself
         warn_of_wide_tables(fitted, len(rows))
     return fitted
 

@@ -6,10 +6,9 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from math import log as ln
 from math import prod
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
-import pandas as pd
 from scipy.special import gammaln
 
 from ..base.arrays import Array, xlogx
@@ -18,6 +17,7 @@ from ..base.messages import listed
 from ..frames.encoding import encode_columns
 from ..frames.extensions import Counts, family_counts
 from ..frames.matching import match
+from ..frames.parting import InFull, InParts, as_parts
 from ..frames.schema import Countable, Dataset, Schema, take_columns
 from ..model.networks import BNC, check_bnc
 from ..parameters.priors import Dirichlet, EquivalentSize, PseudoCounts
@@ -190,7 +190,7 @@ class LocalScores:
         return fits - self._fit(np.add.reduceat(table, starts, axis=2), r, q)
 
 
-def network_score(x: BNC, dataset: pd.DataFrame | Dataset, *, score: str = "bic", ess: float = 1) -> float:
+def network_score(x: BNC, dataset: InFull | InParts, *, score: str = "bic", ess: float = 1) -> float:
     """Return the score of a structure on data: what `hc` and `ban` raise.
 
     Parameters
@@ -250,13 +250,19 @@ def network_score(x: BNC, dataset: pd.DataFrame | Dataset, *, score: str = "bic"
     ess = check_score(score, ess)
     model = check_bnc(x, "network_score")
     known = None if model.levels is None else dict(zip(model.variables, model.levels, strict=True))
-    data = encode_columns(dataset, model.variables, known=known)
-    if not len(data):
+    parts = as_parts(dataset, columns=model.variables, known=known)
+    rows = _rows_of(model, cast("InFull", dataset)) if parts is None else parts
+    if not len(rows):
         raise ValueError("dataset: no rows to score a structure on")
-    if model.levels is None:
-        rows = take_columns(data, model.variables)
-    else:
-        codes = match(data, model.variables, model.levels)
-        rows = Dataset(Schema(model.variables, model.levels), codes, data.index, data.weights)
     check_complete(rows)
     return LocalScores(rows, score, ess).network([above for _, *above in model.scopes])
+
+
+def _rows_of(model: BNC, dataset: InFull) -> Dataset:
+    """Return the columns of a network, coded by its levels where it has them."""
+    if model.levels is None:
+        return take_columns(encode_columns(dataset, model.variables), model.variables)
+    known = dict(zip(model.variables, model.levels, strict=True))
+    data = encode_columns(dataset, model.variables, known=known)
+    codes = match(data, model.variables, model.levels)
+    return Dataset(Schema(model.variables, model.levels), codes, data.index, data.weights)
