@@ -55,6 +55,7 @@ from .frames.partitions import Partitions
 from .frames.preparation import Preparation
 from .frames.schema import Dataset
 from .learning.calls import bnc
+from .learning.updates import update
 from .model.ensembles import AODE, Ensemble
 from .model.forms import is_anb, is_aode, is_nb, is_ode, is_semi_naive
 from .model.networks import BNC, DN
@@ -209,6 +210,7 @@ __all__ = [
     "to_networkx",
     "to_pgmpy",
     "to_pyagrum",
+    "update",
     "values",
     "vars",
     "write_bif",

@@ -222,7 +222,14 @@ def test_weights_of_encoded_data_are_no_column() -> None:
         bn.encode(bn.encode(TITANIC), weights="people")
 
 
-def test_search_says_that_it_counts_rows() -> None:
-    weighted, _ = titanic()
-    with pytest.raises(ValueError, match=r"counts each row once.*tan_cl, kdb_mi or ban"):
-        bn.kdb("survived", weighted, k=5)
+@pytest.mark.parametrize("learner", ["fssj", "bsej", "tan_hc", "tan_hcsp", "kdb"])
+@pytest.mark.parametrize("metric", ["accuracy", "log_loss"])
+def test_search_counts_by_weight(learner: str, metric: str) -> None:
+    weighted, repeated = titanic()
+    rows = np.arange(32) % 4
+    x, y = (
+        getattr(bn, learner)("survived", data, k=4, folds=folds, metric=metric, smooth=1)
+        for data, folds in ((weighted, rows), (repeated, np.repeat(rows, TITANIC["people"])))
+    )
+    assert x.families == y.families
+    np.testing.assert_allclose(bn.greedy_scores(x), bn.greedy_scores(y), rtol=1e-12)

@@ -15,6 +15,7 @@ from ..frames.counting import mutual_information
 from ..frames.encoding import encode_columns
 from ..frames.matching import scoring_classes
 from ..frames.parting import InFull, InParts, as_parts
+from ..frames.partitions import Partitions
 from ..frames.schema import Countable, Dataset
 from ..inference.log_joints import log_joint
 from ..model.kinds import Model, check_fitted, check_joint
@@ -182,7 +183,7 @@ def BIC(x: BNC, dataset: InFull | InParts) -> float:
 def _of_network(x: Model, dataset: InFull | InParts, score: str) -> tuple[Graph, float, float]:
     """Return a single network with parameters, its log-likelihood and the number of rows, or raise."""
     model = check_graph(check_joint(x, score), score)
-    data: Countable | None = parts_for(model, dataset)
+    data: Dataset | Partitions | None = parts_for(model, dataset)
     if data is None:
         data = encode_for(model, cast("InFull", dataset), argument="dataset")
     total = loglik(model, data)  # which tells of parts, too, how many rows there are

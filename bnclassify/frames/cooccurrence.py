@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import accumulate, pairwise
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from ..base.arrays import Array
 from ..base.immutable import Immutable
 from ..base.records import record
-from .counting import MAX_CELLS, additive, contingency_tables, count_alike, pair_tables
+from .counting import MAX_CELLS, additive, contingency_tables, count_alike, narrow, pair_tables
 from .schema import Countable, Dataset, Schema, code_type, take_rows
 
 Positions = NDArray[np.intp]
@@ -90,6 +90,10 @@ class WithinLevel(Immutable):
         positions = self.stand_in[feature]
         positions[self.levels] = np.arange(len(self.levels))
         return positions
+
+
+Plan: TypeAlias = tuple[WithinLevel, list[int], list[tuple[Positions, Positions]]]
+"""A level, without pairs yet, the number of levels of each other feature there, and owners and columns."""
 
 
 @record
@@ -198,7 +202,7 @@ def count_cooccurrence(data: Countable, most: int) -> Cooccurrence:
     layouts = list(_lay_out(cards, np.arange(sum(cards)), n_classes))
     _check_size(data, "pairs", layouts, 8)
     counts = _count_layouts(data, layouts)
-    pairs = tuple([PairCounts(*layout, _narrow(own)) for layout, own in zip(layouts, counts, strict=True)])
+    pairs = tuple([PairCounts(*layout, narrow(own)) for layout, own in zip(layouts, counts, strict=True)])
     single = np.empty((sum(cards), n_classes))
     for table in pairs:
         single[table.owners] = table.counts[np.arange(len(table.owners)), :, table.own]
@@ -254,7 +258,7 @@ def _lay_out(
 
 @additive
 def _count_layouts(data: Dataset, layouts: Sequence[tuple[Positions, Positions]]) -> list[Counts]:
-    return [_narrow(_count_pairs(data, *layout)) for layout in layouts]
+    return [narrow(_count_pairs(data, *layout)) for layout in layouts]
 
 
 def _count_pairs(data: Dataset, owners: Positions, columns: Positions) -> Counts:
@@ -280,30 +284,36 @@ def _count_pairs(data: Dataset, owners: Positions, columns: Positions) -> Counts
     return counts
 
 
-def _count_triples(data: Countable, both: Cooccurrence) -> tuple[WithinLevel, ...]:
-    """Count pairs within the rows of each level, among the levels that occur there."""
+def plan_triples(both: Cooccurrence) -> list[Plan]:
+    """Return for each level beside which some of a later feature occurs how pairs are counted there."""
     plans = []
     for level in np.nonzero(both.feature < len(both.cards) - 1)[0].tolist():
         within, owners = _look_beside(both, level)
         if len(owners):
             cards = np.unique(both.feature[within.levels], return_counts=True)[1].tolist()
             plans.append((within, cards, list(_lay_out(cards, owners, len(both.classes)))))
-    width = _narrow(both.single).itemsize
+    return plans
+
+
+def _count_triples(data: Countable, both: Cooccurrence) -> tuple[WithinLevel, ...]:
+    """Count pairs within the rows of each level, among the levels that occur there."""
+    plans = plan_triples(both)
+    width = narrow(both.single).itemsize
     _check_size(data, "triples", [layout for *_, layouts in plans for layout in layouts], width)
     triples = []
     for (within, _, layouts), counts in zip(plans, _count_within(data, both, plans), strict=True):
-        pairs = [PairCounts(*layout, _narrow(own)) for layout, own in zip(layouts, counts, strict=True)]
+        pairs = [PairCounts(*layout, narrow(own)) for layout, own in zip(layouts, counts, strict=True)]
         triples.append(replace(within, pairs=tuple(pairs)))
     return tuple(triples)
 
 
 @additive
-def _count_within(data: Dataset, both: Cooccurrence, plans: Sequence[Any]) -> list[list[Counts]]:
+def _count_within(data: Dataset, both: Cooccurrence, plans: Sequence[Plan]) -> list[list[Counts]]:
     """Count the pairs that are planned within the rows of each level."""
     counts = []
     for within, cards, layouts in plans:
         rows = _rows_within(data, both, within, cards)
-        counts.append([_narrow(_count_pairs(rows, *layout)) for layout in layouts])
+        counts.append([narrow(_count_pairs(rows, *layout)) for layout in layouts])
     return counts
 
 
@@ -332,9 +342,3 @@ def _rows_within(data: Dataset, both: Cooccurrence, within: WithinLevel, cards: 
     names = [data.columns[f] for f in (*others, -1)]
     levels = tuple([tuple(range(card)) for card in (*cards, data.cards[-1])])
     return replace(rows, schema=Schema(tuple(names), levels), codes=coded)
-
-
-def _narrow(counts: Counts) -> Counts:
-    """Keep whole numbers in the smallest type that holds them."""
-    whole = counts.astype(np.min_scalar_type(int(counts.max(initial=0))))
-    return whole if np.array_equal(whole, counts) else counts.astype(np.float64)

@@ -512,3 +512,9 @@ def _looking_up(most: float) -> NLogN:
         return xlogx
     logs = xlogx(np.arange(int(most) + 1))
     return lambda counts: logs.take(counts.astype(np.intp))
+
+
+def narrow(counts: NDArray[Any]) -> NDArray[Any]:
+    """Keep whole numbers in the smallest type that holds them."""
+    whole = counts.astype(np.min_scalar_type(int(counts.max(initial=0))))
+    return whole if np.array_equal(whole, counts) else counts.astype(np.float64)

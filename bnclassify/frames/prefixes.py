@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -157,36 +158,33 @@ def _count(
     return PrefixCounts(levels, parents, cells, counts.reshape(-1, n_classes))
 
 
-def nest_tables(tables: Sequence[Array], cards: Sequence[int]) -> tuple[PrefixCounts, ...]:
-    """Return the counts of prefixes from their full tables.
+@record
+@dataclass(frozen=True, eq=False)
+class NestedCounts(Immutable):
+    """The counts of every prefix of a family; those of different rows can be added.
 
-    Parameters
+    Attributes
     ----------
-    tables : sequence of arrays
-        (levels, levels of the first parents…, classes) of each prefix, without a last axis for the
-        first, and for all if the class is no parent.
-    cards : sequence of int
+    cards : tuple of int
         Number of levels of the variable and of its feature parents.
+    prefixes : tuple of PrefixCounts
+        As `count_prefixes` returns them.
     """
-    by_class = len(tables) > len(cards)
-    cells = []
-    for i, table in enumerate(tables):
-        whole = table[..., None] if i == 0 or not by_class else table
-        rows = np.moveaxis(whole, 0, -2).reshape(-1, whole.shape[-1])
-        keys = np.flatnonzero(rows.any(axis=1))
-        cells.append((keys, rows[keys]))
-    return _nest(cells, cards)
 
+    cards: tuple[int, ...]
+    prefixes: tuple[PrefixCounts, ...]
 
-def merge_prefixes(parts: Sequence[Sequence[PrefixCounts]], cards: Sequence[int]) -> tuple[PrefixCounts, ...]:
-    """Add the counts of the same prefixes in different rows."""
-    cells = []
-    for each in zip(*[_spread(part, cards) for part in parts], strict=True):
-        keys, places = np.unique(np.concatenate([keys for keys, _ in each]), return_inverse=True)
-        counts = np.zeros((len(keys), each[0][1].shape[1]))
-        np.add.at(counts, places, np.concatenate([own for _, own in each]))
-        cells.append((keys, counts))
-    return _nest(cells, cards)
+    def __add__(self, other: NestedCounts) -> NestedCounts:
+        if prod(self.cards) > np.iinfo(np.intp).max:
+            raise ValueError("dataset: a family has too many joint values to number; use fewer parents")
+        parts = [_spread(counts.prefixes, self.cards) for counts in (self, other)]
+        cells = []
+        for each in zip(*parts, strict=True):
+            keys, places = np.unique(np.concatenate([keys for keys, _ in each]), return_inverse=True)
+            counts = np.zeros((len(keys), each[0][1].shape[1]))
+            np.add.at(counts, places, np.concatenate([own for _, own in each]))
+            cells.append((keys, counts))
+        return NestedCounts(self.cards, _nest(cells, self.cards))
 
 
 def _spread(prefixes: Sequence[PrefixCounts], cards: Sequence[int]) -> list[tuple[Places, Array]]:

@@ -72,7 +72,9 @@ class MANB(Method):
         counts = count_families(data, [(i, class_column) for i in range(class_column)])
         averaged = [averaged_cpt(table, prior, float(self.probability)) for table in counts]
         tables = (*(table for table, _ in averaged), fitted.cpts[-1])
-        return replace(fitted, cpts=tables, learned={"arc_posteriors": tuple(p for _, p in averaged)})
+        return replace(
+            fitted, cpts=tables, learned={**fitted.learned, "arc_posteriors": tuple(p for _, p in averaged)}
+        )
 
 
 def averaged_cpt(counts: Array, prior: PseudoCounts, probability: float) -> tuple[Array, float]:

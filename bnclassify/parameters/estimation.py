@@ -21,6 +21,7 @@ from ..frames.training import TrainingData, prepare
 from ..model.kinds import Model, check_model, renewed
 from ..model.preparation import prepared
 from ..model.recipes import Step
+from ..model.tallies import without_prior
 from .arcs import MANB
 from .depths import AWNB
 from .discrimination import WANBIA
@@ -284,9 +285,11 @@ def fit_kind(x: Model, call: Call) -> Any:
     """
     method = call.method
     method.check(x, call.prior)
-    rows = _rows_to_learn_from(x, call.dataset, method)
+    rows = rows_to_learn_from(x, call.dataset, method)
     recipe = x.recipe and replace(x.recipe, parameters=call.again)
     fitted = method(renewed(x, recipe=recipe, learned={}), rows, call.prior, call.rng)
+    if method is not PLAIN:
+        fitted = without_prior(fitted)
     if not isinstance(
         call.dataset, TrainingData | Partitions
     ):  # which a verb has prepared that tells it itself
@@ -294,7 +297,7 @@ def fit_kind(x: Model, call: Call) -> Any:
     return fitted
 
 
-def _rows_to_learn_from(model: Model, dataset: InFull | InParts, method: Method) -> Countable:
+def rows_to_learn_from(model: Model, dataset: InFull | InParts, method: Method) -> Countable:
     """Return the model's columns of data, coded by its levels, in parts if the method counts alone."""
     if method.counts_alone:
         known = None if model.levels is None else dict(zip(model.variables, model.levels, strict=True))

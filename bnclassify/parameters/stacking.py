@@ -5,61 +5,56 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 
 from ..base.arrays import Array
 from ..frames.counting import (
-    additive,
     all_pair_counts,
     check_all_pairs,
     contingency_tables,
     count_families,
 )
-from ..frames.schema import Countable, Dataset
+from ..frames.schema import Dataset
 from ..model.ensembles import AODE
 from ..model.networks import BNC
+from ..model.tallies import Tally
 from .maximisation import EM, maximise
 from .priors import PrefixPrior, Prior, PseudoCounts
-from .tables import estimate, tabulate
+from .tables import count, make_tables, tabulate, with_tally
 
 _FEW_LEVELS = 8  # a feature, on average, up to which counting all pairs at once wins
 
 
-@estimate.register
-def _(x: AODE, data: Countable, prior: Prior) -> AODE:
+@count.register
+def _(x: AODE, data: Dataset, prior: Prior) -> tuple[Any, ...]:
+    """Return the rows of each class, and those that have both of two levels; on the diagonal, that have one.
+
+    The second array is (levels of all features, classes, levels of all features).
+    """
     check_all_pairs(data, range(len(x.features)), len(x.features))
     if isinstance(prior, PrefixPrior) and prior.nested:
-        return stack_estimators(x, data, [estimate(member, data, prior) for member in x.members])
-    return tabulate_estimators(replace(x, levels=data.levels), count_estimators(data), prior)
-
-
-def count_estimators(data: Countable) -> tuple[Array, Array]:
-    """Count what the tables of one-dependence estimators are made of.
-
-    Parameters
-    ----------
-    data : Dataset or Partitions
-        The features, then the class.
-
-    Returns
-    -------
-    (classes,) array
-        The rows of each class.
-    (levels of all features, classes, levels of all features) array
-        The rows of each class that have both of two levels; on the diagonal, that have one.
-    """
+        return tuple([count(member, data, prior) for member in x.members])
     *cards, _ = data.cards
     return _count_at_once(data) if sum(cards) <= _FEW_LEVELS * len(cards) else _count_one_by_one(data)
 
 
-@additive
+@tabulate.register
+def _(x: AODE, tally: Tally) -> AODE:
+    if isinstance(tally.prior, PrefixPrior) and tally.prior.nested:
+        members = zip(x.members, tally.counts, strict=True)
+        stacked = stack_estimators(x, [tabulate(member, Tally(own, tally.prior)) for member, own in members])
+        return replace(stacked, learned=with_tally(stacked, tally))
+    return _tabulate_pairs(x, tally)
+
+
 def _count_at_once(data: Dataset) -> tuple[Array, Array]:
     n = len(data.columns) - 1
     return contingency_tables(data, [(n,)])[0], all_pair_counts(data, range(n), n)
 
 
-def _count_one_by_one(data: Countable) -> tuple[Array, Array]:
+def _count_one_by_one(data: Dataset) -> tuple[Array, Array]:
     *cards, n_classes = data.cards
     n, starts = len(cards), np.cumsum([0, *cards])
     pairs = list(combinations(range(n), 2))
@@ -76,13 +71,13 @@ def _count_one_by_one(data: Countable) -> tuple[Array, Array]:
     return classes, counts
 
 
-def tabulate_estimators(x: AODE, counts: tuple[Array, Array], prior: Prior) -> AODE:
-    """Make the tables of an AODE that knows its levels from what `count_estimators` returns."""
-    classes, pairs = counts
+def _tabulate_pairs(x: AODE, tally: Tally) -> AODE:
+    (classes, pairs), prior = tally.counts, tally.prior
+    pairs = np.asarray(pairs, dtype=np.float64)
     levels = np.arange(len(pairs))
     single = pairs[levels, :, levels]
-    [own] = tabulate([classes], prior)
-    superparents = tabulate([single[span] for span in x.spans], prior)
+    [own] = make_tables([classes], prior)
+    superparents = make_tables([single[span] for span in x.spans], prior)
     return replace(
         x,
         priors=np.repeat(own[None], len(x.features), axis=0),
@@ -90,6 +85,7 @@ def tabulate_estimators(x: AODE, counts: tuple[Array, Array], prior: Prior) -> A
         children=_children_at_once(x, pairs, prior)
         if isinstance(prior, PseudoCounts)
         else _children(x, pairs, prior),
+        learned=with_tally(x, tally),
     )
 
 
@@ -110,17 +106,17 @@ def _children(x: AODE, pairs: Array, prior: Prior) -> tuple[Array, ...]:
     for own in x.spans:
         others = [span for span in x.spans if span != own]
         children.append(
-            np.concatenate(tabulate([pairs[own, :, s].transpose(2, 0, 1) for s in others], prior))
+            np.concatenate(make_tables([pairs[own, :, s].transpose(2, 0, 1) for s in others], prior))
         )
     return tuple(children)
 
 
-def stack_estimators(x: AODE, data: Countable, members: Sequence[BNC]) -> AODE:
+def stack_estimators(x: AODE, members: Sequence[BNC]) -> AODE:
     """Put the tables of estimators that were learned one by one into an ensemble."""
     tables = [member.cpts or () for member in members]
     return replace(
         x,
-        levels=data.levels,
+        levels=members[0].levels,
         priors=np.stack([own[-1] for own in tables]),
         superparents=np.concatenate([own[i] for i, own in enumerate(tables)]),
         children=tuple(np.concatenate([*own[:i], *own[i + 1 : -1]]) for i, own in enumerate(tables)),
@@ -131,4 +127,4 @@ def stack_estimators(x: AODE, data: Countable, members: Sequence[BNC]) -> AODE:
 @maximise.register
 def _(x: AODE, data: Dataset, prior: PseudoCounts, em: EM) -> AODE:
     check_all_pairs(data, range(len(x.features)), len(x.features))
-    return stack_estimators(x, data, [maximise(member, data, prior, em) for member in x.members])
+    return stack_estimators(x, [maximise(member, data, prior, em) for member in x.members])

@@ -27,8 +27,7 @@ def _(x: ANDE, data: Countable, prior: Prior) -> ANDE:
             f"{asked}: averaged n-dependence estimators take smooth or m, by which the joint probability of "
             f"superparents and class is defined, too; got {prior!r}"
         )
-    most = max(x.n + 1, 1 if x.subsumption is None else 2)
-    return replace(x, levels=data.levels, counts=count_cooccurrence(data, most), prior=prior)
+    return replace(x, levels=data.levels, counts=count_cooccurrence(data, x.most_counted), prior=prior)
 
 
 @left_out_joint.register

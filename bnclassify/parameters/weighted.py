@@ -16,7 +16,7 @@ from ..model.networks import BNC
 from ..model.powered import Powered
 from ..model.prefixes import PrefixTable
 from ..model.weighted import Weighted, concentrations_of
-from .prefixes import prefix_table, prefix_tables
+from .prefixes import prefix_table
 from .priors import PrefixPrior, Prior, check_prefix_prior
 from .tables import estimate
 
@@ -32,7 +32,7 @@ def with_prefixes(x: Model, data: Dataset, prior: PrefixPrior) -> Any:
 
 @with_prefixes.register
 def _(x: BNC, data: Dataset, prior: PrefixPrior) -> Weighted:
-    return _with_tables(x, data, prefix_tables(data, x.scopes, prior))
+    return _with_tables(x, data, [prefix_table(data, scope, prior) for scope in x.scopes])
 
 
 @with_prefixes.register
