@@ -357,3 +357,103 @@ def test_what_workers_are_sent_can_be_pickled(car: pd.DataFrame) -> None:
         x = bn.bnc(learner, "class", parts, smooth=1)
     assert bn.cloglik(x, parts) == pytest.approx(bn.cloglik(x, car), rel=1e-13)
     assert len(sent) > 4
+
+
+METRICS = ["accuracy", "balanced_accuracy", "log_loss", "brier", "rmse", "calibration_error"]
+
+
+@pytest.mark.parametrize("name", CLASS)
+def test_cross_validation_by_given_folds(form: Callable[[pd.DataFrame], Any], name: str) -> None:
+    """The figures of memory, with the same folds."""
+    frame, class_var = (bn.load_car() if name == "car" else bn.load_voting()), CLASS[name]
+    folds = np.random.default_rng(0).integers(0, 3, len(frame))
+    models = {
+        "nb": bn.bnc("nb", class_var, frame, smooth=1),
+        "tan": bn.bnc("tan_cl", class_var, frame, smooth=0.1, dag_args={"score": "aic"}),
+    }
+    numbered = form(frame.assign(fold=folds))
+    for dag in (True, False):
+        mine = bn.cv(models, numbered, folds="fold", metric=METRICS, mean=False, dag=dag)
+        other = bn.cv(models, frame, folds=folds, metric=METRICS, mean=False, dag=dag)
+        pd.testing.assert_frame_equal(mine, other, rtol=1e-12)
+    told, known = (frame.attrs["cv"] for frame in (mine, other))
+    assert told["train_size"] == pytest.approx(known["train_size"])
+    assert told["baselines"] == pytest.approx(known["baselines"])
+    assert bn.cv(models["tan"], numbered, folds="fold", dag=False) == pytest.approx(
+        mine["tan", "accuracy"].mean()
+    )
+
+
+def hashed(frame: pd.DataFrame, k: int, seed: int = 0) -> np.ndarray:
+    from bnclassify.frames.hashing import HashedFolds
+
+    drawn = int(np.random.default_rng(seed).integers(2**63))
+    features = [c for c in frame if c != "class"]
+    return HashedFolds((*features, "class"), k, drawn)(frame)
+
+
+def test_hashed_folds(car: pd.DataFrame, form: Callable[[pd.DataFrame], Any]) -> None:
+    """They are the same however rows lie in parts, and about as large as each other."""
+    x, parts = bn.bnc("tan_cl", "class", car, smooth=1), form(car)
+    found = bn.cv(x, parts, k=4, mean=False)
+    folds = hashed(car, 4)
+    pd.testing.assert_frame_equal(found, bn.cv(x, car, folds=folds, mean=False), rtol=1e-12)
+    sizes = np.bincount(folds)
+    assert (np.abs(sizes - len(car) / 4) < 4 * np.sqrt(len(car) * 3 / 16)).all()
+    again = bn.cv(x, parts, k=4, mean=False, rng=0)
+    pd.testing.assert_frame_equal(found, again)
+    assert not bn.cv(x, parts, k=4, mean=False, rng=1).equals(found)
+    repeated = bn.cv(x, parts, k=2, repeats=2, mean=False)
+    assert repeated.index.tolist() == [(0, 0), (0, 1), (1, 0), (1, 1)]
+    assert repeated.loc[0].to_numpy().tolist() != repeated.loc[1].to_numpy().tolist()
+
+
+@pytest.mark.parametrize("parts", [1, 17])
+def test_predictions_out_of_fold_are_lazy(car: pd.DataFrame, parts: int) -> None:
+    x, lazy = bn.bnc("tan_cl", "class", car, smooth=1), by_dask(car, parts)
+    folds = hashed(car, 5)
+    for prob in (True, False):
+        mine = bn.cv_predict(x, lazy, k=5, prob=prob)
+        other = bn.cv_predict(x, car, folds=folds, prob=prob)
+        compare = pd.testing.assert_frame_equal if prob else pd.testing.assert_series_equal
+        compare(mine.compute(), other)
+        compare(bn.cv_predict(x, bn.encode(lazy), k=5, prob=prob).compute(), other)
+    numbered = by_dask(car.assign(fold=np.arange(len(car)) % 3), parts)
+    mine = bn.cv_predict(x, numbered, folds="fold").compute()
+    pd.testing.assert_frame_equal(mine, bn.cv_predict(x, car, folds=np.arange(len(car)) % 3))
+    with pytest.raises(TypeError, match="predictions of chunks would be as long as they are"):
+        bn.cv_predict(x, chunks(car))
+
+
+def test_cross_validation_in_parts_says_what_it_cannot(car: pd.DataFrame) -> None:
+    x, data = bn.bnc("nb", "class", car, smooth=1), chunks(car)
+    with pytest.raises(TypeError, match=r"metric: 'auc' is no sum over rows"):
+        bn.cv(x, data, metric=["accuracy", "auc"])
+    with pytest.raises(TypeError, match="no sum over rows"):
+        bn.cv(x, data, metric=lambda posteriors, actual: 0.0)
+    with pytest.raises(TypeError, match="folds: of data in parts, expected the name of a column"):
+        bn.cv(x, data, folds=np.arange(len(car)) % 2)
+    with pytest.raises(KeyError, match="folds: no column 'fold'"):
+        bn.cv(x, data, folds="fold", columns="any")
+    with pytest.raises(ValueError, match="model 0 was learned from other columns: it lacks 'doors'"):
+        bn.cv(x, chunks(car.drop(columns="doors")))
+    gaps = car.assign(**{"class": car["class"].where(np.arange(len(car)) > 3)})
+    with pytest.raises(ValueError, match="dataset: rows have no class 'class'"):
+        bn.cv(x, chunks(gaps))
+    with pytest.raises(ValueError, match="can be gone through once"):
+        bn.cv(x, iter([car]))
+    sampled = bn.bnc("nb", "class", car, smooth=1, wanbia=True)
+    with pytest.raises(TypeError, match="rows are needed in memory"):
+        bn.cv(sampled, data)
+
+
+def test_weighted_rows_in_cross_validation(car: pd.DataFrame) -> None:
+    weighed = car.assign(
+        times=np.random.default_rng(0).integers(0, 3, len(car)), fold=np.arange(len(car)) % 3
+    )
+    x = bn.bnc("tan_cl", "class", car, smooth=1)
+    parts = bn.encode(chunks(weighed), weights="times")
+    rows = bn.encode(car, weights=weighed["times"])
+    mine = bn.cv(x, parts, folds="fold", metric=METRICS, mean=False)
+    other = bn.cv(x, rows, folds=weighed["fold"].to_numpy(), metric=METRICS, mean=False)
+    pd.testing.assert_frame_equal(mine, other, rtol=1e-12)

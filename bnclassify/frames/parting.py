@@ -31,6 +31,21 @@ def is_parted(dataset: object) -> bool:
     return isinstance(dataset, Partitions) or find_source(dataset, "dataset") is not None
 
 
+def columns_of(dataset: object) -> Sequence[Hashable]:
+    """Return the names of the columns of data in parts that can be gone through again, or raise."""
+    if isinstance(dataset, Partitions):
+        return dataset.columns
+    source = find_source(dataset, "dataset")
+    if source is None:
+        raise TypeError(f"dataset: expected data in parts, got {type(dataset).__name__}")
+    if source.once:
+        raise ValueError(
+            "dataset: an iterator can be gone through once, and this goes through the data several times; "
+            "pass a function that gives one anew, such as lambda: pd.read_csv(path, chunksize=100_000)"
+        )
+    return _names_of(source, "dataset")
+
+
 def as_parts(
     dataset: object,
     argument: str = "dataset",

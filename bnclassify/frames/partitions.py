@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -21,7 +21,17 @@ from .sources import NEEDS_ROWS, Source
 T = TypeVar("T")
 
 Prepare = Callable[[pd.DataFrame], pd.DataFrame]
-Keep = Callable[[pd.DataFrame], NDArray[np.bool_]]
+
+
+class Keep(Protocol):
+    """Tells which rows of a frame to take, from some of its columns."""
+
+    @property
+    def columns(self) -> tuple[Hashable, ...]:
+        """The columns that it looks at."""
+
+    def __call__(self, frame: pd.DataFrame) -> NDArray[np.bool_]:
+        """Return whether to take each row."""
 
 
 class Facts(NamedTuple):
@@ -72,9 +82,11 @@ class Reading:
     @property
     def columns(self) -> tuple[Hashable, ...] | None:
         """The columns of frames that are looked at; None for all."""
-        if self.prepare is not None or self.keep is not None:
+        if self.prepare is not None:
             return None
-        return (*self.schema.columns, *([] if self.weights is None else [self.weights]))
+        besides = () if self.keep is None else self.keep.columns
+        weights = () if self.weights is None else (self.weights,)
+        return tuple(dict.fromkeys((*self.schema.columns, *weights, *besides)))
 
     def __call__(self, frame: pd.DataFrame) -> tuple[Dataset, Facts]:
         """Return the rows of a frame, and what there is to know of them."""

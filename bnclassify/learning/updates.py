@@ -10,7 +10,8 @@ from ..base.messages import listed
 from ..frames.additions import add_cooccurrence
 from ..frames.cooccurrence import Cooccurrence, count_cooccurrence
 from ..frames.parting import InFull, InParts
-from ..frames.schema import Countable
+from ..frames.partitions import Partitions
+from ..frames.schema import Dataset
 from ..model.ensembles import Ensemble
 from ..model.kinds import Model, check_fitted
 from ..model.superparents import ANDE
@@ -94,13 +95,14 @@ def check_tally(x: Model) -> Tally:
     raise ValueError(f"x: {more}; learn them again from all rows, with lp(x, dataset, ...)")
 
 
-def _rows(x: Model, dataset: InFull | InParts) -> Countable:
+def _rows(x: Model, dataset: InFull | InParts) -> Dataset | Partitions:
     return rows_to_learn_from(x, dataset, PLAIN)
 
 
 @update_kind.register
 def _(x: Ensemble, dataset: InFull | InParts) -> Ensemble:
-    return replace(x, members=tuple([update_kind(member, dataset) for member in x.members]))
+    rows = _rows(x, dataset)
+    return replace(x, members=tuple([update_kind(member, rows) for member in x.members]))
 
 
 @update_kind.register

@@ -16,7 +16,7 @@ from ..frames.encoding import check_levels
 from ..frames.matching import match
 from ..frames.parting import InFull, InParts, prepare_parts
 from ..frames.partitions import Partitions
-from ..frames.schema import Countable, Dataset, Schema, take_rows
+from ..frames.schema import Dataset, Schema, take_rows
 from ..frames.training import TrainingData, prepare
 from ..model.kinds import Model, check_model, renewed
 from ..model.preparation import prepared
@@ -297,7 +297,7 @@ def fit_kind(x: Model, call: Call) -> Any:
     return fitted
 
 
-def rows_to_learn_from(model: Model, dataset: InFull | InParts, method: Method) -> Countable:
+def rows_to_learn_from(model: Model, dataset: InFull | InParts, method: Method) -> Dataset | Partitions:
     """Return the model's columns of data, coded by its levels, in parts if the method counts alone."""
     if method.counts_alone:
         known = None if model.levels is None else dict(zip(model.variables, model.levels, strict=True))
