@@ -48,12 +48,14 @@ from .exchange.bif import read_bif, write_bif
 from .exchange.libraries import to_networkx, to_pgmpy, to_pyagrum
 from .exchange.storage import load, save
 from .frames.discretization import Discretizer, discretize
-from .frames.encoding import encode
 from .frames.folding import stratified_folds
+from .frames.intake import encode
 from .frames.merging import Merger, merge_rare
+from .frames.partitions import Partitions
 from .frames.preparation import Preparation
 from .frames.schema import Dataset
 from .learning.calls import bnc
+from .learning.updates import update
 from .model.ensembles import AODE, Ensemble
 from .model.forms import is_anb, is_aode, is_nb, is_ode, is_semi_naive
 from .model.networks import BNC, DN
@@ -119,6 +121,7 @@ __all__ = [
     "Discretizer",
     "Ensemble",
     "Merger",
+    "Partitions",
     "Preparation",
     "accuracy",
     "anb",
@@ -207,6 +210,7 @@ __all__ = [
     "to_networkx",
     "to_pgmpy",
     "to_pyagrum",
+    "update",
     "values",
     "vars",
     "write_bif",

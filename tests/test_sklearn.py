@@ -40,9 +40,14 @@ def plain(learner: Any = "tan_cl", smooth: float | None = 1, **options: Any) -> 
 EXPECTED = {
     "check_positive_only_tag_during_fit": "makes categories negative by taking their mean off, which leaves "
     "fractions; that negative whole numbers are taken is tested below",
+    "check_sample_weight_equivalence_on_dense_data": "weighs rows of fractions; categories are tested below",
+    "check_classifiers_one_label_sample_weights": "does, too",
 }
 GREEDY = {
     "check_fit2d_1sample": "says that k is out of range, for one row cannot be dealt into folds",
+} | {
+    f"check_sample_weights_{name}": "searches by accuracy count each row once, and say so"
+    for name in ("list", "not_an_array", "not_overwritten", "pandas_series", "shape")
 }
 
 
@@ -485,11 +490,6 @@ def test_classes_of_nullable_types_keep_their_type(
         plain("nb").fit([["a"], ["b"]], container([labels[0], None], dtype=dtype))
 
 
-def test_sample_weight_is_refused() -> None:
-    with pytest.raises(TypeError, match="sample_weight"):
-        plain().fit([["a"], ["b"]], [0, 1], sample_weight=[1, 2])
-
-
 def test_names_and_number_of_features(X: pd.DataFrame, y: pd.Series[Any]) -> None:
     clf = plain()
     with pytest.raises(NotFittedError):
@@ -686,3 +686,17 @@ def test_what_several_outputs_refuse(votes: pd.DataFrame) -> None:
         BNCMultiClassifier(dag_args={"kdbk": 1}).fit(X, y)
     with pytest.raises(TypeError, match="several class variables"):
         BNCMultiClassifier(lambda class_vars, dataset: bn.nb(class_vars[0], dataset)).fit(X, y)
+
+
+def test_weights_are_rows_repeated(car: pd.DataFrame) -> None:
+    weights = np.random.default_rng(0).integers(0, 4, len(car))
+    features, labels = car.drop(columns="class"), car["class"].astype(str)
+    repeated = np.repeat(np.arange(len(car)), weights)
+    for learner in ("nb", "tan_cl", "aode"):
+        mine = plain(learner).fit(features, labels, sample_weight=weights)
+        other = plain(learner).fit(features.iloc[repeated], labels.iloc[repeated])
+        np.testing.assert_allclose(mine.predict_proba(features), other.predict_proba(features), rtol=1e-12)
+    with pytest.raises(ValueError, match="numbers are cut and levels merged by rows"):
+        plain("nb", discretize="mdlp").fit(features, labels, sample_weight=weights / 2)
+    with pytest.raises(ValueError, match="all weights are zero"):
+        plain("nb").fit(features, labels, sample_weight=np.zeros(len(car)))

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from scipy.special import gammaln
 
 import bnclassify as bn
-from bnclassify.frames.encoding import encode
+from bnclassify.frames.intake import encode
 from bnclassify.parameters import discrimination as wanbia
 from bnclassify.parameters import trees as tree
 from bnclassify.parameters.depths import depth_weights

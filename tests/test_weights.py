@@ -103,3 +103,133 @@ def test_any_number_is_a_weight(car: pd.DataFrame) -> None:
     np.testing.assert_allclose(bn.params(x)["safety"], bn.params(y)["safety"], rtol=1e-12)
     manb = [bn.lp(bn.nb("class", car), rows, smooth=1, manb_prior=0.5) for rows in (data, third)]
     assert bn.manb_arc_posterior(manb[1])["doors"] != bn.manb_arc_posterior(manb[0])["doors"]
+
+
+# Aboard the Titanic: class, sex, age, survived, and how many people. Dawson (1995), The "unusual episode"
+# data revisited, Journal of Statistics Education 3.
+TITANIC = pd.DataFrame(
+    [
+        (cabin, sex, age, survived, people)
+        for (age, survived), counts in {
+            ("child", "no"): (0, 0, 35, 0, 0, 0, 17, 0),
+            ("adult", "no"): (118, 154, 387, 670, 4, 13, 89, 3),
+            ("child", "yes"): (5, 11, 13, 0, 1, 13, 14, 0),
+            ("adult", "yes"): (57, 14, 75, 192, 140, 80, 76, 20),
+        }.items()
+        for (sex, cabin), people in zip(
+            [(sex, cabin) for sex in ("male", "female") for cabin in ("1st", "2nd", "3rd", "crew")],
+            counts,
+            strict=True,
+        )
+    ],
+    columns=["cabin", "sex", "age", "survived", "people"],
+)
+
+
+def titanic() -> tuple[bn.Dataset, bn.Dataset]:
+    rows = TITANIC.loc[TITANIC.index.repeat(TITANIC["people"])].drop(columns="people").reset_index(drop=True)
+    assert len(TITANIC) == 32
+    assert len(rows) == 2201
+    return bn.encode(TITANIC, weights="people"), bn.encode(rows)
+
+
+COUNTING = {
+    "nb": {}, "tan_cl": {"score": "bic"}, "chow_liu": {}, "kdb_mi": {"kdbk": 2}, "hc": {},
+    "ban": {"score": "bde"}, "chisq_dn": {}, "aode": {},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("learner", COUNTING)
+def test_a_table_of_frequencies_is_as_good_as_its_rows(learner: str) -> None:
+    weighted, repeated = titanic()
+    x, y = (
+        bn.bnc(learner, "survived", data, dag_args=COUNTING[learner], smooth=1)
+        for data in (weighted, repeated)
+    )
+    assert [bn.modelstring(m) if isinstance(m, bn.BNC) else m.families for m in bn.members(x)] == [
+        bn.modelstring(m) if isinstance(m, bn.BNC) else m.families for m in bn.members(y)
+    ]
+    for mine, other in zip(bn.members(x), bn.members(y), strict=True):
+        for name, table in bn.params(other).items():
+            np.testing.assert_allclose(bn.params(mine)[name], table, rtol=1e-12)
+    assert bn.cloglik(x, weighted) == pytest.approx(bn.cloglik(y, repeated), rel=1e-12)
+    if isinstance(x, bn.BNC):
+        for score in (bn.AIC, bn.BIC, bn.network_score):
+            assert score(x, weighted) == pytest.approx(score(y, repeated), rel=1e-12)
+
+
+def test_folds_are_dealt_by_rows_and_metrics_weighed() -> None:
+    weighted, repeated = titanic()
+    x = bn.bnc("tan_cl", "survived", weighted, smooth=1)
+    rows = np.arange(32) % 4
+    folds = np.repeat(rows, TITANIC["people"])
+    metrics = ["accuracy", "balanced_accuracy", "log_loss", "brier", "auc", "calibration_error", "rmse"]
+    mine, other = (
+        bn.cv(x, data, folds=numbers, metric=metrics, mean=False)
+        for data, numbers in ((weighted, rows), (repeated, folds))
+    )
+    np.testing.assert_allclose(mine, other, rtol=1e-12)
+    with pytest.raises(ValueError, match="not told how often rows count"):
+        bn.cv(x, weighted, folds=rows, metric=lambda posteriors, actual: 0.0)
+
+
+def test_weights_come_as_a_column_or_an_array() -> None:
+    by_name = bn.encode(TITANIC, weights="people")
+    features = TITANIC.drop(columns="people")
+    for weights in (TITANIC["people"], TITANIC["people"].tolist(), TITANIC["people"].astype("Int64")):
+        np.testing.assert_array_equal(bn.encode(features, weights=weights).weights, by_name.weights)
+    again = bn.encode(bn.encode(features), weights=TITANIC["people"].to_numpy())
+    assert again.columns == by_name.columns
+    assert again.size == 2201
+    assert "32 rows that count 2,201" in repr(again)
+    halves = TITANIC["people"].to_numpy() / 2
+    assert bn.encode(features, weights=halves).size == 1100.5
+    kept = bn.encode(features, weights=halves)
+    halves[:] = 0
+    assert kept.size == 1100.5
+
+
+def test_a_weight_of_0_keeps_its_level() -> None:
+    frame = pd.DataFrame({"x": ["a", "b", "c"], "y": ["n", "n", "m"], "w": [1, 2, 0]})
+    x = bn.lp(bn.nb("y", data := bn.encode(frame, weights="w")), data, smooth=1)
+    assert bn.values(x) == {"x": ("a", "b", "c"), "y": ("m", "n")}
+    assert bn.params(x)["y"].tolist() == [1 / 5, 4 / 5]
+
+
+@pytest.mark.parametrize(
+    ("weights", "error", "match"),
+    [
+        ("peple", KeyError, "no column 'peple'.*did you mean 'people'"),
+        ([1], ValueError, "a number for each of 32 rows"),
+        (np.full(32, -1.0), ValueError, "0 or more, got -1.0 in 32 of 32 rows"),
+        (np.r_[np.nan, np.ones(31)], ValueError, "got nan in 1 of 32 rows"),
+        (np.r_[np.inf, np.ones(31)], ValueError, "finite"),
+        (np.ones((32, 2)), ValueError, "shape"),
+        (["a"] * 32, TypeError, "expected a number for each row"),
+        (TITANIC["people"].iloc[::-1], ValueError, "index of the Series differs"),
+        ("cabin", TypeError, "expected a number for each row"),
+        (np.zeros(32), ValueError, "no rows to learn from, for all have weight 0"),
+    ],
+)
+def test_what_is_no_weight(weights: Any, error: type[Exception], match: str) -> None:
+    frame = TITANIC if isinstance(weights, str) else TITANIC.drop(columns="people")
+    with pytest.raises(error, match=match):
+        bn.tan_cl("survived", bn.encode(frame, weights=weights))
+
+
+def test_weights_of_encoded_data_are_no_column() -> None:
+    with pytest.raises(TypeError, match="has no column of numbers"):
+        bn.encode(bn.encode(TITANIC), weights="people")
+
+
+@pytest.mark.parametrize("learner", ["fssj", "bsej", "tan_hc", "tan_hcsp", "kdb"])
+@pytest.mark.parametrize("metric", ["accuracy", "log_loss"])
+def test_search_counts_by_weight(learner: str, metric: str) -> None:
+    weighted, repeated = titanic()
+    rows = np.arange(32) % 4
+    x, y = (
+        getattr(bn, learner)("survived", data, k=4, folds=folds, metric=metric, smooth=1)
+        for data, folds in ((weighted, rows), (repeated, np.repeat(rows, TITANIC["people"])))
+    )
+    assert x.families == y.families
+    np.testing.assert_allclose(bn.greedy_scores(x), bn.greedy_scores(y), rtol=1e-12)

@@ -104,8 +104,8 @@ print("largest difference of a probability:", abs(theirs - ours.to_numpy()).max(
 # | whole numbers are numbers | those with at most ten values are categories. Make a code of more values, such as a postcode, `.astype("category")`, or text |
 # | `alpha` | `smooth`; other priors are `lp_args={"ess": 1}` or `lp_args={"m": 1}` |
 # | `class_prior`, `class_weight` | `prior=` says how common classes are where new rows come from, `costs=` what mistakes cost |
-# | `sample_weight` in `fit` | not there; `encode` and the functional verbs know weighted rows |
-# | `partial_fit` | not there |
+# | `sample_weight` in `fit` | the same; for the functional verbs, `encode(df, weights=...)` |
+# | `partial_fit` | not there; the functional `update(model, more)` adds rows |
 # | `predict` gives an array | so it does here; the function `predict` gives a Series on the index of the frame |
 # | `classes_` are sorted | so they are here; the functional verbs keep the order of levels |
 # | `score` is accuracy | so it is; `scoring=` takes scikit-learn's scorers, and `cv(metric=)` those of the package |

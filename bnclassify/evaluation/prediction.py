@@ -11,9 +11,11 @@ import pandas as pd
 
 from ..base.arrays import Array, first_best
 from ..base.checks import check_flag
+from ..frames.encoding import check_columns
 from ..frames.matching import check_unseen
 from ..frames.reading import Row
 from ..frames.schema import Dataset
+from ..frames.sources import is_dask
 from ..inference.log_joints import log_joint
 from ..inference.outcomes import Labelling
 from ..inference.shares import class_shares
@@ -40,7 +42,7 @@ def predict(
     ----------
     x : BNC or AODE
         A model with parameters.
-    newdata : pandas.DataFrame, Dataset, Series or dict
+    newdata : pandas.DataFrame, Dataset, Series, dict or Dask DataFrame
         Has a column for each feature of ``x``, matched by name and label; others, the class
         among them, are ignored. May have no rows. A Series or dict is one row. Numbers of type float
         that are whole, as pandas makes of integers with gaps, are those integers.
@@ -72,6 +74,8 @@ def predict(
     pandas.DataFrame
         With ``prob=True``, a row a row and a column a class, rows summing to 1. A row that
         is impossible under every class has the uniform posterior.
+    dask.dataframe.Series, dask.dataframe.DataFrame
+        Of a Dask DataFrame, the same in its partitions, made when they are asked for.
 
         Of several class variables, a column of labels for each; with ``prob=True`` a column for each class
         variable and label, the posteriors of each class variable summing to 1. With ``joint=True`` the labels
@@ -145,7 +149,20 @@ def predict(
     for name, flag in {"prob": prob, "joint": joint, "greedy": greedy}.items():
         check_flag(name, flag)
     check_unseen(unseen)
-    return predict_kind(model, newdata, Wish(prob, unseen, prior, costs, joint, greedy))
+    wish = Wish(prob, unseen, prior, costs, joint, greedy)
+    return _predict_parts(model, newdata, wish) if is_dask(newdata) else predict_kind(model, newdata, wish)
+
+
+def _predict_parts(x: Model, frame: Any, wish: Wish) -> Any:
+    """Predict a Dask DataFrame where its partitions lie, once that is asked for."""
+    check_columns(x.features, list(frame.columns), "newdata")
+    needed = frame[list(x.features)]
+    meta = predict_kind(x, needed._meta.iloc[:0], wish)
+    return needed.map_partitions(_predict_part, x, wish, meta=meta)
+
+
+def _predict_part(part: pd.DataFrame, x: Model, wish: Wish) -> pd.Series[Any] | pd.DataFrame:
+    return predict_kind(x, part, wish)
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
 from functools import singledispatch
 from math import log
+from typing import cast
 
 import numpy as np
-import pandas as pd
 
 from ..base.arrays import Array, Codes, log_normalize
 from ..frames.counting import mutual_information
 from ..frames.encoding import encode_columns
 from ..frames.matching import scoring_classes
-from ..frames.schema import Dataset
+from ..frames.parting import InFull, InParts, as_parts
+from ..frames.partitions import Partitions
+from ..frames.schema import Countable, Dataset
 from ..inference.log_joints import log_joint
 from ..model.kinds import Model, check_fitted, check_joint
 from ..model.networks import BNC, Graph, check_graph
-from ..model.preparation import encode_for
+from ..model.preparation import encode_for, parts_for
 from ..model.questions import class_var, classes, nparams
 
 
-def _log_joint_and_classes(x: Model, dataset: pd.DataFrame | Dataset) -> tuple[Array, Codes, Array | None]:
+def _log_joint_and_classes(x: Model, dataset: InFull) -> tuple[Array, Codes, Array | None]:
     """Return the log joint of data with a class in every row, the codes of the classes, and weights."""
     data = encode_for(x, dataset, argument="dataset")
     actual = scoring_classes(data, class_var(x), classes(x))
@@ -35,7 +38,24 @@ def _sum_at(logs: Array, actual: Codes, weights: Array | None) -> float:
     return float(own[weights > 0] @ weights[weights > 0])
 
 
-def loglik(x: Model, dataset: pd.DataFrame | Dataset) -> float:
+@dataclass(frozen=True, eq=False)
+class _Total:
+    """A sum over rows of what a model says of them; workers make it."""
+
+    function: Callable[[Model, Dataset], float]
+    model: Model
+
+    def __call__(self, data: Dataset) -> float:
+        return self.function(self.model, data)
+
+
+def _add_up(function: Callable[[Model, InFull], float], x: Model, dataset: InFull | InParts) -> float:
+    """Sum what a model says of rows, in parts where they are so."""
+    parts = parts_for(x, dataset)
+    return function(x, cast("InFull", dataset)) if parts is None else parts.add_up(_Total(function, x))
+
+
+def loglik(x: Model, dataset: InFull | InParts) -> float:
     """Return the log-likelihood of the data, Σ ln P(row, class), in nats.
 
     Parameters
@@ -67,23 +87,23 @@ def loglik(x: Model, dataset: pd.DataFrame | Dataset) -> float:
     >>> round(loglik(lp(nb("class", car), car, smooth=0), car), 3)
     -13503.688
     """
-    return sum_log_joint(check_joint(x, "loglik"), dataset)
+    return _add_up(sum_log_joint, check_joint(x, "loglik"), dataset)
 
 
 @singledispatch
-def sum_log_joint(x: Model, dataset: pd.DataFrame | Dataset) -> float:
+def sum_log_joint(x: Model, dataset: InFull) -> float:
     """Return Σ ln P(row, class); a kind of model registers here if it does not predict one class."""
     return _sum_at(*_log_joint_and_classes(x, dataset))
 
 
 @singledispatch
-def sum_log_posterior(x: Model, dataset: pd.DataFrame | Dataset) -> float:
+def sum_log_posterior(x: Model, dataset: InFull) -> float:
     """Return Σ ln P(class | features); a kind of model registers here if it does not predict one class."""
     logs, actual, weights = _log_joint_and_classes(x, dataset)
     return _sum_at(log_normalize(logs), actual, weights)
 
 
-def AIC(x: BNC, dataset: pd.DataFrame | Dataset) -> float:
+def AIC(x: BNC, dataset: InFull | InParts) -> float:
     """Return Akaike's information criterion as the R package has it: loglik − nparams.
 
     Larger is better. This is −½ of the usual definition.
@@ -118,11 +138,11 @@ def AIC(x: BNC, dataset: pd.DataFrame | Dataset) -> float:
     >>> round(AIC(lp(nb("class", car), car, smooth=0), car), 3)
     -13566.688
     """
-    model, data = _network_and_rows(x, dataset, "AIC")
-    return loglik(model, data) - nparams(model)
+    model, total, _ = _of_network(x, dataset, "AIC")
+    return total - nparams(model)
 
 
-def BIC(x: BNC, dataset: pd.DataFrame | Dataset) -> float:
+def BIC(x: BNC, dataset: InFull | InParts) -> float:
     """Return the Bayesian information criterion: loglik − ½ ln(N) · nparams.
 
     Larger is better. This is −½ of the usual definition; N is the number of rows.
@@ -156,20 +176,23 @@ def BIC(x: BNC, dataset: pd.DataFrame | Dataset) -> float:
     >>> round(BIC(lp(nb("class", car), car, smooth=0), car), 3)
     -13738.512
     """
-    model, data = _network_and_rows(x, dataset, "BIC")
-    return loglik(model, data) - 0.5 * log(data.size) * nparams(model)
+    model, total, rows = _of_network(x, dataset, "BIC")
+    return total - 0.5 * log(rows) * nparams(model)
 
 
-def _network_and_rows(x: Model, dataset: pd.DataFrame | Dataset, score: str) -> tuple[Graph, Dataset]:
-    """Return a single network with parameters, and data with rows, or raise."""
+def _of_network(x: Model, dataset: InFull | InParts, score: str) -> tuple[Graph, float, float]:
+    """Return a single network with parameters, its log-likelihood and the number of rows, or raise."""
     model = check_graph(check_joint(x, score), score)
-    data = encode_for(model, dataset, argument="dataset")
-    if not len(data):
+    data: Dataset | Partitions | None = parts_for(model, dataset)
+    if data is None:
+        data = encode_for(model, cast("InFull", dataset), argument="dataset")
+    total = loglik(model, data)  # which tells of parts, too, how many rows there are
+    if not data.size:
         raise ValueError(f"dataset: no rows, so {score} is not defined")
-    return model, data
+    return model, total, data.size
 
 
-def cloglik(x: Model, dataset: pd.DataFrame | Dataset) -> float:
+def cloglik(x: Model, dataset: InFull | InParts) -> float:
     """Return the conditional log-likelihood of the classes, Σ ln P(class | features), in nats.
 
     Parameters
@@ -196,7 +219,7 @@ def cloglik(x: Model, dataset: pd.DataFrame | Dataset) -> float:
     >>> round(cloglik(lp(nb("class", car), car, smooth=0), car), 3)
     -528.535
     """
-    return sum_log_posterior(check_fitted(x), dataset)
+    return _add_up(sum_log_posterior, check_fitted(x), dataset)
 
 
 _UNITS = {"log": 1.0, "log2": log(2), "log10": log(10)}
@@ -205,7 +228,7 @@ _UNITS = {"log": 1.0, "log2": log(2), "log10": log(10)}
 def cmi(
     x: Hashable,
     y: Hashable,
-    dataset: pd.DataFrame | Dataset,
+    dataset: InFull | InParts,
     *,
     z: Hashable | Sequence[Hashable] | None = None,
     unit: str = "log",
@@ -254,7 +277,9 @@ def cmi(
     one = isinstance(z, tuple) and z in list(getattr(dataset, "columns", ()))
     given: Sequence[Hashable] = () if z is None else z if isinstance(z, list | tuple) and not one else (z,)
     names = [x, y, *given]
-    data = encode_columns(dataset, names, named_by="x, y, z")
+    data: Countable | None = as_parts(dataset, columns=list(dict.fromkeys(names)))
+    if data is None:
+        data = encode_columns(cast("InFull", dataset), names, named_by="x, y, z")
     if not len(data):
         raise ValueError("dataset: no rows to count")
     first, second, *others = (data.positions[name] for name in names)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import singledispatch
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 import pandas as pd
@@ -18,6 +18,7 @@ from ..base.randomness import Seed
 from ..frames.encoding import check_columns, check_levels, encode_columns
 from ..frames.folding import Folds
 from ..frames.matching import scoring_classes
+from ..frames.parting import InFull, InParts, columns_of, is_parted
 from ..frames.raw import with_frame
 from ..frames.schema import Dataset, take_columns
 from ..frames.training import TrainingData
@@ -27,6 +28,7 @@ from ..learning.repetition import check_recipe, columns_needed
 from ..model.kinds import Model, of_estimator
 from ..model.questions import class_var
 from .baselines import judge_shares
+from .partitioned import Plan, judge_in_parts, plan_folds, predict_in_parts
 from .rounds import Round, deal_rounds, run_round
 from .schemes import describe_folds, record_scheme
 
@@ -36,14 +38,14 @@ AsMetric: TypeAlias = "str | Callable[[pd.DataFrame, pd.Series[Any]], float]"
 
 def cv(
     x: Model | Sequence[Model] | Mapping[str, Model],
-    dataset: pd.DataFrame | Dataset,
+    dataset: InFull | InParts,
     *,
     k: int = 10,
     repeats: int = 1,
     metric: AsMetric | Sequence[AsMetric] = "accuracy",
     dag: bool = True,
     mean: bool = True,
-    folds: Folds | None = None,
+    folds: Folds | str | None = None,
     columns: str = "same",
     rng: Seed = None,
     progress: bool = False,
@@ -55,7 +57,7 @@ def cv(
     x : Model, or a list or dict of them
         Models with parameters. In each fold they are learned again as they were learned,
         on the rows that the fold does not test.
-    dataset : pandas.DataFrame or Dataset
+    dataset : pandas.DataFrame, Dataset, or data in parts
         Has all variables of the models, the class in every row.
     k : int, default 10
         Number of folds, if ``folds`` is not given.
@@ -71,7 +73,9 @@ def cv(
     mean : bool, default True
         Whether to average over folds.
     folds : list of arrays or array of int, optional
-        The positions of the rows that each fold tests, or the fold number of each row.
+        The positions of the rows that each fold tests, or the fold number of each row. Of data in parts,
+        the name of a column that holds the fold of each row; by default these are dealt by a hash of the
+        row and its label.
     columns : {"same", "any"}, default "same"
         What to do where a model was learned from all columns of its data and this data has others: raise,
         or learn from what is there, which is another model then.
@@ -159,19 +163,41 @@ def cv(
         check_flag(name, flag)
     if check_whole("repeats", repeats, 1) > 1 and folds is not None:
         raise ValueError("repeats: folds are given, so there is nothing to deal anew; leave one of them out")
-    check_same_columns(models, dataset, columns, dag)
-    trial = Trial(models, dataset, metric, k, repeats, dag, folds, rng, progress)
+    check_same_columns(models, dataset, columns, dag, [folds] if isinstance(folds, str) else [])
+    if is_parted(dataset):
+        plan = plan_folds(models, dataset, k=k, repeats=repeats, folds=folds, dag=dag, rng=rng)
+        return _judge_in_parts(x, models, plan, metric, dag, mean, progress)
+    trial = Trial(models, cast("InFull", dataset), metric, k, repeats, dag, folds, rng, progress)
     verdict = judge(next(iter(models.values())), trial)
     rounds, several = verdict.rounds, verdict.several
     names = _column_names(models, verdict.metrics if several else None)
     if verdict.flat and isinstance(x, Model):
         names = pd.Index(verdict.metrics)
-    results = pd.DataFrame(verdict.figures.reshape(len(rounds), -1), _row_names(rounds, repeats), names)
+    index = _row_names([(which.repeat, which.fold) for which in rounds], repeats)
+    results = pd.DataFrame(verdict.figures.reshape(len(rounds), -1), index, names)
     tests = [[which.test for which in rounds if which.repeat == repeat] for repeat in range(repeats)]
     scheme = describe_folds(tests, verdict.rows, verdict.baselines)
     if not mean:
         return record_scheme(results, scheme)
     _warn_of_undefined(verdict.figures, verdict.metrics)
+    means = results.mean()
+    return float(means.iloc[0]) if isinstance(x, Model) and not several else record_scheme(means, scheme)
+
+
+def _judge_in_parts(
+    x: object, models: Mapping[Any, Model], plan: Plan, metric: Any, dag: bool, mean: bool, progress: bool
+) -> float | pd.Series[Any] | pd.DataFrame:
+    metrics, several = _as_metrics(metric), isinstance(metric, list | tuple)
+    found = judge_in_parts(models, metrics, plan, dag=dag, progress=progress)
+    names = [one.name for one in metrics]
+    repeats, k = len(plan.repeats), plan.repeats[0].k
+    index = _row_names([(repeat, fold) for repeat in range(repeats) for fold in range(k)], repeats)
+    columns = _column_names(models, names if several else None)
+    results = pd.DataFrame(found.figures.reshape(len(index), -1), index, columns)
+    scheme = found.scheme(plan, metrics)
+    if not mean:
+        return record_scheme(results, scheme)
+    _warn_of_undefined(found.figures, names)
     means = results.mean()
     return float(means.iloc[0]) if isinstance(x, Model) and not several else record_scheme(means, scheme)
 
@@ -249,12 +275,12 @@ def judge(first: Model, trial: Trial) -> Verdict:
 
 def cv_predict(
     x: Model,
-    dataset: pd.DataFrame | Dataset,
+    dataset: InFull | InParts,
     *,
     k: int = 10,
     prob: bool = True,
     dag: bool = True,
-    folds: Folds | None = None,
+    folds: Folds | str | None = None,
     columns: str = "same",
     rng: Seed = None,
     progress: bool = False,
@@ -289,6 +315,8 @@ def cv_predict(
         The posteriors on the index of ``dataset``, a column a class, rows summing to 1.
     pandas.Series
         With ``prob=False``, the labels, as `predict` gives them.
+    dask.dataframe.DataFrame, dask.dataframe.Series
+        Of a Dask DataFrame, the same in its partitions, made when they are asked for.
 
     Raises
     ------
@@ -317,8 +345,11 @@ def cv_predict(
     models = _as_dict(x)
     for name, flag in {"prob": prob, "dag": dag, "progress": progress}.items():
         check_flag(name, flag)
-    check_same_columns(models, dataset, columns, dag)
-    data = _prepare(models, dataset, dag)
+    check_same_columns(models, dataset, columns, dag, [folds] if isinstance(folds, str) else [])
+    if is_parted(dataset):
+        plan = plan_folds(models, dataset, k=k, repeats=1, folds=folds, dag=dag, rng=rng)
+        return predict_in_parts(x, dataset, plan, prob=prob, dag=dag, progress=progress)
+    data = _prepare(models, cast("InFull", dataset), dag)
     labels = data.levels[-1]
     rounds = deal_rounds(data, k=k, repeats=1, folds=folds, rng=rng)
     times = np.bincount(np.concatenate([which.test for which in rounds]), minlength=len(data))
@@ -373,11 +404,15 @@ def _as_dict(x: object) -> dict[Any, Model]:
     return models
 
 
-def check_same_columns(models: Mapping[Any, Model], dataset: object, columns: object, dag: bool) -> None:
-    """Raise if data has other columns than a model was learned from, unless any will do."""
+def check_same_columns(
+    models: Mapping[Any, Model], dataset: object, columns: object, dag: bool, besides: Sequence[Hashable] = ()
+) -> None:
+    """Raise if data has other columns than a model was learned from, and some besides, unless any will do."""
     if check_choice("columns", columns, ("same", "any")) == "any" or not dag:
         return
-    there = list(getattr(dataset, "columns", ()))
+    there = [name for name in getattr(dataset, "columns", ()) if name not in besides]
+    if is_parted(dataset):
+        there = [name for name in columns_of(dataset) if name not in besides]
     for name, model in models.items():
         seen = model.recipe.seen if model.recipe is not None else None
         if seen is None or set(seen) == set(there):
@@ -419,10 +454,10 @@ def _encode(
     return encode_columns(dataset, None if None in needed else {target}.union(*filter(None, needed)))
 
 
-def _row_names(rounds: Sequence[Round], repeats: int) -> pd.Index[Any]:
+def _row_names(rounds: Sequence[tuple[int, int]], repeats: int) -> pd.Index[Any]:
     if repeats == 1:
         return pd.RangeIndex(len(rounds), name="fold")
-    return pd.MultiIndex.from_tuples([(r.repeat, r.fold) for r in rounds], names=["repeat", "fold"])
+    return pd.MultiIndex.from_tuples(rounds, names=["repeat", "fold"])
 
 
 def _column_names(models: Mapping[Any, Model], metrics: Sequence[str] | None) -> pd.Index[Any]:

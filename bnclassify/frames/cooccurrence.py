@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import accumulate, pairwise
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from ..base.arrays import Array
 from ..base.immutable import Immutable
 from ..base.records import record
-from .counting import MAX_CELLS, contingency_tables, pair_tables
-from .schema import Dataset, Schema, code_type, take_rows
+from .counting import MAX_CELLS, additive, contingency_tables, count_alike, narrow, pair_tables
+from .schema import Countable, Dataset, Schema, code_type, take_rows
 
 Positions = NDArray[np.intp]
 Counts = NDArray[Any]
@@ -90,6 +90,10 @@ class WithinLevel(Immutable):
         positions = self.stand_in[feature]
         positions[self.levels] = np.arange(len(self.levels))
         return positions
+
+
+Plan: TypeAlias = tuple[WithinLevel, list[int], list[tuple[Positions, Positions]]]
+"""A level, without pairs yet, the number of levels of each other feature there, and owners and columns."""
 
 
 @record
@@ -177,7 +181,7 @@ def _put(table: Array, pairs: PairCounts, levels: Positions, spans: Sequence[sli
         table[cells] = pairs.counts[rows][..., columns].transpose(0, 2, 1)
 
 
-def count_cooccurrence(data: Dataset, most: int) -> Cooccurrence:
+def count_cooccurrence(data: Countable, most: int) -> Cooccurrence:
     """Count levels, pairs of them if ``most`` is at least 2, and triples if it is 3.
 
     Parameters
@@ -197,7 +201,8 @@ def count_cooccurrence(data: Dataset, most: int) -> Cooccurrence:
         return Cooccurrence(tuple(cards), classes, _count_single(data))
     layouts = list(_lay_out(cards, np.arange(sum(cards)), n_classes))
     _check_size(data, "pairs", layouts, 8)
-    pairs = tuple([_count_pairs(data, *layout) for layout in layouts])
+    counts = _count_layouts(data, layouts)
+    pairs = tuple([PairCounts(*layout, narrow(own)) for layout, own in zip(layouts, counts, strict=True)])
     single = np.empty((sum(cards), n_classes))
     for table in pairs:
         single[table.owners] = table.counts[np.arange(len(table.owners)), :, table.own]
@@ -205,7 +210,9 @@ def count_cooccurrence(data: Dataset, most: int) -> Cooccurrence:
     return replace(both, triples=_count_triples(data, both)) if most > 2 else both
 
 
-def _check_size(data: Dataset, what: str, layouts: Sequence[tuple[Positions, Positions]], width: int) -> None:
+def _check_size(
+    data: Countable, what: str, layouts: Sequence[tuple[Positions, Positions]], width: int
+) -> None:
     """Raise a ValueError if tables would take more than ``MAX_BYTES``, with so many a cell."""
     *cards, n_classes = data.cards
     cells = n_classes * sum(len(owners) * (int(columns[-1]) + 1) for owners, columns in layouts)
@@ -219,15 +226,13 @@ def _check_size(data: Dataset, what: str, layouts: Sequence[tuple[Positions, Pos
         )
 
 
-def _count_single(data: Dataset) -> Array:
+def _count_single(data: Countable) -> Array:
     """Count the levels of all features by class, those with equally many levels at once."""
     *cards, n_classes = data.cards
     starts = np.cumsum([0, *cards])
     single = np.empty((starts[-1], n_classes))
-    for card in set(cards):
-        alike = [f for f, other in enumerate(cards) if other == card]
-        tables = contingency_tables(data, [(f, len(cards)) for f in alike])
-        single[starts[alike][:, None] + np.arange(card)] = tables
+    for alike, tables in count_alike(data, [(f, len(cards)) for f in range(len(cards))]):
+        single[starts[alike][:, None] + np.arange(tables.shape[1])] = tables
     return single
 
 
@@ -251,14 +256,20 @@ def _lay_out(
     yield owners[is_long], np.where(every < start, every, np.maximum(every - card + 1, start))
 
 
-def _count_pairs(data: Dataset, owners: Positions, columns: Positions) -> PairCounts:
+@additive
+def _count_layouts(data: Dataset, layouts: Sequence[tuple[Positions, Positions]]) -> list[Counts]:
+    return [narrow(_count_pairs(data, *layout)) for layout in layouts]
+
+
+def _count_pairs(data: Dataset, owners: Positions, columns: Positions) -> Counts:
+    """Return how often levels of pairs occur; see `PairCounts`."""
     *cards, n_classes = data.cards
     feature = np.repeat(np.arange(len(cards)), cards)
     code = np.arange(len(feature)) - np.repeat(np.cumsum(cards) - cards, cards)
     if columns[-1] + 1 == len(feature) <= _FEW_LEVELS * len(cards):
         own = np.isin(columns, owners)
         tables = pair_tables(data, feature, code, len(cards), None if own.all() else own)
-        return PairCounts(owners, columns, _narrow(np.stack(list(tables), axis=1)))
+        return np.stack(list(tables), axis=1)
     counts = np.zeros((len(owners), n_classes, columns[-1] + 1))
     for i in np.unique(feature[owners]).tolist():
         rows = np.nonzero(feature[owners] == i)[0]
@@ -270,24 +281,40 @@ def _count_pairs(data: Dataset, owners: Positions, columns: Positions) -> PairCo
                 some = contingency_tables(data, [(i, len(cards), j) for j in alike])
                 for j, table in zip(alike, some, strict=True):
                     counts[rows[0] : rows[-1] + 1, :, columns[feature == j]] = table[codes]
-    return PairCounts(owners, columns, _narrow(counts))
+    return counts
 
 
-def _count_triples(data: Dataset, both: Cooccurrence) -> tuple[WithinLevel, ...]:
-    """Count pairs within the rows of each level, among the levels that occur there."""
+def plan_triples(both: Cooccurrence) -> list[Plan]:
+    """Return for each level beside which some of a later feature occurs how pairs are counted there."""
     plans = []
     for level in np.nonzero(both.feature < len(both.cards) - 1)[0].tolist():
         within, owners = _look_beside(both, level)
         if len(owners):
             cards = np.unique(both.feature[within.levels], return_counts=True)[1].tolist()
             plans.append((within, cards, list(_lay_out(cards, owners, len(both.classes)))))
-    width = _narrow(both.single).itemsize
+    return plans
+
+
+def _count_triples(data: Countable, both: Cooccurrence) -> tuple[WithinLevel, ...]:
+    """Count pairs within the rows of each level, among the levels that occur there."""
+    plans = plan_triples(both)
+    width = narrow(both.single).itemsize
     _check_size(data, "triples", [layout for *_, layouts in plans for layout in layouts], width)
     triples = []
+    for (within, _, layouts), counts in zip(plans, _count_within(data, both, plans), strict=True):
+        pairs = [PairCounts(*layout, narrow(own)) for layout, own in zip(layouts, counts, strict=True)]
+        triples.append(replace(within, pairs=tuple(pairs)))
+    return tuple(triples)
+
+
+@additive
+def _count_within(data: Dataset, both: Cooccurrence, plans: Sequence[Plan]) -> list[list[Counts]]:
+    """Count the pairs that are planned within the rows of each level."""
+    counts = []
     for within, cards, layouts in plans:
         rows = _rows_within(data, both, within, cards)
-        triples.append(replace(within, pairs=tuple([_count_pairs(rows, *layout) for layout in layouts])))
-    return tuple(triples)
+        counts.append([narrow(_count_pairs(rows, *layout)) for layout in layouts])
+    return counts
 
 
 def _look_beside(both: Cooccurrence, level: int) -> tuple[WithinLevel, Positions]:
@@ -315,9 +342,3 @@ def _rows_within(data: Dataset, both: Cooccurrence, within: WithinLevel, cards: 
     names = [data.columns[f] for f in (*others, -1)]
     levels = tuple([tuple(range(card)) for card in (*cards, data.cards[-1])])
     return replace(rows, schema=Schema(tuple(names), levels), codes=coded)
-
-
-def _narrow(counts: Counts) -> Counts:
-    """Keep whole numbers in the smallest type that holds them."""
-    whole = counts.astype(np.min_scalar_type(int(counts.max(initial=0))))
-    return whole if np.array_equal(whole, counts) else counts.astype(np.float64)

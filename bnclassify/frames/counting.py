@@ -7,15 +7,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import wraps
+from itertools import accumulate
 from math import prod
-from typing import Any
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import xlogy
 
 from ..base.arrays import Array, Codes, xlogx
-from .schema import Dataset, code_type
+from .partitions import Partitions
+from .schema import Countable, Dataset, code_type
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 MAX_CELLS = 2**27
 """A table may have this many cells (1 GiB) before it is refused."""
@@ -27,7 +33,37 @@ _BLOCK_ITEMS = 2**18  # codes that are counted at once
 _BLOCK_ONES = 2**22  # cells of a one-hot matrix
 _BLOCK_CELLS = 2**22  # cells of tables of pairs
 _LOOKED_UP = 2**15  # cells of those tables that are looked up at once
+_LONGEST_LOOKED_UP = 2**24  # whole numbers up to which n·ln n is looked up
+_PASS_CELLS = 2**25  # cells of tables that are counted in one pass over data in parts
 _EXACT_ONES = 2**24  # a sum of fewer ones is exact in single precision
+
+
+@dataclass(frozen=True)
+class _Count:
+    """A call of a function that counts, but for its data; workers make it."""
+
+    function: Callable[..., Any]
+    arguments: tuple[Any, ...]
+    named: dict[str, Any]
+
+    def __call__(self, data: Dataset) -> Any:
+        return self.function(data, *self.arguments, **self.named)
+
+
+def additive(count: Callable[Concatenate[Dataset, P], R]) -> Callable[Concatenate[Countable, P], R]:
+    """Let a function that counts rows in memory count data in parts; a decorator.
+
+    What it returns is made of arrays and numbers which, counted in two parts of the rows, add up to what
+    is counted in both: wide enough for the sum, and of the same shape whatever the rows.
+    """
+
+    @wraps(count)
+    def counted(data: Countable, /, *arguments: P.args, **named: P.kwargs) -> R:
+        if isinstance(data, Partitions):
+            return data.add_up(_Count(counted, arguments, named))
+        return count(data, *arguments, **named)  # type: ignore[arg-type]
+
+    return counted
 
 
 def flat_index(codes: Sequence[NDArray[Any]], cards: Sequence[int]) -> Codes:
@@ -64,12 +100,12 @@ def _observed(data: Dataset, columns: Sequence[int]) -> tuple[list[NDArray[Any]]
     return [row[observed] for row in rows], weights
 
 
-def contingency_tables(data: Dataset, families: Sequence[Sequence[int]]) -> Array:
+def contingency_tables(data: Countable, families: Sequence[Sequence[int]]) -> Array:
     """Count the joint values of families with equal numbers of levels.
 
     Parameters
     ----------
-    data : Dataset
+    data : Dataset or Partitions
     families : sequence of sequences of int
         Columns; member i of every family has as many levels as member i of the others.
 
@@ -83,14 +119,58 @@ def contingency_tables(data: Dataset, families: Sequence[Sequence[int]]) -> Arra
     ValueError
         If the table of one family would have more than ``MAX_CELLS`` cells.
     """
-    shape = tuple(data.cards[column] for column in families[0])
-    cells = prod(shape)
+    check_cells(data, families[0])
+    return _stack_tables(data, families)
+
+
+def count_families(data: Countable, families: Sequence[Sequence[int]]) -> list[Array]:
+    """Count the joint values of any families; data in parts is gone through once.
+
+    Families with equal numbers of levels are counted together, and their tables are views of one array.
+
+    Raises
+    ------
+    ValueError
+        If the table of one family would have more than ``MAX_CELLS`` cells.
+    """
+    tables: list[Any] = [None] * len(families)
+    for numbers, stack in count_alike(data, families):
+        for number, table in zip(numbers, stack, strict=True):
+            tables[number] = table
+    return tables
+
+
+def count_alike(data: Countable, families: Sequence[Sequence[int]]) -> Iterator[tuple[list[int], Array]]:
+    """Count families, and yield those with equal numbers of levels together, with their positions."""
+    alike: dict[tuple[int, ...], list[int]] = {}
+    for number, family in enumerate(families):
+        alike.setdefault(tuple([data.cards[column] for column in family]), []).append(number)
+    groups = [[families[number] for number in group] for group in alike.values()]
+    for group in groups:
+        check_cells(data, group[0])
+    yield from zip(alike.values(), _count_groups(data, groups), strict=True)
+
+
+def check_cells(data: Countable, family: Sequence[int]) -> None:
+    """Raise a ValueError if the table of a family would have more than ``MAX_CELLS`` cells."""
+    cells = prod([data.cards[column] for column in family])
     if cells > MAX_CELLS:
-        names = ", ".join(repr(data.columns[column]) for column in families[0])
+        names = ", ".join(repr(data.columns[column]) for column in family)
         raise ValueError(
             f"dataset: a table of {names} would have {cells:,} cells, more than {MAX_CELLS:,}; "
             "use fewer parents, or merge rare levels"
         )
+
+
+@additive
+def _count_groups(data: Dataset, groups: Sequence[Sequence[Sequence[int]]]) -> list[Array]:
+    return [_stack_tables(data, group) for group in groups]
+
+
+@additive
+def _stack_tables(data: Dataset, families: Sequence[Sequence[int]]) -> Array:
+    shape = tuple(data.cards[column] for column in families[0])
+    cells = prod(shape)
     members = np.array(families, dtype=np.intp).T
     counts = np.empty((len(families), cells))
     size = max(1, min(_BLOCK_ITEMS // max(1, len(data)), _BLOCK_ITEMS // cells))
@@ -128,12 +208,14 @@ def _entropy_sum(codes: Sequence[NDArray[Any]], cards: Sequence[int], weights: A
     return float(xlogx(np.bincount(index, weights)).sum())
 
 
-def mutual_information(data: Dataset, x: int, y: int, given: Sequence[int] = ()) -> tuple[float, float]:
+def mutual_information(data: Countable, x: int, y: int, given: Sequence[int] = ()) -> tuple[float, float]:
     """Return the (conditional) mutual information of two columns in nats, and its number of rows.
 
     I(X;Y|Z) = Σ N_xyz/N · ln(N_xyz N_z / (N_xz N_yz)), over the rows in which all are observed.
     """
     columns = (x, y, *given)
+    if not isinstance(data, Dataset):
+        return _table_information(contingency_tables(data, [columns])[0])
     codes, weights = _observed(data, columns)
     cards = [data.cards[column] for column in columns]
     n = len(codes[0]) if weights is None else float(weights.sum())
@@ -150,6 +232,30 @@ def mutual_information(data: Dataset, x: int, y: int, given: Sequence[int] = ())
     return max(total / n, 0.0), n
 
 
+def _table_information(table: Array) -> tuple[float, float]:
+    """Return the same from the table of the two and what is given."""
+    n = float(table.sum())
+    x, y, both = table.sum(axis=1), table.sum(axis=0), table.sum(axis=(0, 1))
+    total = xlogx(table).sum() - xlogx(x).sum() - xlogx(y).sum() + xlogx(both).sum()
+    return max(float(total) / max(n, 1.0), 0.0), n
+
+
+def _informations(
+    data: Countable, pairs: Sequence[tuple[int, int]], given: Sequence[int]
+) -> Iterator[tuple[float, float]]:
+    """Yield the mutual information of pairs, as many in a pass over data in parts as there is room for."""
+    if isinstance(data, Dataset):
+        for x, y in pairs:
+            yield mutual_information(data, x, y, given)
+        return
+    families = [(*pair, *given) for pair in pairs]
+    while families:
+        cells = accumulate(prod([data.cards[column] for column in family]) for family in families)
+        size = max(1, sum(1 for total in cells if total <= _PASS_CELLS))
+        yield from map(_table_information, count_families(data, families[:size]))
+        families = families[size:]
+
+
 @dataclass(frozen=True, eq=False)
 class PairStatistics:
     """For all pairs of features: ``information`` I(X;Y|C) in nats and ``rows``, (n, n) arrays."""
@@ -158,7 +264,7 @@ class PairStatistics:
     rows: Array
 
 
-def pair_statistics(data: Dataset, features: Sequence[int], class_column: int | None) -> PairStatistics:
+def pair_statistics(data: Countable, features: Sequence[int], class_column: int | None) -> PairStatistics:
     """Compute the class-conditional mutual information of all pairs of features.
 
     Without a column of classes, it is their mutual information.
@@ -174,23 +280,23 @@ def pair_statistics(data: Dataset, features: Sequence[int], class_column: int | 
         information[np.ix_(small, small)] = some.information
         rows[np.ix_(small, small)] = some.rows
     given = () if class_column is None else (class_column,)
-    for done, i in enumerate(large):
-        for j in small + large[:done]:
-            value, count = mutual_information(data, features[i], features[j], given)
-            information[i, j] = information[j, i] = value
-            rows[i, j] = rows[j, i] = count
+    others = [(i, j) for done, i in enumerate(large) for j in small + large[:done]]
+    found = _informations(data, [(features[i], features[j]) for i, j in others], given)
+    for (i, j), (value, count) in zip(others, found, strict=True):
+        information[i, j] = information[j, i] = value
+        rows[i, j] = rows[j, i] = count
     np.fill_diagonal(information, 0.0)
     return PairStatistics(information, rows)
 
 
-def part_by_levels(data: Dataset, features: Sequence[int]) -> tuple[list[int], list[int]]:
+def part_by_levels(data: Countable, features: Sequence[int]) -> tuple[list[int], list[int]]:
     """Part the positions of features: those with few enough levels for `pair_tables`, and the others."""
     few = [data.cards[f] <= _PRODUCT_LEVELS for f in features]
     return [i for i, is_few in enumerate(few) if is_few], [i for i, is_few in enumerate(few) if not is_few]
 
 
 def pair_tables(
-    data: Dataset,
+    data: Countable,
     columns: NDArray[np.intp],
     levels: NDArray[np.intp],
     class_column: int | None,
@@ -212,6 +318,31 @@ def pair_tables(
     ------
     (own levels, n) array
     """
+    if isinstance(data, Dataset):
+        yield from _tables_by_class(data, columns, levels, class_column, own)
+    else:
+        yield from _all_pair_tables(data, columns, levels, class_column, own)
+
+
+@additive
+def _all_pair_tables(
+    data: Dataset,
+    columns: NDArray[np.intp],
+    levels: NDArray[np.intp],
+    class_column: int | None,
+    own: NDArray[np.bool_] | None,
+) -> list[Array]:
+    tables = _tables_by_class(data, columns, levels, class_column, own)
+    return [table.astype(np.float64) for table in tables]
+
+
+def _tables_by_class(
+    data: Dataset,
+    columns: NDArray[np.intp],
+    levels: NDArray[np.intp],
+    class_column: int | None,
+    own: NDArray[np.bool_] | None,
+) -> Iterator[NDArray[np.floating[Any]]]:
     size = max(1, _BLOCK_ONES // len(columns))
     for rows in _rows_by_class(data, class_column):
         table = _count_pairs(data, columns, levels, rows[:size], own)
@@ -248,7 +379,7 @@ def _count_pairs(
     return product
 
 
-def check_all_pairs(data: Dataset, features: Sequence[int], class_column: int) -> None:
+def check_all_pairs(data: Countable, features: Sequence[int], class_column: int) -> None:
     """Raise a ValueError if tables of all pairs of features would have more than ``MAX_CELLS`` cells."""
     cards = [data.cards[f] for f in features]
     cells = (sum(cards) ** 2 - sum(card**2 for card in cards)) * data.cards[class_column]
@@ -260,7 +391,7 @@ def check_all_pairs(data: Dataset, features: Sequence[int], class_column: int) -
         )
 
 
-def all_pair_counts(data: Dataset, features: Sequence[int], class_column: int) -> Array:
+def all_pair_counts(data: Countable, features: Sequence[int], class_column: int) -> Array:
     """Count the joint levels of all pairs of features in each class, for features with few levels.
 
     Returns
@@ -279,7 +410,7 @@ def all_pair_counts(data: Dataset, features: Sequence[int], class_column: int) -
 
 
 def _product_statistics(
-    data: Dataset, features: NDArray[np.intp], class_column: int | None
+    data: Countable, features: NDArray[np.intp], class_column: int | None
 ) -> PairStatistics:
     """Take sums of n·ln n over the pair tables of each class, a block of features at a time.
 
@@ -293,14 +424,15 @@ def _product_statistics(
     levels, feature = np.nonzero(has.T)
     widths = has.sum(axis=0)
     columns = features[order][feature]
-    sum_pairs = _available_sums if data.incomplete[features].any() else _complete_sums
     n = len(features)
     information, rows = np.zeros((n, n)), np.zeros((n, n))
     size = max(1, int(_BLOCK_CELLS / cards.sum() / cards.mean()))
     for block in (slice(i, min(i + size, n)) for i in range(0, n, size)):
         own = None if size >= n else (block.start <= feature) & (feature < block.stop)
         for table in pair_tables(data, columns, levels, class_column, own):
-            sums, totals = sum_pairs(table, widths, block, data.weights is None)
+            # Asked for once there are tables: counting data in parts tells it by the way.
+            sum_pairs = _available_sums if data.incomplete[features].any() else _complete_sums
+            sums, totals = sum_pairs(table, widths, block, not data.is_weighted)
             information[block] += sums
             rows[block] += totals
     place = np.argsort(order)
@@ -376,5 +508,13 @@ def _sum_levels(cells: NDArray[Any], widths: NDArray[np.intp]) -> NDArray[Any]:
 
 def _looking_up(most: float) -> NLogN:
     """Return a function that looks n·ln n of whole numbers up, in a table as long as needed."""
+    if most > _LONGEST_LOOKED_UP:
+        return xlogx
     logs = xlogx(np.arange(int(most) + 1))
     return lambda counts: logs.take(counts.astype(np.intp))
+
+
+def narrow(counts: NDArray[Any]) -> NDArray[Any]:
+    """Keep whole numbers in the smallest type that holds them."""
+    whole = counts.astype(np.min_scalar_type(int(counts.max(initial=0))))
+    return whole if np.array_equal(whole, counts) else counts.astype(np.float64)

@@ -12,41 +12,8 @@ from pandas.api.extensions import ExtensionArray
 
 from ..base.messages import listed, plain, shown, suggestion
 from .categories import check_categorical
-from .schema import Dataset, Schema, code_type
-
-
-def encode(frame: pd.DataFrame | Dataset) -> Dataset:
-    """Encode a data frame of categorical columns as integers, once for many calls.
-
-    Every verb of the package takes a data frame or what this function returns.
-    Encoding first saves time when the same data goes to several verbs.
-
-    Parameters
-    ----------
-    frame : pandas.DataFrame
-        Columns of type category (levels in the order of the categories, with those that
-        never occur), text, bool or integer (levels sorted). Missing is NaN, None or pd.NA.
-        A Dataset is returned as it is.
-
-    Returns
-    -------
-    Dataset
-
-    Raises
-    ------
-    TypeError
-        If ``frame`` is no data frame, or a column holds numbers with fractions or dates,
-        or values of several types.
-    ValueError
-        If column names are not unique.
-
-    Examples
-    --------
-    >>> from bnclassify import encode, load_voting
-    >>> encode(load_voting())
-    Dataset: 435 rows, 17 columns, 392 missing values
-    """
-    return encode_columns(frame, argument="frame")
+from .schema import Countable, Dataset, Schema, code_type
+from .sources import NEEDS_ROWS, find_source
 
 
 def encode_columns(
@@ -87,6 +54,8 @@ def encode_columns(
 
 def check_frame(frame: object, argument: str, *, or_row: bool = False) -> pd.DataFrame:
     """Return what is a data frame with unique column names, or raise; ``or_row`` is what could have been."""
+    if (isinstance(frame, Countable) and not isinstance(frame, Dataset)) or find_source(frame, argument):
+        raise TypeError(f"{argument}: {NEEDS_ROWS}")
     if not isinstance(frame, pd.DataFrame):
         expected = "a pandas DataFrame" + (", or one row as a Series or a dict" if or_row else "")
         raise TypeError(f"{argument}: expected {expected}, got {_origin(frame)}{_hint(frame)}")
@@ -198,7 +167,7 @@ def check_class_name(class_var: object) -> None:
         raise TypeError("class_var: expected the name of a column, got None")
 
 
-def check_levels(data: Dataset, columns: Iterable[Hashable]) -> None:
+def check_levels(data: Countable, columns: Iterable[Hashable]) -> None:
     """Raise a ValueError for columns without a single level: nothing can be learned of them."""
     empty = [name for name in columns if not data.cards[data.positions[name]]]
     if empty:

@@ -6,8 +6,9 @@ values of the family, and which rows have which levels.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -15,8 +16,9 @@ from numpy.typing import NDArray
 from scipy.sparse import csc_array
 
 from ..base.arrays import Array
-from .counting import MAX_CELLS
-from .schema import Dataset
+from .counting import MAX_CELLS, additive, check_cells
+from .partitions import Partitions
+from .schema import Countable, Dataset
 
 _ONES = 2**26  # zeros and ones that are kept
 _EXACT_ROWS = 2**24  # sums of fewer ones are exact in single precision
@@ -33,17 +35,27 @@ class FamilyCounts:
     Rows in which a member of a family is missing are not counted for it. Of the configurations of
     the parents only those that occur are sure to be in a table, so that no table has more columns
     than there are rows, or than a few thousand.
+
+    Parameters
+    ----------
+    data : Dataset
+    numbered : bool
+        Whether configurations are numbered by those that occur; if not, tables have all, so that those
+        of different rows add up.
     """
 
-    def __init__(self, data: Dataset) -> None:
-        self.data = data
+    def __init__(self, data: Dataset, *, numbered: bool = True) -> None:
+        self.data, self.numbered = data, numbered
         self.cards = np.array(data.cards, dtype=np.intp)
         self.starts = np.concatenate([[0], np.cumsum(self.cards)])
         """Where the levels of each column begin, when those of all lie side by side."""
         self.is_complete = not data.incomplete.any()
-        most = max(len(data), _STATES) * int(self.cards.max(initial=1)) ** 2
+        most = (max(len(data), _STATES) if numbered else MAX_CELLS) * int(self.cards.max(initial=1)) ** 2
         self._counted = np.intp if data.weights is None else np.float64
         self._type: type[np.signedinteger[Any]] = np.int32 if most < 2**31 else np.int64
+
+    def expect(self, families: Iterable[Sequence[int]], tables: Iterable[Sequence[int]] = ()) -> None:
+        """Be told what will be asked for: families to be extended, and others. Here, nothing follows."""
 
     def table(self, family: Sequence[int]) -> Counts:
         """Count a family: (levels of the variable, configurations) array."""
@@ -123,7 +135,7 @@ class FamilyCounts:
             n *= int(self.cards[parent])
             configuration *= self.cards[parent].astype(self._type)
             configuration += self._codes(parent)
-            if n > max(len(self.data), _STATES):
+            if self.numbered and n > max(len(self.data), _STATES):
                 occurring, configuration = np.unique(configuration, return_inverse=True)
                 configuration, n = configuration.astype(self._type), len(occurring)
         state = self._codes(variable) * self._type(n)
@@ -165,3 +177,68 @@ class FamilyCounts:
             # NumPy 1 would add in the small type of the codes, and wrap.
             hot[known, start + codes[known].astype(np.intp)] = 1
         return hot
+
+
+class FamilyCountsInParts:
+    """The same of data in parts, of which each pass counts all families that are expected by then."""
+
+    def __init__(self, data: Partitions) -> None:
+        self.data = data
+        self.cards = np.array(data.cards, dtype=np.intp)
+        self.is_complete = not data.incomplete.any()
+        self._tables: dict[tuple[int, ...], Counts] = {}
+        self._extended: dict[tuple[int, ...], Counts] = {}
+
+    def expect(self, families: Iterable[Sequence[int]], tables: Iterable[Sequence[int]] = ()) -> None:
+        """Count, in one pass, families to be extended, and others, but for those that are known."""
+        # What is counted is asked for once; the scores made of it are kept.
+        wanted = [tuple(family) for family in families if tuple(family) not in self._extended]
+        alone = [tuple(family) for family in tables if tuple(family) not in self._tables]
+        if not wanted and not alone:
+            return
+        for family in wanted:
+            self._check_extended(family)
+        for family in alone:
+            check_cells(self.data, family)
+        self._tables, self._extended = {}, {}
+        made, extended = _count_expected(self.data, [*alone, *wanted], wanted)
+        self._tables.update(zip([*alone, *wanted], made, strict=True))
+        self._extended.update(zip(wanted, extended, strict=True))
+
+    def _check_extended(self, family: Sequence[int]) -> None:
+        cells = prod(self.cards[list(family)].tolist()) * int(self.cards.sum())
+        if cells > MAX_CELLS:
+            raise ValueError(
+                f"dataset: tables of {self.data.columns[family[0]]!r}, its parents and each other column "
+                f"would have {cells:,} cells, more than {MAX_CELLS:,}; merge rare levels, or set max_parents"
+            )
+
+    def table(self, family: Sequence[int]) -> Counts:
+        """Count a family; see `FamilyCounts`."""
+        self.expect([], [family])
+        return self._tables[tuple(family)]
+
+    def extended(self, family: Sequence[int]) -> Iterator[tuple[slice, Counts]]:
+        """Count a family together with each level of each column; see `FamilyCounts`."""
+        self.expect([family])
+        yield slice(0, len(self.cards)), self._extended[tuple(family)]
+
+
+@additive
+def _count_expected(
+    data: Dataset, tables: Sequence[Sequence[int]], extended: Sequence[Sequence[int]]
+) -> tuple[list[Counts], list[Counts]]:
+    counts = FamilyCounts(data, numbered=False)
+    return (
+        [counts.table(family) for family in tables],
+        [np.concatenate([own for _, own in counts.extended(family)], axis=-1) for family in extended],
+    )
+
+
+def family_counts(data: Countable) -> FamilyCounts | FamilyCountsInParts:
+    """Return what counts families of the columns of data."""
+    if isinstance(data, Dataset):
+        return FamilyCounts(data)
+    if isinstance(data, Partitions):
+        return FamilyCountsInParts(data)
+    raise TypeError(f"data: expected rows in memory or in parts, got {type(data).__name__}")

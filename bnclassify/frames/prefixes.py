@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -155,6 +156,66 @@ def _count(
         found, weights = found[there], None if weights is None else weights[there]
     counts = np.bincount(found, weights, len(cells) * n_classes).astype(np.float64)
     return PrefixCounts(levels, parents, cells, counts.reshape(-1, n_classes))
+
+
+@record
+@dataclass(frozen=True, eq=False)
+class NestedCounts(Immutable):
+    """The counts of every prefix of a family; those of different rows can be added.
+
+    Attributes
+    ----------
+    cards : tuple of int
+        Number of levels of the variable and of its feature parents.
+    prefixes : tuple of PrefixCounts
+        As `count_prefixes` returns them.
+    """
+
+    cards: tuple[int, ...]
+    prefixes: tuple[PrefixCounts, ...]
+
+    def __add__(self, other: NestedCounts) -> NestedCounts:
+        if prod(self.cards) > np.iinfo(np.intp).max:
+            raise ValueError("dataset: a family has too many joint values to number; use fewer parents")
+        parts = [_spread(counts.prefixes, self.cards) for counts in (self, other)]
+        cells = []
+        for each in zip(*parts, strict=True):
+            keys, places = np.unique(np.concatenate([keys for keys, _ in each]), return_inverse=True)
+            counts = np.zeros((len(keys), each[0][1].shape[1]))
+            np.add.at(counts, places, np.concatenate([own for _, own in each]))
+            cells.append((keys, counts))
+        return NestedCounts(self.cards, _nest(cells, self.cards))
+
+
+def _spread(prefixes: Sequence[PrefixCounts], cards: Sequence[int]) -> list[tuple[Places, Array]]:
+    """Return cells by numbers that are the same in all data: parents first, then the variable."""
+    configurations, alone, result = np.zeros(1, dtype=np.intp), len(prefixes) - len(cards), []
+    for i, prefix in enumerate(prefixes):
+        if i > alone:
+            card = cards[i - alone]
+            before, last = np.divmod(prefix.parents.keys, card)
+            configurations = configurations[before] * card + last
+        above, own = np.divmod(prefix.cells.keys, prefix.levels)
+        result.append((configurations[above] * prefix.levels + own, prefix.counts))
+    return result
+
+
+def _nest(cells: Sequence[tuple[Places, Array]], cards: Sequence[int]) -> tuple[PrefixCounts, ...]:
+    """Number cells, given as `_spread` has them, ascending, within those of the prefix before."""
+    levels, alone = cards[0], len(cells) - len(cards)
+    parents, before, result = Numbering(np.zeros(1, dtype=np.intp), 1), np.zeros(1, dtype=np.intp), []
+    for i, (keys, counts) in enumerate(cells):
+        above, own = np.divmod(keys, levels)
+        if i > alone:
+            card, size = cards[i - alone], len(before)
+            configurations = np.unique(above)
+            first, last = np.divmod(configurations, card)
+            parents = Numbering(np.searchsorted(before, first) * card + last, size * card)
+            before = configurations
+        places = np.searchsorted(before, above)
+        numbering = Numbering(places * levels + own, len(parents) * levels)
+        result.append(PrefixCounts(levels, parents, numbering, counts))
+    return tuple(result)
 
 
 def walk(

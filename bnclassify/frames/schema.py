@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -49,8 +49,50 @@ class Schema:
         return Schema(tuple(columns), tuple([self.levels[self.positions[column]] for column in columns]))
 
 
+class Countable(Immutable):
+    """Data that can be counted, wherever its rows are: in memory, or in parts that stay where they are."""
+
+    if TYPE_CHECKING:  # read-only to callers; each kind has them as fields or properties
+        schema: Schema
+
+        @property
+        def size(self) -> float:
+            """The sum of the weights: the number of rows, where each counts once."""
+
+        @property
+        def incomplete(self) -> NDArray[np.bool_]:
+            """Which columns have a missing value."""
+
+        @property
+        def is_weighted(self) -> bool:
+            """Whether rows may count otherwise than once, so that counts may be fractions."""
+
+        def __len__(self) -> int:
+            """Return the number of rows."""
+
+    @property
+    def columns(self) -> tuple[Hashable, ...]:
+        """Names of the columns."""
+        return self.schema.columns
+
+    @property
+    def levels(self) -> Levels:
+        """The labels of each column; code ``k`` stands for label ``k``."""
+        return self.schema.levels
+
+    @property
+    def cards(self) -> tuple[int, ...]:
+        """Number of levels of each column."""
+        return self.schema.cards
+
+    @property
+    def positions(self) -> dict[Hashable, int]:
+        """Position of each column by name."""
+        return self.schema.positions
+
+
 @dataclass(frozen=True, eq=False, repr=False)
-class Dataset(Immutable):
+class Dataset(Countable):
     """Categorical data as integer codes. Made by `encode`, taken wherever a data frame is.
 
     Attributes
@@ -75,33 +117,20 @@ class Dataset(Immutable):
 
     def __repr__(self) -> str:
         missing = int(np.count_nonzero(self.codes < 0))
-        return f"Dataset: {len(self)} rows, {len(self.columns)} columns, {missing} missing values"
-
-    @property
-    def columns(self) -> tuple[Hashable, ...]:
-        """Names of the columns."""
-        return self.schema.columns
-
-    @property
-    def levels(self) -> Levels:
-        """The labels of each column; code ``k`` stands for label ``k``."""
-        return self.schema.levels
-
-    @property
-    def cards(self) -> tuple[int, ...]:
-        """Number of levels of each column."""
-        return self.schema.cards
-
-    @property
-    def positions(self) -> dict[Hashable, int]:
-        """Position of each column by name."""
-        return self.schema.positions
+        counted = f"{self.size:,.0f}" if self.size == round(self.size) else f"{self.size:,g}"
+        told = f" that count {counted}" if self.is_weighted else ""
+        return f"Dataset: {len(self)} rows{told}, {len(self.columns)} columns, {missing} missing values"
 
     def taken(self: Data, positions: NDArray[Any]) -> Data:
         """Return the rows at positions."""
         weights = None if self.weights is None else self.weights[positions]
         codes = self.codes.take(positions, axis=1)
         return replace(self, codes=codes, index=self.index[positions], weights=weights)
+
+    @property
+    def is_weighted(self) -> bool:
+        """Whether rows may count otherwise than once, so that counts may be fractions."""
+        return self.weights is not None
 
     @cached_property
     def size(self) -> float:

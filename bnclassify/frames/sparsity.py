@@ -6,7 +6,7 @@ from collections.abc import Hashable, Sequence
 
 import numpy as np
 
-from ..base.arrays import Codes
+from ..base.arrays import Array, Codes
 from ..base.messages import listed, shown, warn
 from .schema import Dataset
 
@@ -19,7 +19,7 @@ def warn_of_wide_columns(data: Dataset, class_var: Hashable) -> None:
     identifiers: list[Hashable] = []
     wide: list[Hashable] = []
     for name, codes, card in zip(data.columns, data.codes, data.cards, strict=True):
-        rows, levels = _rows_and_levels(codes, card)
+        rows, levels = _rows_and_levels(codes, card, data.weights)
         if rows < _FEWEST_ROWS or 2 * levels <= rows:
             continue
         if name == class_var:
@@ -39,21 +39,23 @@ def warn_of_wide_columns(data: Dataset, class_var: Hashable) -> None:
         )
 
 
-def _rows_and_levels(codes: Codes, card: int) -> tuple[int, int]:
+def _rows_and_levels(codes: Codes, card: int, weights: Array | None) -> tuple[float, int]:
     """Return the known rows of a column and the levels that occur in them, 0 of a narrow one."""
     if card < _FEWEST_ROWS // 2:
         return 0, 0
-    known = codes[codes >= 0]
-    if 2 * card <= len(known):
+    there = codes >= 0
+    known, own = codes[there], None if weights is None else weights[there]
+    rows = len(known) if own is None else float(own.sum())
+    if 2 * card <= rows:
         return 0, 0
-    return len(known), int(np.count_nonzero(np.bincount(known)))
+    return rows, int(np.count_nonzero(np.bincount(known, own)))
 
 
-def _warn_of_class(class_var: Hashable, rows: int, levels: int) -> None:
+def _warn_of_class(class_var: Hashable, rows: float, levels: int) -> None:
     if levels == rows:
         told = f"every row has a class {shown(class_var)} of its own"
     else:
-        told = f"the class {shown(class_var)} has {levels:,} labels in {rows:,} rows"
+        told = f"the class {shown(class_var)} has {levels:,} labels in {rows:,g} rows"
     warn(
         f"{told}; to learn one, several rows must have it. Where it is a number, make a few classes of it, "
         "with pd.cut"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -11,6 +12,8 @@ from numpy.typing import NDArray
 
 from ..base.messages import shown, warn
 from .encoding import check_class_name, check_columns, check_frame, check_levels, check_names, encode_columns
+from .parting import InFull, InParts, Known, prepare_parts
+from .partitions import Partitions
 from .schema import Dataset, Schema, take_columns, take_rows
 from .sparsity import warn_of_no_features, warn_of_wide_columns
 
@@ -85,8 +88,9 @@ def prepare(
     if isinstance(dataset, TrainingData) and dataset.class_var == class_var:
         return dataset if features is None else _select(dataset, tuple(features))
     schema_only = select_columns(dataset, class_var, features)
-    if not len(schema_only):
-        raise ValueError("dataset: no rows to learn from")
+    if not schema_only.size:
+        count = ", for all have weight 0" if len(schema_only) else ""
+        raise ValueError(f"dataset: no rows to learn from{count}")
     names = tuple(name for name in schema_only.columns if name != class_var)
     data = take_columns(schema_only, (*names, class_var))
     known = data.codes[-1] >= 0
@@ -96,9 +100,36 @@ def prepare(
     if lost and told:
         warn(f"{lost} of {len(data)} rows have no class {shown(class_var)} and are left out")
     kept = take_rows(data, known) if lost else data
+    if not kept.size:
+        raise ValueError(f"dataset: the class {shown(class_var)} is missing in every row that counts")
     everything = data if lost else None
     position = schema_only.columns.index(class_var)
     return TrainingData(kept.schema, kept.codes, kept.index, kept.weights, class_var, everything, position)
+
+
+Learnable: TypeAlias = TrainingData | Partitions
+"""Data to learn from, in memory or in parts: what counts alone is asked of both in the same words."""
+
+
+def prepare_to_count(
+    dataset: InFull | InParts,
+    class_var: Hashable,
+    features: Iterable[Hashable] | None = None,
+    *,
+    known: Known | None = None,
+    told: bool = True,
+) -> Learnable:
+    """Prepare data to learn from by counting alone, so that its rows need not be in memory.
+
+    Parameters
+    ----------
+    dataset, class_var, features, told
+        As in `prepare`.
+    known : mapping, optional
+        Levels that need not be looked for.
+    """
+    parts = prepare_parts(dataset, class_var, features, known=known)
+    return prepare(dataset, class_var, features, told=told) if parts is None else parts  # type: ignore[arg-type]
 
 
 def _select(data: TrainingData, features: tuple[Hashable, ...]) -> TrainingData:
@@ -137,13 +168,16 @@ def select_columns(
 
 
 def describe_columns(
-    dataset: pd.DataFrame | Dataset | None, class_var: Hashable, features: Iterable[Hashable] | None
+    dataset: InFull | InParts | None, class_var: Hashable, features: Iterable[Hashable] | None
 ) -> tuple[Schema | None, tuple[Hashable, ...]]:
     """Return the schema of data, if there is any, and the features: all that a fixed structure looks at."""
     check_class_name(class_var)
     names = None if features is None else check_names(features, class_var)
     if dataset is None:
         return None, names or ()
+    parts = prepare_parts(dataset, class_var, names)
+    if parts is not None:
+        return parts.as_given.schema, parts.features
     prepared = isinstance(dataset, TrainingData) and dataset.class_var == class_var and names is None
-    data = dataset if isinstance(dataset, Dataset) and prepared else select_columns(dataset, class_var, names)
+    data = dataset if isinstance(dataset, Dataset) and prepared else select_columns(dataset, class_var, names)  # type: ignore[arg-type]
     return data.schema, tuple(column for column in data.columns if column != class_var)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Hashable, Mapping
 from copy import deepcopy
 from inspect import Parameter, signature
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pandas as pd
@@ -13,8 +13,9 @@ import pandas as pd
 from ..base.messages import listed, suggestion
 from ..base.records import record
 from ..frames.encoding import check_names
+from ..frames.parting import InFull, InParts
 from ..frames.schema import Dataset
-from ..frames.training import TrainingData, prepare
+from ..frames.training import Learnable, TrainingData, prepare_to_count
 from ..model.ensembles import AODE, Ensemble
 from ..model.kinds import Model, renewed
 from ..model.networks import BNC, structure_of
@@ -47,7 +48,7 @@ _NAMED = (Parameter.POSITIONAL_OR_KEYWORD, Parameter.KEYWORD_ONLY)
 def bnc(
     dag_learner: str | Callable[..., Model],
     class_var: Hashable,
-    dataset: pd.DataFrame | Dataset,
+    dataset: InFull | InParts,
     *,
     dag_args: Mapping[str, Any] | None = None,
     discretize: str | None = None,
@@ -151,14 +152,14 @@ def bnc(
 def learn_structure(
     learner: Callable[..., Model],
     class_var: Hashable,
-    dataset: pd.DataFrame | Dataset,
+    dataset: InFull | InParts,
     options: Mapping[str, Any],
     preparing: Preparing,
-) -> tuple[Model, TrainingData]:
+) -> tuple[Model, Learnable]:
     """Learn a structure, and return it with the data prepared for it."""
     if preparing.is_needed:
-        return _learn_raw(class_var, dataset, learner, options, preparing)
-    data = prepare(dataset, class_var, _names(options))
+        return _learn_raw(class_var, cast("InFull", dataset), learner, options, preparing)
+    data = prepare_to_count(dataset, class_var, _names(options))
     structure = _checked(learner(class_var, dataset=data, **options))
     if learner not in LEARNERS.values():
         # What the user's own function does is to be done again, with what it was given today.

@@ -235,5 +235,5 @@ class AODE(Average):
             *tables, _ = np.split(self.children[i], list(ends))
             tables.insert(i, self.superparents[self.spans[i]])
             cpts = (*tables, self.priors[i])
-        learned = {name: each[i] for name, each in self.learned.items()}
+        learned = {name: each[i] for name, each in self.learned.items() if name != "counts"}
         return BNC(self.class_var, families, self.levels, cpts, self.recipe, learned=learned)

@@ -7,6 +7,8 @@ from typing import TypeVar
 
 import pandas as pd
 
+from ..frames.parting import as_parts
+from ..frames.partitions import Partitions
 from ..frames.raw import RawData
 from ..frames.reading import Row, encode_new
 from ..frames.schema import Dataset
@@ -21,6 +23,11 @@ def prepared(x: Model, dataset: Given) -> Given | pd.DataFrame:
     if x.preparation is None or (isinstance(dataset, Dataset) and not isinstance(dataset, RawData)):
         return dataset
     return x.preparation(dataset.frame if isinstance(dataset, RawData) else dataset)
+
+
+def parts_for(x: Model, dataset: object) -> Partitions | None:
+    """Return the variables of data in parts as a model codes them; None for data that is in memory."""
+    return as_parts(dataset, columns=x.variables, known=values(x), prepare=x.preparation)
 
 
 def encode_for(

@@ -123,6 +123,11 @@ class ANDE(Average):
         super().__post_init__()
 
     @property
+    def most_counted(self) -> int:
+        """How many levels are counted together at most."""
+        return max(self.n + 1, 1 if self.subsumption is None else 2)
+
+    @property
     def fitted(self) -> bool:
         """Whether it has parameters."""
         return self.counts is not None

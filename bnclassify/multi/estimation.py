@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import cast
 
+from ..frames.parting import InFull
 from ..frames.schema import Dataset, take_columns
 from ..frames.training import prepare
 from ..model.kinds import renewed
 from ..parameters.estimation import Call, fit, fit_kind, match_levels
-from ..parameters.methods import Method
+from ..parameters.methods import PLAIN
 from ..parameters.priors import PrefixPrior, Prior
 from ..parameters.tables import estimate, estimate_tables
 from .averages import MAODE
@@ -20,14 +22,14 @@ from .training import prepare_classes
 @fit_kind.register(MBC)
 @fit_kind.register(MAODE)
 def _(x: MBC | MAODE, call: Call) -> MultiModel:
-    asked = [] if type(call.method) is Method else [call.method.argument or type(call.method).__name__]
+    asked = [] if call.method is PLAIN else [call.method.argument or type(call.method).__name__]
     asked += ["backoff"] if isinstance(call.prior, PrefixPrior) and call.prior.nested else []
     if asked:
         raise TypeError(
             f"{asked[0]}: is defined for one class variable; chain(class_vars, dataset) is made of models "
             "that take it"
         )
-    data = prepare_classes(call.dataset, x.class_vars, x.features)
+    data = prepare_classes(cast("InFull", call.dataset), x.class_vars, x.features)
     recipe = x.recipe and replace(x.recipe, parameters=call.again)
     rows = match_levels(data, x)
     fitted: MultiModel = estimate(renewed(x, recipe=recipe, learned={}), rows, call.prior)
@@ -47,7 +49,7 @@ def _(x: MAODE, data: Dataset, prior: Prior) -> MAODE:
 
 @fit_kind.register
 def _(x: Chain, call: Call) -> Chain:
-    data = prepare_classes(call.dataset, x.class_vars, x.features)
+    data = prepare_classes(cast("InFull", call.dataset), x.class_vars, x.features)
     links = []
     for member in x.members:
         own = Dataset(data.schema, data.codes, data.index, data.weights)

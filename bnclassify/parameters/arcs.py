@@ -16,8 +16,8 @@ from scipy.special import betaln, expit, gammaln, logit
 
 from ..base.arrays import Array
 from ..base.records import record
-from ..frames.counting import contingency_tables
-from ..frames.schema import Dataset
+from ..frames.counting import count_families
+from ..frames.schema import Countable
 from ..model.forms import is_nb
 from ..model.kinds import Model
 from ..model.networks import BNC
@@ -40,6 +40,7 @@ class MANB(Method):
     probability: float
 
     argument = "manb_prior"
+    counts_alone = True
 
     def __post_init__(self) -> None:
         if isinstance(self.probability, bool) or not isinstance(self.probability, Real):
@@ -62,18 +63,18 @@ class MANB(Method):
         if not isinstance(prior, PseudoCounts):
             raise ValueError("manb_prior: arcs have posteriors under smooth, ess or m only; give one of them")
 
-    def __call__(self, x: Model, data: Dataset, prior: Prior, rng: np.random.Generator) -> BNC:
+    def __call__(self, x: Model, data: Countable, prior: Prior, rng: np.random.Generator) -> BNC:
         """Return the network with averaged tables, and the posteriors of its arcs."""
         if not isinstance(prior, PseudoCounts):
             raise TypeError("prior: expected pseudo-counts")
         fitted = estimate(check_augmented(x, self.argument), data, prior)
         class_column = len(x.features)
-        averaged = [
-            averaged_cpt(contingency_tables(data, [[i, class_column]])[0], prior, float(self.probability))
-            for i in range(class_column)
-        ]
+        counts = count_families(data, [(i, class_column) for i in range(class_column)])
+        averaged = [averaged_cpt(table, prior, float(self.probability)) for table in counts]
         tables = (*(table for table, _ in averaged), fitted.cpts[-1])
-        return replace(fitted, cpts=tables, learned={"arc_posteriors": tuple(p for _, p in averaged)})
+        return replace(
+            fitted, cpts=tables, learned={**fitted.learned, "arc_posteriors": tuple(p for _, p in averaged)}
+        )
 
 
 def averaged_cpt(counts: Array, prior: PseudoCounts, probability: float) -> tuple[Array, float]:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import singledispatch
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
-import pandas as pd
 
 from ..base.checks import check_choice, check_flag
 from ..base.messages import plain
@@ -15,11 +14,14 @@ from ..base.randomness import Seed, check_rng
 from ..base.records import record
 from ..frames.encoding import check_levels
 from ..frames.matching import match
+from ..frames.parting import InFull, InParts, prepare_parts
+from ..frames.partitions import Partitions
 from ..frames.schema import Dataset, Schema, take_rows
 from ..frames.training import TrainingData, prepare
 from ..model.kinds import Model, check_model, renewed
 from ..model.preparation import prepared
 from ..model.recipes import Step
+from ..model.tallies import without_prior
 from .arcs import MANB
 from .depths import AWNB
 from .discrimination import WANBIA
@@ -33,7 +35,7 @@ from .sizes import warn_of_wide_tables
 @record
 def lp(
     x: Model,
-    dataset: pd.DataFrame | Dataset,
+    dataset: InFull | InParts,
     *,
     smooth: float | None = None,
     ess: float | None = None,
@@ -238,7 +240,7 @@ def _only(methods: list[Method]) -> Method:
 @record
 def fit(
     x: Model,
-    dataset: pd.DataFrame | Dataset,
+    dataset: InFull | InParts,
     prior: Prior,
     method: Method = PLAIN,
     *,
@@ -268,7 +270,7 @@ def fit(
 class Call:
     """What parameters are learned from, and how; the arguments of `fit`, checked."""
 
-    dataset: pd.DataFrame | Dataset
+    dataset: InFull | InParts
     prior: Prior
     method: Method
     rng: np.random.Generator
@@ -283,14 +285,32 @@ def fit_kind(x: Model, call: Call) -> Any:
     """
     method = call.method
     method.check(x, call.prior)
-    told = not method.takes_rows_without_class
-    data = prepare(prepared(x, call.dataset), x.class_var, x.features, told=told)
-    rows = match_levels(data.all_rows if method.takes_rows_without_class else data, x)
+    rows = rows_to_learn_from(x, call.dataset, method)
     recipe = x.recipe and replace(x.recipe, parameters=call.again)
     fitted = method(renewed(x, recipe=recipe, learned={}), rows, call.prior, call.rng)
-    if not isinstance(call.dataset, TrainingData):  # which a verb has prepared that tells it itself
+    if method is not PLAIN:
+        fitted = without_prior(fitted)
+    if not isinstance(
+        call.dataset, TrainingData | Partitions
+    ):  # which a verb has prepared that tells it itself
         warn_of_wide_tables(fitted, len(rows))
     return fitted
+
+
+def rows_to_learn_from(model: Model, dataset: InFull | InParts, method: Method) -> Dataset | Partitions:
+    """Return the model's columns of data, coded by its levels, in parts if the method counts alone."""
+    if method.counts_alone:
+        known = None if model.levels is None else dict(zip(model.variables, model.levels, strict=True))
+        parts = prepare_parts(
+            dataset, model.class_var, model.features, known=known, prepare=model.preparation
+        )
+        if parts is not None:
+            schema = parts.schema if known is None else Schema(model.variables, model.levels or ())
+            return parts.coded(schema.select(model.variables))
+    takes_all = method.takes_rows_without_class
+    raw = prepared(model, cast("InFull", dataset))  # what is in parts is refused by what follows
+    data = prepare(raw, model.class_var, model.features, told=not takes_all)
+    return match_levels(data.all_rows if takes_all else data, model)
 
 
 def match_levels(data: Dataset, model: Model) -> Dataset:

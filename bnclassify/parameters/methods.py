@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from ..base.records import record
-from ..frames.schema import Dataset
 from ..model.kinds import Model
 from ..model.networks import BNC, DN
 from .priors import Prior
@@ -27,6 +26,9 @@ class Method:
     """The argument of `lp` that asks for the method."""
 
     takes_rows_without_class = False
+    counts_alone = False
+    """Whether counts are all it needs, so that rows need not be in memory."""
+
     draws = False
     """Whether it draws at random."""
 
@@ -37,12 +39,19 @@ class Method:
     def check(self, x: Model, prior: Prior) -> None:
         """Raise if the method is not defined for a structure or a prior."""
 
-    def __call__(self, x: Model, data: Dataset, prior: Prior, rng: np.random.Generator) -> Model:
+    def __call__(self, x: Model, data: Any, prior: Prior, rng: np.random.Generator) -> Model:
         """Return a structure with parameters, learned from data with its variables in its order."""
         return estimate(x, data, prior)
 
 
-PLAIN = Method()
+@record
+class Plain(Method):
+    """The estimates themselves."""
+
+    counts_alone = True
+
+
+PLAIN = Plain()
 
 
 def check_augmented(x: Model, argument: str) -> BNC:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from ..frames.prefixes import count_prefixes
+from collections.abc import Sequence
+
+from ..frames.prefixes import NestedCounts, count_prefixes
 from ..frames.schema import Dataset
 from ..model.networks import Scope
 from ..model.prefixes import PrefixTable
@@ -20,6 +22,23 @@ def prefix_table(data: Dataset, scope: Scope, prior: PrefixPrior) -> PrefixTable
         The variable and its parents by number, the class last if it is one.
     prior : PrefixPrior
     """
+    [table] = tabulate_prefixes([count_nested(data, scope)], [scope], len(data.columns), prior)
+    return table
+
+
+def tabulate_prefixes(
+    counts: Sequence[NestedCounts], scopes: Sequence[Scope], columns: int, prior: PrefixPrior
+) -> list[PrefixTable]:
+    """Make prefix tables of the counts of families, the class being the last of so many columns."""
+    tables = []
+    for scope, own in zip(scopes, counts, strict=True):
+        masses = prior.masses(own.prefixes, own.cards, of_class=scope[0] == columns - 1)
+        tables.append(PrefixTable(own.cards, own.prefixes, masses, prior.nested))
+    return tables
+
+
+def count_nested(data: Dataset, scope: Scope) -> NestedCounts:
+    """Count all prefixes of a family."""
     class_column = len(data.columns) - 1
     by_class = len(scope) > 1 and scope[-1] == class_column
     own = scope[:-1] if by_class else scope
@@ -31,5 +50,4 @@ def prefix_table(data: Dataset, scope: Scope, prior: PrefixPrior) -> PrefixTable
         data.cards[class_column] if by_class else 1,
         data.weights,
     )
-    masses = prior.masses(prefixes, cards, of_class=scope[0] == class_column)
-    return PrefixTable(cards, prefixes, masses, prior.nested)
+    return NestedCounts(cards, prefixes)

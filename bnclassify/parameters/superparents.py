@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ..base.arrays import Array
 from ..frames.cooccurrence import count_cooccurrence
-from ..frames.schema import Dataset
+from ..frames.schema import Countable, Dataset
 from ..inference.prefixes import LeftOut
 from ..inference.withheld import joint_without
 from ..model.superparents import ANDE
@@ -20,15 +20,14 @@ from .tables import estimate
 
 
 @estimate.register
-def _(x: ANDE, data: Dataset, prior: Prior) -> ANDE:
+def _(x: ANDE, data: Countable, prior: Prior) -> ANDE:
     if not isinstance(prior, Dirichlet | MEstimate):
         asked = {EquivalentSize: "ess", BackOff: "backoff"}.get(type(prior), "prior")
         raise TypeError(
             f"{asked}: averaged n-dependence estimators take smooth or m, by which the joint probability of "
             f"superparents and class is defined, too; got {prior!r}"
         )
-    most = max(x.n + 1, 1 if x.subsumption is None else 2)
-    return replace(x, levels=data.levels, counts=count_cooccurrence(data, most), prior=prior)
+    return replace(x, levels=data.levels, counts=count_cooccurrence(data, x.most_counted), prior=prior)
 
 
 @left_out_joint.register

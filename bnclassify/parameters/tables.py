@@ -2,78 +2,130 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import singledispatch
+from math import prod
 from typing import Any
 
+import numpy as np
+
 from ..base.arrays import Array
-from ..frames.counting import contingency_tables
-from ..frames.schema import Dataset
+from ..frames.counting import additive, count_families, narrow
+from ..frames.partitions import added
+from ..frames.schema import Countable, Dataset
 from ..model.ensembles import Ensemble
 from ..model.kinds import Model, renewed
 from ..model.networks import BNC, Family, Graph
+from ..model.tallies import Tally
 from ..model.weighted import concentrations_of
-from .prefixes import prefix_table
+from .prefixes import count_nested, tabulate_prefixes
 from .priors import PrefixPrior, Prior
 
 _BLOCK_CELLS = 2**18
 
 
 @singledispatch
-def estimate(x: Model, data: Dataset, prior: Prior) -> Any:
+def estimate(x: Model, data: Countable, prior: Prior) -> Any:
     """Give a structure its tables, each from the rows in which its family is observed.
 
-    A kind of model registers here how its parameters are estimated.
+    They are made of counts, which the model keeps. A kind of model registers with `count` and `tabulate`
+    what these are, or here, how its parameters are estimated otherwise.
 
     Parameters
     ----------
     x : Model
         A structure; tables that it has already are replaced.
-    data : Dataset
+    data : Dataset or Partitions
         The model's variables in its order, coded by the levels to be taken.
     prior : Prior
     """
+    structure = renewed(x, levels=data.levels)
+    return tabulate(structure, Tally(_count(data, structure, prior), prior))
+
+
+def add_rows(x: Model, data: Countable, tally: Tally) -> Any:
+    """Give a model the tables of the rows in its tally and of more; the rest as in `estimate`."""
+    counts = added([tally.counts, _count(data, x, tally.prior)])
+    return tabulate(x, Tally(counts, tally.prior))
+
+
+@additive
+def _count(data: Dataset, x: Model, prior: Prior) -> tuple[Any, ...]:
+    return count(x, data, prior)
+
+
+@singledispatch
+def count(x: Model, data: Dataset, prior: Prior) -> tuple[Any, ...]:
+    """Return what the tables of a structure are made of by a prior; counts of different rows add up."""
     raise TypeError(f"x: nothing is known of how to learn the parameters of a {type(x).__name__}")
 
 
-@estimate.register
-def _(x: Graph, data: Dataset, prior: Prior) -> Graph:
-    if isinstance(prior, PrefixPrior) and prior.nested:
-        return _estimate_nested(x, data, prior)
-    tables = estimate_tables(data, x.families, prior)
-    return renewed(x, levels=data.levels, cpts=tuple([tables[family] for family in x.families]))
+@singledispatch
+def tabulate(x: Model, tally: Tally) -> Any:
+    """Return a structure that knows its levels with tables, and with what these were made of."""
+    raise TypeError(f"x: nothing is known of how to learn the parameters of a {type(x).__name__}")
+
+
+def with_tally(x: Model, tally: Tally, **more: Any) -> dict[str, Any]:
+    """Return what a model has learned, its tally in as little memory as holds it."""
+    counts = tuple([narrow(own) if isinstance(own, np.ndarray) else own for own in tally.counts])
+    return {**x.learned, **more, "counts": replace(tally, counts=counts)}
+
+
+@count.register
+def _(x: Graph, data: Dataset, prior: Prior) -> tuple[Any, ...]:
+    if _is_nested(prior):
+        return tuple([count_nested(data, scope) for scope in x.scopes])
+    return tuple(count_families(data, x.scopes))
+
+
+@tabulate.register
+def _(x: Graph, tally: Tally) -> Graph:
+    if _is_nested(tally.prior):
+        return _tabulate_nested(x, tally)
+    tables = make_tables(tally.counts, tally.prior)
+    return renewed(x, cpts=tuple(tables), learned=with_tally(x, tally))
+
+
+def _is_nested(prior: Prior) -> bool:
+    return isinstance(prior, PrefixPrior) and prior.nested
+
+
+def _tabulate_nested(x: Graph, tally: Tally) -> BNC:
+    """Make tables that need the counts of shorter families, and keep how far they back off."""
+    if not isinstance(x, BNC):
+        raise TypeError(f"backoff: {x.no_joint or 'is defined for networks with one class variable'}")
+    tables = tabulate_prefixes(tally.counts, x.scopes, len(x.variables), tally.prior)
+    cpts = [table.conditional(family) for table, family in zip(tables, x.families, strict=True)]
+    return replace(x, cpts=tuple(cpts), learned=with_tally(x, tally, **concentrations_of(tables)))
 
 
 @estimate.register
-def _(x: Ensemble, data: Dataset, prior: Prior) -> Ensemble:
+def _(x: Ensemble, data: Countable, prior: Prior) -> Ensemble:
     return replace(x, members=tuple([estimate(member, data, prior) for member in x.members]))
 
 
-def _estimate_nested(x: Graph, data: Dataset, prior: PrefixPrior) -> BNC:
-    """Estimate tables that need the counts of shorter families, and keep how far they back off."""
-    if not isinstance(x, BNC):
-        raise TypeError(f"backoff: {x.no_joint or 'is defined for networks with one class variable'}")
-    tables = [prefix_table(data, scope, prior) for scope in x.scopes]
-    cpts = [table.conditional(family) for table, family in zip(tables, x.families, strict=True)]
-    learned = {**x.learned, **concentrations_of(tables)}
-    return replace(x, levels=data.levels, cpts=tuple(cpts), learned=learned)
-
-
-def estimate_tables(data: Dataset, families: Iterable[Family], prior: Prior) -> dict[Family, Array]:
-    """Estimate the table of each distinct family.
+def estimate_tables(data: Countable, families: Iterable[Family], prior: Prior) -> dict[Family, Array]:
+    """Estimate the table of each distinct family; data in parts is gone through once.
 
     Families with equal numbers of levels are counted together.
     """
-    alike: dict[tuple[int, ...], dict[Family, list[int]]] = {}
-    for family in families:
-        columns = [data.positions[variable] for variable in family]
-        alike.setdefault(tuple([data.cards[column] for column in columns]), {})[family] = columns
-    tables: dict[Family, Array] = {}
-    for group in alike.values():
-        stack = contingency_tables(data, list(group.values()))
-        size = max(1, _BLOCK_CELLS // stack[0].size)
-        for block in (slice(i, i + size) for i in range(0, len(stack), size)):
-            stack[block] = prior(stack[block], axis=1)
-        tables.update(zip(group, stack, strict=True))
+    distinct = list(dict.fromkeys(families))
+    counts = count_families(data, [[data.positions[v] for v in family] for family in distinct])
+    return dict(zip(distinct, make_tables(counts, prior), strict=True))
+
+
+def make_tables(counts: Sequence[Array], prior: Prior) -> list[Array]:
+    """Make tables of counts, of those that have the same shape together."""
+    alike: dict[tuple[int, ...], list[int]] = {}
+    for number, table in enumerate(counts):
+        alike.setdefault(table.shape, []).append(number)
+    tables: list[Any] = [None] * len(counts)
+    for shape, group in alike.items():
+        size = max(1, _BLOCK_CELLS // max(1, prod(shape)))
+        for some in (group[i : i + size] for i in range(0, len(group), size)):
+            made = prior(np.stack([counts[number] for number in some], dtype=np.float64), axis=1)
+            for number, table in zip(some, made, strict=True):
+                tables[number] = table
     return tables

@@ -17,6 +17,9 @@ from ..base.messages import warn
 from ..base.randomness import Seed
 from ..evaluation.decisions import check_costs, check_prior
 from ..evaluation.prediction import predict, weigh_classes
+from ..frames.frequencies import check_weights
+from ..frames.intake import encode
+from ..frames.schema import Dataset
 from ..learning.calls import (
     best_parameters,
     bnc,
@@ -156,7 +159,7 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
         self.costs = costs
         self.random_state = random_state
 
-    def fit(self, X: pd.DataFrame | ArrayLike, y: ArrayLike) -> Self:  # noqa: N803
+    def fit(self, X: pd.DataFrame | ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:  # noqa: N803
         """Learn structure and parameters.
 
         Parameters
@@ -165,6 +168,8 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
             Categories, missing values among them or not.
         y : (n,) array-like
             The class of each row, none missing.
+        sample_weight : (n,) array-like of numbers, optional
+            How often each row counts, 0 or more. Rows of weight 0 are left out.
 
         Returns
         -------
@@ -174,11 +179,13 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
         Raises
         ------
         TypeError, ValueError
-            If a column holds no categories, or what scikit-learn, the learner and `lp` raise.
+            If a column holds no categories, weights are no whole numbers and
+            ``discretize`` or ``min_count`` go by rows, or what scikit-learn, the
+            learner and `lp` raise.
         """
         before = self.__dict__.copy()
         try:
-            self._learn(X, y)
+            self._learn(X, y, sample_weight)
         except BaseException:  # what was learned before stays whole, the names of its columns too
             self.__dict__ = before
             raise
@@ -263,7 +270,7 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
         check_arguments(lp, self.lp_args or {}, "lp_args", given=("x", "dataset", "smooth"))
         return learner
 
-    def _learn(self, X: pd.DataFrame | ArrayLike, y: ArrayLike) -> None:  # noqa: N803
+    def _learn(self, X: pd.DataFrame | ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None) -> None:  # noqa: N803
         """Set what `fit` learns."""
         learner = self._find_learner()
         _, *columns = getattr(y, "shape", None) or (0,)
@@ -276,6 +283,10 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
         check_classification_targets(labels)
         frame = self._frame(X, reset=True)
         check_consistent_length(frame, labels)
+        weights = None
+        if sample_weight is not None:
+            rows, weights = self._weigh_rows(sample_weight, X, frame.index)
+            frame, labels = frame.iloc[rows].copy(), labels[rows]
         classes, codes = np.unique(labels, return_inverse=True)
         if self.prior is not None:
             check_prior(self.prior, classes.tolist())
@@ -285,21 +296,49 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
             warn(f"X: its column {y.name!r} is y itself, so nothing else will be learned; leave it out of X")
         target = _class_name(getattr(y, "name", None), frame.columns)
         frame[target] = pd.Categorical.from_codes(codes, categories=classes.tolist())
-        model = self._learn_model(learner, target, frame)
+        data = frame if weights is None else encode(frame, weights=weights)
+        model = self._learn_model(learner, target, data)
         self.classes_, self.model_ = classes, model
         self.discretizer_ = None if model.preparation is None else model.preparation.discretizer
 
-    def _learn_model(self, learner: Callable[..., Model], target: str, frame: pd.DataFrame) -> Model:
+    @property
+    def _how(self) -> Preparing:
+        """What is done to data before it is encoded."""
+        return Preparing(self.discretize, self.bins, self.min_count)
+
+    def _learn_model(self, learner: Callable[..., Model], target: str, data: pd.DataFrame | Dataset) -> Model:
         rng: dict[str, Any] = {"rng": draw_seed(self.random_state)}
         usual = {"kdbk": 4} if learner is kdb_mi else {}
         drawn = rng if "rng" in parameters_of(learner) else {}
         dag_args = {**usual, **drawn, **(self.dag_args or {})}
-        how = Preparing(self.discretize, self.bins, self.min_count)
+        how = self._how
         given = {**({} if self.smooth is None else {"smooth": self.smooth}), **(self.lp_args or {})}
         if given:
-            return bnc(learner, target, frame, dag_args=dag_args, **how._asdict(), **{**rng, **given})
-        structure, data = learn_structure(learner, target, frame, dag_args, how)
-        return lp(structure, data, **rng, **best_parameters(structure))
+            return bnc(learner, target, data, dag_args=dag_args, **how._asdict(), **{**rng, **given})
+        structure, prepared = learn_structure(learner, target, data, dag_args, how)
+        return lp(structure, prepared, **rng, **best_parameters(structure))
+
+    def _weigh_rows(
+        self,
+        sample_weight: ArrayLike,
+        X: Any,  # noqa: N803
+        index: pd.Index[Any],
+    ) -> tuple[NDArray[np.intp], Array | None]:
+        """Return the rows that count, and how often; where numbers are cut, repeated instead."""
+        own = X.index if isinstance(X, pd.DataFrame) else index
+        weights = check_weights(sample_weight, own, "sample_weight")
+        if not weights.any():
+            raise ValueError("sample_weight: no row counts, for all weights are zero")
+        rows = np.flatnonzero(weights)
+        weights = weights[rows]
+        if not self._how.is_needed:
+            return rows, weights
+        if (weights != weights.round()).any():
+            raise ValueError(
+                "sample_weight: numbers are cut and levels merged by rows, so weights must be whole numbers; "
+                "for others do so before, with bnclassify.discretize, and set discretize=None"
+            )
+        return np.repeat(rows, weights.astype(np.intp)), None
 
 
 def _as_labels(y: Any) -> Any:

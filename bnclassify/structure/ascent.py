@@ -6,7 +6,7 @@ the family of its target does, so after a step one or two families are scored an
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -76,8 +76,7 @@ class Climb:
         # What the addition and the deletion of arcs would gain; -inf where that is no option.
         self._added, self._deleted = np.full((2, n, n), -np.inf)
         self._local = np.zeros(n)
-        for variable in range(n):
-            self._score(variable)
+        self._score(*range(n))
 
     @property
     def score(self) -> float:
@@ -128,11 +127,28 @@ class Climb:
         if move == "reverse":
             self.parents[source].append(target)
             self._graph.add(target, source)
-            self._score(source)
-        self._score(target)
+            self._score(source, target)
+        else:
+            self._score(target)
 
-    def _score(self, variable: int) -> None:
-        """Score a family and what it would gain or lose by one parent more or less."""
+    def _score(self, *variables: int) -> None:
+        """Score families and what they would gain or lose by one parent more or less."""
+        self.scores.expect(
+            [(v, *self.parents[v]) for v in variables if len(self.parents[v]) < self.limits.max_parents],
+            [(v, *self.parents[v]) for v in variables]
+            + [(v, *p) for v in variables for _, p in self._lesser(v)],
+        )
+        for variable in variables:
+            self._score_family(variable)
+
+    def _lesser(self, variable: int) -> Iterator[tuple[int, list[int]]]:
+        """Yield the parents that a variable may lose, each with the others."""
+        if self.limits.moves != ("add",):
+            for parent in self.parents[variable]:
+                if not self.limits.required[parent, variable]:
+                    yield parent, [p for p in self.parents[variable] if p != parent]
+
+    def _score_family(self, variable: int) -> None:
         parents, scores = self.parents[variable], self.scores
         own = self._local[variable] = scores.family(variable, parents)
         self._added[:, variable] = -np.inf
@@ -141,11 +157,8 @@ class Climb:
             option[[variable, *parents]] = False
             np.copyto(self._added[:, variable], scores.gains(variable, parents), where=option)
         self._deleted[:, variable] = -np.inf
-        if self.limits.moves != ("add",):
-            for parent in parents:
-                if not self.limits.required[parent, variable]:
-                    others = [p for p in parents if p != parent]
-                    self._deleted[parent, variable] = scores.family(variable, others) - own
+        for parent, others in self._lesser(variable):
+            self._deleted[parent, variable] = scores.family(variable, others) - own
 
 
 def climb(

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 
-import pandas as pd
-
 from ..base.messages import listed, suggestion
-from ..frames.schema import Dataset
-from ..frames.training import TrainingData, prepare
+from ..frames.parting import InFull, InParts
+from ..frames.training import Learnable, prepare_to_count
 from ..model.networks import BNC
 from ..model.recipes import Step
 from .ascent import MOVES, climb
@@ -19,7 +17,7 @@ from .rules import Arc, Rules, place_start, written
 
 def hc(
     class_var: Hashable,
-    dataset: pd.DataFrame | Dataset,
+    dataset: InFull | InParts,
     *,
     score: str = "bic",
     ess: float = 1,
@@ -103,7 +101,7 @@ def hc(
     '[doors] [persons] [safety] [class|safety:persons] [buying|class] [maint|class] [lug_boot|class]'
     """
     rules = Rules(score, ess, max_parents, required, forbidden, moves, progress)
-    data = prepare(dataset, class_var)
+    data = prepare_to_count(dataset, class_var)
     parents = _parents_of(start, class_var, data)
     settings = rules.settings() | ({} if start is None else {"start": start})
     return _climb(data, parents, rules, Step("hc", hc, settings))
@@ -111,7 +109,7 @@ def hc(
 
 def ban(
     class_var: Hashable,
-    dataset: pd.DataFrame | Dataset,
+    dataset: InFull | InParts,
     *,
     score: str = "bic",
     ess: float = 1,
@@ -177,7 +175,7 @@ def ban(
      [lug_boot|safety:class]'
     """
     rules = Rules(score, ess, max_parents, required, forbidden, moves, progress)
-    data = prepare(dataset, class_var)
+    data = prepare_to_count(dataset, class_var)
     for argument, arcs, end in (("required", rules.required, 1), ("forbidden", rules.forbidden, 0)):
         lost = [arc for arc in arcs if arc[end] == class_var]
         if lost:
@@ -193,7 +191,7 @@ def ban(
     return _climb(data, naive, inner, Step("ban", ban, rules.settings()))
 
 
-def _parents_of(start: object, class_var: Hashable, data: TrainingData) -> dict[Hashable, Sequence[Hashable]]:
+def _parents_of(start: object, class_var: Hashable, data: Learnable) -> dict[Hashable, Sequence[Hashable]]:
     """Return the parents of each column in a structure to start from; without one, none."""
     parents: dict[Hashable, Sequence[Hashable]] = dict.fromkeys(data.columns, ())
     if start is None:
@@ -208,9 +206,7 @@ def _parents_of(start: object, class_var: Hashable, data: TrainingData) -> dict[
     return parents | {family[0]: family[1:] for family in start.families}
 
 
-def _climb(
-    data: TrainingData, parents: Mapping[Hashable, Sequence[Hashable]], rules: Rules, step: Step
-) -> BNC:
+def _climb(data: Learnable, parents: Mapping[Hashable, Sequence[Hashable]], rules: Rules, step: Step) -> BNC:
     """Check the start, climb, and return the structure found with its recipe and steps."""
     rows = data.as_given
     check_complete(rows)

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable
 
 import numpy as np
-import pandas as pd
 
 from ..base.arrays import TOLERANCE, Array, xlogx
 from ..base.checks import check_whole
 from ..base.graphs import descending
-from ..frames.counting import contingency_tables, pair_statistics
-from ..frames.schema import Dataset
-from ..frames.training import TrainingData, prepare
+from ..frames.counting import count_alike, pair_statistics
+from ..frames.parting import InFull, InParts
+from ..frames.training import Learnable, prepare_to_count
 from ..model.networks import BNC
 from ..model.recipes import Step
 from .fixed import network
@@ -20,7 +19,7 @@ from .fixed import network
 
 def kdb_mi(
     class_var: Hashable,
-    dataset: pd.DataFrame | Dataset,
+    dataset: InFull | InParts,
     *,
     kdbk: int = 2,
     features: Iterable[Hashable] | None = None,
@@ -79,13 +78,13 @@ def kdb_mi(
      [maint|buying:class] [doors|lug_boot:class]'
     """
     k = check_whole("kdbk", kdbk)
-    data = prepare(dataset, class_var, features)
+    data = prepare_to_count(dataset, class_var, features)
     chosen = None if features is None else data.features
     step = Step("kdb_mi", kdb_mi, {"kdbk": k, "features": chosen})
     return network(class_var, _best_parents(data, k), data.schema, step, columns=chosen)
 
 
-def _best_parents(data: TrainingData, k: int) -> dict[Hashable, tuple[Hashable, ...]]:
+def _best_parents(data: Learnable, k: int) -> dict[Hashable, tuple[Hashable, ...]]:
     """Map each feature to its feature parents, best first."""
     names, class_column = data.features, len(data.features)
     pairs = [pair_statistics(view, range(class_column), class_column) for view in data.views]
@@ -103,15 +102,12 @@ def _best_parents(data: TrainingData, k: int) -> dict[Hashable, tuple[Hashable, 
     return {name: tuple(above) for name, above in zip(names, parents, strict=True)}
 
 
-def _class_information(data: TrainingData) -> Array:
+def _class_information(data: Learnable) -> Array:
     """Return I(X;C) of each feature in nats, over the rows in which it is observed."""
     information = np.zeros(len(data.features))
-    alike: dict[int, list[int]] = {}
-    for feature, card in enumerate(data.cards[:-1]):
-        alike.setdefault(card, []).append(feature)
-    for group in alike.values():
-        tables = contingency_tables(data, [(feature, len(data.features)) for feature in group])
-        information[group] = _information(tables)
+    n = len(data.features)
+    for features, tables in count_alike(data, [(feature, n) for feature in range(n)]):
+        information[features] = _information(tables)
     return information
 
 

@@ -7,12 +7,11 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-import pandas as pd
-
 from ..base.immutable import EMPTY
 from ..base.messages import cut, shown, suggestion
 from ..base.records import record
-from ..frames.schema import Dataset, Schema
+from ..frames.parting import InFull, InParts
+from ..frames.schema import Schema
 from ..frames.training import describe_columns
 from ..model.ensembles import AODE
 from ..model.networks import BNC, Family, check_families
@@ -73,7 +72,7 @@ def _kept(dataset: object, features: object, chosen: tuple[Hashable, ...]) -> tu
 
 def nb(
     class_var: Hashable,
-    dataset: pd.DataFrame | Dataset | None = None,
+    dataset: InFull | InParts | None = None,
     *,
     features: Iterable[Hashable] | None = None,
 ) -> BNC:
@@ -132,7 +131,7 @@ def nb(
 
 def aode(
     class_var: Hashable,
-    dataset: pd.DataFrame | Dataset | None = None,
+    dataset: InFull | InParts | None = None,
     *,
     features: Iterable[Hashable] | None = None,
 ) -> AODE | BNC:
@@ -199,7 +198,7 @@ def aode(
 def anb(
     class_var: Hashable,
     parents: Mapping[Hashable, Sequence[Hashable]],
-    dataset: pd.DataFrame | Dataset | None = None,
+    dataset: InFull | InParts | None = None,
     *,
     features: Iterable[Hashable] | None = None,
 ) -> BNC:
@@ -262,7 +261,7 @@ def anb(
 @record
 def anb_again(
     class_var: Hashable,
-    dataset: pd.DataFrame | Dataset,
+    dataset: InFull | InParts,
     *,
     parents: tuple[tuple[Hashable, Family], ...],
     features: tuple[Hashable, ...] | None,
@@ -353,7 +352,7 @@ def fixed_network(
 
 
 @record
-def fixed_again(class_var: Hashable, dataset: pd.DataFrame | Dataset, *, families: tuple[Family, ...]) -> BNC:
+def fixed_again(class_var: Hashable, dataset: InFull | InParts, *, families: tuple[Family, ...]) -> BNC:
     """Build a network that was written down again, with the levels of data."""
     names = families_columns(families)
     schema, _ = describe_columns(dataset, class_var, names)

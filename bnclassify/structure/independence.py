@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Hashable
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 from scipy.special import chdtri
 
 from ..base.arrays import Array
 from ..base.checks import check_real
-from ..frames.counting import pair_statistics
-from ..frames.schema import Dataset
-from ..frames.training import TrainingData, prepare
+from ..frames.counting import count_families, pair_statistics
+from ..frames.parting import InFull, InParts
+from ..frames.training import Learnable, prepare_to_count
 from ..model.networks import DN
 from ..model.recipes import Recipe, Step
 from .local_scores import LocalScores
@@ -21,7 +20,7 @@ from .local_scores import LocalScores
 _LEAST = 1e-8  # worths within this of each other are tied, and one must be greater than this
 
 
-def chisq_dn(class_var: Hashable, dataset: pd.DataFrame | Dataset, *, alpha: float = 0.025) -> DN:
+def chisq_dn(class_var: Hashable, dataset: InFull | InParts, *, alpha: float = 0.025) -> DN:
     """Learn a dependency network classifier by chi-square tests (ChiSqDN).
 
     Each feature chooses its own parents among the others, one after the other: the one that depends
@@ -85,7 +84,7 @@ def chisq_dn(class_var: Hashable, dataset: pd.DataFrame | Dataset, *, alpha: flo
     level = check_real("alpha", alpha)
     if not 0 < level < 1:
         raise ValueError(f"alpha: expected a level of significance strictly between 0 and 1, got {alpha!r}")
-    data = prepare(dataset, class_var)
+    data = prepare_to_count(dataset, class_var)
     names = data.features
     families = [
         (names[v], *[names[p] for p in parents], class_var)
@@ -95,50 +94,60 @@ def chisq_dn(class_var: Hashable, dataset: pd.DataFrame | Dataset, *, alpha: flo
     return DN(class_var, (*families, (class_var,)), data.levels, recipe=recipe)
 
 
-def _choose_parents(data: TrainingData, alpha: float) -> list[list[int]]:
+def _choose_parents(data: Learnable, alpha: float) -> list[list[int]]:
     """Return the feature parents of each feature, in the order in which they are chosen."""
     class_column = len(data.features)
     pairs = pair_statistics(data, range(class_column), class_column)
-    occurring = np.array([len(np.unique(codes[codes >= 0])) for codes in data.codes])
+    single = count_families(data, [[column] for column in range(class_column + 1)])
+    occurring = np.array([np.count_nonzero(counts) for counts in single])
     scores = LocalScores(data, "loglik")
-    return [
-        _choose(v, 2 * pairs.rows[v] * pairs.information[v], scores, occurring, alpha)
-        for v in range(class_column)
-    ]
+    choices = [_Choice(v, occurring, alpha) for v in range(class_column)]
+    dependence = 2 * pairs.rows * pairs.information
+    choosing = [choice for choice in choices if choice.go_on(dependence[choice.variable])]
+    while choosing:
+        scores.expect([(choice.variable, *choice.parents, class_column) for choice in choosing])
+        choosing = [
+            choice
+            for choice in choosing
+            if choice.go_on(2 * scores.gains(choice.variable, (*choice.parents, class_column))[:class_column])
+        ]
+    return [choice.parents for choice in choices]
 
 
-def _choose(
-    variable: int, dependence: Array, scores: LocalScores, occurring: NDArray[np.intp], alpha: float
-) -> list[int]:
-    """Choose the parents of a feature.
+class _Choice:
+    """The parents of a feature, as far as they are chosen.
 
     Parameters
     ----------
     variable : int
-    dependence : (features,) array
-        G of the feature and each of the others, given the class.
-    scores : LocalScores
-        Log-likelihoods.
     occurring : (variables,) array
         How many levels of each occur, the class last.
     alpha : float
     """
-    *levels, n_classes = occurring
-    n = len(levels)
-    freedom = (levels[variable] - 1.0) * (np.array(levels) - 1.0)
-    remains = freedom > 0
-    remains[variable] = False
-    parents: list[int] = []
-    while True:
-        worth = np.full(n, -np.inf)
-        worth[remains] = dependence[remains] - n_classes * chdtri(freedom[remains], alpha)
+
+    def __init__(self, variable: int, occurring: NDArray[np.intp], alpha: float) -> None:
+        *levels, self._n_classes = occurring
+        self.variable, self.parents, self._alpha = variable, list[int](), alpha
+        self._levels = np.array(levels)
+        self._freedom = (levels[variable] - 1.0) * (self._levels - 1.0)
+        self._remains = self._freedom > 0
+        self._remains[variable] = False
+
+    def go_on(self, dependence: Array) -> bool:
+        """Choose one more parent if one is worth it, and return whether there may be another.
+
+        Parameters
+        ----------
+        dependence : (features,) array
+            G of the feature and each of the others, given the class and the parents so far.
+        """
+        worth, remains = np.full(len(self._levels), -np.inf), self._remains
+        worth[remains] = dependence[remains] - self._n_classes * chdtri(self._freedom[remains], self._alpha)
         remains &= worth > _LEAST
         if not remains.any():
-            return parents
+            return False
         best = int(np.argmax(worth >= worth.max() - _LEAST))
-        parents.append(best)
+        self.parents.append(best)
         remains[best] = False
-        if not remains.any():
-            return parents
-        freedom *= levels[best]
-        dependence = 2 * scores.gains(variable, (*parents, n))[:n]
+        self._freedom *= self._levels[best]
+        return bool(remains.any())

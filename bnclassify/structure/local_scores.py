@@ -2,27 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from math import log as ln
 from math import prod
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
-import pandas as pd
 from scipy.special import gammaln
 
 from ..base.arrays import Array, xlogx
 from ..base.checks import check_choice, check_real
 from ..base.messages import listed
 from ..frames.encoding import encode_columns
-from ..frames.extensions import Counts, FamilyCounts
+from ..frames.extensions import Counts, family_counts
 from ..frames.matching import match
-from ..frames.schema import Dataset, Schema, take_columns
+from ..frames.parting import InFull, InParts, as_parts
+from ..frames.schema import Countable, Dataset, Schema, take_columns
 from ..model.networks import BNC, check_bnc
 from ..parameters.priors import Dirichlet, EquivalentSize, PseudoCounts
 
 Family = tuple[int, ...]
+
+_LONGEST_LOOKED_UP = 2**24  # whole numbers up to which n·ln n is looked up
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,9 +48,9 @@ class DecomposableScore:
     penalty: float
 
 
-def _likelihood(data: Dataset, penalty: float) -> DecomposableScore:
+def _likelihood(data: Countable, penalty: float) -> DecomposableScore:
     """Return the log-likelihood at its maximum, Σ N_jk ln(N_jk / N_j), less a penalty."""
-    if data.weights is not None:
+    if data.is_weighted or data.size > _LONGEST_LOOKED_UP:
         return DecomposableScore(lambda n, _: xlogx(n), lambda r, q: 0, penalty)
     logs = xlogx(np.arange(len(data) + 1))
     return DecomposableScore(lambda n, _: logs.take(n), lambda r, q: 0, penalty)
@@ -60,7 +62,7 @@ def _marginal_likelihood(prior: PseudoCounts) -> DecomposableScore:
 
 
 # From the data and the equivalent sample size.
-_SCORES: dict[str, Callable[[Dataset, float], DecomposableScore]] = {
+_SCORES: dict[str, Callable[[Countable, float], DecomposableScore]] = {
     "loglik": lambda data, ess: _likelihood(data, 0.0),
     "aic": lambda data, ess: _likelihood(data, 1.0),
     "bic": lambda data, ess: _likelihood(data, 0.5 * ln(data.size) if data.size else 0.0),
@@ -80,7 +82,7 @@ def check_score(score: object, ess: object) -> float:
     return size
 
 
-def check_complete(data: Dataset) -> None:
+def check_complete(data: Countable) -> None:
     """Raise a ValueError that names the columns in which values are missing."""
     partial = [name for name, lacks in zip(data.columns, data.incomplete, strict=True) if lacks]
     if partial:
@@ -104,11 +106,20 @@ class LocalScores:
         Equivalent sample size, for "bde".
     """
 
-    def __init__(self, data: Dataset, score: str, ess: float = 1) -> None:
-        self.counts = FamilyCounts(data)
+    def __init__(self, data: Countable, score: str, ess: float = 1) -> None:
+        self.counts = family_counts(data)
         self.score = _SCORES[score](data, ess)
         self._families: dict[tuple[int, frozenset[int]], float] = {}
         self._gains: dict[tuple[int, frozenset[int]], Array] = {}
+
+    def expect(self, families: Iterable[Family], others: Iterable[Family] = ()) -> None:
+        """Be told which families will be scored with what they would gain, and which others, all at once.
+
+        It makes no difference but to data in parts, which is gone through once for all of them.
+        """
+        wanted = [family for family in families if (family[0], frozenset(family[1:])) not in self._gains]
+        alone = [family for family in others if (family[0], frozenset(family[1:])) not in self._families]
+        self.counts.expect(wanted, alone)
 
     def family(self, variable: int, parents: Sequence[int]) -> float:
         """Return the score of a family."""
@@ -152,6 +163,7 @@ class LocalScores:
 
     def network(self, parents: Sequence[Sequence[int]]) -> float:
         """Return the score of a network from the parents of each column."""
+        self.expect([], [(variable, *above) for variable, above in enumerate(parents)])
         return sum(self.family(variable, above) for variable, above in enumerate(parents))
 
     def _sizes(self, variable: int, parents: Sequence[int]) -> tuple[int, float]:
@@ -178,7 +190,7 @@ class LocalScores:
         return fits - self._fit(np.add.reduceat(table, starts, axis=2), r, q)
 
 
-def network_score(x: BNC, dataset: pd.DataFrame | Dataset, *, score: str = "bic", ess: float = 1) -> float:
+def network_score(x: BNC, dataset: InFull | InParts, *, score: str = "bic", ess: float = 1) -> float:
     """Return the score of a structure on data: what `hc` and `ban` raise.
 
     Parameters
@@ -238,13 +250,19 @@ def network_score(x: BNC, dataset: pd.DataFrame | Dataset, *, score: str = "bic"
     ess = check_score(score, ess)
     model = check_bnc(x, "network_score")
     known = None if model.levels is None else dict(zip(model.variables, model.levels, strict=True))
-    data = encode_columns(dataset, model.variables, known=known)
-    if not len(data):
+    parts = as_parts(dataset, columns=model.variables, known=known)
+    rows = _rows_of(model, cast("InFull", dataset)) if parts is None else parts
+    if not len(rows):
         raise ValueError("dataset: no rows to score a structure on")
-    if model.levels is None:
-        rows = take_columns(data, model.variables)
-    else:
-        codes = match(data, model.variables, model.levels)
-        rows = Dataset(Schema(model.variables, model.levels), codes, data.index, data.weights)
     check_complete(rows)
     return LocalScores(rows, score, ess).network([above for _, *above in model.scopes])
+
+
+def _rows_of(model: BNC, dataset: InFull) -> Dataset:
+    """Return the columns of a network, coded by its levels where it has them."""
+    if model.levels is None:
+        return take_columns(encode_columns(dataset, model.variables), model.variables)
+    known = dict(zip(model.variables, model.levels, strict=True))
+    data = encode_columns(dataset, model.variables, known=known)
+    codes = match(data, model.variables, model.levels)
+    return Dataset(Schema(model.variables, model.levels), codes, data.index, data.weights)

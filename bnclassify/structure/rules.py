@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ..base.checks import check_flag, check_whole
 from ..base.graphs import find_cycle
 from ..base.messages import listed, suggestion
-from ..frames.schema import Dataset
+from ..frames.schema import Countable
 from .ascent import MOVES, Limits
 from .local_scores import check_score
 
@@ -56,7 +56,7 @@ class Rules:
         usual = vars(Rules()) | {"moves": None, "progress": self.progress}
         return {name: value for name, value in vars(self).items() if value != usual[name]}
 
-    def limits(self, data: Dataset) -> Limits:
+    def limits(self, data: Countable) -> Limits:
         """Return the limits of a search over the columns of data."""
         most = len(data.columns) if self.max_parents is None else self.max_parents
         required = _arc_matrix(data, "required", self.required)
@@ -99,7 +99,7 @@ def written(arcs: Iterable[Sequence[Hashable]]) -> str:
     return ", ".join(f"{source!r} -> {target!r}" for source, target in some[:8]) + rest
 
 
-def _arc_matrix(data: Dataset, argument: str, arcs: Iterable[Arc]) -> NDArray[np.bool_]:
+def _arc_matrix(data: Countable, argument: str, arcs: Iterable[Arc]) -> NDArray[np.bool_]:
     """Turn arcs into a matrix, (variables, variables), rows the variables that they come from."""
     matrix = np.zeros((len(data.columns), len(data.columns)), dtype=bool)
     for arc in arcs:
@@ -113,7 +113,7 @@ def _arc_matrix(data: Dataset, argument: str, arcs: Iterable[Arc]) -> NDArray[np
 
 
 def place_start(
-    parents: Mapping[Hashable, Sequence[Hashable]], data: Dataset, rules: Rules
+    parents: Mapping[Hashable, Sequence[Hashable]], data: Countable, rules: Rules
 ) -> list[list[int]]:
     """Return the parents of each column at the start, by number: as given, then as required.
 

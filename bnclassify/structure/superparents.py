@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
 
-import pandas as pd
-
 from ..base.checks import check_choice, check_whole
 from ..frames.encoding import check_frame
-from ..frames.schema import Dataset
+from ..frames.parting import InFull, InParts
 from ..frames.training import describe_columns
 from ..model.recipes import Recipe, Step
 from ..model.superparents import ANDE
@@ -16,7 +14,7 @@ from ..model.superparents import ANDE
 
 def ande(
     class_var: Hashable,
-    dataset: pd.DataFrame | Dataset,
+    dataset: InFull | InParts,
     *,
     n: int = 1,
     features: Iterable[Hashable] | None = None,
@@ -137,7 +135,7 @@ def ande(
         subsumption = check_whole("subsumption", subsumption, what="a whole number of rows")
     if weights is not None:
         check_choice("weights", weights, ("mi",))
-    if not isinstance(dataset, Dataset):
+    if dataset is None:
         check_frame(dataset, "dataset")
     schema, chosen = describe_columns(dataset, class_var, features)
     levels = None if schema is None else schema.select((*chosen, class_var)).levels

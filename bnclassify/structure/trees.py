@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Hashable
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from ..base.arrays import TOLERANCE, Array
@@ -13,29 +12,30 @@ from ..base.checks import check_choice
 from ..base.graphs import maximum_forest
 from ..base.messages import suggestion
 from ..frames.counting import PairStatistics, pair_statistics
-from ..frames.schema import Dataset
-from ..frames.training import TrainingData, prepare
+from ..frames.parting import InFull, InParts
+from ..frames.training import Learnable, prepare_to_count
 from ..model.networks import BNC
 from ..model.recipes import Step
 from .fixed import general_network, network
 from .local_scores import LocalScores, check_score
 
 
-def _arc_parameters(data: TrainingData) -> Array:
+def _arc_parameters(data: Learnable) -> Array:
     """Return how many free parameters an arc between two features adds."""
     freedom = np.array(data.cards[:-1], dtype=float) - 1
     return np.outer(freedom, freedom) * data.cards[-1]
 
 
-def _bde_gains(data: TrainingData, ess: float) -> Array:
+def _bde_gains(data: Learnable, ess: float) -> Array:
     """Return what an arc between two features adds to the log marginal likelihood."""
     scores, n = LocalScores(data, "bde", ess), len(data.features)
+    scores.expect([(feature, n) for feature in range(n)])
     gains = np.array([scores.gains(feature, (n,))[:n] for feature in range(n)])
     return (gains + gains.T) / 2
 
 
 # What an augmenting arc adds to each score, (n, n); from the data, its pairs and the sample size.
-_SCORES: dict[str, Callable[[TrainingData, PairStatistics, float], Array]] = {
+_SCORES: dict[str, Callable[[Learnable, PairStatistics, float], Array]] = {
     "loglik": lambda data, pairs, ess: pairs.information,
     "aic": lambda data, pairs, ess: pairs.rows * pairs.information - _arc_parameters(data),
     "bic": lambda data, pairs, ess: (
@@ -47,7 +47,7 @@ _SCORES: dict[str, Callable[[TrainingData, PairStatistics, float], Array]] = {
 
 def tan_cl(
     class_var: Hashable,
-    dataset: pd.DataFrame | Dataset,
+    dataset: InFull | InParts,
     *,
     score: str = "loglik",
     ess: float = 1,
@@ -118,7 +118,7 @@ def tan_cl(
     """
     check_choice("score", score, _SCORES)
     ess = check_score("bde", ess)
-    data = prepare(dataset, class_var)
+    data = prepare_to_count(dataset, class_var)
     first = _root_number(root, data.features, 0, class_var)
     parents = _forest(data, score, ess, first)
     settings = {"score": score, "root": root} | ({"ess": ess} if ess != 1 else {})
@@ -139,7 +139,7 @@ def _root_number(
     return list(names).index(root)
 
 
-def _forest(data: TrainingData, score: str, ess: float, root: int) -> dict[Hashable, tuple[Hashable, ...]]:
+def _forest(data: Learnable, score: str, ess: float, root: int) -> dict[Hashable, tuple[Hashable, ...]]:
     """Map each feature to its feature parents in the best forest."""
     features, class_column = data.features, len(data.features)
     if len(features) < 2:
@@ -163,7 +163,7 @@ def _directed(
     return {name: (names[p],) if p >= 0 else () for name, p in zip(names, parent, strict=True)}
 
 
-def chow_liu(class_var: Hashable, dataset: pd.DataFrame | Dataset, *, root: Hashable | None = None) -> BNC:
+def chow_liu(class_var: Hashable, dataset: InFull | InParts, *, root: Hashable | None = None) -> BNC:
     """Learn the tree of maximum likelihood over all variables, the class among them (Chow-Liu).
 
     Of all networks in which no variable has two parents, this describes the data best. The class is a
@@ -215,7 +215,7 @@ def chow_liu(class_var: Hashable, dataset: pd.DataFrame | Dataset, *, root: Hash
     >>> modelstring(chow_liu("class", load_car()))
     '[class] [buying|class] [maint|class] [doors|class] [persons|class] [lug_boot|class] [safety|class]'
     """
-    data = prepare(dataset, class_var)
+    data = prepare_to_count(dataset, class_var)
     rows = data.as_given
     names = rows.columns
     first = _root_number(root, names, names.index(class_var), class_var)

@@ -1,0 +1,225 @@
+"""Cross-validation of models on data in parts: folds by a hash of each row, figures from sums over rows."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from hashlib import blake2b
+from typing import Any, cast
+
+import numpy as np
+import pandas as pd
+from tqdm.auto import tqdm
+
+from ..base.arrays import Array, log, normalize
+from ..base.checks import check_whole
+from ..base.messages import listed, shown
+from ..base.randomness import Seed, check_rng
+from ..frames.encoding import check_columns, check_levels
+from ..frames.hashing import FoldRows, GivenFolds, HashedFolds
+from ..frames.matching import scoring_classes
+from ..frames.parting import as_parts, columns_of
+from ..frames.partitions import Partitions
+from ..frames.schema import Dataset
+from ..frames.sources import DaskFrame, is_dask
+from ..frames.training import TrainingData
+from ..inference.log_joints import log_joint
+from ..inference.metrics import AnyMetric, Metric
+from ..inference.outcomes import Labelling, Outcome
+from ..inference.sums import SUMMED, finish, sums_over_rows
+from ..learning.repetition import columns_needed, relearn
+from ..model.kinds import Model
+from ..model.questions import class_var, classes
+from .prediction import Wish, predict_kind
+from .schemes import Scheme
+
+AnyFolds = HashedFolds | GivenFolds
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """Data in parts, and how it is dealt into folds.
+
+    Attributes
+    ----------
+    data : Partitions
+        To learn from; no row lacks the class.
+    repeats : tuple of folds
+    """
+
+    data: Partitions
+    repeats: tuple[AnyFolds, ...]
+
+    def learn(self, x: Model, folds: AnyFolds, number: int, dag: bool) -> Model:
+        """Learn a model again on the rows that a fold does not test."""
+        rows = self.data.keeping(FoldRows(folds, number, tested=False))
+        try:
+            learned: Model = relearn(x, cast("TrainingData", rows), dag=dag)
+        except ValueError as error:
+            raise ValueError(f"x: cannot be learned again in fold {number}: {error}") from error
+        return learned
+
+
+def plan_folds(
+    models: Mapping[Any, Model], dataset: object, *, k: int, repeats: int, folds: object, dag: bool, rng: Seed
+) -> Plan:
+    """Deal data in parts into folds, by the values of rows or by a column that is named."""
+    target = class_var(next(iter(models.values())))
+    there = columns_of(dataset)
+    given = None if folds is None else _check_name(folds, there)
+    needed = [columns_needed(model, dag=dag) for model in models.values()]
+    names = set(there) if None in needed else {target, given}.union(*filter(None, needed)) - {None}
+    check_columns(names, there, "dataset")
+    everything = cast("Partitions", as_parts(dataset, columns=[name for name in there if name in names]))
+    known = dict(zip(everything.columns, everything.levels, strict=True))
+    own = [name for name in everything.columns if name != given]
+    position = own.index(target)
+    own.remove(target)
+    data = everything.coded(everything.schema.select([*own, target]))
+    check_levels(data, data.columns)
+    if data.incomplete[-1]:
+        raise ValueError(
+            f"dataset: rows have no class {shown(target)}; leave them out, for example with "
+            f".dropna(subset=[{shown(target)}])"
+        )
+    data = replace(data.of_class(target), class_position=position)
+    if given is not None:
+        return Plan(data, (_given_folds(given, known[given]),))
+    generator = check_rng(0 if rng is None else rng)
+    check_whole("k", k, 2)
+    seeds = [int(generator.integers(2**63)) for _ in range(repeats)]
+    return Plan(data, tuple([HashedFolds(data.columns, k, seed) for seed in seeds]))
+
+
+def _check_name(folds: object, there: Sequence[Hashable]) -> Hashable:
+    if not isinstance(folds, Hashable) or (isinstance(folds, tuple) and folds not in there):
+        raise TypeError(
+            "folds: of data in parts, expected the name of a column that holds the fold of each row, got "
+            f"{shown(folds)}"
+        )
+    check_columns([folds], there, "folds")
+    return folds
+
+
+def _given_folds(column: Hashable, labels: tuple[Any, ...]) -> GivenFolds:
+    if len(labels) < 2:
+        raise ValueError(f"folds: expected at least 2 folds in {shown(column)}, got {len(labels)}")
+    return GivenFolds(column, labels)
+
+
+@dataclass(frozen=True, eq=False)
+class _Judging:
+    """What models say of tested rows, as sums that metrics are made of; workers make it."""
+
+    models: tuple[Model, ...]
+    metrics: tuple[str, ...]
+    class_var: Hashable
+
+    def __call__(self, data: Dataset) -> tuple[list[list[Array]], Array]:
+        own = data.codes[data.positions[self.class_var]]
+        tested = np.bincount(own, data.weights, len(data.levels[data.positions[self.class_var]]))
+        sums = []
+        for model in self.models:
+            actual = scoring_classes(data, self.class_var, classes(model))
+            labelling = Labelling(classes(model), self.class_var, data.index)
+            outcome = Outcome(log_joint(model, data), actual, labelling, data.weights)
+            sums.append([sums_over_rows(metric, outcome) for metric in self.metrics])
+        return sums, tested.astype(np.float64)
+
+
+@dataclass(frozen=True, eq=False)
+class Judgement:
+    """What cross-validation found of data in parts.
+
+    Attributes
+    ----------
+    figures : (rounds, models, metrics) array
+    tested : (rounds, classes) array
+        How many rows of each class were tested.
+    """
+
+    figures: Array
+    tested: Array
+
+    def scheme(self, plan: Plan, metrics: Sequence[AnyMetric]) -> Scheme:
+        """Describe how rows were dealt."""
+        sizes, repeats = self.tested.sum(axis=1), len(plan.repeats)
+        digest = blake2b(repr(plan.repeats).encode(), digest_size=12)
+        rows = float(sizes.sum() / repeats)
+        k, size = plan.repeats[0].k, float(sizes.mean())
+        return Scheme(repeats, k, rows - size, size, True, digest.hexdigest(), self._baselines(plan, metrics))
+
+    def _baselines(self, plan: Plan, metrics: Sequence[AnyMetric]) -> dict[str, float | None]:
+        """Return what the shares of classes in the rows that are not tested would score."""
+        labels, k = plan.data.levels[-1], plan.repeats[0].k
+        actual = np.arange(len(labels))
+        labelling = Labelling(labels, plan.data.class_var, pd.RangeIndex(len(labels)))
+        figures: dict[str, list[float]] = {metric.name: [] for metric in metrics}
+        for number, tested in enumerate(self.tested):
+            others = self.tested[number // k * k : (number // k + 1) * k].sum(axis=0) - tested
+            logs = np.broadcast_to(log(normalize(others)), (len(labels), len(labels)))
+            outcome = Outcome(logs, actual, labelling, tested)
+            for metric in metrics:
+                figures[metric.name].append(metric.judge(outcome))
+        means = {
+            name: np.nanmean(own) if not np.isnan(own).all() else np.nan for name, own in figures.items()
+        }
+        return {name: None if np.isnan(mean) else float(mean) for name, mean in means.items()}
+
+
+def judge_in_parts(
+    models: Mapping[Any, Model], metrics: Sequence[AnyMetric], plan: Plan, *, dag: bool, progress: bool
+) -> Judgement:
+    """Judge models, learned again in each fold, on the rows that it tests."""
+    unfit = [metric.name for metric in metrics if not (isinstance(metric, Metric) and metric.name in SUMMED)]
+    if unfit:
+        raise TypeError(
+            f"metric: {listed(unfit)} is no sum over rows, which is all that data in parts has; take "
+            f"{listed(SUMMED)}, or judge a sample in memory"
+        )
+    names = tuple(metric.name for metric in metrics)
+    figures, tested = [], []
+    rounds = [(folds, number) for folds in plan.repeats for number in range(folds.k)]
+    for folds, number in tqdm(rounds, disable=not progress, desc="cv", unit=" folds"):
+        learned = tuple([plan.learn(model, folds, number, dag) for model in models.values()])
+        rows = plan.data.keeping(FoldRows(folds, number, tested=True))
+        sums, counts = rows.add_up(_Judging(learned, names, plan.data.class_var))
+        figures.append([[finish(name, own) for name, own in zip(names, each, strict=True)] for each in sums])
+        tested.append(counts)
+    return Judgement(np.array(figures), np.array(tested))
+
+
+@dataclass(frozen=True, eq=False)
+class _OutOfFold:
+    """Predicts each row by the model that was learned without it; workers call it."""
+
+    models: tuple[Model, ...]
+    folds: AnyFolds
+    wish: Wish
+    labels: tuple[Any, ...]
+
+    def __call__(self, frame: pd.DataFrame) -> pd.DataFrame | pd.Series[Any]:
+        numbers = self.folds(frame)
+        parts = [frame[numbers == number] for number in range(len(self.models))]
+        told = [predict_kind(model, part, self.wish) for model, part in zip(self.models, parts, strict=True)]
+        order = np.argsort(np.concatenate([np.flatnonzero(numbers == i) for i in range(len(parts))]))
+        return pd.concat(told).iloc[order]
+
+
+def predict_in_parts(x: Model, dataset: object, plan: Plan, *, prob: bool, dag: bool, progress: bool) -> Any:
+    """Predict each row of a Dask DataFrame by a model that was learned without it, when it is asked for."""
+    if isinstance(dataset, Partitions) and isinstance(dataset.source, DaskFrame):
+        dataset = dataset.source.frame
+    if not is_dask(dataset):
+        raise TypeError(
+            "dataset: predictions of chunks would be as long as they are; take a Dask DataFrame, whose come "
+            "back lazily, or cv, which adds figures up"
+        )
+    [folds] = plan.repeats
+    numbers = tqdm(range(folds.k), disable=not progress, desc="cv_predict", unit=" folds")
+    learned = tuple([plan.learn(x, folds, number, dag) for number in numbers])
+    wish = Wish(prob=prob, unseen="error", prior=None, costs=None, joint=False, greedy=False)
+    tell = _OutOfFold(learned, folds, wish, plan.data.levels[-1])
+    frame = cast("Any", dataset)
+    meta = predict_kind(learned[0], frame._meta.iloc[:0], wish)
+    return frame.map_partitions(tell, meta=meta)

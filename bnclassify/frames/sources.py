@@ -1,0 +1,218 @@
+"""Where frames come from that need not fit into memory together: a Dask DataFrame, or chunks in a row."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
+from typing import Any, Protocol, TypeVar
+
+import pandas as pd
+from tqdm.auto import tqdm
+
+from ..base.messages import shown
+
+T = TypeVar("T")
+
+Make = Callable[[pd.DataFrame], T]
+Merge = Callable[[Sequence[T]], T]
+
+_MERGED = 16  # results that are merged at once, on the way down to one
+
+
+NEEDS_ROWS = (
+    "rows are needed in memory here, and these are in parts; take a sample of them, for example "
+    "frame.sample(frac=0.01).compute() of a Dask DataFrame, or what counts alone: structures by nb, aode, "
+    "ande, tan_cl, chow_liu, kdb_mi, hc, ban or chisq_dn, and lp with smooth, ess, m or backoff"
+)
+"""What is said where rows are asked for that need not be in memory together."""
+
+
+class Source(Protocol):
+    """Frames with the same columns, which are looked at one by one, wherever they are."""
+
+    @property
+    def once(self) -> bool:
+        """Whether they can be gone through no more than once."""
+
+    @property
+    def names(self) -> Sequence[Hashable]:
+        """Names of the columns."""
+
+    @property
+    def declared(self) -> Mapping[Hashable, tuple[Any, ...]]:
+        """The categories of columns of which they are known beforehand, the same in all frames."""
+
+    def reduce(self, make: Make[T], merge: Merge[T], columns: Sequence[Hashable] | None = None) -> T:
+        """Make something of each frame, or of some of its columns, and merge that, in the order of frames."""
+
+
+class Chunks:
+    """Frames one after the other, of which one is in memory at a time.
+
+    Parameters
+    ----------
+    frames : iterator, iterable or function
+        An iterator can be gone through once; a function gives one anew for each pass.
+    argument : str
+        What errors call it.
+    """
+
+    def __init__(self, frames: Iterable[Any] | Callable[[], Iterable[Any]], argument: str) -> None:
+        self.argument = argument
+        self.once = isinstance(frames, Iterator)
+        self._frames = frames
+        self._spent = False
+        self._first: pd.DataFrame | None = None
+        self._names: Sequence[Hashable] | None = None
+
+    @property
+    def names(self) -> Sequence[Hashable]:
+        """Names of the columns of the first frame."""
+        if self._names is None:
+            self._names = self._peek().columns.tolist()
+        return self._names
+
+    @property
+    def declared(self) -> Mapping[Hashable, tuple[Any, ...]]:
+        """The categories of the first frame, if there is one pass only, for then they are those of all."""
+        if not self.once:
+            return {}
+        columns = self._peek().items()
+        return {
+            name: tuple(column.cat.categories)
+            for name, column in columns
+            if isinstance(column.dtype, pd.CategoricalDtype)
+        }
+
+    def reduce(self, make: Make[T], merge: Merge[T], columns: Sequence[Hashable] | None = None) -> T:
+        """Go through the frames; see `Source`."""
+        total: list[T] = []
+        # A bar where somebody watches, none in files and tests.
+        for frame in tqdm(self._walk(), desc="chunks", unit=" chunks", disable=None):
+            made = make(frame if columns is None else select(frame, columns, self.argument))
+            total = [merge([*total, made])]
+        return total[0]
+
+    def _peek(self) -> pd.DataFrame:
+        """Return the first frame, which is kept for the pass if there is only one."""
+        if self._first is None:
+            frames = self._open()
+            first = next(iter(frames), None)
+            if not self.once:
+                _close(frames)
+            if first is None:
+                raise ValueError(f"{self.argument}: expected data frames one after the other, none came")
+            frame = _as_pandas(first, self.argument)
+            if not self.once:
+                return frame
+            self._first = frame
+        return self._first
+
+    def _walk(self) -> Iterator[pd.DataFrame]:
+        if self._spent:
+            raise ValueError(
+                f"{self.argument}: an iterator can be gone through once, and this goes through the data "
+                "again; pass a function that gives one anew, such as "
+                "lambda: pd.read_csv(path, chunksize=100_000)"
+            )
+        self._peek()
+        self._spent = self.once
+        first, self._first = self._first, None
+        frames = self._open()
+        try:
+            for frame in chain([] if first is None else [first], frames):
+                yield _as_pandas(frame, self.argument)
+        finally:
+            _close(frames)
+
+    def _open(self) -> Iterable[Any]:
+        frames = self._frames() if callable(self._frames) else self._frames
+        if isinstance(frames, pd.DataFrame | str | Mapping) or not isinstance(frames, Iterable):
+            raise TypeError(
+                f"{self.argument}: expected a function that gives data frames one after the other, such as "
+                f"lambda: pd.read_csv(path, chunksize=100_000), but it gave a {type(frames).__name__}"
+            )
+        return frames
+
+
+def _close(frames: object) -> None:
+    """Close what reads a file, so that this does not stay open."""
+    close = getattr(frames, "close", None)
+    if close is not None:
+        close()
+
+
+class DaskFrame:
+    """The partitions of a Dask DataFrame, looked at where they lie; what is made of them meets in a tree.
+
+    Parameters
+    ----------
+    frame : dask.dataframe.DataFrame
+    argument : str
+        What errors call it.
+    """
+
+    once = False
+
+    def __init__(self, frame: Any, argument: str) -> None:
+        self.frame, self.argument = frame, argument
+
+    @property
+    def names(self) -> Sequence[Hashable]:
+        """Names of the columns."""
+        return list(self.frame.columns)
+
+    @property
+    def declared(self) -> Mapping[Hashable, tuple[Any, ...]]:
+        """The categories that Dask knows."""
+        dtypes = zip(self.frame.columns, self.frame.dtypes, strict=True)
+        categorical = [name for name, dtype in dtypes if isinstance(dtype, pd.CategoricalDtype)]
+        known = [name for name in categorical if self.frame[name].cat.known]
+        return {name: tuple(self.frame[name].cat.categories) for name in known}
+
+    def reduce(self, make: Make[T], merge: Merge[T], columns: Sequence[Hashable] | None = None) -> T:
+        """Look at the partitions by the scheduler that Dask has; see `Source`."""
+        from dask.delayed import delayed
+
+        frame = self.frame if columns is None else self.frame[list(columns)]
+        each, together = delayed(make, pure=False), delayed(merge, pure=False)
+        results = [each(part) for part in frame.to_delayed()]
+        while len(results) > 1:
+            results = [together(results[i : i + _MERGED]) for i in range(0, len(results), _MERGED)]
+        made: T = results[0].compute()
+        return made
+
+
+def is_dask(data: object) -> bool:
+    """Whether data is a Dask DataFrame, which is told without importing Dask."""
+    return type(data).__module__.partition(".")[0] == "dask" and hasattr(data, "to_delayed")
+
+
+def find_source(data: object, argument: str) -> Source | None:
+    """Return where frames come from, if data is some that need not be in memory together, else None."""
+    if is_dask(data):
+        return DaskFrame(data, argument)
+    if callable(data) or isinstance(data, Iterator):
+        return Chunks(data, argument)
+    if isinstance(data, list | tuple) and data and all(isinstance(one, pd.DataFrame) for one in data):
+        return Chunks(data, argument)
+    return None
+
+
+def select(frame: pd.DataFrame, columns: Sequence[Hashable], argument: str) -> pd.DataFrame:
+    """Return columns of one of several frames, which must have what the first has."""
+    names = frame.columns.tolist()
+    absent = [name for name in columns if name not in names]
+    if absent:
+        raise KeyError(f"{argument}: a frame has no column {shown(absent[0])}, which the first has")
+    return frame[list(columns)]
+
+
+def _as_pandas(frame: Any, argument: str) -> pd.DataFrame:
+    """Return one of several frames, or batches of Arrow, as a data frame of pandas."""
+    made = frame.to_pandas() if hasattr(frame, "to_pandas") else frame
+    if not isinstance(made, pd.DataFrame):
+        raise TypeError(
+            f"{argument}: expected data frames one after the other, got {type(frame).__name__} among them"
+        )
+    return made

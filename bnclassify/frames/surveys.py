@@ -1,0 +1,111 @@
+"""The levels of data in parts, found in one pass over it."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from ..base.messages import listed, shown
+from .encoding import encode_columns
+from .frequencies import check_weights
+from .partitions import Facts, added
+from .schema import Dataset, Levels, take_rows
+from .sources import Source
+
+MAX_LEVELS = 2**20
+"""A column may have this many levels before it is taken for what identifies rows."""
+
+
+class Found(NamedTuple):
+    """Levels of a column, from some of the parts.
+
+    Attributes
+    ----------
+    labels : tuple
+    declared : bool
+        Whether they are the categories of all these parts, in their order; else they are to be sorted.
+    """
+
+    labels: tuple[Any, ...]
+    declared: bool
+
+
+@dataclass(frozen=True)
+class Survey:
+    """What workers do with a frame to find levels.
+
+    Attributes
+    ----------
+    columns : tuple
+    class_var, weights : str or None
+        As in `Reading`.
+    """
+
+    columns: tuple[Hashable, ...]
+    class_var: Hashable = None
+    weights: Hashable = None
+
+    def __call__(self, frame: pd.DataFrame) -> tuple[tuple[Found, ...], Facts]:
+        """Return the levels of columns in a frame, and what else there is to know of its rows."""
+        weights = None if self.weights is None else check_weights(frame[self.weights].array, frame.index)
+        data = encode_columns(frame, self.columns)
+        where = [data.positions[name] for name in self.columns]
+        data = Dataset(data.schema.select(self.columns), data.codes[where], data.index, weights)
+        found = tuple(
+            Found(labels, isinstance(frame[name].dtype, pd.CategoricalDtype))
+            for name, labels in zip(self.columns, data.levels, strict=True)
+        )
+        rows = len(data)
+        if self.class_var is not None:
+            known = data.codes[data.positions[self.class_var]] >= 0
+            data = data if known.all() else take_rows(data, known)
+        return found, Facts(rows, len(data), data.size, data.incomplete.astype(np.int64))
+
+    def merge(self, results: Sequence[tuple[tuple[Found, ...], Facts]]) -> Any:
+        """Unite the levels of parts."""
+        found, facts = zip(*results, strict=True)
+        united = [_unite(name, parts) for name, *parts in zip(self.columns, *found, strict=True)]
+        return tuple(united), Facts(*map(added, zip(*facts, strict=True)))
+
+
+def survey(
+    source: Source, columns: Sequence[Hashable], class_var: Hashable = None, weights: Hashable = None
+) -> tuple[Levels, Facts]:
+    """Return the levels of columns, and what else there is to know of the rows, in one pass.
+
+    Categories that are the same in all parts stay as they are; what differs from part to part is sorted.
+    """
+    look = Survey(tuple(columns), class_var, weights)
+    wanted = [*columns, *([] if weights is None else [weights])]
+    found, facts = source.reduce(look, look.merge, wanted)
+    return tuple([_in_order(name, one) for name, one in zip(columns, found, strict=True)]), facts
+
+
+def _unite(name: Hashable, parts: Sequence[Found]) -> Found:
+    some = [found for found in parts if found.labels]
+    if all(found == some[0] for found in some[1:]):
+        return some[0] if some else parts[0]
+    labels = tuple(dict.fromkeys(label for found in some for label in found.labels))
+    if len(labels) > MAX_LEVELS:
+        raise ValueError(
+            f"dataset: {shown(name)} has more than {MAX_LEVELS:,} levels, as a column of identifiers has; "
+            "leave it out, or merge rare levels"
+        )
+    return Found(labels, declared=False)
+
+
+def _in_order(name: Hashable, found: Found) -> tuple[Any, ...]:
+    if found.declared:
+        return found.labels
+    try:
+        return tuple(sorted(found.labels))
+    except TypeError:
+        kinds = dict.fromkeys(type(label).__name__ for label in found.labels)
+        raise TypeError(
+            f"column {shown(name)}: expected one type of categories in all parts of the data, got "
+            f"{listed(kinds)}; read it as one, for example with dtype={{{shown(name)}: str}}"
+        ) from None

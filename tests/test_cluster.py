@@ -1,0 +1,97 @@
+"""Counting on a cluster of processes, one of which dies."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from threading import Thread
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import bnclassify as bn
+
+dd = pytest.importorskip("dask.dataframe")
+distributed = pytest.importorskip("distributed")
+
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("default")]
+
+
+@pytest.fixture(scope="module")
+def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    folder = tmp_path_factory.mktemp("workers")
+    with (
+        distributed.LocalCluster(
+            n_workers=2,
+            threads_per_worker=1,
+            processes=True,
+            dashboard_address=None,
+            local_directory=str(folder),
+            memory_limit=0,
+        ) as cluster,
+        distributed.Client(cluster) as own,
+    ):
+        yield own
+
+
+def data() -> pd.DataFrame:
+    return bn.load_car().sample(4000, replace=True, random_state=0).reset_index(drop=True)
+
+
+class Part:
+    """Makes one partition, slowly, and leaves word of the process that did."""
+
+    def __init__(self, folder: Path, seconds: float) -> None:
+        self.folder, self.seconds = folder, seconds
+
+    def __call__(self, number: int) -> pd.DataFrame:
+        with open(self.folder / str(os.getpid()), "a") as file:
+            file.write(f"{number}\n")
+        time.sleep(self.seconds)
+        return data().iloc[number * 200 : (number + 1) * 200]
+
+
+def processes(folder: Path) -> dict[int, int]:
+    """How many partitions each process made."""
+    return {int(path.name): len(path.read_text().split()) for path in folder.iterdir()}
+
+
+def test_models_are_those_of_memory(client: Any, tmp_path: Path) -> None:
+    parts = dd.from_map(Part(tmp_path, 0), range(20), meta=data().iloc[:0])
+    for learner in ("tan_cl", "aode"):
+        x, y = (bn.bnc(learner, "class", rows, smooth=1) for rows in (parts, data()))
+        assert repr(x) == repr(y)
+        pd.testing.assert_frame_equal(bn.predict(x, data(), prob=True), bn.predict(y, data(), prob=True))
+    assert bn.loglik(x, parts) == pytest.approx(bn.loglik(y, data()), rel=1e-13)
+    pd.testing.assert_series_equal(bn.predict(x, parts).compute(), bn.predict(y, data()))
+    assert os.getpid() not in processes(tmp_path)
+
+
+def test_a_worker_that_dies_is_made_up_for(client: Any, tmp_path: Path) -> None:
+    parts = dd.from_map(Part(tmp_path, 0.1), range(20), meta=data().iloc[:0])
+    x = bn.tan_cl("class", data())
+    killed: list[int] = []
+
+    def kill() -> None:
+        while not killed:
+            time.sleep(0.05)
+            made = processes(tmp_path)
+            busy = [pid for pid, number in made.items() if number >= 3]
+            if busy:
+                os.kill(busy[0], signal.SIGKILL)
+                killed.append(busy[0])
+
+    watch = Thread(target=kill, daemon=True)
+    watch.start()
+    model = bn.lp(x, parts, smooth=1)
+    watch.join(timeout=10)
+    made = processes(tmp_path)
+    assert len(killed) == 1
+    assert sum(made.values()) > 20  # what was lost was made again
+    for name, table in bn.params(bn.lp(x, data(), smooth=1)).items():
+        np.testing.assert_array_equal(bn.params(model)[name], table)

@@ -1,0 +1,459 @@
+"""Data in parts, by Dask or in chunks: the same models, scores and predictions as in memory."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import bnclassify as bn
+from bnclassify.frames.counting import mutual_information, pair_statistics
+from bnclassify.frames.partitions import added
+from bnclassify.frames.training import prepare_to_count
+
+from .strategies import frames, networks
+
+CLASS = {"car": "class", "voting": "Class"}
+
+
+def chunks(frame: pd.DataFrame, size: int = 100) -> Callable[[], Iterator[pd.DataFrame]]:
+    """A function that gives a frame in pieces, the first of them empty."""
+    starts = [0, *range(0, len(frame), size)]
+    return lambda: (frame.iloc[start : start + size * (i > 0)] for i, start in enumerate(starts))
+
+
+def by_dask(frame: pd.DataFrame, parts: int) -> Any:
+    return pytest.importorskip("dask.dataframe").from_pandas(frame, npartitions=parts, sort=False)
+
+
+def with_unknown_categories(frame: pd.DataFrame, parts: int) -> Any:
+    """Each partition with categories of its own, in an order of its own, and one partition empty."""
+    dd = pytest.importorskip("dask.dataframe")
+    pieces = np.array_split(np.arange(len(frame)), parts)
+    pieces.insert(1, np.array([], dtype=int))
+    made = [frame.iloc[rows].astype(object).astype("category") for rows in pieces]
+    unknown = dd.from_map(lambda i: made[i], range(len(made)), meta=made[0])
+    return unknown.assign(**{c: unknown[c].cat.as_unknown() for c in frame})
+
+
+FORMS: dict[str, Callable[[pd.DataFrame], Any]] = {
+    "chunks": chunks,
+    "a list": lambda frame: [frame.iloc[:7], frame.iloc[7:7], frame.iloc[7:]],
+    "encoded chunks": lambda frame: bn.encode(chunks(frame)),
+    "1 partition": lambda frame: by_dask(frame, 1),
+    "2 partitions": lambda frame: by_dask(frame, 2),
+    "17 partitions": lambda frame: by_dask(frame, 17),
+    "encoded partitions": lambda frame: bn.encode(by_dask(frame, 2)),
+}
+
+
+@pytest.fixture(params=FORMS)
+def form(request: pytest.FixtureRequest) -> Callable[[pd.DataFrame], Any]:
+    return FORMS[request.param]
+
+
+LEARNERS = {
+    "nb": {}, "tan_cl": {"score": "bic"}, "chow_liu": {}, "kdb_mi": {}, "hc": {}, "ban": {"score": "bde"},
+    "chisq_dn": {}, "aode": {},
+}  # fmt: skip
+
+
+def same_model(mine: Any, other: Any) -> None:
+    """The same structure and levels, and tables to the last digit: sums of whole counts are exact."""
+    for x, y in zip(bn.members(mine), bn.members(other), strict=True):
+        assert x.families == y.families
+        assert x.levels == y.levels
+        for name, table in bn.params(y).items() if y.fitted else ():
+            np.testing.assert_array_equal(bn.params(x)[name], table)
+    assert repr(mine) == repr(other)
+
+
+@pytest.mark.parametrize("name", CLASS)
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_models_are_those_of_memory(form: Callable[[pd.DataFrame], Any], name: str, learner: str) -> None:
+    frame = bn.load_car() if name == "car" else bn.load_voting()
+    parts, class_var = form(frame), CLASS[name]
+    if name == "voting" and learner in ("hc", "ban"):
+        with pytest.raises(ValueError, match="values are missing in 'handicapped_infants'"):
+            getattr(bn, learner)(class_var, parts)
+        return
+    options = {"smooth": 1, "dag_args": LEARNERS[learner]}
+    same_model(bn.bnc(learner, class_var, parts, **options), bn.bnc(learner, class_var, frame, **options))
+
+
+PRIORS = ({"smooth": 0}, {"ess": 2}, {"m": 1}, {"backoff": True}, {"smooth": 1, "manb_prior": 0.5})
+
+
+@pytest.mark.parametrize("prior", PRIORS, ids=str)
+def test_parameters_are_those_of_memory(form: Callable[[pd.DataFrame], Any], prior: dict[str, Any]) -> None:
+    votes = bn.load_voting()
+    structure = bn.nb("Class", votes) if "manb_prior" in prior else bn.kdb_mi("Class", votes)
+    x, y = (bn.lp(structure, data, **prior) for data in (form(votes), votes))
+    same_model(x, y)
+    if "backoff" in prior:
+        pd.testing.assert_series_equal(bn.concentrations(x), bn.concentrations(y))
+
+
+@pytest.mark.parametrize("n", [0, 1, 2])
+def test_averaged_estimators(form: Callable[[pd.DataFrame], Any], n: int) -> None:
+    votes = bn.load_voting()
+    options = {"smooth": 1, "dag_args": {"n": n, "subsumption": 50}}
+    x, y = (bn.bnc("ande", "Class", data, **options) for data in (form(votes), votes))
+    pd.testing.assert_frame_equal(bn.predict(x, votes, prob=True), bn.predict(y, votes, prob=True))
+
+
+def test_scores(car: pd.DataFrame, form: Callable[[pd.DataFrame], Any]) -> None:
+    x = bn.bnc("tan_cl", "class", car, smooth=1)
+    parts = form(car)
+    for score in (bn.loglik, bn.cloglik, bn.AIC, bn.BIC, bn.network_score):
+        assert score(x, parts) == pytest.approx(score(x, car), rel=1e-13)
+    for given_ in (None, "class", ["class", "doors"]):
+        mine, other = (bn.cmi("persons", "safety", data, z=given_) for data in (parts, car))
+        assert mine == pytest.approx(other, abs=1e-14)
+
+
+@pytest.mark.parametrize("parts", [1, 2, 17])
+def test_unknown_categories_are_sorted(parts: int) -> None:
+    votes = bn.load_voting()
+    text = votes.astype(object)
+    x = bn.bnc("tan_cl", "Class", with_unknown_categories(votes, parts), smooth=1)
+    same_model(x, bn.bnc("tan_cl", "Class", text, smooth=1))
+
+
+def test_categories_that_never_occur_stay(car: pd.DataFrame) -> None:
+    few = car[car["doors"] != "3"]
+    for parts in (by_dask(few, 3), chunks(few)):
+        x = bn.bnc("tan_cl", "class", parts, smooth=1)
+        assert bn.values(x)["doors"] == ("2", "3", "4", "5more")
+
+
+@given(st.data())
+@settings(max_examples=40)
+def test_any_parts_of_any_rows(data: st.DataObject) -> None:
+    frame = data.draw(frames(missing=0.2))
+    size = data.draw(st.integers(1, len(frame)))
+    parts, n = prepare_to_count(chunks(frame, size), "class"), frame.shape[1] - 1
+    rows = prepare_to_count(frame, "class")
+    mine, other = (pair_statistics(d, range(n), n) for d in (parts, rows))
+    np.testing.assert_allclose(mine.information, other.information, atol=1e-14)
+    np.testing.assert_array_equal(mine.rows, other.rows)
+    own, theirs = (mutual_information(d, 0, n) for d in (parts, rows))
+    assert own == pytest.approx(theirs, abs=1e-14)
+    structure = data.draw(networks(frame))
+    for prior in ({"smooth": 0.5}, {"backoff": True}):
+        same_model(bn.lp(structure, chunks(frame, size), **prior), bn.lp(structure, frame, **prior))
+
+
+@pytest.mark.filterwarnings("ignore:the network has")
+def test_many_levels() -> None:
+    """Features with so many levels that pairs are counted one by one, and wide families by tables."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({f"x{i}": rng.integers(0, 20 + i, 500) for i in range(4)}).assign(
+        few=rng.integers(0, 2, 500), c=rng.integers(0, 3, 500)
+    )
+    for learner in ("tan_cl", "aode", "kdb_mi"):
+        same_model(*(bn.bnc(learner, "c", data, smooth=1) for data in (chunks(frame), frame)))
+
+
+def test_weights_in_a_column(car: pd.DataFrame, form: Callable[[pd.DataFrame], Any]) -> None:
+    weighed = car.assign(times=np.random.default_rng(0).integers(0, 3, len(car)))
+    raw = form(weighed) if not isinstance(form(car), bn.Partitions) else chunks(weighed)
+    parts, rows = bn.encode(raw, weights="times"), bn.encode(weighed, weights="times")
+    for learner in ("tan_cl", "hc"):
+        same_model(*(bn.bnc(learner, "class", data, smooth=1) for data in (parts, rows)))
+    x = bn.bnc("nb", "class", rows, smooth=1)
+    assert bn.loglik(x, parts) == pytest.approx(bn.loglik(x, rows), rel=1e-13)
+    assert parts.size == rows.size
+    with pytest.raises(TypeError, match="pass its name"):
+        bn.encode(chunks(car), weights=np.ones(len(car)))
+    with pytest.raises(KeyError, match=r"weights: no column 'tims'.*'times'"):
+        bn.encode(raw, weights="tims")
+
+
+def test_rows_without_a_class_are_told_once(votes: pd.DataFrame) -> None:
+    gaps = votes.assign(Class=votes["Class"].where(np.arange(len(votes)) % 7 > 0))
+    with pytest.warns(UserWarning, match="34 of 232 rows have no class 'Class'") as caught:
+        x = bn.bnc("tan_cl", "Class", chunks(gaps), smooth=1)
+    assert len(caught) == 1
+    with pytest.warns(UserWarning, match="34 of 232 rows"):
+        same_model(x, bn.bnc("tan_cl", "Class", gaps, smooth=1))
+    nothing = votes.assign(Class=pd.Categorical([None] * len(votes), ["yes", "no"]))
+    with pytest.raises(ValueError, match="the class 'Class' is missing in every row"):
+        bn.tan_cl("Class", chunks(nothing))
+
+
+class Passes:
+    """Frames, and how often they were gone through."""
+
+    def __init__(self, frame: pd.DataFrame) -> None:
+        self.frame, self.number = frame, 0
+
+    def __call__(self) -> Iterator[pd.DataFrame]:
+        for i in range(0, len(self.frame), 100):
+            if i:  # who looks at the first alone does not go through them
+                self.number += i == 100
+            yield self.frame.iloc[i : i + 100]
+
+
+@pytest.mark.parametrize(
+    ("verb", "passes"),
+    [
+        (lambda x, data: bn.nb("class", data), 1),
+        (lambda x, data: bn.tan_cl("class", data), 2),
+        (lambda x, data: bn.chow_liu("class", data), 2),
+        (lambda x, data: bn.kdb_mi("class", data), 3),
+        (lambda x, data: bn.bnc("tan_cl", "class", data, smooth=1), 3),
+        (lambda x, data: bn.bnc("aode", "class", data, smooth=1), 2),
+        (lambda x, data: bn.lp(x, data, smooth=1), 1),
+        (lambda x, data: bn.lp(x, data, backoff=True), 1),
+        (lambda x, data: bn.loglik(x, data), 1),
+        (lambda x, data: bn.BIC(x, data), 1),
+    ],
+)
+def test_passes(car: pd.DataFrame, verb: Callable[[Any, Any], Any], passes: int) -> None:
+    """One for levels, if they are not known; one for all pairs; one for all tables."""
+    x = bn.bnc("tan_cl", "class", car, smooth=1)
+    data = Passes(car)
+    verb(x, data)
+    assert data.number == passes
+
+
+def test_hill_climbing_goes_through_the_data_once_a_step(car: pd.DataFrame) -> None:
+    data = Passes(car)
+    x = bn.hc("class", data)
+    assert data.number <= len(bn.search_steps(x)) + 2
+
+
+def test_an_iterator_is_gone_through_once(car: pd.DataFrame) -> None:
+    structure = bn.tan_cl("class", car)
+    x = bn.lp(structure, iter(chunks(car)()), smooth=1)
+    same_model(x, bn.lp(structure, car, smooth=1))
+    assert bn.loglik(x, chunks(car)()) == pytest.approx(bn.loglik(x, car), rel=1e-13)
+    # Where all columns are categories, those of the first frame are those of all.
+    same_model(bn.aode("class", chunks(car)()), bn.aode("class", car))
+    with pytest.raises(ValueError, match=r"can be gone through once.*goes through the data again.*lambda"):
+        bn.bnc("tan_cl", "class", chunks(car)(), smooth=1)
+    with pytest.raises(ValueError, match=r"can be gone through once, but the levels of 'doors'"):
+        bn.tan_cl("class", iter(chunks(car.astype({"doors": object}))()))
+
+
+def test_a_file_in_chunks(car: pd.DataFrame, tmp_path: Any) -> None:
+    path = tmp_path / "car.csv"
+    car.to_csv(path, index=False)
+    whole = pd.read_csv(path)
+    x = bn.bnc("tan_cl", "class", lambda: pd.read_csv(path, chunksize=200), smooth=1)
+    same_model(x, bn.bnc("tan_cl", "class", whole, smooth=1))
+    assert bn.loglik(x, pd.read_csv(path, chunksize=500)) == pytest.approx(bn.loglik(x, whole), rel=1e-13)
+
+
+@pytest.mark.parametrize(
+    ("data", "error", "match"),
+    [
+        (lambda: iter([]), ValueError, "expected data frames one after the other, none came"),
+        (lambda: 7, TypeError, "function that gives data frames.*gave a int"),
+        (lambda: pd.DataFrame({"c": [1]}), TypeError, "gave a DataFrame"),
+        (lambda: iter(["a"]), TypeError, "one after the other, got str among them"),
+        (lambda: [pd.DataFrame({"a": [1]})], KeyError, "class_var: no column 'c'"),
+        (
+            lambda: [pd.DataFrame({"a": [1], "c": [1]}), pd.DataFrame({"c": [1]})],
+            KeyError,
+            "a frame has no column 'a', which",
+        ),
+        (
+            lambda: [pd.DataFrame({"a": [1], "c": [1]}), pd.DataFrame({"a": ["x"], "c": [1]})],
+            TypeError,
+            r"column 'a': expected one type of categories in all parts of the data.*'int', 'str'.*dtype=",
+        ),
+        (lambda: [pd.DataFrame({"a": [0.5], "c": [1]})], TypeError, "column 'a': expected categories"),
+        (lambda: [pd.DataFrame({"a": [None], "c": [1]})], ValueError, "no value is known in 'a'"),
+        (lambda: [pd.DataFrame([[1, 2, 3]], columns=["a", "a", "c"])], ValueError, "must be unique"),
+    ],
+)  # fmt: skip
+def test_what_is_no_data(data: Any, error: type[Exception], match: str) -> None:
+    with pytest.raises(error, match=match):
+        bn.tan_cl("c", data)
+
+
+def test_a_level_that_the_model_does_not_know(car: pd.DataFrame) -> None:
+    x = bn.nb("class", car)
+    strange = car.astype(object).assign(doors="6")
+    with pytest.raises(ValueError, match="column 'doors': '6' not among the levels that the model knows"):
+        bn.lp(x, chunks(strange), smooth=1)
+
+
+def test_identifiers_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bnclassify.frames.surveys.MAX_LEVELS", 50)
+    frame = pd.DataFrame({"id": np.arange(120), "c": np.arange(120) % 2})
+    with pytest.raises(ValueError, match="'id' has more than 50 levels"):
+        bn.nb("c", chunks(frame, 30))
+
+
+NEED_ROWS: dict[str, Callable[[Any], Any]] = {
+    "search": lambda data: bn.tan_hc("class", data, k=3),
+    "search by bnc": lambda data: bn.bnc("fssj", "class", data, smooth=1, dag_args={"k": 3}),
+    "EM": lambda data: bn.lp(bn.nb("class", bn.load_car()), data, smooth=1, missing="em"),
+    "WANBIA": lambda data: bn.lp(bn.nb("class", bn.load_car()), data, smooth=1, wanbia=True),
+    "AWNB": lambda data: bn.lp(bn.nb("class", bn.load_car()), data, smooth=1, awnb_trees=2),
+    "leave-one-out": lambda data: bn.lp(bn.nb("class", bn.load_car()), data, smooth=1, loo_power=True),
+    "trees": lambda data: bn.min_testing_depths("class", data),
+    "cuts": lambda data: bn.discretize(data, class_var="class"),
+    "prediction": lambda data: bn.predict(bn.bnc("nb", "class", bn.load_car(), smooth=1), data),
+}
+
+
+@pytest.mark.parametrize("verb", NEED_ROWS)
+def test_what_needs_rows_says_so(car: pd.DataFrame, verb: str) -> None:
+    forms = [chunks(car), bn.encode(chunks(car))]
+    if verb != "prediction":
+        forms.append(by_dask(car, 2))
+    for data in forms:
+        with pytest.raises(TypeError, match=r"rows are needed in memory here.*frame\.sample\(frac=0\.01\)"):
+            NEED_ROWS[verb](data)
+
+
+@pytest.mark.parametrize("parts", [1, 17])
+def test_predictions_are_lazy(car: pd.DataFrame, votes: pd.DataFrame, parts: int) -> None:
+    for frame, name in ((car, "class"), (votes, "Class")):
+        x = bn.bnc("tan_cl", name, frame, smooth=1)
+        lazy = by_dask(frame, parts)
+        labels, posteriors = bn.predict(x, lazy), bn.predict(x, lazy, prob=True)
+        assert labels.npartitions == lazy.npartitions
+        pd.testing.assert_series_equal(labels.compute(), bn.predict(x, frame))
+        pd.testing.assert_frame_equal(posteriors.compute(), bn.predict(x, frame, prob=True))
+        assert posteriors.columns.tolist() == list(bn.classes(x))
+        assert labels.dtype == bn.predict(x, frame).dtype
+    even = dict.fromkeys(bn.classes(x), 1 / 2)
+    pd.testing.assert_frame_equal(
+        bn.predict(x, lazy, prob=True, prior=even).compute(), bn.predict(x, votes, prob=True, prior=even)
+    )
+    with pytest.raises(KeyError, match="newdata: no column 'crime'"):
+        bn.predict(x, lazy.drop(columns="crime"))
+
+
+def test_values_that_add_up() -> None:
+    narrow = np.array([200], dtype=np.uint8)
+    assert added([narrow, narrow]).tolist() == [400]
+    assert added([{"a": (1, None)}, {"a": (2, None)}]) == {"a": (3, None)}
+    assert added([np.float32([2**24]), np.float32([1])]).tolist() == [2**24 + 1]
+
+
+def test_what_workers_are_sent_can_be_pickled(car: pd.DataFrame) -> None:
+    sent: list[Any] = []
+
+    class Spy(bn.frames.sources.Chunks):
+        def reduce(self, make: Any, merge: Any, columns: Any = None) -> Any:
+            sent.append(pickle.loads(pickle.dumps((make, merge))))
+            return super().reduce(*sent[-1], columns)
+
+    parts = bn.encode(chunks(car))
+    object.__setattr__(parts, "source", Spy(chunks(car), "dataset"))
+    for learner in ("tan_cl", "hc", "aode", "ande"):
+        x = bn.bnc(learner, "class", parts, smooth=1)
+    assert bn.cloglik(x, parts) == pytest.approx(bn.cloglik(x, car), rel=1e-13)
+    assert len(sent) > 4
+
+
+METRICS = ["accuracy", "balanced_accuracy", "log_loss", "brier", "rmse", "calibration_error"]
+
+
+@pytest.mark.parametrize("name", CLASS)
+def test_cross_validation_by_given_folds(form: Callable[[pd.DataFrame], Any], name: str) -> None:
+    """The figures of memory, with the same folds."""
+    frame, class_var = (bn.load_car() if name == "car" else bn.load_voting()), CLASS[name]
+    folds = np.random.default_rng(0).integers(0, 3, len(frame))
+    models = {
+        "nb": bn.bnc("nb", class_var, frame, smooth=1),
+        "tan": bn.bnc("tan_cl", class_var, frame, smooth=0.1, dag_args={"score": "aic"}),
+    }
+    numbered = form(frame.assign(fold=folds))
+    for dag in (True, False):
+        mine = bn.cv(models, numbered, folds="fold", metric=METRICS, mean=False, dag=dag)
+        other = bn.cv(models, frame, folds=folds, metric=METRICS, mean=False, dag=dag)
+        pd.testing.assert_frame_equal(mine, other, rtol=1e-12)
+    told, known = (frame.attrs["cv"] for frame in (mine, other))
+    assert told["train_size"] == pytest.approx(known["train_size"])
+    assert told["baselines"] == pytest.approx(known["baselines"])
+    assert bn.cv(models["tan"], numbered, folds="fold", dag=False) == pytest.approx(
+        mine["tan", "accuracy"].mean()
+    )
+
+
+def hashed(frame: pd.DataFrame, k: int, seed: int = 0) -> np.ndarray:
+    from bnclassify.frames.hashing import HashedFolds
+
+    drawn = int(np.random.default_rng(seed).integers(2**63))
+    features = [c for c in frame if c != "class"]
+    return HashedFolds((*features, "class"), k, drawn)(frame)
+
+
+def test_hashed_folds(car: pd.DataFrame, form: Callable[[pd.DataFrame], Any]) -> None:
+    """They are the same however rows lie in parts, and about as large as each other."""
+    x, parts = bn.bnc("tan_cl", "class", car, smooth=1), form(car)
+    found = bn.cv(x, parts, k=4, mean=False)
+    folds = hashed(car, 4)
+    pd.testing.assert_frame_equal(found, bn.cv(x, car, folds=folds, mean=False), rtol=1e-12)
+    sizes = np.bincount(folds)
+    assert (np.abs(sizes - len(car) / 4) < 4 * np.sqrt(len(car) * 3 / 16)).all()
+    again = bn.cv(x, parts, k=4, mean=False, rng=0)
+    pd.testing.assert_frame_equal(found, again)
+    assert not bn.cv(x, parts, k=4, mean=False, rng=1).equals(found)
+    repeated = bn.cv(x, parts, k=2, repeats=2, mean=False)
+    assert repeated.index.tolist() == [(0, 0), (0, 1), (1, 0), (1, 1)]
+    assert repeated.loc[0].to_numpy().tolist() != repeated.loc[1].to_numpy().tolist()
+
+
+@pytest.mark.parametrize("parts", [1, 17])
+def test_predictions_out_of_fold_are_lazy(car: pd.DataFrame, parts: int) -> None:
+    x, lazy = bn.bnc("tan_cl", "class", car, smooth=1), by_dask(car, parts)
+    folds = hashed(car, 5)
+    for prob in (True, False):
+        mine = bn.cv_predict(x, lazy, k=5, prob=prob)
+        other = bn.cv_predict(x, car, folds=folds, prob=prob)
+        compare = pd.testing.assert_frame_equal if prob else pd.testing.assert_series_equal
+        compare(mine.compute(), other)
+        compare(bn.cv_predict(x, bn.encode(lazy), k=5, prob=prob).compute(), other)
+    numbered = by_dask(car.assign(fold=np.arange(len(car)) % 3), parts)
+    mine = bn.cv_predict(x, numbered, folds="fold").compute()
+    pd.testing.assert_frame_equal(mine, bn.cv_predict(x, car, folds=np.arange(len(car)) % 3))
+    with pytest.raises(TypeError, match="predictions of chunks would be as long as they are"):
+        bn.cv_predict(x, chunks(car))
+
+
+def test_cross_validation_in_parts_says_what_it_cannot(car: pd.DataFrame) -> None:
+    x, data = bn.bnc("nb", "class", car, smooth=1), chunks(car)
+    with pytest.raises(TypeError, match=r"metric: 'auc' is no sum over rows"):
+        bn.cv(x, data, metric=["accuracy", "auc"])
+    with pytest.raises(TypeError, match="no sum over rows"):
+        bn.cv(x, data, metric=lambda posteriors, actual: 0.0)
+    with pytest.raises(TypeError, match="folds: of data in parts, expected the name of a column"):
+        bn.cv(x, data, folds=np.arange(len(car)) % 2)
+    with pytest.raises(KeyError, match="folds: no column 'fold'"):
+        bn.cv(x, data, folds="fold", columns="any")
+    with pytest.raises(ValueError, match="model 0 was learned from other columns: it lacks 'doors'"):
+        bn.cv(x, chunks(car.drop(columns="doors")))
+    gaps = car.assign(**{"class": car["class"].where(np.arange(len(car)) > 3)})
+    with pytest.raises(ValueError, match="dataset: rows have no class 'class'"):
+        bn.cv(x, chunks(gaps))
+    with pytest.raises(ValueError, match="can be gone through once"):
+        bn.cv(x, iter([car]))
+    sampled = bn.bnc("nb", "class", car, smooth=1, wanbia=True)
+    with pytest.raises(TypeError, match="rows are needed in memory"):
+        bn.cv(sampled, data)
+
+
+def test_weighted_rows_in_cross_validation(car: pd.DataFrame) -> None:
+    weighed = car.assign(
+        times=np.random.default_rng(0).integers(0, 3, len(car)), fold=np.arange(len(car)) % 3
+    )
+    x = bn.bnc("tan_cl", "class", car, smooth=1)
+    parts = bn.encode(chunks(weighed), weights="times")
+    rows = bn.encode(car, weights=weighed["times"])
+    mine = bn.cv(x, parts, folds="fold", metric=METRICS, mean=False)
+    other = bn.cv(x, rows, folds=weighed["fold"].to_numpy(), metric=METRICS, mean=False)
+    pd.testing.assert_frame_equal(mine, other, rtol=1e-12)

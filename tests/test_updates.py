@@ -1,0 +1,145 @@
+"""More rows later: the same model as from all rows at once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import bnclassify as bn
+
+from .strategies import frames, graphs
+
+
+def same(mine: Any, other: Any, frame: pd.DataFrame) -> None:
+    for x, y in zip(bn.members(mine), bn.members(other), strict=True):
+        for name, table in bn.params(y).items():
+            np.testing.assert_allclose(bn.params(x)[name], table, rtol=1e-14)
+    pd.testing.assert_frame_equal(
+        bn.predict(mine, frame, prob=True), bn.predict(other, frame, prob=True), rtol=1e-13
+    )
+
+
+def in_turn(structure: Any, frame: pd.DataFrame, parts: int = 3, **options: Any) -> Any:
+    first, *more = (frame.iloc[i::parts] for i in range(parts))
+    x = bn.lp(structure, first, **options)
+    for rows in more:
+        x = bn.update(x, rows)
+    return x
+
+
+PRIORS = ({"smooth": 0}, {"smooth": 1}, {"ess": 3}, {"m": 2}, {"backoff": True})
+STRUCTURES = {
+    "nb": lambda data: bn.nb("Class", data),
+    "kdb_mi": lambda data: bn.kdb_mi("Class", data),
+    "chow_liu": lambda data: bn.chow_liu("Class", data),
+    "chisq_dn": lambda data: bn.chisq_dn("Class", data),
+    "aode": lambda data: bn.aode("Class", data),
+    "an ensemble": lambda data: bn.Ensemble([bn.nb("Class", data), bn.tan_cl("Class", data)]),
+}
+
+
+@pytest.mark.parametrize("structure", STRUCTURES)
+@pytest.mark.parametrize("prior", PRIORS, ids=str)
+def test_rows_in_turn_are_rows_at_once(structure: str, prior: dict[str, Any]) -> None:
+    if structure == "chisq_dn" and "backoff" in prior:
+        prior = {"smooth": 2}  # a dependency network has no tables that back off
+    votes = bn.load_voting()
+    x = STRUCTURES[structure](votes)
+    mine, other = in_turn(x, votes, **prior), bn.lp(x, votes, **prior)
+    same(mine, other, votes.dropna())
+    assert repr(mine) == repr(other)
+    if "backoff" in prior and isinstance(mine, bn.BNC):
+        pd.testing.assert_series_equal(bn.concentrations(mine), bn.concentrations(other))
+
+
+@pytest.mark.parametrize("n", [0, 1, 2])
+def test_averaged_estimators(n: int) -> None:
+    votes = bn.load_voting()
+    x = bn.ande("Class", votes, n=n, subsumption=20, weights="mi" if n == 1 else None)
+    same(in_turn(x, votes, smooth=1), bn.lp(x, votes, smooth=1), votes)
+
+
+def test_averaged_estimators_with_a_long_feature() -> None:
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(
+        {"long": rng.integers(0, 40, 300), **{f"x{i}": rng.integers(0, 2, 300) for i in range(3)}}
+    ).assign(c=rng.integers(0, 2, 300))
+    x = bn.ande("c", frame, n=2)
+    same(in_turn(x, frame, parts=7, smooth=1), bn.lp(x, frame, smooth=1), frame)
+
+
+@given(st.data())
+@settings(max_examples=40)
+def test_any_network_and_rows(data: st.DataObject) -> None:
+    frame = data.draw(frames(missing=0.2, min_rows=2))
+    x = data.draw(graphs(frame))
+    prior = data.draw(st.sampled_from(PRIORS))
+    same(in_turn(x, frame, parts=2, **prior), bn.lp(x, frame, **prior), frame)
+
+
+def test_weights_and_parts(car: pd.DataFrame) -> None:
+    x = bn.tan_cl("class", car)
+    first, more = car.iloc[::2], car.iloc[1::2]
+    weights = np.random.default_rng(0).random(len(more))
+    mine = bn.update(bn.lp(x, first, smooth=1), bn.encode(more, weights=weights))
+    both = bn.encode(pd.concat([first, more]), weights=np.r_[np.ones(len(first)), weights])
+    same(mine, bn.lp(x, both, smooth=1), car)
+    chunked = bn.update(bn.lp(x, first, smooth=1), iter([more.iloc[:100], more.iloc[100:]]))
+    same(chunked, bn.lp(x, car, smooth=1), car)
+
+
+@pytest.mark.parametrize("options", [{"smooth": 1}, {"backoff": True}], ids=str)
+@pytest.mark.parametrize("learner", ["tan_cl", "aode"])
+def test_files_hold_the_counts(
+    car: pd.DataFrame, tmp_path: Path, learner: str, options: dict[str, Any]
+) -> None:
+    x = bn.bnc(learner, "class", car.iloc[::2], **options)
+    bn.save(x, tmp_path / "x.json")
+    again = bn.load(tmp_path / "x.json")
+    same(bn.update(again, car.iloc[1::2]), bn.update(x, car.iloc[1::2]), car)
+
+
+def test_what_is_kept(car: pd.DataFrame) -> None:
+    x = bn.bnc("tan_cl", "class", car.iloc[:900], smooth=1)
+    before = {name: table.copy() for name, table in bn.params(x).items()}
+    mine = bn.update(x, car.iloc[900:])
+    assert bn.families(mine) == bn.families(x)
+    assert bn.values(mine) == bn.values(x)
+    for name, table in before.items():
+        np.testing.assert_array_equal(bn.params(x)[name], table)
+    assert mine.recipe == x.recipe
+
+
+def test_a_value_that_is_new_is_told(car: pd.DataFrame) -> None:
+    x = bn.bnc("nb", "class", car, smooth=1)
+    with pytest.raises(ValueError, match="column 'doors': '7' not among the levels that the model knows"):
+        bn.update(x, car.astype(object).assign(doors="7"))
+
+
+MORE_THAN_COUNTS = {
+    "weights": {"smooth": 1, "wanbia": True},
+    "arc_posteriors": {"smooth": 1, "manb_prior": 0.5},
+    "em": {"smooth": 1, "missing": "em"},
+    "leave_one_out": {"smooth": 1, "loo_weights": True},
+}
+
+
+@pytest.mark.parametrize("left", MORE_THAN_COUNTS)
+def test_what_is_more_than_counts_is_refused(car: pd.DataFrame, left: str) -> None:
+    x = bn.lp(bn.nb("class", car), car, **MORE_THAN_COUNTS[left])
+    with pytest.raises(ValueError, match=f"more than counts.*{left}.*again from all rows"):
+        bn.update(x, car)
+
+
+def test_models_without_counts(car: pd.DataFrame, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="structure only, no parameters"):
+        bn.update(bn.nb("class", car), car)
+    bn.write_bif(bn.bnc("nb", "class", car, smooth=1), tmp_path / "x.bif")
+    with pytest.raises(ValueError, match="does not keep the counts"):
+        bn.update(bn.read_bif(tmp_path / "x.bif", "class"), car)
