@@ -23,7 +23,8 @@ def greedy_scores(x: BNC) -> tuple[float, ...]:
     Returns
     -------
     tuple of float
-        The cross-validated accuracy of the initial structure, then after each step.
+        The cross-validated metric of the initial structure, accuracy unless the search was guided by
+        another, then after each step; of a loss, its negative.
 
     Raises
     ------
@@ -53,13 +54,16 @@ def search_steps(x: Model) -> pd.DataFrame:
     Parameters
     ----------
     x : BNC
-        Learned by `hc` or `ban`, or by another search.
+        Learned by `hc` or `ban`, or by a greedy search.
 
     Returns
     -------
     pandas.DataFrame
-        A row a step: ``operation`` ("add", "delete" or "reverse"), the arc as it was before the step,
-        ``from`` and ``to``, what the step gained, ``gain``, and the ``score`` of the network after it.
+        A row a step: ``operation``, ``from`` and ``to``, what the step gained, ``gain``, and the
+        ``score`` after it. `hc` and `ban` "add", "delete" and "reverse" an arc, which is given as it was
+        before the step. `tan_hc`, `tan_hcsp` and `kdb` add an "arc". `fssj` and `bsej` "add" the feature in
+        ``to``, "remove" the one in ``from``, or "join" two groups: the features in ``from`` become parents
+        of those in ``to``, both given as tuples.
 
     Raises
     ------
@@ -78,7 +82,9 @@ def search_steps(x: Model) -> pd.DataFrame:
     2       add    class  buying   82.0 -13768.1
     """
     steps = _left_behind(
-        check_model(x), "steps", "its structure was not found by a search that keeps its steps; hc and ban do"
+        check_model(x),
+        "steps",
+        "its structure was not found by a search; those of hc, ban, fssj, bsej, tan_hc, tan_hcsp and kdb are",
     )
     columns = ["operation", "from", "to", "gain", "score"]
     return pd.DataFrame(list(steps), columns=columns).astype({"gain": float, "score": float})

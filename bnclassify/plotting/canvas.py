@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal
 
+from ..base.docstrings import sharing
 from .marks import BLUE
 
 if TYPE_CHECKING:
@@ -18,23 +19,17 @@ _WORD = r"(?:[(\[][^()\[\]]*[)\]]|\S)+"
 _PIECE = rf"{_WORD} = {_WORD}|{_WORD}"
 
 
-Chart = TypeVar("Chart", bound="Callable[..., Axes]")
-
-_IN_COMMON = {
-    "{ax}": """ax : matplotlib.axes.Axes, optional
-        Where to draw; by default in a new figure of a size that fits.""",
-    "{axes}": """matplotlib.axes.Axes
-        ``ax.figure.savefig("name.png")`` writes a file.""",
-    "{errors}": """ImportError
-        If matplotlib is not installed.""",
-}
-
-
-def chart(draw: Chart) -> Chart:
-    """Put into the docstring of a chart what all charts have in common."""
-    for place, text in _IN_COMMON.items():
-        draw.__doc__ = draw.__doc__ and draw.__doc__.replace(place, text)
-    return draw
+chart = sharing(
+    {
+        "{ax}": """ax : matplotlib.axes.Axes, optional
+    Where to draw; by default in a new figure of a size that fits.""",
+        "{axes}": """matplotlib.axes.Axes
+    ``ax.figure.savefig("name.png")`` writes a file.""",
+        "{errors}": """ImportError
+    If matplotlib is not installed.""",
+    }
+)
+"""Put into the docstring of a chart what all charts have in common."""
 
 
 def prepare_axes(ax: Axes | None, width: float, height: float) -> Axes:

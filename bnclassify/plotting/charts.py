@@ -49,10 +49,11 @@ def plot_scores(x: BNC, *, ax: Axes | None = None) -> Axes:
     >>> ax.get_ylabel()
     'cross-validated accuracy'
     """
-    scores = greedy_scores(x)
+    scores, metric = greedy_scores(x), METRICS[x.trace["metric"]]
     axes = prepare_axes(ax, 6, 3.5)
     axes.plot(scores, color=BLUE, marker="o")
-    axes.set(xlabel="steps from the initial structure", ylabel="cross-validated accuracy")
+    what = f"cross-validated {metric.name}{', negative' if metric.is_loss else ''}"
+    axes.set(xlabel="steps from the initial structure", ylabel=what)
     axes.set_xticks(range(0, len(scores), 1 + len(scores) // 20))
     axes.margins(y=0.15)
     axes.set_xlim(-0.5, len(scores) - 0.5)

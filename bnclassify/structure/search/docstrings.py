@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from inspect import cleandoc
-from typing import Any, TypeVar
-
-Learner = TypeVar("Learner", bound=Callable[..., Any])
+from ...base.docstrings import sharing
 
 _DATA = """\
 class_var : str
@@ -60,14 +56,5 @@ folds; of a loss, such as log_loss, its negative. Scores within 1e-9 are tied. T
 step raises the score by ``epsilon``, none is left, or the score is as high as it can be. Tables are
 counted over available cases, and rows with missing features predicted by summing those out exactly."""
 
-_SHARED = {"{data}": _DATA, "{search}": _SEARCH, "{result}": _RESULT}
-
-
-def telling(learner: Learner) -> Learner:
-    """Put what all greedy learners share into the docstring of one, where it says {data} and the like."""
-    if learner.__doc__ is not None:  # there is none where Python was told to leave them out
-        text = cleandoc(learner.__doc__)
-        for mark, shared in _SHARED.items():
-            text = text.replace(mark, shared)
-        learner.__doc__ = text
-    return learner
+telling = sharing({"{data}": _DATA, "{search}": _SEARCH, "{result}": _RESULT})
+"""Put what all greedy learners share into the docstring of one."""

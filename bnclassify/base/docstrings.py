@@ -1,0 +1,43 @@
+"""Docstrings that have parts in common: told in one place, and put into each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from inspect import cleandoc
+from typing import Any, TypeVar
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def sharing(parts: Mapping[str, str]) -> Callable[[Function], Function]:
+    """Return a decorator that puts parts into a docstring in place of their marks.
+
+    Parameters
+    ----------
+    parts : mapping
+        Texts by mark. The mark stands alone on a line that is not indented within the docstring.
+
+    Examples
+    --------
+    >>> @sharing({"{x}": "x : int\\n    A number."})
+    ... def double(x):
+    ...     '''Double.
+    ...
+    ...     {x}
+    ...     '''
+    >>> print(double.__doc__)
+    Double.
+    <BLANKLINE>
+    x : int
+        A number.
+    """
+
+    def decorate(function: Function) -> Function:
+        if function.__doc__ is not None:  # there is none where Python was told to leave them out
+            text = cleandoc(function.__doc__)
+            for mark, part in parts.items():
+                text = text.replace(mark, part)
+            function.__doc__ = text
+        return function
+
+    return decorate
