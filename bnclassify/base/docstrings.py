@@ -10,7 +10,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 def sharing(parts: Mapping[str, str]) -> Callable[[Function], Function]:
-    """Return a decorator that puts parts into a docstring in place of their marks.
+    r"""Return a decorator that puts parts into a docstring in place of their marks.
 
     Parameters
     ----------
@@ -19,7 +19,7 @@ def sharing(parts: Mapping[str, str]) -> Callable[[Function], Function]:
 
     Examples
     --------
-    >>> @sharing({"{x}": "x : int\\n    A number."})
+    >>> @sharing({"{x}": "x : int\n    A number."})
     ... def double(x):
     ...     '''Double.
     ...
