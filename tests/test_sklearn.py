@@ -45,9 +45,6 @@ EXPECTED = {
 }
 GREEDY = {
     "check_fit2d_1sample": "says that k is out of range, for one row cannot be dealt into folds",
-} | {
-    f"check_sample_weights_{name}": "searches by accuracy count each row once, and say so"
-    for name in ("list", "not_an_array", "not_overwritten", "pandas_series", "shape")
 }
 
 

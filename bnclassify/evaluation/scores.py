@@ -14,7 +14,7 @@ from ..base.arrays import Array, Codes, log_normalize
 from ..frames.counting import mutual_information
 from ..frames.encoding import encode_columns
 from ..frames.matching import scoring_classes
-from ..frames.parting import InFull, InParts, as_parts
+from ..frames.parting import InFull, InParts, as_parts, is_parted
 from ..frames.partitions import Partitions
 from ..frames.schema import Countable, Dataset
 from ..inference.log_joints import log_joint
@@ -277,8 +277,10 @@ def cmi(
     one = isinstance(z, tuple) and z in list(getattr(dataset, "columns", ()))
     given: Sequence[Hashable] = () if z is None else z if isinstance(z, list | tuple) and not one else (z,)
     names = [x, y, *given]
-    data: Countable | None = as_parts(dataset, columns=list(dict.fromkeys(names)))
-    if data is None:
+    data: Countable
+    if is_parted(dataset):
+        data = cast("Countable", as_parts(dataset, columns=[*dict.fromkeys(names)]))
+    else:
         data = encode_columns(cast("InFull", dataset), names, named_by="x, y, z")
     if not len(data):
         raise ValueError("dataset: no rows to count")

@@ -14,6 +14,7 @@ import pandas as pd
 from ..base.messages import listed, shown, suggestion
 from ..base.records import RECORDS, is_record
 from ..model.recipes import Step
+from ..model.tallies import Tally
 
 _KIND = "kind"
 """The key of an object that says what it stands for; an object without is a mapping by text."""
@@ -176,6 +177,15 @@ def can_write(step: Step) -> bool:
     return is_record(step.function)
 
 
+def _write_tally(tally: Tally, where: str) -> dict[str, Any]:
+    """Write counts, and their prior unless that is a function: without it no rows can be added."""
+    counts = {"counts": to_notation(tally.counts, f"{where}.counts")}
+    try:
+        return counts | {"prior": to_notation(tally.prior, f"{where}.prior")}
+    except UnknownValueError:
+        return counts | {"prior": None}
+
+
 def _write_step(step: Step, where: str) -> dict[str, Any]:
     if not can_write(step):
         return {"name": step.name}
@@ -197,6 +207,7 @@ def _read_step(written: dict[str, Any], where: str) -> Step:
 
 CODECS: dict[str, Codec] = {
     "Step": Codec(Step, _write_step, _read_step),
+    "Tally": Codec(Tally, _write_tally, lambda written, where: _read_record(Tally, written, where)),
     "array": Codec(np.ndarray, _write_array, _read_array),
     "number": Codec(
         float, lambda value, where: {"value": str(value)}, lambda written, where: float(written["value"])

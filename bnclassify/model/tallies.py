@@ -6,11 +6,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ..base.immutable import Immutable
-from ..base.records import record
 from .kinds import M, renewed
 
 
-@record
 @dataclass(frozen=True, eq=False)
 class Tally(Immutable):
     """Counts, and the prior that made tables of them.
