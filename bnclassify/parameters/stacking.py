@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import combinations
 from typing import Any
@@ -29,15 +29,15 @@ _FEW_LEVELS = 8  # a feature, on average, up to which counting all pairs at once
 
 @count.register
 def _(x: AODE, data: Dataset, prior: Prior) -> tuple[Any, ...]:
-    """Return the rows of each class, and those that have both of two levels; on the diagonal, that have one.
-
-    The second array is (levels of all features, classes, levels of all features).
-    """
+    """Return the rows of each class, and what `_count_at_once` or `_count_one_by_one` make of pairs."""
     check_all_pairs(data, range(len(x.features)), len(x.features))
     if isinstance(prior, PrefixPrior) and prior.nested:
         return tuple([count(member, data, prior) for member in x.members])
-    *cards, _ = data.cards
-    return _count_at_once(data) if sum(cards) <= _FEW_LEVELS * len(cards) else _count_one_by_one(data)
+    return _count_at_once(data) if _has_few_levels(x) else _count_one_by_one(data)
+
+
+def _has_few_levels(x: AODE) -> bool:
+    return x.spans[-1].stop <= _FEW_LEVELS * len(x.features)
 
 
 @tabulate.register
@@ -49,42 +49,42 @@ def _(x: AODE, tally: Tally) -> AODE:
     return _tabulate_pairs(x, tally)
 
 
-def _count_at_once(data: Dataset) -> tuple[Array, Array]:
+def _count_at_once(data: Dataset) -> tuple[Array, ...]:
+    """Count classes, and pairs of levels: (levels of all features, classes, levels of all features).
+
+    On the diagonal stand the rows of each level.
+    """
     n = len(data.columns) - 1
     return contingency_tables(data, [(n,)])[0], all_pair_counts(data, range(n), n)
 
 
-def _count_one_by_one(data: Dataset) -> tuple[Array, Array]:
-    *cards, n_classes = data.cards
-    n, starts = len(cards), np.cumsum([0, *cards])
-    pairs = list(combinations(range(n), 2))
-    families = [(n,), *[(f, n) for f in range(n)], *[(f, g, n) for f, g in pairs]]
-    classes, *tables = count_families(data, families)
-    counts = np.zeros((starts[-1], n_classes, starts[-1]))
-    for f, own in enumerate(tables[:n]):
-        levels = np.arange(starts[f], starts[f + 1])
-        counts[levels, :, levels] = own
-    for (f, g), table in zip(pairs, tables[n:], strict=True):
-        one, other = slice(starts[f], starts[f + 1]), slice(starts[g], starts[g + 1])
-        counts[one, :, other] = table.transpose(0, 2, 1)
-        counts[other, :, one] = table.transpose(1, 2, 0)
-    return classes, counts
+def _count_one_by_one(data: Dataset) -> tuple[Array, ...]:
+    """Count classes, then each feature and class, then each pair of features and class."""
+    n = len(data.columns) - 1
+    singles = [(f, n) for f in range(n)]
+    return tuple(count_families(data, [(n,), *singles, *[(f, g, n) for f, g in combinations(range(n), 2)]]))
 
 
 def _tabulate_pairs(x: AODE, tally: Tally) -> AODE:
-    (classes, pairs), prior = tally.counts, tally.prior
-    pairs = np.asarray(pairs, dtype=np.float64)
-    levels = np.arange(len(pairs))
-    single = pairs[levels, :, levels]
+    prior, n = tally.prior, len(x.features)
+    classes, *counts = tally.counts
+    if _has_few_levels(x):
+        square = np.asarray(counts[0], dtype=np.float64)
+        diagonal = square[np.arange(len(square)), :, np.arange(len(square))]
+        singles = [diagonal[span] for span in x.spans]
+        if isinstance(prior, PseudoCounts):
+            children = _children_at_once(x, square, prior)
+        else:
+            children = _children(x, lambda f, g: square[x.spans[g], :, x.spans[f]].transpose(2, 0, 1), prior)
+    else:
+        singles, pairs = counts[:n], dict(zip(combinations(range(n), 2), counts[n:], strict=True))
+        children = _children(x, lambda f, g: pairs[f, g] if f < g else pairs[g, f].transpose(1, 0, 2), prior)
     [own] = make_tables([classes], prior)
-    superparents = make_tables([single[span] for span in x.spans], prior)
     return replace(
         x,
-        priors=np.repeat(own[None], len(x.features), axis=0),
-        superparents=np.concatenate(superparents),
-        children=_children_at_once(x, pairs, prior)
-        if isinstance(prior, PseudoCounts)
-        else _children(x, pairs, prior),
+        priors=np.repeat(own[None], n, axis=0),
+        superparents=np.concatenate(make_tables(singles, prior)),
+        children=children,
         learned=with_tally(x, tally),
     )
 
@@ -100,15 +100,15 @@ def _children_at_once(x: AODE, pairs: Array, prior: PseudoCounts) -> tuple[Array
     return tuple(children)
 
 
-def _children(x: AODE, pairs: Array, prior: Prior) -> tuple[Array, ...]:
-    """Make the same family by family."""
-    children = []
-    for own in x.spans:
-        others = [span for span in x.spans if span != own]
-        children.append(
-            np.concatenate(make_tables([pairs[own, :, s].transpose(2, 0, 1) for s in others], prior))
-        )
-    return tuple(children)
+def _children(x: AODE, pair: Callable[[int, int], Array], prior: Prior) -> tuple[Array, ...]:
+    """Make the same family by family, of the counts of a child, a superparent and the class."""
+    n = len(x.features)
+    return tuple(
+        [
+            np.concatenate(make_tables([pair(child, parent) for child in range(n) if child != parent], prior))
+            for parent in range(n)
+        ]
+    )
 
 
 def stack_estimators(x: AODE, members: Sequence[BNC]) -> AODE:
