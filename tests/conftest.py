@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from functools import cache
+from functools import cache, partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -36,6 +36,13 @@ def pytest_configure(config: pytest.Config) -> None:
     """Pass over the examples of modules whose library is not there."""
     absent = [str(PACKAGE / path) for path, library in _MODULES.items() if find_spec(library) is None]
     config.option.ignore = [*(config.option.ignore or []), *absent]
+
+
+def pytest_make_parametrize_id(val: object) -> str | None:
+    """Name functions by their names, which are the same in every process, unlike where they lie."""
+    if isinstance(val, partial):
+        return "-".join([val.func.__name__, *(f"{name}={value}" for name, value in val.keywords.items())])
+    return getattr(val, "__name__", None)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

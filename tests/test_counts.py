@@ -163,7 +163,7 @@ def rows_of(data: bn.Dataset, rows: np.ndarray) -> bn.Dataset:
 
 @pytest.mark.filterwarnings("ignore:the network has")
 @pytest.mark.parametrize("few_levels", [1, 50])
-@pytest.mark.parametrize("learner", LEARNERS, ids=str)
+@pytest.mark.parametrize("learner", LEARNERS)
 @pytest.mark.parametrize("classes", [2, 3, 20])
 def test_a_posterior_does_not_depend_on_the_other_rows(
     learner: Callable, classes: int, few_levels: int, monkeypatch: pytest.MonkeyPatch

@@ -236,9 +236,14 @@ def test_style(command: tuple[str, ...]) -> None:
 
 
 VIGNETTES = sorted(path for path in (ROOT / "vignettes").glob("*.py") if path.name != "conf.py")
+AT_ONCE = ("quickstart.py", "start.py")
 
 
-@pytest.mark.parametrize("path", VIGNETTES, ids=lambda path: path.name)
+@pytest.mark.parametrize(
+    "path",
+    [pytest.param(path, marks=[] if path.name in AT_ONCE else pytest.mark.slow) for path in VIGNETTES],
+    ids=lambda path: path.name,
+)
 def test_vignettes_run(path: Path, tmp_path: Path) -> None:
     if "sklearn" in path.read_text():
         pytest.importorskip(

@@ -231,6 +231,7 @@ def test_averages_agree_with_enumeration(data: st.DataObject) -> None:
     check_beside_enumeration(x, frame, [joint_table(x, row) for _, row in frame.iterrows()])
 
 
+@pytest.mark.slow
 @given(st.data(), st.sampled_from(["nb", "tan_cl", "aode"]))
 @settings(max_examples=40)
 def test_chains_agree_with_enumeration(data: st.DataObject, learner: str) -> None:

@@ -62,9 +62,9 @@ def y(car: pd.DataFrame) -> pd.Series[Any]:
 @pytest.mark.parametrize(
     ("estimator", "expected"),
     [
-        (BNCClassifier(), {}),
+        pytest.param(BNCClassifier(), {}, marks=pytest.mark.slow),
         (BNCClassifier("nb"), {}),
-        (BNCClassifier("aode", discretize="mixed"), {}),
+        pytest.param(BNCClassifier("aode", discretize="mixed"), {}, marks=pytest.mark.slow),
         (plain(), EXPECTED),
         (plain("nb", smooth=0), EXPECTED),
         (plain("aode", handle_unknown="missing"), EXPECTED),
@@ -254,6 +254,7 @@ def test_numbers_are_cut_by_what_fit_sees(data: st.DataObject, method: str, bins
     )
 
 
+@pytest.mark.slow
 def test_cutting_is_no_leak_and_can_be_searched_for() -> None:
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(60, 500)), np.repeat(["ill", "well"], 30)
