@@ -32,6 +32,7 @@ from ..model.kinds import Model
 from ..model.questions import class_var, classes
 from .prediction import Wish, predict_kind
 from .schemes import Scheme
+from .trials import Verdict, as_metrics
 
 AnyFolds = HashedFolds | GivenFolds
 
@@ -65,17 +66,17 @@ def plan_folds(
 ) -> Plan:
     """Deal data in parts into folds, by the values of rows or by a column that is named."""
     target = class_var(next(iter(models.values())))
-    there = columns_of(dataset)
-    given = None if folds is None else _check_name(folds, there)
+    columns = columns_of(dataset)
+    fold_column = None if folds is None else _check_name(folds, columns)
     needed = [columns_needed(model, dag=dag) for model in models.values()]
-    names = set(there) if None in needed else {target, given}.union(*filter(None, needed)) - {None}
-    check_columns(names, there, "dataset")
-    everything = cast("Partitions", as_parts(dataset, columns=[name for name in there if name in names]))
+    names = set(columns) if None in needed else {target, fold_column}.union(*filter(None, needed)) - {None}
+    check_columns(names, columns, "dataset")
+    everything = cast("Partitions", as_parts(dataset, columns=[name for name in columns if name in names]))
     known = dict(zip(everything.columns, everything.levels, strict=True))
-    own = [name for name in everything.columns if name != given]
-    position = own.index(target)
-    own.remove(target)
-    data = everything.coded(everything.schema.select([*own, target]))
+    features = [name for name in everything.columns if name != fold_column]
+    position = features.index(target)
+    features.remove(target)
+    data = everything.coded(everything.schema.select([*features, target]))
     check_levels(data, data.columns)
     if data.incomplete[-1]:
         raise ValueError(
@@ -83,21 +84,21 @@ def plan_folds(
             f".dropna(subset=[{shown(target)}])"
         )
     data = replace(data.of_class(target), class_position=position)
-    if given is not None:
-        return Plan(data, (_given_folds(given, known[given]),))
+    if fold_column is not None:
+        return Plan(data, (_given_folds(fold_column, known[fold_column]),))
     generator = check_rng(0 if rng is None else rng)
     check_whole("k", k, 2)
     seeds = [int(generator.integers(2**63)) for _ in range(repeats)]
     return Plan(data, tuple([HashedFolds(data.columns, k, seed) for seed in seeds]))
 
 
-def _check_name(folds: object, there: Sequence[Hashable]) -> Hashable:
-    if not isinstance(folds, Hashable) or (isinstance(folds, tuple) and folds not in there):
+def _check_name(folds: object, columns: Sequence[Hashable]) -> Hashable:
+    if not isinstance(folds, Hashable) or (isinstance(folds, tuple) and folds not in columns):
         raise TypeError(
             "folds: of data in parts, expected the name of a column that holds the fold of each row, got "
             f"{shown(folds)}"
         )
-    check_columns([folds], there, "folds")
+    check_columns([folds], columns, "folds")
     return folds
 
 
@@ -116,8 +117,8 @@ class _Judging:
     class_var: Hashable
 
     def __call__(self, data: Dataset) -> tuple[list[list[Array]], Array]:
-        own = data.codes[data.positions[self.class_var]]
-        tested = np.bincount(own, data.weights, len(data.levels[data.positions[self.class_var]]))
+        column = data.positions[self.class_var]
+        tested = np.bincount(data.codes[column], data.weights, data.cards[column])
         sums = []
         for model in self.models:
             actual = scoring_classes(data, self.class_var, classes(model))
@@ -127,66 +128,58 @@ class _Judging:
         return sums, tested.astype(np.float64)
 
 
-@dataclass(frozen=True, eq=False)
-class Judgement:
-    """What cross-validation found of data in parts.
-
-    Attributes
-    ----------
-    figures : (rounds, models, metrics) array
-    tested : (rounds, classes) array
-        How many rows of each class were tested.
-    """
-
-    figures: Array
-    tested: Array
-
-    def scheme(self, plan: Plan, metrics: Sequence[AnyMetric]) -> Scheme:
-        """Describe how rows were dealt."""
-        sizes, repeats = self.tested.sum(axis=1), len(plan.repeats)
-        digest = blake2b(repr(plan.repeats).encode(), digest_size=12)
-        rows = float(sizes.sum() / repeats)
-        k, size = plan.repeats[0].k, float(sizes.mean())
-        return Scheme(repeats, k, rows - size, size, True, digest.hexdigest(), self._baselines(plan, metrics))
-
-    def _baselines(self, plan: Plan, metrics: Sequence[AnyMetric]) -> dict[str, float | None]:
-        """Return what the shares of classes in the rows that are not tested would score."""
-        labels, k = plan.data.levels[-1], plan.repeats[0].k
-        actual = np.arange(len(labels))
-        labelling = Labelling(labels, plan.data.class_var, pd.RangeIndex(len(labels)))
-        figures: dict[str, list[float]] = {metric.name: [] for metric in metrics}
-        for number, tested in enumerate(self.tested):
-            others = self.tested[number // k * k : (number // k + 1) * k].sum(axis=0) - tested
-            logs = np.broadcast_to(log(normalize(others)), (len(labels), len(labels)))
-            outcome = Outcome(logs, actual, labelling, tested)
-            for metric in metrics:
-                figures[metric.name].append(metric.judge(outcome))
-        means = {
-            name: np.nanmean(own) if not np.isnan(own).all() else np.nan for name, own in figures.items()
-        }
-        return {name: None if np.isnan(mean) else float(mean) for name, mean in means.items()}
-
-
 def judge_in_parts(
-    models: Mapping[Any, Model], metrics: Sequence[AnyMetric], plan: Plan, *, dag: bool, progress: bool
-) -> Judgement:
+    models: Mapping[Any, Model], metric: Any, plan: Plan, *, dag: bool, progress: bool
+) -> Verdict:
     """Judge models, learned again in each fold, on the rows that it tests."""
+    metrics = as_metrics(metric)
+    names = tuple([metric.name for metric in metrics])
+    _check_sums(metrics)
+    figures, tested = [], []
+    rounds = [(repeat, fold) for repeat, folds in enumerate(plan.repeats) for fold in range(folds.k)]
+    for repeat, fold in tqdm(rounds, disable=not progress, desc="cv", unit=" folds"):
+        folds = plan.repeats[repeat]
+        learned = tuple([plan.learn(model, folds, fold, dag) for model in models.values()])
+        rows = plan.data.keeping(FoldRows(folds, fold, tested=True))
+        sums, counts = rows.add_up(_Judging(learned, names, plan.data.class_var))
+        figures.append([[finish(*pair) for pair in zip(names, each, strict=True)] for each in sums])
+        tested.append(counts)
+    scheme = _describe(plan, metrics, np.array(tested))
+    return Verdict(np.array(figures), list(names), rounds, scheme, isinstance(metric, list | tuple))
+
+
+def _check_sums(metrics: Sequence[AnyMetric]) -> None:
     unfit = [metric.name for metric in metrics if not (isinstance(metric, Metric) and metric.name in SUMMED)]
     if unfit:
         raise TypeError(
             f"metric: {listed(unfit)} is no sum over rows, which is all that data in parts has; take "
             f"{listed(SUMMED)}, or judge a sample in memory"
         )
-    names = tuple(metric.name for metric in metrics)
-    figures, tested = [], []
-    rounds = [(folds, number) for folds in plan.repeats for number in range(folds.k)]
-    for folds, number in tqdm(rounds, disable=not progress, desc="cv", unit=" folds"):
-        learned = tuple([plan.learn(model, folds, number, dag) for model in models.values()])
-        rows = plan.data.keeping(FoldRows(folds, number, tested=True))
-        sums, counts = rows.add_up(_Judging(learned, names, plan.data.class_var))
-        figures.append([[finish(name, own) for name, own in zip(names, each, strict=True)] for each in sums])
-        tested.append(counts)
-    return Judgement(np.array(figures), np.array(tested))
+
+
+def _describe(plan: Plan, metrics: Sequence[AnyMetric], tested: Array) -> Scheme:
+    """Describe how rows were dealt; how many of each class each round tests is (rounds, classes)."""
+    sizes, repeats = tested.sum(axis=1), len(plan.repeats)
+    digest = blake2b(repr(plan.repeats).encode(), digest_size=12)
+    rows, size = float(sizes.sum() / repeats), float(sizes.mean())
+    baselines = _judge_shares(plan, metrics, tested)
+    return Scheme(repeats, plan.repeats[0].k, rows - size, size, True, digest.hexdigest(), baselines)
+
+
+def _judge_shares(plan: Plan, metrics: Sequence[AnyMetric], tested: Array) -> dict[str, float | None]:
+    """Return what the shares of classes in the rows that are not tested would score."""
+    labels, k = plan.data.levels[-1], plan.repeats[0].k
+    actual = np.arange(len(labels))
+    labelling = Labelling(labels, plan.data.class_var, pd.RangeIndex(len(labels)))
+    figures: dict[str, list[float]] = {metric.name: [] for metric in metrics}
+    for number, counts in enumerate(tested):
+        trained = tested[number // k * k : (number // k + 1) * k].sum(axis=0) - counts
+        logs = np.broadcast_to(log(normalize(trained)), (len(labels), len(labels)))
+        outcome = Outcome(logs, actual, labelling, counts)
+        for metric in metrics:
+            figures[metric.name].append(metric.judge(outcome))
+    means = {name: pd.Series(values).mean() for name, values in figures.items()}
+    return {name: None if np.isnan(mean) else float(mean) for name, mean in means.items()}
 
 
 @dataclass(frozen=True, eq=False)
@@ -201,9 +194,11 @@ class _OutOfFold:
     def __call__(self, frame: pd.DataFrame) -> pd.DataFrame | pd.Series[Any]:
         numbers = self.folds(frame)
         parts = [frame[numbers == number] for number in range(len(self.models))]
-        told = [predict_kind(model, part, self.wish) for model, part in zip(self.models, parts, strict=True)]
+        predictions = [
+            predict_kind(model, part, self.wish) for model, part in zip(self.models, parts, strict=True)
+        ]
         order = np.argsort(np.concatenate([np.flatnonzero(numbers == i) for i in range(len(parts))]))
-        return pd.concat(told).iloc[order]
+        return pd.concat(predictions).iloc[order]
 
 
 def predict_in_parts(x: Model, dataset: object, plan: Plan, *, prob: bool, dag: bool, progress: bool) -> Any:

@@ -14,7 +14,7 @@ import pandas as pd
 from ..base.arrays import Array, Codes, first_best
 from ..base.messages import listed
 from ..evaluation.rounds import Round, deal_rounds, learn_again
-from ..evaluation.validation import Trial, Verdict, judge
+from ..evaluation.trials import Trial, Verdict, describe_rounds, judge
 from ..frames.encoding import check_columns, check_levels, encode_columns
 from ..frames.matching import match
 from ..frames.schema import Dataset, take_columns, take_rows
@@ -109,16 +109,21 @@ def _(first: MultiModel, trial: Trial) -> Verdict:
         data, k=trial.k, repeats=trial.repeats, folds=trial.folds, rng=trial.rng, stratified=False
     )
 
-    def judged(data: MultiTrainingData, which: Round) -> Iterator[list[float]]:
-        test = take_rows(data, which.test)
-        for learned in learn_again(trial.models, data, which, dag=trial.dag):
+    def judged(data: MultiTrainingData, fold: Round) -> Iterator[list[float]]:
+        test = take_rows(data, fold.test)
+        for learned in learn_again(trial.models, data, fold, dag=trial.dag):
             assert isinstance(learned, MultiModel)
             outcome = _outcome(learned, test)
             yield [figure(outcome) for figure in figures.values()]
 
-    found = trial.run(rounds, data, judged, len(figures))
-    baselines: dict[str, float | None] = dict.fromkeys(figures)
-    return Verdict(found, list(figures), rounds, len(data), baselines, several=True, flat=True)
+    return Verdict(
+        trial.run(rounds, data, judged, len(figures)),
+        list(figures),
+        [(fold.repeat, fold.fold) for fold in rounds],
+        describe_rounds(rounds, len(data), dict.fromkeys(figures)),
+        several=True,
+        flat=True,
+    )
 
 
 def _as_figures(metric: object, class_vars: Sequence[Hashable]) -> dict[str, Figure]:
