@@ -17,6 +17,7 @@ import bnclassify as bn
 
 settings.register_profile("default", deadline=None)
 settings.register_profile("ci", deadline=None, derandomize=True)
+settings.register_profile("long", deadline=None, max_examples=400)
 settings.load_profile("ci" if os.environ.get("CI") else "default")
 
 REFERENCE = Path(__file__).parent / "reference"
