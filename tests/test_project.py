@@ -218,7 +218,8 @@ def test_oldest_versions_are_those_of_pyproject() -> None:
     lines = (ROOT / "tests" / "oldest.txt").read_text().splitlines()
     oldest = {line for line in lines if not line.startswith("#")}
     assert bounds - oldest == {"pgmpy==1.1"}
-    assert {line.split("==")[0] for line in oldest - bounds} == {"hypothesis", "pytest", "pyparsing"}
+    tools = {"hypothesis", "pytest", "pytest-xdist", "pyparsing"}
+    assert {line.split("==")[0] for line in oldest - bounds} == tools
 
 
 def run(*command: str, **options: object) -> subprocess.CompletedProcess[str]:
