@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import bnclassify as bn
 from bnclassify.base.arrays import log
-from bnclassify.frames import counting as counts
+from bnclassify.frames import counting, information, pairs
 from bnclassify.inference.log_joints import log_joint
 
 from .strategies import frames
@@ -28,7 +28,8 @@ LIMITS += [{"_PRODUCT_LEVELS": 1}, {"_PRODUCT_LEVELS": 2, "_BLOCK_CELLS": 40}, {
 @pytest.fixture(params=LIMITS, ids=str)
 def limits(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in request.param.items():
-        monkeypatch.setattr(counts, name, value)
+        [module] = [module for module in (counting, pairs, information) if name in vars(module)]
+        monkeypatch.setattr(module, name, value)
 
 
 def by_hand(data: bn.Dataset, columns: list[int]) -> np.ndarray:
@@ -56,7 +57,7 @@ def some_data(missing: float, seed: int = 0) -> bn.Dataset:
 def test_families_of_one_shape_are_counted_together(missing: float) -> None:
     data = some_data(missing)
     families = [(3, 2, 12), (7, 6, 12), (11, 2, 12)]
-    tables = counts.contingency_tables(data, families)
+    tables = counting.contingency_tables(data, families)
     for table, family in zip(tables, families, strict=True):
         np.testing.assert_array_equal(table, by_hand(data, list(family)))
 
@@ -65,7 +66,7 @@ def test_families_of_one_shape_are_counted_together(missing: float) -> None:
 @pytest.mark.parametrize("missing", [0, 0.3])
 def test_information_of_all_pairs(missing: float) -> None:
     data = some_data(missing)
-    found = counts.pair_statistics(data, range(12), 12)
+    found = information.pair_statistics(data, range(12), 12)
     for i in range(12):
         for j in range(12):
             table = by_hand(data, [i, j, 12])
@@ -86,7 +87,7 @@ def test_information_of_all_pairs(missing: float) -> None:
 @pytest.mark.parametrize("missing", [0, 0.3])
 def test_counts_of_all_pairs(missing: float) -> None:
     data = some_data(missing)
-    table = counts.all_pair_counts(data, range(12), 12)
+    table = pairs.all_pair_counts(data, range(12), 12)
     ends = np.cumsum(data.cards[:12])
     for i in range(12):
         for j in set(range(12)) - {i}:
@@ -97,7 +98,7 @@ def test_counts_of_all_pairs(missing: float) -> None:
 def test_too_many_pairs_are_refused_by_their_number(
     car: pd.DataFrame, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(counts, "MAX_CELLS", 1463)
+    monkeypatch.setattr(pairs, "MAX_CELLS", 1463)
     with pytest.raises(ValueError, match=r"all pairs of features would have 1,464 cells.*'buying' has 4"):
         bn.lp(bn.aode("class", car), car, smooth=1)
 

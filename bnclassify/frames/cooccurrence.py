@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 from ..base.arrays import Array
 from ..base.immutable import Immutable
 from ..base.records import record
-from .counting import MAX_CELLS, additive, contingency_tables, count_alike, narrow, pair_tables
+from .counting import MAX_CELLS, additive, contingency_tables, count_alike, narrow
+from .pairs import pair_tables
 from .schema import Countable, Dataset, Schema, code_type, take_rows
 
 Positions = NDArray[np.intp]

@@ -10,12 +10,8 @@ from typing import Any
 import numpy as np
 
 from ..base.arrays import Array
-from ..frames.counting import (
-    all_pair_counts,
-    check_all_pairs,
-    contingency_tables,
-    count_families,
-)
+from ..frames.counting import contingency_tables, count_families
+from ..frames.pairs import all_pair_counts, check_all_pairs
 from ..frames.schema import Dataset
 from ..model.ensembles import AODE
 from ..model.networks import BNC

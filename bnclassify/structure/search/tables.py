@@ -18,7 +18,8 @@ import numpy as np
 
 from ...base.arrays import Array, log, normalize
 from ...base.caches import Cache
-from ...frames.counting import all_pair_counts, contingency_tables
+from ...frames.counting import contingency_tables
+from ...frames.pairs import all_pair_counts
 from ...parameters.priors import PseudoCounts
 from .contrasts import Contrasts
 from .folded import FoldedData, Index
