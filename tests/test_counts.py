@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 from functools import partial
+from itertools import product
 from math import prod
 
 import numpy as np
@@ -202,3 +203,13 @@ def test_sums_of_n_log_n() -> None:
             one[k][pair[k]] += count
     expected = sum(c / n * np.log(c * n / prod(one[k][pair[k]] for k in (0, 1))) for pair, c in pairs.items())
     assert bn.cmi("x", "y", frame) == pytest.approx(expected)
+
+
+def test_information_is_never_negative() -> None:
+    """Sums that cancel leave digits below 0 for independent features."""
+    for levels in range(2, 12):
+        design = product(range(levels), range(3), range(5), "p")
+        frame = pd.DataFrame(list(design), columns=["a", "b", "d", "class"]).astype("category")
+        found = information.pair_statistics(bn.encode(frame), range(3), None)
+        assert (found.information >= 0).all()
+        np.testing.assert_allclose(found.information, 0, atol=1e-14)

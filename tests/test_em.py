@@ -174,3 +174,13 @@ def test_progress_is_shown_where_asked_for(voting: pd.DataFrame, capsys: pytest.
     assert repr(shown) == repr(quiet)
     with pytest.raises(TypeError, match="progress: expected True or False"):
         bn.lp(x, voting, smooth=1, missing="em", progress="yes")
+
+
+def test_without_smoothing_what_was_never_seen_complete_can_be_found() -> None:
+    """The row that has y lacks a, so counts of complete rows say that y is impossible with any known a."""
+    frame = pd.DataFrame({"a": ["u", "u", None, None], "b": list("xxyy"), "class": list("pppq")})
+    frame["a"] = pd.Categorical(frame["a"], ["u", "v"])
+    x = bn.lp(bn.anb("class", {"b": ["a"]}, frame), frame, smooth=0, missing="em")
+    classes = 3 * np.log(3 / 4) + np.log(1 / 4)
+    of_p = 2 * np.log(2 / 3) + np.log(1 / 3)  # a is v exactly where b is y, or b has its share of y under u
+    assert bn.em_objectives(x)[-1] == pytest.approx(classes + of_p, abs=1e-3)

@@ -10,10 +10,13 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.optimize import minimize
 from scipy.special import gammaln
 
 import bnclassify as bn
+from bnclassify.base.arrays import xlogx
 from bnclassify.frames.intake import encode
+from bnclassify.frames.training import prepare
 from bnclassify.parameters import discrimination as wanbia
 from bnclassify.parameters import trees as tree
 from bnclassify.parameters.depths import depth_weights
@@ -278,3 +281,67 @@ def test_wanbia_warns_if_it_stopped_early(monkeypatch: pytest.MonkeyPatch) -> No
     frame = noisy_copies(0)
     with pytest.warns(UserWarning, match="the optimiser stopped early"):
         bn.lp(bn.nb("class", frame), frame, smooth=1, wanbia=True)
+
+
+def redundant_features(seed: int) -> pd.DataFrame:
+    """Few rows of noisy copies of the class and of one another, on which weights have local optima."""
+    rng = np.random.default_rng(seed)
+    n, m, k = int(rng.integers(12, 40)), int(rng.integers(3, 9)), int(rng.integers(2, 5))
+    labels = rng.integers(k, size=n)
+    columns: dict[str, np.ndarray] = {}
+    for i in range(m):
+        kind = rng.random()
+        source = rng.integers(4, size=n) if kind >= 0.4 and not (columns and kind < 0.7) else labels
+        if columns and 0.4 <= kind < 0.7:
+            source = list(columns.values())[rng.integers(len(columns))]
+        noisy = rng.random(n) < rng.random() * 0.6
+        columns[f"x{i}"] = np.where(noisy, rng.integers(4, size=n), source)
+    return pd.DataFrame({**columns, "class": labels}).astype("category")
+
+
+def optimum_from(start: float, x: bn.BNC, frame: pd.DataFrame) -> float:
+    """The conditional log-likelihood at the optimum of weights that is found from one start."""
+    n = len(bn.features(x))
+    objective = objective_of(x, prepare(frame, "class"))
+    options = {"maxiter": 1000, "ftol": 1e-12, "gtol": 1e-7}
+    run = minimize(objective, np.full(n, start), jac=True, bounds=[(0, 1)] * n, options=options)
+    return -float(run.fun)
+
+
+@pytest.mark.parametrize(("better", "seed"), [(1.0, 14), (0.5, 42)])
+def test_wanbia_takes_the_better_of_two_optima(better: float, seed: int) -> None:
+    frame = redundant_features(seed)
+    x = bn.lp(bn.nb("class", frame), frame, smooth=0.01)
+    best, worse = (optimum_from(start, x, frame) for start in (better, 1.5 - better))
+    assert best > worse + 1e-3
+    weighted = bn.lp(x, frame, smooth=0.01, wanbia=True)
+    assert bn.cloglik(weighted, frame) == pytest.approx(best, abs=1e-6)
+
+
+def test_trees_are_thirty_levels_deep() -> None:
+    """Every feature tells one row from the others, so that the first of those left is tested next."""
+    frame = pd.DataFrame(np.vstack([np.zeros((1, 40), int), np.eye(40, dtype=int)])).add_prefix("x")
+    frame["class"] = [f"k{i}" for i in range(41)]
+    depths = bn.min_testing_depths("class", pd.concat([frame, frame]))
+    assert depths.to_dict() == {f"x{i}": i + 1 for i in range(30)}
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2, 23])
+def test_all_subsets_of_few_levels_are_tried(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    columns = {f"x{i}": rng.integers(5, size=30) for i in range(3)}
+    frame = pd.DataFrame({**columns, "class": rng.integers(4, size=30)}).astype("category")
+    depths = bn.min_testing_depths("class", frame)
+
+    def gain(feature: str) -> float:
+        table = pd.crosstab(frame[feature], frame["class"]).to_numpy()
+        sides = [np.array(side, bool) for side in product([False, True], repeat=len(table) - 1)][1:]
+        lefts = [table[:-1][side].sum(axis=0) for side in sides] + [table[:-1].sum(axis=0)]
+        whole = table.sum(axis=0)
+        return max(xlogx(left).sum() - xlogx(left.sum()) + self_information(whole - left) for left in lefts)
+
+    def self_information(counts: np.ndarray) -> float:
+        return float(xlogx(counts).sum() - xlogx(counts.sum()))
+
+    gains = {feature: gain(feature) for feature in columns}
+    assert depths[max(gains, key=gains.__getitem__)] == 1
