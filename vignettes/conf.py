@@ -26,6 +26,7 @@ extensions = [
     "mathml",
     "packages",
     "percent",
+    "valid",
 ]
 exclude_patterns = ["_*", "**/_*", "conf.py", "quickstart.py"]
 nitpicky = True
