@@ -369,7 +369,7 @@ check("BDeu of the tree, ess=1", by_family, network_score(tan, car, score="bde",
 # \begin{aligned}
 # \text{log-loss} &= -\frac{1}{N} \sum_i \ln P(y_i \mid x_i) \\
 # \text{Brier} &= \frac{1}{N} \sum_i \sum_c \left( P(c \mid x_i) - [c = y_i] \right)^2 \\
-# \text{RMSE} &= \sqrt{\tfrac{1}{N} \sum_i (1 - P(y_i \mid x_i))^2}
+# \text{RMSE} &= \sqrt{\frac{1}{N} \sum_i (1 - P(y_i \mid x_i))^2}
 # \end{aligned}
 # $$
 #
@@ -633,7 +633,7 @@ check("P(maint | buying, class)", table.transpose(0, 2, 1), params(backed)["main
 # off a few counts. With $P_{-i}$ the model without row i, `loo_power` raises posteriors to the power
 #
 # $$
-# τ = \arg\max \sum_i \ln \frac{P_{-i}(y_i \mid x_i)^τ}{\sum_c P_{-i}(c \mid x_i)^τ} - \tfrac{1}{2} (τ - 1)^2
+# τ = \arg\max \sum_i \ln \frac{P_{-i}(y_i \mid x_i)^τ}{\sum_c P_{-i}(c \mid x_i)^τ} - \frac{1}{2} (τ - 1)^2
 # $$
 #
 # By hand each row is left out and the model learned again:
@@ -667,7 +667,7 @@ check("objective", -best.fun, loo_summary(powered)["objective"])
 # $$
 # \begin{aligned}
 # P(c \mid x; w) &\propto P(c)^{w_0} \prod_i P(x_i \mid \text{parents}, c)^{w_i} \\
-# w &= \arg\max \sum_i \ln P_{-i}(y_i \mid x_i; w) - \tfrac{3}{2} \sum_j (w_j - τ)^2
+# w &= \arg\max \sum_i \ln P_{-i}(y_i \mid x_i; w) - \frac{3}{2} \sum_j (w_j - τ)^2
 # \end{aligned}
 # $$
 #
