@@ -27,9 +27,11 @@ PLACES["BNCClassifier"] = "bnclassify.sklearn.BNCClassifier"
 # Pictures of more points than this are too wide for a telephone.
 WIDE = 600
 
-# What a page gets that a script has: a file, and figures that are shown when they are drawn.
+# What a page gets that a script has: a file, and figures that are shown when they are drawn. Printed tables scroll,
+# so they are not to be cut into parts.
 SETUP = f"""%matplotlib inline
 %config InlineBackend.figure_formats = ["svg"]
+__import__("pandas").set_option("display.width", 250)
 __file__ = {str(Path(__file__).parents[1] / "page.py")!r}"""
 
 
