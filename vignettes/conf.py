@@ -68,5 +68,6 @@ html_theme = "furo"
 html_title = "bnclassify"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
+html_js_files = ["wide.js"]
 html_copy_source = False
 html_show_sourcelink = False
