@@ -82,7 +82,8 @@ def count(frame, *names):
 
 
 # %% [markdown]
-# ## Tables
+# (tables)=
+# ## Tables, and what smooth does
 #
 # The estimate of $θ_{ijk}$, the probability of level $k$ of variable $i$ given configuration $j$ of its
 # parents, is
