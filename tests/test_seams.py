@@ -11,10 +11,11 @@ import pandas as pd
 import pytest
 
 import bnclassify as bn
-from bnclassify.base.arrays import Array, normalize
+from bnclassify.base.arrays import Array, Codes, log_normalize, normalize
 from bnclassify.frames.information import mutual_information
 from bnclassify.frames.schema import Dataset
 from bnclassify.frames.training import prepare
+from bnclassify.inference.metrics import METRICS, Metric
 from bnclassify.model.kinds import Model
 from bnclassify.model.recipes import Step
 from bnclassify.parameters.estimation import fit
@@ -134,3 +135,28 @@ def test_a_method(car: pd.DataFrame) -> None:
     np.testing.assert_allclose(bn.params(x)["safety"], normalize(np.sqrt(table)))
     assert x.learned["power"] == 0.5
     assert 0.6 < bn.cv(x, car, k=3, rng=0) < 1
+
+
+def surprise(posteriors: pd.DataFrame, actual: pd.Series) -> float:
+    """A metric for one's own use: the mean probability that was given to the wrong classes."""
+    return 1 - float(np.mean([posteriors.loc[row, label] for row, label in actual.items()]))
+
+
+def test_a_metric_of_ones_own(car: pd.DataFrame) -> None:
+    x = bn.bnc("nb", "class", car, smooth=1)
+    assert 0 < bn.cv(x, car, k=3, rng=0, metric=surprise) < bn.cv(x, car, k=3, rng=0, metric="log_loss")
+
+
+def share_denied(logs: Array, actual: Codes, weights: Array | None = None) -> float:
+    """The same from log joint probabilities and codes, for rows that may count more or less."""
+    posteriors = np.exp(log_normalize(logs))
+    return float(np.average(1 - posteriors[np.arange(len(actual)), actual], weights=weights))
+
+
+def test_a_metric_with_a_name(car: pd.DataFrame, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(METRICS, "surprise", Metric("surprise", share_denied, is_loss=True))
+    x = bn.bnc("nb", "class", car, smooth=1)
+    by_name, by_function = (bn.cv(x, car, k=3, rng=0, metric=m) for m in ("surprise", surprise))
+    assert by_name == pytest.approx(by_function)
+    twice = bn.encode(car.assign(times=2), weights="times")
+    assert 0 < bn.cv(bn.bnc("nb", "class", twice, smooth=1), twice, k=3, rng=0, metric="surprise") < 1

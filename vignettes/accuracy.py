@@ -93,7 +93,7 @@ steps = {
 print(pd.DataFrame({name: judged(model) for name, model in steps.items()}).T.round(3))
 
 # %% [markdown]
-# One half of one data set says little; `tests/benchmarks/README.md` has the same for 29 data sets, beside
+# One half of one data set says little; [the benchmarks](project/benchmarks.md#accuracy) have the same for 29 data sets, beside
 # logistic regression, forests and boosting. In one line it is
 
 # %%
@@ -146,7 +146,7 @@ plot_weights(model)
 # A prediction is a sum: what the class's share says, and what each feature adds given its parents.
 
 # %%
-print(explain(model, test.iloc[0]))
+explain(model, test.iloc[0]).round(2)
 
 # %% [markdown]
 # What a feature can add at all is a curve. If it has parents, there is one for some levels of the first.

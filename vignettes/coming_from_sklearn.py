@@ -20,7 +20,7 @@ from bnclassify.sklearn import BNCClassifier
 # %%
 wines, cultivar = load_wine(return_X_y=True, as_frame=True)
 folds = StratifiedKFold(5, shuffle=True, random_state=0)
-cross_val_score(BNCClassifier(), wines, cultivar, cv=folds).mean().round(3)
+print(cross_val_score(BNCClassifier(), wines, cultivar, cv=folds).mean().round(3))
 
 # %% [markdown]
 # ## A grid over learners

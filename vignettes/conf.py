@@ -26,6 +26,7 @@ extensions = [
     "mathml",
     "packages",
     "percent",
+    "valid",
 ]
 exclude_patterns = ["_*", "**/_*", "conf.py", "quickstart.py"]
 nitpicky = True
@@ -67,5 +68,6 @@ html_theme = "furo"
 html_title = "bnclassify"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
+html_js_files = ["wide.js"]
 html_copy_source = False
 html_show_sourcelink = False

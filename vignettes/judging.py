@@ -56,7 +56,7 @@ plot_cv(results, metric="accuracy").figure.savefig("accuracy.png", dpi=120)
 #   nearly 1: the model knows very well which cars to look at;
 # - *log-loss* is low: the probabilities are not far off.
 #
-# ## Out-of-fold predictions
+# ## Out-of-fold probabilities
 #
 # `cv_predict(x, df)` gives the probabilities of every row by a model that was learned without it, and with
 # `prob=False` the labels. `confusion` counts them:

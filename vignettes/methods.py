@@ -9,7 +9,7 @@ from itertools import combinations, product
 
 import numpy as np
 import pandas as pd
-from scipy.optimize import minimize
+from scipy.optimize import minimize, minimize_scalar
 from scipy.special import expit, gammaln, logit, logsumexp
 
 from bnclassify import (
@@ -18,25 +18,32 @@ from bnclassify import (
     anb,
     ande,
     aode,
+    bnc,
     class_var,
     cloglik,
     cmi,
+    concentrations,
     cpt,
     cv,
+    cv_predict,
     discretize,
     em_objectives,
     explain,
+    families,
     feature_families,
     feature_weights,
     features,
+    kdb_mi,
     load_car,
     load_voting,
     loglik,
+    loo_summary,
     lp,
     manb_arc_posterior,
     members,
     min_testing_depths,
     nb,
+    network_score,
     nparams,
     params,
     plot_weights,
@@ -75,7 +82,8 @@ def count(frame, *names):
 
 
 # %% [markdown]
-# ## Tables
+# (tables)=
+# ## Tables, and what smooth does
 #
 # The estimate of $θ_{ijk}$, the probability of level $k$ of variable $i$ given configuration $j$ of its
 # parents, is
@@ -209,6 +217,20 @@ added = weights["aic"].loc[maximum_forest(weights["aic"])].sum()
 check("what the arcs add to AIC", added, AIC(tree, car) - AIC(naive, car))
 
 # %% [markdown]
+# ## k-dependence: which parents
+#
+# `kdb_mi` ranks features by $I(X;C)$. Each takes, of those ranked above it, the k of greatest
+# $I(X;Y \mid C)$ as parents. (Sahami 1996)
+
+# %%
+ranked = sorted(votes.columns.drop("Class"), key=lambda x: -cmi(x, "Class", votes))
+dependent = kdb_mi("Class", votes, kdbk=2)
+for place, feature in enumerate(ranked):
+    told = sorted(ranked[:place], key=lambda y: -cmi(feature, y, votes, z="Class"))
+    assert feature_families(dependent)[feature] == (feature, *told[:2], "Class")
+print("of 16 features the same parents by hand and by call; ranked first:", ranked[:3])
+
+# %% [markdown]
 # ## Log joint and posterior
 #
 # $$
@@ -317,6 +339,66 @@ check("loglik", joint[own].sum(), loglik(tan, car))
 check("cloglik", np.log(posterior[own]).sum(), cloglik(tan, car))
 check("AIC", joint[own].sum() - k, AIC(tan, car))
 check("BIC", joint[own].sum() - 0.5 * np.log(len(car)) * k, BIC(tan, car))
+
+# %% [markdown]
+# `network_score` has these of a structure, with tables of maximum likelihood, and the logs of two marginal likelihoods,
+# in which the tables are averaged over their prior. With `ess` $s$, $r$ levels and $q$ configurations of all parents,
+# BDeu adds for each variable (Heckerman, Geiger, Chickering 1995)
+#
+# $$
+# \sum_j \left[ \ln \frac{Γ(s/q)}{Γ(s/q + N_j)} + \sum_k \ln \frac{Γ(s/rq + N_{jk})}{Γ(s/rq)} \right]
+# $$
+
+
+# %%
+def marginal_likelihood(n, size):
+    """Compute the log marginal likelihood of the table of a variable from counts, an axis a variable."""
+    q, each = n[0].size, size / n.size
+    rows = gammaln(size / q) - gammaln(size / q + n.sum(0))
+    return rows.sum() + (gammaln(each + n) - gammaln(each)).sum()
+
+
+by_family = sum(marginal_likelihood(count(car, *family), 1.0) for family in families(tan).values())
+check("BDeu of the tree, ess=1", by_family, network_score(tan, car, score="bde", ess=1))
+
+# %% [markdown]
+# ## Metrics
+#
+# Over N rows that were predicted, $y_i$ the class of row i, in each fold of its own:
+#
+# $$
+# \begin{aligned}
+# \text{log-loss} &= -\frac{1}{N} \sum_i \ln P(y_i \mid x_i) \\
+# \text{Brier} &= \frac{1}{N} \sum_i \sum_c \left( P(c \mid x_i) - [c = y_i] \right)^2 \\
+# \text{RMSE} &= \sqrt{\frac{1}{N} \sum_i (1 - P(y_i \mid x_i))^2}
+# \end{aligned}
+# $$
+#
+# Balanced accuracy is the mean over the classes of the share of their rows that is right. AUC is the share of pairs of a row of a class and a row of
+# another in which the former is given more of that class, ties half. (Brier 1950; Hanley, McNeil 1982)
+
+# %%
+folds = np.arange(len(votes)) % 5
+naive = lp(nb("Class", votes), votes, smooth=1)
+posteriors = cv_predict(naive, votes, folds=folds)
+by_hand = []
+for fold in range(5):
+    p, y = posteriors[folds == fold].to_numpy(), votes["Class"].cat.codes[folds == fold].to_numpy()
+    own = p[np.arange(len(y)), y]
+    right = p.argmax(axis=1) == y
+    first, second = p[y == 1, 1][:, None], p[y == 0, 1]
+    by_hand.append(
+        {
+            "log_loss": -np.log(own).mean(),
+            "brier": ((p - np.eye(2)[y]) ** 2).sum(axis=1).mean(),
+            "rmse": np.sqrt(((1 - own) ** 2).mean()),
+            "balanced_accuracy": (right[y == 0].mean() + right[y == 1].mean()) / 2,
+            "auc": ((first > second) + (first == second) / 2).mean(),
+        }
+    )
+by_hand = pd.DataFrame(by_hand)
+check("metrics", by_hand, cv(naive, votes, folds=folds, metric=list(by_hand), mean=False))
+print(by_hand.mean().round(4).to_dict())
 
 # %% [markdown]
 # ## Missing values at prediction
@@ -505,6 +587,119 @@ if plt is not None:
     plot_weights(wanbia)
 
 # %% [markdown]
+# ## Tables that back off
+#
+# A table of many parents is nearly empty. `backoff=True` shrinks it towards the one with a parent less, and that in
+# turn: first the variable alone, which is shrunk towards the uniform distribution, then given the class, then given the feature
+# parents, one after the other. With $u$ the parents of level $l$ and $u'$ those of the level before,
+#
+# $$
+# P_l(x \mid u) = \frac{N_{ux} + m_l\, P_{l-1}(x \mid u')}{N_u + m_l}
+# $$
+#
+# One concentration $m_l$ serves the whole table: that of 0.5 to 5000 which makes the data likeliest,
+#
+# $$
+# \sum_u \left[ \ln \frac{Γ(m_l)}{Γ(m_l + N_u)} + \sum_x \ln \frac{Γ(m_l P_{l-1}(x \mid u') + N_{ux})}{Γ(m_l P_{l-1}(x \mid u'))} \right]
+# $$
+#
+# (Petitjean, Buntine, Webb, Zaidi 2018 have more levels of uncertainty, by sampling.)
+
+
+# %%
+def minus_marginal(log_m, n, before):
+    """Compute minus the log-likelihood of the counts, tables averaged out."""
+    m, pseudo = np.exp(log_m), np.exp(log_m) * before + np.zeros(n.shape)
+    rows = gammaln(m) - gammaln(m + n.sum(0))
+    return -rows.sum() - (gammaln(pseudo + n) - gammaln(pseudo)).sum()
+
+
+backed = lp(anb("class", {"maint": ["buying"]}, car), car, backoff=True)
+told = concentrations(backed)["maint"]
+n = count(car, "maint", "class", "buying")  # the class is the first parent to be added, and the last to go
+table = np.full(4, 1 / 4)
+for level, counts in enumerate([n.sum((1, 2)), n.sum(2), n]):
+    before = table.reshape(table.shape + (1,) * (counts.ndim - table.ndim))
+    best = minimize_scalar(
+        minus_marginal, bounds=np.log([0.5, 5000]), args=(counts, before), method="bounded"
+    )
+    print(f"level {level}: m = {np.exp(best.x):.1f} by hand, {told[level]:.1f} by call")
+    table = (counts + told[level] * before) / (counts.sum(0) + told[level])
+check("P(maint | buying, class)", table.transpose(0, 2, 1), params(backed)["maint"])
+
+# %% [markdown]
+# ## Leave-one-out: a power, and weights
+#
+# To judge a model by rows that it has not seen, leave each out in turn. A table of counts makes that cheap: one is taken
+# off a few counts. With $P_{-i}$ the model without row i, `loo_power` raises posteriors to the power
+#
+# $$
+# τ = \arg\max \sum_i \ln \frac{P_{-i}(y_i \mid x_i)^τ}{\sum_c P_{-i}(c \mid x_i)^τ} - \frac{1}{2} (τ - 1)^2
+# $$
+#
+# By hand each row is left out and the model learned again:
+
+# %%
+without = [
+    predict(lp(nb("Class", votes), votes.drop(i), smooth=1), votes.loc[[i]], prob=True) for i in votes.index
+]
+logs = np.log(pd.concat(without).to_numpy())
+party = votes["Class"].cat.codes.to_numpy()
+
+
+def minus_objective(power, terms):
+    """Compute minus the log-likelihood of left-out rows, and what the prior takes off."""
+    powered = power * terms
+    own = powered[np.arange(len(party)), party]
+    return (logsumexp(powered, axis=1) - own).sum() + (power - 1) ** 2 / 2
+
+
+best = minimize_scalar(minus_objective, bounds=(0, 3), args=(logs,), method="bounded")
+powered = lp(nb("Class", votes), votes, smooth=1, loo_power=True)
+check("power", best.x, loo_summary(powered)["power"], tolerance=1e-4)
+check("objective", -best.fun, loo_summary(powered)["objective"])
+
+# %% [markdown]
+# Votes of one party repeat each other, so the power is below 1: posteriors become more modest, and no label changes.
+#
+# `loo_weights` goes on from there: a weight for each feature, and one for the class, which stay near τ unless the rows tell
+# otherwise,
+#
+# $$
+# \begin{aligned}
+# P(c \mid x; w) &\propto P(c)^{w_0} \prod_i P(x_i \mid \text{parents}, c)^{w_i} \\
+# w &= \arg\max \sum_i \ln P_{-i}(y_i \mid x_i; w) - \frac{3}{2} \sum_j (w_j - τ)^2
+# \end{aligned}
+# $$
+#
+# Weighted tables are *not* normalised again, unlike those of AWNB and WANBIA, so that the function is concave: there is one
+# optimum.
+
+# %%
+same = np.eye(2)[party]  # of its own class, a row takes 1 off
+class_counts = count(votes, "Class")
+terms = [np.log((class_counts - same + 1) / (len(votes) - 1 + 2))]
+for name in features(powered):
+    seen = count(votes, name, "Class")[votes[name].cat.codes]
+    terms.append(np.log((seen - same + 1) / (class_counts - same + 2)))
+terms = np.stack(terms)
+
+
+def minus_weighted(w):
+    """Compute the same of weighted terms, and how it changes with each weight."""
+    joint = np.tensordot(w, terms, axes=1)
+    log_norm = logsumexp(joint, axis=1)
+    gradient = ((np.exp(joint - log_norm[:, None]) - same) * terms).sum((1, 2)) + 3 * (w - best.x)
+    value = (log_norm - joint[np.arange(len(party)), party]).sum() + 1.5 * ((w - best.x) ** 2).sum()
+    return value, gradient
+
+
+found = minimize(minus_weighted, np.full(17, best.x), jac=True, tol=1e-12)
+weighted = lp(nb("Class", votes), votes, smooth=1, loo_weights=True)
+check("weights", found.x, feature_weights(weighted), tolerance=1e-4)
+print(feature_weights(weighted).round(2).sort_values().iloc[[0, 1, -2, -1]].to_dict())
+
+# %% [markdown]
 # ## MANB, AWNB or WANBIA?
 #
 # Cross-validation repeats each method within every fold.
@@ -585,6 +780,18 @@ check("cut points", by_hand, discretizer.cuts["x"])
 print(pd.crosstab(frame["x"], frame["class"]))
 
 # %% [markdown]
+# ## Averaged cuts
+#
+# With `discretize="averaged"` numbers are cut nine times, moved a little each time, and each term of the log joint is the
+# mean of its nine logs. Without weights that is the geometric mean of nine posteriors, normalised:
+
+# %%
+averaged = bnc("nb", "class", measured, smooth=1, discretize="averaged")
+logs = np.mean([np.log(predict(x, measured, prob=True).to_numpy()) for x in members(averaged)], axis=0)
+normal = np.exp(logs - logsumexp(logs, axis=1, keepdims=True))
+check(f"posteriors of {len(members(averaged))} cuttings", normal, predict(averaged, measured, prob=True))
+
+# %% [markdown]
 # ## Weights of evidence
 #
 # `explain` tells what each feature adds to the log odds of a class when the features before it are known,
@@ -634,6 +841,7 @@ check("democrat against republican", [by_table[name] for name in reasons.index],
 #
 # - Akaike, H. (1974). A new look at the statistical model identification. IEEE Transactions on Automatic
 #   Control 19.
+# - Brier, G. W. (1950). Verification of forecasts expressed in terms of probability. Monthly Weather Review 78.
 # - Chow, C. K., Liu, C. N. (1968). Approximating discrete probability distributions with dependence trees.
 #   IEEE Transactions on Information Theory 14.
 # - Cover, T. M., Thomas, J. A. (2006). Elements of Information Theory. Wiley.
@@ -646,12 +854,20 @@ check("democrat against republican", [by_table[name] for name in reasons.index],
 # - Good, I. J. (1985). Weight of evidence: a brief survey. Bayesian Statistics 2.
 # - Hall, M. (2007). A decision tree-based attribute weighting filter for naive Bayes. Knowledge-Based
 #   Systems 20.
+# - Hanley, J. A., McNeil, B. J. (1982). The meaning and use of the area under a receiver operating
+#   characteristic (ROC) curve. Radiology 143.
 # - Heckerman, D., Geiger, D., Chickering, D. M. (1995). Learning Bayesian networks: the combination of
 #   knowledge and statistical data. Machine Learning 20.
 # - Lauritzen, S. L. (1995). The EM algorithm for graphical association models with missing data.
 #   Computational Statistics & Data Analysis 19.
+# - Petitjean, F., Buntine, W., Webb, G. I., Zaidi, N. (2018). Accurate parameter estimation for Bayesian
+#   network classifiers using hierarchical Dirichlet processes. Machine Learning 107.
+# - Sahami, M. (1996). Learning limited dependence Bayesian classifiers. KDD 96.
 # - Schwarz, G. (1978). Estimating the dimension of a model. Annals of Statistics 6.
 # - Webb, G. I., Boughton, J. R., Wang, Z. (2005). Not so naive Bayes: aggregating one-dependence estimators.
 #   Machine Learning 58.
+# - Webb, G. I., Boughton, J. R., Zheng, F., Ting, K. M., Salem, H. (2012). Learning by extrapolation from
+#   marginal to full-multivariate probability distributions: decreasingly naive Bayesian classification.
+#   Machine Learning 86.
 # - Zaidi, N. A., Cerquides, J., Carman, M. J., Webb, G. I. (2013). Alleviating naive Bayes attribute
 #   independence assumption by attribute weighting. JMLR 14.

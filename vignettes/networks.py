@@ -4,7 +4,7 @@
 # A Bayesian network describes all variables at once; a classifier only has to tell one from the others.
 # Here networks are learned from counts in both spirits, the classical experiment between them is done
 # again, and a network is asked more than which class a row has. What a structure is, and the plain
-# classifiers, are on the page on classifiers one by one.
+# classifiers, are on [another page](overview.py).
 
 # %%
 from pathlib import Path

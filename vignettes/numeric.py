@@ -5,6 +5,10 @@
 # predictions that can be trusted: cut the numbers into intervals, look at the cuts, learn, read, predict new
 # rows, and measure without fooling oneself.
 #
+# In a hurry: `bnc(learner, class_var, df, smooth=1, discretize="mdlp")` learns a model that takes raw rows and does all of it,
+# cutting included, again in each fold of `cv`. `min_count=10` merges rare labels too, and `discretize="averaged"` averages over
+# nine cuttings ([more accurate](accuracy.py), slower). This page takes the steps one by one.
+#
 # It needs the extra `vignettes`: the wines come with scikit-learn.
 
 # %%

@@ -1,9 +1,22 @@
 # %% [markdown]
-# # Bayesian network classifiers, one by one
+# # Which learner should I take?
 #
-# What each classifier of the package assumes, what its structure looks like on real data, how well it
+# The classifiers, one by one: what each assumes, what its structure looks like on real data, how well it
 # predicts, and when to take it. No knowledge of Bayesian networks is needed, only of conditional
-# probability.
+# probability. In a hurry:
+#
+# | you want | take |
+# |---|---|
+# | the best predictions, without choosing anything | `BNCClassifier()`; [As accurate as a forest](accuracy.py) has the same in one call of `bnc` |
+# | a picture that can be discussed, quickly learned | `tan_cl`, with `score="bic"` |
+# | a yardstick, or a model for few rows | `nb` |
+# | an average of many small models, with nothing to tune | `ande` |
+# | a network of all variables, the class one among them | `hc`: see [networks](networks.py) |
+# | several classes at once | `mbc`, `chain`: see [several classes](several.py) |
+#
+# Then [compare](compare.py) two or three of them on your own data; the [table at the end](#which-one-to-take) has all.
+#
+# ## What they have in common
 #
 # Nearly all are models of one kind, an *augmented naive Bayes*; the averages towards the end mix several
 # of them. (What a word means is said in [Words](words.md).) A classifier here is a joint distribution of the class C and the
@@ -19,8 +32,7 @@
 # allow, how they choose one, and, at the end of this page, how they fill in the tables.
 #
 # More parents mean fewer assumptions and more *parameters*, the probabilities in the tables, to estimate from
-# the same rows. That is the trade
-# in all that follows.
+# the same rows. That is the trade in all that follows.
 
 # %%
 import pandas as pd
@@ -63,7 +75,8 @@ results = pd.DataFrame(columns=["car", "votes", "parameters, car", "parameters, 
 
 def rate(name, learner, dag_args=None, **parameters):
     """Learn a classifier on both data sets, note its accuracies, and return the two models."""
-    parameters = parameters if "m" in parameters else {"smooth": 1, **parameters}
+    if not {"m", "backoff"} & set(parameters):
+        parameters["smooth"] = 1
     models = {
         data: bnc(learner, target, frame, dag_args=dag_args, **parameters)
         for data, (target, frame) in DATA.items()
@@ -195,8 +208,27 @@ plot(dependent["car"])
 
 # %% [markdown]
 # **Take it** with thousands of rows and interactions of three features. With few rows its tables have more
-# cells than there are rows to fill them, and k is one more thing to choose. **Read:** Sahami (1996), for the
-# structure; his way to find it is by mutual information, here it is by search.
+# cells than there are rows to fill them, and k is one more thing to choose.
+#
+# `kdb_mi` finds such a structure without a search, as Sahami did: features are ranked by what they tell about the class, and
+# each takes as parents the k above it that tell most about it within a class, whether or not that is much. That is
+# fast, and makes wide tables:
+
+# %%
+ranked = rate("k-dependence, by information", "kdb_mi", {"kdbk": 2})
+
+# %% [markdown]
+# Tables that *back off* make up for that: each is shrunk towards the one with a parent less, as far as the data asks for.
+# Weights chosen by leave-one-out then see to it that features which tell the same are not counted twice.
+
+# %%
+careful = rate("… back-off, weights", "kdb_mi", {"kdbk": 4}, backoff=True, loo_weights=True, loo_parents=True)
+plot(careful["votes"], class_arcs=False)
+
+# %% [markdown]
+# **Take it**, with all that and `discretize="averaged"` for numbers, where prediction counts most: it is what
+# `BNCClassifier()` does, and [as accurate as a forest](accuracy.py). It takes longer to learn than a tree, and has no
+# joint distribution, so no likelihood either. **Read:** Sahami (1996); Petitjean, Buntine, Webb and Zaidi (2018), on tables that back off.
 
 # %% [markdown]
 # ## Averaged one-dependence estimators
@@ -317,9 +349,9 @@ print(results.round(3).astype(dict.fromkeys(results.columns[2:], int)).to_string
 
 # %% [markdown]
 # Two data sets, two orders. On car TAN, `bsej`, k-dependence, AODE and A2DE, which let features work
-# together, are ahead; on votes `fssj`, AWNB and WANBIA, which pick or weigh features. What differs by one in
-# a hundred on 232 members is two or three of them: [Comparing classifiers](compare.py) shows how to tell such a difference from
-# luck.
+# together, are ahead; on votes `fssj`, AWNB and WANBIA, which pick or weigh features. `kdb_mi`, with weights or
+# without, does both. What differs by one in a hundred on 232 members is two or three of them:
+# [Comparing classifiers](compare.py) shows how to tell such a difference from luck.
 #
 # | classifier | within a class | how it is found | take it when |
 # |---|---|---|---|
@@ -328,6 +360,8 @@ print(results.round(3).astype(dict.fromkeys(results.columns[2:], int)).to_string
 # | `tan_hc`, `tan_hcsp` | a tree or forest | search for accuracy | accuracy matters more than fit |
 # | `bsej`, `fssj` | independent groups | search for accuracy | a few features interact, others are useless |
 # | `kdb` | up to k parents each | search for accuracy | many rows, interactions of three |
+# | `kdb_mi` | k parents each | ranks, from pairs | very many rows, no time to search |
+# | `kdb_mi` with `backoff`, `loo_weights`, `loo_parents` | as many parents as pay, weighted | left-out rows | accuracy matters most |
 # | `aode`, `ande` | a model a feature, averaged | nothing to find | only prediction counts |
 # | `ande(n=2)` | a model a pair of features, averaged | nothing to find | so, and interactions of three |
 # | `ande(subsumption=50)` | without what follows from the rest | row by row | columns repeat each other |
@@ -355,6 +389,8 @@ print(results.round(3).astype(dict.fromkeys(results.columns[2:], int)).to_string
 # - Kononenko, I. (1991). Semi-naive Bayesian classifier. EWSL 91.
 # - Minsky, M. (1961). Steps toward artificial intelligence. Proceedings of the IRE 49.
 # - Pazzani, M. (1996). Constructive induction of Cartesian product attributes. ISIS 96.
+# - Petitjean, F., Buntine, W., Webb, G. I., Zaidi, N. (2018). Accurate parameter estimation for Bayesian
+#   network classifiers using hierarchical Dirichlet processes. Machine Learning 107.
 # - Sahami, M. (1996). Learning limited dependence Bayesian classifiers. KDD 96.
 # - Webb, G. I., Boughton, J. R., Wang, Z. (2005). Not so naive Bayes: aggregating one-dependence estimators.
 #   Machine Learning 58.

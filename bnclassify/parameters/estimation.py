@@ -155,17 +155,25 @@ def lp(
     return θ^w, renormalised; AWNB takes w as the mean over trees of 1/√depth [3]_, WANBIA maximises
     Σ ln P(class | features) over w in [0, 1] [4]_.
 
-    ``backoff`` estimates level by level: P_l(x | u) = (n(u, x) + m P_{l−1}(x | u)) / (n(u) + m), from the
-    uniform distribution to x alone, x given the class and then one feature parent after the other. One m a
-    level maximises the marginal likelihood over 0.5 to 5000; the class itself has (n_y + 1/C) / (n + 1).
-    That gains what hierarchical Dirichlet processes [6]_ do, without sampling.
+    ``backoff`` estimates level by level, from the uniform distribution to x alone, x given the class and
+    then one feature parent after the other,
 
-    ``loo_weights`` first finds the common power τ that maximises Σ ln P₋ᵢ(y_i | x_i) − ½ (τ − 1)², where P₋ᵢ
-    knows all rows but i, then the weights w around it, by Σ ln P₋ᵢ(y_i | x_i) − (3/2) Σ (w − τ)². Both are
-    concave. Leaving a row out takes one off a few counts, so all n models cost little more than one; m
-    is that of all rows. ``loo_parents`` compares the second maximum over numbers of parents, or without
-    weights Σ ln P₋ᵢ; ``loo_power`` is the first step alone, on the posterior. Where rows, features and
-    classes are many, rows evenly over the data are left out, as many as need some 256 MiB.
+    .. math:: P_l(x | u) = (N(u, x) + m_l P_{l-1}(x | u')) / (N(u) + m_l).
+
+    One m a level maximises the marginal likelihood over 0.5 to 5000; the class itself has
+    (n_y + 1/C) / (n + 1). That gains what hierarchical Dirichlet processes [6]_ do, without sampling.
+
+    ``loo_weights`` first finds the common power τ, then the weights w around it,
+
+    .. math:: τ = argmax Σ_i ln P_{-i}(y_i | x_i; τ) − ½ (τ − 1)^2
+
+    .. math:: w = argmax Σ_i ln P_{-i}(y_i | x_i; w) − 3/2 Σ_j (w_j − τ)^2
+
+    where P₋ᵢ knows all rows but i. Both are concave. Leaving a row out takes one off a few counts, so all n
+    models cost little more than one; m is that of all rows. ``loo_parents`` compares the second maximum over
+    numbers of parents, or without weights Σ ln P₋ᵢ; ``loo_power`` is the first step alone, on the posterior.
+    Where rows, features and classes are many, rows evenly over the data are left out, as many as need some
+    256 MiB.
 
     EM maximises Σ ln P(what the row shows) + smooth Σ ln θ, over rows and over all entries of the tables
     [5]_; with ``ess`` or ``m``, what they add to a cell stands for smooth. On complete data that gives the

@@ -24,9 +24,14 @@ IMPORTS = ast.Import | ast.ImportFrom
 PLACES = {name: f"bnclassify.{name}" for name in bnclassify.__all__}
 PLACES["BNCClassifier"] = "bnclassify.sklearn.BNCClassifier"
 
-# What a page gets that a script has: a file, and figures that are shown when they are drawn.
+# Pictures of more points than this are too wide for a telephone.
+WIDE = 600
+
+# What a page gets that a script has: a file, and figures that are shown when they are drawn. Printed tables scroll,
+# so they are not to be cut into parts.
 SETUP = f"""%matplotlib inline
 %config InlineBackend.figure_formats = ["svg"]
+__import__("pandas").set_option("display.width", 250)
 __file__ = {str(Path(__file__).parents[1] / "page.py")!r}"""
 
 
@@ -104,15 +109,22 @@ class TidyOutputs(SphinxPostTransform):
         for image in self.document.findall(nodes.image):
             file = Path(self.env.srcdir, image["uri"])
             if not image.get("alt") and file.suffix == ".svg" and file.exists():
-                image["alt"] = words_of(file.read_text(encoding="utf-8"))
+                svg = file.read_text(encoding="utf-8")
+                image["alt"] = words_of(svg)
+                if width_of(svg) > WIDE:
+                    image["classes"].append("wide")
+
+
+def width_of(svg: str) -> float:
+    """Return the width of a picture in points."""
+    width = re.search(r'<svg width="([\d.]+)pt"', svg)
+    return float(width[1]) if width else 0.0
 
 
 def words_of(svg: str) -> str:
-    """Tell the words in a picture to those who cannot see it."""
-    texts = re.findall(r"<text[^>]*>([^<]+)</text>|<!-- (.+?) -->", svg)
-    words = dict.fromkeys(
-        html.unescape(word) for pair in texts for word in pair if re.search("[^\\W\\d]", word)
-    )
+    """Tell the words in a picture to those who cannot see it: charts have them in comments, networks as texts."""
+    texts = re.findall(r"<text[^>]*>([^<]+)</text>", svg) or re.findall(r"<!-- (.+?) -->", svg)
+    words = dict.fromkeys(html.unescape(word) for word in texts if re.search("[^\\W\\d]", word))
     return f"Picture of: {', '.join(words)}"[:500]
 
 
