@@ -193,7 +193,7 @@ def cv_predict(
     x : Model
         A model with parameters. In each fold it is learned again as it was learned, on the rows that
         the fold does not test, and predicts those that it does.
-    dataset : pandas.DataFrame or Dataset
+    dataset : pandas.DataFrame, Dataset, or data in parts
         As in `cv`.
     k : int, default 10
         Number of folds, if ``folds`` is not given.
