@@ -34,9 +34,9 @@ class CategoricalInput(BaseEstimator):
             raise ValueError(f"handle_unknown: expected 'error' or 'missing', got {self.handle_unknown!r}")
         if is_dask(X):
             raise TypeError(
-                "X: the classifier takes rows in memory, got a Dask DataFrame; take a sample, as of "
-                "frame.sample(frac=0.01).compute(), or the functions of bnclassify: bnc learns where the rows "
-                "lie, predict(classifier.model_, X) answers lazily"
+                "X: the classifier takes rows in memory, got a Dask DataFrame; take a sample, such as "
+                "frame.sample(frac=0.01).compute(), or the functions of bnclassify: bnc learns where "
+                "the rows lie, predict(classifier.model_, X) answers lazily"
             )
         if isinstance(X, pd.DataFrame):
             frame = validate_data(self, X, reset=reset, skip_check_array=True)

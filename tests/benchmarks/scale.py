@@ -30,6 +30,11 @@ from .data import tree_augmented
 GROUP = 250_000
 """Rows that are drawn, written and, in chunks, read at once."""
 
+MOST_IN_MEMORY = 30_000_000
+"""Rows up to which all are read at once, too."""
+
+ROWS = (1_000_000, 3_000_000, 10_000_000, 30_000_000, 100_000_000)
+
 HEAD = ("rows", "way", "file, MB", "reading, s", "all, s", "ratio", "core s", "main, MB", "workers, MB")
 
 
@@ -193,14 +198,15 @@ def table_bytes(path: Path) -> list[int]:
     return source.passes
 
 
-def print_scale(folder: str, sizes: Sequence[int], ways: Sequence[str]) -> None:
-    """Write files, if they are not there, and print the table."""
+def print_scale(folder: str, sizes: Sequence[int], ways: Sequence[str] = tuple(WAYS)) -> None:
+    """Write files, if they are not there, and print the table; what memory would not hold is left out."""
     os.makedirs(folder, exist_ok=True)
     print(f"| {' | '.join(HEAD)} |\n|{'---|' * len(HEAD)}", flush=True)
     for rows in sizes:
         path = Path(folder) / f"{rows}.parquet"
         write(path, rows)
-        for line in lines(path, rows, ways):
+        fitting = [way for way in ways if way != "in memory" or rows <= MOST_IN_MEMORY]
+        for line in lines(path, rows, fitting):
             print(f"| {' | '.join(line)} |", flush=True)
     sent = ", ".join(f"{size:,}" for size in table_bytes(Path(folder) / f"{min(sizes)}.parquet"))
     print(f"\nBytes of the tables of one part, in each pass after that for levels: {sent}")
