@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 import bnclassify as bn
 from bnclassify.base.arrays import log
 from bnclassify.frames import counting as counts
+from bnclassify.frames import information
 from bnclassify.inference.log_joints import log_joint
 
 from .strategies import frames
@@ -28,7 +29,7 @@ LIMITS += [{"_PRODUCT_LEVELS": 1}, {"_PRODUCT_LEVELS": 2, "_BLOCK_CELLS": 40}, {
 @pytest.fixture(params=LIMITS, ids=str)
 def limits(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in request.param.items():
-        monkeypatch.setattr(counts, name, value)
+        monkeypatch.setattr(counts if hasattr(counts, name) else information, name, value)
 
 
 def by_hand(data: bn.Dataset, columns: list[int]) -> np.ndarray:
@@ -65,7 +66,7 @@ def test_families_of_one_shape_are_counted_together(missing: float) -> None:
 @pytest.mark.parametrize("missing", [0, 0.3])
 def test_information_of_all_pairs(missing: float) -> None:
     data = some_data(missing)
-    found = counts.pair_statistics(data, range(12), 12)
+    found = information.pair_statistics(data, range(12), 12)
     for i in range(12):
         for j in range(12):
             table = by_hand(data, [i, j, 12])

@@ -12,7 +12,7 @@ import pytest
 
 import bnclassify as bn
 from bnclassify.base.arrays import Array, normalize
-from bnclassify.frames.counting import mutual_information
+from bnclassify.frames.information import mutual_information
 from bnclassify.frames.schema import Dataset
 from bnclassify.frames.training import prepare
 from bnclassify.model.kinds import Model

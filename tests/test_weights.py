@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import bnclassify as bn
-from bnclassify.frames.counting import pair_statistics
+from bnclassify.frames.information import pair_statistics
 
 from .strategies import frames, networks
 

@@ -11,8 +11,8 @@ from typing import cast
 import numpy as np
 
 from ..base.arrays import Array, Codes, log_normalize
-from ..frames.counting import mutual_information
 from ..frames.encoding import encode_columns
+from ..frames.information import mutual_information
 from ..frames.matching import scoring_classes
 from ..frames.parting import InFull, InParts, as_parts, is_parted
 from ..frames.partitions import Partitions

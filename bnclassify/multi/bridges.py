@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from ..base.arborescences import maximum_arborescence
 from ..base.arrays import TOLERANCE, Array
 from ..base.graphs import maximum_forest
-from ..frames.counting import pair_statistics
 from ..frames.extensions import Counts
+from ..frames.information import pair_statistics
 from ..structure.local_scores import LocalScores
 from .training import MultiLearnable
 

@@ -9,7 +9,8 @@ import numpy as np
 from ..base.arrays import TOLERANCE, Array, xlogx
 from ..base.checks import check_whole
 from ..base.graphs import descending
-from ..frames.counting import count_alike, pair_statistics
+from ..frames.counting import count_alike
+from ..frames.information import pair_statistics
 from ..frames.parting import InFull, InParts
 from ..frames.training import Learnable, prepare_to_count
 from ..model.networks import BNC

@@ -10,7 +10,8 @@ from scipy.special import chdtri
 
 from ..base.arrays import Array
 from ..base.checks import check_real
-from ..frames.counting import count_families, pair_statistics
+from ..frames.counting import count_families
+from ..frames.information import pair_statistics
 from ..frames.parting import InFull, InParts
 from ..frames.training import Learnable, prepare_to_count
 from ..model.networks import DN

@@ -11,7 +11,7 @@ from ..base.arrays import TOLERANCE, Array
 from ..base.checks import check_choice
 from ..base.graphs import maximum_forest
 from ..base.messages import suggestion
-from ..frames.counting import PairStatistics, pair_statistics
+from ..frames.information import PairStatistics, pair_statistics
 from ..frames.parting import InFull, InParts
 from ..frames.training import Learnable, prepare_to_count
 from ..model.networks import BNC
