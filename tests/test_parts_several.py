@@ -118,5 +118,8 @@ def test_what_is_no_data() -> None:
         bn.mbc(CLASSES, [votes.iloc[:0]])
     with pytest.raises(ValueError, match="can be gone through once"):
         bn.mbc(CLASSES, iter([votes]))
+    x = bn.lp(bn.mbc(CLASSES, votes), votes, smooth=1)
+    with pytest.raises(TypeError, match="to judge models of several class variables, rows are needed"):
+        bn.cv(x, chunks(votes))
     with pytest.raises(TypeError, match="rows are needed in memory here"):
         bn.chain(CLASSES, chunks(votes), learner="tan_hc", dag_args={"k": 2})
