@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from time import sleep
 
 import pytest
@@ -54,3 +55,19 @@ def test_a_peer_apart_is_ended_when_patience_is() -> None:
 def test_a_peer_apart_that_fails_is_not_taken_for_a_slow_one() -> None:
     with pytest.raises(RuntimeError, match="the peer failed"):
         time_apart(lambda: None, lambda: 1 / 0, 0.01, patience=60)
+
+
+@pytest.mark.filterwarnings("default::DeprecationWarning")  # of pandas, in Dask's reader of Parquet
+def test_ways_to_learn_from_a_file_give_one_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    scale = pytest.importorskip(
+        "tests.benchmarks.scale", reason="Dask is not installed; the extra bench has it"
+    )
+    monkeypatch.setattr(scale, "GROUP", 300)
+    path = tmp_path / "rows.parquet"
+    scale.write(path, 1000)
+    runs = [scale.WAYS[way](path) for way in ("in memory", "in chunks", "Dask, two threads")]
+    assert all(scale.same(run.model, runs[0].model) for run in runs)
+    assert all(run.peak > 2**20 and run.cores > 0 and run.seconds > 0 for run in runs)
+    pairs, tables = scale.table_bytes(path)
+    assert pairs > 8 * 4 * 120**2  # a table of all levels of all features, for each class
+    assert tables > 8 * (4 + 4**2 + 29 * 4**3)

@@ -239,6 +239,11 @@ def test_an_iterator_is_gone_through_once(car: pd.DataFrame) -> None:
     same_model(bn.aode("class", chunks(car)()), bn.aode("class", car))
     with pytest.raises(ValueError, match=r"can be gone through once.*goes through the data again.*lambda"):
         bn.bnc("tan_cl", "class", chunks(car)(), smooth=1)
+    assert bn.cmi("doors", "class", chunks(car)()) == pytest.approx(bn.cmi("doors", "class", car))
+    spent = chunks(car)()
+    bn.loglik(x, spent)
+    with pytest.raises(ValueError, match="an iterator that was gone through before has none left"):
+        bn.loglik(x, spent)
     with pytest.raises(ValueError, match=r"can be gone through once, but the levels of 'doors'"):
         bn.tan_cl("class", iter(chunks(car.astype({"doors": object}))()))
 
@@ -315,6 +320,22 @@ def test_what_needs_rows_says_so(car: pd.DataFrame, verb: str) -> None:
     for data in forms:
         with pytest.raises(TypeError, match=r"rows are needed in memory here.*frame\.sample\(frac=0\.01\)"):
             NEED_ROWS[verb](data)
+
+
+def test_estimators_take_rows_in_memory(car: pd.DataFrame) -> None:
+    estimators = pytest.importorskip("bnclassify.sklearn")
+    parts = by_dask(car, 2)
+    x, y = parts.drop(columns="class"), car["class"]
+    with pytest.raises(TypeError, match=r"X: the classifier takes rows in memory, got a Dask DataFrame.*bnc"):
+        estimators.BNCClassifier("nb", smooth=1).fit(x, y)
+    fitted = estimators.BNCClassifier("nb", smooth=1).fit(car.drop(columns="class"), y)
+    with pytest.raises(TypeError, match=r"predict\(classifier\.model_, X\) answers lazily"):
+        fitted.predict(x)
+    pd.testing.assert_series_equal(
+        bn.predict(fitted.model_, x).compute(), bn.predict(fitted.model_, car.drop(columns="class"))
+    )
+    with pytest.raises(TypeError, match="expected a pandas DataFrame, got Series"):
+        bn.tan_cl("class", parts["class"])
 
 
 @pytest.mark.parametrize("parts", [1, 17])

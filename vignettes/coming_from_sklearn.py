@@ -105,7 +105,7 @@ print("largest difference of a probability:", abs(theirs - ours.to_numpy()).max(
 # | `alpha` | `smooth`; other priors are `lp_args={"ess": 1}` or `lp_args={"m": 1}` |
 # | `class_prior`, `class_weight` | `prior=` says how common classes are where new rows come from, `costs=` what mistakes cost |
 # | `sample_weight` in `fit` | the same; for the functional verbs, `encode(df, weights=...)` |
-# | `partial_fit` | not there; the functional `update(model, more)` adds rows |
+# | `partial_fit` | `update(model, more)`, a function, gives back a model with more rows, where parameters are counts; data that does not fit into memory goes to `bnc` [as it is](scale.py) |
 # | `predict` gives an array | so it does here; the function `predict` gives a Series on the index of the frame |
 # | `classes_` are sorted | so they are here; the functional verbs keep the order of levels |
 # | `score` is accuracy | so it is; `scoring=` takes scikit-learn's scorers, and `cv(metric=)` those of the package |

@@ -21,7 +21,7 @@ from ..frames.matching import scoring_classes
 from ..frames.parting import as_parts, columns_of
 from ..frames.partitions import Partitions
 from ..frames.schema import Dataset
-from ..frames.sources import DaskFrame, is_dask
+from ..frames.sources import NEEDS_ROWS, DaskFrame, is_dask
 from ..frames.training import TrainingData
 from ..inference.log_joints import log_joint
 from ..inference.metrics import AnyMetric, Metric
@@ -65,7 +65,10 @@ def plan_folds(
     models: Mapping[Any, Model], dataset: object, *, k: int, repeats: int, folds: object, dag: bool, rng: Seed
 ) -> Plan:
     """Deal data in parts into folds, by the values of rows or by a column that is named."""
-    target = class_var(next(iter(models.values())))
+    first = next(iter(models.values()))
+    if len(first.targets) > 1:
+        raise TypeError(f"dataset: to judge models of several class variables, {NEEDS_ROWS}")
+    target = class_var(first)
     columns = columns_of(dataset)
     fold_column = None if folds is None else _check_name(folds, columns)
     needed = [columns_needed(model, dag=dag) for model in models.values()]

@@ -62,7 +62,7 @@ def loglik(x: Model, dataset: InFull | InParts) -> float:
     ----------
     x : BNC or AODE
         A model with parameters.
-    dataset : pandas.DataFrame or Dataset
+    dataset : pandas.DataFrame, Dataset, or data in parts
         Has all variables of the model, the class in every row. Missing features are summed
         out exactly.
 
@@ -112,7 +112,7 @@ def AIC(x: BNC, dataset: InFull | InParts) -> float:
     ----------
     x : BNC
         A model with parameters.
-    dataset : pandas.DataFrame or Dataset
+    dataset : pandas.DataFrame, Dataset, or data in parts
         As in `loglik`.
 
     Returns
@@ -151,7 +151,7 @@ def BIC(x: BNC, dataset: InFull | InParts) -> float:
     ----------
     x : BNC
         A model with parameters.
-    dataset : pandas.DataFrame or Dataset
+    dataset : pandas.DataFrame, Dataset, or data in parts
         As in `loglik`.
 
     Returns
@@ -199,7 +199,7 @@ def cloglik(x: Model, dataset: InFull | InParts) -> float:
     ----------
     x : BNC or AODE
         A model with parameters.
-    dataset : pandas.DataFrame or Dataset
+    dataset : pandas.DataFrame, Dataset, or data in parts
         As in `loglik`.
 
     Returns
@@ -239,7 +239,7 @@ def cmi(
     ----------
     x, y : str
         Names of columns.
-    dataset : pandas.DataFrame or Dataset
+    dataset : pandas.DataFrame, Dataset, or data in parts
         Counts are over the rows in which all variables concerned are observed.
     z : str or list of str, optional
         Names of the columns to condition on.
@@ -282,8 +282,8 @@ def cmi(
         data = cast("Countable", as_parts(dataset, columns=[*dict.fromkeys(names)]))
     else:
         data = encode_columns(cast("InFull", dataset), names, named_by="x, y, z")
-    if not len(data):
-        raise ValueError("dataset: no rows to count")
     first, second, *others = (data.positions[name] for name in names)
     information, _ = mutual_information(data, first, second, others)
+    if not len(data):  # asked for last: counting data in parts tells it by the way
+        raise ValueError("dataset: no rows to count")
     return information / _UNITS[unit]

@@ -117,11 +117,12 @@ def cv(
       difference between mean p and the share that is right;
     - rmse: √mean of (1 − p(true class))².
 
-    Of models of several class variables, folds are dealt whatever the classes, labels that are not known are
-    not judged, and "accuracy" stands for "hamming", the share of labels that are right, and "exact_match",
-    that of rows in which all are; both of the likeliest label of each class variable. "joint_hamming" and
-    "joint_exact_match" are of the likeliest combinations, and any other metric is taken of each class
-    variable by itself, as "log_loss(name)". Results of one such model are by metric alone.
+    Of models of several class variables, for which rows must be in memory, folds are dealt whatever the
+    classes, labels that are not known are not judged, and "accuracy" stands for "hamming", the share of
+    labels that are right, and "exact_match", that of rows in which all are; both of the likeliest label
+    of each class variable. "joint_hamming" and "joint_exact_match" are of the likeliest combinations, and
+    any other metric is taken of each class variable by itself, as "log_loss(name)". Results of one such
+    model are by metric alone.
 
     Balanced accuracy and AUC leave out classes of which no row is tested; AUC is NaN where only one
     is. What a Series or DataFrame was made by travels in its ``attrs``, for `compare`; so does, for
@@ -193,7 +194,7 @@ def cv_predict(
     x : Model
         A model with parameters. In each fold it is learned again as it was learned, on the rows that
         the fold does not test, and predicts those that it does.
-    dataset : pandas.DataFrame or Dataset
+    dataset : pandas.DataFrame, Dataset, or data in parts
         As in `cv`.
     k : int, default 10
         Number of folds, if ``folds`` is not given.

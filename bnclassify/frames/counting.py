@@ -78,17 +78,6 @@ def flat_index(codes: Sequence[NDArray[Any]], cards: Sequence[int]) -> Codes:
     return index
 
 
-def observed_codes(data: Dataset, columns: Sequence[int]) -> tuple[list[NDArray[Any]], Array | None]:
-    """Return the codes of columns, and the weights, of the rows in which all of them are observed."""
-    rows = [data.codes[column] for column in columns]
-    partial = [row for row, column in zip(rows, columns, strict=True) if data.incomplete[column]]
-    if not partial:
-        return rows, data.weights
-    observed = np.logical_and.reduce([row >= 0 for row in partial])
-    weights = None if data.weights is None else data.weights[observed]
-    return [row[observed] for row in rows], weights
-
-
 def contingency_tables(data: Countable, families: Sequence[Sequence[int]]) -> Array:
     """Count the joint values of families with equal numbers of levels.
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy.special import xlogy
 
 from ..base.arrays import Array, xlogx
-from .counting import contingency_tables, count_families, flat_index, observed_codes
+from .counting import contingency_tables, count_families, flat_index
 from .pairs import pair_tables, part_by_levels
 from .schema import Countable, Dataset
 
@@ -23,6 +23,17 @@ _BLOCK_CELLS = 2**22  # cells of tables of pairs
 _LOOKED_UP = 2**15  # cells of those tables that are looked up at once
 _LONGEST_LOOKED_UP = 2**24  # whole numbers up to which n·ln n is looked up
 _PASS_CELLS = 2**25  # cells of tables that are counted in one pass over data in parts
+
+
+def _observed(data: Dataset, columns: Sequence[int]) -> tuple[list[NDArray[Any]], Array | None]:
+    """Return the codes of columns, and the weights, of the rows in which all of them are observed."""
+    rows = [data.codes[column] for column in columns]
+    partial = [row for row, column in zip(rows, columns, strict=True) if data.incomplete[column]]
+    if not partial:
+        return rows, data.weights
+    observed = np.logical_and.reduce([row >= 0 for row in partial])
+    weights = None if data.weights is None else data.weights[observed]
+    return [row[observed] for row in rows], weights
 
 
 def _entropy_sum(codes: Sequence[NDArray[Any]], cards: Sequence[int], weights: Array | None) -> float:
@@ -41,7 +52,7 @@ def mutual_information(data: Countable, x: int, y: int, given: Sequence[int] = (
     columns = (x, y, *given)
     if not isinstance(data, Dataset):
         return _table_information(contingency_tables(data, [columns])[0])
-    codes, weights = observed_codes(data, columns)
+    codes, weights = _observed(data, columns)
     cards = [data.cards[column] for column in columns]
     n = len(codes[0]) if weights is None else float(weights.sum())
     if not n:

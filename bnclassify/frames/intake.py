@@ -25,11 +25,11 @@ def encode(frame: Any, *, weights: Any = None) -> Dataset | Partitions:
 
     Parameters
     ----------
-    frame : pandas.DataFrame
+    frame : pandas.DataFrame, Dataset, or data in parts
         Columns of type category (levels in the order of the categories, with those that
         never occur), text, bool or integer (levels sorted). Missing is NaN, None or pd.NA.
-        A Dataset is returned as it is, but for its weights. A Dask DataFrame, or a function that gives
-        data frames one after the other, stays where it is; only its levels are looked for.
+        A Dataset is returned as it is, but for its weights. Data in parts stays where it is; only its
+        levels are looked for.
     weights : str or array-like of numbers, optional
         How often each row counts, 0 or more: the name of a column, which is no feature then, or a number
         for each row. All that is counted is a sum of weights, so whole weights are the same as rows
@@ -52,6 +52,12 @@ def encode(frame: Any, *, weights: Any = None) -> Dataset | Partitions:
 
     Notes
     -----
+    Data in parts need not fit into memory. It is a Dask DataFrame, a function that gives data frames one
+    after the other and can do so again, such as ``lambda: pd.read_csv(path, chunksize=100_000)``, a list of
+    them, or where one pass is enough an iterator. Whatever counts alone takes it: parts are encoded and
+    counted where they lie, and what is made of the sums is the same as in memory. Its levels are known
+    where Dask knows categories, else looked for in a pass of its own; its weights are a column.
+
     Folds are dealt by rows, however often each counts, and metrics are means by weight. What draws rows
     at random draws them by weight.
 

@@ -25,6 +25,9 @@ InParts: TypeAlias = Partitions | Callable[[], Iterable[Any]] | Iterator[Any] | 
 
 Known: TypeAlias = Mapping[Hashable, tuple[Any, ...]]
 
+Choose: TypeAlias = Callable[[Sequence[Hashable]], Sequence[Hashable]]
+"""Tells which columns to take of those that are there, or raises."""
+
 
 def is_parted(dataset: object) -> bool:
     """Whether data is in parts."""
@@ -50,7 +53,7 @@ def as_parts(
     dataset: object,
     argument: str = "dataset",
     *,
-    columns: Sequence[Hashable] | None = None,
+    columns: Sequence[Hashable] | Choose | None = None,
     known: Known | None = None,
     weights: Hashable = None,
     prepare: Prepare | None = None,
@@ -62,8 +65,8 @@ def as_parts(
     dataset : object
     argument : str
         What errors call it.
-    columns : sequence, optional
-        The columns to take; all by default.
+    columns : sequence or callable, optional
+        The columns to take, or what tells them from those that are there; all by default.
     known : mapping, optional
         Levels that need not be looked for.
     weights : str, optional
@@ -74,8 +77,7 @@ def as_parts(
     if isinstance(dataset, Partitions):
         if weights is not None:
             raise TypeError("weights: name their column where data in parts is encoded first")
-        check_columns(columns or (), dataset.columns, argument)
-        return _coded(dataset, dataset.columns if columns is None else columns, known)
+        return _coded(dataset, _chosen(columns, dataset.columns, argument), known)
     source = find_source(dataset, argument)
     if source is None:
         return None
@@ -83,8 +85,7 @@ def as_parts(
     if weights is not None and not names_column(weights):
         raise TypeError("weights: data in parts has them in a column; pass its name")
     check_columns([] if weights is None else [weights], names, "weights")
-    check_columns(columns or (), names, argument)
-    wanted = [name for name in names if name != weights] if columns is None else columns
+    wanted = _chosen(columns, [name for name in names if name != weights], argument)
     return _open(source, Reading(Schema((), ()), None, weights, prepare), wanted, known, argument)
 
 
@@ -126,6 +127,18 @@ def prepare_parts(
         data = _open(parts, Reading(Schema((), ()), class_var, None, prepare), wanted, known, "dataset")
     check_levels(data, data.columns)
     return replace(data, class_position=position)
+
+
+def _chosen(
+    columns: Sequence[Hashable] | Choose | None, there: Sequence[Hashable], argument: str
+) -> Sequence[Hashable]:
+    """Return the columns to take, all of which are there."""
+    if columns is None:
+        return there
+    if callable(columns):
+        return columns(there)
+    check_columns(columns, there, argument)
+    return columns
 
 
 def _names_of(source: Source, argument: str) -> Sequence[Hashable]:

@@ -16,11 +16,13 @@ from .encoding import encode_columns
 from .frequencies import check_weights
 from .matching import match
 from .schema import Countable, Dataset, Schema, take_rows
-from .sources import NEEDS_ROWS, Source
+from .sources import NEEDS_ROWS, Make, Merge, Source
 
 T = TypeVar("T")
 
 Prepare = Callable[[pd.DataFrame], pd.DataFrame]
+
+_BLOCK_ROWS = 2**18
 
 
 class Keep(Protocol):
@@ -111,14 +113,24 @@ class _Counting:
     count: Callable[[Dataset], Any] | None
 
     def __call__(self, frame: pd.DataFrame) -> tuple[Any, Facts]:
+        return in_blocks(self._of_block, _merge, frame)
+
+    def _of_block(self, frame: pd.DataFrame) -> tuple[Any, Facts]:
         data, facts = self.reading(frame)
         return (None if self.count is None else self.count(data)), facts
 
 
 class Memo:
-    """Keeps what is found out by the way, for all views of the same rows."""
+    """Keeps what is found out by the way, for all views of the same rows.
 
-    def __init__(self) -> None:
+    Parameters
+    ----------
+    told : bool
+        Whether to warn of rows that have no class.
+    """
+
+    def __init__(self, *, told: bool = True) -> None:
+        self.told = told
         self.counted: Facts | None = None
         self.has_gaps: dict[Hashable, bool] = {}
 
@@ -255,9 +267,17 @@ class Partitions(Countable):
             raise ValueError(f"dataset: the class {shown(self.class_var)} is missing in every row")
         if not facts.size:
             raise ValueError("dataset: no rows to learn from, for all have weight 0")
-        if facts.kept < facts.rows:
+        if facts.kept < facts.rows and self.memo.told:
             lost = facts.rows - facts.kept
             warn(f"{lost} of {facts.rows} rows have no class {shown(self.class_var)} and are left out")
+
+
+def in_blocks(make: Make[T], merge: Merge[T], frame: pd.DataFrame) -> T:
+    """Make something of a few rows of a frame at a time, so that no frame is copied as a whole."""
+    made = make(frame.iloc[:_BLOCK_ROWS])
+    for start in range(_BLOCK_ROWS, len(frame), _BLOCK_ROWS):
+        made = merge([made, make(frame.iloc[start : start + _BLOCK_ROWS])])
+    return made
 
 
 def _merge(results: Sequence[tuple[Any, Facts]]) -> tuple[Any, Facts]:

@@ -22,7 +22,7 @@ _MERGED = 16  # results that are merged at once, on the way down to one
 NEEDS_ROWS = (
     "rows are needed in memory here, and these are in parts; take a sample of them, for example "
     "frame.sample(frac=0.01).compute() of a Dask DataFrame, or what counts alone: structures by nb, aode, "
-    "ande, tan_cl, chow_liu, kdb_mi, hc, ban or chisq_dn, and lp with smooth, ess, m or backoff"
+    "ande, tan_cl, chow_liu, kdb_mi, hc, ban, chisq_dn, mbc or maode, and lp with smooth, ess, m or backoff"
 )
 """What is said where rows are asked for that need not be in memory together."""
 
@@ -101,7 +101,10 @@ class Chunks:
             if not self.once:
                 _close(frames)
             if first is None:
-                raise ValueError(f"{self.argument}: expected data frames one after the other, none came")
+                raise ValueError(
+                    f"{self.argument}: expected data frames one after the other, none came; an iterator that "
+                    "was gone through before has none left, a function that gives one anew always has"
+                )
             frame = _as_pandas(first, self.argument)
             if not self.once:
                 return frame
@@ -185,7 +188,7 @@ class DaskFrame:
 
 def is_dask(data: object) -> bool:
     """Whether data is a Dask DataFrame, which is told without importing Dask."""
-    return type(data).__module__.partition(".")[0] == "dask" and hasattr(data, "to_delayed")
+    return type(data).__module__.partition(".")[0] == "dask" and type(data).__name__ == "DataFrame"
 
 
 def find_source(data: object, argument: str) -> Source | None:

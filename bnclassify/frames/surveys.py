@@ -12,7 +12,7 @@ import pandas as pd
 from ..base.messages import listed, shown
 from .encoding import encode_columns
 from .frequencies import check_weights
-from .partitions import Facts, added
+from .partitions import Facts, added, in_blocks
 from .schema import Dataset, Levels, take_rows
 from .sources import Source
 
@@ -51,6 +51,9 @@ class Survey:
 
     def __call__(self, frame: pd.DataFrame) -> tuple[tuple[Found, ...], Facts]:
         """Return the levels of columns in a frame, and what else there is to know of its rows."""
+        return in_blocks(self._of_block, self.merge, frame)
+
+    def _of_block(self, frame: pd.DataFrame) -> tuple[tuple[Found, ...], Facts]:
         weights = None if self.weights is None else check_weights(frame[self.weights].array, frame.index)
         data = encode_columns(frame, self.columns)
         where = [data.positions[name] for name in self.columns]

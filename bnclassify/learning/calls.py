@@ -64,7 +64,7 @@ def bnc(
         A learner of structure, or its name, such as "tan_cl".
     class_var : str
         Name of the class.
-    dataset : pandas.DataFrame or Dataset
+    dataset : pandas.DataFrame, Dataset, or data in parts
         The data for both.
     dag_args : dict, optional
         Further arguments of the learner. A learner that scores fitted models, such as `tan_hc`, scores

@@ -15,12 +15,12 @@ from ..base.graphs import maximum_forest
 from ..frames.extensions import Counts
 from ..frames.information import pair_statistics
 from ..structure.local_scores import LocalScores
-from .training import MultiTrainingData
+from .training import MultiLearnable
 
 Parents = tuple[int, ...]
 
 
-def choose_class_parents(data: MultiTrainingData, score: str, ess: float, max_parents: int) -> list[Parents]:
+def choose_class_parents(data: MultiLearnable, score: str, ess: float, max_parents: int) -> list[Parents]:
     """Choose for each feature the classes that are worth most as its parents, by column number.
 
     Every set of at most ``max_parents`` classes is tried, for all features at once. Sets are compared
@@ -31,7 +31,9 @@ def choose_class_parents(data: MultiTrainingData, score: str, ess: float, max_pa
     best = np.zeros(n)
     chosen: list[Parents] = [()] * n
     for size in range(1, min(max_parents, m) + 1):
-        for classes in combinations(range(n, n + m), size):
+        sets = list(combinations(range(n, n + m), size))
+        scores.counts.expect(sets)
+        for classes in sets:
             gains = _gains(scores, classes)[:n]
             for v in np.nonzero(gains > best + TOLERANCE)[0].tolist():
                 best[v], chosen[v] = gains[v], classes
@@ -61,7 +63,7 @@ def _fits(scores: LocalScores, counts: Counts, cards: NDArray[np.intp], q: float
     return fit - scores.score.penalty * (cards - 1) * q
 
 
-def class_tree(data: MultiTrainingData) -> list[Parents]:
+def class_tree(data: MultiLearnable) -> list[Parents]:
     """Return the parent of each class variable in the tree of most mutual information, the first its root."""
     n, m = len(data.features), len(data.class_vars)
     pairs = pair_statistics(data, range(n, n + m), None)
@@ -69,13 +71,14 @@ def class_tree(data: MultiTrainingData) -> list[Parents]:
     return [(n + p,) if p >= 0 else () for p in parent]
 
 
-def feature_tree(data: MultiTrainingData, class_parents: Sequence[Parents]) -> list[Parents]:
+def feature_tree(data: MultiLearnable, class_parents: Sequence[Parents]) -> list[Parents]:
     """Return the parent of each feature in the best arborescence, given the features' class parents.
 
     An arc p → v is worth N I(v; p | class parents of v), which v's likelihood gains.
     """
     n = len(class_parents)
     scores = LocalScores(data, "loglik")
+    scores.expect([(v, *above) for v, above in enumerate(class_parents)])
     gains = [np.maximum(scores.gains(v, above)[:n], 0.0) for v, above in enumerate(class_parents)]
     parent = maximum_arborescence(np.array(gains).T) if n else []
     return [(p,) if p >= 0 else () for p in parent]

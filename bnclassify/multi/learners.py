@@ -6,13 +6,11 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from ..base.checks import check_choice, check_whole
 from ..base.messages import listed
 from ..base.records import record
-from ..frames.schema import Dataset, take_columns
-from ..frames.training import prepare
+from ..frames.parting import InFull, InParts
 from ..learning.calls import check_arguments, find_learner, parameters_of
 from ..model.kinds import Model
 from ..model.networks import Family
@@ -22,7 +20,7 @@ from .averages import MAODE
 from .bridges import Parents, choose_class_parents, class_tree, feature_tree
 from .chains import Chain
 from .kinds import MBC, MultiModel
-from .training import MultiTrainingData, check_class_vars, prepare_classes
+from .training import MultiLearnable, check_class_vars, prepare_classes
 
 _GRAPHS = ("tree", "empty")
 
@@ -30,7 +28,7 @@ _GRAPHS = ("tree", "empty")
 @record
 def mbc(
     class_vars: Sequence[Hashable],
-    dataset: pd.DataFrame | Dataset,
+    dataset: InFull | InParts,
     *,
     classes: str = "tree",
     features: str = "empty",
@@ -48,7 +46,7 @@ def mbc(
     ----------
     class_vars : list of str
         Names of the class variables.
-    dataset : pandas.DataFrame or Dataset
+    dataset : pandas.DataFrame, Dataset, or data in parts
         All other columns are features.
     classes : {"tree", "empty"}, default "tree"
         The graph among the class variables: the tree of most mutual information (Chow-Liu), directed away
@@ -134,7 +132,7 @@ def mbc(
 @record
 def maode(
     class_vars: Sequence[Hashable],
-    dataset: pd.DataFrame | Dataset,
+    dataset: InFull | InParts,
     *,
     score: str = "bic",
     ess: float = 1,
@@ -148,7 +146,7 @@ def maode(
     ----------
     class_vars : list of str
         Names of the class variables.
-    dataset : pandas.DataFrame or Dataset
+    dataset : pandas.DataFrame, Dataset, or data in parts
         All other columns are features.
     score, ess, max_parents
         How the class parents of the features are chosen, which all networks share, as in `mbc`.
@@ -207,13 +205,13 @@ def _score_settings(score: str, ess: float, max_parents: int) -> dict[str, Any]:
     return {"score": score, "max_parents": most} | ({"ess": size} if score == "bde" else {})
 
 
-def _families(data: Dataset, parents: Sequence[Parents]) -> tuple[Family, ...]:
+def _families(data: MultiLearnable, parents: Sequence[Parents]) -> tuple[Family, ...]:
     return tuple([(data.columns[v], *(data.columns[p] for p in above)) for v, above in enumerate(parents)])
 
 
 def chain(
     class_vars: Sequence[Hashable],
-    dataset: pd.DataFrame | Dataset,
+    dataset: InFull | InParts,
     *,
     learner: str | Callable[..., Model] = "nb",
     order: Sequence[Hashable] | None = None,
@@ -225,7 +223,7 @@ def chain(
     ----------
     class_vars : list of str
         Names of the class variables.
-    dataset : pandas.DataFrame or Dataset
+    dataset : pandas.DataFrame, Dataset, or data in parts
         All other columns are features.
     learner : str or callable, default "nb"
         A learner of structure, or its name, such as "tan_cl".
@@ -307,7 +305,7 @@ def _check_order(order: Sequence[Hashable] | None, names: tuple[Hashable, ...]) 
 @record
 def chain_again(
     class_vars: Sequence[Hashable],
-    dataset: pd.DataFrame | Dataset,
+    dataset: InFull | InParts,
     *,
     learner: str | Callable[..., Model],
     order: tuple[Hashable, ...],
@@ -321,7 +319,7 @@ def chain_again(
 
 def _links(
     learner: Callable[..., Model],
-    data: MultiTrainingData,
+    data: MultiLearnable,
     order: tuple[Hashable, ...],
     options: Mapping[str, Any],
 ) -> tuple[Model, ...]:
@@ -329,9 +327,7 @@ def _links(
     links = []
     for i, name in enumerate(order):
         columns = [*data.features, *order[:i]]
-        own = Dataset(data.schema, data.codes, data.index, data.weights)
-        some = prepare(take_columns(own, [*columns, name]), name, columns, told=False)
-        link = learner(name, dataset=some, **options)
+        link = learner(name, dataset=data.of_one(name, columns), **options)
         if not isinstance(link, Model) or isinstance(link, MultiModel):
             raise TypeError(
                 f"learner: expected a function that returns a structure of one class, got {link!r}"

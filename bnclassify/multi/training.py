@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 import pandas as pd
 
 from ..base.messages import listed
-from ..frames.encoding import check_class_name, check_columns
+from ..frames.encoding import check_class_name, check_columns, check_levels
+from ..frames.parting import InFull, InParts, Known, as_parts
+from ..frames.partitions import Memo, Partitions
 from ..frames.schema import Dataset, take_columns
-from ..frames.training import select_columns
+from ..frames.training import TrainingData, prepare, select_columns
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -28,6 +31,43 @@ class MultiTrainingData(Dataset):
     def features(self) -> tuple[Hashable, ...]:
         """All columns but the class variables, which are the last."""
         return self.columns[: len(self.columns) - len(self.class_vars)]
+
+    def of_one(self, class_var: Hashable, features: Sequence[Hashable]) -> TrainingData:
+        """Return the rows that have one of the classes, with columns to learn it from."""
+        rows = Dataset(self.schema, self.codes, self.index, self.weights)
+        return prepare(take_columns(rows, (*features, class_var)), class_var, features, told=False)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class MultiPartitions(Partitions):
+    """The same in parts.
+
+    Attributes
+    ----------
+    class_vars : tuple
+    """
+
+    class_vars: tuple[Hashable, ...] = ()
+
+    @property
+    def features(self) -> tuple[Hashable, ...]:
+        """All columns but the class variables, which are the last."""
+        return self.columns[: len(self.columns) - len(self.class_vars)]
+
+    def of_one(self, class_var: Hashable, features: Sequence[Hashable]) -> Partitions:
+        """Return the rows that have one of the classes, with columns to learn it from."""
+        schema = self.schema.select((*features, class_var))
+        reading = replace(self.reading, schema=schema, class_var=class_var)
+        return Partitions(self.source, reading, memo=Memo(told=False))
+
+    def tell(self) -> None:
+        """Raise if there is nothing to learn from."""
+        if self.memo.counted is not None and not self.memo.counted.size:
+            raise ValueError("dataset: no rows to learn from")
+
+
+MultiLearnable: TypeAlias = MultiTrainingData | MultiPartitions
+"""Data to learn from, in memory or in parts."""
 
 
 def check_class_vars(class_vars: object) -> tuple[Hashable, ...]:
@@ -51,22 +91,45 @@ def check_class_vars(class_vars: object) -> tuple[Hashable, ...]:
 
 
 def prepare_classes(
-    dataset: pd.DataFrame | Dataset,
+    dataset: InFull | InParts,
     class_vars: Sequence[Hashable],
     features: Sequence[Hashable] | None = None,
-) -> MultiTrainingData:
+    *,
+    known: Known | None = None,
+) -> MultiLearnable:
     """Prepare data to learn from, or raise; what is prepared already is returned as it is.
 
     Parameters
     ----------
-    dataset : pandas.DataFrame or Dataset
+    dataset : pandas.DataFrame, Dataset, or data in parts
     class_vars : sequence
     features : sequence, optional
         The columns to learn from; all by default.
+    known : mapping, optional
+        Levels that need not be looked for in data in parts.
     """
     names = tuple(class_vars)
-    if isinstance(dataset, MultiTrainingData) and dataset.class_vars == names and features is None:
+    if features is None and isinstance(dataset, MultiLearnable) and dataset.class_vars == names:
         return dataset
+
+    def choose(there: Sequence[Hashable]) -> tuple[Hashable, ...]:
+        check_columns(names, there, "class_vars")
+        check_columns(features or (), there, "features")
+        chosen = [name for name in there if name not in names] if features is None else features
+        return (*chosen, *names)
+
+    parts = as_parts(dataset, columns=choose, known=known)
+    if parts is None:
+        return _prepare_rows(dataset, names, features)  # type: ignore[arg-type]
+    check_levels(parts, parts.columns)
+    data = MultiPartitions(parts.source, parts.reading, None, parts.memo, names)
+    data.tell()
+    return data
+
+
+def _prepare_rows(
+    dataset: pd.DataFrame | Dataset, names: tuple[Hashable, ...], features: Sequence[Hashable] | None
+) -> MultiTrainingData:
     others = None if features is None else [*features, *names[1:]]
     data = select_columns(dataset, names[0], others)
     check_columns(names, data.columns, "class_vars")

@@ -60,7 +60,7 @@ def lp(
     ----------
     x : BNC, AODE or another model
         A structure. Parameters that it has already are learned again.
-    dataset : pandas.DataFrame or Dataset
+    dataset : pandas.DataFrame, Dataset, or data in parts
         Has a column for each variable of ``x``; others are ignored. A model that makes categories
         of raw data itself takes such.
     smooth : float

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import singledispatch
 from math import prod
@@ -16,7 +16,7 @@ from ..frames.partitions import added
 from ..frames.schema import Countable, Dataset
 from ..model.ensembles import Ensemble
 from ..model.kinds import Model, renewed
-from ..model.networks import BNC, Family, Graph
+from ..model.networks import BNC, Graph
 from ..model.tallies import Tally
 from ..model.weighted import concentrations_of
 from .prefixes import count_nested, tabulate_prefixes
@@ -104,16 +104,6 @@ def _tabulate_nested(x: Graph, tally: Tally) -> BNC:
 @estimate.register
 def _(x: Ensemble, data: Countable, prior: Prior) -> Ensemble:
     return replace(x, members=tuple([estimate(member, data, prior) for member in x.members]))
-
-
-def estimate_tables(data: Countable, families: Iterable[Family], prior: Prior) -> dict[Family, Array]:
-    """Estimate the table of each distinct family; data in parts is gone through once.
-
-    Families with equal numbers of levels are counted together.
-    """
-    distinct = list(dict.fromkeys(families))
-    counts = count_families(data, [[data.positions[v] for v in family] for family in distinct])
-    return dict(zip(distinct, make_tables(counts, prior), strict=True))
 
 
 def make_tables(counts: Sequence[Array], prior: Prior) -> list[Array]:

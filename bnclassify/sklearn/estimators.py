@@ -106,7 +106,7 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
     In cross-validation `fit` sees no more than the training part: make columns categories before, or
     leave ``handle_unknown`` at "missing", where rare values may be absent from a part. A grid with options
     of one learner is one of a list: ``[{"learner": ["nb"]}, {"learner": ["tan_cl"],
-    "dag_args": [{"score": "aic"}, {"score": "bic"}]}]``. `fit` takes no ``sample_weight``.
+    "dag_args": [{"score": "aic"}, {"score": "bic"}]}]``.
 
     Examples
     --------

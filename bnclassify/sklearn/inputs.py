@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
 from ..base.randomness import Seed
+from ..frames.sources import is_dask
 
 
 class CategoricalInput(BaseEstimator):
@@ -31,6 +32,12 @@ class CategoricalInput(BaseEstimator):
         """Return a new data frame with names and types as in `fit`, which resets names."""
         if self.handle_unknown not in ("error", "missing"):
             raise ValueError(f"handle_unknown: expected 'error' or 'missing', got {self.handle_unknown!r}")
+        if is_dask(X):
+            raise TypeError(
+                "X: the classifier takes rows in memory, got a Dask DataFrame; take a sample, such as "
+                "frame.sample(frac=0.01).compute(), or the functions of bnclassify: bnc learns where "
+                "the rows lie, predict(classifier.model_, X) answers lazily"
+            )
         if isinstance(X, pd.DataFrame):
             frame = validate_data(self, X, reset=reset, skip_check_array=True)
             if reset and not frame.size:

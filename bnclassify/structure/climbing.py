@@ -39,7 +39,7 @@ def hc(
     ----------
     class_var : str
         Name of the class.
-    dataset : pandas.DataFrame or Dataset
+    dataset : pandas.DataFrame, Dataset, or data in parts
         Without missing values.
     score : {"bic", "aic", "bde", "k2", "loglik"}, default "bic"
         What to raise, as in `network_score`. "loglik" gains by every arc, so it needs ``max_parents``
@@ -128,7 +128,7 @@ def ban(
     ----------
     class_var : str
         Name of the class.
-    dataset : pandas.DataFrame or Dataset
+    dataset : pandas.DataFrame, Dataset, or data in parts
         All columns but the class are features; without missing values.
     score, ess, progress : optional
         As in `hc`.

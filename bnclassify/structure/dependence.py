@@ -36,7 +36,7 @@ def kdb_mi(
     ----------
     class_var : str
         Name of the class.
-    dataset : pandas.DataFrame or Dataset
+    dataset : pandas.DataFrame, Dataset, or data in parts
         Gives the features, all columns but the class.
     kdbk : int, default 2
         The number of feature parents: 0 gives the naive Bayes. As tables grow with each parent, a

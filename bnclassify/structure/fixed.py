@@ -82,7 +82,7 @@ def nb(
     ----------
     class_var : str
         Name of the class.
-    dataset : pandas.DataFrame or Dataset, optional
+    dataset : pandas.DataFrame, Dataset, or data in parts, optional
         Gives the features, all columns but the class, and the levels of each variable.
     features : list of str, optional
         The features to take; with ``dataset`` a selection of its columns. With neither,
@@ -141,7 +141,7 @@ def aode(
     ----------
     class_var : str
         Name of the class.
-    dataset : pandas.DataFrame or Dataset, optional
+    dataset : pandas.DataFrame, Dataset, or data in parts, optional
         Gives the features, all columns but the class, and the levels of each variable.
     features : list of str, optional
         The features to take; with ``dataset`` a selection of its columns.
@@ -211,7 +211,7 @@ def anb(
     parents : mapping
         A feature to the list of its feature parents (a text is one parent). Features that
         are not named have none.
-    dataset : pandas.DataFrame or Dataset, optional
+    dataset : pandas.DataFrame, Dataset, or data in parts, optional
         Gives the features and their levels.
     features : list of str, optional
         The features to take. With neither ``dataset`` nor ``features``, those that

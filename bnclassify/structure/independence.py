@@ -32,7 +32,7 @@ def chisq_dn(class_var: Hashable, dataset: InFull | InParts, *, alpha: float = 0
     ----------
     class_var : str
         Name of the class, a parent of every feature.
-    dataset : pandas.DataFrame or Dataset
+    dataset : pandas.DataFrame, Dataset, or data in parts
         All columns but the class are features.
     alpha : float, default 0.025
         Level of significance of the tests, between 0 and 1; a larger one gives more arcs.

@@ -197,7 +197,7 @@ def network_score(x: BNC, dataset: InFull | InParts, *, score: str = "bic", ess:
     ----------
     x : BNC
         A structure; parameters that it has do not matter.
-    dataset : pandas.DataFrame or Dataset
+    dataset : pandas.DataFrame, Dataset, or data in parts
         Has all variables of ``x``, without missing values.
     score : {"bic", "aic", "bde", "k2", "loglik"}, default "bic"
         The score.

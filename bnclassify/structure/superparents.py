@@ -28,7 +28,7 @@ def ande(
     ----------
     class_var : str
         Name of the class.
-    dataset : pandas.DataFrame or Dataset
+    dataset : pandas.DataFrame, Dataset, or data in parts
         Gives the features, all columns but the class, and the levels of each variable.
     n : int, default 1
         The number of superparents of each estimator: 0 is naive Bayes, 1 AODE, 2 A2DE.

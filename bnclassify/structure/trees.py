@@ -59,7 +59,7 @@ def tan_cl(
     ----------
     class_var : str
         Name of the class.
-    dataset : pandas.DataFrame or Dataset
+    dataset : pandas.DataFrame, Dataset, or data in parts
         All columns but the class are features.
     score : {"loglik", "aic", "bic", "bde"}, default "loglik"
         What to maximise. With "loglik" the features form one tree; the others leave out
@@ -174,7 +174,7 @@ def chow_liu(class_var: Hashable, dataset: InFull | InParts, *, root: Hashable |
     ----------
     class_var : str
         Name of the class.
-    dataset : pandas.DataFrame or Dataset
+    dataset : pandas.DataFrame, Dataset, or data in parts
         All columns become variables.
     root : str, optional
         The variable at which the tree is rooted, the class by default. Which one it is changes

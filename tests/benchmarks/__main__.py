@@ -66,6 +66,8 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=2.0, help="how long to repeat a job")
     parser.add_argument("--patience", type=float, default=60.0, help="how long to wait for a slow peer")
     parser.add_argument("--growth", metavar="FILE", help="draw how cost grows instead, to this file")
+    parser.add_argument("--scale", nargs="*", type=int, metavar="ROWS", help="learn from ever longer files")
+    parser.add_argument("--folder", default="build/scale", help="where those files are, or are written")
     parser.add_argument("--accuracy", nargs="*", metavar="SET", help="judge on public data instead")
     arguments = parser.parse_args()
     warnings.filterwarnings("ignore", category=DeprecationWarning)
@@ -75,6 +77,11 @@ def main() -> None:
         from .rivals import RIVALS
 
         print_accuracy(arguments.accuracy or PUBLIC, RIVALS)
+        return
+    if arguments.scale is not None:
+        from .scale import ROWS, print_scale  # only this needs Dask
+
+        print_scale(arguments.folder, arguments.scale or ROWS)
         return
     if arguments.growth:
         draw_growth(arguments.growth)

@@ -1,0 +1,125 @@
+"""Several class variables learned from data in parts: the same models as in memory, and more rows later."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import bnclassify as bn
+
+from .strategies import frames
+from .test_parts import FORMS, by_dask, chunks, with_unknown_categories
+
+CLASSES = ["mx_missile", "crime", "immigration"]
+
+LEARNERS: dict[str, Callable[[Any], Any]] = {
+    "bridge": lambda data: bn.mbc(CLASSES, data, max_parents=2),
+    "trees": lambda data: bn.mbc(CLASSES, data, features="tree", score="bde"),
+    "no arcs between classes": lambda data: bn.mbc(CLASSES, data, classes="empty", score="loglik"),
+    "maode": lambda data: bn.maode(CLASSES, data, score="aic"),
+    "chain": lambda data: bn.chain(CLASSES, data, learner="tan_cl", order=CLASSES[::-1]),
+}
+
+
+@pytest.fixture(params=FORMS)
+def form(request: pytest.FixtureRequest) -> Callable[[pd.DataFrame], Any]:
+    return FORMS[request.param]
+
+
+def same(mine: Any, other: Any, frame: pd.DataFrame) -> None:
+    """The same structure, levels and posteriors, to the last digit: sums of whole counts are exact."""
+    assert mine.variables == other.variables
+    assert mine.levels == other.levels
+    for x, y in zip(bn.members(mine), bn.members(other), strict=True):
+        assert x.families == y.families
+    pd.testing.assert_frame_equal(
+        bn.predict(mine, frame, prob=True), bn.predict(other, frame, prob=True), rtol=0, atol=0
+    )
+    assert repr(mine) == repr(other)
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_models_are_those_of_memory(form: Callable[[pd.DataFrame], Any], learner: str) -> None:
+    votes = bn.load_voting()
+    x, y = (LEARNERS[learner](data) for data in (form(votes), votes))
+    for prior in ({"smooth": 1}, {"ess": 2}, {"m": 1}):
+        same(bn.lp(x, form(votes), **prior), bn.lp(y, votes, **prior), votes)
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_unknown_categories_and_parts_without_rows(learner: str) -> None:
+    votes = bn.load_voting()
+    text = votes.astype(object)
+    x, y = (bn.lp(LEARNERS[learner](d), d, smooth=1) for d in (with_unknown_categories(votes, 17), text))
+    same(x, y, text)
+
+
+@given(st.data())
+@settings(max_examples=25)
+def test_any_parts_of_any_rows(data: st.DataObject) -> None:
+    frame = data.draw(frames(missing=0.2))
+    names, size = ["class", "x0"], data.draw(st.integers(1, len(frame)))
+    for learn in (bn.mbc, bn.maode):
+        x, y = (bn.lp(learn(names, d), d, smooth=0.5) for d in (chunks(frame, size), frame))
+        same(x, y, frame)
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_scores_and_lazy_predictions(learner: str) -> None:
+    votes = bn.load_voting().dropna(subset=CLASSES)
+    x = bn.lp(LEARNERS[learner](votes), votes, smooth=1)
+    for score in (bn.cloglik,) if learner == "chain" else (bn.loglik, bn.cloglik):
+        assert score(x, chunks(votes)) == pytest.approx(score(x, votes), rel=1e-13)
+    lazy = by_dask(votes, 17)
+    for wish in ({}, {"prob": True}, {"joint": True}, {"joint": True, "prob": True}):
+        pd.testing.assert_frame_equal(bn.predict(x, lazy, **wish).compute(), bn.predict(x, votes, **wish))
+
+
+def test_weights_in_a_column() -> None:
+    votes = bn.load_voting()
+    weighed = votes.assign(times=np.random.default_rng(0).integers(0, 3, len(votes)))
+    parts = bn.encode(chunks(weighed), weights="times")
+    repeated = votes.loc[votes.index.repeat(weighed["times"])].reset_index(drop=True)
+    for learn in LEARNERS.values():
+        x, y = (bn.lp(learn(data), data, smooth=1) for data in (parts, repeated))
+        pd.testing.assert_frame_equal(
+            bn.predict(x, votes, prob=True), bn.predict(y, votes, prob=True), rtol=1e-12
+        )
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+@pytest.mark.parametrize("options", [{"smooth": 1}, {"ess": 3}, {"backoff": True}], ids=str)
+def test_rows_in_turn_are_rows_at_once(learner: str, options: dict[str, Any], tmp_path: Path) -> None:
+    if learner != "chain" and "backoff" in options:
+        options = {"m": 1}  # which is for one class variable
+    votes = bn.load_voting()
+    x = LEARNERS[learner](votes)
+    bn.save(bn.lp(x, votes.iloc[::2], **options), tmp_path / "x.json")
+    y, more = bn.lp(x, votes, **options), votes.iloc[1::2]
+    for rows in (more, chunks(more), by_dask(more, 3)):
+        same(bn.update(bn.load(tmp_path / "x.json"), rows), y, votes)
+    strange = more.assign(crime=more["crime"].astype(object).where(more["crime"] != "n", "nay"))
+    with pytest.raises(ValueError, match="'crime': 'nay' not among the levels that the model knows"):
+        bn.update(y, strange)
+
+
+def test_what_is_no_data() -> None:
+    votes = bn.load_voting()
+    with pytest.raises(KeyError, match="class_vars: no column 'crimes'"):
+        bn.mbc(["crimes"], chunks(votes))
+    with pytest.raises(ValueError, match="no rows to learn from"):
+        bn.mbc(CLASSES, [votes.iloc[:0]])
+    with pytest.raises(ValueError, match="can be gone through once"):
+        bn.mbc(CLASSES, iter([votes]))
+    x = bn.lp(bn.mbc(CLASSES, votes), votes, smooth=1)
+    with pytest.raises(TypeError, match="to judge models of several class variables, rows are needed"):
+        bn.cv(x, chunks(votes))
+    with pytest.raises(TypeError, match="rows are needed in memory here"):
+        bn.chain(CLASSES, chunks(votes), learner="tan_hc", dag_args={"k": 2})
