@@ -278,10 +278,10 @@ def cmi(
     one = isinstance(z, tuple) and z in list(getattr(dataset, "columns", ()))
     given: Sequence[Hashable] = () if z is None else z if isinstance(z, list | tuple) and not one else (z,)
     names = [x, y, *given]
-    for name in names:
-        check_name(name, "x, y, z")
     data: Countable
     if is_parted(dataset):
+        for name in names:
+            check_name(name, "x, y, z")
         data = cast("Countable", as_parts(dataset, columns=[*dict.fromkeys(names)]))
     else:
         data = encode_columns(cast("InFull", dataset), names, named_by="x, y, z")
