@@ -7,7 +7,7 @@ from math import inf, isfinite
 from numbers import Integral, Real
 from typing import Any
 
-from .messages import listed, plain, shown
+from .messages import listed, meant, plain, shown
 
 
 def check_whole(
@@ -96,5 +96,8 @@ def check_choice(argument: str, value: object, choices: Collection[str]) -> str:
     'aic'
     """
     if not isinstance(value, str) or value not in choices:
-        raise ValueError(f"{argument}: expected one of {listed(choices, most=20)}, got {shown(value)}")
+        raise ValueError(
+            f"{argument}: expected one of {listed(choices, most=20)}, got {shown(value)}"
+            f"{meant(value, choices)}"
+        )
     return value

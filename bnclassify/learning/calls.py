@@ -10,7 +10,7 @@ from typing import Any, cast
 import numpy as np
 import pandas as pd
 
-from ..base.messages import listed, shown, suggestion
+from ..base.messages import listed, meant, shown, suggestion
 from ..base.records import record
 from ..frames.encoding import check_names
 from ..frames.parting import InFull, InParts
@@ -246,7 +246,10 @@ def find_learner(learner: object, argument: str) -> Callable[..., Model]:
             f"{argument}: a learner is called as learner(class_var, dataset=...), but {shown(learner)} has "
             "no argument 'dataset'"
         )
-    raise ValueError(f"{argument}: expected a function or one of {listed(LEARNERS)}, got {shown(learner)}")
+    raise ValueError(
+        f"{argument}: expected a function or one of {listed(LEARNERS, most=20)}, got {shown(learner)}"
+        f"{meant(learner, LEARNERS)}"
+    )
 
 
 def check_arguments(

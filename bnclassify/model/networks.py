@@ -181,7 +181,7 @@ class BNC(Network):
     >>> from bnclassify import BNC
     >>> BNC("class", (("a", "class"), ("b", "a"), ("class",)))
     <BLANKLINE>
-      Bayesian network classifier
+      Bayesian network classifier (only structure, no parameters)
     <BLANKLINE>
       class variable: class
       num. features:  2
@@ -216,7 +216,7 @@ class DN(Network):
     >>> from bnclassify import DN
     >>> DN("class", (("a", "b", "class"), ("b", "a", "class"), ("class",)))
     <BLANKLINE>
-      Bayesian network classifier
+      Bayesian network classifier (only structure, no parameters)
     <BLANKLINE>
       class variable: class
       num. features:  2

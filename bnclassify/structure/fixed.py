@@ -118,7 +118,7 @@ def nb(
     >>> from bnclassify import load_car, nb
     >>> nb("class", load_car())
     <BLANKLINE>
-      Bayesian network classifier
+      Bayesian network classifier (only structure, no parameters)
     <BLANKLINE>
       class variable:      class
       num. features:       6
