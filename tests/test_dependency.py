@@ -30,7 +30,7 @@ def frame(name: str) -> pd.DataFrame:
         numbers = [column for column in table if column != "class"]
         return bn.discretize(table, class_var="class", columns=numbers)[0]
     if name == "tic-tac-toe":
-        return pd.read_csv(REFERENCE / "networks" / "tic-tac-toe.csv", dtype=str)
+        return pd.read_csv(REFERENCE / "data" / "tic-tac-toe.csv", dtype=str)
     if name == "car":
         return reference_frame("car")
     votes = bn.load_voting().rename(columns={"Class": "class"})

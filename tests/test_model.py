@@ -27,13 +27,22 @@ def ensemble(car: pd.DataFrame) -> bn.AODE:
 def test_summary(car: pd.DataFrame, tan: bn.BNC, ensemble: bn.AODE) -> None:
     assert "free parameters:    131" in repr(tan)
     assert "free parameters" not in repr(bn.nb("class", car))
+    assert "(only structure, no parameters)" in repr(bn.nb("class", car))
+    assert "only structure" not in repr(tan) + repr(ensemble)
     assert "num. members:       6" in repr(ensemble)
     assert repr(ensemble).endswith("parameters:         lp(smooth=1)")
-    assert "parameters" not in repr(bn.aode("class", car))
+    assert repr(bn.aode("class", car)).endswith("aode")
     averaged = bn.lp(bn.nb("class", car), car, smooth=0.5, manb_prior=0.2)
     assert repr(averaged).endswith("parameters:         lp(smooth=0.5, manb_prior=0.2)")
     expected = bn.lp(bn.nb("class", car), car, smooth=1, missing="em", em_tolerance=1e-6)
     assert repr(expected).endswith("lp(smooth=1, missing='em')")
+
+
+def test_models_have_no_methods(tan: bn.BNC) -> None:
+    with pytest.raises(AttributeError, match=r"'predict'; functions do with models .* predict\(x, newdata\)"):
+        getattr(tan, "predict")  # noqa: B009
+    assert not hasattr(tan, "fit")
+    assert not hasattr(tan, "__array__")
 
 
 @pytest.mark.parametrize("again", [copy.copy, copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x))])

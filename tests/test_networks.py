@@ -34,7 +34,7 @@ def frame(name: str) -> pd.DataFrame:
     elif name == "voting":
         data = bn.load_voting().dropna().reset_index(drop=True)
     else:
-        data = pd.read_csv(FOLDER / f"{name}.csv", dtype=str, keep_default_na=False)
+        data = pd.read_csv(REFERENCE / "data" / f"{name}.csv", dtype=str, keep_default_na=False)
     levels = reference["levels"]
     return pd.DataFrame({v: pd.Categorical(data[v], levels[v]) for v in reference["columns"]})
 

@@ -371,6 +371,7 @@ def test_the_picture_shows_what_superparents_weigh(car: pd.DataFrame) -> None:
     for f in information:
         share = sum(information[a] + information[b] for a, b in pairs if f in (a, b)) / total / 2
         assert f'label="{f}\\n{share:.2f}"' in source
+        assert bn.feature_weights(x)[f] == pytest.approx(share)
     assert "in each of which two features are the parents" in source.replace("\\n", " ")
     assert source.count(" -> ") == 6
     assert "share in the weights" in source.replace("\\n", " ")
@@ -378,6 +379,8 @@ def test_the_picture_shows_what_superparents_weigh(car: pd.DataFrame) -> None:
     assert "average" not in bn.plot(bn.ande("class", car, n=0)).source
     explained = bn.plot(x, row=car.iloc[1727]).source
     assert "safety = high" in explained
+    with pytest.raises(ValueError, match="has no weights"):
+        bn.feature_weights(bn.lp(bn.ande("class", car), car, m=1))
     assert "share in the weights" not in explained.replace("\\n", " ")
     powered = bn.lp(bn.ande("class", car, n=2), car, m=1, loo_power=True)
     assert "in each of which two features" in bn.plot(powered).source.replace("\\n", " ")

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Hashable, Iterable, Mapping
 from math import inf, isfinite
 from numbers import Integral, Real
 from typing import Any
 
-from .messages import listed, plain, shown
+from .messages import listed, meant, plain, shown
 
 
 def check_whole(
@@ -60,6 +60,35 @@ def check_flag(argument: str, value: object) -> bool:
     return value
 
 
+def check_list(argument: str, value: object, what: str) -> list[Any]:
+    """Return what a list or another collection holds, or raise for what is none, or holds other things.
+
+    >>> check_list("names", ("a", "b"), "a list of names")
+    ['a', 'b']
+    >>> check_list("names", "ab", "a list of names")
+    Traceback (most recent call last):
+    TypeError: names: expected a list of names, got 'ab'
+    """
+    one = isinstance(value, str | bytes | Mapping) or getattr(value, "ndim", 1) != 1
+    if one or not isinstance(value, Iterable):
+        raise TypeError(f"{argument}: expected {what}, got {shown(value)}")
+    return list(value)
+
+
+def is_among(value: object, names: Collection[Hashable]) -> bool:
+    """Whether a value is one of some names.
+
+    Arrays, tables and `pandas.NA`, which answer ``==`` with something else than True or False, are not.
+
+    >>> is_among("a", ["a", "b"]), is_among([1, 2], ["a", "b"])
+    (True, False)
+    """
+    try:
+        return value in frozenset(names)
+    except TypeError:
+        return False
+
+
 def check_choice(argument: str, value: object, choices: Collection[str]) -> str:
     """Return one of some words, or raise.
 
@@ -67,5 +96,8 @@ def check_choice(argument: str, value: object, choices: Collection[str]) -> str:
     'aic'
     """
     if not isinstance(value, str) or value not in choices:
-        raise ValueError(f"{argument}: expected one of {listed(choices, most=20)}, got {shown(value)}")
+        raise ValueError(
+            f"{argument}: expected one of {listed(choices, most=20)}, got {shown(value)}"
+            f"{meant(value, choices)}"
+        )
     return value

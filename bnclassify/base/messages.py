@@ -74,10 +74,20 @@ def suggestion(name: Hashable, there: Collection[Hashable]) -> str:
     >>> suggestion("x", ["class", "doors"])
     "there is 'class', 'doors'"
     """
-    by_text = {str(candidate)[:_LONGEST_NAME]: candidate for candidate in there}
+    return meant(name, there).removeprefix("; ") or f"there is {listed(there)}"
+
+
+def meant(name: object, there: Collection[Hashable]) -> str:
+    """Ask whether another name was meant, at the end of a sentence; nothing if none is like it.
+
+    >>> meant("TAN_CL", ["tan_cl", "nb"]), meant("x", ["tan_cl", "nb"])
+    ("; did you mean 'tan_cl'?", '')
+    """
+    by_text = {str(candidate)[:_LONGEST_NAME].casefold(): candidate for candidate in there}
     # What is much longer than a name resembles none, and comparing takes the square of its length.
-    close = get_close_matches(str(name)[:_LONGEST_NAME], by_text, n=1)
-    return f"did you mean {shown(by_text[close[0]])}?" if close else f"there is {listed(there)}"
+    text = name if isinstance(name, str) else shown(name)
+    close = get_close_matches(text[:_LONGEST_NAME].casefold(), by_text, n=1)
+    return f"; did you mean {shown(by_text[close[0]])}?" if close else ""
 
 
 def warn(message: str) -> None:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pandas as pd
 
 from ..base.arrays import Array, Codes, first_best
-from ..base.messages import listed, suggestion
+from ..base.checks import is_among
+from ..base.messages import listed, shown, suggestion
 from ..inference.metrics import bin_by
 
 _NORMAL_95 = 1.959963984540054
@@ -48,8 +49,8 @@ def weigh_calibration(
     """Gather the probabilities of a class, by default the rarer of two or the likeliest of several."""
     p, codes = check_posteriors(posteriors, actual)
     classes = list(posteriors.columns)
-    if target is not None and target not in classes:
-        raise ValueError(f"target: {target!r} is not a class; {suggestion(target, classes)}")
+    if target is not None and not is_among(target, classes):
+        raise ValueError(f"target: {shown(target)} is not a class; {suggestion(target, classes)}")
     if target is None and len(classes) == 2:
         target = classes[int(np.bincount(codes, minlength=2).argmin())]
     best = first_best(p) if target is None else np.full(len(p), classes.index(target))
@@ -69,6 +70,10 @@ def check_posteriors(posteriors: object, actual: object) -> tuple[Array, Codes]:
             "posteriors: expected a DataFrame with a column a class, as cv_predict(x, df) or predict(x, df, "
             f"prob=True) returns, got {type(posteriors).__name__}"
         )
+    if not posteriors.columns.is_unique:
+        raise ValueError("posteriors: expected one column a class, but names of columns occur more than once")
+    if np.ndim(cast("Any", actual)) != 1:
+        raise TypeError(f"actual: expected the class of each row, got {shown(actual)}")
     labels = pd.Series(np.asarray(actual, dtype=object), dtype=object)
     if isinstance(actual, pd.Series) and not actual.index.equals(posteriors.index):
         raise ValueError("posteriors, actual: their indexes differ; align them, or pass actual.to_numpy()")
@@ -83,7 +88,7 @@ def check_posteriors(posteriors: object, actual: object) -> tuple[Array, Codes]:
             f"actual: expected classes among the columns of posteriors, {listed(posteriors.columns)}, got "
             f"{listed(labels[codes < 0].unique())}"
         )
-    p = posteriors.to_numpy(dtype=float)
+    p = posteriors.apply(pd.to_numeric, errors="coerce").to_numpy(dtype=float)
     if not (p.min() >= 0 and np.allclose(p.sum(axis=1), 1, rtol=0, atol=_ROUNDED)):
         raise ValueError("posteriors: expected probabilities in every row, which sum to 1")
     return p, codes

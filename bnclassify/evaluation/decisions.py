@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ..base.arrays import Array, first_best, log, log_normalize
 from ..base.checks import check_real
-from ..base.messages import listed
+from ..base.messages import listed, shown
 
 _ROUNDED = 1e-6
 
@@ -44,7 +44,7 @@ def check_prior(prior: object, classes: Sequence[Hashable]) -> Array:
     if len(given) < len(prior):
         raise ValueError("prior: a class is named more than once")
     _check_classes(list(given), classes, "prior: its names")
-    shares = np.array([check_real(f"prior[{name!r}]", given[name], 0) for name in classes], dtype=float)
+    shares = np.array([check_real(f"prior[{shown(name)}]", given[name], 0) for name in classes], dtype=float)
     if abs(shares.sum() - 1) > _ROUNDED:
         raise ValueError(f"prior: expected probabilities that sum to 1, got a sum of {shares.sum():g}")
     return shares / shares.sum()

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..base.arrays import Array, log_sum_exp
+from ..base.checks import is_among
 from ..base.messages import listed, shown, suggestion
 from ..inference.log_joints import joint_of_codes
 from ..model.kinds import Model, check_fitted
@@ -47,12 +48,12 @@ class Effect:
 def measure_effect(x: Model, feature: Hashable, target: Any = None) -> Effect:
     """Measure what a feature adds to the log odds of a class, all else but one parent unknown."""
     model = check_fitted(x)
-    if feature not in model.features:
+    if not is_among(feature, model.features):
         raise KeyError(f"feature: the model has no {shown(feature)}; {suggestion(feature, model.features)}")
     labels = classes(model)
     if len(labels) < 2:
         raise ValueError(f"x: has the one class {listed(labels)}, so there is nothing to compare it with")
-    if target is not None and target not in labels:
+    if target is not None and not is_among(target, labels):
         raise ValueError(f"target: expected one of the classes {listed(labels)}, got {shown(target)}")
     known = values(model)
     number = model.features.index(feature)

@@ -12,6 +12,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from ..base.arrays import Codes
+from ..base.checks import is_among
 from ..base.messages import shown
 from ..frames.counting import flat_index
 from ..frames.reading import Row, is_missing
@@ -162,7 +163,7 @@ def explain(
 @singledispatch
 def of_one_class(x: Model, class_var: Hashable | None) -> Model:
     """Return a model of one class variable; a kind that has several registers here what that is."""
-    if class_var not in (None, x.class_var):
+    if not is_among(class_var, [None, x.class_var]):
         raise ValueError(f"class_var: the model predicts {shown(x.class_var)}, got {shown(class_var)}")
     return x
 

@@ -11,8 +11,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from ..base.arrays import Array, Codes, log_sum_exp
-from ..base.checks import check_whole
-from ..base.messages import listed, suggestion
+from ..base.checks import check_whole, is_among
+from ..base.messages import listed, shown, suggestion
 from ..base.randomness import Seed, check_rng
 from ..frames.encoding import check_frame, encode_columns
 from ..frames.matching import match
@@ -26,6 +26,7 @@ from ..model.questions import values
 
 _MOST_CELLS = 2**22
 _BLOCK_CODES = 2**22
+_MOST_ROWS = 2**31
 
 
 def query(
@@ -103,9 +104,9 @@ def query(
 
 def _as_names(x: Model, variables: object) -> list[Hashable]:
     """Return variables of a model as a list of names, or raise."""
-    one = isinstance(variables, str) or (isinstance(variables, Hashable) and variables in x.variables)
+    one = isinstance(variables, str) or is_among(variables, x.variables)
     if not one and not isinstance(variables, Sequence | pd.Index):
-        raise TypeError(f"variables: expected a name or a list of names, got {variables!r}")
+        raise TypeError(f"variables: expected a name or a list of names, got {shown(variables)}")
     names: list[Hashable] = [variables] if one else list(variables)  # type: ignore[call-overload]
     if not names:
         raise ValueError("variables: expected at least one name, got none")
@@ -116,9 +117,11 @@ def _as_names(x: Model, variables: object) -> list[Hashable]:
 
 
 def _check_names(x: Model, argument: str, names: Sequence[Hashable]) -> None:
-    strange = [name for name in names if name not in x.variables]
+    strange = [name for name in names if not is_among(name, x.variables)]
     if strange:
-        raise KeyError(f"{argument}: the model has no {strange[0]!r}; {suggestion(strange[0], x.variables)}")
+        raise KeyError(
+            f"{argument}: the model has no {shown(strange[0])}; {suggestion(strange[0], x.variables)}"
+        )
 
 
 def _encode_evidence(x: Model, evidence: object) -> Codes:
@@ -191,7 +194,7 @@ def sample(x: Model, n: int, *, rng: Seed = None) -> pd.DataFrame:
     TypeError
         If the model has no joint distribution, as a dependency network, or ``n`` is no whole number.
     ValueError
-        If ``n`` is negative.
+        If ``n`` is negative, or above 2³¹.
 
     Notes
     -----
@@ -207,7 +210,7 @@ def sample(x: Model, n: int, *, rng: Seed = None) -> pd.DataFrame:
     ((1000, 7), True)
     """
     model = check_joint(x, "sample")
-    codes = draw(model, check_whole("n", n), check_rng(rng))
+    codes = draw(model, check_whole("n", n, 0, _MOST_ROWS, what="a whole number of rows"), check_rng(rng))
     labels = [pd.CategoricalDtype(list(own)) for own in values(model).values()]
     columns = {
         name: pd.Categorical.from_codes(own, dtype=dtype)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import singledispatch
 from typing import Any
@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from ..base import graphs
 from ..base.arrays import Array, Codes, first_best, log_normalize, log_sum_exp
-from ..base.messages import listed
+from ..base.checks import is_among
+from ..base.messages import listed, shown
 from ..frames.matching import check_unseen, match
-from ..frames.reading import is_missing
 from ..frames.schema import Dataset
 from ..inference.attribution import attribute
 from ..inference.log_joints import joint_of_codes
@@ -166,22 +166,19 @@ def _compare(labels: tuple[Any, ...], target: Any, against: Any) -> _Comparison:
     chosen = None if target is None else _class_number("target", labels, target)
     if against is None:
         return _Comparison(chosen, None)
-    one = _is_among(labels, against) or not pd.api.types.is_list_like(against)  # a tuple may be a label
+    one = is_among(against, labels) or not pd.api.types.is_list_like(against)  # a tuple may be a label
     rivals = {_class_number("against", labels, label) for label in ([against] if one else against)}
     if not rivals - {chosen}:
-        raise ValueError(f"against: expected another class than the target {target!r}, got {against!r}")
+        raise ValueError(
+            f"against: expected another class than the target {shown(target)}, got {shown(against)}"
+        )
     return _Comparison(chosen, tuple(sorted(rivals - {chosen})))
 
 
 def _class_number(argument: str, labels: tuple[Any, ...], label: Any) -> int:
-    if not _is_among(labels, label):
-        raise ValueError(f"{argument}: expected one of the classes {listed(labels)}, got {label!r}")
+    if not is_among(label, labels):
+        raise ValueError(f"{argument}: expected one of the classes {listed(labels)}, got {shown(label)}")
     return labels.index(label)
-
-
-def _is_among(labels: tuple[Any, ...], label: Any) -> bool:
-    """Whether a value is a class; pd.NA and arrays do not say whether they equal one."""
-    return isinstance(label, Hashable) and not is_missing(label) and label in labels
 
 
 def _check_rivals(targets: Rows, rivals: NDArray[np.bool_], labels: tuple[Any, ...]) -> None:
@@ -191,8 +188,8 @@ def _check_rivals(targets: Rows, rivals: NDArray[np.bool_], labels: tuple[Any, .
         label = labels[targets[alone.argmax()]]
         count = f"{np.count_nonzero(alone):,} of {len(targets):,} rows"
         raise ValueError(
-            f"against: {label!r} is the class predicted in {count}, which cannot be compared with itself; "
-            "say which class to explain, with target=..."
+            f"against: {shown(label)} is the class predicted in {count}, which cannot be compared with "
+            "itself; say which class to explain, with target=..."
         )
 
 

@@ -14,7 +14,7 @@ from scipy import stats
 
 from ..base.arrays import TOLERANCE, Array
 from ..base.checks import check_choice, check_real
-from ..base.messages import listed, warn
+from ..base.messages import listed, shown, warn
 from .schemes import Scheme, choose_metric, scheme_of
 
 Verdict: TypeAlias = tuple[float, Any, float]
@@ -210,7 +210,7 @@ def _corrected_t(
         )
     for name, size in {"train_size": trained, "test_size": tested}.items():
         if check_real(name, size, 0, what="a number of rows") == 0:
-            raise ValueError(f"{name}: expected a number of rows above 0, got {size!r}")
+            raise ValueError(f"{name}: expected a number of rows above 0, got {shown(size)}")
     return partial(_corrected_t_of, ratio=tested / trained)
 
 

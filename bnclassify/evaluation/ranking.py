@@ -12,6 +12,7 @@ from scipy import stats
 
 from ..base.arrays import TOLERANCE, Array
 from ..base.checks import check_flag, check_real
+from ..base.messages import shown
 from .pairs import check_table, holm, pairs_of
 from .schemes import scheme_of
 
@@ -155,7 +156,7 @@ def compare_ranks(
     figures = check_table(table, "table", "figures, a row a data set and a column a model")
     check_flag("lower_is_better", lower_is_better)
     if not 0 < check_real("alpha", alpha, 0) < 1:
-        raise ValueError(f"alpha: expected a level between 0 and 1, got {alpha!r}")
+        raise ValueError(f"alpha: expected a level between 0 and 1, got {shown(alpha)}")
     _check_data_sets(table)
     values = figures.round(_DECIMALS).to_numpy()
     n, k = values.shape

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ..base.messages import shown
 from ..base.randomness import Seed, check_rng
 from ..frames.folding import Folds, Rows, check_k, draw_folds, fold_rows, shuffle_folds
 from ..frames.matching import scoring_classes
@@ -83,8 +84,8 @@ def learn_again(
             yield relearn(model, trained, dag=dag, rng=rng)
         except ValueError as error:
             raise ValueError(
-                f"x: model {name!r} cannot be learned again in fold {which.fold}: {error}. With dag=False it "
-                "keeps its structure"
+                f"x: model {shown(name)} cannot be learned again in fold {which.fold}: {error}. With "
+                "dag=False it keeps its structure"
             ) from error
 
 

@@ -10,7 +10,8 @@ from typing import Any, TypeVar
 import numpy as np
 import pandas as pd
 
-from ..base.messages import listed, suggestion
+from ..base.checks import is_among
+from ..base.messages import listed, shown, suggestion
 from ..frames.folding import Rows
 
 _KEY = "cv"
@@ -100,9 +101,9 @@ def choose_metric(
         raise ValueError("results: expected a column a model, but these are metrics of one model")
     both = results.columns.nlevels == 2
     there = list(results.columns.unique(1)) if both else list(scheme.baselines if scheme else ())
-    if wanted is not None and wanted not in there:
+    if wanted is not None and not is_among(wanted, there):
         hint = suggestion(wanted, there) if there else "the columns of these tell of models only"
-        raise ValueError(f"metric: results have no {wanted!r}; {hint}")
+        raise ValueError(f"metric: results have no {shown(wanted)}; {hint}")
     if wanted is None and both and len(there) > 1:
         raise ValueError(f"metric: results have several, say which is meant: {listed(there, most=20)}")
     name = wanted if wanted is not None or len(there) != 1 else there[0]

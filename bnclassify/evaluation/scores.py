@@ -11,7 +11,8 @@ from typing import cast
 import numpy as np
 
 from ..base.arrays import Array, Codes, log_normalize
-from ..frames.encoding import encode_columns
+from ..base.messages import shown
+from ..frames.encoding import check_name, encode_columns
 from ..frames.information import mutual_information
 from ..frames.matching import scoring_classes
 from ..frames.parting import InFull, InParts, as_parts, is_parted
@@ -272,13 +273,15 @@ def cmi(
     0.031963
     """
     if not isinstance(unit, str) or unit not in _UNITS:
-        raise ValueError(f"unit: expected one of {', '.join(map(repr, _UNITS))}, got {unit!r}")
+        raise ValueError(f"unit: expected one of {', '.join(map(repr, _UNITS))}, got {shown(unit)}")
     # A tuple can be the name of one column.
     one = isinstance(z, tuple) and z in list(getattr(dataset, "columns", ()))
     given: Sequence[Hashable] = () if z is None else z if isinstance(z, list | tuple) and not one else (z,)
     names = [x, y, *given]
     data: Countable
     if is_parted(dataset):
+        for name in names:
+            check_name(name, "x, y, z")
         data = cast("Countable", as_parts(dataset, columns=[*dict.fromkeys(names)]))
     else:
         data = encode_columns(cast("InFull", dataset), names, named_by="x, y, z")

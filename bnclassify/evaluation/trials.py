@@ -13,7 +13,7 @@ from tqdm.auto import tqdm
 
 from ..base.arrays import Array
 from ..base.checks import check_choice
-from ..base.messages import listed, warn
+from ..base.messages import listed, shown, warn
 from ..base.randomness import Seed
 from ..frames.encoding import check_columns, check_levels, encode_columns
 from ..frames.folding import Folds
@@ -184,9 +184,9 @@ def check_same_columns(
             if names
         ]
         raise ValueError(
-            f"dataset: model {name!r} was learned from other columns: {' and '.join(differing)}. Pass the "
-            "columns that it was learned from; or say columns='any', to learn from what is there, another "
-            "model then; or dag=False, which keeps the structure"
+            f"dataset: model {shown(name)} was learned from other columns: {' and '.join(differing)}. Pass "
+            "the columns that it was learned from; or say columns='any', to learn from what is there, "
+            "another model then; or dag=False, which keeps the structure"
         )
 
 

@@ -29,6 +29,8 @@ from .trials import (
     warn_of_undefined,
 )
 
+_MOST_REPEATS = 100_000
+
 
 def cv(
     x: Model | Sequence[Model] | Mapping[str, Model],
@@ -156,7 +158,7 @@ def cv(
     models = name_models(x)
     for name, flag in {"dag": dag, "mean": mean, "progress": progress}.items():
         check_flag(name, flag)
-    if check_whole("repeats", repeats, 1) > 1 and folds is not None:
+    if check_whole("repeats", repeats, 1, _MOST_REPEATS) > 1 and folds is not None:
         raise ValueError("repeats: folds are given, so there is nothing to deal anew; leave one of them out")
     check_same_columns(models, dataset, columns, dag, [folds] if isinstance(folds, str) else [])
     if is_parted(dataset):

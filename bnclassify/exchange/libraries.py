@@ -7,7 +7,7 @@ from collections.abc import Collection, Hashable
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from ..base.messages import listed
+from ..base.messages import listed, shown
 from ..model.networks import BNC, check_bnc, check_single
 from ..model.questions import values, vars
 from ..model.tables import cpt, params
@@ -161,7 +161,7 @@ def to_pyagrum(x: BNC) -> pyagrum.BayesNet:
     tables, labels = params(model), values(model)
     _check_text("names", vars(model))
     for variable in vars(model):
-        _check_text(f"labels of {variable!r}", labels[variable])
+        _check_text(f"labels of {shown(variable)}", labels[variable])
     library = _load("pyagrum", "to_pyagrum")
     network = library.BayesNet()
     for variable in vars(model):

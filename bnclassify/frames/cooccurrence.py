@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from ..base.arrays import Array
 from ..base.immutable import Immutable
+from ..base.messages import shown
 from ..base.records import record
 from .counting import MAX_CELLS, additive, contingency_tables, count_alike, narrow
 from .pairs import pair_tables
@@ -223,7 +224,7 @@ def _check_size(
             f"dataset: tables of all {what} of the {sum(cards):,} levels of {len(cards):,} features would "
             f"have {cells:,} cells and take {cells * width / 2**30:,.1f} GiB, more than "
             f"{MAX_BYTES / 2**30:g}; use a smaller n, fewer features, or merge rare levels "
-            f"({data.columns[longest]!r} has {cards[longest]:,})"
+            f"({shown(data.columns[longest])} has {cards[longest]:,})"
         )
 
 

@@ -108,13 +108,18 @@ class Discretizer(Immutable):
         ValueError
             If an integer is too great for a float.
         """
-        given = as_frame(newdata)
-        check_columns([name for name, points in self.cuts.items() if points], given.columns, "newdata")
+        return self.apply(newdata, "newdata")
+
+    def apply(self, newdata: pd.DataFrame | Row, argument: str) -> pd.DataFrame:
+        """Cut data at these points; errors call it by the name of an argument."""
+        given = as_frame(newdata, argument)
+        check_columns([name for name, points in self.cuts.items() if points], given.columns, argument)
         position: dict[Hashable, int] = {name: i for i, name in enumerate(given.columns)}
         frame = given.copy()
         for name, points in self.cuts.items():
             if name in position:
-                frame.isetitem(position[name], _cut(given.iloc[:, position[name]], points))
+                numbers = as_floats(given.iloc[:, position[name]], argument)
+                frame.isetitem(position[name], _cut(numbers, points))
         for name, labels in self.kept.items():
             if name in position:
                 frame.isetitem(position[name], _keep(given.iloc[:, position[name]], labels).array)
@@ -303,8 +308,8 @@ def _class_codes(frame: pd.DataFrame, class_var: Hashable | None, method: str) -
         return np.zeros(len(frame), dtype=np.int8)
     if class_var is None:
         raise ValueError(
-            f"class_var: {method!r} chooses cut points by the class, so name it; or take method='quantile' "
-            "or 'width', which do without"
+            f"class_var: {shown(method)} chooses cut points by the class, so name it; or take "
+            "method='quantile' or 'width', which do without"
         )
     data = encode_columns(frame, [class_var])
     codes = data.codes[0]
@@ -324,9 +329,8 @@ def check_class(column: pd.Series[Any]) -> None:
         )
 
 
-def _cut(column: pd.Series[Any], points: tuple[float, ...]) -> pd.Categorical[str]:
+def _cut(numbers: Array, points: tuple[float, ...]) -> pd.Categorical[str]:
     """Return the interval of each number."""
-    numbers = as_floats(column, "newdata")
     codes = np.where(np.isnan(numbers), -1, np.searchsorted(points, numbers, side="left"))
     return pd.Categorical.from_codes(codes, categories=pd.Index(interval_labels(points)), ordered=True)
 

@@ -160,11 +160,11 @@ def check_name(name: object, argument: str) -> None:
         raise TypeError(f"{argument}: expected the name of a column, got {type(name).__name__}{hint}")
 
 
-def check_class_name(class_var: object) -> None:
+def check_class_name(class_var: object, argument: str = "class_var") -> None:
     """Raise a TypeError for what cannot name the class, where no data tells."""
-    check_name(class_var, "class_var")
+    check_name(class_var, argument)
     if class_var is None:
-        raise TypeError("class_var: expected the name of a column, got None")
+        raise TypeError(f"{argument}: expected the name of a column, got None")
 
 
 def check_levels(data: Countable, columns: Iterable[Hashable]) -> None:

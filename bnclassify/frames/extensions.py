@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csc_array
 
 from ..base.arrays import Array
+from ..base.messages import shown
 from .counting import MAX_CELLS, additive, check_cells
 from .partitions import Partitions
 from .schema import Countable, Dataset
@@ -91,8 +92,8 @@ class FamilyCounts:
         for column, card in enumerate(self.cards.tolist()):
             if n_states * card > MAX_CELLS:
                 raise ValueError(
-                    f"dataset: a table of {self.data.columns[family[0]]!r}, its parents and "
-                    f"{self.data.columns[column]!r} would have {n_states * card:,} cells, more than "
+                    f"dataset: a table of {shown(self.data.columns[family[0]])}, its parents and "
+                    f"{shown(self.data.columns[column])} would have {n_states * card:,} cells, more than "
                     f"{MAX_CELLS:,}; merge rare levels, or set max_parents"
                 )
             index, weights = self._extended_by(column, state, observed)
@@ -209,8 +210,9 @@ class FamilyCountsInParts:
         cells = prod(self.cards[list(family)].tolist()) * int(self.cards.sum())
         if cells > MAX_CELLS:
             raise ValueError(
-                f"dataset: tables of {self.data.columns[family[0]]!r}, its parents and each other column "
-                f"would have {cells:,} cells, more than {MAX_CELLS:,}; merge rare levels, or set max_parents"
+                f"dataset: tables of {shown(self.data.columns[family[0]])}, its parents and each other "
+                f"column would have {cells:,} cells, more than {MAX_CELLS:,}; merge rare levels, or set "
+                "max_parents"
             )
 
     def table(self, family: Sequence[int]) -> Counts:

@@ -91,7 +91,10 @@ def check_k(k: object, rows: int) -> None:
     if isinstance(k, bool) or not isinstance(k, Integral):
         raise TypeError(f"k: expected a whole number of folds, got {shown(k)}")
     if not 2 <= int(k) <= rows:
-        raise ValueError(f"k: expected a number of folds from 2 to the {rows} rows, got {shown(k)}")
+        raise ValueError(
+            f"k: expected a whole number of folds, at least 2 and at most one a row, of which there are "
+            f"{rows}, got {shown(k)}"
+        )
 
 
 def fold_rows(folds: Folds, rows: int, index: pd.Index[Any] | None = None) -> list[Rows]:

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from ..base.arrays import Array
+from ..base.checks import is_among
 from ..base.messages import shown, suggestion
 
 
@@ -20,7 +21,7 @@ def names_column(weights: Any) -> bool:
 def weight_column(frame: pd.DataFrame, name: Hashable) -> pd.Series[Any]:
     """Return the column of weights, or raise a KeyError."""
     names = frame.columns.tolist()
-    if name not in names:
+    if not is_among(name, names):
         raise KeyError(f"weights: no column {shown(name)} in the data; {suggestion(name, names)}")
     return frame[name]
 

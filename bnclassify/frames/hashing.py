@@ -10,6 +10,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from ..base.messages import shown
+
 
 @dataclass(frozen=True)
 class HashedFolds:
@@ -70,7 +72,7 @@ class GivenFolds:
         """Return the fold of each row, from 0 to k − 1; raise where there is none."""
         folds = pd.Index(list(self.labels)).get_indexer(pd.Index(frame[self.column]))
         if (folds < 0).any():
-            raise ValueError(f"folds: {np.count_nonzero(folds < 0)} rows have none in {self.column!r}")
+            raise ValueError(f"folds: {np.count_nonzero(folds < 0)} rows have none in {shown(self.column)}")
         return np.asarray(folds, dtype=np.intp)
 
 

@@ -79,9 +79,13 @@ class Merger(Immutable):
             If a column is written in another way than in the training data, such as numbers
             where text was.
         """
-        given = as_frame(newdata)
-        check_columns(self.columns, given.columns, "newdata")
-        data = encode_columns(given, self.columns, argument="newdata", known=self.kept)
+        return self.apply(newdata, "newdata")
+
+    def apply(self, newdata: pd.DataFrame | Row, argument: str) -> pd.DataFrame:
+        """Merge all levels but those that are kept; errors call the data by the name of an argument."""
+        given = as_frame(newdata, argument)
+        check_columns(self.columns, given.columns, argument)
+        data = encode_columns(given, self.columns, argument=argument, known=self.kept)
         position: dict[Hashable, int] = {name: i for i, name in enumerate(given.columns)}
         frame = given.copy()
         for name, levels in self.kept.items():
@@ -177,13 +181,13 @@ def merge_rare(
     data = encode_columns(dataset, chosen, named_by="columns")
     if not len(data):
         raise ValueError("dataset: no rows to count levels in")
-    frequent = {name: _frequent(data, i, min_count) for i, name in enumerate(data.columns)}
+    frequent = {name: _frequent(data, i, min_count) for i, name in enumerate(data.columns) if data.cards[i]}
     merged = {
-        name: frequent[name] for i, name in enumerate(data.columns) if len(frequent[name]) < data.cards[i]
+        name: levels for name, levels in frequent.items() if len(levels) < data.cards[data.positions[name]]
     }
     levels = tuple(tuple(level for level in kept if level != label) for kept in merged.values())
     merger = Merger(min_count, label, tuple(merged), levels)
-    return merger(dataset), merger
+    return merger.apply(dataset, "dataset"), merger
 
 
 def columns_to_merge(frame: pd.DataFrame, class_var: Hashable | None) -> list[Hashable]:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..base.arrays import Array
+from ..base.messages import shown
 from .counting import MAX_CELLS, additive
 from .schema import Countable, Dataset
 
@@ -115,7 +116,7 @@ def check_all_pairs(data: Countable, features: Sequence[int], class_column: int)
         longest = features[cards.index(max(cards))]
         raise ValueError(
             f"dataset: tables of all pairs of features would have {cells:,} cells, more than {MAX_CELLS:,}; "
-            f"use fewer features, or merge rare levels ({data.columns[longest]!r} has {max(cards):,})"
+            f"use fewer features, or merge rare levels ({shown(data.columns[longest])} has {max(cards):,})"
         )
 
 

@@ -49,10 +49,14 @@ class Preparation(Immutable):
         KeyError, TypeError, ValueError
             As they do.
         """
-        frame = as_frame(newdata)
+        return self.apply(newdata, "newdata")
+
+    def apply(self, newdata: pd.DataFrame | Row, argument: str) -> pd.DataFrame:
+        """Merge, then cut; errors call the data by the name of an argument."""
+        frame = as_frame(newdata, argument)
         for step in (self.merger, self.discretizer):
             if step is not None:
-                frame = step(frame)
+                frame = step.apply(frame, argument)
         return frame
 
     def __repr__(self) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from inspect import signature
 from itertools import chain
 from typing import Any, Protocol, TypeVar
 
@@ -129,6 +130,8 @@ class Chunks:
             _close(frames)
 
     def _open(self) -> Iterable[Any]:
+        if callable(self._frames):
+            _check_call(self._frames, self.argument)
         frames = self._frames() if callable(self._frames) else self._frames
         if isinstance(frames, pd.DataFrame | str | Mapping) or not isinstance(frames, Iterable):
             raise TypeError(
@@ -136,6 +139,19 @@ class Chunks:
                 f"lambda: pd.read_csv(path, chunksize=100_000), but it gave a {type(frames).__name__}"
             )
         return frames
+
+
+def _check_call(function: Callable[..., Any], argument: str) -> None:
+    """Raise a TypeError for a function that cannot be called without arguments."""
+    try:
+        signature(function).bind()
+    except TypeError:
+        raise TypeError(
+            f"{argument}: expected a DataFrame, or a function without arguments that gives data frames one "
+            f"after the other, got {shown(function)}"
+        ) from None
+    except ValueError:  # written in C, and does not tell what it takes
+        pass
 
 
 def _close(frames: object) -> None:

@@ -14,7 +14,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from ..base.arrays import Array, Codes, first_best, log_normalize
-from ..base.messages import plain, suggestion
+from ..base.messages import plain, shown, suggestion
 from .outcomes import Outcome
 
 CALIBRATION_BINS = 15
@@ -95,12 +95,12 @@ def find_metric(metric: object) -> AnyMetric:
     if not isinstance(metric, str):
         raise TypeError(
             "metric: expected a name, a function (posteriors, actual) -> number, or a list of such, "
-            f"got {metric!r}"
+            f"got {shown(metric)}"
         )
     if metric not in METRICS:
         raise ValueError(
-            f"metric: expected the name of one or a function (posteriors, actual) -> number, got {metric!r}; "
-            f"{suggestion(metric, METRICS)}"
+            f"metric: expected the name of one or a function (posteriors, actual) -> number, got "
+            f"{shown(metric)}; {suggestion(metric, METRICS)}"
         )
     return METRICS[metric]
 

@@ -10,7 +10,7 @@ from typing import Any, cast
 import numpy as np
 import pandas as pd
 
-from ..base.messages import listed, suggestion
+from ..base.messages import listed, meant, shown, suggestion
 from ..base.records import record
 from ..frames.encoding import check_names
 from ..frames.parting import InFull, InParts
@@ -129,7 +129,7 @@ def bnc(
     """
     learner = find_learner(dag_learner, "dag_learner")
     if dag_args is not None and not isinstance(dag_args, Mapping):
-        raise TypeError(f"dag_args: expected a dict of further arguments, got {dag_args!r}")
+        raise TypeError(f"dag_args: expected a dict of further arguments, got {shown(dag_args)}")
     options = dict(dag_args or {})
     check_arguments(learner, options, "dag_args", given=("class_var", "dataset"))
     check_arguments(lp, lp_args, "bnc", given=("x", "dataset"))
@@ -186,7 +186,9 @@ def _names(options: Mapping[str, Any]) -> tuple[Hashable, ...] | None:
 
 def _checked(structure: object) -> Model:
     if not isinstance(structure, Model):
-        raise TypeError(f"dag_learner: expected a function that returns a structure, got {structure!r} of it")
+        raise TypeError(
+            f"dag_learner: expected a function that returns a structure, got {shown(structure)} of it"
+        )
     return structure
 
 
@@ -234,11 +236,20 @@ def _own_step(learner: Callable[..., Model], options: Mapping[str, Any]) -> Step
 
 def find_learner(learner: object, argument: str) -> Callable[..., Model]:
     """Return a learner of structure given as a function or by name, or raise."""
-    if callable(learner):
-        return learner
     if isinstance(learner, str) and learner in LEARNERS:
         return LEARNERS[learner]
-    raise ValueError(f"{argument}: expected a function or one of {listed(LEARNERS)}, got {learner!r}")
+    if callable(learner) and not isinstance(learner, type):
+        takes = parameters_of(learner)
+        if "dataset" in takes or any(p.kind is Parameter.VAR_KEYWORD for p in takes.values()):
+            return learner
+        raise TypeError(
+            f"{argument}: a learner is called as learner(class_var, dataset=...), but {shown(learner)} has "
+            "no argument 'dataset'"
+        )
+    raise ValueError(
+        f"{argument}: expected a function or one of {listed(LEARNERS, most=20)}, got {shown(learner)}"
+        f"{meant(learner, LEARNERS)}"
+    )
 
 
 def check_arguments(
@@ -260,14 +271,16 @@ def check_arguments(
         hint = suggestion(unknown[0], named)
         if function is lp and origin == "bnc":
             hint += "; arguments of the learner go into dag_args={...}"
-        raise TypeError(f"{origin}: {name} takes no argument {unknown[0]!r}; {hint}")
+        raise TypeError(f"{origin}: {name} takes no argument {shown(unknown[0])}; {hint}")
     absent = [
         argument
         for argument, parameter in named.items()
         if parameter.default is Parameter.empty and argument not in arguments
     ]
     if absent:
-        raise TypeError(f"{origin}: {name} needs {listed(absent)} too, as in {origin}={{{absent[0]!r}: ...}}")
+        raise TypeError(
+            f"{origin}: {name} needs {listed(absent)} too, as in {origin}={{{shown(absent[0])}: ...}}"
+        )
 
 
 def parameters_of(function: Callable[..., Any]) -> Mapping[str, Parameter]:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from ..base.checks import check_choice
-from ..base.messages import listed
+from ..base.messages import listed, shown
 from ..frames.coarsening import FineData, coarsenings
 from ..frames.cutting import METHODS
 from ..frames.encoding import check_class_name, check_columns, check_frame
@@ -102,7 +102,7 @@ def learn_raw(
         return renewed(learner(data), recipe=recipe), data
     if again.name not in AVERAGING:
         raise ValueError(
-            f"discretize: {cuts.method!r} goes with {listed(AVERAGING)}, whose structures come from "
+            f"discretize: {shown(cuts.method)} goes with {listed(AVERAGING)}, whose structures come from "
             f"several cuttings at once; with {again.name}, take 'mdlp' or 'mixed'"
         )
     fine = _fine_data(data, cuts)

@@ -104,7 +104,19 @@ class Model(Immutable):
                 lines["parameters"] = str(self.recipe.parameters)
         width = max(map(len, lines)) + 2
         rows = [f"  {name + ':':<{width}}{value}" for name, value in lines.items()]
-        return "\n".join(["", "  Bayesian network classifier", "", *rows])
+        only = "" if self.fitted else " (only structure, no parameters)"
+        return "\n".join(["", f"  Bayesian network classifier{only}", "", *rows])
+
+    if not TYPE_CHECKING:  # which is to know of no other attributes
+
+        def __getattr__(self, name: str) -> Any:
+            """Say that models have no methods; called for what is not there."""
+            told = f"{type(self).__name__!r} object has no attribute {name!r}"
+            if not name.startswith("_"):
+                told += (
+                    "; functions do with models what there is to do, as in predict(x, newdata) or params(x)"
+                )
+            raise AttributeError(told)
 
     def derived(self, name: str, make: Any) -> Any:
         """Return what follows from the model, made at the first call and kept as long as the model."""

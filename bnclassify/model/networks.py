@@ -181,7 +181,7 @@ class BNC(Network):
     >>> from bnclassify import BNC
     >>> BNC("class", (("a", "class"), ("b", "a"), ("class",)))
     <BLANKLINE>
-      Bayesian network classifier
+      Bayesian network classifier (only structure, no parameters)
     <BLANKLINE>
       class variable: class
       num. features:  2
@@ -216,7 +216,7 @@ class DN(Network):
     >>> from bnclassify import DN
     >>> DN("class", (("a", "b", "class"), ("b", "a", "class"), ("class",)))
     <BLANKLINE>
-      Bayesian network classifier
+      Bayesian network classifier (only structure, no parameters)
     <BLANKLINE>
       class variable: class
       num. features:  2
@@ -235,7 +235,7 @@ class DN(Network):
         check_families(self.class_var, tuple(self.families), acyclic=False)
         if not self.is_augmented:
             raise ValueError(
-                f"families: in a dependency network the class {self.class_var!r} is a parent of every "
+                f"families: in a dependency network the class {shown(self.class_var)} is a parent of every "
                 "feature and has no parents"
             )
 
@@ -251,7 +251,9 @@ def check_families(
     """
     variables = {family[0] for family in families if family}
     if not families or not all(families) or families[-1][0] != class_var:
-        raise ValueError(f"{origin}: expected a family of each variable, that of {class_var!r} at the end")
+        raise ValueError(
+            f"{origin}: expected a family of each variable, that of {shown(class_var)} at the end"
+        )
     if len(variables) < len(families):
         names = [family[0] for family in families]
         twice = [name for i, name in enumerate(names) if name in names[:i]]
@@ -264,7 +266,7 @@ def check_families(
                 f"network; {suggestion(strange[0], variables)}"
             )
         if not acyclic and variable in above:
-            raise ValueError(f"{origin}: {variable!r} is named as a parent of itself")
+            raise ValueError(f"{origin}: {shown(variable)} is named as a parent of itself")
         if len(set(above)) < len(above):
             raise ValueError(f"{origin}: a parent of {shown(variable)} is named twice in {listed(above)}")
         if class_var in above[:-1]:
@@ -303,7 +305,7 @@ def _check_shapes(
         shape = tuple([cards[v] for v in scope])
         if table.shape != shape:
             raise ValueError(
-                f"cpts: expected a table of {family[0]!r} of shape {shape}, as its family's levels are, "
+                f"cpts: expected a table of {shown(family[0])} of shape {shape}, as its family's levels are, "
                 f"got {table.shape}"
             )
 

@@ -18,11 +18,11 @@ from .questions import values
 Given = TypeVar("Given", bound="pd.DataFrame | Dataset | Row")
 
 
-def prepared(x: Model, dataset: Given) -> Given | pd.DataFrame:
+def prepared(x: Model, dataset: Given, argument: str = "dataset") -> Given | pd.DataFrame:
     """Return data as categories, if the model makes these itself; what is encoded is taken for such."""
     if x.preparation is None or (isinstance(dataset, Dataset) and not isinstance(dataset, RawData)):
         return dataset
-    return x.preparation(dataset.frame if isinstance(dataset, RawData) else dataset)
+    return x.preparation.apply(dataset.frame if isinstance(dataset, RawData) else dataset, argument)
 
 
 def parts_for(x: Model, dataset: object) -> Partitions | None:
@@ -49,4 +49,4 @@ def encode_for(
     """
     known = values(x)
     chosen = {name: known[name] for name in (known if names is None else names)}
-    return encode_new(prepared(x, newdata), chosen, argument)
+    return encode_new(prepared(x, newdata, argument), chosen, argument)

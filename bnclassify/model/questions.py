@@ -6,7 +6,8 @@ from collections.abc import Hashable
 from typing import Any
 
 from ..base import graphs
-from ..base.messages import suggestion
+from ..base.checks import is_among
+from ..base.messages import shown, suggestion
 from .kinds import Model, check_model
 from .networks import BNC, Family, Graph, Network, check_bnc, check_graph, check_single, count_parameters
 
@@ -295,7 +296,7 @@ def modelstring(x: BNC) -> str:
     for name in vars(model):
         if set(str(name)) & set("[]|:"):
             raise ValueError(
-                f"modelstring: the name {name!r} contains a sign of the notation ([ ] | :); "
+                f"modelstring: the name {shown(name)} contains a sign of the notation ([ ] | :); "
                 "rename the column, or read families(x) instead"
             )
     parents = {family[0]: family[1:] for family in model.families}
@@ -352,6 +353,6 @@ def markov_blanket(x: Network, variable: Hashable) -> tuple[Hashable, ...]:
 
 def variable_number(x: Model, variable: Hashable) -> int:
     """Return the position of a variable of a model, or raise a KeyError."""
-    if variable not in x.variables:
-        raise KeyError(f"variable: the model has no {variable!r}; {suggestion(variable, x.variables)}")
+    if not is_among(variable, x.variables):
+        raise KeyError(f"variable: the model has no {shown(variable)}; {suggestion(variable, x.variables)}")
     return x.variables.index(variable)

@@ -10,6 +10,8 @@ import pandas as pd
 
 from .kinds import Model, check_fitted, check_model
 from .networks import BNC, check_single, check_tables, structure_of
+from .powered import Powered
+from .superparents import ANDE
 
 
 def greedy_scores(x: BNC) -> tuple[float, ...]:
@@ -164,14 +166,15 @@ def feature_weights(x: Model) -> pd.Series[float]:
     ----------
     x : BNC or another model
         A model fitted by ``lp(..., awnb_trees=...)``, ``lp(..., wanbia=True)`` or
-        ``lp(..., loo_weights=True)``, or one that averages over cuttings.
+        ``lp(..., loo_weights=True)``, one that averages over cuttings, or ``ande(..., weights="mi")``.
 
     Returns
     -------
     pandas.Series
         A weight by feature: 0 for a feature that the model ignores, 1 for one that it takes as the
         data has it. Those of AWNB and WANBIA lie in between. Those by leave-one-out can be any number,
-        and the class has one too, which stands first under its name.
+        and the class has one too, which stands first under its name. Of `ande`, the share that a feature
+        has in the votes as a superparent, where all vote; the shares sum to 1.
 
     Raises
     ------
@@ -198,6 +201,9 @@ def feature_weights(x: Model) -> pd.Series[float]:
         *of_features, of_class = powers
         index = _index([x.class_var, *x.features])
         return pd.Series([of_class, *of_features], index=index, name="weight", dtype=float)
+    base = x.base if isinstance(x, Powered) else x
+    if isinstance(base, ANDE) and base.weighting is not None and base.n and base.fitted:
+        return pd.Series(base.shares, index=_index(x.features), name="weight", dtype=float)
     how = "has no weights; lp(x, dataset, ...) with loo_weights=True, wanbia=True or awnb_trees makes them"
     weights = _left_behind(x, "weights", how)
     return pd.Series(weights, index=_index(x.features), name="weight", dtype=float)

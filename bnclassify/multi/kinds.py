@@ -88,7 +88,7 @@ class MBC(MultiModel, Graph):
     >>> from bnclassify import MBC
     >>> MBC(("rain", "wind"), (("sky", "rain", "wind"), ("rain",), ("wind", "rain")))
     <BLANKLINE>
-      Bayesian network classifier
+      Bayesian network classifier (only structure, no parameters)
     <BLANKLINE>
       class variables: rain, wind
       num. features:   1

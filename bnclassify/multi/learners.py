@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..base.checks import check_choice, check_whole
-from ..base.messages import listed
+from ..base.messages import listed, shown
 from ..base.records import record
 from ..frames.parting import InFull, InParts
 from ..learning.calls import check_arguments, find_learner, parameters_of
@@ -281,7 +281,7 @@ def chain(
     """
     names = check_class_vars(class_vars)
     if dag_args is not None and not isinstance(dag_args, Mapping):
-        raise TypeError(f"dag_args: expected a dict of further arguments, got {dag_args!r}")
+        raise TypeError(f"dag_args: expected a dict of further arguments, got {shown(dag_args)}")
     options, after = dict(dag_args or {}), _check_order(order, names)
     function = find_learner(learner, "learner")
     check_arguments(function, options, "dag_args", given=("class_var", "dataset"))
@@ -296,7 +296,7 @@ def _check_order(order: Sequence[Hashable] | None, names: tuple[Hashable, ...]) 
     if order is None:
         return names
     if isinstance(order, str) or not isinstance(order, Sequence):
-        raise TypeError(f"order: expected a list of the class variables, got {order!r}")
+        raise TypeError(f"order: expected a list of the class variables, got {shown(order)}")
     if len(order) != len(names) or set(order) != set(names):
         raise ValueError(f"order: expected each of {listed(names)} once, got {listed(order)}")
     return tuple(order)
@@ -330,7 +330,7 @@ def _links(
         link = learner(name, dataset=data.of_one(name, columns), **options)
         if not isinstance(link, Model) or isinstance(link, MultiModel):
             raise TypeError(
-                f"learner: expected a function that returns a structure of one class, got {link!r}"
+                f"learner: expected a function that returns a structure of one class, got {shown(link)}"
             )
         links.append(link)
     return tuple(links)

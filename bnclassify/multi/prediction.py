@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from ..base.arrays import Array, Codes, first_best, log_normalize
+from ..base.messages import shown
 from ..evaluation.prediction import Wish, predict_kind
 from ..evaluation.scores import sum_log_joint, sum_log_posterior
 from ..frames.matching import match, scoring_classes
@@ -30,7 +31,7 @@ def _(x: MultiModel, newdata: pd.DataFrame | Dataset | Row, wish: Wish) -> pd.Da
     if not isinstance(x, Chain):
         wish.refuse("is defined for a chain, which chain(class_vars, dataset) learns", "greedy")
     if wish.joint and wish.prob and _PROBABILITY in x.class_vars:
-        raise ValueError(f"prob: a class variable is called {_PROBABILITY!r} already; rename it")
+        raise ValueError(f"prob: a class variable is called {shown(_PROBABILITY)} already; rename it")
     codes, index = match_features(x, newdata, wish.unseen)
     if wish.joint:
         best = follow(x, codes)[1] if wish.greedy and isinstance(x, Chain) else likeliest(x, codes)

@@ -8,7 +8,8 @@ from typing import TypeAlias
 
 import pandas as pd
 
-from ..base.messages import listed
+from ..base.checks import check_list
+from ..base.messages import listed, shown
 from ..frames.encoding import check_class_name, check_columns, check_levels
 from ..frames.parting import InFull, InParts, Known, as_parts
 from ..frames.partitions import Memo, Partitions
@@ -72,18 +73,18 @@ MultiLearnable: TypeAlias = MultiTrainingData | MultiPartitions
 
 def check_class_vars(class_vars: object) -> tuple[Hashable, ...]:
     """Return names of class variables as a tuple; raise unless they are at least one, and distinct."""
-    if isinstance(class_vars, str) or not isinstance(class_vars, Iterable):
+    if isinstance(class_vars, str):
         raise TypeError(
-            f"class_vars: expected a list of names, got {class_vars!r}; write [{class_vars!r}], or take a "
-            "learner of one class, such as tan_cl"
+            f"class_vars: expected a list of names, got {shown(class_vars)}; write [{shown(class_vars)}], or "
+            "take a learner of one class, such as tan_cl"
         )
     if isinstance(class_vars, pd.DataFrame):
         raise TypeError("class_vars: expected a list of names; they go first, the data second")
-    names = tuple(class_vars)
+    names = tuple(check_list("class_vars", class_vars, "a list of names"))
     if not names:
         raise ValueError("class_vars: expected at least one name, got none")
     for name in names:
-        check_class_name(name)
+        check_class_name(name, "class_vars")
     twice = [name for i, name in enumerate(names) if name in names[:i]]
     if twice:
         raise ValueError(f"class_vars: each may be named once, but these are named again: {listed(twice)}")
@@ -131,8 +132,9 @@ def _prepare_rows(
     dataset: pd.DataFrame | Dataset, names: tuple[Hashable, ...], features: Sequence[Hashable] | None
 ) -> MultiTrainingData:
     others = None if features is None else [*features, *names[1:]]
+    if isinstance(dataset, pd.DataFrame | Dataset):
+        check_columns(names, tuple(dataset.columns), "class_vars")
     data = select_columns(dataset, names[0], others)
-    check_columns(names, data.columns, "class_vars")
     chosen = [name for name in data.columns if name not in names] if features is None else list(features)
     data = take_columns(data, (*chosen, *names))
     if not len(data):

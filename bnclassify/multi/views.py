@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..base.arrays import Array, Codes
+from ..base.checks import is_among
 from ..base.immutable import EMPTY
-from ..base.messages import listed, suggestion
+from ..base.messages import listed, shown, suggestion
 from ..evaluation.explanation import of_one_class
 from ..frames.schema import Levels
 from ..inference.log_joints import joint_of_codes
@@ -85,7 +86,7 @@ def _(x: MultiModel, class_var: Hashable | None) -> ClassView:
             "class_var: the model predicts several class variables; say which is meant, "
             f"{listed(x.class_vars)}"
         )
-    if class_var not in x.class_vars:
+    if not is_among(class_var, x.class_vars):
         hint = suggestion(class_var, x.class_vars)
-        raise ValueError(f"class_var: the model predicts no {class_var!r}; {hint}")
+        raise ValueError(f"class_var: the model predicts no {shown(class_var)}; {hint}")
     return ClassView(x, class_var)

@@ -15,6 +15,7 @@ import numpy as np
 from scipy.special import betaln, expit, gammaln, logit
 
 from ..base.arrays import Array
+from ..base.messages import shown
 from ..base.records import record
 from ..frames.counting import count_families
 from ..frames.schema import Countable
@@ -44,7 +45,7 @@ class MANB(Method):
 
     def __post_init__(self) -> None:
         if isinstance(self.probability, bool) or not isinstance(self.probability, Real):
-            raise TypeError(f"manb_prior: expected a probability, got {self.probability!r}")
+            raise TypeError(f"manb_prior: expected a probability, got {shown(self.probability)}")
         if not 0 < float(self.probability) < 1:
             raise ValueError(
                 f"manb_prior: expected a probability strictly between 0 and 1, got {self.probability}"

@@ -86,7 +86,7 @@ def lp(
         MANB: average a naive Bayes over the presence of each arc from the class, with this
         prior probability of an arc, between 0 and 1.
     wanbia : bool, default False
-        WANBIA: weight features so that the conditional log-likelihood is as high as can be.
+        WANBIA: weight features so that the conditional log-likelihood is high.
     loo_weights : bool, default False
         Give each feature and the class a weight, a power of its table, by exact leave-one-out. What
         comes back knows posteriors but no joint distribution: P(c | x) ∝ P(c)^w₀ Π P(x_i | parents, c)^w_i.
@@ -153,7 +153,9 @@ def lp(
 
     MANB returns θ·P(arc|D) + θ₀·(1 − P(arc|D)), with θ₀ estimated without the class [2]_. AWNB and WANBIA
     return θ^w, renormalised; AWNB takes w as the mean over trees of 1/√depth [3]_, WANBIA maximises
-    Σ ln P(class | features) over w in [0, 1] [4]_.
+    Σ ln P(class | features) over w in [0, 1] [4]_, from two starts, as there may be local maxima. In the
+    papers θ^w is not renormalised. What it is divided by depends on the class, so theirs is another
+    classifier; R's is the one here.
 
     ``backoff`` estimates level by level, from the uniform distribution to x alone, x given the class and
     then one feature parent after the other,
@@ -175,11 +177,11 @@ def lp(
     Where rows, features and classes are many, rows evenly over the data are left out, as many as need some
     256 MiB.
 
-    EM maximises Σ ln P(what the row shows) + smooth Σ ln θ, over rows and over all entries of the tables
-    [5]_; with ``ess`` or ``m``, what they add to a cell stands for smooth. On complete data that gives the
-    estimates above. It is consistent where values are missing at random, that is, for reasons that the rows
-    show; counting available cases is so only where they are missing completely at random. An iteration
-    takes a few times as long as predicting the same rows. Interrupted, `lp` gives back nothing.
+    EM climbs to a local maximum of Σ ln P(what the row shows) + smooth Σ ln θ, over rows and over all entries
+    of the tables [5]_; with ``ess`` or ``m``, what they add to a cell stands for smooth. On complete data
+    that gives the estimates above. It is consistent where values are missing at random, that is, for reasons
+    that the rows show; counting available cases is so only where they are missing completely at random. An
+    iteration takes a few times as long as predicting the same rows. Interrupted, `lp` gives back nothing.
 
     References
     ----------

@@ -13,7 +13,7 @@ from tqdm.auto import tqdm
 
 from ..base.arrays import Array, log
 from ..base.checks import check_flag, check_whole
-from ..base.messages import warn
+from ..base.messages import shown, warn
 from ..base.records import record
 from ..frames.counting import contingency_tables
 from ..frames.schema import Dataset
@@ -74,7 +74,7 @@ class EM(Method):
         check_flag("progress", self.progress)
         tolerance = self.tolerance
         if isinstance(tolerance, bool) or not isinstance(tolerance, Real):
-            raise TypeError(f"em_tolerance: expected a number, got {tolerance!r}")
+            raise TypeError(f"em_tolerance: expected a number, got {shown(tolerance)}")
         if not float(tolerance) >= 0:
             raise ValueError(f"em_tolerance: expected 0 or more, got {tolerance}")
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..base.messages import shown
 from ..base.records import record
 from ..model.kinds import Model
 from ..model.networks import BNC, DN
@@ -61,8 +62,9 @@ def check_augmented(x: Model, argument: str) -> BNC:
         raise TypeError(f"{argument}: is defined for a single Bayesian network (BNC), not for {kind}")
     if not x.is_augmented:
         raise ValueError(
-            f"{argument}: is defined for an augmented naive Bayes, in which the class {x.class_var!r} is a "
-            "parent of every feature and has no parents; learn the structure with nb or tan_cl, for example"
+            f"{argument}: is defined for an augmented naive Bayes, in which the class {shown(x.class_var)} "
+            "is a parent of every feature and has no parents; learn the structure with nb or tan_cl, for "
+            "example"
         )
     return x
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from ..base.arrays import Array, normalize
 from ..base.checks import check_flag
-from ..base.messages import plain
+from ..base.messages import plain, shown
 from ..base.records import record
 from ..frames.prefixes import PrefixCounts
 from .nesting import nested_masses
@@ -214,7 +214,9 @@ def _check_amount(name: str, amount: object) -> float:
     """Return a number of pseudo-counts as Python's own; raise if it is not finite and 0 or more."""
     number = plain(amount)
     if isinstance(number, bool) or not isinstance(number, Real):
-        raise TypeError(f"{name}: expected a number, got {number!r}")
+        raise TypeError(f"{name}: expected a number, got {shown(number)}")
     if not (number == 0 or 1e-100 <= float(number) <= 1e100):
-        raise ValueError(f"{name}: expected a finite number, 0 or more (1e-100 to 1e100), got {number!r}")
+        raise ValueError(
+            f"{name}: expected a finite number, 0 or more (1e-100 to 1e100), got {shown(number)}"
+        )
     return number  # type: ignore[return-value]

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..base.arrays import Array
+from ..base.messages import shown
 from ..frames.cooccurrence import count_cooccurrence
 from ..frames.schema import Countable, Dataset
 from ..inference.prefixes import LeftOut
@@ -25,7 +26,7 @@ def _(x: ANDE, data: Countable, prior: Prior) -> ANDE:
         asked = {EquivalentSize: "ess", BackOff: "backoff"}.get(type(prior), "prior")
         raise TypeError(
             f"{asked}: averaged n-dependence estimators take smooth or m, by which the joint probability of "
-            f"superparents and class is defined, too; got {prior!r}"
+            f"superparents and class is defined, too; got {shown(prior)}"
         )
     return replace(x, levels=data.levels, counts=count_cooccurrence(data, x.most_counted), prior=prior)
 

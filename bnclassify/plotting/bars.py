@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from ..base.arrays import Array
+from ..base.messages import shown
 from ..evaluation.explanation import describe, encode_rows, explain_row, write_rivals
 from ..evaluation.odds import weigh_evidence
 from ..frames.reading import Row
@@ -240,4 +241,4 @@ def _longest(bars: list[tuple[str, float]], top: int | None) -> list[tuple[str, 
 
 def _check_top(top: object) -> None:
     if top is not None and (isinstance(top, bool) or not isinstance(top, Integral) or int(top) < 1):
-        raise ValueError(f"top: expected a number of bars, at least 1, or None for all, got {top!r}")
+        raise ValueError(f"top: expected a number of bars, at least 1, or None for all, got {shown(top)}")

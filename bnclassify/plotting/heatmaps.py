@@ -13,6 +13,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from ..base.arrays import Array
+from ..base.messages import shown
 from ..evaluation.explanation import describe
 from ..frames.counting import contingency_tables
 from ..frames.matching import match
@@ -93,7 +94,7 @@ def plot_cpt(
     rows, columns = shares.shape
     if max(rows, columns) > _LONGEST:
         raise ValueError(
-            f"variable: a picture of the table of {variable!r} would have {rows:,} rows and {columns:,} "
+            f"variable: a picture of the table of {shown(variable)} would have {rows:,} rows and {columns:,} "
             f"columns, more than {_LONGEST:,}; read cpt(x, variable) instead"
         )
     never = np.zeros(shares.shape, dtype=bool) if dataset is None else _never(x, layout, dataset)

@@ -14,6 +14,7 @@ import pandas as pd
 
 from ..base.arrays import Codes
 from ..base.checks import check_flag
+from ..base.messages import shown
 from ..evaluation.explanation import Explanation, encode_one, explain_row
 from ..evaluation.inferences import query
 from ..frames.matching import check_unseen, match
@@ -216,8 +217,12 @@ def _check_possible(x: Model, codes: Codes) -> None:
 def _check_style(engine: object, format: object, fontsize: float | None) -> None:
     """Raise a ValueError for what Graphviz does not know."""
     if not isinstance(engine, str) or engine not in graphviz.ENGINES:
-        raise ValueError(f"engine: expected one of {', '.join(sorted(graphviz.ENGINES))}, got {engine!r}")
+        raise ValueError(
+            f"engine: expected one of {', '.join(sorted(graphviz.ENGINES))}, got {shown(engine)}"
+        )
     if not isinstance(format, str) or format not in graphviz.FORMATS:
-        raise ValueError(f"format: expected svg, png, pdf or another that Graphviz writes, got {format!r}")
+        raise ValueError(
+            f"format: expected svg, png, pdf or another that Graphviz writes, got {shown(format)}"
+        )
     if fontsize is not None and not (isinstance(fontsize, Real) and 0 < fontsize < inf):
-        raise ValueError(f"fontsize: expected a positive number of points, got {fontsize!r}")
+        raise ValueError(f"fontsize: expected a positive number of points, got {shown(fontsize)}")

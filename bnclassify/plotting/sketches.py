@@ -10,6 +10,7 @@ import numpy as np
 
 from ..base.acyclicity import ChangingDag
 from ..base.graphs import layers
+from ..base.messages import shown
 from ..model.ensembles import Average, Ensemble
 from ..model.kinds import Model
 from ..model.powered import Powered
@@ -175,6 +176,6 @@ def _check_children(x: Model, arcs: Arcs) -> None:
     others = [feature for feature in x.features if (x.class_var, feature) not in arcs]
     if others:
         raise ValueError(
-            f"class_arcs: expected True, because {x.class_var!r} is not a parent of every feature, so that "
-            f"its arcs tell which; it is none of {others[0]!r}, for example"
+            f"class_arcs: expected True, because {shown(x.class_var)} is not a parent of every feature, so "
+            f"that its arcs tell which; it is none of {shown(others[0])}, for example"
         )

@@ -17,6 +17,8 @@ from .marks import BLUE, GREY, ORANGE, blend, ink
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+_MOST_BINS = 10_000
+
 
 @chart
 def plot_confusion(counts: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
@@ -125,7 +127,9 @@ def plot_calibration(
     >>> ax.get_xlabel()
     'probability given to republican'
     """
-    found = weigh_calibration(posteriors, actual, bins=check_whole("bins", bins, 1), target=target)
+    found = weigh_calibration(
+        posteriors, actual, bins=check_whole("bins", bins, 1, _MOST_BINS), target=target
+    )
     axes = prepare_axes(ax, 5, 5)
     axes.plot([0, 1], [0, 1], color=GREY, linewidth=0.8, zorder=1)
     axes.vlines(found.said, found.low, found.high, color=BLUE, linewidth=1, zorder=2)

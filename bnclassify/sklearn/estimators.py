@@ -13,7 +13,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
 from ..base.arrays import Array, log_normalize
-from ..base.messages import warn
+from ..base.messages import shown, warn
 from ..base.randomness import Seed
 from ..evaluation.decisions import check_costs, check_prior
 from ..evaluation.prediction import predict, weigh_classes
@@ -263,7 +263,7 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
         learner = find_learner(self.learner, "learner")
         for name in ("dag_args", "lp_args"):
             if not isinstance(getattr(self, name), Mapping | None):
-                raise TypeError(f"{name}: expected a dict of arguments, got {getattr(self, name)!r}")
+                raise TypeError(f"{name}: expected a dict of arguments, got {shown(getattr(self, name))}")
         if "smooth" in (self.lp_args or {}):
             raise ValueError("lp_args: smooth is an argument of its own; write BNCClassifier(smooth=...)")
         check_arguments(learner, self.dag_args or {}, "dag_args", given=("class_var", "dataset"))
@@ -293,7 +293,10 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
         if self.costs is not None:
             check_costs(self.costs, classes.tolist())
         if isinstance(X, pd.DataFrame) and isinstance(y, pd.Series) and y.name in X and y.equals(X[y.name]):
-            warn(f"X: its column {y.name!r} is y itself, so nothing else will be learned; leave it out of X")
+            warn(
+                f"X: its column {shown(y.name)} is y itself, so nothing else will be learned; leave it "
+                "out of X"
+            )
         target = _class_name(getattr(y, "name", None), frame.columns)
         frame[target] = pd.Categorical.from_codes(codes, categories=classes.tolist())
         data = frame if weights is None else encode(frame, weights=weights)

@@ -9,6 +9,7 @@ import pandas as pd
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
+from ..base.messages import shown
 from ..base.randomness import Seed
 from ..frames.sources import is_dask
 
@@ -31,7 +32,9 @@ class CategoricalInput(BaseEstimator):
     def _frame(self, X: Any, *, reset: bool = False) -> pd.DataFrame:  # noqa: N803
         """Return a new data frame with names and types as in `fit`, which resets names."""
         if self.handle_unknown not in ("error", "missing"):
-            raise ValueError(f"handle_unknown: expected 'error' or 'missing', got {self.handle_unknown!r}")
+            raise ValueError(
+                f"handle_unknown: expected 'error' or 'missing', got {shown(self.handle_unknown)}"
+            )
         if is_dask(X):
             raise TypeError(
                 "X: the classifier takes rows in memory, got a Dask DataFrame; take a sample, such as "

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, v
 
 from ..base.arrays import Array
 from ..base.checks import check_choice, check_flag
-from ..base.messages import listed
+from ..base.messages import listed, shown
 from ..base.randomness import Seed
 from ..evaluation.prediction import predict
 from ..frames.discretization import discretize
@@ -146,7 +146,9 @@ class BNCMultiClassifier(MultiOutputMixin, ClassifierMixin, CategoricalInput):
         drawn = rng if "rng" in parameters_of(learner) else {}
         structure = learner(names, frame, **{**drawn, **(self.dag_args or {})})
         if not isinstance(structure, MultiModel):
-            raise TypeError(f"learner: expected a structure of several class variables, got {structure!r}")
+            raise TypeError(
+                f"learner: expected a structure of several class variables, got {shown(structure)}"
+            )
         model = lp(structure, frame, **{**rng, "smooth": self.smooth, **(self.lp_args or {})})
         self.model_, self.discretizer_ = model, discretizer
         self.classes_, self.n_outputs_ = classes if len(classes) > 1 else classes[0], len(classes)
@@ -217,7 +219,7 @@ class BNCMultiClassifier(MultiOutputMixin, ClassifierMixin, CategoricalInput):
         learner = _LEARNERS.get(self.learner) if isinstance(self.learner, str) else self.learner
         if not callable(learner):
             raise ValueError(
-                f"learner: expected a function or one of {listed(_LEARNERS)}, got {self.learner!r}; "
+                f"learner: expected a function or one of {listed(_LEARNERS)}, got {shown(self.learner)}; "
                 "BNCClassifier learns one class"
             )
         check_arguments(learner, self.dag_args or {}, "dag_args", given=("class_vars", "dataset"))

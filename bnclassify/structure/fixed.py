@@ -7,9 +7,11 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from ..base.checks import check_list
 from ..base.immutable import EMPTY
 from ..base.messages import cut, shown, suggestion
 from ..base.records import record
+from ..frames.encoding import check_class_name, check_name
 from ..frames.parting import InFull, InParts
 from ..frames.schema import Schema
 from ..frames.training import describe_columns
@@ -116,7 +118,7 @@ def nb(
     >>> from bnclassify import load_car, nb
     >>> nb("class", load_car())
     <BLANKLINE>
-      Bayesian network classifier
+      Bayesian network classifier (only structure, no parameters)
     <BLANKLINE>
       class variable:      class
       num. features:       6
@@ -239,17 +241,20 @@ def anb(
             "parents: expected a dict from a feature to the list of its parents, "
             f"got {type(parents).__name__}"
         )
+    check_class_name(class_var)
     above = {feature: _as_parents(feature, names) for feature, names in parents.items()}
     mentioned = tuple(dict.fromkeys(name for f, ps in above.items() for name in (f, *ps)))
     if class_var in mentioned:
         raise ValueError(
-            f"parents: {class_var!r} is the class, a parent of every feature already; leave it out"
+            f"parents: {shown(class_var)} is the class, a parent of every feature already; leave it out"
         )
     open_choice = dataset is None and features is None
     schema, chosen = describe_columns(dataset, class_var, mentioned if open_choice else features)
     strange = sorted(set(mentioned) - set(chosen), key=mentioned.index)
     if strange:
-        raise KeyError(f"parents: {strange[0]!r} is not among the features; {suggestion(strange[0], chosen)}")
+        raise KeyError(
+            f"parents: {shown(strange[0])} is not among the features; {suggestion(strange[0], chosen)}"
+        )
     inner = {f: above.get(f, ()) for f in chosen}
     families = (*[(feature, *names, class_var) for feature, names in inner.items()], (class_var,))
     check_families(class_var, families, origin="parents")
@@ -273,9 +278,10 @@ def anb_again(
 def _as_parents(feature: Hashable, names: object) -> Family:
     if isinstance(names, str):
         return (names,)
-    if not isinstance(names, Iterable):
-        raise TypeError(f"parents: expected a list of the parents of {feature!r}, got {names!r}")
-    return tuple(names)
+    parents = check_list("parents", names, f"a list of the parents of {shown(feature)}")
+    for name in parents:
+        check_name(name, "parents")
+    return tuple(parents)
 
 
 def from_modelstring(text: str, class_var: Hashable) -> BNC:

@@ -10,6 +10,7 @@ from scipy.special import chdtri
 
 from ..base.arrays import Array
 from ..base.checks import check_real
+from ..base.messages import shown
 from ..frames.counting import count_families
 from ..frames.information import pair_statistics
 from ..frames.parting import InFull, InParts
@@ -84,7 +85,9 @@ def chisq_dn(class_var: Hashable, dataset: InFull | InParts, *, alpha: float = 0
     """
     level = check_real("alpha", alpha)
     if not 0 < level < 1:
-        raise ValueError(f"alpha: expected a level of significance strictly between 0 and 1, got {alpha!r}")
+        raise ValueError(
+            f"alpha: expected a level of significance strictly between 0 and 1, got {shown(alpha)}"
+        )
     data = prepare_to_count(dataset, class_var)
     names = data.features
     families = [

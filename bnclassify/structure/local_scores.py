@@ -13,7 +13,7 @@ from scipy.special import gammaln
 
 from ..base.arrays import Array, xlogx
 from ..base.checks import check_choice, check_real
-from ..base.messages import listed
+from ..base.messages import listed, shown
 from ..frames.encoding import encode_columns
 from ..frames.extensions import Counts, family_counts
 from ..frames.matching import match
@@ -78,7 +78,7 @@ def check_score(score: object, ess: object) -> float:
     check_choice("score", score, SCORE_NAMES)
     size: float = check_real("ess", ess)
     if not size > 0:
-        raise ValueError(f"ess: expected a number of rows above 0, got {ess!r}")
+        raise ValueError(f"ess: expected a number of rows above 0, got {shown(ess)}")
     return size
 
 

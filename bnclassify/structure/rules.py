@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..base.checks import check_flag, check_whole
+from ..base.checks import check_flag, check_list, check_whole, is_among
 from ..base.graphs import find_cycle
-from ..base.messages import listed, suggestion
+from ..base.messages import listed, shown, suggestion
 from ..frames.schema import Countable
 from .ascent import MOVES, Limits
 from .local_scores import check_score
@@ -69,13 +69,11 @@ class Rules:
 
 def _as_arcs(argument: str, arcs: object) -> tuple[Arc, ...]:
     """Return pairs of names as tuples, or raise."""
-    if isinstance(arcs, str | Mapping) or not isinstance(arcs, Iterable):
-        raise TypeError(f"{argument}: expected pairs of names such as [('a', 'b')], got {arcs!r}")
-    pairs = list(arcs)
+    pairs = check_list(argument, arcs, "pairs of names such as [('a', 'b')]")
     for pair in pairs:
         if not isinstance(pair, tuple | list) or len(pair) != 2:
             raise TypeError(
-                f"{argument}: expected pairs of names such as [('a', 'b')], got {pair!r} among them"
+                f"{argument}: expected pairs of names such as [('a', 'b')], got {shown(pair)} among them"
             )
         if pair[0] == pair[1]:
             raise ValueError(f"{argument}: {written([pair])} is an arc from a variable to itself")
@@ -83,10 +81,8 @@ def _as_arcs(argument: str, arcs: object) -> tuple[Arc, ...]:
 
 
 def _as_moves(moves: object) -> tuple[str, ...]:
-    if isinstance(moves, str) or not isinstance(moves, Iterable):
-        raise TypeError(f"moves: expected a list of {listed(MOVES)}, got {moves!r}")
-    chosen = list(moves)
-    strange = [move for move in chosen if move not in MOVES]
+    chosen = check_list("moves", moves, f"a list of {listed(MOVES)}")
+    strange = [move for move in chosen if not is_among(move, MOVES)]
     if strange or not chosen:
         raise ValueError(f"moves: expected some of {listed(MOVES)}, got {listed(strange)}")
     return tuple(move for move in MOVES if move in chosen)
@@ -96,7 +92,7 @@ def written(arcs: Iterable[Sequence[Hashable]]) -> str:
     """Write arcs for a message."""
     some = list(arcs)
     rest = f" and {len(some) - 8} more" if len(some) > 8 else ""
-    return ", ".join(f"{source!r} -> {target!r}" for source, target in some[:8]) + rest
+    return ", ".join(f"{shown(source)} -> {shown(target)}" for source, target in some[:8]) + rest
 
 
 def _arc_matrix(data: Countable, argument: str, arcs: Iterable[Arc]) -> NDArray[np.bool_]:
@@ -147,6 +143,6 @@ def _check_arcs(arcs: Sequence[Arc], rules: Rules) -> None:
         into = [arc for arc in arcs if arc[1] == target]
         if len(into) > rules.max_parents:
             raise ValueError(
-                f"max_parents: {target!r} has more than {rules.max_parents} at the start, {written(into)}; "
-                "raise max_parents or drop some"
+                f"max_parents: {shown(target)} has more than {rules.max_parents} at the start, "
+                f"{written(into)}; raise max_parents or drop some"
             )

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..base.arrays import TOLERANCE, Array
-from ..base.checks import check_choice
+from ..base.checks import check_choice, is_among
 from ..base.graphs import maximum_forest
-from ..base.messages import suggestion
+from ..base.messages import shown, suggestion
 from ..frames.information import PairStatistics, pair_statistics
 from ..frames.parting import InFull, InParts
 from ..frames.training import Learnable, prepare_to_count
@@ -131,10 +131,10 @@ def _root_number(
     """Return the position of the root among the names, or raise if it is not there."""
     if root is None:
         return otherwise
-    if root not in names:
+    if not is_among(root, names):
         kind = "feature" if class_var not in names else "variable"
-        raise (ValueError if root == class_var else KeyError)(
-            f"root: expected a {kind}, got {root!r}; {suggestion(root, names)}"
+        raise (ValueError if is_among(root, [class_var]) else KeyError)(
+            f"root: expected a {kind}, got {shown(root)}; {suggestion(root, names)}"
         )
     return list(names).index(root)
 

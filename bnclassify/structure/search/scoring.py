@@ -13,6 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ...base.arrays import Array
+from ...base.messages import shown
 from ...inference.metrics import ACCURACY, Metric
 from ...parameters.priors import Prior, PseudoCounts
 from .contrasts import Contrasts
@@ -41,7 +42,7 @@ class CrossValidatedScore:
     def __init__(self, data: FoldedData, prior: Prior, metric: Metric = ACCURACY) -> None:
         if not isinstance(prior, PseudoCounts):
             raise TypeError(
-                f"prior: a search scores tables with pseudo-counts, by smooth, ess or m, got {prior!r}; "
+                f"prior: a search scores tables with pseudo-counts, by smooth, ess or m, got {shown(prior)}; "
                 "search with one of them, and learn the parameters with another prior by lp"
             )
         self.data = data

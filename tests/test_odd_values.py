@@ -1,0 +1,140 @@
+"""Whatever is given for an argument, what comes is a result, or an error that tells in a sentence why not."""
+
+from __future__ import annotations
+
+import inspect
+import sys
+import traceback
+import warnings
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import bnclassify as bn
+
+PACKAGE = str(Path(bn.__file__).parent)
+
+CAR = bn.load_car()[["buying", "safety", "persons", "class"]].sample(150, random_state=0)
+NUMBERS = pd.DataFrame({"a": np.arange(30) / 7, "c": list("abc") * 10})
+NETWORK = bn.lp(bn.tan_cl("class", CAR), CAR, smooth=1)
+WEIGHTED = bn.bnc("kdb_mi", "class", CAR, backoff=True, loo_weights=True)
+SEARCHED = bn.tan_hc("class", CAR, k=3, smooth=1, epsilon=0, rng=0)
+RANKS = pd.DataFrame(np.random.default_rng(0).random((6, 3)), columns=list("abc"))
+CLASSES = CAR[["class", "safety"]]
+PREDICTED = {"predicted": bn.predict(NETWORK, CAR), "actual": CAR["class"]}
+RESULTS = bn.cv({"a": NETWORK, "b": WEIGHTED}, CAR, k=4, rng=0, mean=False)
+
+VALUES: Mapping[str, Any] = {
+    "nothing": None,
+    "not available": pd.NA,
+    "not a number": float("nan"),
+    "infinity": float("inf"),
+    "a huge number": 10**30,
+    "a negative number": -1,
+    "an array": np.arange(3),
+    "an array of names": np.array(["buying", "safety"]),
+    "an array without an axis": np.array(3),
+    "an array of two axes": np.ones((2, 2)),
+    "a Series": CAR["buying"],
+    "an empty Series": pd.Series([], dtype=object),
+    "a frame": CAR,
+    "a frame without rows": CAR.head(0),
+    "a frame without columns": CAR[[]],
+    "a frame with a column twice": pd.concat([CAR, CAR[["buying"]]], axis=1),
+    "a frame with a column without values": CAR.assign(buying=pd.Categorical([None] * len(CAR))),
+    "an Index": CAR.columns,
+    "a long text": "x" * 100_000,
+    "a list of lists": [["buying"]],
+    "a dict": {"buying": [1]},
+    "a set": {"buying"},
+    "a type": int,
+    "a model": NETWORK,
+    "a discretizer": bn.discretize(NUMBERS, class_var="c")[1],
+}
+
+COMMON: Mapping[str, Any] = {
+    "x": NETWORK,
+    "class_var": "class",
+    "class_vars": ["class", "safety"],
+    "dataset": CAR,
+    "feature": "buying",
+    "frame": CAR,
+    "k": 2,
+    "n": 5,
+    "newdata": CAR,
+    "row": CAR.head(1),
+    "variable": "buying",
+    "y": CAR["class"],
+}
+
+OWN: Mapping[str, Mapping[str, Any]] = {
+    "accuracy": PREDICTED,
+    "anb": {"parents": {"buying": ["safety"]}},
+    "bnc": {"dag_learner": "tan_cl", "smooth": 1},
+    "cmi": {"x": "buying", "y": "safety", "z": "class"},
+    "compare": {"results": RESULTS},
+    "compare_ranks": {"table": RANKS},
+    "concentrations": {"x": WEIGHTED},
+    "confusion": PREDICTED,
+    "discretize": {"dataset": NUMBERS, "class_var": "c"},
+    "exact_match": {"predicted": CLASSES, "actual": CLASSES},
+    "feature_weights": {"x": WEIGHTED},
+    "from_modelstring": {"text": "[class] [buying|class]"},
+    "greedy_scores": {"x": SEARCHED},
+    "hamming": {"predicted": CLASSES, "actual": CLASSES},
+    "loo_summary": {"x": WEIGHTED},
+    "lp": {"smooth": 1},
+    "plot_calibration": {"posteriors": bn.predict(NETWORK, CAR, prob=True), "actual": CAR["class"]},
+    "plot_confusion": {"counts": bn.confusion(**PREDICTED)},
+    "plot_cv": {"results": RESULTS},
+    "plot_ranks": {"comparison": bn.compare_ranks(RANKS)},
+    "plot_scores": {"x": SEARCHED},
+    "plot_weights": {"x": WEIGHTED},
+    "query": {"variables": ["buying"], "evidence": {"safety": "low"}},
+    "search_steps": {"x": SEARCHED},
+}
+
+CASES = [
+    (name, argument)
+    for name in bn.__all__
+    if inspect.isfunction(function := getattr(bn, name))
+    for argument in inspect.signature(function).parameters
+    if argument != "lp_args" and "path" not in inspect.signature(function).parameters
+]
+
+
+def usual(name: str) -> dict[str, Any]:
+    """Arguments that a function takes, but for a file."""
+    parameters = inspect.signature(getattr(bn, name)).parameters.values()
+    needed = [p.name for p in parameters if p.default is p.empty or p.name in ("dataset", "k")]
+    return {p: COMMON[p] for p in needed if p in COMMON} | dict(OWN.get(name, {}))
+
+
+def problem(function: Callable[..., Any], arguments: Mapping[str, Any]) -> str | None:
+    """What is wrong with the error that a call raises: it is raised further below, or is all too long."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)
+            function(**arguments)
+    except (ValueError, TypeError, KeyError, ImportError) as error:
+        where = traceback.extract_tb(error.__traceback__)[-1]
+        ours = where.filename.startswith(PACKAGE) and (where.line or "").startswith("raise")
+        return None if ours and len(str(error)) < 700 else repr(error)[:1000]
+    finally:
+        if "matplotlib.pyplot" in sys.modules:
+            sys.modules["matplotlib.pyplot"].close("all")
+    return None
+
+
+@pytest.mark.parametrize(("name", "argument"), CASES)
+def test_errors_are_told_in_a_sentence(name: str, argument: str) -> None:
+    problems = {
+        kind: problem(getattr(bn, name), {**usual(name), argument: value})
+        for kind, value in VALUES.items()
+        if not (argument == "metric" and callable(value))  # which is asked, and what it raises is its own
+    }
+    assert not {kind: told for kind, told in problems.items() if told}
