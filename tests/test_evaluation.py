@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bnclassify as bn
+from bnclassify.inference import log_joints
 
 from .oracles import joint_by_hand
 from .strategies import frames, graphs, networks, smooths
@@ -185,3 +186,22 @@ def test_single_rows_levels_and_features() -> None:
     assert bn.is_nb(alone)
     prior = bn.lp(bn.nb("c"), frame, smooth=0)
     assert bn.predict(prior, frame[[]], prob=True).to_numpy().tolist() == [[1.0]]
+
+
+@pytest.mark.parametrize(
+    "verb",
+    [
+        lambda x, frame: bn.predict(x, frame),
+        lambda x, frame: bn.cv(x, frame, k=2, rng=0),
+        lambda x, frame: bn.AIC(x, frame),
+        lambda x, frame: bn.tan_hc("class", frame, k=2, smooth=1),
+        lambda x, frame: bn.lp(x, frame, smooth=1, wanbia=True),
+    ],
+)
+def test_a_number_for_each_row_and_class_must_have_room(
+    verb: Callable[[bn.BNC, pd.DataFrame], object], car: pd.DataFrame, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    x = bn.lp(bn.nb("class", car), car, smooth=1)
+    monkeypatch.setattr(log_joints, "_MOST_CELLS", 1_000)
+    with pytest.raises(ValueError, match="merge rare classes"):
+        verb(x, car)

@@ -126,6 +126,8 @@ def _is_numbering(folds: Any) -> bool:
             "folds: expected an array of fold numbers or a list of arrays of rows to test, "
             f"got {shown(folds)}"
         )
+    if isinstance(folds, np.ndarray) and folds.ndim == 1 and folds.dtype != object:
+        return True
     return isinstance(folds, pd.Series) or all(isinstance(part, int | np.generic) for part in folds)
 
 

@@ -20,6 +20,7 @@ from ..base.records import record
 from ..frames.counting import contingency_tables, flat_index
 from ..frames.schema import Dataset, take_rows
 from ..inference.expectations import expect, lay_out
+from ..inference.log_joints import check_size
 from ..model.forms import is_nb
 from ..model.kinds import Model
 from ..model.networks import BNC
@@ -62,6 +63,7 @@ class Objective:
     ) -> None:
         distinct, row = np.unique(codes[:-1].T, axis=0, return_inverse=True)
         n_classes = len(prior)
+        check_size(len(distinct), n_classes)
         cells = row.ravel() * n_classes + codes[-1]
         counts = np.bincount(cells, weights, minlength=len(distinct) * n_classes)
         self.counts = counts.reshape(len(distinct), n_classes).astype(np.float64)
@@ -82,15 +84,16 @@ class Objective:
         self, codes: Codes, families: Sequence[tuple[int, ...]], shapes: Sequence[tuple[int, ...]]
     ) -> csr_array:
         starts = np.cumsum([0, *self.sizes])
-        rows, columns = [], []
-        for family, shape, start in zip(families, shapes, starts, strict=False):
+        # Few bytes an entry, as there is one for each row and family.
+        columns = np.full((codes.shape[1], len(families)), -1, dtype=np.min_scalar_type(-starts[-1]))
+        for own_column, family, shape, start in zip(columns.T, families, shapes, starts, strict=False):
             own = codes[list(family[:-1])]
-            seen = np.nonzero((own >= 0).all(axis=0))[0]
-            rows.append(seen)
-            columns.append(start + flat_index(list(own[:, seen]), shape).astype(np.intp))
-        index = (np.concatenate(rows), np.concatenate(columns))
+            seen = (own >= 0).all(axis=0)
+            own_column[seen] = start + flat_index(list(own[:, seen]), shape).astype(np.intp)
+        there = columns >= 0
+        ends = np.concatenate([[0], np.cumsum(np.count_nonzero(there, axis=1))])
         shape = (codes.shape[1], int(starts[-1]))
-        return csr_array((np.ones(len(index[0])), index), shape=shape)
+        return csr_array((np.ones(ends[-1]), columns[there], ends), shape=shape)
 
     def __call__(self, weights: Array) -> tuple[float, Array]:
         """Return the value and the gradient at weights."""

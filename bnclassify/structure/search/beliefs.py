@@ -136,7 +136,10 @@ class Inference:
         """
         if len(features) == 1:
             where, shares = self._alone(*features)
-            return shares.take(np.searchsorted(where, rows), axis=0)
+            place = np.searchsorted(where, rows)
+            if len(place) and place[-1] - place[0] == len(place) - 1:  # one after the other: no copy needed
+                return shares[place[0] : place[-1] + 1]
+            return shares.take(place, axis=0)
         having = (v for v, above in self.families.items() if set(features).issubset((v, *above)))
         family = next(having, None)
         if family is None:

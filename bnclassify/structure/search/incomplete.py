@@ -91,7 +91,8 @@ class IncompleteRows:
         [(v, parents)] = edit.items() if len(edit) == 1 else [(-1, None)]
         if len(rows) and parents is not None and self._prior.is_positive:
             averaged, change, rows = self._average(v, parents, rows)
-            logs[:, averaged] = total[:, averaged] + change
+            for own, before, gained in zip(logs, total, change, strict=True):
+                own[averaged] = before.take(averaged) + gained
         if len(rows):
             families = {
                 v: above
@@ -178,10 +179,13 @@ class IncompleteRows:
         if shares is None:
             return None
         ratio = self._at((v, *parents), missing, rows)
-        if v in self._structure:
-            ratio = ratio / self._at((v, *self._structure[v]), missing, rows)
+        old = (v, *self._structure[v]) if v in self._structure else ()
+        before = self._at(old, missing, rows) if old else np.ones((len(rows), self._data.n_classes))
+        if not set(old).isdisjoint(missing):
+            ratio, before = ratio / before, np.ones(shares.shape[:2])
         every = np.broadcast_to(ratio, (*shares.shape[:2], *shape))
-        return np.log(np.einsum("rcx,rcx->rc", shares, every.reshape(shares.shape)))
+        after = np.einsum("rcx,rcx->rc", shares, every.reshape(shares.shape))
+        return np.log(after / before.reshape(after.shape))
 
     def _posterior(self, missing: Family, rows: Index) -> Array | None:
         """Return how likely values are that rows lack, (rows, classes, joint values), None if not known."""

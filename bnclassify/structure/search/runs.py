@@ -15,6 +15,7 @@ from ...base.randomness import Seed, check_rng
 from ...frames.folding import Folds, Rows, draw_folds, fold_rows
 from ...frames.schema import Dataset
 from ...frames.training import TrainingData, prepare
+from ...inference.log_joints import check_size
 from ...inference.metrics import METRICS
 from ...model.networks import BNC
 from ...model.recipes import Step, is_repeated
@@ -91,6 +92,7 @@ class Search:
         prior = self._check()
         generator = check_rng(self.rng)
         data = prepare(dataset, class_var)
+        check_size(len(data), data.cards[-1])
         folded = FoldedData.deal(data, _tests(data, self.k, self.folds, generator))
         metric = METRICS[self.metric]
         score = CrossValidatedScore(folded, prior, metric)
