@@ -52,9 +52,9 @@ def listed(names: Collection[Hashable], most: int = 8) -> str:
     >>> listed(range(100), most=2)
     '0, 1 and 98 more'
     """
-    some = [shown(name) for name, _ in zip(names, range(most), strict=False)]
-    rest = len(names) - len(some)
-    return (", ".join(some) or "nothing") + (f" and {rest} more" if rest else "")
+    texts = [shown(name) for name, _ in zip(names, range(most), strict=False)]
+    n_more = len(names) - len(texts)
+    return (", ".join(texts) or "nothing") + (f" and {n_more} more" if n_more else "")
 
 
 def plain(value: Any) -> Any:
@@ -66,7 +66,7 @@ def plain(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else value
 
 
-def suggestion(name: Hashable, there: Collection[Hashable]) -> str:
+def suggestion(name: Hashable, candidates: Collection[Hashable]) -> str:
     """Say which of the names that are there could have been meant, or what they are.
 
     >>> suggestion("clas", ["class", "doors"])
@@ -74,10 +74,10 @@ def suggestion(name: Hashable, there: Collection[Hashable]) -> str:
     >>> suggestion("x", ["class", "doors"])
     "there is 'class', 'doors'"
     """
-    by_text = {str(candidate)[:_LONGEST_NAME]: candidate for candidate in there}
+    by_text = {str(candidate)[:_LONGEST_NAME]: candidate for candidate in candidates}
     # What is much longer than a name resembles none, and comparing takes the square of its length.
     close = get_close_matches(str(name)[:_LONGEST_NAME], by_text, n=1)
-    return f"did you mean {shown(by_text[close[0]])}?" if close else f"there is {listed(there)}"
+    return f"did you mean {shown(by_text[close[0]])}?" if close else f"there is {listed(candidates)}"
 
 
 def warn(message: str) -> None:

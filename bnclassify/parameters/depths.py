@@ -43,8 +43,8 @@ class AWNB(Method):
     draws = True
 
     def __post_init__(self) -> None:
-        check_whole("awnb_trees", self.trees, least=1, most=_MOST_TREES, what="a whole number of trees")
-        if not 0 < check_real("awnb_bootstrap", self.share, what="a number") <= 1:
+        check_whole("awnb_trees", self.trees, least=1, most=_MOST_TREES, kind="a whole number of trees")
+        if not 0 < check_real("awnb_bootstrap", self.share, kind="a number") <= 1:
             raise ValueError(
                 f"awnb_bootstrap: expected a share of the rows above 0 and up to 1, got {self.share}"
             )
