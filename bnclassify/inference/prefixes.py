@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ..base.arrays import Array
 from ..frames.prefixes import Places, PrefixCounts, walk
-from ..model.prefixes import PrefixTable, shared
+from ..model.prefixes import PrefixTable, shrunk
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,7 +115,7 @@ def _estimate(
         columns = off.columns[rows] if counts.shape[1] > 1 else 0
         counts[rows, columns] -= off.cells[rows]
         totals[rows, columns] -= off.totals[rows]
-    return shared(counts, totals, mass, base)
+    return shrunk(counts, totals, mass, base)
 
 
 def _look_up(rows: Array, places: Places) -> Array:

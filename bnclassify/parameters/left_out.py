@@ -21,7 +21,7 @@ from ..inference.superparents import electorates
 from ..model.ensembles import AODE, Ensemble
 from ..model.kinds import Model
 from ..model.networks import BNC
-from ..model.prefixes import PrefixTable, shared
+from ..model.prefixes import PrefixTable, shrunk
 from ..model.superparents import ANDE
 from ..model.weighted import Weighted
 from .omission import family_logs
@@ -128,7 +128,7 @@ def _tables_without(table: PrefixTable, codes: Sequence[Codes], out: LeftOut) ->
         rows = np.nonzero(known)[0]
         columns = out.classes[rows] if counts.shape[-1] > 1 else 0
         counts[place[rows], variable[rows], rows, columns] -= out.shares[rows]
-        value = shared(counts, counts.sum(axis=1, keepdims=True), mass, value if table.nested else uniform)
+        value = shrunk(counts, counts.sum(axis=1, keepdims=True), mass, value if table.nested else uniform)
     return value.reshape(*above, *value.shape[1:])
 
 

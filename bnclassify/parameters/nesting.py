@@ -8,7 +8,7 @@ import numpy as np
 
 from ..base.arrays import Array
 from ..frames.prefixes import Places, PrefixCounts
-from ..model.prefixes import shared
+from ..model.prefixes import shrunk
 from .likelihoods import best_concentration
 
 
@@ -30,7 +30,7 @@ def nested_masses(prefixes: Sequence[PrefixCounts], first: float | None = None) 
         mass = first if i == 0 else None
         if mass is None:
             mass = best_concentration(prefix.counts, base, prefix.totals)
-        base = shared(prefix.counts, prefix.totals[prefix.cells.keys // prefix.levels], mass, base)
+        base = shrunk(prefix.counts, prefix.totals[prefix.cells.keys // prefix.levels], mass, base)
         masses.append(mass)
     return tuple(masses)
 
