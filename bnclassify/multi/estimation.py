@@ -30,7 +30,7 @@ def _(x: MBC | MAODE, call: Call) -> MultiModel:
             "that take it"
         )
     data = prepare_classes(cast("InFull", call.dataset), x.class_vars, x.features)
-    recipe = x.recipe and replace(x.recipe, parameters=call.again)
+    recipe = x.recipe and replace(x.recipe, parameters=call.step)
     rows = match_levels(data, x)
     fitted: MultiModel = estimate(renewed(x, recipe=recipe, learned={}), rows, call.prior)
     return fitted
@@ -54,6 +54,6 @@ def _(x: Chain, call: Call) -> Chain:
     for member in x.members:
         own = Dataset(data.schema, data.codes, data.index, data.weights)
         rows = prepare(take_columns(own, member.variables), member.class_var, member.features, told=False)
-        links.append(fit(member, rows, call.prior, call.method, rng=call.rng, again=call.again))
-    recipe = x.recipe and replace(x.recipe, parameters=call.again)
+        links.append(fit(member, rows, call.prior, call.method, rng=call.rng, step=call.step))
+    recipe = x.recipe and replace(x.recipe, parameters=call.step)
     return replace(x, members=tuple(links), recipe=recipe)
