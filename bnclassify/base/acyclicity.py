@@ -54,9 +54,9 @@ class ChangingDag:
         self.arcs[source, target] = False
         if self.reach[self.arcs[source], target].any():
             return
-        above = np.nonzero(self.reach[:, source])[0]
+        ancestors = np.nonzero(self.reach[:, source])[0]
         # A vertex reaches more than any vertex below it, so this order comes from below.
-        for vertex in above[np.argsort(np.count_nonzero(self.reach[above], axis=1))]:
+        for vertex in ancestors[np.argsort(np.count_nonzero(self.reach[ancestors], axis=1))]:
             self.reach[vertex] = self.reach[self.arcs[vertex]].any(axis=0)
             self.reach[vertex, vertex] = True
 
@@ -71,6 +71,6 @@ class ChangingDag:
         reaches the target.
         """
         sources, targets = self.present()
-        ways = np.count_nonzero(self.arcs[sources] & self.reach.T[targets], axis=1)
-        alone = ways == 1  # the target itself
-        return sources[alone], targets[alone]
+        path_counts = np.count_nonzero(self.arcs[sources] & self.reach.T[targets], axis=1)
+        is_only_path = path_counts == 1  # the target itself
+        return sources[is_only_path], targets[is_only_path]

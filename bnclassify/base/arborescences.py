@@ -52,9 +52,9 @@ class Contraction:
         first, *others = members
         for v in members:
             self.into[v] -= self.best[self.number[v]].weight
-        parts = self.into, self.tail, self.head
-        _choose(parts, members)
-        _choose([part.T for part in parts], members)
+        matrices = self.into, self.tail, self.head
+        _choose(matrices, members)
+        _choose([matrix.T for matrix in matrices], members)
         self.into[others] = -np.inf
         self.into[:, others] = -np.inf
         self.into[first, first] = -np.inf
@@ -65,12 +65,12 @@ class Contraction:
         return first
 
 
-def _choose(parts: Sequence[NDArray[Any]], rows: Sequence[int]) -> None:
+def _choose(matrices: Sequence[NDArray[Any]], rows: Sequence[int]) -> None:
     """Put the best of some rows into the first of them, with what stands there in all parts."""
-    some = parts[0][rows]
-    best = (some >= some.max(axis=0) - TOLERANCE).argmax(axis=0)
-    for part in parts:
-        part[rows[0]] = np.take_along_axis(part[rows], best[None], axis=0)[0]
+    weights = matrices[0][rows]
+    best = (weights >= weights.max(axis=0) - TOLERANCE).argmax(axis=0)
+    for matrix in matrices:
+        matrix[rows[0]] = np.take_along_axis(matrix[rows], best[None], axis=0)[0]
 
 
 def maximum_arborescence(weights: Array) -> list[int]:
@@ -99,12 +99,12 @@ def maximum_arborescence(weights: Array) -> list[int]:
     if n < 2:
         return [-1] * n
     graph = Contraction(weights)
-    walk, left = [0], n
-    while left > 1:
+    walk, n_left = [0], n
+    while n_left > 1:
         v = graph.best_tail(walk[-1])
         if v in walk:
             cycle = walk[walk.index(v) :]
-            left -= len(cycle) - 1
+            n_left -= len(cycle) - 1
             walk[walk.index(v) :] = [graph.merge(cycle)]
         else:
             walk.append(v)
@@ -115,16 +115,16 @@ def _expand(graph: Contraction, n: int) -> list[int]:
     """Enter the group of all at the vertex where that costs least, and each group in it in turn."""
     price = np.array([sum(graph.best[g].weight for g in _groups_of(graph, v)[:-1]) for v in range(n)])
     parent = [-1] * n
-    todo = [(len(graph.within), -1, int((price <= price.min() + TOLERANCE).argmax()))]
-    while todo:
-        group, tail, head = todo.pop()
-        entered = _groups_of(graph, head)
-        entered = entered[: entered.index(group) + 1]
+    pending = [(len(graph.within), -1, int((price <= price.min() + TOLERANCE).argmax()))]
+    while pending:
+        group, tail, head = pending.pop()
+        groups = _groups_of(graph, head)
+        groups = groups[: groups.index(group) + 1]
         parent[head] = tail
-        for upper, lower in zip(entered[1:], entered, strict=False):
+        for upper, lower in zip(groups[1:], groups, strict=False):
             for member in graph.members[upper]:
                 if member != lower:
-                    todo.append((member, graph.best[member].tail, graph.best[member].head))
+                    pending.append((member, graph.best[member].tail, graph.best[member].head))
     return parent
 
 

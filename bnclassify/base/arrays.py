@@ -64,10 +64,10 @@ def xlogx(x: NDArray[Any]) -> Array:
 def first_best(scores: Array) -> NDArray[np.intp]:
     """Position of the first score along the last axis that ties with the largest."""
     parts = np.moveaxis(scores, -1, 0)
-    enough = _reduce(np.maximum, parts) - TOLERANCE
-    first = np.full(enough.shape, len(parts) - 1, dtype=np.intp)
+    threshold = _reduce(np.maximum, parts) - TOLERANCE
+    first = np.full(threshold.shape, len(parts) - 1, dtype=np.intp)
     for position in reversed(range(len(parts) - 1)):
-        np.copyto(first, position, where=parts[position] >= enough)
+        np.copyto(first, position, where=parts[position] >= threshold)
     return first
 
 

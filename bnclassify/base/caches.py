@@ -17,10 +17,10 @@ class Cache(Generic[Value]):
 
     Parameters
     ----------
-    room : int
+    capacity : int
         How many bytes the values may take together.
     share : int, default 64
-        A value that takes more than the room divided by this is not kept: few would have room.
+        A value that takes more than the capacity divided by this is not kept: few would have room.
 
     Examples
     --------
@@ -37,10 +37,10 @@ class Cache(Generic[Value]):
     (None, 'in its place')
     """
 
-    def __init__(self, room: int, share: int = 64) -> None:
-        self._room, self._most, self._round = room, room // share, 0
-        self._kept: dict[Hashable, tuple[Value, int]] = {}
-        self._asked: dict[Hashable, int] = {}  # in which round, the longest ago first
+    def __init__(self, capacity: int, share: int = 64) -> None:
+        self._free, self._largest, self._round = capacity, capacity // share, 0
+        self._entries: dict[Hashable, tuple[Value, int]] = {}
+        self._last_asked: dict[Hashable, int] = {}  # in which round, the longest ago first
 
     def turn(self) -> None:
         """Begin a round."""
@@ -48,32 +48,32 @@ class Cache(Generic[Value]):
 
     def get(self, key: Hashable) -> Value | None:
         """Return what is kept under a key, or None."""
-        found = self._kept.get(key)
-        if found is None:
+        entry = self._entries.get(key)
+        if entry is None:
             return None
-        if self._asked[key] != self._round:
-            del self._asked[key]
-            self._asked[key] = self._round
-        return found[0]
+        if self._last_asked[key] != self._round:
+            del self._last_asked[key]
+            self._last_asked[key] = self._round
+        return entry[0]
 
-    def put(self, key: Hashable, value: Value, size: int) -> Value:
+    def put(self, key: Hashable, value: Value, n_bytes: int) -> Value:
         """Keep a value of so many bytes, if there is room, and return it."""
-        if key in self._kept:
+        if key in self._entries:
             self._drop(key)
-        if size <= self._most and self._make_room(size):
-            self._room -= size
-            self._kept[key], self._asked[key] = (value, size), self._round
+        if n_bytes <= self._largest and self._make_room(n_bytes):
+            self._free -= n_bytes
+            self._entries[key], self._last_asked[key] = (value, n_bytes), self._round
         return value
 
-    def _make_room(self, size: int) -> bool:
+    def _make_room(self, n_bytes: int) -> bool:
         """Tell whether there is room, after the oldest values are dropped if need be."""
-        while self._room < size:
-            oldest = next(iter(self._asked), None)
-            if oldest is None or self._asked[oldest] >= self._round - 1:
+        while self._free < n_bytes:
+            oldest = next(iter(self._last_asked), None)
+            if oldest is None or self._last_asked[oldest] >= self._round - 1:
                 return False
             self._drop(oldest)
         return True
 
     def _drop(self, key: Hashable) -> None:
-        self._room += self._kept.pop(key)[1]
-        del self._asked[key]
+        self._free += self._entries.pop(key)[1]
+        del self._last_asked[key]

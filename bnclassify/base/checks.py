@@ -11,7 +11,7 @@ from .messages import listed, meant, plain, shown
 
 
 def check_whole(
-    argument: str, value: object, least: int = 0, most: float = inf, *, what: str = "a whole number"
+    argument: str, value: object, least: int = 0, most: float = inf, *, kind: str = "a whole number"
 ) -> int:
     """Return a whole number within bounds, or raise.
 
@@ -22,14 +22,14 @@ def check_whole(
     ValueError: k: expected a whole number, at least 2, got 1
     """
     if isinstance(value, bool) or not isinstance(value, Integral):
-        raise TypeError(f"{argument}: expected {what}, got {shown(value)}")
+        raise TypeError(f"{argument}: expected {kind}, got {shown(value)}")
     if not least <= int(value) <= most:
         bounds = f"at least {least:,}" if most == inf else f"{least:,} to {most:,}"
-        raise ValueError(f"{argument}: expected {what}, {bounds}, got {shown(value)}")
+        raise ValueError(f"{argument}: expected {kind}, {bounds}, got {shown(value)}")
     return int(value)
 
 
-def check_real(argument: str, value: object, least: float = -inf, *, what: str = "a finite number") -> Any:
+def check_real(argument: str, value: object, least: float = -inf, *, kind: str = "a finite number") -> Any:
     """Return a finite number of at least ``least``, or raise.
 
     >>> check_real("epsilon", 0.5, least=0)
@@ -37,14 +37,14 @@ def check_real(argument: str, value: object, least: float = -inf, *, what: str =
     """
     number = plain(value)
     if isinstance(number, bool) or not isinstance(number, Real):
-        raise TypeError(f"{argument}: expected {what}, got {shown(value)}")
+        raise TypeError(f"{argument}: expected {kind}, got {shown(value)}")
     try:
-        size = float(number)
+        as_float = float(number)
     except OverflowError:
-        size = inf
-    if not (isfinite(size) and size >= least):
+        as_float = inf
+    if not (isfinite(as_float) and as_float >= least):
         bound = "" if least == -inf else f", {least:g} or more"
-        raise ValueError(f"{argument}: expected {what}{bound}, got {shown(value)}")
+        raise ValueError(f"{argument}: expected {kind}{bound}, got {shown(value)}")
     return number
 
 

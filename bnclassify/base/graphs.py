@@ -41,21 +41,21 @@ def is_acyclic(parents: Mapping[Vertex, Sequence[Vertex]]) -> bool:
     >>> is_acyclic({"a": ["b"], "b": []}), is_acyclic({"a": ["b"], "b": ["a"]})
     (True, False)
     """
-    waits_for = {vertex: len(above) for vertex, above in parents.items()}
+    waits_for = {vertex: len(ps) for vertex, ps in parents.items()}
     children: dict[Vertex, list[Vertex]] = {vertex: [] for vertex in parents}
-    for vertex, above in parents.items():
-        for parent in above:
+    for vertex, ps in parents.items():
+        for parent in ps:
             children.setdefault(parent, []).append(vertex)
             waits_for.setdefault(parent, 0)
-    free = [vertex for vertex, n in waits_for.items() if not n]
-    done = 0
-    while free:
-        done += 1
-        for child in children[free.pop()]:
+    ready = [vertex for vertex, n in waits_for.items() if not n]
+    n_done = 0
+    while ready:
+        n_done += 1
+        for child in children[ready.pop()]:
             waits_for[child] -= 1
             if not waits_for[child]:
-                free.append(child)
-    return done == len(waits_for)
+                ready.append(child)
+    return n_done == len(waits_for)
 
 
 def layers(parents: Mapping[Vertex, Sequence[Vertex]]) -> list[list[Vertex]]:

@@ -52,9 +52,9 @@ def listed(names: Collection[Hashable], most: int = 8) -> str:
     >>> listed(range(100), most=2)
     '0, 1 and 98 more'
     """
-    some = [shown(name) for name, _ in zip(names, range(most), strict=False)]
-    rest = len(names) - len(some)
-    return (", ".join(some) or "nothing") + (f" and {rest} more" if rest else "")
+    texts = [shown(name) for name, _ in zip(names, range(most), strict=False)]
+    n_more = len(names) - len(texts)
+    return (", ".join(texts) or "nothing") + (f" and {n_more} more" if n_more else "")
 
 
 def plain(value: Any) -> Any:
@@ -66,7 +66,7 @@ def plain(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else value
 
 
-def suggestion(name: Hashable, there: Collection[Hashable]) -> str:
+def suggestion(name: Hashable, candidates: Collection[Hashable]) -> str:
     """Say which of the names that are there could have been meant, or what they are.
 
     >>> suggestion("clas", ["class", "doors"])
@@ -74,16 +74,16 @@ def suggestion(name: Hashable, there: Collection[Hashable]) -> str:
     >>> suggestion("x", ["class", "doors"])
     "there is 'class', 'doors'"
     """
-    return meant(name, there).removeprefix("; ") or f"there is {listed(there)}"
+    return meant(name, candidates).removeprefix("; ") or f"there is {listed(candidates)}"
 
 
-def meant(name: object, there: Collection[Hashable]) -> str:
+def meant(name: object, candidates: Collection[Hashable]) -> str:
     """Ask whether another name was meant, at the end of a sentence; nothing if none is like it.
 
     >>> meant("TAN_CL", ["tan_cl", "nb"]), meant("x", ["tan_cl", "nb"])
     ("; did you mean 'tan_cl'?", '')
     """
-    by_text = {str(candidate)[:_LONGEST_NAME].casefold(): candidate for candidate in there}
+    by_text = {str(candidate)[:_LONGEST_NAME].casefold(): candidate for candidate in candidates}
     # What is much longer than a name resembles none, and comparing takes the square of its length.
     text = name if isinstance(name, str) else shown(name)
     close = get_close_matches(text[:_LONGEST_NAME].casefold(), by_text, n=1)

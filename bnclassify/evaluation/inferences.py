@@ -210,7 +210,7 @@ def sample(x: Model, n: int, *, rng: Seed = None) -> pd.DataFrame:
     ((1000, 7), True)
     """
     model = check_joint(x, "sample")
-    codes = draw(model, check_whole("n", n, 0, _MOST_ROWS, what="a whole number of rows"), check_rng(rng))
+    codes = draw(model, check_whole("n", n, 0, _MOST_ROWS, kind="a whole number of rows"), check_rng(rng))
     labels = [pd.CategoricalDtype(list(own)) for own in values(model).values()]
     columns = {
         name: pd.Categorical.from_codes(own, dtype=dtype)

@@ -209,7 +209,7 @@ def _corrected_t(
             "beside others of the same folds); say how many rows a fold learned from and was tested on"
         )
     for name, size in {"train_size": trained, "test_size": tested}.items():
-        if check_real(name, size, 0, what="a number of rows") == 0:
+        if check_real(name, size, 0, kind="a number of rows") == 0:
             raise ValueError(f"{name}: expected a number of rows above 0, got {shown(size)}")
     return partial(_corrected_t_of, ratio=tested / trained)
 

@@ -261,7 +261,7 @@ def discretize(
     """
     check_frame(dataset, "dataset")
     check_choice("method", method, METHODS)
-    bins = check_whole("bins", bins, 2, _MOST_BINS, what="a whole number of intervals")
+    bins = check_whole("bins", bins, 2, _MOST_BINS, kind="a whole number of intervals")
     classes = _class_codes(dataset, class_var, method)
     labels = _labels_to_keep(dataset, class_var, columns)
     numbers = numbers_to_cut(dataset, labels)

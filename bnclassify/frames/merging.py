@@ -169,7 +169,7 @@ def merge_rare(
     ['Bari', 'other']
     """
     check_frame(dataset, "dataset")
-    min_count = check_whole("min_count", min_count, 1, what="a whole number of rows")
+    min_count = check_whole("min_count", min_count, 1, kind="a whole number of rows")
     if not isinstance(label, str):
         raise TypeError(f"label: expected a text, got {shown(label)}")
     if class_var is not None:

@@ -43,9 +43,9 @@ def attribute(x: ANDE, codes: Codes, targets: NDArray[np.intp], rivals: NDArray[
     child, and what the superparents' values say of the classes, which two superparents share equally.
     """
     result = np.zeros((codes.shape[1], 1 + len(codes)))
-    size = max(1, _BLOCK_CELLS // (len(x.tables.counts.classes) * max(1, len(codes))))
-    for start in range(0, len(result), size):
-        rows = slice(start, start + size)
+    rows_per_block = max(1, _BLOCK_CELLS // (len(x.tables.counts.classes) * max(1, len(codes))))
+    for start in range(0, len(result), rows_per_block):
+        rows = slice(start, start + rows_per_block)
         _attribute_block(x, codes[:, rows], targets[rows], rivals[rows], result[rows])
     return np.where(np.abs(result) > _CERTAIN, np.copysign(np.inf, result), result)
 
@@ -72,7 +72,7 @@ class _Contest:
     log_shares: Array
     log_mean: Array
 
-    def of(self, rows: NDArray[np.intp]) -> _Contest:
+    def at_rows(self, rows: NDArray[np.intp]) -> _Contest:
         """Return the same of some of the rows."""
         return replace(
             self,
@@ -84,8 +84,8 @@ class _Contest:
 
     def gain(self, logs: Array) -> Array:
         """Return how much more the target has than each class, (…, rows, classes)."""
-        at = np.broadcast_to(self.targets, (*logs.shape[:-1], 1))
-        return np.asarray(np.take_along_axis(logs, at, axis=-1) - logs)
+        index = np.broadcast_to(self.targets, (*logs.shape[:-1], 1))
+        return np.asarray(np.take_along_axis(logs, index, axis=-1) - logs)
 
 
 def _attribute_block(
@@ -93,15 +93,15 @@ def _attribute_block(
 ) -> None:
     logs = np.maximum(joint_of_codes(x, codes), IMPOSSIBLE)
     prior = naive_stack(x).joint[0]
-    own = np.take_along_axis(logs, targets[:, None], axis=1)
-    others = log_sum_exp(np.where(rivals, logs, -np.inf))[:, None]
+    target_logs = np.take_along_axis(logs, targets[:, None], axis=1)
+    rival_logs = log_sum_exp(np.where(rivals, logs, -np.inf))[:, None]
     shares = log_normalize(np.where(rivals, prior, -np.inf))
-    contest = _Contest(targets[:, None], rivals, prior, shares, _log_mean(own, others))
+    contest = _Contest(targets[:, None], rivals, prior, shares, _log_mean(target_logs, rival_logs))
     for voters in electorates(x, codes):
         for ballot in ballots(x, voters.n, voters.levels):
             weights = voters.log_weights(ballot)[:, None] - np.log(voters.mass[ballot.rows])
             rows = voters.rows[ballot.rows]
-            _add_members(result, rows, ballot, weights, contest.of(rows))
+            _add_members(result, rows, ballot, weights, contest.at_rows(rows))
 
 
 def _add_members(
@@ -110,11 +110,11 @@ def _add_members(
     """Add what the members of a ballot contribute to the weights of its rows."""
     members = _Members(ballot, ballot.make_stack())
     joint = members.joint()
-    each = joint + log_weights[..., None]
+    logs = joint + log_weights[..., None]
     for feature in range(result.shape[1] - 1):
-        each += members.child(feature)
-    target = np.take_along_axis(each, np.broadcast_to(contest.targets, (*each.shape[:2], 1)), axis=-1)
-    means = _log_mean(target + np.maximum(contest.log_shares, IMPOSSIBLE), each) - contest.log_mean
+        logs += members.child(feature)
+    target = np.take_along_axis(logs, np.broadcast_to(contest.targets, (*logs.shape[:2], 1)), axis=-1)
+    means = _log_mean(target + np.maximum(contest.log_shares, IMPOSSIBLE), logs) - contest.log_mean
     votes = (ballot.picks >= 0)[..., None] & contest.rivals
     shares = np.where(votes, np.exp(np.where(votes, means, 0.0)), 0.0)
     prior = contest.gain(np.broadcast_to(contest.prior, contest.rivals.shape))
@@ -151,8 +151,8 @@ class _Members:
         return np.where(is_child[..., None], logs, 0.0)
 
 
-def _log_mean(first: Array, second: Array) -> Array:
+def _log_mean(log_a: Array, log_b: Array) -> Array:
     """Return ln L(a, b) of the logs of a and b."""
-    difference = np.abs(first - second)
+    difference = np.abs(log_a - log_b)
     safe = np.where(difference > 0, difference, 1.0)
-    return np.maximum(first, second) + np.where(difference > 0, np.log(-np.expm1(-safe) / safe), 0.0)
+    return np.maximum(log_a, log_b) + np.where(difference > 0, np.log(-np.expm1(-safe) / safe), 0.0)

@@ -55,8 +55,8 @@ def complete(x: Model, codes: Codes) -> Codes:
                 f"{_MOST_COMBINATIONS:,} combinations to try; a single network (BNC) need not try them all"
             )
         values = np.indices([len(choice) for choice in choices]).reshape(len(choices), n)
-        size = max(1, _BLOCK_CELLS // (n * len(cards)))
-        for block in (rows[i : i + size] for i in range(0, len(rows), size)):
+        rows_per_block = max(1, _BLOCK_CELLS // (n * len(cards)))
+        for block in (rows[i : i + rows_per_block] for i in range(0, len(rows), rows_per_block)):
             result[:, block] = _try_all(x, codes[:, block], hidden, values)
     return result
 
@@ -102,8 +102,8 @@ def _(x: BNC, codes: Codes) -> Codes:
     if len(unknown):
         features = codes[:-1, unknown]
         by_class = sum_factors(factors, features, complete=False)
-        for run, _, most in _maxima(factors, features):
-            by_class[run.rows] += most
+        for run, _, maxima in _maxima(factors, features):
+            by_class[run.rows] += maxima
         result[-1, unknown] = _first_best(by_class, axis=1)
     for run, joined, _ in _maxima(factors, codes[:-1]):
         _read_back(run, joined, result)
@@ -113,16 +113,16 @@ def _(x: BNC, codes: Codes) -> Codes:
 def _maxima(factors: Sequence[Factor], codes: Codes) -> Iterator[tuple[Run, list[Table], Array]]:
     """Yield features that are missing together in some rows, what they were joined into, and its maxima."""
     for run in runs(factors, codes, np.full(codes.shape, True)):
-        own = [factors[i] for i in run.factors]
+        touching = [factors[i] for i in run.factors]
         context = np.zeros(len(run.rows), dtype=np.intp)
-        joined, most = eliminate(run.order, own, codes[:, run.rows], context, np.max)
-        yield run, joined, most
+        joined, maxima = eliminate(run.order, touching, codes[:, run.rows], context, np.max)
+        yield run, joined, maxima
 
 
 def _read_back(run: Run, joined: Sequence[Table], result: Codes) -> None:
     """Fill in where the maxima are: what is eliminated last is known first, and before it the class."""
-    each, every = np.arange(len(run.rows)), slice(None)
+    rows, levels = np.arange(len(run.rows)), slice(None)
     for u, (scope, logs) in zip(reversed(run.order), reversed(joined), strict=True):
-        own_class = np.minimum(result[-1, run.rows], logs.shape[-1] - 1)  # one for all, without the class
-        at = (each, *[every if w == u else result[w, run.rows] for w in scope], own_class)
-        result[u, run.rows] = _first_best(logs[at], axis=1)
+        class_codes = np.minimum(result[-1, run.rows], logs.shape[-1] - 1)  # one for all, without the class
+        index = (rows, *[levels if w == u else result[w, run.rows] for w in scope], class_codes)
+        result[u, run.rows] = _first_best(logs[index], axis=1)

@@ -60,12 +60,12 @@ def add_missing(total: Array, factors: Sequence[Factor], codes: Codes, context: 
     ValueError
         If a table along the way would be too large.
     """
-    at = np.zeros(codes.shape[1], dtype=np.intp) if context is None else context
+    contexts = np.zeros(codes.shape[1], dtype=np.intp) if context is None else context
     *of_features, of_class = factors
     parents = {v: list(factor.scope[1:]) for v, factor in enumerate(of_features)}
     for run in runs(factors, codes, _matters(parents, of_class.scope, codes)):
-        own = [factors[i] for i in run.factors]
-        total[run.rows] += eliminate(run.order, own, codes[:, run.rows], at[run.rows])[1]
+        touching = [factors[i] for i in run.factors]
+        total[run.rows] += eliminate(run.order, touching, codes[:, run.rows], contexts[run.rows])[1]
 
 
 def beliefs(factors: Sequence[Factor], codes: Codes, context: Codes | None = None) -> Iterator[Belief]:
@@ -73,15 +73,15 @@ def beliefs(factors: Sequence[Factor], codes: Codes, context: Codes | None = Non
 
     Takes and raises the same as `add_missing`.
     """
-    at = np.zeros(codes.shape[1], dtype=np.intp) if context is None else context
+    contexts = np.zeros(codes.shape[1], dtype=np.intp) if context is None else context
     for run in runs(factors, codes, np.full(codes.shape, True)):
-        own = [factors[i] for i in run.factors]
-        joined, _ = eliminate(run.order, own, codes[:, run.rows], at[run.rows])
+        touching = [factors[i] for i in run.factors]
+        joined, _ = eliminate(run.order, touching, codes[:, run.rows], contexts[run.rows])
         posteriors = distribute(run.order, joined)
-        place = {u: i for i, u in enumerate(run.order)}
-        for i, factor in zip(run.factors, own, strict=True):
-            free = tuple(sorted(place.keys() & factor.scope))
-            shares = sum_to(posteriors[min(place[u] for u in free)], free).logs
+        position = {u: i for i, u in enumerate(run.order)}
+        for i, factor in zip(run.factors, touching, strict=True):
+            free = tuple(sorted(position.keys() & factor.scope))
+            shares = sum_to(posteriors[min(position[u] for u in free)], free).logs
             yield Belief(i, run.rows, free, shares)
 
 
@@ -97,9 +97,9 @@ def runs(factors: Sequence[Factor], codes: Codes, matters: NDArray[np.bool_]) ->
                 f"data: {len(part)} features are missing together in a row, and summing over them would need "
                 f"a table of {cells:,} cells, more than {MAX_CELLS:,}; use a structure with fewer parents"
             )
-        size = max(1, _BLOCK_CELLS // cells)
-        for start in range(0, len(rows), size):
-            yield Run(order, touching, rows[start : start + size])
+        rows_per_block = max(1, _BLOCK_CELLS // cells)
+        for start in range(0, len(rows), rows_per_block):
+            yield Run(order, touching, rows[start : start + rows_per_block])
 
 
 def _matters(
@@ -133,11 +133,11 @@ def _parts(
         keys = packed.view(np.dtype((np.void, packed.shape[1]))).ravel()
         _, example, kind = np.unique(keys, return_index=True, return_inverse=True)
         order = np.argsort(kind, kind="stable")
-        for column, same in zip(
+        for column, rows_alike in zip(
             example, np.split(rows[order], np.cumsum(np.bincount(kind))[:-1]), strict=True
         ):
             part = tuple(np.nonzero(belongs[:, column])[0].tolist())
-            rows_of.setdefault(part, []).append(same)
+            rows_of.setdefault(part, []).append(rows_alike)
     return {part: np.concatenate(rows) for part, rows in rows_of.items()}
 
 
@@ -152,15 +152,15 @@ def _labels(
     n = len(hidden)
     label = np.where(hidden, np.arange(n)[:, None], n)
     # The class always matters, and is never hidden.
-    families = [([v, *above] if v < n else list(above), v) for v, above in parents.items() if above]
+    families = [([v, *ps] if v < n else list(ps), v) for v, ps in parents.items() if ps]
     changed = True
     while changed:
-        before = label.copy()
+        previous = label.copy()
         for members, v in families:
             linked = hidden[members] & (matters[v] if v < n else True)
             lowest = np.where(linked, label[members], n).min(axis=0)
             label[members] = np.where(linked, lowest, label[members])
-        changed = not np.array_equal(before, label)
+        changed = not np.array_equal(previous, label)
     return label
 
 
@@ -223,8 +223,8 @@ def eliminate(
         What is left.
     """
     tables = [restrict(factor, set(order), codes, context) for factor in factors]
-    joined, left = eliminate_tables(order, tables, collect)
-    return joined, left.logs
+    joined, product = eliminate_tables(order, tables, collect)
+    return joined, product.logs
 
 
 def eliminate_tables(
@@ -252,8 +252,8 @@ def eliminate_tables(
         scope, logs = multiply([table for table in tables if u in table.scope])
         joined.append(Table(scope, logs))
         tables = [table for table in tables if u not in table.scope]
-        rest = tuple([w for w in scope if w != u])
-        tables.append(Table(rest, collect(logs, axis=1 + scope.index(u))))
+        remaining = tuple([w for w in scope if w != u])
+        tables.append(Table(remaining, collect(logs, axis=1 + scope.index(u))))
     return joined, multiply(tables)
 
 
@@ -262,53 +262,53 @@ def distribute(order: Sequence[int], joined: Sequence[Table]) -> list[Table]:
 
     What is eliminated last is known first. A feature is shared out given what it was summed into.
     """
-    place = {u: i for i, u in enumerate(order)}
+    position = {u: i for i, u in enumerate(order)}
     beliefs: list[Table] = [*joined]
     for i, u in reversed(list(enumerate(order))):
         scope, logs = joined[i]
         shares = share_out(logs, axis=1 + scope.index(u))
-        rest = tuple([w for w in scope if w != u])
-        if rest:
-            after = beliefs[min(place[w] for w in rest)]
-            shares = shares * _spread(*sum_to(after, rest), scope)
+        remaining = tuple([w for w in scope if w != u])
+        if remaining:
+            summed_into = beliefs[min(position[w] for w in remaining)]
+            shares = shares * _spread(*sum_to(summed_into, remaining), scope)
         beliefs[i] = Table(scope, shares)
     return beliefs
 
 
 def sum_to(belief: Table, scope: tuple[int, ...]) -> Table:
     """Sum posteriors over all but some of their features, which must be in ascending order."""
-    others = tuple([1 + i for i, w in enumerate(belief.scope) if w not in scope])
-    return Table(scope, belief.logs.sum(axis=others))
+    axes = tuple([1 + i for i, w in enumerate(belief.scope) if w not in scope])
+    return Table(scope, belief.logs.sum(axis=axes))
 
 
 def multiply(tables: Sequence[tuple[tuple[int, ...], Array]]) -> Table:
     """Return the product of tables, over all features that any of them has."""
-    scope = tuple(sorted({u for own, _ in tables for u in own}))
-    return Table(scope, reduce(np.add, [_spread(own, logs, scope) for own, logs in tables]))
+    scope = tuple(sorted({u for members, _ in tables for u in members}))
+    return Table(scope, reduce(np.add, [_spread(members, logs, scope) for members, logs in tables]))
 
 
-def _spread(own: tuple[int, ...], logs: Array, scope: tuple[int, ...]) -> Array:
+def _spread(members: tuple[int, ...], logs: Array, scope: tuple[int, ...]) -> Array:
     """Give a table an axis for each feature of a scope, of length 1 for those that it lacks."""
-    if own == scope:
+    if members == scope:
         return logs
     rows, *lengths, classes = logs.shape
-    length = dict(zip(own, lengths, strict=True))
+    length = dict(zip(members, lengths, strict=True))
     return logs.reshape(rows, *[length.get(u, 1) for u in scope], classes)
 
 
 def restrict(factor: Factor, free: Collection[int], codes: Codes, context: Codes) -> Table:
     """Look up the observed members of a factor; the free ones keep their axes, in ascending order."""
-    where = {u: i for i, u in enumerate(factor.scope)}
-    kept = sorted(u for u in factor.scope if u in free)
+    axis = {u: i for i, u in enumerate(factor.scope)}
+    free_members = sorted(u for u in factor.scope if u in free)
     fixed = [u for u in factor.scope if u not in free]
     table = factor.padded[tuple(slice(-1) if u in free else slice(None) for u in factor.scope)]
-    n = len(where)
-    table = np.transpose(table, [where[u] for u in fixed] + [n] + [where[u] for u in kept] + [n + 1])
+    n = len(axis)
+    table = np.transpose(table, [axis[u] for u in fixed] + [n] + [axis[u] for u in free_members] + [n + 1])
     # The context is observed in every row; missing codes lead to the padding.
     index = np.zeros(codes.shape[1], dtype=np.intp)
     for u in fixed:
-        index = index * factor.padded.shape[where[u]] + codes[u]
+        index = index * factor.padded.shape[axis[u]] + codes[u]
     index = index * factor.table.shape[-2] + context
     shape = table.shape[len(fixed) + 1 :]
     flat = table.reshape(-1, prod(shape))
-    return Table(tuple(kept), flat.take(index, axis=0, mode="wrap").reshape(-1, *shape))
+    return Table(tuple(free_members), flat.take(index, axis=0, mode="wrap").reshape(-1, *shape))

@@ -27,9 +27,9 @@ class Cases(NamedTuple):
     Attributes
     ----------
     rows : (rows,) array of int
-    known : bool
+    labelled : bool
         Whether these rows have a class.
-    ways : int
+    copies : int
         The number of cases that each row makes, one after the other.
     codes : (features, cases) array
         -1 where missing.
@@ -37,8 +37,8 @@ class Cases(NamedTuple):
     """
 
     rows: Rows
-    known: bool
-    ways: int
+    labelled: bool
+    copies: int
     codes: Codes
     classes: Codes
 
@@ -54,16 +54,16 @@ def lay_out(codes: Codes, cards: Sequence[int]) -> list[Cases]:
         Their numbers of levels.
     """
     *features, n_classes = cards
-    known = codes[-1] >= 0
-    most = min(_BLOCK_ROWS, _BLOCK_CELLS // max(1, sum(features)))
+    is_labelled = codes[-1] >= 0
+    cases_per_block = min(_BLOCK_ROWS, _BLOCK_CELLS // max(1, sum(features)))
     blocks = []
-    for has_class, ways in ((True, 1), (False, n_classes)):
-        rows = np.nonzero(known == has_class)[0]
-        size = max(1, most // ways)
-        for some in (rows[i : i + size] for i in range(0, len(rows), size)):
-            own = codes.take(some, axis=1)
-            classes = own[-1].astype(np.intp) if has_class else np.tile(np.arange(ways), len(some))
-            blocks.append(Cases(some, has_class, ways, own[:-1].repeat(ways, axis=1), classes))
+    for labelled, copies in ((True, 1), (False, n_classes)):
+        positions = np.nonzero(is_labelled == labelled)[0]
+        rows_per_block = max(1, cases_per_block // copies)
+        for rows in (positions[i : i + rows_per_block] for i in range(0, len(positions), rows_per_block)):
+            block = codes.take(rows, axis=1)
+            classes = block[-1].astype(np.intp) if labelled else np.tile(np.arange(copies), len(rows))
+            blocks.append(Cases(rows, labelled, copies, block[:-1].repeat(copies, axis=1), classes))
     return blocks
 
 
@@ -103,18 +103,18 @@ def expect(
     counts = [np.zeros(factor.table.shape[:-1]) for factor in factors]
     evidence = 0.0
     for block in cases:
-        total, beliefs = _sweep(factors, block)
-        by_row = total.reshape(-1, block.ways)
-        often = np.ones(len(by_row)) if weights is None else weights[block.rows]
-        evidence += float(often[often > 0] @ log_sum_exp(by_row)[often > 0])
-        shares = (share_out(by_row, axis=1) * often[:, None]).ravel()
+        log_joints, beliefs = _sweep(factors, block)
+        logs_by_row = log_joints.reshape(-1, block.copies)
+        times = np.ones(len(logs_by_row)) if weights is None else weights[block.rows]
+        evidence += float(times[times > 0] @ log_sum_exp(logs_by_row)[times > 0])
+        shares = (share_out(logs_by_row, axis=1) * times[:, None]).ravel()
         for belief in beliefs:
             _add(counts[belief.factor], factors[belief.factor].scope, belief, block, shares)
-        if not block.known:
+        if not block.labelled:
             for i, factor in [(i, factors[i]) for i, scope in enumerate(scopes) if of_class in scope]:
                 rows = np.nonzero((block.codes[list(factor.scope)] >= 0).all(axis=0))[0]
                 _add(counts[i], factor.scope, Belief(i, rows, (), np.ones(len(rows))), block, shares)
-    return [_by_family(scope, own, of_class) for scope, own in zip(scopes, counts, strict=True)], evidence
+    return [_by_family(scope, table, of_class) for scope, table in zip(scopes, counts, strict=True)], evidence
 
 
 def marginals(scopes: Sequence[Scope], tables: Sequence[Array], codes: Codes) -> list[Array]:
@@ -134,30 +134,32 @@ def marginals(scopes: Sequence[Scope], tables: Sequence[Array], codes: Codes) ->
         where it shows nothing.
     """
     cards = [len(table) for table in tables]
-    found = [(own[:, None] == np.arange(card)).astype(float) for own, card in zip(codes, cards, strict=True)]
+    posteriors = [
+        (column[:, None] == np.arange(card)).astype(float) for column, card in zip(codes, cards, strict=True)
+    ]
     factors = _given_class(scopes, tables)
     for block in lay_out(codes, cards):
-        total, beliefs = _sweep(factors, block)
-        shares = share_out(total.reshape(-1, block.ways), axis=1)
-        if not block.known:
-            found[-1][block.rows] = shares
-        rows, by_case = block.rows.repeat(block.ways), shares.ravel()
+        log_joints, beliefs = _sweep(factors, block)
+        shares = share_out(log_joints.reshape(-1, block.copies), axis=1)
+        if not block.labelled:
+            posteriors[-1][block.rows] = shares
+        rows, by_case = block.rows.repeat(block.copies), shares.ravel()
         for v, cases, free, posterior in beliefs:
             if v in free:
-                others = tuple(1 + i for i, u in enumerate(free) if u != v)
-                own = posterior[..., 0].sum(axis=others) * by_case[cases, None]
-                np.add.at(found[v], rows[cases], own)
-    return found
+                axes = tuple(1 + i for i, u in enumerate(free) if u != v)
+                mass = posterior[..., 0].sum(axis=axes) * by_case[cases, None]
+                np.add.at(posteriors[v], rows[cases], mass)
+    return posteriors
 
 
 def _sweep(factors: Sequence[Factor], cases: Cases) -> tuple[Array, Iterator[Belief]]:
     """Return the log joint of each case, and what is then known of missing values, to be taken once."""
-    total = sum_factors(factors, cases.codes, cases.classes, complete=False)
+    log_joints = sum_factors(factors, cases.codes, cases.classes, complete=False)
     if forests.is_forest(factors):
-        heard = list(forests.ascend(total, factors, cases.codes, cases.classes, leaves=True))
-        return total, forests.descend(heard, factors, cases.codes, cases.classes)
-    elimination.add_missing(total, factors, cases.codes, cases.classes)
-    return total, elimination.beliefs(factors, cases.codes, cases.classes)
+        evidence = list(forests.ascend(log_joints, factors, cases.codes, cases.classes, leaves=True))
+        return log_joints, forests.descend(evidence, factors, cases.codes, cases.classes)
+    elimination.add_missing(log_joints, factors, cases.codes, cases.classes)
+    return log_joints, elimination.beliefs(factors, cases.codes, cases.classes)
 
 
 def _given_class(scopes: Sequence[Scope], tables: Sequence[Array]) -> list[Factor]:
@@ -184,13 +186,13 @@ def _by_family(scope: Scope, counts: Array, of_class: int) -> Array:
 def _add(counts: Array, scope: Scope, belief: Belief, cases: Cases, shares: Array) -> None:
     """Add the posteriors of a family's missing members, at the values that the others have."""
     strides = dict(zip(scope, np.cumprod(counts.shape[:0:-1])[::-1].tolist(), strict=True))
-    first = cases.classes[belief.rows]
+    base_index = cases.classes[belief.rows]
     for v in set(scope) - set(belief.free):
         # Codes come in a small type, which the product would not fit in.
-        first = first + strides[v] * cases.codes[v, belief.rows].astype(np.intp)
+        base_index = base_index + strides[v] * cases.codes[v, belief.rows].astype(np.intp)
     steps = np.zeros(1, dtype=np.intp)
     for v in belief.free:
         steps = np.add.outer(steps, strides[v] * np.arange(counts.shape[scope.index(v)])).ravel()
-    own = belief.shares.reshape(len(first), len(steps)) * shares[belief.rows, None]
-    cells = np.bincount((first[:, None] + steps).ravel(), own.ravel(), minlength=counts.size)
+    mass = belief.shares.reshape(len(base_index), len(steps)) * shares[belief.rows, None]
+    cells = np.bincount((base_index[:, None] + steps).ravel(), mass.ravel(), minlength=counts.size)
     counts += cells.reshape(counts.shape)

@@ -82,13 +82,13 @@ def _make_factors(x: Network) -> list[Factor]:
     class_number = len(x.features)
     factors = []
     for scope, table, end in zip(x.scopes, tables, ends, strict=True):
-        own = logs[end - table.size : end].reshape(table.shape)
+        table_logs = logs[end - table.size : end].reshape(table.shape)
         if scope[0] == class_number:
-            scope, own = (*scope[1:], class_number), np.moveaxis(own, 0, -1)
+            scope, table_logs = (*scope[1:], class_number), np.moveaxis(table_logs, 0, -1)
         if scope[-1] == class_number:
-            factors.append(Factor(scope[:-1], own[..., None, :]))
+            factors.append(Factor(scope[:-1], table_logs[..., None, :]))
         else:
-            factors.append(Factor(scope, own[..., None, None]))
+            factors.append(Factor(scope, table_logs[..., None, None]))
     return factors
 
 
@@ -116,12 +116,12 @@ def sum_factors(
     buffers = {width: np.empty((len(total), width)) for width in {n_classes, 1}}
     for factor in factors:
         table = factor.table if complete else factor.padded
-        own = [codes[i] for i in factor.scope]
-        where = own if context is None else [*own, context]
-        if not where:
+        members = [codes[i] for i in factor.scope]
+        coordinates = members if context is None else [*members, context]
+        if not coordinates:
             total += table
             continue
-        index = flat_index(where, table.shape[: len(where)])
+        index = flat_index(coordinates, table.shape[: len(coordinates)])
         looked_up = buffers[table.shape[-1]]
         # With a mode, take writes into the buffer; only "wrap" ever moves an index.
         mode: Literal["clip", "wrap"] = "clip" if complete else "wrap"

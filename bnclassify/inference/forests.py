@@ -22,7 +22,7 @@ from .factors import Belief, Factor, Rows
 _BLOCK_CELLS = 2**20
 
 
-class Heard(NamedTuple):
+class Evidence(NamedTuple):
     """What its descendants say of each value of a feature, in the rows in which it is missing.
 
     ``logs`` has (rows, levels, classes).
@@ -63,73 +63,75 @@ def ascend(
     context: Codes | None = None,
     *,
     leaves: bool = False,
-) -> Iterator[Heard]:
+) -> Iterator[Evidence]:
     """Do the same as `add_missing`, and yield what each feature hears where it is missing.
 
     Children come before their parents. Leaves, which hear nothing, are left out unless asked for.
     """
-    at = np.zeros(codes.shape[1], dtype=np.intp) if context is None else context
+    contexts = np.zeros(codes.shape[1], dtype=np.intp) if context is None else context
     parent, children = _arcs(factors)
     # What missing features tell missing parents: the rows, and for each the parent's values.
     messages: dict[int, tuple[Rows, Array]] = {}
-    above = {v: [] if p is None else [p] for v, p in enumerate(parent)}
-    for v in (v for layer in reversed(layers(above)) for v in layer):
+    parents = {v: [] if p is None else [p] for v, p in enumerate(parent)}
+    for v in (v for layer in reversed(layers(parents)) for v in layer):
         if not (leaves or v in children):
             continue
         rows = np.nonzero(codes[v] < 0)[0]
         if not len(rows):
             continue
-        heard = np.zeros((len(rows), len(factors[v].table), total.shape[1]))
+        evidence = np.zeros((len(rows), len(factors[v].table), total.shape[1]))
         for child in children.get(v, ()):
-            _hear(heard, rows, child, factors, codes, at, messages)
-        yield Heard(v, rows, heard)
+            _add_evidence(evidence, rows, child, factors, codes, contexts, messages)
+        yield Evidence(v, rows, evidence)
         if v not in children:
             continue  # an unobserved leaf sums to 1
         p = parent[v]
         known = np.full(len(rows), True) if p is None else codes[p, rows] >= 0
         seen, unseen = rows[known], rows[~known]
-        total[seen] += log_sum_exp(_given(v, p, seen, factors, codes, at) + heard[known], axis=1)
+        total[seen] += log_sum_exp(
+            _conditional(v, p, seen, factors, codes, contexts) + evidence[known], axis=1
+        )
         if len(unseen):
-            pairs = _pairs(factors[v].table, at[unseen], heard[~known])
+            pairs = _pairs(factors[v].table, contexts[unseen], evidence[~known])
             messages[v] = unseen, np.concatenate([log_sum_exp(logs, axis=1) for logs in pairs])
 
 
 def descend(
-    heard: Sequence[Heard], factors: Sequence[Factor], codes: Codes, context: Codes | None = None
+    ascent: Sequence[Evidence], factors: Sequence[Factor], codes: Codes, context: Codes | None = None
 ) -> Iterator[Belief]:
     """Yield how likely the values are that are missing in each family, given row and class.
 
     Parameters
     ----------
-    heard : sequence of Heard
+    ascent : sequence of Evidence
         All that `ascend` yielded, leaves included.
     factors, codes, context
         As there.
     """
-    at = np.zeros(codes.shape[1], dtype=np.intp) if context is None else context
+    contexts = np.zeros(codes.shape[1], dtype=np.intp) if context is None else context
     parent, children = _arcs(factors)
     beliefs: dict[int, tuple[Rows, Array]] = {}
-    for v, rows, logs in reversed(heard):
+    for v, rows, logs in reversed(ascent):
         p = parent[v]
         known = np.full(len(rows), True) if p is None else codes[p, rows] >= 0
         seen, unseen = rows[known], rows[~known]
         belief = np.empty_like(logs)
-        belief[known] = share_out(_given(v, p, seen, factors, codes, at) + logs[known], axis=1)
+        belief[known] = share_out(_conditional(v, p, seen, factors, codes, contexts) + logs[known], axis=1)
         yield Belief(v, seen, (v,), belief[known])
         if p is not None and len(unseen):
-            rows_above, above = beliefs[p]
-            above, start = above[np.searchsorted(rows_above, unseen)], 0
-            own = []
-            for pairs in _pairs(factors[v].table, at[unseen], logs[~known]):
+            parent_rows, parent_belief = beliefs[p]
+            parent_belief, start = parent_belief[np.searchsorted(parent_rows, unseen)], 0
+            marginals = []
+            for pairs in _pairs(factors[v].table, contexts[unseen], logs[~known]):
                 block = slice(start, start := start + len(pairs))
-                shares = share_out(pairs, axis=1) * above[block, None]
+                shares = share_out(pairs, axis=1) * parent_belief[block, None]
                 yield Belief(v, unseen[block], (v, p), shares)
-                own.append(shares.sum(axis=2))
-            belief[~known] = np.concatenate(own)
+                marginals.append(shares.sum(axis=2))
+            belief[~known] = np.concatenate(marginals)
         beliefs[v] = rows, belief
         for child in children.get(v, ()):
-            there = np.full(len(rows), True) if child == len(codes) else codes[child, rows] >= 0
-            yield Belief(child, rows[there], (v,), belief[there])
+            observed = np.full(len(rows), True) if child == len(codes) else codes[child, rows] >= 0
+            yield Belief(child, rows[observed], (v,), belief[observed])
 
 
 def _arcs(factors: Sequence[Factor]) -> tuple[list[int | None], dict[int, list[int]]]:
@@ -143,7 +145,7 @@ def _arcs(factors: Sequence[Factor]) -> tuple[list[int | None], dict[int, list[i
     return parent, children
 
 
-def _given(
+def _conditional(
     v: int, p: int | None, rows: Rows, factors: Sequence[Factor], codes: Codes, context: Codes
 ) -> Array:
     """Take what a feature's table says of its values, given the parent: (rows or 1, levels, classes)."""
@@ -153,15 +155,15 @@ def _given(
     return _look_up(table.swapaxes(0, 1), codes[p, rows], context[rows])
 
 
-def _pairs(table: Array, context: Codes, heard: Array) -> Iterator[Array]:
+def _pairs(table: Array, context: Codes, evidence: Array) -> Iterator[Array]:
     """Add what a missing feature hears to its table, a block of rows at a time.
 
     Yields (rows, levels, levels of the parent, classes), for rows in which that is missing too.
     """
-    size = max(1, _BLOCK_CELLS // (table.shape[0] * table.shape[1] * heard.shape[-1]))
-    for start in range(0, len(heard), size):
-        block = slice(start, start + size)
-        yield _every(table, context[block]) + heard[block, :, None]
+    rows_per_block = max(1, _BLOCK_CELLS // (table.shape[0] * table.shape[1] * evidence.shape[-1]))
+    for start in range(0, len(evidence), rows_per_block):
+        block = slice(start, start + rows_per_block)
+        yield _every(table, context[block]) + evidence[block, :, None]
 
 
 def _look_up(table: Array, code: Codes, context: Codes) -> Array:
@@ -182,8 +184,8 @@ def _every(table: Array, context: Codes) -> Array:
     return np.moveaxis(table, -2, 0).take(context, axis=0)
 
 
-def _hear(
-    heard: Array,
+def _add_evidence(
+    evidence: Array,
     rows: Rows,
     child: int,
     factors: Sequence[Factor],
@@ -193,10 +195,10 @@ def _hear(
 ) -> None:
     """Add what a child says about each value of a missing feature, to (rows, levels, classes)."""
     if child == len(codes):  # the class, which has no row of its own in the codes
-        heard += _every(factors[child].table, context[rows])
+        evidence += _every(factors[child].table, context[rows])
         return
     # A child that is missing says nothing by itself: its code leads to the padding, 0.
-    heard += _look_up(factors[child].padded[:, :-1], codes[child, rows], context[rows])
+    evidence += _look_up(factors[child].padded[:, :-1], codes[child, rows], context[rows])
     if child in messages:
-        told, message = messages[child]
-        heard[np.searchsorted(rows, told)] += message
+        child_rows, message = messages[child]
+        evidence[np.searchsorted(rows, child_rows)] += message

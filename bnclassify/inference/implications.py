@@ -23,15 +23,15 @@ def without_subsumed(x: ANDE, levels: Numbers) -> Numbers:
     if x.subsumption is None:
         return levels
     feature = x.tables.counts.feature
-    kept = levels.copy()
+    remaining = levels.copy()
     for pairs, general, implied in x.derived("subsumption", _find_subsumption):
         if len(general):
             places = np.append(pairs.columns, -1)[levels]
             has = places[feature[pairs.levels]] == np.arange(len(pairs.levels))[:, None]
             follows = implied @ has.astype(np.float32) > 0
-            which, rows = np.nonzero(follows & (levels[feature[general]] == general[:, None]))
-            kept[feature[general[which]], rows] = -1
-    return kept
+            implied_numbers, rows = np.nonzero(follows & (levels[feature[general]] == general[:, None]))
+            remaining[feature[general[implied_numbers]], rows] = -1
+    return remaining
 
 
 def _find_subsumption(x: ANDE) -> list[tuple[PairCounts, Positions, NDArray[np.float32]]]:
@@ -40,16 +40,16 @@ def _find_subsumption(x: ANDE) -> list[tuple[PairCounts, Positions, NDArray[np.f
     Of two that imply each other, that of the earlier feature is kept.
     """
     counts = x.tables.counts
-    alone = counts.single.sum(axis=1)
-    found = []
+    support = counts.single.sum(axis=1)
+    implications = []
     for pairs in counts.pairs:
-        first, second = pairs.owners[:, None], pairs.levels
-        is_later = counts.feature[first] > counts.feature[second]
-        is_other = counts.feature[first] != counts.feature[second]
-        is_wider = is_other & (alone[first] > alone[second] + TOLERANCE)
-        both = pairs.counts.sum(axis=1, dtype=np.float64)
-        implied = (alone[second] > (x.subsumption or 0) + TOLERANCE) & (both >= alone[second] - TOLERANCE)
+        owner, level = pairs.owners[:, None], pairs.levels
+        is_later = counts.feature[owner] > counts.feature[level]
+        is_other = counts.feature[owner] != counts.feature[level]
+        is_wider = is_other & (support[owner] > support[level] + TOLERANCE)
+        joint = pairs.counts.sum(axis=1, dtype=np.float64)
+        implied = (support[level] > (x.subsumption or 0) + TOLERANCE) & (joint >= support[level] - TOLERANCE)
         implied &= is_later | is_wider
-        some = implied.any(axis=1)
-        found.append((pairs, pairs.owners[some], implied[some].astype(np.float32)))
-    return found
+        is_implied = implied.any(axis=1)
+        implications.append((pairs, pairs.owners[is_implied], implied[is_implied].astype(np.float32)))
+    return implications

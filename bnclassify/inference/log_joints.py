@@ -105,8 +105,8 @@ def joint_in_blocks(networks: Sequence[Sequence[Factor]], codes: Codes) -> Array
     result = np.empty((rows, networks[0][-1].table.shape[-1]))
     for start in range(0, rows, BLOCK_ROWS):
         block = slice(start, start + BLOCK_ROWS)
-        parts = [network_joint(factors, codes[:, block]) for factors in networks]
-        mean = log_sum_exp(np.stack(parts), axis=0) - np.log(len(parts)) if len(parts) > 1 else parts[0]
+        joints = [network_joint(factors, codes[:, block]) for factors in networks]
+        mean = log_sum_exp(np.stack(joints), axis=0) - np.log(len(joints)) if len(joints) > 1 else joints[0]
         result[block] = mean
     return result
 

@@ -46,10 +46,10 @@ class Metric:
         """Return the figure of an outcome; rows that do not count are left out."""
         if outcome.weights is None:
             return self.measure(outcome.logs, outcome.actual)
-        there = outcome.weights > 0
-        if not there.any():
+        counted = outcome.weights > 0
+        if not counted.any():
             return nan
-        return self.measure(outcome.logs[there], outcome.actual[there], outcome.weights[there])
+        return self.measure(outcome.logs[counted], outcome.actual[counted], outcome.weights[counted])
 
 
 @dataclass(frozen=True)
@@ -116,13 +116,13 @@ def bin_by(
         The number of rows, the mean probability and the share that was right; NaN where no row is.
     """
     inner = np.arange(1, bins) / bins
-    place = np.searchsorted(inner, probability, side="left")
-    rows = _sums(place, bins, None, weights)
+    bin_numbers = np.searchsorted(inner, probability, side="left")
+    rows = _sums(bin_numbers, bins, None, weights)
     with np.errstate(invalid="ignore"):
         return (
             rows,
-            _sums(place, bins, probability, weights) / rows,
-            _sums(place, bins, right, weights) / rows,
+            _sums(bin_numbers, bins, probability, weights) / rows,
+            _sums(bin_numbers, bins, right, weights) / rows,
         )
 
 
@@ -130,16 +130,16 @@ def _posteriors(logs: Array) -> Array:
     return np.exp(log_normalize(logs))
 
 
-def _at(table: Array, codes: Codes) -> Array:
+def entries_at(table: Array, codes: Codes) -> Array:
     """Return from each row the entry of its class."""
     return np.take_along_axis(table, codes[:, None].astype(np.intp), axis=1)[:, 0]
 
 
-def _sums(codes: Codes, classes: int, amounts: Array | NDArray[np.bool_] | None, weights: Weights) -> Array:
+def _sums(codes: Codes, n_classes: int, amounts: Array | NDArray[np.bool_] | None, weights: Weights) -> Array:
     """Return the sum over the rows of each class of amounts, 1 by default, as often as rows count."""
     if amounts is not None and weights is not None:
         amounts = amounts * weights
-    return np.bincount(codes, weights=weights if amounts is None else amounts, minlength=classes).astype(
+    return np.bincount(codes, weights=weights if amounts is None else amounts, minlength=n_classes).astype(
         float
     )
 
@@ -150,16 +150,16 @@ def _accuracy(logs: Array, actual: Codes, weights: Weights = None) -> float:
 
 def _balanced_accuracy(logs: Array, actual: Codes, weights: Weights = None) -> float:
     """Mean over classes of the share of their rows that is right; classes without rows are left out."""
-    classes = logs.shape[1]
-    rows = _sums(actual, classes, None, weights)
-    right = _sums(actual, classes, first_best(logs) == actual, weights)
+    n_classes = logs.shape[1]
+    rows = _sums(actual, n_classes, None, weights)
+    right = _sums(actual, n_classes, first_best(logs) == actual, weights)
     return float(np.mean(right[rows > 0] / rows[rows > 0]))
 
 
 def _log_loss(logs: Array, actual: Codes, weights: Weights = None) -> float:
     """Mean of −ln P(true class)."""
-    own = np.maximum(_at(log_normalize(logs), actual), np.log(_LEAST))
-    return float(-np.average(own, weights=weights))
+    true_logs = np.maximum(entries_at(log_normalize(logs), actual), np.log(_LEAST))
+    return float(-np.average(true_logs, weights=weights))
 
 
 def _brier(logs: Array, actual: Codes, weights: Weights = None) -> float:
@@ -172,36 +172,37 @@ def _brier(logs: Array, actual: Codes, weights: Weights = None) -> float:
 def _auc(logs: Array, actual: Codes, weights: Weights = None) -> float:
     """Chance that a row of a class is given more of it than another row, ties half; mean by class shares."""
     p, w = _posteriors(logs), np.ones(len(logs)) if weights is None else weights
-    classes = p.shape[1]
-    if classes == 2:  # one area is the other, but near 1 the numbers of a float are farther apart than near 0
+    n_classes = p.shape[1]
+    if n_classes == 2:
+        # One area is the other, but near 1 the numbers of a float are farther apart than near 0.
         p[:, 0] = -p[:, 1]
-    own = _sums(actual, classes, None, w)
-    there = np.flatnonzero((own > 0) & (own < own.sum()))
-    if not len(there):
+    class_weights = _sums(actual, n_classes, None, w)
+    ranked = np.flatnonzero((class_weights > 0) & (class_weights < class_weights.sum()))
+    if not len(ranked):
         return nan
-    areas = [_area(p[:, c], actual == c, w) for c in there]
-    return float(np.average(areas, weights=own[there]))
+    areas = [_area(p[:, c], actual == c, w) for c in ranked]
+    return float(np.average(areas, weights=class_weights[ranked]))
 
 
-def _area(scores: Array, inside: NDArray[np.bool_], weights: Array) -> float:
+def _area(scores: Array, is_positive: NDArray[np.bool_], weights: Array) -> float:
     """Return the share of pairs of a row inside and one outside in which the one inside scores more."""
     _, rank = np.unique(scores, return_inverse=True)
-    one, rest = (np.bincount(rank, weights=weights * which) for which in (inside, ~inside))
-    below = np.cumsum(rest) - rest / 2  # of those that tie, half
-    return float(one @ below / (one.sum() * rest.sum()))
+    positives, negatives = (np.bincount(rank, weights=weights * mask) for mask in (is_positive, ~is_positive))
+    below = np.cumsum(negatives) - negatives / 2  # of those that tie, half
+    return float(positives @ below / (positives.sum() * negatives.sum()))
 
 
 def _calibration_error(logs: Array, actual: Codes, weights: Weights = None) -> float:
     """Mean difference of what the likeliest class was given and how often it was right, by bins."""
     p, best = _posteriors(logs), first_best(logs)
-    rows, said, was = bin_by(_at(p, best), best == actual, CALIBRATION_BINS, weights)
-    there = rows > 0
-    return float(np.average(np.abs(said - was)[there], weights=rows[there]))
+    rows, probability, correct = bin_by(entries_at(p, best), best == actual, CALIBRATION_BINS, weights)
+    filled = rows > 0
+    return float(np.average(np.abs(probability - correct)[filled], weights=rows[filled]))
 
 
 def _rmse(logs: Array, actual: Codes, weights: Weights = None) -> float:
     """Root of the mean of (1 − P(true class))²."""
-    return sqrt(np.average((1 - _at(_posteriors(logs), actual)) ** 2, weights=weights))
+    return sqrt(np.average((1 - entries_at(_posteriors(logs), actual)) ** 2, weights=weights))
 
 
 ACCURACY = Metric("accuracy", _accuracy)

@@ -74,10 +74,10 @@ class Outcome:
         if classes == self.labelling.classes:
             return self.logs
         logs = np.full((len(self.logs), len(classes)), -np.inf)
-        place = {label: i for i, label in enumerate(classes)}
-        for label, column in zip(self.labelling.classes, self.logs.T, strict=True):
-            if label in place:
-                logs[:, place[label]] = column
+        columns = {label: i for i, label in enumerate(classes)}
+        for label, label_logs in zip(self.labelling.classes, self.logs.T, strict=True):
+            if label in columns:
+                logs[:, columns[label]] = label_logs
         return logs
 
     @cached_property

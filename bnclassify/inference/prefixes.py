@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ..base.arrays import Array
 from ..frames.prefixes import Places, PrefixCounts, walk
-from ..model.prefixes import PrefixTable, shared
+from ..model.prefixes import PrefixTable, shrunk
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,13 +29,13 @@ class LeftOut:
     classes: NDArray[Any]
     shares: Array
 
-    def take(self, some: NDArray[Any]) -> LeftOut:
+    def take(self, rows: NDArray[Any]) -> LeftOut:
         """Return some of the rows, by position or by a mask."""
-        return LeftOut(self.classes[some], self.shares[some])
+        return LeftOut(self.classes[rows], self.shares[rows])
 
 
 @dataclass(frozen=True, eq=False)
-class _Off:
+class _Deduction:
     """What to take off counts at rows: in which column, off a value's count, off that of all values."""
 
     columns: NDArray[Any]
@@ -64,11 +64,11 @@ def feature_probabilities(
         One column where the class is no parent.
     """
     missing = codes[0] < 0
-    off = None
+    deduction = None
     if left_out is not None:
         shares = np.where(missing, 0.0, left_out.shares)
-        off = _Off(left_out.classes, shares, shares)
-    for value in _probabilities(table, codes, off):
+        deduction = _Deduction(left_out.classes, shares, shares)
+    for value in _probabilities(table, codes, deduction):
         yield np.where(missing[:, None], 1.0, value) if missing.any() else value
 
 
@@ -81,49 +81,55 @@ def class_probabilities(
     """
     columns = []
     for c in range(table.cards[0]):
-        off = None
+        deduction = None
         if left_out is not None:
             cells = np.where(left_out.classes == c, left_out.shares, 0.0)
-            off = _Off(left_out.classes, cells, left_out.shares)
-        columns.append(_probabilities(table, [np.full(rows, c), *codes], off))
+            deduction = _Deduction(left_out.classes, cells, left_out.shares)
+        columns.append(_probabilities(table, [np.full(rows, c), *codes], deduction))
     for values in zip(*columns, strict=True):
         yield np.concatenate([np.broadcast_to(value, (rows, 1)) for value in values], axis=1)
 
 
-def _probabilities(table: PrefixTable, codes: Sequence[NDArray[Any]], off: _Off | None) -> Iterator[Array]:
-    alone = len(table.prefixes) - len(codes)  # prefixes before the one without feature parents
+def _probabilities(
+    table: PrefixTable, codes: Sequence[NDArray[Any]], deduction: _Deduction | None
+) -> Iterator[Array]:
+    root = len(table.prefixes) - len(codes)  # the prefix without feature parents
     uniform = np.full((1, 1), 1 / table.cards[0])
     value = uniform
     unknown = np.zeros(len(codes[0]), dtype=bool)
     walked = walk(table.prefixes, codes, table.cards)
     for i, (prefix, mass, places) in enumerate(zip(table.prefixes, table.masses, walked, strict=True)):
-        estimate = _estimate(prefix, mass, value if table.nested else uniform, places, off)
-        if i > alone:
-            unknown |= codes[i - alone] < 0
+        estimate = _estimate(prefix, mass, value if table.nested else uniform, places, deduction)
+        if i > root:
+            unknown |= codes[i - root] < 0
         value = np.where(unknown[:, None], value, estimate) if unknown.any() else estimate
-        if i >= alone:
+        if i >= root:
             yield value
 
 
 def _estimate(
-    prefix: PrefixCounts, mass: float, base: Array, places: tuple[Places, Places], off: _Off | None
+    prefix: PrefixCounts,
+    mass: float,
+    base: Array,
+    places: tuple[Places, Places],
+    deduction: _Deduction | None,
 ) -> Array:
     parents, cells = places
     counts, totals = _look_up(prefix.counts, cells), _look_up(prefix.totals, parents)
-    if off is not None:
+    if deduction is not None:
         rows = np.nonzero(parents >= 0)[0]
-        columns = off.columns[rows] if counts.shape[1] > 1 else 0
-        counts[rows, columns] -= off.cells[rows]
-        totals[rows, columns] -= off.totals[rows]
-    return shared(counts, totals, mass, base)
+        columns = deduction.columns[rows] if counts.shape[1] > 1 else 0
+        counts[rows, columns] -= deduction.cells[rows]
+        totals[rows, columns] -= deduction.totals[rows]
+    return shrunk(counts, totals, mass, base)
 
 
 def _look_up(rows: Array, places: Places) -> Array:
     """Return the rows at places, zeros where these are -1."""
     if not len(rows):
         return np.zeros((len(places), rows.shape[1]))
-    found = rows.take(places, axis=0, mode="wrap")
+    entries = rows.take(places, axis=0, mode="wrap")
     absent = places < 0
     if absent.any():
-        found[absent] = 0
-    return found
+        entries[absent] = 0
+    return entries

@@ -39,7 +39,7 @@ class Block(Protocol):
     def rows(self) -> slice:
         """Which rows."""
 
-    def at(self, picks: Numbers) -> Array:
+    def sums_at(self, picks: Numbers) -> Array:
         """Return the sums of each row at the levels of some superparents.
 
         Parameters
@@ -49,11 +49,11 @@ class Block(Protocol):
 
         Returns
         -------
-        (estimators, size, classes) array
-            Of always the same size, which is that of a full block.
+        (estimators, rows per block, classes) array
+            Always as many rows as a full block has.
         """
 
-    def at_rows(self, rows: Numbers, picks: Numbers) -> Array:
+    def sums_at_rows(self, rows: Numbers, picks: Numbers) -> Array:
         """Return the same, (estimators, n, classes), of n rows of the block, which may come again."""
 
 
@@ -68,18 +68,18 @@ class Stack:
         `IMPOSSIBLE` instead of -inf.
     feature : (levels,) array of int
         The feature that has each level.
-    own : (superparents,) array of int
-        The own level of each.
+    own_level : (superparents,) array of int
+        That of each superparent.
     """
 
     logs: Array
     feature: NDArray[np.intp]
-    own: NDArray[np.intp]
+    own_level: NDArray[np.intp]
 
     @cached_property
     def joint(self) -> Array:
         """The logs of P(superparent, class), (superparents, classes)."""
-        return np.asarray(self.logs[np.arange(len(self.own)), :, self.own])
+        return np.asarray(self.logs[np.arange(len(self.own_level)), :, self.own_level])
 
     def blocks(self, levels: Numbers) -> Iterator[Block]:
         """Yield blocks of rows; one is to be done with before the next is asked for.
@@ -97,19 +97,19 @@ class Stack:
         # stand beside it.
         n_superparents, n_classes, n_levels = self.logs.shape
         matrix = self.logs.reshape(-1, n_levels).T
-        size = _block_size(matrix.shape[1])
-        hot = np.zeros((n_levels, size))
-        sums = np.empty((size, n_superparents, n_classes))
+        rows_per_block = _rows_per_block(matrix.shape[1])
+        hot = np.zeros((n_levels, rows_per_block))
+        sums = np.empty((rows_per_block, n_superparents, n_classes))
         number = np.arange(n_levels, dtype=levels.dtype)[:, None]
-        for rows in _slices(levels.shape[1], size):
+        for rows in _slices(levels.shape[1], rows_per_block):
             np.equal(levels[:, rows][self.feature], number, out=hot[:, : rows.stop - rows.start])
-            np.matmul(hot.T, matrix, out=sums.reshape(size, -1))
+            np.matmul(hot.T, matrix, out=sums.reshape(rows_per_block, -1))
             yield _Product(rows, sums)
 
     def _lookups(self, levels: Numbers) -> Iterator[Block]:
-        size = _block_size(len(levels) * self.logs.shape[1])
-        for rows in _slices(levels.shape[1], size):
-            yield _Lookup(rows, levels[:, rows], self._by_superparent, size)
+        rows_per_block = _rows_per_block(len(levels) * self.logs.shape[1])
+        for rows in _slices(levels.shape[1], rows_per_block):
+            yield _Lookup(rows, levels[:, rows], self._by_superparent, rows_per_block)
 
     @cached_property
     def _by_superparent(self) -> Array:
@@ -122,18 +122,18 @@ class Stack:
 
 @dataclass(frozen=True, eq=False)
 class _Product:
-    """A block whose sums are there, (size, superparents, classes)."""
+    """A block whose sums are there, (rows per block, superparents, classes)."""
 
     rows: slice
     sums: Array
 
-    def at(self, picks: Numbers) -> Array:
-        size, n_superparents, n_classes = self.sums.shape
-        index = np.zeros((len(picks), size), dtype=np.intp)
+    def sums_at(self, picks: Numbers) -> Array:
+        rows_per_block, n_superparents, n_classes = self.sums.shape
+        index = np.zeros((len(picks), rows_per_block), dtype=np.intp)
         np.add(picks, n_superparents * np.arange(picks.shape[1]), out=index[:, : picks.shape[1]])
         return self.sums.reshape(-1, n_classes).take(index, axis=0, mode="clip")
 
-    def at_rows(self, rows: Numbers, picks: Numbers) -> Array:
+    def sums_at_rows(self, rows: Numbers, picks: Numbers) -> Array:
         return np.asarray(self.sums[rows, picks])
 
 
@@ -144,28 +144,28 @@ class _Lookup:
     rows: slice
     levels: Numbers
     table: Array
-    size: int
+    rows_per_block: int
 
-    def at(self, picks: Numbers) -> Array:
-        each = np.zeros((len(picks), self.size, self.table.shape[2]))
-        self._add_up(each, picks, self.levels)
-        return each
+    def sums_at(self, picks: Numbers) -> Array:
+        sums = np.zeros((len(picks), self.rows_per_block, self.table.shape[2]))
+        self._add_up(sums, picks, self.levels)
+        return sums
 
-    def at_rows(self, rows: Numbers, picks: Numbers) -> Array:
-        each = np.zeros((*picks.shape, self.table.shape[2]))
-        self._add_up(each, picks, self.levels[:, rows])
-        return each
+    def sums_at_rows(self, rows: Numbers, picks: Numbers) -> Array:
+        sums = np.zeros((*picks.shape, self.table.shape[2]))
+        self._add_up(sums, picks, self.levels[:, rows])
+        return sums
 
-    def _add_up(self, each: Array, picks: Numbers, levels: Numbers) -> None:
+    def _add_up(self, sums: Array, picks: Numbers, levels: Numbers) -> None:
         _, width, n_classes = self.table.shape
-        first = np.zeros(each.shape[:2], dtype=np.intp)
-        np.multiply(picks, width, out=first[:, : picks.shape[1]])
-        own = np.full((len(levels), each.shape[1]), width - 1)
-        np.copyto(own[:, : levels.shape[1]], levels, where=levels >= 0)
-        found = np.empty_like(each)
-        for each_level in own:
-            index = first + each_level
-            each += self.table.reshape(-1, n_classes).take(index, axis=0, mode="clip", out=found)
+        base_index = np.zeros(sums.shape[:2], dtype=np.intp)
+        np.multiply(picks, width, out=base_index[:, : picks.shape[1]])
+        padded = np.full((len(levels), sums.shape[1]), width - 1)
+        np.copyto(padded[:, : levels.shape[1]], levels, where=levels >= 0)
+        buffer = np.empty_like(sums)
+        for feature_levels in padded:
+            index = base_index + feature_levels
+            sums += self.table.reshape(-1, n_classes).take(index, axis=0, mode="clip", out=buffer)
 
 
 def joint_by_rows(joint: Callable[[Codes], Array], codes: Codes, n_classes: int) -> Array:
@@ -184,25 +184,25 @@ def number_levels(codes: Codes, cards: Sequence[int]) -> Numbers:
     return levels
 
 
-def _block_size(width: int) -> int:
+def _rows_per_block(width: int) -> int:
     """Return how many rows of so many numbers to work on at once."""
     return _BLOCK_ROWS * max(1, _BLOCK_CELLS // (width * _BLOCK_ROWS))
 
 
-def _slices(rows: int, size: int) -> Iterator[slice]:
-    return (slice(start, min(start + size, rows)) for start in range(0, rows, size))
+def _slices(rows: int, rows_per_block: int) -> Iterator[slice]:
+    return (slice(start, min(start + rows_per_block, rows)) for start in range(0, rows, rows_per_block))
 
 
-def log_total(each: Array) -> Array:
+def log_total(logs: Array) -> Array:
     """Return the log of the sum of exponentials over the first axis, which is written over.
 
     What is `IMPOSSIBLE` counts as log 0. For arrays of always the same shape, on which the order depends
     in which NumPy adds up.
     """
-    top = each.max(axis=0)
-    each -= top
-    np.exp(each, out=each)
-    total = np.log(each.sum(axis=0)) + top
+    top = logs.max(axis=0)
+    logs -= top
+    np.exp(logs, out=logs)
+    total = np.log(logs.sum(axis=0)) + top
     np.copyto(total, -np.inf, where=top < IMPOSSIBLE / 2)
     return total
 

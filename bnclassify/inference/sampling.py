@@ -27,26 +27,26 @@ def draw(x: Model, n: int, rng: np.random.Generator) -> Codes:
 @draw.register
 def _(x: BNC, n: int, rng: np.random.Generator) -> Codes:
     codes = np.empty((len(x.scopes), n), dtype=code_type(max(x.cards)))
-    above = {scope[0]: scope[1:] for scope in x.scopes}
-    for v in (v for layer in layers(above) for v in layer):
-        codes[v] = _draw_column((x.cpts or ())[v], [codes[p] for p in above[v]], rng.random(n))
+    parents = {scope[0]: scope[1:] for scope in x.scopes}
+    for v in (v for layer in layers(parents) for v in layer):
+        codes[v] = _draw_column((x.cpts or ())[v], [codes[p] for p in parents[v]], rng.random(n))
     return codes
 
 
 def _draw_column(table: Array, parents: list[Codes], uniform: Array) -> Codes:
     """Invert the distribution function of a variable given its parents at uniform numbers."""
     levels = table.cumsum(axis=0).reshape(len(table), -1)[:-1]
-    given = levels if not parents else levels[:, flat_index(parents, table.shape[1:])]
-    return np.asarray(np.count_nonzero(uniform >= given, axis=0))
+    thresholds = levels if not parents else levels[:, flat_index(parents, table.shape[1:])]
+    return np.asarray(np.count_nonzero(uniform >= thresholds, axis=0))
 
 
 @draw.register(Ensemble)
 @draw.register(AODE)
 def _(x: Ensemble | AODE, n: int, rng: np.random.Generator) -> Codes:
     weights = np.exp(x.log_weights) if isinstance(x, Ensemble) else None
-    member = rng.choice(len(x.members), size=n, p=weights)
+    picks = rng.choice(len(x.members), size=n, p=weights)
     codes = np.empty((len(x.variables), n), dtype=np.intp)
-    for number, drawn in enumerate(x.members):
-        rows = np.nonzero(member == number)[0]
-        codes[:, rows] = draw(drawn, len(rows), rng)
+    for number, member in enumerate(x.members):
+        rows = np.nonzero(picks == number)[0]
+        codes[:, rows] = draw(member, len(rows), rng)
     return codes

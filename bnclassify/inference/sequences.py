@@ -30,8 +30,8 @@ def joints_in_sequence(x: Model, codes: Codes, order: Sequence[int]) -> Array:
     rows, steps = codes.shape[1], len(order) + 1
     step = np.empty(len(codes), dtype=np.intp)
     step[list(order)] = np.arange(len(order))
-    known = step[:, None, None] < np.arange(steps)[:, None]
-    sequence = np.where(known, codes[:, None, :], -1).reshape(len(codes), steps * rows)
+    is_known = step[:, None, None] < np.arange(steps)[:, None]
+    sequence = np.where(is_known, codes[:, None, :], -1).reshape(len(codes), steps * rows)
     logs = joint_of_codes(x, sequence)
     return logs.reshape(steps, rows, logs.shape[1])
 

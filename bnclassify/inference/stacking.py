@@ -33,29 +33,29 @@ def stacked_joint(x: AODE, codes: Codes) -> Array:
     """
     small = sum(table.size for table in x.children or ()) <= KEPT_CELLS
     stack: Stack = x.derived("stack", _make_stack) if small else _make_stack(x)
-    return joint_by_rows(lambda some: _joint_of_rows(x, stack, some), codes, stack.logs.shape[1])
+    return joint_by_rows(lambda block: _joint_of_rows(x, stack, block), codes, stack.logs.shape[1])
 
 
 def _joint_of_rows(x: AODE, stack: Stack, codes: Codes) -> Array:
     levels = number_levels(codes, [span.stop - span.start for span in x.spans])
     result = np.empty((codes.shape[1], stack.logs.shape[1]))
     for block in stack.blocks(levels):
-        some = levels[:, block.rows]
-        each = block.at(some)
-        if some.min() < 0:
-            _sum_out(each, stack, block, some < 0)
-        result[block.rows] = log_total(each)[: some.shape[1]] - np.log(len(each))
+        block_levels = levels[:, block.rows]
+        logs = block.sums_at(block_levels)
+        if block_levels.min() < 0:
+            _sum_out(logs, stack, block, block_levels < 0)
+        result[block.rows] = log_total(logs)[: block_levels.shape[1]] - np.log(len(logs))
     return result
 
 
-def _sum_out(each: Array, stack: Stack, block: Block, missing: NDArray[np.bool_]) -> None:
+def _sum_out(logs: Array, stack: Stack, block: Block, missing: NDArray[np.bool_]) -> None:
     """Give the estimators whose superparent is missing the log of the sum over its levels.
 
     Features with equally many levels go together.
 
     Parameters
     ----------
-    each : (features, size, classes) array
+    logs : (features, rows per block, classes) array
     stack : Stack
     block : Block
     missing : (features, rows) array of bool
@@ -66,7 +66,7 @@ def _sum_out(each: Array, stack: Stack, block: Block, missing: NDArray[np.bool_]
     for card in np.unique(cards[missing.any(axis=1)]).tolist():
         feature, row = np.nonzero(missing & (cards == card)[:, None])
         levels = starts[feature] + np.arange(card)[:, None]
-        each[feature, row] = log_sum_exp(block.at_rows(row, levels) + stack.joint[levels], axis=0)
+        logs[feature, row] = log_sum_exp(block.sums_at_rows(row, levels) + stack.joint[levels], axis=0)
 
 
 def _make_stack(x: AODE) -> Stack:

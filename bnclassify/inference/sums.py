@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..base.arrays import Array, Codes, first_best, log_normalize
-from .metrics import CALIBRATION_BINS
+from .metrics import CALIBRATION_BINS, entries_at
 from .outcomes import Outcome
 
 _LEAST = float(np.finfo(np.float64).eps)
@@ -33,18 +33,14 @@ class Summed(NamedTuple):
 def sums_over_rows(metric: str, outcome: Outcome) -> Array:
     """Return the sums that a metric is made of."""
     weights = np.ones(len(outcome.actual)) if outcome.weights is None else outcome.weights
-    there = weights > 0
-    return SUMMED[metric].add_up(outcome.logs[there], outcome.actual[there], weights[there])
+    counted = weights > 0
+    return SUMMED[metric].add_up(outcome.logs[counted], outcome.actual[counted], weights[counted])
 
 
 def finish(metric: str, sums: Array) -> float:
     """Return the figure of a metric from sums over all rows; NaN if there are none."""
     with np.errstate(invalid="ignore"):
         return SUMMED[metric].finish(sums)
-
-
-def _at(table: Array, codes: Codes) -> Array:
-    return np.take_along_axis(table, codes[:, None].astype(np.intp), axis=1)[:, 0]
 
 
 def _by_class(amounts: Array, actual: Codes, classes: int) -> Array:
@@ -58,7 +54,7 @@ def _right(logs: Array, actual: Codes, weights: Array) -> Array:
 
 
 def _log_losses(logs: Array, actual: Codes, weights: Array) -> Array:
-    losses = -np.maximum(_at(log_normalize(logs), actual), np.log(_LEAST))
+    losses = -np.maximum(entries_at(log_normalize(logs), actual), np.log(_LEAST))
     return np.array([losses @ weights, weights.sum()])
 
 
@@ -69,17 +65,17 @@ def _squares(logs: Array, actual: Codes, weights: Array) -> Array:
 
 
 def _shortfalls(logs: Array, actual: Codes, weights: Array) -> Array:
-    lacking = 1 - _at(np.exp(log_normalize(logs)), actual)
+    lacking = 1 - entries_at(np.exp(log_normalize(logs)), actual)
     return np.array([lacking**2 @ weights, weights.sum()])
 
 
 def _bins(logs: Array, actual: Codes, weights: Array) -> Array:
     """Rows of each bin of the likeliest class's probability, the sum of that, and those that are right."""
     p, best = np.exp(log_normalize(logs)), first_best(logs)
-    top = _at(p, best)
-    place = np.searchsorted(np.arange(1, CALIBRATION_BINS) / CALIBRATION_BINS, top, side="left")
+    top = entries_at(p, best)
+    bin_numbers = np.searchsorted(np.arange(1, CALIBRATION_BINS) / CALIBRATION_BINS, top, side="left")
     amounts = (weights, weights * top, weights * (best == actual))
-    return np.stack([_by_class(own, place, CALIBRATION_BINS) for own in amounts])
+    return np.stack([_by_class(amount, bin_numbers, CALIBRATION_BINS) for amount in amounts])
 
 
 def _mean(sums: Array) -> float:
@@ -96,8 +92,8 @@ def _mean_share(sums: Array) -> float:
 
 
 def _calibration(sums: Array) -> float:
-    rows, said, was = sums[:, sums[0] > 0]
-    return float(np.abs(said - was).sum() / rows.sum())
+    rows, probability, correct = sums[:, sums[0] > 0]
+    return float(np.abs(probability - correct).sum() / rows.sum())
 
 
 SUMMED = {

@@ -90,7 +90,7 @@ class Electorate:
 @joint_of_codes.register
 def _(x: ANDE, codes: Codes) -> Array:
     """Return the log of the mean joint of the members that vote, (rows, classes)."""
-    return joint_by_rows(lambda some: _joint_of_rows(x, some), codes, len(x.tables.counts.classes))
+    return joint_by_rows(lambda block: _joint_of_rows(x, block), codes, len(x.tables.counts.classes))
 
 
 def _joint_of_rows(x: ANDE, codes: Codes) -> Array:
@@ -110,11 +110,11 @@ def sum_of_members(ballot: Ballot, log_weights: Array) -> Array:
     result = np.empty((ballot.levels.shape[1], stack.logs.shape[1]))
     for block in stack.blocks(ballot.levels):
         absent = ballot.picks[:, block.rows] < 0
-        each = block.at(ballot.picks[:, block.rows])
+        logs = block.sums_at(ballot.picks[:, block.rows])
         if absent.any():
-            np.copyto(each[:, : absent.shape[1]], IMPOSSIBLE, where=absent[..., None])
-        each += log_weights[:, None, None]
-        result[block.rows] = log_total(each)[: absent.shape[1]]
+            np.copyto(logs[:, : absent.shape[1]], IMPOSSIBLE, where=absent[..., None])
+        logs += log_weights[:, None, None]
+        result[block.rows] = log_total(logs)[: absent.shape[1]]
     return result
 
 
@@ -125,22 +125,22 @@ def electorates(x: ANDE, codes: Codes) -> Iterator[Electorate]:
     features, also those that were left out as subsumed.
     """
     levels = number_levels(codes, x.tables.counts.cards)
-    kept = without_subsumed(x, levels)
-    same = np.ones(len(levels))
+    remaining = without_subsumed(x, levels)
+    equal_weights = np.ones(len(levels))
     rows = np.arange(levels.shape[1])
     for n in range(x.n, 0, -1):
-        for weights in [same] if x.weighting is None else [x.information, same]:
-            mass = _mass(x, n, _some(kept, rows), weights)
+        for weights in [equal_weights] if x.weighting is None else [x.information, equal_weights]:
+            mass = _mass(x, n, _at_rows(remaining, rows), weights)
             voting = rows if mass.all() else rows[mass > 0]
             if len(voting):
-                yield Electorate(voting, n, _some(kept, voting), weights, mass[mass > 0])
+                yield Electorate(voting, n, _at_rows(remaining, voting), weights, mass[mass > 0])
             rows = rows[mass == 0]
             if not len(rows):
                 return
-    yield Electorate(rows, 0, _some(levels if x.n else kept, rows), same, np.ones(len(rows)))
+    yield Electorate(rows, 0, _at_rows(levels if x.n else remaining, rows), equal_weights, np.ones(len(rows)))
 
 
-def _some(levels: Numbers, rows: Positions) -> Numbers:
+def _at_rows(levels: Numbers, rows: Positions) -> Numbers:
     return levels if len(rows) == levels.shape[1] else levels[:, rows]
 
 
@@ -148,12 +148,12 @@ def _mass(x: ANDE, n: int, levels: Numbers, weights: Array) -> Array:
     """Sum the weights of the members with n superparents that vote in each row."""
     mass = np.zeros(levels.shape[1])
     for ballot in ballots(x, n, levels):
-        own = weights[ballot.superparents].sum(axis=1)
+        member_weights = weights[ballot.superparents].sum(axis=1)
         votes = ballot.picks >= 0
-        if (own == own[0]).all():
-            mass[ballot.rows] += own[0] * np.count_nonzero(votes, axis=0)
+        if (member_weights == member_weights[0]).all():
+            mass[ballot.rows] += member_weights[0] * np.count_nonzero(votes, axis=0)
         else:  # one after the other, so that a row gets the same sum whatever rows stand beside it
-            mass[ballot.rows] += np.cumsum(own[:, None] * votes, axis=0)[-1]
+            mass[ballot.rows] += np.cumsum(member_weights[:, None] * votes, axis=0)[-1]
     return mass
 
 
@@ -188,14 +188,14 @@ def _naive_ballot(x: ANDE, levels: Numbers) -> Ballot:
 def _single_ballots(x: ANDE, levels: Numbers) -> Iterator[Ballot]:
     """Yield the members with one superparent."""
     counts = x.tables.counts
-    enough = counts.single.sum(axis=1) >= x.min_count - TOLERANCE
+    is_frequent = counts.single.sum(axis=1) >= x.min_count - TOLERANCE
     for i, pairs in enumerate(counts.pairs):
         features = np.unique(counts.feature[pairs.owners])
         yield Ballot(
             np.arange(levels.shape[1]),
             _mapped(levels, pairs.columns),
             features[:, None],
-            _mapped(levels[features] if len(features) < len(levels) else levels, _voters(pairs, enough)),
+            _mapped(levels[features] if len(features) < len(levels) else levels, _voters(pairs, is_frequent)),
             pairs.counts,
             partial(_single_stack, x, i),
         )
@@ -204,7 +204,7 @@ def _single_ballots(x: ANDE, levels: Numbers) -> Iterator[Ballot]:
 def _ballots_within(x: ANDE, within: WithinLevel, rows: Positions, levels: Numbers) -> Iterator[Ballot]:
     """Yield the members of which one superparent is that of a level and the other one later, for its rows."""
     counts = x.tables.counts
-    own = counts.feature[within.level]
+    owner = counts.feature[within.level]
     feature = counts.feature[within.levels]
     beside = counts.beside(within.level).sum(axis=0)[within.levels]
     positions = _mapped(levels, within.positions(counts.feature))
@@ -214,17 +214,17 @@ def _ballots_within(x: ANDE, within: WithinLevel, rows: Positions, levels: Numbe
         yield Ballot(
             rows,
             _mapped(positions, pairs.columns),
-            np.stack([np.full(len(partners), own), partners], axis=1),
+            np.stack([np.full(len(partners), owner), partners], axis=1),
             _mapped(positions[partners], _voters(pairs, beside >= x.min_count - TOLERANCE)),
             pairs.counts,
             partial(_make_stack, x.tables, pairs, feature, joint),
         )
 
 
-def _voters(pairs: PairCounts, enough: NDArray[np.bool_]) -> Positions:
+def _voters(pairs: PairCounts, is_frequent: NDArray[np.bool_]) -> Positions:
     """Map levels to their number among the owners; -1 for others, and those without enough rows."""
-    numbers = np.full(len(enough), -1)
-    numbers[pairs.owners] = np.where(enough[pairs.owners], np.arange(len(pairs.owners)), -1)
+    numbers = np.full(len(is_frequent), -1)
+    numbers[pairs.owners] = np.where(is_frequent[pairs.owners], np.arange(len(pairs.owners)), -1)
     return numbers
 
 
@@ -263,6 +263,6 @@ def _make_single_stacks(x: ANDE) -> list[Stack]:
 
 def _make_stack(tables: LevelTables, pairs: PairCounts, feature: Positions, joint: Array) -> Stack:
     """Make log tables from counts of pairs, given the feature of each level and P(superparents, class)."""
-    children = tables.given(pairs, feature)
+    children = tables.conditional(pairs, feature)
     children[np.arange(len(pairs.owners)), :, pairs.own] = joint
     return Stack(finite_log(children), feature[pairs.levels], pairs.own)

@@ -28,7 +28,7 @@ def _(x: Weighted | AveragedCuts, codes: Codes) -> Array:
     total = np.zeros((codes.shape[1], len((x.levels or ())[-1])))
     for start in range(0, codes.shape[1], BLOCK_ROWS):
         block = slice(start, start + BLOCK_ROWS)
-        views = [own for _, own in x.in_codes(codes[:, block])]
+        views = [view_codes for _, view_codes in x.in_codes(codes[:, block])]
         for view, term in terms:
             term.add_to(total[block], views[view])
     return total
@@ -51,18 +51,18 @@ def _make_terms(x: Weighted | AveragedCuts) -> list[tuple[int, Term]]:
     terms = []
     for i, scope in enumerate(x.structure.scopes):
         features = tuple([v for v in scope if v != class_number])
-        for place, times in repeated([network.tables[i] for network in x.networks]).items():
+        for position, times in repeated([network.tables[i] for network in x.networks]).items():
             power = x.powers[i] * times / len(x.networks)
-            terms.append((place, Term(x.networks[place].tables[i], features, power)))
+            terms.append((position, Term(x.networks[position].tables[i], features, power)))
     return terms
 
 
 def repeated(tables: Sequence[PrefixTable]) -> dict[int, int]:
     """Map the first place of each distinct table to how often it is there."""
-    first: dict[int, int] = {}
-    for place, table in enumerate(tables):
-        first.setdefault(id(table), place)
-    return dict(Counter(first[id(table)] for table in tables))
+    first_position: dict[int, int] = {}
+    for position, table in enumerate(tables):
+        first_position.setdefault(id(table), position)
+    return dict(Counter(first_position[id(table)] for table in tables))
 
 
 class Term:
@@ -89,28 +89,31 @@ class Term:
 
     def add_to(self, total: Array, codes: Codes) -> None:
         """Add what the family says of rows, (rows, classes), in place."""
-        own = [codes[i] for i in self.features]
+        members = [codes[i] for i in self.features]
         if self.logs is None:
-            total += self._work_out(own, len(total))
-        elif not own:
+            total += self._work_out(members, len(total))
+        elif not members:
             total += self.logs
-        elif min(code.min(initial=0) for code in own) >= 0:
-            total += self._look_up(self.logs, own)
+        elif min(code.min(initial=0) for code in members) >= 0:
+            total += self._look_up(self.logs, members)
         else:
-            known = np.logical_and.reduce([code >= 0 for code in own])
-            total[known] += self._look_up(self.logs, [code[known] for code in own])
-            total[~known] += self._work_out([code[~known] for code in own], int(np.count_nonzero(~known)))
+            complete = np.logical_and.reduce([code >= 0 for code in members])
+            total[complete] += self._look_up(self.logs, [code[complete] for code in members])
+            total[~complete] += self._work_out(
+                [code[~complete] for code in members], int(np.count_nonzero(~complete))
+            )
 
-    def _look_up(self, logs: Array, own: list[Codes]) -> Array:
+    def _look_up(self, logs: Array, members: list[Codes]) -> Array:
         """Return the logs of rows that know all of the family."""
-        levels, *above = self.table.cards
-        members, cards = (own, above) if self.of_class else ([*own[1:], own[0]], [*above, levels])
-        return logs.take(flat_index(members, cards), axis=0, mode="clip")
+        levels, *parent_cards = self.table.cards
+        cards = parent_cards if self.of_class else [*parent_cards, levels]
+        ordered = members if self.of_class else [*members[1:], members[0]]
+        return logs.take(flat_index(ordered, cards), axis=0, mode="clip")
 
-    def _work_out(self, own: list[Codes], rows: int) -> Array:
+    def _work_out(self, members: list[Codes], rows: int) -> Array:
         """Return the logs of rows from the counts, whatever they know."""
         if self.of_class:
-            *_, values = class_probabilities(self.table, own, rows)
+            *_, values = class_probabilities(self.table, members, rows)
         else:
-            *_, values = feature_probabilities(self.table, own)
+            *_, values = feature_probabilities(self.table, members)
         return self.power * log(values)

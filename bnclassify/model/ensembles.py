@@ -113,12 +113,12 @@ def _recipe(x: Ensemble) -> Recipe:
     """Say how to learn an ensemble again whose members were learned one by one."""
     recipes = tuple([member.recipe for member in x.members])
     columns = [recipe.columns for recipe in recipes if recipe is not None]
-    needed = None if None in columns else tuple(x.features)
+    features = None if None in columns else tuple(x.features)
     settings = {"recipes": recipes, "weights": x.weights}
     structure = Step("Ensemble", learn_members, settings, draws=True)
-    each = Step("each member", refit_members, {"recipes": recipes}, draws=True) if x.fitted else None
+    parameters = Step("each member", refit_members, {"recipes": recipes}, draws=True) if x.fitted else None
     seen = next((recipe.seen for recipe in recipes if recipe is not None and recipe.seen), None)
-    return Recipe(x.class_var, structure, needed, each, seen=seen)
+    return Recipe(x.class_var, structure, features, parameters, seen=seen)
 
 
 @record
@@ -152,10 +152,10 @@ def _check_members(members: tuple[Model, ...]) -> None:
         raise ValueError("members: expected at least one model, got none")
     first = members[0]
     for i, member in enumerate(members):
-        for what in ("class_var", "features", "levels", "fitted"):
-            if getattr(member, what) != getattr(first, what):
+        for name in ("class_var", "features", "levels", "fitted"):
+            if getattr(member, name) != getattr(first, name):
                 raise ValueError(
-                    f"members: expected models that agree in {what}, but member {i} differs from the first; "
+                    f"members: expected models that agree in {name}, but member {i} differs from the first; "
                     "learn all of them from the same data"
                 )
 
@@ -235,5 +235,5 @@ class AODE(Average):
             *tables, _ = np.split(self.children[i], list(ends))
             tables.insert(i, self.superparents[self.spans[i]])
             cpts = (*tables, self.priors[i])
-        learned = {name: each[i] for name, each in self.learned.items() if name != "counts"}
+        learned = {name: by_member[i] for name, by_member in self.learned.items() if name != "counts"}
         return BNC(self.class_var, families, self.levels, cpts, self.recipe, learned=learned)

@@ -80,8 +80,8 @@ class Model(Immutable):
     @property
     def feature_parents(self) -> dict[Hashable, tuple[Hashable, ...]]:
         """The feature parents of each feature: the graph that is left without what is predicted."""
-        above, targets = self.parents, self.targets
-        return {f: tuple([p for p in above[f] if p not in targets]) for f in self.features}
+        parents, targets = self.parents, self.targets
+        return {f: tuple([p for p in parents[f] if p not in targets]) for f in self.features}
 
     @property
     def no_joint(self) -> str:
@@ -120,10 +120,10 @@ class Model(Immutable):
 
     def derived(self, name: str, make: Any) -> Any:
         """Return what follows from the model, made at the first call and kept as long as the model."""
-        kept = self.__dict__.setdefault("_derived", {})
-        if name not in kept:
-            kept[name] = make(self)
-        return kept[name]
+        cache = self.__dict__.setdefault("_derived", {})
+        if name not in cache:
+            cache[name] = make(self)
+        return cache[name]
 
 
 def check_model(x: object) -> Model:

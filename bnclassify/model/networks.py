@@ -122,8 +122,8 @@ class Network(Graph):
     @cached_property
     def is_augmented(self) -> bool:
         """Whether the class is a parent of every feature and has no parents."""
-        *features, own = self.families
-        return len(own) == 1 and all(family[-1] == self.class_var for family in features)
+        *features, class_family = self.families
+        return len(class_family) == 1 and all(family[-1] == self.class_var for family in features)
 
     @property
     def depth(self) -> int:
@@ -258,20 +258,20 @@ def check_families(
         names = [family[0] for family in families]
         twice = [name for i, name in enumerate(names) if name in names[:i]]
         raise ValueError(f"{origin}: each variable may have one family, but these have more: {listed(twice)}")
-    for variable, *above in families:
-        strange = [name for name in above if name not in variables]
+    for variable, *parents in families:
+        strange = [name for name in parents if name not in variables]
         if strange:
             raise ValueError(
                 f"{origin}: the parent {shown(strange[0])} of {shown(variable)} is no variable of the "
                 f"network; {suggestion(strange[0], variables)}"
             )
-        if not acyclic and variable in above:
+        if not acyclic and variable in parents:
             raise ValueError(f"{origin}: {shown(variable)} is named as a parent of itself")
-        if len(set(above)) < len(above):
-            raise ValueError(f"{origin}: a parent of {shown(variable)} is named twice in {listed(above)}")
-        if class_var in above[:-1]:
+        if len(set(parents)) < len(parents):
+            raise ValueError(f"{origin}: a parent of {shown(variable)} is named twice in {listed(parents)}")
+        if class_var in parents[:-1]:
             raise ValueError(
-                f"{origin}: the class goes last in the family of {shown(variable)}, got {listed(above)}"
+                f"{origin}: the class goes last in the family of {shown(variable)}, got {listed(parents)}"
             )
     if acyclic and any(len(family) > 1 + (family[-1] == class_var) for family in families):
         cycle = find_cycle({family[0]: family[1:] for family in families})
@@ -312,7 +312,7 @@ def _check_shapes(
 
 def count_parameters(scopes: Sequence[Scope], cards: Sequence[int]) -> int:
     """Return the number of free parameters: Σ (levels − 1) · Π levels of the parents."""
-    return sum((cards[v] - 1) * prod([cards[p] for p in above]) for v, *above in scopes)
+    return sum((cards[v] - 1) * prod([cards[p] for p in parents]) for v, *parents in scopes)
 
 
 def check_bnc(x: object, question: str) -> BNC:

@@ -75,24 +75,24 @@ class PrefixTable(Immutable):
         (levels of each feature parent…, levels of the variable, classes) array
             The last axis has length 1 where the class is no parent.
         """
-        levels, *above = self.cards
-        value, where = np.full((1, levels, 1), 1 / levels), np.zeros(1, dtype=np.intp)
-        alone = len(self.prefixes) - len(self.cards)
+        levels, *parent_cards = self.cards
+        tables, rows = np.full((1, levels, 1), 1 / levels), np.zeros(1, dtype=np.intp)
+        root = len(self.prefixes) - len(self.cards)  # the prefix without feature parents
         for i, (prefix, mass) in enumerate(zip(self.prefixes, self.masses, strict=True)):
-            if i > alone:
-                card = above[i - alone - 1]
-                value = np.repeat(value, card, axis=0)
-                before, last = np.divmod(prefix.parents.keys, card)
-                where = where[before] * card + last
+            if i > root:
+                card = parent_cards[i - root - 1]
+                tables = np.repeat(tables, card, axis=0)
+                previous, level = np.divmod(prefix.parents.keys, card)
+                rows = rows[previous] * card + level
             elif i == 1:
-                value = np.repeat(value, prefix.counts.shape[1], axis=2)
+                tables = np.repeat(tables, prefix.counts.shape[1], axis=2)
             if not self.nested:
-                value = np.full_like(value, 1 / levels)
-            own = np.zeros((len(where) * levels, value.shape[2]))
-            own[prefix.cells.keys] = prefix.counts
-            counts = own.reshape(len(where), *value.shape[1:])
-            value[where] = shared(counts, prefix.totals[:, None], mass, value[where])
-        return value.reshape(*above, *value.shape[1:])
+                tables = np.full_like(tables, 1 / levels)
+            dense = np.zeros((len(rows) * levels, tables.shape[2]))
+            dense[prefix.cells.keys] = prefix.counts
+            counts = dense.reshape(len(rows), *tables.shape[1:])
+            tables[rows] = shrunk(counts, prefix.totals[:, None], mass, tables[rows])
+        return tables.reshape(*parent_cards, *tables.shape[1:])
 
     def conditional(self, family: Sequence[Hashable]) -> Array:
         """Return the conditional probability table, its axes in the order of the family.
@@ -111,9 +111,9 @@ class PrefixTable(Immutable):
         return np.ascontiguousarray(table if self.by_class else table[..., 0])
 
 
-def shared(counts: Array, totals: Array, mass: float, base: Array) -> Array:
+def shrunk(counts: Array, totals: Array, mass: float, base: Array) -> Array:
     """Return (counts + mass · base) / (totals + mass), and the base where there is neither."""
     if mass > 0:
         return np.asarray((counts + mass * base) / (totals + mass))
-    known = totals > 0
-    return np.where(known, counts / np.where(known, totals, 1.0), base)
+    observed = totals > 0
+    return np.where(observed, counts / np.where(observed, totals, 1.0), base)

@@ -47,6 +47,6 @@ def encode_for(
     argument : str
         What errors call ``newdata``.
     """
-    known = values(x)
-    chosen = {name: known[name] for name in (known if names is None else names)}
-    return encode_new(prepared(x, newdata, argument), chosen, argument)
+    levels = values(x)
+    wanted = {name: levels[name] for name in (levels if names is None else names)}
+    return encode_new(prepared(x, newdata, argument), wanted, argument)

@@ -56,13 +56,13 @@ class LevelTables(Immutable):
     def beside(self, level: int, others: Positions) -> Array:
         """P(level, other, class) for levels of other features, (levels, classes)."""
         counts = self.counts
-        own, feature = counts.feature[level], counts.feature[others]
-        cells = counts.cards[own] * np.array(counts.cards)[feature] * len(counts.classes)
+        owner, feature = counts.feature[level], counts.feature[others]
+        cells = counts.cards[owner] * np.array(counts.cards)[feature] * len(counts.classes)
         pseudo = np.zeros(cells.shape) + self.prior.per_cell(cells, 1)
-        total = counts.known[own, feature] + cells * pseudo
-        return (counts.beside(level)[:, others].T + pseudo[:, None]) / total[:, None]
+        totals = counts.known[owner, feature] + cells * pseudo
+        return (counts.beside(level)[:, others].T + pseudo[:, None]) / totals[:, None]
 
-    def given(self, pairs: PairCounts, feature: Positions) -> Array:
+    def conditional(self, pairs: PairCounts, feature: Positions) -> Array:
         """P(level | owner, class) from counts of pairs, given the feature of each level counted."""
         return self.prior.side_by_side(pairs.counts, feature[pairs.levels], np.array(self.counts.cards))
 
@@ -158,15 +158,15 @@ class ANDE(Average):
     @cached_property
     def members(self) -> tuple[BNC, ...]:
         """The estimators as networks, in the order of `superparents`."""
-        return tuple([self.member(some) for some in self.superparents])
+        return tuple([self.member(s) for s in self.superparents])
 
     def member(self, superparents: tuple[int, ...]) -> BNC:
         """Return an estimator with these superparents, which may be fewer than those of the members.
 
         Of two superparents, the first is a parent of the second.
         """
-        above = {s: superparents[:i] for i, s in enumerate(superparents)}
-        scopes = [(f, *above.get(f, superparents)) for f in range(len(self.features))]
+        earlier = {s: superparents[:i] for i, s in enumerate(superparents)}
+        scopes = [(f, *earlier.get(f, superparents)) for f in range(len(self.features))]
         families: tuple[Family, ...] = (
             *[(*[self.features[v] for v in scope], self.class_var) for scope in scopes],
             (self.class_var,),
@@ -174,8 +174,8 @@ class ANDE(Average):
         if not self.fitted:
             return BNC(self.class_var, families, self.levels, recipe=self.recipe)
         counts, prior = self.tables.counts, self.tables.prior
-        own = counts.table(*superparents)
-        joint = prior(own.reshape(-1)).reshape(own.shape)
+        cells = counts.table(*superparents)
+        joint = prior(cells.reshape(-1)).reshape(cells.shape)
         tables = {s: _next_factor(joint, i) for i, s in enumerate(superparents)}
         tables |= {scope[0]: prior(counts.table(*scope)) for scope in scopes if scope[0] not in tables}
         cpts = (*[tables[f] for f in range(len(self.features))], _next_factor(joint, None))
@@ -192,15 +192,15 @@ class ANDE(Average):
         """The weight of each member where all vote; they sum to 1."""
         if self.weighting is None or self.n == 0 or not self.fitted:
             return normalize(np.ones(comb(len(self.features), self.n)))
-        return normalize(np.array([self.information[list(some)].sum() for some in self.superparents]))
+        return normalize(np.array([self.information[list(s)].sum() for s in self.superparents]))
 
     @property
     def shares(self) -> Array:
         """How much of the weights of all members each feature has as a superparent; they sum to 1."""
-        share = np.zeros(len(self.features))
-        for some, weight in zip(self.superparents, self.weights, strict=True):
-            share[list(some)] += weight / self.n
-        return share
+        shares = np.zeros(len(self.features))
+        for superparents, weight in zip(self.superparents, self.weights, strict=True):
+            shares[list(superparents)] += weight / self.n
+        return shares
 
 
 def _check_counts(counts: Cooccurrence, levels: Levels | None, n: int) -> None:
@@ -216,8 +216,8 @@ def _check_counts(counts: Cooccurrence, levels: Levels | None, n: int) -> None:
 
 def _next_factor(joint: Array, i: int | None) -> Array:
     """Return P(superparent i | those before it, class) from their joint distribution; P(class) for None."""
-    last = 0 if i is None else i + 1
-    margin = joint.sum(axis=tuple(range(last, joint.ndim - 1)))
+    n_kept = 0 if i is None else i + 1
+    margin = joint.sum(axis=tuple(range(n_kept, joint.ndim - 1)))
     return margin if i is None else normalize(np.moveaxis(margin, i, 0))
 
 
@@ -228,6 +228,6 @@ def _information(counts: Array) -> Array:
     """
     joint = counts / max(counts.sum(), 1.0)
     independent = joint.sum(axis=1, keepdims=True) * joint.sum(axis=0)
-    some = (joint >= _RARE) & (independent >= _RARE)
-    information = np.sum(joint[some] * np.log(joint[some] / independent[some]))
+    is_common = (joint >= _RARE) & (independent >= _RARE)
+    information = np.sum(joint[is_common] * np.log(joint[is_common] / independent[is_common]))
     return np.where(information > _ROUNDING, information, 0.0)

@@ -90,6 +90,6 @@ def cpt(x: Graph, variable: Hashable) -> pd.DataFrame:
     index = pd.Index(list(labels[variable]), name=variable, tupleize_cols=False)
     if len(family) == 1:
         return pd.DataFrame({"probability": table[variable]}, index=index)
-    above = [pd.Index(list(labels[v]), name=v, tupleize_cols=False) for v in family[1:]]
-    columns = above[0] if len(above) == 1 else pd.MultiIndex.from_product(above, names=family[1:])
+    headers = [pd.Index(list(labels[v]), name=v, tupleize_cols=False) for v in family[1:]]
+    columns = headers[0] if len(headers) == 1 else pd.MultiIndex.from_product(headers, names=family[1:])
     return pd.DataFrame(table[variable].reshape(len(index), -1), index=index, columns=columns)

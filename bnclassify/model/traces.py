@@ -121,8 +121,8 @@ def em_objectives(x: BNC) -> tuple[float, ...]:
     2
     """
     model = check_single(x, "em_objectives")
-    how = 'was not fitted by EM; lp(x, dataset, smooth=..., missing="em") does that'
-    return tuple(_left_behind(model, "em", how).objectives)
+    advice = 'was not fitted by EM; lp(x, dataset, smooth=..., missing="em") does that'
+    return tuple(_left_behind(model, "em", advice).objectives)
 
 
 def manb_arc_posterior(x: Model) -> pd.Series[float]:
@@ -154,8 +154,8 @@ def manb_arc_posterior(x: Model) -> pd.Series[float]:
     {'buying': 1.0, 'maint': 1.0, 'doors': 0.0, 'persons': 1.0, 'lug_boot': 1.0, 'safety': 1.0}
     """
     model = check_single(x, "manb_arc_posterior")
-    how = "has no posteriors of arcs; lp(x, dataset, smooth=..., manb_prior=...) makes them"
-    posteriors = _left_behind(model, "arc_posteriors", how)
+    advice = "has no posteriors of arcs; lp(x, dataset, smooth=..., manb_prior=...) makes them"
+    posteriors = _left_behind(model, "arc_posteriors", advice)
     return pd.Series(posteriors, index=_index(model.features), name="arc_posterior", dtype=float)
 
 
@@ -204,8 +204,8 @@ def feature_weights(x: Model) -> pd.Series[float]:
     base = x.base if isinstance(x, Powered) else x
     if isinstance(base, ANDE) and base.weighting is not None and base.n and base.fitted:
         return pd.Series(base.shares, index=_index(x.features), name="weight", dtype=float)
-    how = "has no weights; lp(x, dataset, ...) with loo_weights=True, wanbia=True or awnb_trees makes them"
-    weights = _left_behind(x, "weights", how)
+    advice = "has no weights; lp(x, dataset, ...) with loo_weights=True, wanbia=True or awnb_trees makes them"
+    weights = _left_behind(x, "weights", advice)
     return pd.Series(weights, index=_index(x.features), name="weight", dtype=float)
 
 
@@ -246,11 +246,11 @@ def concentrations(x: Model) -> pd.Series[float]:
     Name: concentration, dtype: float64
     """
     network = check_tables(x, "concentrations")
-    how = "has tables that do not back off; lp(x, dataset, backoff=True) makes some that do"
-    found = _left_behind(x, "concentrations", how)
+    advice = "has tables that do not back off; lp(x, dataset, backoff=True) makes some that do"
+    by_variable = _left_behind(x, "concentrations", advice)
     by_level = {
         (variable, level): m
-        for variable, masses in zip(network.variables, found, strict=True)
+        for variable, masses in zip(network.variables, by_variable, strict=True)
         for level, m in enumerate(masses)
         if level > 0 or variable != x.class_var
     }
@@ -291,16 +291,16 @@ def loo_summary(x: Model) -> pd.Series[Any]:
     >>> round(summary["power"], 2), round(summary["objective"], 1), summary["parents"], summary["rows"]
     (2.15, -264.2, 1, 1728)
     """
-    how = "knows of no rows left out; lp(..., loo_weights=True), loo_parents or loo_power leave them out"
-    return pd.Series(asdict(_left_behind(check_fitted(x), "leave_one_out", how)), dtype=object)
+    advice = "knows of no rows left out; lp(..., loo_weights=True), loo_parents or loo_power leave them out"
+    return pd.Series(asdict(_left_behind(check_fitted(x), "leave_one_out", advice)), dtype=object)
 
 
-def _left_behind(x: Model, name: str, otherwise: str) -> Any:
+def _left_behind(x: Model, name: str, advice: str) -> Any:
     """Return what learning left behind under a name, or raise if there is nothing."""
-    left = {**getattr(structure_of(x) or x, "trace", {}), **x.learned}
-    if name not in left:
-        raise ValueError(f"x: {otherwise}")
-    return left[name]
+    traces = {**getattr(structure_of(x) or x, "trace", {}), **x.learned}
+    if name not in traces:
+        raise ValueError(f"x: {advice}")
+    return traces[name]
 
 
 def _index(names: Sequence[Hashable]) -> pd.Index[Any]:

@@ -82,8 +82,8 @@ class Weighted(Model):
         super().__post_init__()
         cards = self.structure.cards
         expected = [tuple([cards[v] for v in scope]) for scope in self.structure.scopes]
-        own = [table.cards if not table.by_class else (*table.cards, cards[-1]) for table in self.tables]
-        if own != expected or len(self.powers) != len(self.tables):
+        actual = [table.cards if not table.by_class else (*table.cards, cards[-1]) for table in self.tables]
+        if actual != expected or len(self.powers) != len(self.tables):
             raise ValueError("tables: expected one, and a power, for each family, of the size of its levels")
 
     @property
@@ -164,7 +164,7 @@ def concentrations_of(tables: Sequence[PrefixTable]) -> dict[str, Any]:
 def shortened(x: BNC, parents: int) -> BNC:
     """Return a structure with the first feature parents of each family, at most so many."""
     families = []
-    for variable, *above in x.families:
-        last = above[-1:] if above[-1:] == [x.class_var] else []
-        families.append((variable, *above[: len(above) - len(last)][:parents], *last))
+    for variable, *ps in x.families:
+        class_parent = ps[-1:] if ps[-1:] == [x.class_var] else []
+        families.append((variable, *ps[: len(ps) - len(class_parent)][:parents], *class_parent))
     return replace(x, families=tuple(families), cpts=None)

@@ -33,7 +33,7 @@ def _(x: MBC | MAODE, call: Call) -> MultiModel:
             f"{asked[0]}: is defined for one class variable; chain(class_vars, dataset) is made of models "
             "that take it"
         )
-    recipe = x.recipe and replace(x.recipe, parameters=call.again)
+    recipe = x.recipe and replace(x.recipe, parameters=call.step)
     rows = _matched_rows(x, call.dataset)
     fitted: MultiModel = estimate(renewed(x, recipe=recipe, learned={}), rows, call.prior)
     return fitted
@@ -87,8 +87,8 @@ def _(x: Chain, call: Call) -> Chain:
     links = []
     for member in x.members:
         rows = data.of_one(member.class_var, member.features)
-        links.append(fit(member, rows, call.prior, call.method, rng=call.rng, again=call.again))
-    recipe = x.recipe and replace(x.recipe, parameters=call.again)
+        links.append(fit(member, rows, call.prior, call.method, rng=call.rng, step=call.step))
+    recipe = x.recipe and replace(x.recipe, parameters=call.step)
     return replace(x, members=tuple(links), recipe=recipe)
 
 

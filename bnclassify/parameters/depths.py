@@ -43,8 +43,8 @@ class AWNB(Method):
     draws = True
 
     def __post_init__(self) -> None:
-        check_whole("awnb_trees", self.trees, least=1, most=_MOST_TREES, what="a whole number of trees")
-        if not 0 < check_real("awnb_bootstrap", self.share, what="a number") <= 1:
+        check_whole("awnb_trees", self.trees, least=1, most=_MOST_TREES, kind="a whole number of trees")
+        if not 0 < check_real("awnb_bootstrap", self.share, kind="a number") <= 1:
             raise ValueError(
                 f"awnb_bootstrap: expected a share of the rows above 0 and up to 1, got {self.share}"
             )
@@ -61,17 +61,17 @@ class AWNB(Method):
         """Return the network with its tables weighted."""
         fitted = estimate(check_augmented(x, self.argument), data, prior)
         samples = bootstrap(data, int(self.trees), float(self.share), rng)
-        drawn = replace(data, weights=None)  # a row that weighs more is drawn more often instead
-        return with_weights(fitted, depth_weights(drawn, x.features, x.class_var, samples))
+        unweighted = replace(data, weights=None)  # a row that weighs more is drawn more often instead
+        return with_weights(fitted, depth_weights(unweighted, x.features, x.class_var, samples))
 
 
 def bootstrap(data: Dataset, trees: int, fraction: float, rng: np.random.Generator) -> Iterator[Rows]:
     """Draw a sample of rows with replacement for each tree, when its turn has come."""
-    size = max(1, int(data.size * fraction))
+    n_rows = max(1, int(data.size * fraction))
     if data.weights is None:
-        return (rng.integers(len(data), size=size) for _ in range(trees))
+        return (rng.integers(len(data), size=n_rows) for _ in range(trees))
     shares = data.weights / data.size
-    return (rng.choice(len(data), size=size, p=shares) for _ in range(trees))
+    return (rng.choice(len(data), size=n_rows, p=shares) for _ in range(trees))
 
 
 def depth_weights(

@@ -72,10 +72,12 @@ class Objective:
         shapes: dict[tuple[int, ...], list[int]] = {}
         for i, cpt in enumerate(cpts):
             shapes.setdefault(cpt.shape, []).append(i)
-        self.alike = [(np.array(some), log(np.stack([cpts[i] for i in some]))) for some in shapes.values()]
-        order = [i for some in shapes.values() for i in some]
+        self.groups = [
+            (np.array(group), log(np.stack([cpts[i] for i in group]))) for group in shapes.values()
+        ]
+        order = [i for group in shapes.values() for i in group]
         families, cpts = [families[i] for i in order], [cpts[i] for i in order]
-        self.place = np.argsort(order)
+        self.position = np.argsort(order)
         self.sizes = [int(np.prod(cpt.shape[:-1])) for cpt in cpts]
         self.member = self._membership(distinct.T, families, [cpt.shape[:-1] for cpt in cpts])
         self.observed = self.member.T @ self.counts
@@ -86,24 +88,24 @@ class Objective:
         starts = np.cumsum([0, *self.sizes])
         # Few bytes an entry, as there is one for each row and family.
         columns = np.full((codes.shape[1], len(families)), -1, dtype=np.min_scalar_type(-starts[-1]))
-        for own_column, family, shape, start in zip(columns.T, families, shapes, starts, strict=False):
-            own = codes[list(family[:-1])]
-            seen = (own >= 0).all(axis=0)
-            own_column[seen] = start + flat_index(list(own[:, seen]), shape).astype(np.intp)
-        there = columns >= 0
-        ends = np.concatenate([[0], np.cumsum(np.count_nonzero(there, axis=1))])
+        for column, family, shape, start in zip(columns.T, families, shapes, starts, strict=False):
+            members = codes[list(family[:-1])]
+            observed = (members >= 0).all(axis=0)
+            column[observed] = start + flat_index(list(members[:, observed]), shape).astype(np.intp)
+        present = columns >= 0
+        ends = np.concatenate([[0], np.cumsum(np.count_nonzero(present, axis=1))])
         shape = (codes.shape[1], int(starts[-1]))
-        return csr_array((np.ones(ends[-1]), columns[there], ends), shape=shape)
+        return csr_array((np.ones(ends[-1]), columns[present], ends), shape=shape)
 
     def __call__(self, weights: Array) -> tuple[float, Array]:
         """Return the value and the gradient at weights."""
-        parts = [_weighted_log(logs, weights[some]) for some, logs in self.alike]
-        logs, slopes = zip(*parts, strict=True)
+        tables = [_weighted_log(logs, weights[group]) for group, logs in self.groups]
+        logs, slopes = zip(*tables, strict=True)
         posterior = log_normalize(self.member @ np.concatenate(logs) + self.log_prior)
         value = -float((self.counts * posterior).sum())
         expected = self.member.T @ (self.counts.sum(axis=1, keepdims=True) * np.exp(posterior))
         per_cell = ((expected - self.observed) * np.concatenate(slopes)).sum(axis=1)
-        return value, np.add.reduceat(per_cell, np.cumsum([0, *self.sizes[:-1]]))[self.place]
+        return value, np.add.reduceat(per_cell, np.cumsum([0, *self.sizes[:-1]]))[self.position]
 
 
 def _weighted_log(logs: Array, weights: Array) -> tuple[Array, Array]:
@@ -174,8 +176,8 @@ def weigh_by_likelihood(x: BNC, data: Dataset) -> BNC:
     way_down = np.abs(np.clip(best.x - objective(best.x)[1], 0, 1) - best.x).max()
     if not best.success and way_down > _FLAT * data.size:
         warn(f"wanbia: the weights may not be the best, the optimiser stopped early ({best.message})")
-    tells = np.array([card > 1 for card in x.cards[:-1]])  # a feature of one level weighs nothing
-    return with_weights(x, np.where(tells, np.clip(best.x, 0, 1), 0.0))
+    informative = np.array([card > 1 for card in x.cards[:-1]])  # a feature of one level weighs nothing
+    return with_weights(x, np.where(informative, np.clip(best.x, 0, 1), 0.0))
 
 
 def objective_of(x: BNC, data: Dataset) -> Callable[[Array], tuple[float, Array]]:
@@ -188,17 +190,17 @@ def objective_of(x: BNC, data: Dataset) -> Callable[[Array], tuple[float, Array]
     incomplete = data.codes[:-1].min(axis=0, initial=0) < 0
     if is_nb(x) or not incomplete.any():
         return Objective(data.codes, x.scopes[:-1], tables, prior, data.weights)
-    whole, rest = take_rows(data, ~incomplete), take_rows(data, incomplete)
-    summed_out = IncompleteObjective(x, rest)
-    if not len(whole):
+    complete, partial = take_rows(data, ~incomplete), take_rows(data, incomplete)
+    summed_out = IncompleteObjective(x, partial)
+    if not len(complete):
         return summed_out
-    looked_up = Objective(whole.codes, x.scopes[:-1], tables, prior, whole.weights)
+    looked_up = Objective(complete.codes, x.scopes[:-1], tables, prior, complete.weights)
 
-    def both(weights: Array) -> tuple[float, Array]:
-        (first, slope), (second, more) = looked_up(weights), summed_out(weights)
-        return first + second, slope + more
+    def objective(weights: Array) -> tuple[float, Array]:
+        (value_a, slope_a), (value_b, slope_b) = looked_up(weights), summed_out(weights)
+        return value_a + value_b, slope_a + slope_b
 
-    return both
+    return objective
 
 
 class IncompleteObjective:
@@ -219,26 +221,26 @@ class IncompleteObjective:
     def __init__(self, x: BNC, data: Dataset) -> None:
         self.scopes, self.weights = x.scopes, data.weights
         *self.tables, self.prior = x.cpts or ()
-        self.known = lay_out(data.codes, data.cards)
-        unknown = data.codes.copy()
-        unknown[-1] = -1
-        self.unknown = lay_out(unknown, data.cards)
+        self.labelled = lay_out(data.codes, data.cards)
+        codes = data.codes.copy()
+        codes[-1] = -1
+        self.unlabelled = lay_out(codes, data.cards)
         self.complete = [contingency_tables(data, [scope])[0] for scope in x.scopes[:-1]]
 
     def __call__(self, weights: Array) -> tuple[float, Array]:
         """Return the value and the gradient at weights."""
         weighted, slopes = [], []
         for table, weight in zip(self.tables, weights, strict=True):
-            own, slope = _weighted_log(log(table)[None], np.array([weight]))
-            weighted.append(np.exp(own).reshape(table.shape))
+            table_logs, slope = _weighted_log(log(table)[None], np.array([weight]))
+            weighted.append(np.exp(table_logs).reshape(table.shape))
             slopes.append(slope.reshape(table.shape))
         tables = [*weighted, self.prior]
-        with_class, joint = expect(self.scopes, tables, self.known, self.weights)
-        without, evidence = expect(self.scopes, tables, self.unknown, self.weights)
+        labelled_counts, joint = expect(self.scopes, tables, self.labelled, self.weights)
+        unlabelled_counts, evidence = expect(self.scopes, tables, self.unlabelled, self.weights)
         gradient = [
-            float(((unknown - known - complete) * slope).sum())
-            for unknown, known, complete, slope in zip(
-                without[:-1], with_class[:-1], self.complete, slopes, strict=True
+            float(((unlabelled - labelled - complete) * slope).sum())
+            for unlabelled, labelled, complete, slope in zip(
+                unlabelled_counts[:-1], labelled_counts[:-1], self.complete, slopes, strict=True
             )
         ]
         return evidence - joint, np.array(gradient)

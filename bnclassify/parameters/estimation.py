@@ -213,13 +213,13 @@ def lp(
       learning algorithm: tan_cl
       parameters:         lp(smooth=1)
     """
-    given = {"smooth": smooth, "ess": ess, "m": m, "backoff": None if backoff is False else backoff}
-    prior = find_prior(**given)
+    amounts = {"smooth": smooth, "ess": ess, "m": m, "backoff": None if backoff is False else backoff}
+    prior = find_prior(**amounts)
     methods: list[Method] = []
     if awnb_trees is not None or awnb_bootstrap is not None:
-        usual = AWNB()
-        trees = usual.trees if awnb_trees is None else awnb_trees
-        methods.append(AWNB(trees, usual.share if awnb_bootstrap is None else awnb_bootstrap))
+        default = AWNB()
+        trees = default.trees if awnb_trees is None else awnb_trees
+        methods.append(AWNB(trees, default.share if awnb_bootstrap is None else awnb_bootstrap))
     if manb_prior is not None:
         methods.append(MANB(manb_prior))
     if check_flag("wanbia", wanbia):
@@ -232,11 +232,11 @@ def lp(
     if check_choice("missing", missing, ("available", "em")) == "em":
         methods.append(em)
     method = _only(methods)
-    settings: dict[str, Any] = {name: plain(value) for name, value in given.items() if value is not None}
+    settings: dict[str, Any] = {name: plain(value) for name, value in amounts.items() if value is not None}
     settings |= method.settings()
     if method.draws and not isinstance(rng, np.random.Generator | None):
         settings["rng"] = rng
-    return fit(x, dataset, prior, method, rng=rng, again=Step("lp", lp, settings, draws=True))
+    return fit(x, dataset, prior, method, rng=rng, step=Step("lp", lp, settings, draws=True))
 
 
 def _only(methods: list[Method]) -> Method:
@@ -255,7 +255,7 @@ def fit(
     method: Method = PLAIN,
     *,
     rng: Seed = None,
-    again: Step | None = None,
+    step: Step | None = None,
 ) -> Model:
     """Learn the parameters of a structure under any prior and by any method; `lp` is made of this.
 
@@ -267,13 +267,13 @@ def fit(
         Turns counts into tables.
     method : Method
         What is made of them.
-    again : Step, optional
+    step : Step, optional
         What the recipe shall say and do again; by default, this call.
     """
     model = check_model(x)
     generator = check_rng(rng)
-    again = again or Step("fit", fit, {"prior": prior, "method": method}, draws=True)
-    return fit_kind(model, Call(dataset, prior, method, generator, again))
+    step = step or Step("fit", fit, {"prior": prior, "method": method}, draws=True)
+    return fit_kind(model, Call(dataset, prior, method, generator, step))
 
 
 @dataclass(frozen=True, eq=False)
@@ -284,7 +284,7 @@ class Call:
     prior: Prior
     method: Method
     rng: np.random.Generator
-    again: Step
+    step: Step
 
 
 @singledispatch
@@ -296,7 +296,7 @@ def fit_kind(x: Model, call: Call) -> Any:
     method = call.method
     method.check(x, call.prior)
     rows = rows_to_learn_from(x, call.dataset, method)
-    recipe = x.recipe and replace(x.recipe, parameters=call.again)
+    recipe = x.recipe and replace(x.recipe, parameters=call.step)
     fitted = method(renewed(x, recipe=recipe, learned={}), rows, call.prior, call.rng)
     if method is not PLAIN:
         fitted = without_prior(fitted)
@@ -310,13 +310,13 @@ def fit_kind(x: Model, call: Call) -> Any:
 def rows_to_learn_from(model: Model, dataset: InFull | InParts, method: Method) -> Dataset | Partitions:
     """Return the model's columns of data, coded by its levels, in parts if the method counts alone."""
     if method.counts_alone:
-        known = None if model.levels is None else dict(zip(model.variables, model.levels, strict=True))
-        parts = prepare_parts(
-            dataset, model.class_var, model.features, known=known, prepare=model.preparation
+        levels = None if model.levels is None else dict(zip(model.variables, model.levels, strict=True))
+        partitions = prepare_parts(
+            dataset, model.class_var, model.features, known=levels, prepare=model.preparation
         )
-        if parts is not None:
-            schema = parts.schema if known is None else Schema(model.variables, model.levels or ())
-            return parts.coded(schema.select(model.variables))
+        if partitions is not None:
+            schema = partitions.schema if levels is None else Schema(model.variables, model.levels or ())
+            return partitions.coded(schema.select(model.variables))
     takes_all = method.takes_rows_without_class
     raw = prepared(model, cast("InFull", dataset))  # what is in parts is refused by what follows
     data = prepare(raw, model.class_var, model.features, told=not takes_all)

@@ -48,8 +48,8 @@ class LeaveOneOut(Method):
 
     def settings(self) -> Mapping[str, Any]:
         """Return the arguments of `lp` that ask for this."""
-        asked = {"loo_weights": self.weights, "loo_parents": self.parents}
-        return {name: True for name, is_asked in asked.items() if is_asked}
+        flags = {"loo_weights": self.weights, "loo_parents": self.parents}
+        return {name: True for name, flag in flags.items() if flag}
 
     def check(self, x: Model, prior: Prior) -> None:
         """Raise unless the model has one structure, and the prior leaves no probability at 0."""
@@ -67,21 +67,21 @@ class LeaveOneOut(Method):
         fitted = with_prefixes(x, data, check_prefix_prior(prior))
         depths = range(fitted.depth + 1) if self.parents else [fitted.depth]
         rows = judged_rows(len(data), len(depths) * len(fitted.powers), data.cards[-1])
-        counted = np.ones(len(rows)) if data.weights is None else data.weights[rows]
-        left_out = LeftOut(data.codes[-1, rows], np.minimum(counted, 1.0))
+        weights = np.ones(len(rows)) if data.weights is None else data.weights[rows]
+        left_out = LeftOut(data.codes[-1, rows], np.minimum(weights, 1.0))
         by_depth = left_out_contrasts(fitted.in_codes(data.codes[:-1, rows]), left_out, depths)
         choose = best_powers if self.weights else plain_powers
-        found = [choose(terms, counted) for terms in by_depth]
-        objectives = np.array([powers.objective for powers in found])
+        powers_by_depth = [choose(terms, weights) for terms in by_depth]
+        objectives = np.array([powers.objective for powers in powers_by_depth])
         best = int(np.nonzero(objectives >= objectives.max() - TOLERANCE)[0][0])
         summary = LeaveOneOutSummary(
-            power=found[best].common,
-            objective=found[best].objective,
-            log_likelihood=found[best].log_likelihood,
+            power=powers_by_depth[best].common,
+            objective=powers_by_depth[best].objective,
+            log_likelihood=powers_by_depth[best].log_likelihood,
             parents=depths[best],
             rows=len(rows),
         )
-        result = fitted.with_powers(found[best].single.tolist(), depths[best])
+        result = fitted.with_powers(powers_by_depth[best].single.tolist(), depths[best])
         result = result if self.weights else result.unweighted()
         return ready(renewed(result, learned={**result.learned, "leave_one_out": summary}))
 
@@ -107,12 +107,12 @@ class LeaveOneOutPower(Method):
         base = x.base if isinstance(x, Powered) else x
         fitted = estimate(renewed(base, recipe=x.recipe), data, prior)
         rows = judged_rows(len(data), 1, data.cards[-1])
-        counted = np.ones(len(rows)) if data.weights is None else data.weights[rows]
-        left_out = LeftOut(data.codes[-1, rows], np.minimum(counted, 1.0))
+        weights = np.ones(len(rows)) if data.weights is None else data.weights[rows]
+        left_out = LeftOut(data.codes[-1, rows], np.minimum(weights, 1.0))
         joint = left_out_joint(fitted, data, check_prefix_prior(prior), rows, left_out)
-        total = contrasts(joint, left_out.classes)
-        power = common_power(total, counted)
-        value = log_likelihood(power * total, counted)
+        row_contrasts = contrasts(joint, left_out.classes)
+        power = common_power(row_contrasts, weights)
+        value = log_likelihood(power * row_contrasts, weights)
         summary = LeaveOneOutSummary(
             power, value - COMMON_PRECISION / 2 * (power - 1) ** 2, value, _depth(fitted), len(rows)
         )

@@ -60,7 +60,7 @@ class _Rising:
 
     Attributes
     ----------
-    first : int
+    n_small : int
         How many n are written out; each has a j of 0.
     steps : array
         Their other j/p.
@@ -68,20 +68,20 @@ class _Rising:
         The n that are not written out, and their p.
     """
 
-    first: int
+    n_small: int
     steps: Array
     counts: Array
     base: Array
 
     def __call__(self, m: float) -> float:
         large = gammaln(m * self.base + self.counts) - gammaln(m * self.base)
-        return float(self.first * np.log(m) + np.log(m + self.steps).sum() + large.sum())
+        return float(self.n_small * np.log(m) + np.log(m + self.steps).sum() + large.sum())
 
     def slope(self, m: float) -> float:
-        total = self.first / m + (1 / (m + self.steps)).sum()
+        total = self.n_small / m + (1 / (m + self.steps)).sum()
         if len(self.counts):
-            at = m * self.base
-            total += (self.base * (digamma(at + self.counts) - digamma(at))).sum()
+            scaled = m * self.base
+            total += (self.base * (digamma(scaled + self.counts) - digamma(scaled))).sum()
         return float(total)
 
 
@@ -100,10 +100,10 @@ class _Evidence:
 
 
 def _spread_out(counts: Array, base: Array) -> _Rising:
-    few = (counts <= _FEW) & (counts == np.floor(counts))
-    first = int(np.count_nonzero(few))
-    more = few & (counts > 1)
-    lengths: NDArray[np.intp] = counts[more].astype(np.intp) - 1
+    is_small = (counts <= _FEW) & (counts == np.floor(counts))
+    n_small = int(np.count_nonzero(is_small))
+    has_steps = is_small & (counts > 1)
+    lengths: NDArray[np.intp] = counts[has_steps].astype(np.intp) - 1
     ends = np.cumsum(lengths)
     j = np.arange(1, lengths.sum() + 1) - np.repeat(ends - lengths, lengths)
-    return _Rising(first, j / np.repeat(base[more], lengths), counts[~few], base[~few])
+    return _Rising(n_small, j / np.repeat(base[has_steps], lengths), counts[~is_small], base[~is_small])

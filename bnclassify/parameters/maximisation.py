@@ -42,9 +42,9 @@ class Run:
     objectives: tuple[float, ...]
 
     def __str__(self) -> str:
-        how = "converged" if self.converged else "stopped before it converged"
+        ending = "converged" if self.converged else "stopped before it converged"
         n = len(self.objectives) - 1
-        return f"{n} iteration{'' if n == 1 else 's'}, {how}"
+        return f"{n} iteration{'' if n == 1 else 's'}, {ending}"
 
 
 @record
@@ -80,16 +80,16 @@ class EM(Method):
 
     def settings(self) -> Mapping[str, Any]:
         """Return the arguments of `lp` that ask for this, those at their default left out."""
-        usual = EM()
-        chosen = {"em_iterations": self.iterations, "em_tolerance": self.tolerance}
-        defaults = {"em_iterations": usual.iterations, "em_tolerance": usual.tolerance}
-        return {"missing": "em"} | {key: v for key, v in chosen.items() if v != defaults[key]}
+        default = EM()
+        settings = {"em_iterations": self.iterations, "em_tolerance": self.tolerance}
+        defaults = {"em_iterations": default.iterations, "em_tolerance": default.tolerance}
+        return {"missing": "em"} | {key: v for key, v in settings.items() if v != defaults[key]}
 
     def check(self, x: Model, prior: Prior) -> None:
         """Raise unless the model has a joint distribution to maximise and the prior adds pseudo-counts."""
         if maximise.dispatch(type(x)) is maximise.dispatch(object):
-            why = x.no_joint or f"it is not defined for a {type(x).__name__}; leave it out"
-            raise TypeError(f'missing: "em" needs a joint distribution; {why}')
+            reason = x.no_joint or f"it is not defined for a {type(x).__name__}; leave it out"
+            raise TypeError(f'missing: "em" needs a joint distribution; {reason}')
         for member in x.members if isinstance(x, Average) else ():
             self.check(member, prior)
         if not isinstance(prior, PseudoCounts):
@@ -150,7 +150,7 @@ def _(x: BNC, data: Dataset, prior: PseudoCounts, em: EM) -> BNC:
     def expected(tables: Sequence[Array]) -> tuple[list[Array], float]:
         """Return the expected counts of all families under tables, and the objective at the tables."""
         hidden, evidence = expect(x.scopes, tables, cases, data.weights)
-        counts = [known + more for known, more in zip(observed, hidden, strict=True)]
+        counts = [full + partial for full, partial in zip(observed, hidden, strict=True)]
         return counts, evidence + _log_prior(tables, prior)
 
     complete = not data.incomplete.any()
@@ -161,7 +161,7 @@ def _(x: BNC, data: Dataset, prior: PseudoCounts, em: EM) -> BNC:
     objectives, converged = [objective], complete
     with tqdm(disable=not em.progress, desc="EM", unit=" iterations") as bar:
         while not converged and len(objectives) <= em.iterations:
-            tables = [prior(own) for own in counts]
+            tables = [prior(table) for table in counts]
             counts, objective = expected(tables)
             converged = objective - objectives[-1] <= em.tolerance * data.size
             objectives.append(objective)

@@ -8,17 +8,17 @@ import numpy as np
 
 from ..base.arrays import Array
 from ..frames.prefixes import Places, PrefixCounts
-from ..model.prefixes import shared
+from ..model.prefixes import shrunk
 from .likelihoods import best_concentration
 
 
-def nested_masses(prefixes: Sequence[PrefixCounts], first: float | None = None) -> tuple[float, ...]:
+def nested_masses(prefixes: Sequence[PrefixCounts], first_mass: float | None = None) -> tuple[float, ...]:
     """Learn the concentration of each prefix, one after the other, those before it fixed.
 
     Parameters
     ----------
     prefixes : sequence of PrefixCounts
-    first : float, optional
+    first_mass : float, optional
         The concentration of the first prefix, if it is given.
     """
     masses: list[float] = []
@@ -27,16 +27,16 @@ def nested_masses(prefixes: Sequence[PrefixCounts], first: float | None = None) 
         if i > 0:
             base = base[_cells_before(prefix, prefixes[i - 1])]
         base = np.broadcast_to(base, prefix.counts.shape)
-        mass = first if i == 0 else None
+        mass = first_mass if i == 0 else None
         if mass is None:
             mass = best_concentration(prefix.counts, base, prefix.totals)
-        base = shared(prefix.counts, prefix.totals[prefix.cells.keys // prefix.levels], mass, base)
+        base = shrunk(prefix.counts, prefix.totals[prefix.cells.keys // prefix.levels], mass, base)
         masses.append(mass)
     return tuple(masses)
 
 
-def _cells_before(prefix: PrefixCounts, before: PrefixCounts) -> Places:
+def _cells_before(prefix: PrefixCounts, shorter: PrefixCounts) -> Places:
     """Return the cell of the prefix before that each cell is part of."""
-    parents, own = np.divmod(prefix.cells.keys, prefix.levels)
-    last = prefix.parents.size // max(1, len(before.parents))  # levels of the last parent
-    return before.cells.find(prefix.parents.keys[parents] // last * prefix.levels + own)
+    parents, levels = np.divmod(prefix.cells.keys, prefix.levels)
+    card = prefix.parents.size // max(1, len(shorter.parents))  # levels of the last parent
+    return shorter.cells.find(prefix.parents.keys[parents] // card * prefix.levels + levels)

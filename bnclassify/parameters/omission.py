@@ -19,8 +19,8 @@ _MOST_CELLS = 2**25  # of the contrasts of all terms, 256 MiB
 
 def judged_rows(rows: int, terms: int, classes: int) -> NDArray[np.intp]:
     """Return the rows to judge: all, or as many as memory is meant for, evenly over the data."""
-    most = max(1, _MOST_CELLS // max(1, terms * (classes - 1)))
-    return np.arange(rows) if rows <= most else np.linspace(0, rows - 1, most).astype(np.intp)
+    limit = max(1, _MOST_CELLS // max(1, terms * (classes - 1)))
+    return np.arange(rows) if rows <= limit else np.linspace(0, rows - 1, limit).astype(np.intp)
 
 
 def left_out_contrasts(
@@ -47,25 +47,25 @@ def left_out_contrasts(
     result = np.empty((len(depths), n_families, rows, n_classes - 1))
     for start in range(0, rows, _BLOCK_ROWS):
         block = slice(start, start + _BLOCK_ROWS)
-        out = LeftOut(left_out.classes[block], left_out.shares[block])
+        judged = LeftOut(left_out.classes[block], left_out.shares[block])
         for family in range(n_families):
-            total = np.zeros((len(depths), len(out.classes), n_classes))
+            total = np.zeros((len(depths), len(judged.classes), n_classes))
             for view, times in distinct[family].items():
                 x, codes = networks[view]
-                total += times * family_logs(x, family, codes[:, block], out, depths)
-            result[:, family, block] = contrasts(total / len(networks), out.classes)
+                total += times * family_logs(x, family, codes[:, block], judged, depths)
+            result[:, family, block] = contrasts(total / len(networks), judged.classes)
     return result
 
 
 def family_logs(x: Weighted, family: int, codes: Codes, left_out: LeftOut, depths: Sequence[int]) -> Array:
     """Return the log probabilities of one family, (depths, rows, classes)."""
     class_number = len(x.features)
-    own = [codes[v] for v in x.structure.scopes[family] if v != class_number]
+    members = [codes[v] for v in x.structure.scopes[family] if v != class_number]
     table = x.tables[family].shortened(max(depths))
     if family == class_number:
-        by_depth = class_probabilities(table, own, len(left_out.classes), left_out)
+        by_depth = class_probabilities(table, members, len(left_out.classes), left_out)
     else:
-        by_depth = feature_probabilities(table, own, left_out)
-    found = [log(values) for values in by_depth]
+        by_depth = feature_probabilities(table, members, left_out)
+    logs = [log(values) for values in by_depth]
     shape = (len(left_out.classes), x.tables[-1].cards[0])
-    return np.stack([np.broadcast_to(found[min(depth, len(found) - 1)], shape) for depth in depths])
+    return np.stack([np.broadcast_to(logs[min(depth, len(logs) - 1)], shape) for depth in depths])

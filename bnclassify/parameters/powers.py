@@ -58,12 +58,12 @@ def contrasts(terms: Array, classes: Codes) -> Array:
     -------
     (…, rows, classes − 1) array
     """
-    own = classes.astype(np.intp)[:, None]
-    others = np.arange(terms.shape[-1] - 1)
-    others = others + (others >= own)
-    shape = (*terms.shape[:-2], *others.shape)
-    picked = np.take_along_axis(terms, np.broadcast_to(others, shape), axis=-1)
-    return picked - np.take_along_axis(terms, np.broadcast_to(own, (*shape[:-1], 1)), axis=-1)
+    own_class = classes.astype(np.intp)[:, None]
+    other_classes = np.arange(terms.shape[-1] - 1)
+    other_classes = other_classes + (other_classes >= own_class)
+    shape = (*terms.shape[:-2], *other_classes.shape)
+    other_logs = np.take_along_axis(terms, np.broadcast_to(other_classes, shape), axis=-1)
+    return other_logs - np.take_along_axis(terms, np.broadcast_to(own_class, (*shape[:-1], 1)), axis=-1)
 
 
 def best_powers(terms: Array, weights: Array) -> Powers:
@@ -125,11 +125,11 @@ def _maximise(terms: Array, weights: Array, mean: Array, precision: float) -> Ar
     return powers
 
 
-def _derivatives(terms: Array, weights: Array, others: Array) -> tuple[Array, Array]:
+def _derivatives(terms: Array, weights: Array, posteriors: Array) -> tuple[Array, Array]:
     """Return the gradient of the log-likelihood and minus its Hessian.
 
-    ``others`` has the posterior of each other class, (rows, classes − 1).
+    ``posteriors`` has the posterior of each other class, (rows, classes − 1).
     """
-    expected = (terms * others).sum(axis=2)
-    spread = (terms * np.sqrt(others * weights[:, None])).reshape(len(terms), -1)
+    expected = (terms * posteriors).sum(axis=2)
+    spread = (terms * np.sqrt(posteriors * weights[:, None])).reshape(len(terms), -1)
     return -expected @ weights, spread @ spread.T - (expected * weights) @ expected.T

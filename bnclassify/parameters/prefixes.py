@@ -31,9 +31,9 @@ def tabulate_prefixes(
 ) -> list[PrefixTable]:
     """Make prefix tables of the counts of families, the class being the last of so many columns."""
     tables = []
-    for scope, own in zip(scopes, counts, strict=True):
-        masses = prior.masses(own.prefixes, own.cards, of_class=scope[0] == columns - 1)
-        tables.append(PrefixTable(own.cards, own.prefixes, masses, prior.nested))
+    for scope, nested in zip(scopes, counts, strict=True):
+        masses = prior.masses(nested.prefixes, nested.cards, of_class=scope[0] == columns - 1)
+        tables.append(PrefixTable(nested.cards, nested.prefixes, masses, prior.nested))
     return tables
 
 
@@ -41,10 +41,10 @@ def count_nested(data: Dataset, scope: Scope) -> NestedCounts:
     """Count all prefixes of a family."""
     class_column = len(data.columns) - 1
     by_class = len(scope) > 1 and scope[-1] == class_column
-    own = scope[:-1] if by_class else scope
-    cards = tuple([data.cards[column] for column in own])
+    members = scope[:-1] if by_class else scope
+    cards = tuple([data.cards[column] for column in members])
     prefixes = count_prefixes(
-        [data.codes[column] for column in own],
+        [data.codes[column] for column in members],
         cards,
         data.codes[class_column] if by_class else None,
         data.cards[class_column] if by_class else 1,

@@ -84,15 +84,15 @@ class PseudoCounts:
 
     def __call__(self, counts: Array, axis: int = 0) -> Array:
         """Return the posterior mean of the table; see `Prior`."""
-        levels, *above = counts.shape[axis:]
-        return normalize(counts + self.per_cell(levels, prod(above)), axis)
+        levels, *parent_cards = counts.shape[axis:]
+        return normalize(counts + self.per_cell(levels, prod(parent_cards)), axis)
 
     def masses(self, prefixes: Sequence[PrefixCounts], cards: Sequence[int], *, of_class: bool) -> Masses:
         """Return r a of each prefix; see `PrefixPrior`."""
-        levels, *above = cards
-        alone = len(prefixes) - len(cards)
+        levels, *parent_cards = cards
+        root = len(prefixes) - len(cards)
         configurations = [
-            p.counts.shape[1] * prod(above[: max(0, i - alone)]) for i, p in enumerate(prefixes)
+            p.counts.shape[1] * prod(parent_cards[: max(0, i - root)]) for i, p in enumerate(prefixes)
         ]
         return tuple([float(levels * self.per_cell(levels, q)) for q in configurations])
 
@@ -195,18 +195,18 @@ PRIORS: dict[str, Callable[[Any], Prior]] = {
 """The priors by the argument of `lp` that asks for each."""
 
 
-def find_prior(**given: object) -> Prior:
+def find_prior(**arguments: object) -> Prior:
     """Return the prior that one of the arguments in `PRIORS` asks for; those None or False do not."""
-    asked = {name: value for name, value in given.items() if value is not None}
-    if not check_flag("backoff", asked.get("backoff", False)):
-        asked.pop("backoff", None)
-    if not asked:
-        raise TypeError(f"{', '.join(given)}: one of them must be given, for example smooth=1")
-    if len(asked) > 1:
+    amounts = {name: value for name, value in arguments.items() if value is not None}
+    if not check_flag("backoff", amounts.get("backoff", False)):
+        amounts.pop("backoff", None)
+    if not amounts:
+        raise TypeError(f"{', '.join(arguments)}: one of them must be given, for example smooth=1")
+    if len(amounts) > 1:
         raise ValueError(
-            f"{', '.join(asked)}: only one of them can say how counts are smoothed; drop the others"
+            f"{', '.join(amounts)}: only one of them can say how counts are smoothed; drop the others"
         )
-    [(name, value)] = asked.items()
+    [(name, value)] = amounts.items()
     return PRIORS[name](value)
 
 

@@ -21,10 +21,10 @@ def warn_of_wide_tables(x: Model, rows: int) -> None:
     families = zip(x.families, x.scopes, strict=True)
     sizes = {family: count_parameters([scope], x.cards) for family, scope in families}
     total = sum(sizes.values())
-    wide = sorted((f for f in sizes if sizes[f] > rows / 2), key=lambda family: -sizes[family])
-    if total <= rows or not wide:
+    widest = sorted((f for f in sizes if sizes[f] > rows / 2), key=lambda family: -sizes[family])
+    if total <= rows or not widest:
         return
-    tables = ", ".join(f"{_written(family)} with {sizes[family]:,}" for family in wide[:3])
+    tables = ", ".join(f"{_written(family)} with {sizes[family]:,}" for family in widest[:3])
     longest = sorted(zip(x.variables, x.cards, strict=True), key=lambda column: -column[1])[:3]
     columns = ", ".join(f"{shown(name)} ({card:,} levels)" for name, card in longest)
     warn(
@@ -36,5 +36,5 @@ def warn_of_wide_tables(x: Model, rows: int) -> None:
 
 def _written(family: Family) -> str:
     """Write a table as a conditional probability."""
-    variable, *above = map(str, family)
-    return f"P({variable} | {', '.join(above)})" if above else f"P({variable})"
+    variable, *parents = map(str, family)
+    return f"P({variable} | {', '.join(parents)})" if parents else f"P({variable})"

@@ -40,7 +40,9 @@ def _has_few_levels(x: AODE) -> bool:
 def _(x: AODE, tally: Tally) -> AODE:
     if isinstance(tally.prior, PrefixPrior) and tally.prior.nested:
         members = zip(x.members, tally.counts, strict=True)
-        stacked = stack_estimators(x, [tabulate(member, Tally(own, tally.prior)) for member, own in members])
+        stacked = stack_estimators(
+            x, [tabulate(member, Tally(counts, tally.prior)) for member, counts in members]
+        )
         return replace(stacked, learned=with_tally(stacked, tally))
     return _tabulate_pairs(x, tally)
 
@@ -75,10 +77,10 @@ def _tabulate_pairs(x: AODE, tally: Tally) -> AODE:
     else:
         singles, pairs = counts[:n], dict(zip(combinations(range(n), 2), counts[n:], strict=True))
         children = _children(x, lambda f, g: pairs[f, g] if f < g else pairs[g, f].transpose(1, 0, 2), prior)
-    [own] = make_tables([classes], prior)
+    [class_prior] = make_tables([classes], prior)
     return replace(
         x,
-        priors=np.repeat(own[None], n, axis=0),
+        priors=np.repeat(class_prior[None], n, axis=0),
         superparents=np.concatenate(make_tables(singles, prior)),
         children=children,
         learned=with_tally(x, tally),
@@ -113,9 +115,9 @@ def stack_estimators(x: AODE, members: Sequence[BNC]) -> AODE:
     return replace(
         x,
         levels=members[0].levels,
-        priors=np.stack([own[-1] for own in tables]),
-        superparents=np.concatenate([own[i] for i, own in enumerate(tables)]),
-        children=tuple(np.concatenate([*own[:i], *own[i + 1 : -1]]) for i, own in enumerate(tables)),
+        priors=np.stack([cpts[-1] for cpts in tables]),
+        superparents=np.concatenate([cpts[i] for i, cpts in enumerate(tables)]),
+        children=tuple(np.concatenate([*cpts[:i], *cpts[i + 1 : -1]]) for i, cpts in enumerate(tables)),
         learned={name: tuple(member.learned[name] for member in members) for name in members[0].learned},
     )
 

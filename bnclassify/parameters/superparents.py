@@ -23,17 +23,17 @@ from .tables import estimate
 @estimate.register
 def _(x: ANDE, data: Countable, prior: Prior) -> ANDE:
     if not isinstance(prior, Dirichlet | MEstimate):
-        asked = {EquivalentSize: "ess", BackOff: "backoff"}.get(type(prior), "prior")
+        name = {EquivalentSize: "ess", BackOff: "backoff"}.get(type(prior), "prior")
         raise TypeError(
-            f"{asked}: averaged n-dependence estimators take smooth or m, by which the joint probability of "
+            f"{name}: averaged n-dependence estimators take smooth or m, by which the joint probability of "
             f"superparents and class is defined, too; got {shown(prior)}"
         )
     return replace(x, levels=data.levels, counts=count_cooccurrence(data, x.most_counted), prior=prior)
 
 
 @left_out_joint.register
-def _(x: ANDE, data: Dataset, prior: PrefixPrior, rows: NDArray[np.intp], out: LeftOut) -> Array:
-    return joint_without(estimate(x, data, prior), data.codes[:-1, rows], out)
+def _(x: ANDE, data: Dataset, prior: PrefixPrior, rows: NDArray[np.intp], left_out: LeftOut) -> Array:
+    return joint_without(estimate(x, data, prior), data.codes[:-1, rows], left_out)
 
 
 @maximise.register

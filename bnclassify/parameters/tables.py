@@ -67,10 +67,10 @@ def tabulate(x: Model, tally: Tally) -> Any:
     raise TypeError(f"x: nothing is known of how to learn the parameters of a {type(x).__name__}")
 
 
-def with_tally(x: Model, tally: Tally, **more: Any) -> dict[str, Any]:
+def with_tally(x: Model, tally: Tally, **learned: Any) -> dict[str, Any]:
     """Return what a model has learned, its tally in as little memory as holds it."""
-    counts = tuple([narrow(own) if isinstance(own, np.ndarray) else own for own in tally.counts])
-    return {**x.learned, **more, "counts": replace(tally, counts=counts)}
+    counts = tuple([narrow(table) if isinstance(table, np.ndarray) else table for table in tally.counts])
+    return {**x.learned, **learned, "counts": replace(tally, counts=counts)}
 
 
 @count.register
@@ -108,14 +108,14 @@ def _(x: Ensemble, data: Countable, prior: Prior) -> Ensemble:
 
 def make_tables(counts: Sequence[Array], prior: Prior) -> list[Array]:
     """Make tables of counts, of those that have the same shape together."""
-    alike: dict[tuple[int, ...], list[int]] = {}
+    numbers_by_shape: dict[tuple[int, ...], list[int]] = {}
     for number, table in enumerate(counts):
-        alike.setdefault(table.shape, []).append(number)
+        numbers_by_shape.setdefault(table.shape, []).append(number)
     tables: list[Any] = [None] * len(counts)
-    for shape, group in alike.items():
-        size = max(1, _BLOCK_CELLS // max(1, prod(shape)))
-        for some in (group[i : i + size] for i in range(0, len(group), size)):
-            made = prior(np.stack([counts[number] for number in some], dtype=np.float64), axis=1)
-            for number, table in zip(some, made, strict=True):
+    for shape, group in numbers_by_shape.items():
+        tables_per_block = max(1, _BLOCK_CELLS // max(1, prod(shape)))
+        for block in (group[i : i + tables_per_block] for i in range(0, len(group), tables_per_block)):
+            stacked = prior(np.stack([counts[number] for number in block], dtype=np.float64), axis=1)
+            for number, table in zip(block, stacked, strict=True):
                 tables[number] = table
     return tables

@@ -95,8 +95,8 @@ def testing_depths(
     """
     columns = [data.positions[feature] for feature in features]
     depths = []
-    for some in _portions(samples):
-        forest = _Forest(data, columns, data.positions[class_var], some)
+    for portion in _portions(samples):
+        forest = _Forest(data, columns, data.positions[class_var], portion)
         while forest.grow():
             pass
         depths.append(forest.depths())
@@ -170,10 +170,10 @@ class _Forest:
         if impure.any() and len(self.levels) <= MAX_DEPTH:
             self._retire(~impure)
             splits = [split for r, js in self.by_card.items() for split in self._best_splits(r, js, n_nodes)]
-            for j, found, left in sorted(splits, key=lambda split: split[0]):
-                better = impure & (found > gain + TOLERANCE)
-                gain[better], level.feature[better] = found[better], j
-                goes_left[better, : left.shape[1]] = left[better]
+            for j, gains, sides in sorted(splits, key=lambda split: split[0]):
+                better = impure & (gains > gain + TOLERANCE)
+                gain[better], level.feature[better] = gains[better], j
+                goes_left[better, : sides.shape[1]] = sides[better]
         split = level.feature >= 0
         if not split.any():
             return False
@@ -182,12 +182,12 @@ class _Forest:
         self.levels.append(self._open(parent, level.tree[parent]))
         return True
 
-    def _retire(self, done: NDArray[np.bool_]) -> None:
+    def _retire(self, closed: NDArray[np.bool_]) -> None:
         """Let the rows of these nodes rest, and forget rows that do."""
-        self.node[done[self.node]] = -1
-        keep = self.node >= 0
-        self.node, self.classes, self.codes = self.node[keep], self.classes[keep], self.codes[:, keep]
-        self.weights = None if self.weights is None else self.weights[keep]
+        self.node[closed[self.node]] = -1
+        alive = self.node >= 0
+        self.node, self.classes, self.codes = self.node[alive], self.classes[alive], self.codes[:, alive]
+        self.weights = None if self.weights is None else self.weights[alive]
 
     def _send_down(self, level: _Level, goes_left: NDArray[np.bool_]) -> None:
         """Send rows to the children, numbered two by two; those that cannot go on rest."""
@@ -204,9 +204,10 @@ class _Forest:
     ) -> list[tuple[int, Array, NDArray[np.bool_]]]:
         """Return the best split of each feature with r levels: its gain and its left side in each node."""
         ordered = self.n_classes <= 2 or r > _ALL_SUBSETS
-        size = max(1, _BLOCK_CELLS // (n_nodes * r * self.n_classes))
+        features_per_block = max(1, _BLOCK_CELLS // (n_nodes * r * self.n_classes))
         result = []
-        for block in (features[i : i + size] for i in range(0, len(features), size)):
+        for start in range(0, len(features), features_per_block):
+            block = features[start : start + features_per_block]
             counts = self._counts(r, block, n_nodes)
             gain, left = _best_cut(counts) if ordered else _best_subset(counts)
             result += list(
@@ -231,12 +232,12 @@ class _Forest:
     def depths(self) -> NDArray[np.int64]:
         """Prune upwards, and return the shallowest test of each feature in each tree."""
         errors_below: NDArray[Any] = np.zeros(0)
-        for above, below in zip(self.levels[-2::-1], self.levels[:0:-1], strict=True):
-            subtree = self._subtree_errors(below, errors_below)
-            total = np.bincount(below.parent, weights=subtree, minlength=len(above.parent))
+        for upper, lower in zip(self.levels[-2::-1], self.levels[:0:-1], strict=True):
+            subtree = self._subtree_errors(lower, errors_below)
+            node_errors = np.bincount(lower.parent, weights=subtree, minlength=len(upper.parent))
             # Sums of weights in another order may differ in the last digits.
-            above.feature[(above.feature >= 0) & (total >= above.errors * (1 - TOLERANCE))] = -1
-            errors_below = total
+            upper.feature[(upper.feature >= 0) & (node_errors >= upper.errors * (1 - TOLERANCE))] = -1
+            errors_below = node_errors
         result = np.zeros((self.n_trees, len(self.codes)), dtype=np.int64)
         alive = np.ones(self.n_trees, dtype=bool)
         for depth, level in enumerate(self.levels, start=1):
@@ -244,8 +245,8 @@ class _Forest:
                 alive = (alive & (self.levels[depth - 2].feature >= 0))[level.parent]
             tests = np.nonzero(alive & (level.feature >= 0))[0]
             trees, features = level.tree[tests], level.feature[tests]
-            new = result[trees, features] == 0
-            result[trees[new], features[new]] = depth
+            is_first = result[trees, features] == 0
+            result[trees[is_first], features[is_first]] = depth
         return result
 
     def _subtree_errors(self, level: _Level, errors_below: NDArray[Any]) -> NDArray[Any]:
@@ -272,10 +273,10 @@ def _best_cut(counts: Rows) -> tuple[Array, NDArray[np.bool_]]:
     (nodes,) array, (nodes, levels) array of bool
         The gain, and which levels go left.
     """
-    size = counts.sum(axis=2)
-    share = counts / np.maximum(size, 1)[:, :, None]
-    key = share[:, :, 0] if counts.shape[2] <= 2 else _first_component(share, size)
-    order = np.argsort(np.where(size > 0, key, np.inf), axis=1, kind="stable")
+    mass = counts.sum(axis=2)
+    shares = counts / np.maximum(mass, 1)[:, :, None]
+    key = shares[:, :, 0] if counts.shape[2] <= 2 else _first_component(shares, mass)
+    order = np.argsort(np.where(mass > 0, key, np.inf), axis=1, kind="stable")
     left = np.cumsum(np.take_along_axis(counts, order[:, :, None], axis=1), axis=1)[:, :-1]
     gain = _gain(left, counts.sum(axis=1))
     best = np.argmax(gain >= gain.max(axis=1, keepdims=True) - TOLERANCE, axis=1)
@@ -284,10 +285,10 @@ def _best_cut(counts: Rows) -> tuple[Array, NDArray[np.bool_]]:
     return gain[np.arange(len(gain)), best], rank <= best[:, None]
 
 
-def _first_component(share: Array, size: Rows) -> Array:
+def _first_component(shares: Array, mass: Rows) -> Array:
     """Project the class shares of levels, weighted by size, on their first principal component."""
-    weight = size / np.maximum(size.sum(axis=1, keepdims=True), 1)
-    centred = share - (weight[:, :, None] * share).sum(axis=1, keepdims=True)
+    weight = mass / np.maximum(mass.sum(axis=1, keepdims=True), 1)
+    centred = shares - (weight[:, :, None] * shares).sum(axis=1, keepdims=True)
     covariance = np.einsum("nl,nlc,nld->ncd", weight, centred, centred)
     component = np.linalg.eigh(covariance)[1][:, :, -1]
     return np.einsum("nlc,nc->nl", centred, component)
@@ -297,9 +298,10 @@ def _best_subset(counts: Rows) -> tuple[Array, NDArray[np.bool_]]:
     """Try all ways to part the levels in two; see `_best_cut`."""
     r = counts.shape[1]
     subsets = np.array([(*side, False) for side in product([False, True], repeat=r - 1)][1:])
-    size = max(1, _BLOCK_CELLS // (len(subsets) * counts.shape[2]))
-    parts = [_best_of(counts[i : i + size], subsets) for i in range(0, len(counts), size)]
-    gains, lefts = zip(*parts, strict=True)
+    nodes_per_block = max(1, _BLOCK_CELLS // (len(subsets) * counts.shape[2]))
+    starts = range(0, len(counts), nodes_per_block)
+    cuts = [_best_of(counts[i : i + nodes_per_block], subsets) for i in starts]
+    gains, lefts = zip(*cuts, strict=True)
     return np.concatenate(gains), np.concatenate(lefts)
 
 

@@ -129,10 +129,10 @@ def ande(
     >>> cv(models, car, k=5, rng=0).round(2).to_dict()
     {0: 0.85, 1: 0.91, 2: 0.94}
     """
-    n = check_whole("n", n, 0, 2, what="a whole number of superparents")
-    min_count = check_whole("min_count", min_count, 1, what="a whole number of rows")
+    n = check_whole("n", n, 0, 2, kind="a whole number of superparents")
+    min_count = check_whole("min_count", min_count, 1, kind="a whole number of rows")
     if subsumption is not None:
-        subsumption = check_whole("subsumption", subsumption, what="a whole number of rows")
+        subsumption = check_whole("subsumption", subsumption, kind="a whole number of rows")
     if weights is not None:
         check_choice("weights", weights, ("mi",))
     if dataset is None:

@@ -279,7 +279,7 @@ def kdb(
     >>> [round(score, 3) for score in greedy_scores(model)]
     [0.85, 0.901, 0.939]
     """
-    most = check_whole("kdbk", kdbk, least=1, what="a whole number of feature parents")
+    most = check_whole("kdbk", kdbk, least=1, kind="a whole number of feature parents")
     arcs = Moves(_naive, lambda structure, at: dependence_arcs(structure, most))
     search = Search(k, epsilon, (smooth, ess, m), metric, folds, rng, progress)
     return search.run(kdb, arcs, class_var, dataset, kdbk=most)

@@ -115,7 +115,7 @@ class Search:
 
     def _check(self) -> Prior:
         """Raise for arguments that are out of range, else return the prior that they ask for."""
-        check_whole("k", self.k, least=2, what="a whole number of folds")
+        check_whole("k", self.k, least=2, kind="a whole number of folds")
         check_real("epsilon", self.epsilon, least=0)
         check_choice("metric", self.metric, SEARCHED)
         check_flag("progress", self.progress)
