@@ -30,8 +30,8 @@ def choose_class_parents(data: MultiTrainingData, score: str, ess: float, max_pa
     scores = LocalScores(data, score, ess)
     best = np.zeros(n)
     chosen: list[Parents] = [()] * n
-    for size in range(1, min(max_parents, m) + 1):
-        for classes in combinations(range(n, n + m), size):
+    for n_parents in range(1, min(max_parents, m) + 1):
+        for classes in combinations(range(n, n + m), n_parents):
             gains = _gains(scores, classes)[:n]
             for v in np.nonzero(gains > best + TOLERANCE)[0].tolist():
                 best[v], chosen[v] = gains[v], classes
@@ -44,9 +44,9 @@ def _gains(scores: LocalScores, classes: Sequence[int]) -> Array:
     q = float(prod(cards[list(classes)].tolist()))
     for columns, table in scores.counts.extended(classes):
         counts = table.reshape(-1, table.shape[-1])
-        alone = counts.sum(axis=0, keepdims=True)
-        own = cards[columns]
-        result.append(_fits(scores, counts, own, q) - _fits(scores, alone, own, 1.0))
+        marginal = counts.sum(axis=0, keepdims=True)
+        column_cards = cards[columns]
+        result.append(_fits(scores, counts, column_cards, q) - _fits(scores, marginal, column_cards, 1.0))
     return np.concatenate(result)
 
 
@@ -76,6 +76,6 @@ def feature_tree(data: MultiTrainingData, class_parents: Sequence[Parents]) -> l
     """
     n = len(class_parents)
     scores = LocalScores(data, "loglik")
-    gains = [np.maximum(scores.gains(v, above)[:n], 0.0) for v, above in enumerate(class_parents)]
+    gains = [np.maximum(scores.gains(v, classes)[:n], 0.0) for v, classes in enumerate(class_parents)]
     parent = maximum_arborescence(np.array(gains).T) if n else []
     return [(p,) if p >= 0 else () for p in parent]

@@ -22,11 +22,11 @@ from .training import prepare_classes
 @fit_kind.register(MBC)
 @fit_kind.register(MAODE)
 def _(x: MBC | MAODE, call: Call) -> MultiModel:
-    asked = [] if call.method is PLAIN else [call.method.argument or type(call.method).__name__]
-    asked += ["backoff"] if isinstance(call.prior, PrefixPrior) and call.prior.nested else []
-    if asked:
+    refused = [] if call.method is PLAIN else [call.method.argument or type(call.method).__name__]
+    refused += ["backoff"] if isinstance(call.prior, PrefixPrior) and call.prior.nested else []
+    if refused:
         raise TypeError(
-            f"{asked[0]}: is defined for one class variable; chain(class_vars, dataset) is made of models "
+            f"{refused[0]}: is defined for one class variable; chain(class_vars, dataset) is made of models "
             "that take it"
         )
     data = prepare_classes(cast("InFull", call.dataset), x.class_vars, x.features)
@@ -52,8 +52,8 @@ def _(x: Chain, call: Call) -> Chain:
     data = prepare_classes(cast("InFull", call.dataset), x.class_vars, x.features)
     links = []
     for member in x.members:
-        own = Dataset(data.schema, data.codes, data.index, data.weights)
-        rows = prepare(take_columns(own, member.variables), member.class_var, member.features, told=False)
+        dataset = Dataset(data.schema, data.codes, data.index, data.weights)
+        rows = prepare(take_columns(dataset, member.variables), member.class_var, member.features, told=False)
         links.append(fit(member, rows, call.prior, call.method, rng=call.rng, again=call.again))
     recipe = x.recipe and replace(x.recipe, parameters=call.again)
     return replace(x, members=tuple(links), recipe=recipe)

@@ -67,8 +67,8 @@ def prepare_classes(
     names = tuple(class_vars)
     if isinstance(dataset, MultiTrainingData) and dataset.class_vars == names and features is None:
         return dataset
-    others = None if features is None else [*features, *names[1:]]
-    data = select_columns(dataset, names[0], others)
+    columns = None if features is None else [*features, *names[1:]]
+    data = select_columns(dataset, names[0], columns)
     check_columns(names, data.columns, "class_vars")
     chosen = [name for name in data.columns if name not in names] if features is None else list(features)
     data = take_columns(data, (*chosen, *names))
