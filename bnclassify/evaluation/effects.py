@@ -30,9 +30,9 @@ class Effect:
         The levels of the feature.
     parent : hashable
         Its first feature parent; None if it has none.
-    given : tuple
+    parent_levels : tuple
         The levels of the parent that were looked at; ``(None,)`` without one.
-    log_odds : (given, levels) array
+    log_odds : (parent_levels, levels) array
         What each level adds, in nats, where the parent alone is known beside.
     """
 
@@ -40,7 +40,7 @@ class Effect:
     target: Any
     levels: tuple[Any, ...]
     parent: Hashable
-    given: tuple[Any, ...]
+    parent_levels: tuple[Any, ...]
     log_odds: Array
 
 
@@ -67,8 +67,8 @@ def measure_effect(x: Model, feature: Hashable, target: Any = None) -> Effect:
     nothing_known = joint_of_codes(model, np.full((len(codes), 1), -1))[0]
     c = int(nothing_known.argmax()) if target is None else labels.index(target)
     odds = logs[..., c] - log_sum_exp(np.delete(logs, c, axis=-1))
-    given = tuple([None if parent is None else known[parent][i] for i in shown_levels])
-    return Effect(feature, labels[c], known[feature], parent, given, odds[:, 1:] - odds[:, :1])
+    parent_levels = tuple([None if parent is None else known[parent][i] for i in shown_levels])
+    return Effect(feature, labels[c], known[feature], parent, parent_levels, odds[:, 1:] - odds[:, :1])
 
 
 def _spread(levels: int) -> list[int]:
