@@ -286,7 +286,7 @@ def chain(
         raise TypeError(f"dag_args: expected a dict of further arguments, got {dag_args!r}")
     options, chain_order = dict(dag_args or {}), _check_order(order, names)
     function = find_learner(learner, "learner")
-    check_arguments(function, options, "dag_args", given=("class_var", "dataset"))
+    check_arguments(function, options, "dag_args", supplied=("class_var", "dataset"))
     data = prepare_classes(dataset, names)
     settings = {"learner": learner, "order": chain_order, "dag_args": options}
     step = Step("chain", chain_again, settings, draws="rng" in parameters_of(function))
