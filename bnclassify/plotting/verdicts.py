@@ -128,9 +128,9 @@ def plot_calibration(
     calibration = weigh_calibration(posteriors, actual, bins=check_whole("bins", bins, 1), target=target)
     axes = prepare_axes(ax, 5, 5)
     axes.plot([0, 1], [0, 1], color=GREY, linewidth=0.8, zorder=1)
-    axes.vlines(calibration.said, calibration.low, calibration.high, color=BLUE, linewidth=1, zorder=2)
+    axes.vlines(calibration.predicted, calibration.low, calibration.high, color=BLUE, linewidth=1, zorder=2)
     sizes = 12 + 140 * calibration.rows / calibration.rows.max()
-    axes.scatter(calibration.said, calibration.was, s=sizes, color=BLUE, zorder=3)
+    axes.scatter(calibration.predicted, calibration.actual, s=sizes, color=BLUE, zorder=3)
     axes.set(xlim=(-0.04, 1.04), ylim=(-0.04, 1.04), aspect="equal")
     chosen = "the likeliest class" if calibration.target is None else calibration.target
     right = (
