@@ -120,7 +120,7 @@ def paired_labels(predicted: ArrayLike, actual: ArrayLike) -> tuple[Objects, Obj
         raise ValueError("actual: labels are missing; compare the rows that have one")
     types = [{type(label) for label in labels if not pd.isna(label)} for labels in (guesses, truth)]
     if types[0].isdisjoint(types[1]) and not set(truth) & {g for g in guesses if not pd.isna(g)}:
-        kinds = [" and ".join(sorted(t.__name__ for t in some)) or "nothing" for some in types]
+        kinds = [" and ".join(sorted(t.__name__ for t in label_types)) or "nothing" for label_types in types]
         raise ValueError(
             f"predicted, actual: labels of type {kinds[0]} and {kinds[1]} are never equal; "
             "convert one, for example with .astype(str)"
@@ -130,13 +130,13 @@ def paired_labels(predicted: ArrayLike, actual: ArrayLike) -> tuple[Objects, Obj
 
 def _all_classes(*columns: ArrayLike) -> list[Any]:
     """Return the categories of columns that have some, in their order, and then whatever else occurs."""
-    found: dict[Any, None] = {}
+    classes: dict[Any, None] = {}
     arrays = [column.array if isinstance(column, pd.Series | pd.Index) else column for column in columns]
     for array in arrays:
         if isinstance(array, pd.Categorical):
-            found |= dict.fromkeys(map(plain, array.categories))
-    others = {plain(label) for array in arrays for label in np.asarray(array, dtype=object)} - found.keys()
-    return [*found, *_in_order(others)]
+            classes |= dict.fromkeys(map(plain, array.categories))
+    others = {plain(label) for array in arrays for label in np.asarray(array, dtype=object)} - classes.keys()
+    return [*classes, *_in_order(others)]
 
 
 def _in_order(labels: Iterable[Any]) -> list[Any]:

@@ -21,7 +21,7 @@ def judge_shares(
     metrics: Sequence[AnyMetric], data: Dataset, rounds: Sequence[Round]
 ) -> dict[str, float | None]:
     """Return what the classes' shares score by each metric, a mean over folds; None if it is undefined."""
-    outcomes = [shares_alone(data, which.test) for which in rounds]
+    outcomes = [shares_alone(data, fold.test) for fold in rounds]
     means = {m.name: pd.Series([_judge_quietly(m, o) for o in outcomes]).mean() for m in metrics}
     return {name: None if np.isnan(mean) else float(mean) for name, mean in means.items()}
 
@@ -43,12 +43,12 @@ def shares_alone(data: Dataset, test: Rows) -> Outcome:
 
     It predicts the class that is the largest in the others, and gives each class its share there.
     """
-    others = np.ones(len(data), dtype=bool)
-    others[test] = False
+    trained = np.ones(len(data), dtype=bool)
+    trained[test] = False
     weights = np.ones(len(data)) if data.weights is None else data.weights
-    counts = np.bincount(data.codes[-1, others], weights[others], minlength=data.cards[-1])
+    counts = np.bincount(data.codes[-1, trained], weights[trained], minlength=data.cards[-1])
     shares = normalize(counts.astype(float))
     logs = np.broadcast_to(log(shares), (len(test), len(shares)))
     labelling = Labelling(data.levels[-1], data.columns[-1], data.index[test])
-    told = None if data.weights is None else weights[test]
-    return Outcome(logs, data.codes[-1, test], labelling, told)
+    test_weights = None if data.weights is None else weights[test]
+    return Outcome(logs, data.codes[-1, test], labelling, test_weights)

@@ -27,9 +27,9 @@ class Calibration:
         The class of the probabilities; None if they are those of each row's likeliest class.
     rows : (bins,) array
         Those whose probability is in each interval, of the intervals in which there are any.
-    said : (bins,) array
+    predicted : (bins,) array
         Their mean probability.
-    was : (bins,) array
+    actual : (bins,) array
         The share of them that came true.
     low, high : (bins,) array
         The ends of its interval of 95 % confidence, after Wilson.
@@ -37,8 +37,8 @@ class Calibration:
 
     target: Any
     rows: Array
-    said: Array
-    was: Array
+    predicted: Array
+    actual: Array
     low: Array
     high: Array
 
@@ -54,13 +54,13 @@ def weigh_calibration(
     if target is None and len(classes) == 2:
         target = classes[int(np.bincount(codes, minlength=2).argmin())]
     best = first_best(p) if target is None else np.full(len(p), classes.index(target))
-    rows, said, was = bin_by(p[np.arange(len(p)), best], best == codes, bins)
-    there = rows > 0
-    rows, said, was = rows[there], said[there], was[there]
-    middle = (was + _NORMAL_95**2 / (2 * rows)) / (1 + _NORMAL_95**2 / rows)
-    reach = np.sqrt(was * (1 - was) / rows + _NORMAL_95**2 / (4 * rows**2)) * _NORMAL_95
+    rows, means, shares = bin_by(p[np.arange(len(p)), best], best == codes, bins)
+    filled = rows > 0
+    rows, means, shares = rows[filled], means[filled], shares[filled]
+    middle = (shares + _NORMAL_95**2 / (2 * rows)) / (1 + _NORMAL_95**2 / rows)
+    reach = np.sqrt(shares * (1 - shares) / rows + _NORMAL_95**2 / (4 * rows**2)) * _NORMAL_95
     reach /= 1 + _NORMAL_95**2 / rows
-    return Calibration(target, rows, said, was, middle - reach, middle + reach)
+    return Calibration(target, rows, means, shares, middle - reach, middle + reach)
 
 
 def check_posteriors(posteriors: object, actual: object) -> tuple[Array, Codes]:

@@ -40,11 +40,13 @@ def check_prior(prior: object, classes: Sequence[Hashable]) -> Array:
         raise TypeError(
             f"prior: expected a dict or Series with a probability for each class, got {type(prior).__name__}"
         )
-    given: dict[Any, Any] = dict(prior)
-    if len(given) < len(prior):
+    probabilities: dict[Any, Any] = dict(prior)
+    if len(probabilities) < len(prior):
         raise ValueError("prior: a class is named more than once")
-    _check_classes(list(given), classes, "prior: its names")
-    shares = np.array([check_real(f"prior[{shown(name)}]", given[name], 0) for name in classes], dtype=float)
+    _check_classes(list(probabilities), classes, "prior: its names")
+    shares = np.array(
+        [check_real(f"prior[{shown(name)}]", probabilities[name], 0) for name in classes], dtype=float
+    )
     if abs(shares.sum() - 1) > _ROUNDED:
         raise ValueError(f"prior: expected probabilities that sum to 1, got a sum of {shares.sum():g}")
     return shares / shares.sum()
@@ -68,14 +70,16 @@ def least_costly(logs: Array, costs: Array) -> NDArray[np.intp]:
     return first_best(-(np.exp(log_normalize(logs)) @ (costs / scale)))
 
 
-def _check_classes(names: Sequence[Hashable], classes: Sequence[Hashable], what: str) -> None:
+def _check_classes(names: Sequence[Hashable], classes: Sequence[Hashable], subject: str) -> None:
     absent = [name for name in classes if name not in names]
     strange = [name for name in names if name not in classes]
     if absent or strange or len(set(names)) < len(names):
-        found = [
-            f"{word} {listed(some)}" for word, some in (("lacking", absent), ("unknown", strange)) if some
+        faults = [
+            f"{word} {listed(labels)}"
+            for word, labels in (("lacking", absent), ("unknown", strange))
+            if labels
         ]
         raise ValueError(
-            f"{what} must be the classes, {listed(classes, most=20)}; "
-            + (", ".join(found) or "one is there more than once")
+            f"{subject} must be the classes, {listed(classes, most=20)}; "
+            + (", ".join(faults) or "one is there more than once")
         )

@@ -31,9 +31,9 @@ class Effect:
         The levels of the feature.
     parent : hashable
         Its first feature parent; None if it has none.
-    given : tuple
+    parent_levels : tuple
         The levels of the parent that were looked at; ``(None,)`` without one.
-    log_odds : (given, levels) array
+    log_odds : (parent_levels, levels) array
         What each level adds, in nats, where the parent alone is known beside.
     """
 
@@ -41,7 +41,7 @@ class Effect:
     target: Any
     levels: tuple[Any, ...]
     parent: Hashable
-    given: tuple[Any, ...]
+    parent_levels: tuple[Any, ...]
     log_odds: Array
 
 
@@ -55,24 +55,24 @@ def measure_effect(x: Model, feature: Hashable, target: Any = None) -> Effect:
         raise ValueError(f"x: has the one class {listed(labels)}, so there is nothing to compare it with")
     if target is not None and not is_among(target, labels):
         raise ValueError(f"target: expected one of the classes {listed(labels)}, got {shown(target)}")
-    known = values(model)
+    levels = values(model)
     number = model.features.index(feature)
-    above = model.feature_parents[feature]
-    parent = above[0] if above else None
-    shown_levels = _spread(len(known[parent])) if parent is not None else [-1]
-    codes = np.full((len(model.features), len(shown_levels), len(known[feature]) + 1), -1)
-    codes[number, :, 1:] = np.arange(len(known[feature]))
+    parents = model.feature_parents[feature]
+    parent = parents[0] if parents else None
+    shown_levels = _spread(len(levels[parent])) if parent is not None else [-1]
+    codes = np.full((len(model.features), len(shown_levels), len(levels[feature]) + 1), -1)
+    codes[number, :, 1:] = np.arange(len(levels[feature]))
     if parent is not None:
         codes[model.features.index(parent)] = np.array(shown_levels)[:, None]
     logs = joint_of_codes(model, codes.reshape(len(codes), -1)).reshape(*codes.shape[1:], -1)
     nothing_known = joint_of_codes(model, np.full((len(codes), 1), -1))[0]
     c = int(nothing_known.argmax()) if target is None else labels.index(target)
     odds = logs[..., c] - log_sum_exp(np.delete(logs, c, axis=-1))
-    given = tuple([None if parent is None else known[parent][i] for i in shown_levels])
-    return Effect(feature, labels[c], known[feature], parent, given, odds[:, 1:] - odds[:, :1])
+    parent_levels = tuple([None if parent is None else levels[parent][i] for i in shown_levels])
+    return Effect(feature, labels[c], levels[feature], parent, parent_levels, odds[:, 1:] - odds[:, :1])
 
 
 def _spread(levels: int) -> list[int]:
     """Return all levels, or some from the first to the last where they are many."""
-    few = np.linspace(0, levels - 1, min(levels, _MOST_LINES))
-    return few.round().astype(int).tolist()
+    positions = np.linspace(0, levels - 1, min(levels, _MOST_LINES))
+    return positions.round().astype(int).tolist()

@@ -146,16 +146,16 @@ def explain(
     evidence = weigh_evidence(x, data, target, against, unseen)
     several = len(data) != 1
     variables = (x.class_var, *[x.features[i] for i in evidence.order])
-    told = _compared(x, evidence) if several else {}
-    told |= {
+    columns = _compared(x, evidence) if several else {}
+    columns |= {
         "value": np.stack(_values(x, evidence), axis=1).ravel(),
         "parents": np.stack(_parents(x, evidence), axis=1).ravel(),
         "log_odds": evidence.log_odds.ravel(),
     }
     if several:
-        return pd.DataFrame(told, _long_index(data.index, variables))
+        return pd.DataFrame(columns, _long_index(data.index, variables))
     index = pd.Index(list(variables), name="variable", tupleize_cols=False)
-    return pd.DataFrame(told, index).rename_axis(
+    return pd.DataFrame(columns, index).rename_axis(
         columns=" against ".join(map(str, _opponents(x, evidence, 0)))
     )
 
@@ -236,26 +236,26 @@ def _objects(labels: Sequence[Any]) -> NDArray[Any]:
 
 def _parents(x: Model, evidence: Evidence) -> list[NDArray[Any]]:
     """Write the values of the feature parents of each variable: the class, then the features in order."""
-    above = x.feature_parents
+    parents = x.feature_parents
     number = {name: i for i, name in enumerate(x.features)}
-    none = np.full(len(evidence.targets), "", dtype=object)
-    written = [none]
+    blank = np.full(len(evidence.targets), "", dtype=object)
+    texts = [blank]
     for name in (x.features[i] for i in evidence.order):
-        numbers = [number[parent] for parent in above[name]]
-        written.append(_write_values(x, evidence.codes, numbers) if numbers else none)
-    return written
+        numbers = [number[parent] for parent in parents[name]]
+        texts.append(_write_values(x, evidence.codes, numbers) if numbers else blank)
+    return texts
 
 
-def _write_values(x: Model, codes: Codes, some: Sequence[int]) -> NDArray[Any]:
+def _write_values(x: Model, codes: Codes, numbers: Sequence[int]) -> NDArray[Any]:
     """Write the values of some features in each row; each combination of them once."""
-    names = [x.features[i] for i in some]
+    names = [x.features[i] for i in numbers]
     labels = [values(x)[name] for name in names]
-    where = [codes[i].astype(np.intp) + 1 for i in some]  # 0 where missing
-    _, first, which = np.unique(
-        flat_index(where, [len(known) + 1 for known in labels]), return_index=True, return_inverse=True
+    shifted = [codes[i].astype(np.intp) + 1 for i in numbers]  # 0 where missing
+    _, first, inverse = np.unique(
+        flat_index(shifted, [len(levels) + 1 for levels in labels]), return_index=True, return_inverse=True
     )
-    columns = [_labelled(known, codes[i][first]) for known, i in zip(labels, some, strict=True)]
-    return _objects([", ".join(map(describe, names, row)) for row in zip(*columns, strict=True)])[which]
+    columns = [_labelled(levels, codes[i][first]) for levels, i in zip(labels, numbers, strict=True)]
+    return _objects([", ".join(map(describe, names, row)) for row in zip(*columns, strict=True)])[inverse]
 
 
 def _opponents(x: Model, evidence: Evidence, row: int) -> tuple[Any, Any]:
@@ -277,12 +277,12 @@ def write_rivals(labels: Sequence[Any], rivals: NDArray[np.bool_]) -> str:
 def _compared(x: Model, evidence: Evidence) -> dict[str, NDArray[Any]]:
     """Return which classes are compared in each row, on each of its lines."""
     pairs = np.column_stack([evidence.targets, evidence.rivals])
-    _, first, which = np.unique(pairs, axis=0, return_index=True, return_inverse=True)
-    lines = np.repeat(which.ravel(), evidence.log_odds.shape[1])
-    told = [_opponents(x, evidence, i) for i in first]
+    _, first, inverse = np.unique(pairs, axis=0, return_index=True, return_inverse=True)
+    lines = np.repeat(inverse.ravel(), evidence.log_odds.shape[1])
+    opponents = [_opponents(x, evidence, i) for i in first]
     return {
-        "target": _objects([target for target, _ in told])[lines],
-        "against": _objects([against for _, against in told])[lines],
+        "target": _objects([target for target, _ in opponents])[lines],
+        "against": _objects([against for _, against in opponents])[lines],
     }
 
 
@@ -296,7 +296,7 @@ def _long_index(rows: pd.Index[Any], variables: Sequence[Hashable]) -> pd.MultiI
         levels, codes = [labels], [number]
     names = ["row" if name is None else name for name in rows.names] if len(levels) == 1 else rows.names
     levels.append(pd.Index(list(variables), tupleize_cols=False))
-    codes = [own[lines] for own in codes] + [np.tile(np.arange(len(variables)), len(rows))]
+    codes = [c[lines] for c in codes] + [np.tile(np.arange(len(variables)), len(rows))]
     return pd.MultiIndex(levels=levels, codes=codes, names=[*names, "variable"])
 
 

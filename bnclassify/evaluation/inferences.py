@@ -83,9 +83,9 @@ def query(
     model = check_joint(x, "query")
     names = _as_names(model, variables)
     known = _encode_evidence(model, evidence)
-    again = [name for name in names if known[model.variables.index(name)] >= 0]
-    if again:
-        raise ValueError(f"evidence: {listed(again)} cannot be both known and asked for; leave out one")
+    overlap = [name for name in names if known[model.variables.index(name)] >= 0]
+    if overlap:
+        raise ValueError(f"evidence: {listed(overlap)} cannot be both known and asked for; leave out one")
     logs = _log_table(model, [model.variables.index(name) for name in names], known)
     total = float(log_sum_exp(logs.ravel()))
     if total == -np.inf:
@@ -97,17 +97,17 @@ def query(
     if len(names) == 1:
         index: pd.Index[Any] = pd.Index(list(levels[names[0]]), name=names[0], tupleize_cols=False)
     else:
-        each = [pd.Index(list(levels[name]), tupleize_cols=False) for name in names]
-        index = pd.MultiIndex.from_product(each, names=names)
+        axes = [pd.Index(list(levels[name]), tupleize_cols=False) for name in names]
+        index = pd.MultiIndex.from_product(axes, names=names)
     return pd.Series(np.exp(logs.ravel() - total), index=index, name="probability")
 
 
 def _as_names(x: Model, variables: object) -> list[Hashable]:
     """Return variables of a model as a list of names, or raise."""
-    one = isinstance(variables, str) or is_among(variables, x.variables)
-    if not one and not isinstance(variables, Sequence | pd.Index):
+    is_name = isinstance(variables, str) or is_among(variables, x.variables)
+    if not is_name and not isinstance(variables, Sequence | pd.Index):
         raise TypeError(f"variables: expected a name or a list of names, got {shown(variables)}")
-    names: list[Hashable] = [variables] if one else list(variables)  # type: ignore[call-overload]
+    names: list[Hashable] = [variables] if is_name else list(variables)  # type: ignore[call-overload]
     if not names:
         raise ValueError("variables: expected at least one name, got none")
     _check_names(x, "variables", names)
@@ -133,42 +133,43 @@ def _encode_evidence(x: Model, evidence: object) -> Codes:
         raise TypeError(
             f"evidence: expected a dict from variables to their values, got {type(evidence).__name__}"
         )
-    given = list(dict(evidence.items()))
-    _check_names(x, "evidence", given)
+    names = list(dict(evidence.items()))
+    _check_names(x, "evidence", names)
     levels = values(x)
-    known = match(encode_row(evidence, given, "evidence"), given, tuple(levels[name] for name in given))
-    codes[[x.variables.index(name) for name in given]] = known[:, 0]
+    known = match(encode_row(evidence, names, "evidence"), names, tuple(levels[name] for name in names))
+    codes[[x.variables.index(name) for name in names]] = known[:, 0]
     return codes
 
 
-def _log_table(x: Model, asked: Sequence[int], known: Codes) -> Array:
+def _log_table(x: Model, variables: Sequence[int], evidence: Codes) -> Array:
     """Return ln P(values of the variables asked for, what is known), an axis for each in their order."""
     cards = [len(labels) for labels in x.levels or ()]
     class_number = len(cards) - 1
-    features = [v for v in asked if v != class_number]
+    features = [v for v in variables if v != class_number]
     shape = [cards[v] for v in features]
     n = prod(shape)
     if n * cards[-1] > _MOST_CELLS:
+        cells = prod(cards[v] for v in variables)
         raise ValueError(
-            f"variables: their joint distribution has {prod(cards[v] for v in asked):,} cells, too many to "
-            "work out; ask for fewer variables at a time"
+            f"variables: their joint distribution has {cells:,} cells, too many to work out; ask for fewer "
+            "variables at a time"
         )
     logs = np.empty((n, cards[-1]))
-    combinations = np.indices(shape, dtype=known.dtype).reshape(len(features), n)
+    combinations = np.indices(shape, dtype=evidence.dtype).reshape(len(features), n)
     for block in _blocks(n, len(cards)):
-        codes = np.repeat(known[:-1, None], block.stop - block.start, axis=1)
+        codes = np.repeat(evidence[:-1, None], block.stop - block.start, axis=1)
         codes[features] = combinations[:, block]
         logs[block] = joint_of_codes(x, codes)
-    if known[-1] >= 0:
-        logs = logs[:, [known[-1]]]
-    if class_number not in asked:
+    if evidence[-1] >= 0:
+        logs = logs[:, [evidence[-1]]]
+    if class_number not in variables:
         return log_sum_exp(logs).reshape(shape)
-    return np.moveaxis(logs.reshape(*shape, -1), -1, list(asked).index(class_number))
+    return np.moveaxis(logs.reshape(*shape, -1), -1, list(variables).index(class_number))
 
 
 def _blocks(rows: int, columns: int) -> Iterator[slice]:
-    size = max(1, _BLOCK_CODES // columns)
-    return (slice(start, min(start + size, rows)) for start in range(0, rows, size))
+    rows_per_block = max(1, _BLOCK_CODES // columns)
+    return (slice(start, min(start + rows_per_block, rows)) for start in range(0, rows, rows_per_block))
 
 
 def sample(x: Model, n: int, *, rng: Seed = None) -> pd.DataFrame:
@@ -211,10 +212,10 @@ def sample(x: Model, n: int, *, rng: Seed = None) -> pd.DataFrame:
     """
     model = check_joint(x, "sample")
     codes = draw(model, check_whole("n", n, 0, _MOST_ROWS, kind="a whole number of rows"), check_rng(rng))
-    labels = [pd.CategoricalDtype(list(own)) for own in values(model).values()]
+    labels = [pd.CategoricalDtype(list(levels)) for levels in values(model).values()]
     columns = {
-        name: pd.Categorical.from_codes(own, dtype=dtype)
-        for name, own, dtype in zip(model.variables, codes, labels, strict=True)
+        name: pd.Categorical.from_codes(column, dtype=dtype)
+        for name, column, dtype in zip(model.variables, codes, labels, strict=True)
     }
     return pd.DataFrame(columns)
 
@@ -273,19 +274,20 @@ def impute(x: Model, frame: pd.DataFrame) -> pd.DataFrame:
     codes[: len(names)] = match(data, names, tuple(levels[name] for name in names))
     completed = complete(model, codes)
     result = table.copy()
-    for name, filled, own in zip(names, completed, codes, strict=False):
-        if (own < 0).any():
-            result[name] = _fill(table[name], own < 0, [levels[name][code] for code in filled[own < 0]])
+    for name, filled, column in zip(names, completed, codes, strict=False):
+        gaps = column < 0
+        if gaps.any():
+            result[name] = _fill(table[name], gaps, [levels[name][code] for code in filled[gaps]])
     return result
 
 
 def _fill(column: pd.Series[Any], gaps: NDArray[np.bool_], labels: Sequence[Any]) -> pd.Series[Any]:
     """Return a column with labels in its gaps, of the same type."""
-    whole = column.astype(object).to_numpy(copy=True)
-    whole[gaps] = np.fromiter(labels, dtype=object, count=len(labels))
+    objects = column.astype(object).to_numpy(copy=True)
+    objects[gaps] = np.fromiter(labels, dtype=object, count=len(labels))
     dtype = column.dtype
     if isinstance(dtype, pd.CategoricalDtype):
-        known = list(dtype.categories)
-        lacking = [label for label in dict.fromkeys(labels) if label not in known]
-        dtype = pd.CategoricalDtype([*known, *lacking], dtype.ordered)
-    return pd.Series(whole, index=column.index, dtype=dtype)
+        categories = list(dtype.categories)
+        lacking = [label for label in dict.fromkeys(labels) if label not in categories]
+        dtype = pd.CategoricalDtype([*categories, *lacking], dtype.ordered)
+    return pd.Series(objects, index=column.index, dtype=dtype)

@@ -83,10 +83,10 @@ def weigh_evidence(
     labels = values(x)
     codes = match(data, x.features, tuple([labels[v] for v in x.features]), unseen=unseen)
     order = _order(x)
-    size = max(1, _BLOCK_CELLS // ((len(order) + 1) * max(len(order), len(classes(x)))))
-    blocks = [codes[:, i : i + size] for i in range(0, max(len(data), 1), size)]
-    found = [_weigh_block(x, block, order, comparison) for block in blocks]
-    log_odds, targets, rivals, posteriors = (np.concatenate(parts) for parts in zip(*found, strict=True))
+    rows_per_block = max(1, _BLOCK_CELLS // ((len(order) + 1) * max(len(order), len(classes(x)))))
+    blocks = [codes[:, i : i + rows_per_block] for i in range(0, max(len(data), 1), rows_per_block)]
+    weighed = [_weigh_block(x, block, order, comparison) for block in blocks]
+    log_odds, targets, rivals, posteriors = (np.concatenate(parts) for parts in zip(*weighed, strict=True))
     _check_rivals(targets, rivals, classes(x))
     _check_possible(log_odds, data.index, argument)
     return Evidence(tuple(order), codes, log_odds, targets, rivals, posteriors)
@@ -105,9 +105,9 @@ class _Comparison:
         targets = first_best(logs) if self.target is None else np.full(len(logs), self.target)
         rivals = np.zeros(logs.shape, dtype=bool)
         if self.against is None:
-            others = logs.copy()
-            others[at, targets] = -np.inf
-            likeliest = first_best(others)
+            other_logs = logs.copy()
+            other_logs[at, targets] = -np.inf
+            likeliest = first_best(other_logs)
             likeliest[likeliest == targets] = 1  # all are impossible, so the first, 0, was taken
             rivals[at, likeliest] = True
         else:
@@ -166,8 +166,8 @@ def _compare(labels: tuple[Any, ...], target: Any, against: Any) -> _Comparison:
     chosen = None if target is None else _class_number("target", labels, target)
     if against is None:
         return _Comparison(chosen, None)
-    one = is_among(against, labels) or not pd.api.types.is_list_like(against)  # a tuple may be a label
-    rivals = {_class_number("against", labels, label) for label in ([against] if one else against)}
+    is_label = is_among(against, labels) or not pd.api.types.is_list_like(against)  # a tuple may be a label
+    rivals = {_class_number("against", labels, label) for label in ([against] if is_label else against)}
     if not rivals - {chosen}:
         raise ValueError(
             f"against: expected another class than the target {shown(target)}, got {shown(against)}"
@@ -183,10 +183,10 @@ def _class_number(argument: str, labels: tuple[Any, ...], label: Any) -> int:
 
 def _check_rivals(targets: Rows, rivals: NDArray[np.bool_], labels: tuple[Any, ...]) -> None:
     """Raise a ValueError where the only class to compare with is the one predicted."""
-    alone = ~rivals.any(axis=1)
-    if alone.any():
-        label = labels[targets[alone.argmax()]]
-        count = f"{np.count_nonzero(alone):,} of {len(targets):,} rows"
+    unrivalled = ~rivals.any(axis=1)
+    if unrivalled.any():
+        label = labels[targets[unrivalled.argmax()]]
+        count = f"{np.count_nonzero(unrivalled):,} of {len(targets):,} rows"
         raise ValueError(
             f"against: {shown(label)} is the class predicted in {count}, which cannot be compared with "
             "itself; say which class to explain, with target=..."
@@ -197,8 +197,8 @@ def _check_possible(log_odds: Array, index: pd.Index[Any], argument: str) -> Non
     """Raise a ValueError if there are no odds in a row."""
     without = np.isnan(log_odds[:, 0])
     if without.any():
-        which = "is" if len(index) == 1 else f"has rows that are ({listed(index[without])})"
+        phrase = "is" if len(index) == 1 else f"has rows that are ({listed(index[without])})"
         raise ValueError(
-            f"{argument}: {which} impossible under every class compared, so there are no odds to explain; "
+            f"{argument}: {phrase} impossible under every class compared, so there are no odds to explain; "
             "learn with smooth above 0, which makes nothing impossible"
         )

@@ -108,11 +108,11 @@ def compare(
     decide = _TESTS[test](table, scheme, (train_size, test_size))
     differences = {pair: (table[pair[0]] - table[pair[1]]).to_numpy() for pair in pairs_of(table)}
     verdicts = [decide(d) for d in differences.values()]
-    found = pd.DataFrame(verdicts, index=pairs_of(table), columns=["statistic", "df", "p"])
-    found.insert(0, "difference", [d.mean() for d in differences.values()])
-    found["p_holm"] = holm(found["p"].to_numpy())
-    _warn_of_undecided(found)
-    return found.rename_axis(columns=test if name is None else f"{test} of {name}")
+    tests = pd.DataFrame(verdicts, index=pairs_of(table), columns=["statistic", "df", "p"])
+    tests.insert(0, "difference", [d.mean() for d in differences.values()])
+    tests["p_holm"] = holm(tests["p"].to_numpy())
+    _warn_of_undecided(tests)
+    return tests.rename_axis(columns=test if name is None else f"{test} of {name}")
 
 
 def pairs_of(table: pd.DataFrame) -> pd.MultiIndex:
@@ -133,10 +133,10 @@ def holm(p: Array) -> Array:
     return adjusted
 
 
-def check_table(table: object, argument: str, what: str) -> pd.DataFrame:
+def check_table(table: object, argument: str, contents: str) -> pd.DataFrame:
     """Return a table of numbers with two columns or more, as floats, or raise."""
     if not isinstance(table, pd.DataFrame):
-        raise TypeError(f"{argument}: expected a DataFrame of {what}, got {type(table).__name__}")
+        raise TypeError(f"{argument}: expected a DataFrame of {contents}, got {type(table).__name__}")
     if table.shape[1] < 2:
         raise ValueError(f"{argument}: expected two models or more to compare, got {table.shape[1]}")
     if not table.columns.is_unique:
@@ -145,7 +145,9 @@ def check_table(table: object, argument: str, what: str) -> pd.DataFrame:
     kinds = zip(table.columns, table.dtypes, strict=True)
     wrong = [name for name, kind in kinds if not pd.api.types.is_any_real_numeric_dtype(kind)]
     if wrong:
-        raise TypeError(f"{argument}: expected {what}, but there are no numbers in column {listed(wrong)}")
+        raise TypeError(
+            f"{argument}: expected {contents}, but there are no numbers in column {listed(wrong)}"
+        )
     numbers = table.astype(float)
     absent = ~np.isfinite(numbers.to_numpy())
     if absent.any():
@@ -176,8 +178,8 @@ def _side_by_side(results: object) -> pd.DataFrame:
     return pd.concat(tables, axis=1) if len(tables) > 1 else tables[0]
 
 
-def _warn_of_undecided(found: pd.DataFrame) -> None:
-    constant = found.index[found["p"].isna()]
+def _warn_of_undecided(tests: pd.DataFrame) -> None:
+    constant = tests.index[tests["p"].isna()]
     if len(constant):
         warn(
             "results: where the difference does not vary from fold to fold there is no statistic: "
@@ -201,8 +203,11 @@ def _corrected_t(
     """Return the corrected resampled t-test for differences in the rows of a table."""
     if len(table) < 2:
         raise ValueError("results: one fold tells of no spread, so no test fits; cv with k=10 gives ten")
-    known = (scheme.train_size, scheme.test_size) if scheme else (None, None)
-    trained, tested = (given if given is not None else own for given, own in zip(sizes, known, strict=True))
+    scheme_sizes = (scheme.train_size, scheme.test_size) if scheme else (None, None)
+    trained, tested = (
+        size if size is not None else scheme_size
+        for size, scheme_size in zip(sizes, scheme_sizes, strict=True)
+    )
     if trained is None or tested is None:
         raise ValueError(
             "train_size, test_size: results do not tell how they were made (those that cv returns do, also "
@@ -232,12 +237,12 @@ def _five_by_two(
     is_grid = len(repeats) == 10 and repeats[::2] == repeats[1::2] and len(set(repeats)) == 5
     if not is_grid or not (scheme is None or (scheme.repeats, scheme.k, scheme.is_partition) == (5, 2, True)):
         sizes = "" if scheme else ", with train_size= and test_size="
-        made = f"{len(table)} rows"
+        origin = f"{len(table)} rows"
         if scheme:
-            made = str(scheme) if len(table) == scheme.repeats * scheme.k else f"{made} out of {scheme}"
+            origin = str(scheme) if len(table) == scheme.repeats * scheme.k else f"{origin} out of {scheme}"
         raise ValueError(
             "test: this one is for five repeats of two folds, rows indexed by (repeat, fold), as cv(..., "
-            f"k=2, repeats=5, mean=False) gives, and results are of {made}; "
+            f"k=2, repeats=5, mean=False) gives, and results are of {origin}; "
             f"test='corrected_t' fits these{sizes}"
         )
     return lambda differences: decide(differences.reshape(5, 2))

@@ -194,12 +194,12 @@ def predict_kind(
     if wish.prob and wish.costs is not None:
         raise ValueError("costs: they decide which label to give, not how probable it is; prob must be False")
     names = classes(x)
-    weighed = None if wish.costs is None else check_costs(wish.costs, names)
+    costs = None if wish.costs is None else check_costs(wish.costs, names)
     logs, index = weigh_classes(x, newdata, unseen=wish.unseen, prior=wish.prior)
     labelling = Labelling(names, class_var(x), index, x.derived("class_labels", _class_labels))
     if wish.prob:
         return labelling.posteriors(logs)
-    return labelling.labels(first_best(logs) if weighed is None else least_costly(logs, weighed))
+    return labelling.labels(first_best(logs) if costs is None else least_costly(logs, costs))
 
 
 def weigh_classes(
@@ -208,11 +208,11 @@ def weigh_classes(
     """Return logs that are posteriors once normalised, (rows, classes), and the index of the rows."""
     check_unseen(unseen)
     names = classes(x)
-    wanted = None if prior is None else check_prior(prior, names)
+    new_prior = None if prior is None else check_prior(prior, names)
     data = encode_for(x, newdata, x.features)
     logs = log_joint(x, data, unseen=unseen)
-    if wanted is not None:
-        logs = exchange_prior(logs, class_shares(x), wanted, names)
+    if new_prior is not None:
+        logs = exchange_prior(logs, class_shares(x), new_prior, names)
     return logs, data.index
 
 

@@ -162,12 +162,12 @@ def compare_ranks(
     n, k = values.shape
     ranks = stats.rankdata(values if lower_is_better else -values, axis=1).mean(axis=0)
     chi2 = max(12 * n / (k * (k + 1)) * (float((ranks**2).sum()) - k * (k + 1) ** 2 / 4), 0.0)
-    left = n * (k - 1) - chi2
-    f = (n - 1) * chi2 / left if left > TOLERANCE else inf  # all data sets rank the models alike
+    residual = n * (k - 1) - chi2
+    f = (n - 1) * chi2 / residual if residual > TOLERANCE else inf  # all data sets rank the models alike
     pairs = pairs_of(figures)
     ranked = pd.Series(ranks, index=figures.columns, name="rank")
     unit = sqrt(k * (k + 1) / (6 * n))
-    apart = np.array([abs(ranked[first] - ranked[second]) for first, second in pairs])
+    distances = np.array([abs(ranked[first] - ranked[second]) for first, second in pairs])
     return RankComparison(
         ranks=ranked,
         chi2=chi2,
@@ -175,7 +175,7 @@ def compare_ranks(
         f=f,
         p_f=float(stats.f.sf(f, k - 1, (k - 1) * (n - 1))),
         critical_difference=float(stats.studentized_range.ppf(1 - alpha, k, inf)) / sqrt(2) * unit,
-        nemenyi=pd.Series(_range_sf(apart / unit * sqrt(2), k), index=pairs, name="p"),
+        nemenyi=pd.Series(_range_sf(distances / unit * sqrt(2), k), index=pairs, name="p"),
         wilcoxon=_signed_ranks(figures, pairs),
         alpha=float(alpha),
         data_sets=n,
@@ -202,8 +202,8 @@ def _range_sf(statistic: Array, k: int) -> Array:
 def _signed_ranks(figures: pd.DataFrame, pairs: pd.MultiIndex) -> pd.DataFrame:
     """Return Wilcoxon's test of each pair."""
     rows = [_wilcoxon((figures[a] - figures[b]).round(_DECIMALS).to_numpy()) for a, b in pairs]
-    found = pd.DataFrame(rows, index=pairs, columns=["w_plus", "w_minus", "z", "p"])
-    return found.assign(p_holm=holm(found["p"].to_numpy()))
+    tests = pd.DataFrame(rows, index=pairs, columns=["w_plus", "w_minus", "z", "p"])
+    return tests.assign(p_holm=holm(tests["p"].to_numpy()))
 
 
 def _wilcoxon(differences: Array) -> tuple[float, float, float, float]:

@@ -53,7 +53,7 @@ def deal_rounds(
     generator, rounds = check_rng(rng), []
     draw = _draw if stratified else _draw_at_random
     for repeat in range(repeats):
-        drawn = folds if folds is not None else draw(data, k, generator, told=repeat > 0)
+        drawn = folds if folds is not None else draw(data, k, generator, quiet=repeat > 0)
         for fold, test in enumerate(fold_rows(drawn, len(data), data.index)):
             seed = None if rng is None else int(generator.integers(2**63))
             rounds.append(Round(repeat, fold, test, seed))
@@ -61,41 +61,41 @@ def deal_rounds(
 
 
 def run_round(
-    models: Mapping[Hashable, Model], data: TrainingData, which: Round, *, dag: bool
+    models: Mapping[Hashable, Model], data: TrainingData, fold: Round, *, dag: bool
 ) -> Iterator[Outcome]:
     """Yield what each model, learned again on the other rows, says of those that a round tests."""
-    test = take_rows(data, which.test)
-    for learned in learn_again(models, data, which, dag=dag):
+    test = take_rows(data, fold.test)
+    for learned in learn_again(models, data, fold, dag=dag):
         actual = scoring_classes(test, data.class_var, classes(learned))
         labelling = Labelling(classes(learned), data.class_var, test.index)
         yield Outcome(log_joint(learned, test), actual, labelling, test.weights)
 
 
 def learn_again(
-    models: Mapping[Hashable, Model], data: Dataset, which: Round, *, dag: bool
+    models: Mapping[Hashable, Model], data: Dataset, fold: Round, *, dag: bool
 ) -> Iterator[Model]:
     """Yield each model, learned again on the rows that a round does not test."""
     tested = np.zeros(len(data), dtype=bool)
-    tested[which.test] = True
+    tested[fold.test] = True
     trained = take_rows(data, ~tested)
     for name, model in models.items():
-        rng = None if which.seed is None else check_rng(which.seed)
+        rng = None if fold.seed is None else check_rng(fold.seed)
         try:
             yield relearn(model, trained, dag=dag, rng=rng)
         except ValueError as error:
             raise ValueError(
-                f"x: model {shown(name)} cannot be learned again in fold {which.fold}: {error}. With "
+                f"x: model {shown(name)} cannot be learned again in fold {fold.fold}: {error}. With "
                 "dag=False it keeps its structure"
             ) from error
 
 
-def _draw(data: Dataset, k: int, rng: np.random.Generator, *, told: bool) -> NDArray[np.intp]:
-    """Draw folds; what there is to warn of is told once."""
+def _draw(data: Dataset, k: int, rng: np.random.Generator, *, quiet: bool) -> NDArray[np.intp]:
+    """Draw folds; unless ``quiet``, warn of classes with fewer rows than there are folds."""
     classes = data.codes[-1]
-    return shuffle_folds(classes, k, rng) if told else draw_folds(classes, data.levels[-1], k, rng)
+    return shuffle_folds(classes, k, rng) if quiet else draw_folds(classes, data.levels[-1], k, rng)
 
 
-def _draw_at_random(data: Dataset, k: int, rng: np.random.Generator, *, told: bool) -> NDArray[np.intp]:
+def _draw_at_random(data: Dataset, k: int, rng: np.random.Generator, *, quiet: bool) -> NDArray[np.intp]:
     """Draw folds of all rows as if they were of one class."""
     check_k(k, len(data))
     return shuffle_folds(np.zeros(len(data), dtype=np.intp), k, rng)

@@ -99,14 +99,14 @@ def choose_metric(
     wanted = getattr(metric, "__name__", metric)
     if results.columns.nlevels == 1 and "metric" in results.columns.names:
         raise ValueError("results: expected a column a model, but these are metrics of one model")
-    both = results.columns.nlevels == 2
-    there = list(results.columns.unique(1)) if both else list(scheme.baselines if scheme else ())
-    if wanted is not None and not is_among(wanted, there):
-        hint = suggestion(wanted, there) if there else "the columns of these tell of models only"
+    by_metric = results.columns.nlevels == 2
+    metrics = list(results.columns.unique(1)) if by_metric else list(scheme.baselines if scheme else ())
+    if wanted is not None and not is_among(wanted, metrics):
+        hint = suggestion(wanted, metrics) if metrics else "the columns of these tell of models only"
         raise ValueError(f"metric: results have no {shown(wanted)}; {hint}")
-    if wanted is None and both and len(there) > 1:
-        raise ValueError(f"metric: results have several, say which is meant: {listed(there, most=20)}")
-    name = wanted if wanted is not None or len(there) != 1 else there[0]
-    if both:
+    if wanted is None and by_metric and len(metrics) > 1:
+        raise ValueError(f"metric: results have several, say which is meant: {listed(metrics, most=20)}")
+    name = wanted if wanted is not None or len(metrics) != 1 else metrics[0]
+    if by_metric:
         results = results.loc[:, results.columns.get_level_values(1) == name].droplevel(1, axis=1)
     return results, name

@@ -33,10 +33,10 @@ def _log_joint_and_classes(x: Model, dataset: InFull) -> tuple[Array, Codes, Arr
 
 
 def _sum_at(logs: Array, actual: Codes, weights: Array | None) -> float:
-    own = np.take_along_axis(logs, actual[:, None].astype(np.intp), axis=1)[:, 0]
+    row_logs = np.take_along_axis(logs, actual[:, None].astype(np.intp), axis=1)[:, 0]
     if weights is None:
-        return float(own.sum())
-    return float(own[weights > 0] @ weights[weights > 0])
+        return float(row_logs.sum())
+    return float(row_logs[weights > 0] @ weights[weights > 0])
 
 
 @dataclass(frozen=True, eq=False)
@@ -275,9 +275,11 @@ def cmi(
     if not isinstance(unit, str) or unit not in _UNITS:
         raise ValueError(f"unit: expected one of {', '.join(map(repr, _UNITS))}, got {shown(unit)}")
     # A tuple can be the name of one column.
-    one = isinstance(z, tuple) and z in list(getattr(dataset, "columns", ()))
-    given: Sequence[Hashable] = () if z is None else z if isinstance(z, list | tuple) and not one else (z,)
-    names = [x, y, *given]
+    is_name = isinstance(z, tuple) and z in list(getattr(dataset, "columns", ()))
+    conditions: Sequence[Hashable] = (
+        () if z is None else z if isinstance(z, list | tuple) and not is_name else (z,)
+    )
+    names = [x, y, *conditions]
     data: Countable
     if is_parted(dataset):
         for name in names:

@@ -98,13 +98,13 @@ def write_bif(x: BNC, path: str | os.PathLike[str]) -> None:
     tables, labels = params(model), values(model)
     _check_types(vars(model), labels)
     names = dict(zip(vars(model), _as_words(vars(model), _NAME), strict=True))
-    words = {name: _as_words(own, _LABEL if len(own) > 1 else _ONLY_LABEL) for name, own in labels.items()}
+    words = {name: _as_words(v, _LABEL if len(v) > 1 else _ONLY_LABEL) for name, v in labels.items()}
     lines = ["network unknown {", "}"]
     for name in vars(model):
         lines += _variable_lines(name, names[name], labels[name], words[name])
     for family in model.families:
-        inside = [words[member] for member in family]
-        lines += _table_lines([names[member] for member in family], inside, tables[family[0]])
+        label_words = [words[member] for member in family]
+        lines += _table_lines([names[member] for member in family], label_words, tables[family[0]])
     replace_file(file, "\n".join([*lines, ""]).encode("utf-8"))
 
 
@@ -133,8 +133,8 @@ def _as_words(items: Sequence[Any], allowed: re.Pattern[str]) -> list[str]:
     for text in texts:
         word = text
         if text in words or not allowed.fullmatch(text):
-            near = _near(text)
-            trial = trials.setdefault(near, _numbered(near))
+            stem = _word_of(text)
+            trial = trials.setdefault(stem, _numbered(stem))
             word = next(word for word in trial if word not in taken and word not in words)
         words[word] = None
     return list(words)
@@ -147,7 +147,7 @@ def _numbered(word: str) -> Iterator[str]:
         yield f"{word}_{number}"
 
 
-def _near(text: str) -> str:
+def _word_of(text: str) -> str:
     """Make a word of a text; of an interval, one that tells its ends."""
     text = re.sub(r"\((\S+), (\S+)[\])]", r"from_\1_to_\2", text)
     text = re.sub(r"(?<![^_])-(?=\d|inf)", "minus_", text)
@@ -167,22 +167,22 @@ def _variable_lines(name: Hashable, word: str, labels: Sequence[Any], words: lis
 def _as_json(value: object) -> str:
     """Write a value as JSON, without signs that mean something in the format."""
 
-    def escaped(found: re.Match[str]) -> str:
-        sign = found[0][-1]
-        return f"\\u{ord(sign):04x}" if sign in '";{}/' else found[0]
+    def escaped(match: re.Match[str]) -> str:
+        sign = match[0][-1]
+        return f"\\u{ord(sign):04x}" if sign in '";{}/' else match[0]
 
     return re.sub(r"\\.|[;{}/]", escaped, json.dumps(value))
 
 
 def _table_lines(family: list[str], words: list[list[str]], table: Array) -> list[str]:
     """Write a table: a line a configuration of the parents, with the distribution given it."""
-    name, *above = family
+    name, *parents = family
     rows = [", ".join(map(repr, row)) for row in table.reshape(len(table), -1).T.tolist()]
-    if not above:
+    if not parents:
         return [f"probability ( {name} ) {{", f"  table {rows[0]};", "}"]
     configurations = product(*words[1:])
     lines = [f"  ({', '.join(labels)}) {row};" for labels, row in zip(configurations, rows, strict=True)]
-    return [f"probability ( {name} | {', '.join(above)} ) {{", *lines, "}"]
+    return [f"probability ( {name} | {', '.join(parents)} ) {{", *lines, "}"]
 
 
 def read_bif(path: str | os.PathLike[str], class_var: Hashable) -> BNC:
@@ -260,16 +260,16 @@ def read_bif(path: str | os.PathLike[str], class_var: Hashable) -> BNC:
             f"class_var: no variable {shown(class_var)} in {source}; {suggestion(class_var, names.values())}"
         )
     levels = {names[word]: _levels(word, declared, source) for word, declared in variables.items()}
-    found = {
+    family_tables = {
         names[word]: (tuple(names[member] for member in family), table)
         for word, (family, table) in _read_tables(tables, variables, source).items()
     }
-    parents = {name: found[name][0][1:] for name in levels}
+    parents = {name: family_tables[name][0][1:] for name in levels}
     structure = fixed_network(class_var, parents, Step("read_bif", fixed_again), origin=source)
     return replace(
         structure,
         levels=tuple(levels[name] for name in vars(structure)),
-        cpts=tuple(_ordered(family, *found[family[0]]) for family in structure.families),
+        cpts=tuple(_ordered(family, *family_tables[family[0]]) for family in structure.families),
         recipe=structure.recipe and replace(structure.recipe, parameters=Step("read_bif", tables_again)),
     )
 
@@ -285,7 +285,7 @@ def _names(variables: Mapping[Hashable, Declared], source: str) -> dict[Hashable
     names: dict[Hashable, Hashable] = {}
     taken: set[Hashable] = set()
     for word, declared in variables.items():
-        name = _from_json(declared, "name", source) if "name" in declared.ours else word
+        name = _from_json(declared, "name", source) if "name" in declared.properties else word
         if type(name) not in _TYPES or name != name or name in taken:
             fail(
                 source,
@@ -300,45 +300,45 @@ def _names(variables: Mapping[Hashable, Declared], source: str) -> dict[Hashable
 def _levels(name: Hashable, declared: Declared, source: str) -> tuple[Any, ...]:
     """Return the labels of a variable as they were when they were written."""
     labels: Any = declared.labels
-    if "labels" in declared.ours:
+    if "labels" in declared.properties:
         labels = _from_json(declared, "labels", source)
         fit = isinstance(labels, list) and len(labels) == len(declared.labels)
         if not fit or any(type(label) not in _TYPES or label != label for label in labels):
-            wanted = f"a JSON list of {len(declared.labels)} texts or numbers"
-            message = f"expected python_labels of {shown(name)} as {wanted}, got {shown(labels)}"
+            expected = f"a JSON list of {len(declared.labels)} texts or numbers"
+            message = f"expected python_labels of {shown(name)} as {expected}, got {shown(labels)}"
             fail(source, declared.line, message)
     if not labels or len(set(declared.labels)) < len(labels) or len(set(labels)) < len(labels):
         fail(source, declared.line, f"expected different labels of {shown(name)}, at least one")
     return tuple(labels)
 
 
-def _from_json(declared: Declared, what: str, source: str) -> Any:
+def _from_json(declared: Declared, key: str, source: str) -> Any:
     try:
-        return json.loads(declared.ours[what])
+        return json.loads(declared.properties[key])
     except (ValueError, RecursionError):
-        got = shown(declared.ours[what].strip())
-        fail(source, declared.line, f"expected python_{what} as JSON, got {got}")
+        got = shown(declared.properties[key].strip())
+        fail(source, declared.line, f"expected python_{key} as JSON, got {got}")
 
 
 def _read_tables(
     tables: Iterable[Table], variables: Mapping[Hashable, Declared], source: str
 ) -> dict[Hashable, tuple[Family, Array]]:
     """Return the family and table of each variable, axes in the order of the family there."""
-    found: dict[Hashable, tuple[Family, Array]] = {}
+    family_tables: dict[Hashable, tuple[Family, Array]] = {}
     for table in tables:
         family, array = read_table(table, variables, source)
-        if family[0] in found:
+        if family[0] in family_tables:
             fail(source, table.line, f"the probabilities of {shown(family[0])} were given already")
-        found[family[0]] = family, array
-    absent = [name for name in variables if name not in found]
+        family_tables[family[0]] = family, array
+    absent = [name for name in variables if name not in family_tables]
     if absent:
         raise ValueError(f"{source}: expected probabilities of every variable, got none of {listed(absent)}")
-    return found
+    return family_tables
 
 
-def _ordered(family: Family, there: Family, table: Array) -> Array:
+def _ordered(family: Family, file_family: Family, table: Array) -> Array:
     """Return a table with its axes in the order of another family of the same members.
 
     It owns its data: of a view, the model would protect no more than the view against writing.
     """
-    return table.transpose([there.index(member) for member in family]).copy()
+    return table.transpose([file_family.index(member) for member in family]).copy()

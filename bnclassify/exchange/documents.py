@@ -55,11 +55,11 @@ def read_document(text: str) -> Any:
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        often = Counter(key for key, _ in pairs)
-        raise ValueError(f"a key stands twice, {listed([key for key in often if often[key] > 1])}")
-    return found
+    content = dict(pairs)
+    if len(content) < len(pairs):
+        counts = Counter(key for key, _ in pairs)
+        raise ValueError(f"a key stands twice, {listed([key for key in counts if counts[key] > 1])}")
+    return content
 
 
 def _refuse(word: str) -> None:

@@ -19,7 +19,7 @@ class Declared(NamedTuple):
 
     line: int
     labels: tuple[str, ...]
-    ours: dict[str, str]
+    properties: dict[str, str]
 
 
 class Entry(NamedTuple):
@@ -96,7 +96,7 @@ class _Reader:
         self.text = text
         self.source = source
         self.position = 0
-        self.newlines = [found.start() for found in re.finditer("\n", text)]
+        self.newlines = [match.start() for match in re.finditer("\n", text)]
         self.skip_space()
 
     @property
@@ -104,8 +104,8 @@ class _Reader:
         return 1 + bisect_left(self.newlines, self.position)
 
     def skip_space(self) -> None:
-        found = re.compile(r"\s*").match(self.text, self.position)
-        self.position = found.end() if found else self.position
+        match = re.compile(r"\s*").match(self.text, self.position)
+        self.position = match.end() if match else self.position
 
     def at_end(self) -> bool:
         return self.position == len(self.text)
@@ -115,48 +115,52 @@ class _Reader:
 
     def take(self, pattern: str, expected: str) -> re.Match[str]:
         """Read what matches the pattern and the space after it, or say what was expected."""
-        found = re.compile(pattern).match(self.text, self.position)
-        if found is None:
-            there = self.text[self.position : self.position + 40].split("\n")[0]
-            fail(self.source, self.line, f"expected {expected}, got {shown(there or 'the end of the file')}")
-        self.position = found.end()
+        match = re.compile(pattern).match(self.text, self.position)
+        if match is None:
+            next_text = self.text[self.position : self.position + 40].split("\n")[0]
+            fail(
+                self.source,
+                self.line,
+                f"expected {expected}, got {shown(next_text or 'the end of the file')}",
+            )
+        self.position = match.end()
         self.skip_space()
-        return found
+        return match
 
 
 def _without_comments(text: str, source: str) -> str:
     """Blank comments out; lines keep their numbers, and what is quoted is no comment."""
     pattern = r'"[^"\n]*"|//[^\n]*|/\*.*?\*/|(/\*)'
 
-    def blank(found: re.Match[str]) -> str:
-        if found[1]:
-            fail(source, 1 + text.count("\n", 0, found.start()), "expected */ at the end of the comment")
-        return found[0] if found[0].startswith('"') else re.sub(r"[^\n]", " ", found[0])
+    def blank(match: re.Match[str]) -> str:
+        if match[1]:
+            fail(source, 1 + text.count("\n", 0, match.start()), "expected */ at the end of the comment")
+        return match[0] if match[0].startswith('"') else re.sub(r"[^\n]", " ", match[0])
 
     return re.sub(pattern, blank, text, flags=re.DOTALL)
 
 
 def _properties(reader: _Reader) -> dict[str, str]:
     """Read properties, as many as there are, and return ours; the others are for other programs."""
-    ours = {}
+    properties = {}
     while reader.next_is(r"property\b"):
-        found = _OURS.fullmatch(reader.take(_PROPERTY, "property ... ;")[0])
-        if found:
-            ours[found[1]] = found[2]
-    return ours
+        match = _OURS.fullmatch(reader.take(_PROPERTY, "property ... ;")[0])
+        if match:
+            properties[match[1]] = match[2]
+    return properties
 
 
 def _variable(reader: _Reader, line: int) -> Declared:
     """Read a variable from behind its brace."""
     before = _properties(reader)
-    found = reader.take(
+    match = reader.take(
         r"type\s+discrete\s*\[\s*0*(\d{1,9})\s*\]\s*(?:=\s*)?\{([^{}]*)\}\s*;",
         "type discrete [ NUMBER ] { LABEL, LABEL, ... };",
     )
-    number = int(found[1])
-    labels = read_list(found[2], lambda items: len(items) == number)
+    number = int(match[1])
+    labels = read_list(match[2], lambda items: len(items) == number)
     if labels is None:
-        fail(reader.source, line, f"expected {number} labels, got {shown(found[2].strip())}")
+        fail(reader.source, line, f"expected {number} labels, got {shown(match[2].strip())}")
     after = _properties(reader)
     reader.take(r"\}", "property or }")
     return Declared(line, tuple(labels), before | after)
@@ -178,13 +182,13 @@ def _table(reader: _Reader, line: int) -> Table:
 def _entry(reader: _Reader) -> Entry:
     """Read a line of probabilities."""
     line = reader.line
-    found = reader.take(
+    match = reader.take(
         r"(?:(table|default)\b|\(([^{};\n]*)\))([^(){};]*);",
         "(LABEL, ...) NUMBER, ...; or table NUMBER, ...; or default NUMBER, ...; or property or }",
     )
-    words = found[3].replace(",", " ").replace("|", " ").split()
+    words = match[3].replace(",", " ").replace("|", " ").split()
     numbers = [_number(word, reader.source, line) for word in words]
-    return Entry(line, found[1] or "row", found[2] or "", numbers)
+    return Entry(line, match[1] or "row", match[2] or "", numbers)
 
 
 def _number(word: str, source: str, line: int) -> float:

@@ -58,7 +58,7 @@ def to_networkx(x: BNC) -> networkx.DiGraph:
             graph.nodes[variable]["levels"] = values(model)[variable]
         if model.cpts is not None:
             graph.nodes[variable]["cpt"] = cpt(model, variable)
-    graph.add_edges_from((parent, child) for child, *above in model.families for parent in above)
+    graph.add_edges_from((parent, child) for child, *parents in model.families for parent in parents)
     return graph
 
 
@@ -106,16 +106,16 @@ def to_pgmpy(x: BNC) -> pgmpy.models.DiscreteBayesianNetwork:
     # One by one: pgmpy takes a tuple in a list of nodes for a node and its attributes.
     for variable in vars(model):
         network.add_node(variable)
-    for variable, *above in model.families:
-        network.add_edges_from((parent, variable) for parent in above)
+    for variable, *parents in model.families:
+        network.add_edges_from((parent, variable) for parent in parents)
         cards = tables[variable].shape
         table = table_of(
             variable,
             cards[0],
             tables[variable].reshape(cards[0], -1),
-            evidence=above,
+            evidence=parents,
             evidence_card=cards[1:],
-            state_names={member: list(labels[member]) for member in (variable, *above)},
+            state_names={member: list(labels[member]) for member in (variable, *parents)},
         )
         network.add_cpds(table)
     return network
@@ -167,8 +167,8 @@ def to_pyagrum(x: BNC) -> pyagrum.BayesNet:
     for variable in vars(model):
         texts = [str(label) for label in labels[variable]]
         network.add(library.LabelizedVariable(str(variable), str(variable), texts))
-    for variable, *above in model.families:
-        for parent in above:
+    for variable, *parents in model.families:
+        for parent in parents:
             network.addArc(str(parent), str(variable))
         # pyAgrum counts through the variable first, then its parents in the order of the arcs.
         network.cpt(str(variable)).fillWith(tables[variable].ravel(order="F").tolist())
@@ -197,12 +197,12 @@ def _load(module: str, verb: str, needed: str | None = None) -> Any:
     return loaded
 
 
-def _check_text(what: str, labels: Collection[Hashable]) -> None:
+def _check_text(kind: str, labels: Collection[Hashable]) -> None:
     """Raise if two labels would become the same text."""
     by_text: dict[str, Hashable] = {}
     for label in labels:
         other = by_text.setdefault(str(label), label)
         if other is not label:
             raise ValueError(
-                f"to_pyagrum: {what}: {listed([other, label])} become the same text there; rename one of them"
+                f"to_pyagrum: {kind}: {listed([other, label])} become the same text there; rename one of them"
             )

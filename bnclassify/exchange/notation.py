@@ -49,20 +49,20 @@ def to_notation(value: Any, where: str) -> Any:
         If files cannot hold it, or something in it.
     """
     value = value.item() if isinstance(value, np.generic) else value
-    own = type(value)
+    cls = type(value)
     if _is_plain(value):
         return value
-    if own is tuple:
+    if cls is tuple:
         return [to_notation(item, f"{where}[{i}]") for i, item in enumerate(value)]
-    by_text = own in (dict, MappingProxyType) and all(type(key) is str and _is_plain(key) for key in value)
+    by_text = cls in (dict, MappingProxyType) and all(type(key) is str and _is_plain(key) for key in value)
     if by_text and _KIND not in value:
         return {key: to_notation(item, f"{where}.{key}") for key, item in value.items()}
     for name, codec in CODECS.items():
         if isinstance(value, codec.type):
             return {_KIND: name, **codec.write(value, where)}
-    if is_record(own):
-        return {_KIND: own.__name__, **_write_record(value, where)}
-    raise UnknownValueError(f"{where}: {shown(value)} is of type {own.__name__}")
+    if is_record(cls):
+        return {_KIND: cls.__name__, **_write_record(value, where)}
+    raise UnknownValueError(f"{where}: {shown(value)} is of type {cls.__name__}")
 
 
 def _is_plain(value: Any) -> bool:
@@ -87,13 +87,13 @@ def from_notation(written: Any, where: str) -> Any:
     if _KIND not in written:
         return {key: from_notation(item, f"{where}.{key}") for key, item in written.items()}
     kind = written[_KIND]
-    own = {key: item for key, item in written.items() if key != _KIND}
+    content = {key: item for key, item in written.items() if key != _KIND}
     if not isinstance(kind, str) or not (kind in CODECS or isinstance(RECORDS.get(kind), type)):
         raise UnknownValueError(f"{where}: there is no kind {shown(kind)}; {suggestion(str(kind), RECORDS)}")
     try:
         if kind in CODECS:
-            return CODECS[kind].read(own, where)
-        return _read_record(RECORDS[kind], own, where)
+            return CODECS[kind].read(content, where)
+        return _read_record(RECORDS[kind], content, where)
     except UnknownValueError:
         raise
     except Exception as error:  # whatever a value says that is made of nonsense
@@ -104,10 +104,10 @@ def _write_record(value: Any, where: str) -> dict[str, Any]:
     """Return the fields of a record, without those that are None or an empty mapping by default."""
     written = {}
     for name, default in _defaults(type(value)).items():
-        own = getattr(value, name)
-        empty = own is None or (isinstance(own, Mapping) and not own)
+        item = getattr(value, name)
+        empty = item is None or (isinstance(item, Mapping) and not item)
         if not (empty and (default is None or default == {})):
-            written[name] = to_notation(own, f"{where}.{name}")
+            written[name] = to_notation(item, f"{where}.{name}")
     return written
 
 
@@ -118,15 +118,15 @@ def _read_record(cls: type[Any], written: dict[str, Any], where: str) -> Any:
     if strange or absent:
         problem = f"has no {listed(strange)}" if strange else f"needs {listed(absent)}"
         raise UnknownValueError(f"{where}: a {cls.__name__} {problem}")
-    return cls(**{name: from_notation(own, f"{where}.{name}") for name, own in written.items()})
+    return cls(**{name: from_notation(item, f"{where}.{name}") for name, item in written.items()})
 
 
 def _defaults(cls: type[Any]) -> dict[str, Any]:
     """Return the default of each field of a dataclass or named tuple; MISSING where there is none."""
     if not is_dataclass(cls):
         return {name: cls._field_defaults.get(name, MISSING) for name in cls._fields}
-    made = {f.name: f.default_factory for f in fields(cls) if f.default_factory is not MISSING}
-    return {f.name: made[f.name]() if f.name in made else f.default for f in fields(cls) if f.init}
+    factories = {f.name: f.default_factory for f in fields(cls) if f.default_factory is not MISSING}
+    return {f.name: factories[f.name]() if f.name in factories else f.default for f in fields(cls) if f.init}
 
 
 def _write_array(array: Any, where: str) -> dict[str, Any]:
@@ -198,11 +198,11 @@ def _read_step(written: dict[str, Any], where: str) -> Step:
     name, function = written["name"], written.get("function")
     if function is None:
         return Step(name, Forgotten(name))
-    known = RECORDS.get(function)
-    if known is None or isinstance(known, type):
+    registered = RECORDS.get(function)
+    if registered is None or isinstance(registered, type):
         raise UnknownValueError(f"{where}: there is no function {shown(function)}")
     settings = from_notation(written.get("settings", {}), f"{where}.settings")
-    return Step(name, known, settings, written.get("draws", False))
+    return Step(name, registered, settings, written.get("draws", False))
 
 
 CODECS: dict[str, Codec] = {

@@ -27,15 +27,15 @@ def replace_file(path: Path, content: bytes) -> None:
     if target.exists() and not target.is_file():
         target.write_bytes(content)  # a device or a pipe has no content to lose; a folder says what it is
         return
-    beside = target.with_name(f".{token_hex(8)}.part")
+    part = target.with_name(f".{token_hex(8)}.part")
     try:
-        with beside.open("xb") as file:
+        with part.open("xb") as file:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
         if target.exists():
-            shutil.copymode(target, beside)
-        beside.replace(target)
+            shutil.copymode(target, part)
+        part.replace(target)
     except BaseException:  # an interrupt too
-        beside.unlink(missing_ok=True)
+        part.unlink(missing_ok=True)
         raise

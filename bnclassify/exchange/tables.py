@@ -22,11 +22,11 @@ def read_table(
     """Return the family that a table is of and its array, axes in the order of the family."""
     family = _read_family(table, variables, source)
     labels = [variables[name].labels for name in family]
-    shape = [len(some) for some in labels]
+    shape = [len(levels) for levels in labels]
     if prod(shape) > MAX_CELLS:
         message = f"the table of {shown(family[0])} would have {prod(shape):,} cells, more than {MAX_CELLS:,}"
         fail(source, table.line, message)
-    codes = [{label: code for code, label in enumerate(some)} for some in labels[1:]]
+    codes = [{label: code for code, label in enumerate(levels)} for levels in labels[1:]]
     rows = np.full((prod(shape[1:]), shape[0]), np.nan)  # NaN where nothing is given yet
     default = None
     for entry in table.entries:
@@ -44,8 +44,8 @@ def read_table(
         else:
             position = _position(entry, family, codes, source)
             if not np.isnan(rows[position, 0]):
-                given = cut(entry.labels.strip())
-                fail(source, entry.line, f"the probabilities for ({given}) were given already")
+                configuration = cut(entry.labels.strip())
+                fail(source, entry.line, f"the probabilities for ({configuration}) were given already")
             rows[position] = entry.numbers
     if default is not None:
         rows[np.isnan(rows[:, 0])] = default
@@ -87,15 +87,15 @@ def _checked(
     sums = rows.sum(axis=1, keepdims=True)
     wrong = np.flatnonzero(~(np.abs(sums - 1) <= _ROUNDING))
     if len(wrong):
-        above = labels[1:]
-        where = np.unravel_index(wrong[0], [len(some) for some in above]) if above else ()
-        configuration = [some[code] for some, code in zip(above, where, strict=True)]
-        given = f" for ({cut(', '.join(configuration))})" if configuration else ""
+        parent_labels = labels[1:]
+        codes = np.unravel_index(wrong[0], [len(levels) for levels in parent_labels]) if parent_labels else ()
+        configuration = [levels[code] for levels, code in zip(parent_labels, codes, strict=True)]
+        condition = f" for ({cut(', '.join(configuration))})" if configuration else ""
         got = "none" if np.isnan(sums[wrong[0], 0]) else f"a sum of {sums[wrong[0], 0]:g}"
         fail(
             source,
             table.line,
-            f"expected probabilities of {shown(family[0])}{given} that sum to 1, got {got}",
+            f"expected probabilities of {shown(family[0])}{condition} that sum to 1, got {got}",
         )
     np.divide(rows, sums, out=rows, where=np.abs(sums - 1) > TOLERANCE)
     return rows

@@ -131,13 +131,13 @@ def bnc(
     if dag_args is not None and not isinstance(dag_args, Mapping):
         raise TypeError(f"dag_args: expected a dict of further arguments, got {shown(dag_args)}")
     options = dict(dag_args or {})
-    check_arguments(learner, options, "dag_args", given=("class_var", "dataset"))
-    check_arguments(lp, lp_args, "bnc", given=("x", "dataset"))
+    check_arguments(learner, options, "dag_args", supplied=("class_var", "dataset"))
+    check_arguments(lp, lp_args, "bnc", supplied=("x", "dataset"))
     find_prior(**{name: lp_args.get(name) for name in PRIORS})
-    ours = learner in LEARNERS.values()
-    if ours and options.get("features") is not None:
+    in_package = learner in LEARNERS.values()
+    if in_package and options.get("features") is not None:
         options["features"] = check_names(options["features"], class_var)
-    if ours and not any(options.get(name) is not None for name in PRIORS):
+    if in_package and not any(options.get(name) is not None for name in PRIORS):
         # What is searched for is what will be fitted.
         takes = parameters_of(learner)
         options |= {name: lp_args[name] for name in PRIORS if name in takes and name in lp_args}
@@ -164,7 +164,7 @@ def learn_structure(
     if learner not in LEARNERS.values():
         # What the user's own function does is to be done again, with what it was given today.
         structure = renewed(
-            structure, recipe=Recipe(class_var, _own_step(learner, options), seen=data.columns)
+            structure, recipe=Recipe(class_var, _learner_step(learner, options), seen=data.columns)
         )
     return structure, data
 
@@ -201,16 +201,16 @@ def _learn_raw(
     rng: np.random.Generator | None = None,
 ) -> tuple[Model, TrainingData]:
     """Learn a structure from raw data, with a recipe that does so again."""
-    own = _own_step(learner, options)
+    learner_step = _learner_step(learner, options)
     named = learner.__name__ if learner in LEARNERS.values() else learner
-    settings = {"learner": named, "dag_args": dict(own.settings), **preparing._asdict()}
-    again = Step(own.name, relearn_raw, settings, draws=own.draws)
-    drawn = {"rng": rng} if own.draws and rng is not None else {}
+    settings = {"learner": named, "dag_args": dict(learner_step.settings), **preparing._asdict()}
+    step = Step(learner_step.name, relearn_raw, settings, draws=learner_step.draws)
+    drawn = {"rng": rng} if learner_step.draws and rng is not None else {}
 
     def learn(data: TrainingData) -> Model:
-        return _checked(learner(class_var, dataset=data, **{**own.settings, **drawn}))
+        return _checked(learner(class_var, dataset=data, **{**learner_step.settings, **drawn}))
 
-    return learn_raw(class_var, dataset, learn, _names(options), preparing, again, keep="parents" in options)
+    return learn_raw(class_var, dataset, learn, _names(options), preparing, step, keep="parents" in options)
 
 
 @record
@@ -221,14 +221,14 @@ def relearn_raw(
     learner: str | Callable[..., Model],
     dag_args: Mapping[str, Any],
     rng: np.random.Generator | None = None,
-    **how: Any,
+    **preparing: Any,
 ) -> Model:
     """Learn a structure from raw data as `bnc` does, the preparation of the data included."""
-    found = find_learner(learner, "learner")
-    return _learn_raw(class_var, dataset, found, dag_args, Preparing(**how), rng)[0]
+    function = find_learner(learner, "learner")
+    return _learn_raw(class_var, dataset, function, dag_args, Preparing(**preparing), rng)[0]
 
 
-def _own_step(learner: Callable[..., Model], options: Mapping[str, Any]) -> Step:
+def _learner_step(learner: Callable[..., Model], options: Mapping[str, Any]) -> Step:
     """Return the call of a user's function, with settings that cannot be changed meanwhile."""
     name = str(getattr(learner, "__name__", learner))
     return Step(name, learner, deepcopy(dict(options)), draws="rng" in parameters_of(learner))
@@ -253,20 +253,20 @@ def find_learner(learner: object, argument: str) -> Callable[..., Model]:
 
 
 def check_arguments(
-    function: Callable[..., Any], arguments: Collection[str], origin: str, given: Collection[str]
+    function: Callable[..., Any], arguments: Collection[str], origin: str, supplied: Collection[str]
 ) -> None:
-    """Raise if ``arguments`` are not what a function takes and needs beside those ``given``.
+    """Raise if ``arguments`` are not what a function takes and needs beside those ``supplied``.
 
-    The first of those given goes by position, so the function may call it as it likes.
+    The first of those supplied goes by position, so the function may call it as it likes.
     """
-    again = [name for name in arguments if name in given]
-    if again:
-        raise ValueError(f"{origin}: what is given already cannot be among them; leave out {listed(again)}")
+    twice = [name for name in arguments if name in supplied]
+    if twice:
+        raise ValueError(f"{origin}: what is given already cannot be among them; leave out {listed(twice)}")
     takes = list(parameters_of(function).values())[1:]
-    anything = any(parameter.kind is Parameter.VAR_KEYWORD for parameter in takes)
-    named = {p.name: p for p in takes if p.name not in given and p.kind in _NAMED}
+    takes_any = any(parameter.kind is Parameter.VAR_KEYWORD for parameter in takes)
+    named = {p.name: p for p in takes if p.name not in supplied and p.kind in _NAMED}
     name = getattr(function, "__name__", repr(function))
-    unknown = [argument for argument in arguments if argument not in named and not anything]
+    unknown = [argument for argument in arguments if argument not in named and not takes_any]
     if unknown:
         hint = suggestion(unknown[0], named)
         if function is lp and origin == "bnc":

@@ -65,7 +65,7 @@ def learn_raw(
     learner: Callable[..., Model],
     names: tuple[Hashable, ...] | None,
     preparing: Preparing,
-    again: Step,
+    step: Step,
     *,
     keep: bool = False,
 ) -> tuple[Model, TrainingData]:
@@ -80,7 +80,7 @@ def learn_raw(
     names : tuple, optional
         The features to take; all by default.
     preparing : Preparing
-    again : Step
+    step : Step
         What learns the structure again from raw data.
     keep : bool
         Whether to keep columns of numbers that are left with one level, and tell nothing.
@@ -96,14 +96,14 @@ def learn_raw(
         frame = _without_uncut(frame, preparation)
     data = _prepare(frame, class_var, names, preparation)
     seen = tuple(raw.columns) if names is None else None
-    recipe = Recipe(class_var, again, names, preparation=preparation, seen=seen)
+    recipe = Recipe(class_var, step, names, preparation=preparation, seen=seen)
     cuts = preparation.discretizer
     if not (isinstance(cuts, MovedCuts) and any(cuts.cuts.values())):
         return renewed(learner(data), recipe=recipe), data
-    if again.name not in AVERAGING:
+    if step.name not in AVERAGING:
         raise ValueError(
             f"discretize: {shown(cuts.method)} goes with {listed(AVERAGING)}, whose structures come from "
-            f"several cuttings at once; with {again.name}, take 'mdlp' or 'mixed'"
+            f"several cuttings at once; with {step.name}, take 'mdlp' or 'mixed'"
         )
     fine = _fine_data(data, cuts)
     network = check_bnc(learner(fine), "discretize")
@@ -130,5 +130,5 @@ def _prepare(
 
 def _fine_data(data: TrainingData, cuts: MovedCuts) -> FineData:
     cuttings = coarsenings(cuts, Schema(data.features, data.levels[:-1]))
-    own = {field.name: getattr(data, field.name) for field in fields(data)}
-    return FineData(**own, cuttings=cuttings)
+    content = {field.name: getattr(data, field.name) for field in fields(data)}
+    return FineData(**content, cuttings=cuttings)

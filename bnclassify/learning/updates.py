@@ -88,11 +88,11 @@ def check_tally(x: Model) -> Tally:
     tally = x.learned.get("counts")
     if isinstance(tally, Tally) and tally.prior is not None:
         return tally
-    left = [name for name in x.learned if name != "counts"]
-    more = "does not keep the counts that its parameters were made of"
-    if left:
-        more = f"has parameters that are more than counts: {listed(left)}"
-    raise ValueError(f"x: {more}; learn them again from all rows, with lp(x, dataset, ...)")
+    adjusted = [name for name in x.learned if name != "counts"]
+    reason = "does not keep the counts that its parameters were made of"
+    if adjusted:
+        reason = f"has parameters that are more than counts: {listed(adjusted)}"
+    raise ValueError(f"x: {reason}; learn them again from all rows, with lp(x, dataset, ...)")
 
 
 def _rows(x: Model, dataset: InFull | InParts) -> Dataset | Partitions:
@@ -109,5 +109,5 @@ def _(x: Ensemble, dataset: InFull | InParts) -> Ensemble:
 def _(x: ANDE, dataset: InFull | InParts) -> ANDE:
     if x.counts is None or x.learned:
         check_tally(x)
-    more = count_cooccurrence(_rows(x, dataset), x.most_counted)
-    return replace(x, counts=add_cooccurrence(cast("Cooccurrence", x.counts), more))
+    added = count_cooccurrence(_rows(x, dataset), x.most_counted)
+    return replace(x, counts=add_cooccurrence(cast("Cooccurrence", x.counts), added))

@@ -88,9 +88,9 @@ class MAODE(MultiModel):
 
     def _member(self, i: int) -> MBC:
         m = len(self.class_vars)
-        own = slice(i * m, (i + 1) * m)
-        cpts = None if self.cpts is None else (*self.cpts, *(self.class_cpts or ())[own])
-        families = (*self.families, *self.class_families[own])
+        tables = slice(i * m, (i + 1) * m)
+        cpts = None if self.cpts is None else (*self.cpts, *(self.class_cpts or ())[tables])
+        families = (*self.families, *self.class_families[tables])
         return MBC(self.class_vars, families, self.levels, cpts, self.recipe)
 
     def facts(self) -> dict[str, object]:

@@ -30,8 +30,8 @@ def choose_class_parents(data: MultiLearnable, score: str, ess: float, max_paren
     scores = LocalScores(data, score, ess)
     best = np.zeros(n)
     chosen: list[Parents] = [()] * n
-    for size in range(1, min(max_parents, m) + 1):
-        sets = list(combinations(range(n, n + m), size))
+    for n_parents in range(1, min(max_parents, m) + 1):
+        sets = list(combinations(range(n, n + m), n_parents))
         scores.counts.expect(sets)
         for classes in sets:
             gains = _gains(scores, classes)[:n]
@@ -46,9 +46,9 @@ def _gains(scores: LocalScores, classes: Sequence[int]) -> Array:
     q = float(prod(cards[list(classes)].tolist()))
     for columns, table in scores.counts.extended(classes):
         counts = table.reshape(-1, table.shape[-1])
-        alone = counts.sum(axis=0, keepdims=True)
-        own = cards[columns]
-        result.append(_fits(scores, counts, own, q) - _fits(scores, alone, own, 1.0))
+        marginal = counts.sum(axis=0, keepdims=True)
+        column_cards = cards[columns]
+        result.append(_fits(scores, counts, column_cards, q) - _fits(scores, marginal, column_cards, 1.0))
     return np.concatenate(result)
 
 
@@ -78,7 +78,7 @@ def feature_tree(data: MultiLearnable, class_parents: Sequence[Parents]) -> list
     """
     n = len(class_parents)
     scores = LocalScores(data, "loglik")
-    scores.expect([(v, *above) for v, above in enumerate(class_parents)])
-    gains = [np.maximum(scores.gains(v, above)[:n], 0.0) for v, above in enumerate(class_parents)]
+    scores.expect([(v, *classes) for v, classes in enumerate(class_parents)])
+    gains = [np.maximum(scores.gains(v, classes)[:n], 0.0) for v, classes in enumerate(class_parents)]
     parent = maximum_arborescence(np.array(gains).T) if n else []
     return [(p,) if p >= 0 else () for p in parent]

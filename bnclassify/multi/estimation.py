@@ -26,11 +26,11 @@ from .training import MultiLearnable, prepare_classes
 @fit_kind.register(MBC)
 @fit_kind.register(MAODE)
 def _(x: MBC | MAODE, call: Call) -> MultiModel:
-    asked = [] if call.method is PLAIN else [call.method.argument or type(call.method).__name__]
-    asked += ["backoff"] if isinstance(call.prior, PrefixPrior) and call.prior.nested else []
-    if asked:
+    refused = [] if call.method is PLAIN else [call.method.argument or type(call.method).__name__]
+    refused += ["backoff"] if isinstance(call.prior, PrefixPrior) and call.prior.nested else []
+    if refused:
         raise TypeError(
-            f"{asked[0]}: is defined for one class variable; chain(class_vars, dataset) is made of models "
+            f"{refused[0]}: is defined for one class variable; chain(class_vars, dataset) is made of models "
             "that take it"
         )
     recipe = x.recipe and replace(x.recipe, parameters=call.step)

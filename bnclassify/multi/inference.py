@@ -77,16 +77,16 @@ def _(x: MBC | MAODE, codes: Codes) -> list[Array]:
                 _marginals(parts, order, [*tables, *graph], len(rows))
                 for (order, _), graph in zip(plans, parts.graphs, strict=True)
             ]
-            for result, *own in zip(results, *members, strict=True):
-                result[rows] = reduce(np.logaddexp, own) - np.log(len(members))
+            for result, *member_logs in zip(results, *members, strict=True):
+                result[rows] = reduce(np.logaddexp, member_logs) - np.log(len(members))
     return results
 
 
 def _marginals(parts: Parts, order: Sequence[int], tables: Sequence[Table], rows: int) -> list[Array]:
     """Return the log joint of each class variable and the known features, all else summed out."""
-    joined, left = eliminate_tables(order, tables)
+    joined, remainder = eliminate_tables(order, tables)
     beliefs = distribute(order, joined)
-    evidence = np.broadcast_to(left.logs, (rows, 1))
+    evidence = np.broadcast_to(remainder.logs, (rows, 1))
     by_class = {u: sum_to(beliefs[i], (u,)).logs[..., 0] for i, u in enumerate(order) if u >= parts.n}
     return [log(by_class[u]) + evidence for u in sorted(by_class)]
 
@@ -115,8 +115,8 @@ def _(x: MBC, codes: Codes) -> Likeliest:
     for evidence in reduce_rows(parts, codes, closed=True):
         # A class variable that is kept to the end is in all tables on the way.
         order, cells = _plan(parts, [*evidence.tables, *graph], extra=max(x.class_cards))
-        for rows, own in evidence.blocks(cells):
-            tables = [*own, *graph]
+        for rows, evidence_tables in evidence.blocks(cells):
+            tables = [*evidence_tables, *graph]
             total = eliminate_tables(order, tables)[1].logs[:, 0]
             labels[:, rows], best = _decode(order, tables, len(rows))
             logs[rows] = _share(best, total, prod(x.class_cards))
@@ -126,10 +126,10 @@ def _(x: MBC, codes: Codes) -> Likeliest:
 def _decode(order: Sequence[int], tables: Sequence[Table], rows: int) -> tuple[NDArray[np.intp], Array]:
     """Choose a label of one class variable after the other, each the first that leads to the maximum."""
     labels = []
-    left = list(order)
+    remaining = list(order)
     for u in sorted(order):
-        left.remove(u)
-        best = eliminate_tables(left, tables, np.max)[1].logs
+        remaining.remove(u)
+        best = eliminate_tables(remaining, tables, np.max)[1].logs
         label = first_best(np.broadcast_to(best[..., 0], (rows, best.shape[1])))
         labels.append(label)
         tables = [_fix(table, u, label) for table in tables]
@@ -158,8 +158,8 @@ def _(x: MAODE, codes: Codes) -> Likeliest:
     n = check_combinations(cards)
     parts = parts_of(x)
     classes = tuple(range(parts.n, len(parts.cards)))
-    every = Table(classes, np.zeros((1, *cards, 1)))
-    members = [multiply([every, *graph]).logs for graph in parts.graphs]
+    full_table = Table(classes, np.zeros((1, *cards, 1)))
+    members = [multiply([full_table, *graph]).logs for graph in parts.graphs]
     prior = Table(classes, reduce(np.logaddexp, members) - np.log(len(members)))
     labels = np.empty((len(cards), codes.shape[1]), dtype=np.intp)
     logs = np.empty(codes.shape[1])
@@ -176,9 +176,9 @@ def best_of(logs: Array) -> tuple[NDArray[np.intp], Array]:
     top = logs.max(axis=1, keepdims=True)
     best = (logs >= top - TOLERANCE).argmax(axis=1)
     shifted = logs - np.where(top > -np.inf, top, 0.0)
-    own = np.take_along_axis(shifted, best[:, None], axis=1)[:, 0]
+    best_logs = np.take_along_axis(shifted, best[:, None], axis=1)[:, 0]
     total = np.exp(shifted).sum(axis=1)
-    return best, np.where(total > 0, own - log(total), -np.log(logs.shape[1]))
+    return best, np.where(total > 0, best_logs - log(total), -np.log(logs.shape[1]))
 
 
 def check_combinations(cards: Sequence[int]) -> int:
@@ -199,9 +199,9 @@ def _(x: MBC | MAODE, codes: Codes, labels: Codes) -> Array:
     parts = parts_of(x)
     logs = np.empty(codes.shape[1])
     for rows, tables in reduce_rows(parts, codes):
-        known = labels[:, rows].astype(np.intp)
-        bridge = _at(parts, tables, known)
-        graphs = [_at(parts, graph, known) for graph in parts.graphs]
+        block_labels = labels[:, rows].astype(np.intp)
+        bridge = _at(parts, tables, block_labels)
+        graphs = [_at(parts, graph, block_labels) for graph in parts.graphs]
         logs[rows] = bridge + reduce(np.logaddexp, graphs) - np.log(len(graphs))
     return logs
 

@@ -120,13 +120,13 @@ def check_bridged(class_vars: tuple[Hashable, ...], families: tuple[Family, ...]
             f"families: expected a family of each variable, those of {listed(class_vars)} at the end"
         )
     check_families(class_vars[-1], tuple(families))
-    place = {name: i for i, name in enumerate(class_vars)}
-    for variable, *above in families:
-        order = [place.get(name, -1) for name in above]
+    position = {name: i for i, name in enumerate(class_vars)}
+    for variable, *parents in families:
+        order = [position.get(name, -1) for name in parents]
         if order != sorted(order):
             raise ValueError(
                 f"families: feature parents go before class parents, and those in the order of the class "
-                f"variables, got {listed(above)} as the parents of {shown(variable)}"
+                f"variables, got {listed(parents)} as the parents of {shown(variable)}"
             )
 
 

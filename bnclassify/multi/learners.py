@@ -122,9 +122,9 @@ def mbc(
     data = prepare_classes(dataset, names)
     n = len(data.features)
     bridge = choose_class_parents(data, score, ess, max_parents)
-    between = feature_tree(data, bridge) if features == "tree" else [()] * n
-    above = class_tree(data) if classes == "tree" else [()] * len(names)
-    parents = [(*own, *bridged) for own, bridged in zip(between, bridge, strict=True)] + above
+    feature_parents = feature_tree(data, bridge) if features == "tree" else [()] * n
+    class_parents = class_tree(data) if classes == "tree" else [()] * len(names)
+    parents = [(*p, *c) for p, c in zip(feature_parents, bridge, strict=True)] + class_parents
     step = Step("mbc", mbc, {"classes": classes, "features": features} | settings)
     return MBC(names, _families(data, parents), data.levels, recipe=Recipe(names, step))
 
@@ -200,13 +200,13 @@ def maode(
 
 def _score_settings(score: str, ess: float, max_parents: int) -> dict[str, Any]:
     """Return how parents are chosen, checked."""
-    size = check_score(score, ess)
-    most = check_whole("max_parents", max_parents, 0)
-    return {"score": score, "max_parents": most} | ({"ess": size} if score == "bde" else {})
+    ess = check_score(score, ess)
+    settings = {"score": score, "max_parents": check_whole("max_parents", max_parents, 0)}
+    return settings | ({"ess": ess} if score == "bde" else {})
 
 
 def _families(data: MultiLearnable, parents: Sequence[Parents]) -> tuple[Family, ...]:
-    return tuple([(data.columns[v], *(data.columns[p] for p in above)) for v, above in enumerate(parents)])
+    return tuple([(data.columns[v], *(data.columns[p] for p in ps)) for v, ps in enumerate(parents)])
 
 
 def chain(
@@ -282,13 +282,13 @@ def chain(
     names = check_class_vars(class_vars)
     if dag_args is not None and not isinstance(dag_args, Mapping):
         raise TypeError(f"dag_args: expected a dict of further arguments, got {shown(dag_args)}")
-    options, after = dict(dag_args or {}), _check_order(order, names)
+    options, chain_order = dict(dag_args or {}), _check_order(order, names)
     function = find_learner(learner, "learner")
-    check_arguments(function, options, "dag_args", given=("class_var", "dataset"))
+    check_arguments(function, options, "dag_args", supplied=("class_var", "dataset"))
     data = prepare_classes(dataset, names)
-    settings = {"learner": learner, "order": after, "dag_args": options}
-    again = Step("chain", chain_again, settings, draws="rng" in parameters_of(function))
-    return Chain(names, _links(function, data, after, options), Recipe(names, again))
+    settings = {"learner": learner, "order": chain_order, "dag_args": options}
+    step = Step("chain", chain_again, settings, draws="rng" in parameters_of(function))
+    return Chain(names, _links(function, data, chain_order, options), Recipe(names, step))
 
 
 def _check_order(order: Sequence[Hashable] | None, names: tuple[Hashable, ...]) -> tuple[Hashable, ...]:

@@ -30,8 +30,8 @@ def _(x: Chain, codes: Codes) -> list[Array]:
     for rows, logs in _try_all(x, codes):
         shares = np.exp(logs)
         for j, result in enumerate(results):
-            others = tuple([1 + i for i in range(len(results)) if i != j])
-            result[rows] = log(shares.sum(axis=others))
+            axes = tuple([1 + i for i in range(len(results)) if i != j])
+            result[rows] = log(shares.sum(axis=axes))
     return results
 
 
@@ -75,8 +75,8 @@ def log_conditional_at(x: Chain, codes: Codes, labels: Codes) -> Array:
     total = np.zeros(codes.shape[1])
     for member in x.members:
         logs = log_normalize(joint_of_codes(member, _member_codes(x, member, codes, labels)))
-        own = labels[position[member.class_var]].astype(np.intp)
-        total += np.take_along_axis(logs, own[:, None], axis=1)[:, 0]
+        class_codes = labels[position[member.class_var]].astype(np.intp)
+        total += np.take_along_axis(logs, class_codes[:, None], axis=1)[:, 0]
     return total
 
 
@@ -84,8 +84,8 @@ def _member_codes(x: Chain, member: Model, codes: Codes, labels: NDArray[np.sign
     """Return the codes of what a member takes for features, class variables before its own among them."""
     feature = {name: i for i, name in enumerate(x.features)}
     label = {name: i for i, name in enumerate(x.class_vars)}
-    taken = [labels[label[name]] if name in label else codes[feature[name]] for name in member.features]
-    return np.array(taken, dtype=np.intp).reshape(len(taken), codes.shape[1])
+    columns = [labels[label[name]] if name in label else codes[feature[name]] for name in member.features]
+    return np.array(columns, dtype=np.intp).reshape(len(columns), codes.shape[1])
 
 
 def _try_all(x: Chain, codes: Codes) -> Iterator[tuple[slice, Array]]:
@@ -93,9 +93,9 @@ def _try_all(x: Chain, codes: Codes) -> Iterator[tuple[slice, Array]]:
     position = {name: i for i, name in enumerate(x.class_vars)}
     axes = [0, *(1 + x.order.index(name) for name in x.class_vars)]
     widest = max(len(member.features) + 2 for member in x.members)
-    size = max(1, _BLOCK_CODES // (prod(x.class_cards) * widest))
-    for start in range(0, codes.shape[1], size):
-        rows = slice(start, min(start + size, codes.shape[1]))
+    rows_per_block = max(1, _BLOCK_CODES // (prod(x.class_cards) * widest))
+    for start in range(0, codes.shape[1], rows_per_block):
+        rows = slice(start, min(start + rows_per_block, codes.shape[1]))
         logs = np.zeros(rows.stop - start)
         for i, member in enumerate(x.members):
             cards = [x.class_cards[position[name]] for name in x.order[:i]]
@@ -111,7 +111,7 @@ def _given_before(x: Chain, member: Model, codes: Codes, cards: list[int]) -> Ar
     shape = [card if name in member.features else 1 for name, card in zip(x.order, cards, strict=False)]
     n, rows = prod(shape), codes.shape[1]
     labels = np.zeros((len(x.class_vars), rows * n), dtype=np.intp)
-    for name, own in zip(x.order, np.indices(shape).reshape(len(shape), n), strict=False):
-        labels[x.class_vars.index(name)] = np.tile(own, rows)
+    for name, class_codes in zip(x.order, np.indices(shape).reshape(len(shape), n), strict=False):
+        labels[x.class_vars.index(name)] = np.tile(class_codes, rows)
     logs = joint_of_codes(member, _member_codes(x, member, np.repeat(codes, n, axis=1), labels))
     return log_normalize(logs).reshape(rows, *shape, -1)

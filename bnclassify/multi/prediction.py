@@ -47,20 +47,20 @@ def match_features(
     x: MultiModel, newdata: pd.DataFrame | Dataset | Row, unseen: str
 ) -> tuple[Codes, pd.Index[Any]]:
     """Return the codes of the features in new rows, and the index of the rows."""
-    known = values(x)
-    own = {name: known[name] for name in x.features}
-    data = encode_new(newdata, own)
-    if not own:
+    levels = values(x)
+    feature_levels = {name: levels[name] for name in x.features}
+    data = encode_new(newdata, feature_levels)
+    if not feature_levels:
         return np.empty((0, len(data)), dtype=np.int8), data.index
-    return match(data, x.features, tuple(own.values()), unseen=unseen), data.index
+    return match(data, x.features, tuple(feature_levels.values()), unseen=unseen), data.index
 
 
 def label_frame(x: MultiModel, codes: Sequence[Codes] | Codes, index: pd.Index[Any]) -> pd.DataFrame:
     """Return labels from codes, a categorical column for each class variable."""
     columns = {}
-    for j, (own, labels) in enumerate(zip(codes, x.class_levels, strict=True)):
+    for j, (class_codes, labels) in enumerate(zip(codes, x.class_levels, strict=True)):
         dtype = pd.CategoricalDtype(pd.Index(list(labels), tupleize_cols=False))
-        columns[j] = pd.Series(pd.Categorical.from_codes(own, dtype=dtype), index=index)
+        columns[j] = pd.Series(pd.Categorical.from_codes(class_codes, dtype=dtype), index=index)
     return pd.DataFrame(columns, index=index).set_axis(_names(x.class_vars), axis="columns")
 
 
@@ -84,7 +84,7 @@ def known_labels(x: MultiModel, dataset: pd.DataFrame | Dataset) -> tuple[Codes,
     """Return the codes of features and of class variables, none of which is missing, and weights."""
     data = encode_new(dataset, values(x), "dataset")
     labels = [
-        scoring_classes(data, name, own) for name, own in zip(x.class_vars, x.class_levels, strict=True)
+        scoring_classes(data, name, levels) for name, levels in zip(x.class_vars, x.class_levels, strict=True)
     ]
     n = len(x.features)
     codes = match(data, x.features, (x.levels or ())[:n]) if n else np.empty((0, len(data)), dtype=np.int8)
@@ -103,9 +103,9 @@ def _(x: MBC | MAODE, dataset: pd.DataFrame | Dataset) -> float:
     codes, labels, weights = known_labels(x, dataset)
     evidence = log_evidence(x, codes)
     possible = evidence > -np.inf
-    own = np.where(possible, log_joint_at(x, codes, labels) - np.where(possible, evidence, 0.0), 0.0)
+    posteriors = np.where(possible, log_joint_at(x, codes, labels) - np.where(possible, evidence, 0.0), 0.0)
     uniform = -float(np.log(x.class_cards).sum())
-    return _weigh(np.where(possible, own, uniform), weights)
+    return _weigh(np.where(possible, posteriors, uniform), weights)
 
 
 @sum_log_posterior.register

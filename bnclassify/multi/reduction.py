@@ -57,9 +57,9 @@ class Evidence(NamedTuple):
 
     def blocks(self, cells: int) -> Iterator[Evidence]:
         """Yield the same a few rows at a time, so that tables of so many cells a row fit in memory."""
-        size = max(1, _BLOCK_CELLS // cells)
-        for some in (slice(i, i + size) for i in range(0, len(self.rows), size)):
-            yield Evidence(self.rows[some], [Table(scope, logs[some]) for scope, logs in self.tables])
+        rows_per_block = max(1, _BLOCK_CELLS // cells)
+        for block in (slice(i, i + rows_per_block) for i in range(0, len(self.rows), rows_per_block)):
+            yield Evidence(self.rows[block], [Table(scope, logs[block]) for scope, logs in self.tables])
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,7 +75,7 @@ class Parts:
     by_classes : mapping
         Class variables to the families that have features and these, as factors: the joint labels of
         the class variables stand for the class.
-    whole : list of Factor
+    feature_factors : list of Factor
         The same families, the class variables members like others.
     parents : mapping
         The parents of each variable in the families that have features.
@@ -86,7 +86,7 @@ class Parts:
     n: int
     cards: tuple[int, ...]
     by_classes: Mapping[Scope, list[Factor]]
-    whole: list[Factor]
+    feature_factors: list[Factor]
     parents: Mapping[int, Scope]
     graphs: list[list[Table]]
 
@@ -107,8 +107,8 @@ def _(x: MBC) -> Parts:
     tables = list(zip(x.scopes, x.cpts or (), strict=True))
     n = len(x.features)
     with_features = [(scope, table) for scope, table in tables if min(scope) < n]
-    alone = [(scope, table) for scope, table in tables if min(scope) >= n]
-    return _sort_tables(n, x.cards, with_features, [alone])
+    class_tables = [(scope, table) for scope, table in tables if min(scope) >= n]
+    return _sort_tables(n, x.cards, with_features, [class_tables])
 
 
 @_make_parts.register
@@ -118,31 +118,31 @@ def _(x: MAODE) -> Parts:
     shared = list(zip(first.scopes[:n], x.cpts or (), strict=True))
     class_scopes = [member.scopes[n:] for member in x.members]
     cpts = x.class_cpts or ()
-    alone = [
+    class_tables = [
         list(zip(scopes, cpts[i * m : (i + 1) * m], strict=True)) for i, scopes in enumerate(class_scopes)
     ]
-    return _sort_tables(n, first.cards, shared, alone)
+    return _sort_tables(n, first.cards, shared, class_tables)
 
 
 def _sort_tables(
     n: int,
     cards: tuple[int, ...],
     with_features: Sequence[tuple[Scope, Array]],
-    alone: Sequence[Sequence[tuple[Scope, Array]]],
+    class_tables: Sequence[Sequence[tuple[Scope, Array]]],
 ) -> Parts:
     by_classes: dict[Scope, list[Factor]] = {}
-    whole = []
+    feature_factors = []
     for scope, table in with_features:
         order = sorted(range(len(scope)), key=lambda i: (scope[i] >= n, scope[i] if scope[i] >= n else i))
         logs = np.ascontiguousarray(np.transpose(log(table), order))
         members = tuple([scope[i] for i in order])
-        known = sum(v < n for v in members)
-        whole.append(Factor(members, logs[..., None, None]))
-        factor = Factor(members[:known], logs.reshape(*logs.shape[:known], 1, -1))
-        by_classes.setdefault(members[known:], []).append(factor)
+        n_features = sum(v < n for v in members)
+        feature_factors.append(Factor(members, logs[..., None, None]))
+        factor = Factor(members[:n_features], logs.reshape(*logs.shape[:n_features], 1, -1))
+        by_classes.setdefault(members[n_features:], []).append(factor)
     parents = dict.fromkeys(range(len(cards)), ()) | {scope[0]: scope[1:] for scope, _ in with_features}
-    graphs = [[_class_table(scope, table) for scope, table in own] for own in alone]
-    return Parts(n, cards, by_classes, whole, parents, graphs)
+    graphs = [[_class_table(scope, table) for scope, table in graph] for graph in class_tables]
+    return Parts(n, cards, by_classes, feature_factors, parents, graphs)
 
 
 def _class_table(scope: Scope, table: Array) -> Table:
@@ -169,29 +169,30 @@ def reduce_rows(parts: Parts, codes: Codes, *, closed: bool = False) -> Iterator
         If features are missing together in a row over which to sum would need too large a table.
     """
     cells = sum(prod(parts.cards[c] for c in classes) for classes in parts.by_classes) + 1
-    size = max(1, min(_BLOCK_ROWS, _BLOCK_CELLS // cells))
-    for start in range(0, codes.shape[1], size):
-        yield from _reduce_block(parts, codes, np.arange(start, min(start + size, codes.shape[1])), closed)
+    rows_per_block = max(1, min(_BLOCK_ROWS, _BLOCK_CELLS // cells))
+    for start in range(0, codes.shape[1], rows_per_block):
+        rows = np.arange(start, min(start + rows_per_block, codes.shape[1]))
+        yield from _reduce_block(parts, codes, rows, closed)
 
 
 def _reduce_block(parts: Parts, codes: Codes, rows: Rows, closed: bool) -> Iterator[Evidence]:
-    own = codes[:, rows]
-    runs = _plan_parts(parts, own, closed)
+    block_codes = codes[:, rows]
+    runs = _plan_parts(parts, block_codes, closed)
     if sum(len(run.rows) * run.cells for run in runs) > 4 * _BLOCK_CELLS and len(rows) > 1:
         for half in np.array_split(rows, 2):
             yield from _reduce_block(parts, codes, half, closed)
         return
-    tables = _look_up(parts, own)
+    tables = _look_up(parts, block_codes)
     added: dict[Scope, list[tuple[Rows, Array]]] = {}
     for run in runs:
-        for table in _sum_out(run, own):
-            home = next((other for other in tables if set(table.scope) <= set(other.scope)), None)
-            if home is None:
+        for table in _sum_out(run, block_codes):
+            wider = next((t for t in tables if set(table.scope) <= set(t.scope)), None)
+            if wider is None:
                 added.setdefault(table.scope, []).append((run.rows, table.logs))
             else:  # no table more, so that fewer kinds of rows must be told apart
-                home.logs[run.rows] = multiply([Table(home.scope, home.logs[run.rows]), table]).logs
-    for some, extra in _group(added, len(rows)):
-        yield Evidence(rows[some], [*(Table(scope, logs[some]) for scope, logs in tables), *extra])
+                wider.logs[run.rows] = multiply([Table(wider.scope, wider.logs[run.rows]), table]).logs
+    for group, extra in _group(added, len(rows)):
+        yield Evidence(rows[group], [*(Table(scope, logs[group]) for scope, logs in tables), *extra])
 
 
 def _look_up(parts: Parts, codes: Codes) -> list[Table]:
@@ -220,11 +221,11 @@ class Run(NamedTuple):
 
 def _plan_parts(parts: Parts, codes: Codes, closed: bool) -> list[Run]:
     """Plan how the missing features that matter are summed out."""
-    if not any(v < parts.n for above in parts.parents.values() for v in above) or codes.min(initial=0) >= 0:
+    if not any(v < parts.n for scope in parts.parents.values() for v in scope) or codes.min(initial=0) >= 0:
         return []  # a missing feature that is no parent sums to 1
-    known = np.zeros((len(parts.cards) - parts.n, codes.shape[1]), dtype=codes.dtype)
+    class_codes = np.zeros((len(parts.cards) - parts.n, codes.shape[1]), dtype=codes.dtype)
     runs = []
-    for part, rows in hidden_parts(parts.parents, np.vstack([codes, known])).items():
+    for part, rows in hidden_parts(parts.parents, np.vstack([codes, class_codes])).items():
         factors = _touching(parts, part)
         order, cells = plan_scopes(part, [factor.scope for factor in factors], dict(enumerate(parts.cards)))
         if not closed and cells > _SMALL_CELLS:
@@ -240,15 +241,15 @@ def _plan_parts(parts: Parts, codes: Codes, closed: bool) -> list[Run]:
 
 
 def _touching(parts: Parts, part: Part) -> list[Factor]:
-    return [factor for factor in parts.whole if not set(factor.scope).isdisjoint(part)]
+    return [factor for factor in parts.feature_factors if not set(factor.scope).isdisjoint(part)]
 
 
 def _sum_out(run: Run, codes: Codes) -> list[Table]:
     """Sum features out of their families; tables over classes, and features that stay, are left."""
-    own = codes[:, run.rows]
-    context = np.zeros(own.shape[1], dtype=np.intp)
+    row_codes = codes[:, run.rows]
+    context = np.zeros(row_codes.shape[1], dtype=np.intp)
     free = {v for factor in run.factors for v in factor.scope if v in run.part or v >= len(codes)}
-    tables = [restrict(factor, free, own, context) for factor in run.factors]
+    tables = [restrict(factor, free, row_codes, context) for factor in run.factors]
     return [eliminate_tables(run.order, tables)[1]] if run.order else tables
 
 
@@ -260,17 +261,17 @@ def _group(
         yield np.arange(n_rows), []
         return
     scopes = list(added)
-    place = np.full((len(scopes), n_rows), -1, dtype=np.intp)
+    positions = np.full((len(scopes), n_rows), -1, dtype=np.intp)
     summed = []
-    for own, scope in zip(place, scopes, strict=True):
+    for position, scope in zip(positions, scopes, strict=True):
         rows = np.concatenate([rows for rows, _ in added[scope]])
         logs = np.concatenate([np.broadcast_to(t, (len(r), *t.shape[1:])) for r, t in added[scope]])
-        distinct, which = np.unique(rows, return_inverse=True)
+        distinct, inverse = np.unique(rows, return_inverse=True)
         total = np.zeros((len(distinct), *logs.shape[1:]))
-        np.add.at(total, which, logs)
-        own[distinct] = np.arange(len(distinct))
+        np.add.at(total, inverse, logs)
+        position[distinct] = np.arange(len(distinct))
         summed.append(total)
-    patterns, kind = np.unique(place >= 0, axis=1, return_inverse=True)
+    patterns, pattern_numbers = np.unique(positions >= 0, axis=1, return_inverse=True)
     for number, pattern in enumerate(patterns.T):
-        some = np.nonzero(kind.reshape(-1) == number)[0]
-        yield some, [Table(scopes[i], summed[i][place[i, some]]) for i in np.nonzero(pattern)[0]]
+        group = np.nonzero(pattern_numbers.reshape(-1) == number)[0]
+        yield group, [Table(scopes[i], summed[i][positions[i, group]]) for i in np.nonzero(pattern)[0]]

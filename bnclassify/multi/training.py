@@ -113,10 +113,10 @@ def prepare_classes(
     if features is None and isinstance(dataset, MultiLearnable) and dataset.class_vars == names:
         return dataset
 
-    def choose(there: Sequence[Hashable]) -> tuple[Hashable, ...]:
-        check_columns(names, there, "class_vars")
-        check_columns(features or (), there, "features")
-        chosen = [name for name in there if name not in names] if features is None else features
+    def choose(present: Sequence[Hashable]) -> tuple[Hashable, ...]:
+        check_columns(names, present, "class_vars")
+        check_columns(features or (), present, "features")
+        chosen = [name for name in present if name not in names] if features is None else features
         return (*chosen, *names)
 
     parts = as_parts(dataset, columns=choose, known=known)
@@ -131,10 +131,10 @@ def prepare_classes(
 def _prepare_rows(
     dataset: pd.DataFrame | Dataset, names: tuple[Hashable, ...], features: Sequence[Hashable] | None
 ) -> MultiTrainingData:
-    others = None if features is None else [*features, *names[1:]]
+    columns = None if features is None else [*features, *names[1:]]
     if isinstance(dataset, pd.DataFrame | Dataset):
         check_columns(names, tuple(dataset.columns), "class_vars")
-    data = select_columns(dataset, names[0], others)
+    data = select_columns(dataset, names[0], columns)
     chosen = [name for name in data.columns if name not in names] if features is None else list(features)
     data = take_columns(data, (*chosen, *names))
     if not len(data):

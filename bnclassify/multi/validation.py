@@ -131,13 +131,13 @@ def _as_figures(metric: object, class_vars: Sequence[Hashable]) -> dict[str, Fig
     if isinstance(metric, str) and metric == "accuracy":
         metric = ["hamming", "exact_match"]
     figures: dict[str, Figure] = {}
-    asked = metric if isinstance(metric, list | tuple) else [metric]
-    for one in asked:
-        if isinstance(one, str) and one in _TOGETHER:
-            figures[one] = _TOGETHER[one]
+    metrics = metric if isinstance(metric, list | tuple) else [metric]
+    for item in metrics:
+        if isinstance(item, str) and item in _TOGETHER:
+            figures[item] = _TOGETHER[item]
             continue
-        own = find_metric(one)
-        figures |= {f"{own.name}({name})": _of_class(own, j) for j, name in enumerate(class_vars)}
+        measure = find_metric(item)
+        figures |= {f"{measure.name}({name})": _of_class(measure, j) for j, name in enumerate(class_vars)}
     if not figures:
         raise ValueError("metric: expected at least one, got an empty list")
     return figures
@@ -145,8 +145,8 @@ def _as_figures(metric: object, class_vars: Sequence[Hashable]) -> dict[str, Fig
 
 def _of_class(metric: AnyMetric, number: int) -> Figure:
     def figure(outcome: MultiOutcome) -> float:
-        own = outcome.of_class(number)
-        return metric.judge(own) if len(own.actual) else nan
+        class_outcome = outcome.of_class(number)
+        return metric.judge(class_outcome) if len(class_outcome.actual) else nan
 
     return figure
 
@@ -154,8 +154,8 @@ def _of_class(metric: AnyMetric, number: int) -> Figure:
 def _prepare(class_vars: tuple[Hashable, ...], trial: Trial) -> MultiTrainingData:
     """Return the data that models need, the class variables last."""
     needed = [columns_needed(model, dag=trial.dag) for model in trial.models.values()]
-    wanted = None if None in needed else set().union(*filter(None, needed))
-    data = encode_columns(trial.dataset, wanted)
+    columns = None if None in needed else set().union(*filter(None, needed))
+    data = encode_columns(trial.dataset, columns)
     check_columns(class_vars, data.columns, "dataset")
     check_levels(data, data.columns)
     features = [name for name in data.columns if name not in class_vars]

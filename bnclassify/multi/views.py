@@ -69,9 +69,9 @@ class ClassView(Model):
     @property
     def parents(self) -> dict[Hashable, tuple[Hashable, ...]]:
         """The parents of each variable but for other class variables; none where there is no one graph."""
-        whole = self.whole.parents if isinstance(self.whole, MBC) else {}
-        own = set(self.variables)
-        return {v: tuple([p for p in whole.get(v, ()) if p in own]) for v in self.variables}
+        parents = self.whole.parents if isinstance(self.whole, MBC) else {}
+        variables = set(self.variables)
+        return {v: tuple([p for p in parents.get(v, ()) if p in variables]) for v in self.variables}
 
 
 @joint_of_codes.register

@@ -71,23 +71,23 @@ def plot_explanation(
     'log odds of vgood against acc: +0.95'
     """
     _check_top(top)
-    found = explain_row(x, row, target, against, unseen)
-    pairs = zip(found.known.items(), found.log_odds, strict=True)
+    explanation = explain_row(x, row, target, against, unseen)
+    pairs = zip(explanation.known.items(), explanation.log_odds, strict=True)
     bars = [(describe(variable, value), weight) for (variable, value), weight in pairs]
-    bars[0] = f"prior of {found.target}", bars[0][1]
+    bars[0] = f"prior of {explanation.target}", bars[0][1]
     bars = _longest(bars, top)
     weights = [weight for _, weight in bars]
     texts = [signed(weight) for weight in weights]
     axes, lengths = _draw_bars(ax, [label for label, _ in bars], weights, texts)
     low, high = lengths.min(initial=0.0), lengths.max(initial=0.0)
-    room = _room(axes) * ((high - low) or 1.0)
+    margin = _text_share(axes) * ((high - low) or 1.0)
     left = any(text.startswith("\N{MINUS SIGN}") for text in texts)
     right = not all(text.startswith("\N{MINUS SIGN}") for text in texts)
-    axes.set_xlim(low - room * left, high + room * right)
+    axes.set_xlim(low - margin * left, high + margin * right)
     axes.axvline(0, color=GREY, linewidth=0.8)
-    total = signed(sum(found.log_odds))
-    write_below(axes, f"log odds of {found.target} against {found.rival}: {total}")
-    name_colours(axes, {BLUE: f"speaks for {found.target}", ORANGE: f"for {found.rival}"})
+    total = signed(sum(explanation.log_odds))
+    write_below(axes, f"log odds of {explanation.target} against {explanation.rival}: {total}")
+    name_colours(axes, {BLUE: f"speaks for {explanation.target}", ORANGE: f"for {explanation.rival}"})
     return axes
 
 
@@ -150,11 +150,11 @@ def plot_importance(
     evidence = weigh_evidence(x, data, target, against, unseen, argument="dataset")
     means = np.abs(evidence.log_odds[:, 1:]).mean(axis=0).tolist()
     axes, shown = _draw_largest(ax, [str(x.features[i]) for i in evidence.order], means, top)
-    told = f"mean absolute weight of evidence in {len(data):,} rows{shown}"
-    own = "the class predicted" if target is None else target
+    caption = f"mean absolute weight of evidence in {len(data):,} rows{shown}"
+    target_name = "the class predicted" if target is None else target
     rivals = np.asarray(evidence.rivals.any(axis=0))
     rival = "the likeliest other" if against is None else write_rivals(classes(x), rivals)
-    write_below(axes, told, f"for {own} against {rival}")
+    write_below(axes, caption, f"for {target_name} against {rival}")
     return axes
 
 
@@ -196,8 +196,8 @@ def plot_weights(x: Model, *, top: int | None = 50, ax: Axes | None = None) -> A
     numbers = manb_arc_posterior(x) if arcs else feature_weights(x)
     axes, shown = _draw_largest(ax, list(map(str, numbers.index)), numbers.tolist(), top)
     axes.set_xlim(min(0.0, 1.2 * numbers.min()), max(1.0, axes.get_xlim()[1]))
-    what = f"posterior of the arc from {x.class_var}" if arcs else "weight"
-    write_below(axes, f"{what}{shown}")
+    quantity = f"posterior of the arc from {x.class_var}" if arcs else "weight"
+    write_below(axes, f"{quantity}{shown}")
     return axes
 
 
@@ -221,11 +221,11 @@ def _draw_largest(
     bars = sorted(zip(labels, numbers, strict=True), key=lambda bar: -bar[1])[:top]
     texts = [f"{number:.2f}".replace("inf", "∞") for _, number in bars]
     axes, lengths = _draw_bars(ax, [label for label, _ in bars], [number for _, number in bars], texts)
-    axes.set_xlim(0, (1 + _room(axes)) * (lengths.max(initial=0.0) or 1.0))
+    axes.set_xlim(0, (1 + _text_share(axes)) * (lengths.max(initial=0.0) or 1.0))
     return axes, "" if len(bars) == len(numbers) else f", the {len(bars)} largest"
 
 
-def _room(axes: Axes) -> float:
+def _text_share(axes: Axes) -> float:
     """Return the share of the axes that a figure at the end of a bar takes."""
     return max(0.14, 10 / letters_across(axes))
 

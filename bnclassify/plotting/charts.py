@@ -52,8 +52,8 @@ def plot_scores(x: BNC, *, ax: Axes | None = None) -> Axes:
     scores, metric = greedy_scores(x), METRICS[x.trace["metric"]]
     axes = prepare_axes(ax, 6, 3.5)
     axes.plot(scores, color=BLUE, marker="o")
-    what = f"cross-validated {metric.name}{', negative' if metric.is_loss else ''}"
-    axes.set(xlabel="steps from the initial structure", ylabel=what)
+    ylabel = f"cross-validated {metric.name}{', negative' if metric.is_loss else ''}"
+    axes.set(xlabel="steps from the initial structure", ylabel=ylabel)
     axes.set_xticks(range(0, len(scores), 1 + len(scores) // 20))
     axes.margins(y=0.15)
     axes.set_xlim(-0.5, len(scores) - 0.5)
@@ -108,9 +108,11 @@ def plot_cv(results: pd.DataFrame, *, metric: str | None = None, ax: Axes | None
         raise TypeError("results: expected numbers, a row a fold and a column a model")
     axes = horizontal_axes(ax, list(map(str, figures.columns)), height=0.75)
     marks = _draw_folds(axes, figures)
-    alone = scheme.baselines.get(str(name)) if scheme else None
-    if alone is not None:
-        marks["largest class alone"] = axes.axvline(alone, color=BLUE, linewidth=1, linestyle="--", zorder=0)
+    baseline = scheme.baselines.get(str(name)) if scheme else None
+    if baseline is not None:
+        marks["largest class alone"] = axes.axvline(
+            baseline, color=BLUE, linewidth=1, linestyle="--", zorder=0
+        )
     axes.legend(marks.values(), marks.keys(), ncols=2, columnspacing=1, frameon=False, **ABOVE)
     loss = ", less is better" if name in METRICS and METRICS[str(name)].is_loss else ""
     axes.set_xlabel(broken(f"{str(name or 'figure').replace('_', ' ')} in the fold{loss}", 48))
@@ -121,10 +123,10 @@ def _draw_folds(axes: Axes, figures: pd.DataFrame) -> dict[str, Any]:
     """Draw dots for the folds of each model and a line at their mean; return both by what they are."""
     n = len(figures)
     spread = np.linspace(-0.22, 0.22, n) if n > 1 else np.zeros(1)
-    size, opacity = (4, 1.0) if n <= _FEW_FOLDS else (3, 0.5)
+    dot_size, opacity = (4, 1.0) if n <= _FEW_FOLDS else (3, 0.5)
     means = figures.mean().to_numpy()
     for model, column in enumerate(figures.to_numpy().T):
-        dots = axes.plot(column, model + spread, "o", color=GREY, markersize=size, alpha=opacity)[0]
+        dots = axes.plot(column, model + spread, "o", color=GREY, markersize=dot_size, alpha=opacity)[0]
     places = np.arange(len(means))
     line = axes.vlines(means, places - 0.3, places + 0.3, color=ORANGE, linewidth=2)
     for model, mean in enumerate(means):

@@ -82,7 +82,7 @@ def _cuts_of(x: Model, feature: Hashable) -> tuple[float, ...]:
 
 
 def _label(effect: Effect, i: int) -> str | None:
-    return None if effect.parent is None else broken(effect.given[i])
+    return None if effect.parent is None else broken(effect.parent_levels[i])
 
 
 def _draw_steps(effect: Effect, cuts: tuple[float, ...], ax: Axes | None) -> Axes:
@@ -101,11 +101,13 @@ def _draw_steps(effect: Effect, cuts: tuple[float, ...], ax: Axes | None) -> Axe
 
 
 def _draw_bars(effect: Effect, ax: Axes | None) -> Axes:
-    axes = horizontal_axes(ax, [str(level) for level in effect.levels], height=0.3 + 0.1 * len(effect.given))
-    height = 0.72 / len(effect.given)
-    place = np.arange(len(effect.levels))
+    axes = horizontal_axes(
+        ax, [str(level) for level in effect.levels], height=0.3 + 0.1 * len(effect.parent_levels)
+    )
+    height = 0.72 / len(effect.parent_levels)
+    positions = np.arange(len(effect.levels))
     for i, line in enumerate(effect.log_odds):
-        middle = place + (i - (len(effect.given) - 1) / 2) * height
+        middle = positions + (i - (len(effect.parent_levels) - 1) / 2) * height
         axes.barh(middle, line, height=height, color=_shade(effect, i), label=_label(effect, i))
     axes.axvline(0, color=GREY, linewidth=0.8)
     axes.set_xlabel(broken(f"adds to the log odds of {effect.target}", 48))
@@ -115,4 +117,4 @@ def _draw_bars(effect: Effect, ax: Axes | None) -> Axes:
 
 def _shade(effect: Effect, i: int) -> Any:
     """Return a blue, the darker the later the level of the parent."""
-    return BLUE if effect.parent is None else blend(BLUE, 0.3 + 0.7 * (i + 1) / len(effect.given))
+    return BLUE if effect.parent is None else blend(BLUE, 0.3 + 0.7 * (i + 1) / len(effect.parent_levels))

@@ -101,9 +101,9 @@ def plot_cpt(
     axes = prepare_axes(ax, *layout.size)
     _draw_cells(axes, shares, never)
     _write_labels(axes, layout)
-    told = f"rows: {variable}" + (f"; columns: {family[-1]}" if len(family) > 1 else "")
+    axes_note = f"rows: {variable}" + (f"; columns: {family[-1]}" if len(family) > 1 else "")
     hatched = ["hatched: parents' values that no row has"] if never.any() else []
-    write_below(axes, told, *hatched, loc="left")
+    write_below(axes, axes_note, *hatched, loc="left")
     axes.xaxis.set_label_position("bottom")
     return axes
 
@@ -144,42 +144,44 @@ class _Layout:
         return [broken(label, 14) for label in self.levels[-1]] if len(self.family) > 1 else [""]
 
     @property
-    def beside(self) -> list[str]:
+    def row_blocks(self) -> list[str]:
         """What the parents have in blocks below one another."""
-        return self._given(slice(1, 1 + self.down), 36)
+        return self._configurations(slice(1, 1 + self.down), 36)
 
     @property
-    def above(self) -> list[str]:
+    def column_blocks(self) -> list[str]:
         """What the parents have in blocks side by side."""
-        return self._given(slice(1 + self.down, -1), 24)
+        return self._configurations(slice(1 + self.down, -1), 24)
 
-    def _given(self, some: slice, width: int) -> list[str]:
-        names, labels = self.family[some], self.levels[some]
+    def _configurations(self, members: slice, width: int) -> list[str]:
+        names, labels = self.family[members], self.levels[members]
         return [broken(", ".join(map(describe, names, state)), width) for state in product(*labels)]
 
     @property
     def title(self) -> str:
         """What the table holds."""
-        given = f" | {', '.join(map(str, self.family[1:]))}" if len(self.family) > 1 else ""
-        return f"P({self.family[0]}{given})"
+        condition = f" | {', '.join(map(str, self.family[1:]))}" if len(self.family) > 1 else ""
+        return f"P({self.family[0]}{condition})"
 
     @property
     def size(self) -> tuple[float, float]:
         """The width and height of the picture in inches."""
-        columns, above, beside = self.columns, self.above, self.beside
-        block = max(len(columns) * max(0.6, estimate_width(columns) + 0.1), estimate_width(above) + 0.1)
-        table = len(above) * block + estimate_width(beside)
+        columns, column_blocks, row_blocks = self.columns, self.column_blocks, self.row_blocks
+        cell = max(0.6, estimate_width(columns) + 0.1)
+        block = max(len(columns) * cell, estimate_width(column_blocks) + 0.1)
+        table = len(column_blocks) * block + estimate_width(row_blocks)
         title = [broken(self.title, _TITLE)]
-        lines = count_lines(title) + count_lines(columns) + (len(above) > 1) * count_lines(above)
-        row = max(0.3 * len(self.rows), 0.17 * count_lines(beside) + 0.1) * len(beside)
+        lines = count_lines(title) + count_lines(columns)
+        lines += count_lines(column_blocks) if len(column_blocks) > 1 else 0
+        row = max(0.3 * len(self.rows), 0.17 * count_lines(row_blocks) + 0.1) * len(row_blocks)
         width = 0.6 + estimate_width(self.rows) + max(estimate_width(title), table)
         return width, 0.9 + 0.17 * lines + row
 
 
 def _lay_out(family: Family, levels: Levels) -> _Layout:
     """Choose the layout whose longer side is shortest, or that with the fewest blocks side by side."""
-    others = max(len(family) - 2, 0)
-    layouts = [_Layout(family, levels, down) for down in range(others, -1, -1)]
+    most_down = max(len(family) - 2, 0)
+    layouts = [_Layout(family, levels, down) for down in range(most_down, -1, -1)]
     return min(layouts, key=lambda layout: max(layout.size))
 
 
@@ -187,8 +189,8 @@ def _never(x: Network, layout: _Layout, dataset: pd.DataFrame | Dataset) -> NDAr
     """Tell for each cell of the picture whether no row has its configuration of parents."""
     data = encode_for(x, dataset, layout.family, "dataset")
     codes = match(data, layout.family, layout.levels)
-    known = Dataset(Schema(layout.family, layout.levels), codes, data.index)
-    counts = contingency_tables(known, [range(len(layout.family))])[0]
+    family_data = Dataset(Schema(layout.family, layout.levels), codes, data.index)
+    counts = contingency_tables(family_data, [range(len(layout.family))])[0]
     return layout.arrange(np.broadcast_to(counts.sum(axis=0) == 0, counts.shape))
 
 
@@ -206,19 +208,22 @@ def _draw_cells(axes: Axes, shares: Array, never: NDArray[np.bool_]) -> None:
 
 def _write_labels(axes: Axes, layout: _Layout) -> None:
     """Write what rows, columns and blocks are, and leave room between blocks."""
-    rows, columns, beside, above = layout.rows, layout.columns, layout.beside, layout.above
-    axes.set_xticks(range(len(columns) * len(above)), columns * len(above))
-    axes.set_yticks(range(len(rows) * len(beside)), rows * len(beside))
+    rows, row_blocks = layout.rows, layout.row_blocks
+    columns, column_blocks = layout.columns, layout.column_blocks
+    width = len(columns) * len(column_blocks)
+    axes.set_xticks(range(width), columns * len(column_blocks))
+    axes.set_yticks(range(len(rows) * len(row_blocks)), rows * len(row_blocks))
     axes.xaxis.tick_top()
-    if len(above) > 1:
+    if len(column_blocks) > 1:
         axes.xaxis.remove_overlapping_locs = False
-        axes.set_xticks([(i + 0.5) * len(columns) - 0.5 for i in range(len(above))], above, minor=True)
+        middles = [(i + 0.5) * len(columns) - 0.5 for i in range(len(column_blocks))]
+        axes.set_xticks(middles, column_blocks, minor=True)
         axes.tick_params(axis="x", which="minor", pad=6 + 13 * count_lines(columns))
-    for i, text in enumerate(beside):
-        axes.text(len(columns) * len(above) - 0.4, (i + 0.5) * len(rows) - 0.5, text, ha="left", va="center")
-    for i in range(1, len(beside)):
+    for i, text in enumerate(row_blocks):
+        axes.text(width - 0.4, (i + 0.5) * len(rows) - 0.5, text, ha="left", va="center")
+    for i in range(1, len(row_blocks)):
         axes.axhline(i * len(rows) - 0.5, color="white", linewidth=4)
-    for j in range(1, len(above)):
+    for j in range(1, len(column_blocks)):
         axes.axvline(j * len(columns) - 0.5, color="white", linewidth=6)
     axes.tick_params(which="both", length=0)
     axes.spines[:].set_visible(False)

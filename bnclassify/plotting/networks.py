@@ -24,7 +24,7 @@ from ..inference.log_joints import joint_of_codes
 from ..model.kinds import Model, check_joint, check_model
 from ..model.questions import values
 from .marks import BLUE, GREY, ORANGE, signed
-from .nodes import Node, all_named, distributed, explained, given, written
+from .nodes import Node, all_named, distributed, explained, observed, written
 from .pictures import Picture
 from .sketches import Sketch, sketch
 
@@ -123,21 +123,21 @@ def plot(
         raise ValueError("row: give the row whose prediction target and against are about")
     drawn = sketch(model, class_arcs=class_arcs)
     if distributions:
-        nodes, told = _distributions(model, row, unseen)
+        nodes, lines = _distributions(model, row, unseen)
     elif row is None:
-        nodes, told = _names(model)
+        nodes, lines = _names(model)
     else:
-        nodes, told = _explanation(explain_row(model, row, target, against, unseen))
-    picture = Picture(engine=engine, format=format, **_attributes(model, drawn, told, fontsize))
+        nodes, lines = _explanation(explain_row(model, row, target, against, unseen))
+    picture = Picture(engine=engine, format=format, **_attributes(model, drawn, lines, fontsize))
     _fill(picture, model, nodes, drawn, _FEATURE_ARC if row is None or distributions else _EXPLAINED_ARC)
     return picture
 
 
 def _attributes(
-    x: Model, drawn: Sketch, told: list[str], fontsize: float | None
+    x: Model, drawn: Sketch, lines: list[str], fontsize: float | None
 ) -> dict[str, dict[str, str]]:
     """Return the attributes of a picture and of its nodes, the caption among them."""
-    caption = "\n".join(fill(line, _CAPTION_LINE, break_long_words=False) for line in (*told, *drawn.notes))
+    caption = "\n".join(fill(line, _CAPTION_LINE, break_long_words=False) for line in (*lines, *drawn.notes))
     return {
         "graph_attr": {
             "rankdir": drawn.direction(x.features),
@@ -172,16 +172,16 @@ def _names(x: Model) -> tuple[dict[Hashable, Node], list[str]]:
     """Return the nodes of a picture of the structure, and what is to be said of it."""
     learner = "" if x.recipe is None else f", by {x.recipe.structure.name}"
     predicted = x.class_var if len(x.targets) == 1 else f"{len(x.targets):,} class variables"
-    nodes, told = all_named(x)
-    return nodes, [f"{predicted} and {len(x.features):,} features{learner}", *told]
+    nodes, lines = all_named(x)
+    return nodes, [f"{predicted} and {len(x.features):,} features{learner}", *lines]
 
 
-def _explanation(found: Explanation) -> tuple[dict[Hashable, Node], list[str]]:
+def _explanation(explanation: Explanation) -> tuple[dict[Hashable, Node], list[str]]:
     """Return the nodes of a picture that explains a row, and what is to be said of it."""
-    total = signed(sum(found.log_odds))
-    return explained(found), [
-        f"log odds of {found.target} against {found.rival}: {total}",
-        f"blue speaks for {found.target}, orange against it",
+    total = signed(sum(explanation.log_odds))
+    return explained(explanation), [
+        f"log odds of {explanation.target} against {explanation.rival}: {total}",
+        f"blue speaks for {explanation.target}, orange against it",
     ]
 
 
@@ -189,17 +189,17 @@ def _distributions(x: Model, row: object, unseen: str) -> tuple[dict[Hashable, N
     """Return the nodes of a picture of distributions, and what is to be said of it."""
     labels = values(check_joint(x, "distributions"))
     check_unseen(unseen)
-    known: dict[Hashable, Any] = {}
+    evidence: dict[Hashable, Any] = {}
     if row is not None:
         levels = tuple([labels[v] for v in x.features])
         codes = match(encode_one(x, row), x.features, levels, unseen=unseen)
         _check_possible(x, codes)
-        told = zip(x.features, levels, codes[:, 0].tolist(), strict=True)
-        known = {v: own[code] for v, own, code in told if code >= 0}
+        feature_codes = zip(x.features, levels, codes[:, 0].tolist(), strict=True)
+        evidence = {v: labels_of[code] for v, labels_of, code in feature_codes if code >= 0}
     nodes = {
-        v: given(v, known[v])
-        if v in known
-        else distributed(v, labels[v], query(x, v, known).tolist(), is_class=v == x.class_var)
+        v: observed(v, evidence[v])
+        if v in evidence
+        else distributed(v, labels[v], query(x, v, evidence).tolist(), is_class=v == x.class_var)
         for v in x.variables
     }
     return nodes, ["probability of each value" + ("" if row is None else ", given those in grey")]

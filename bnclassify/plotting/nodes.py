@@ -44,9 +44,9 @@ def _(x: Powered) -> tuple[dict[Hashable, Node], list[str]]:
 @all_named.register
 def _(x: ANDE) -> tuple[dict[Hashable, Node], list[str]]:
     """Write below each feature what share it has, as a superparent, in the weights of the members."""
-    nodes, told = all_named.dispatch(Model)(x)
+    nodes, lines = all_named.dispatch(Model)(x)
     if x.n == 0:
-        return nodes, told
+        return nodes, lines
     if x.weighting is not None and not x.fitted:
         return nodes, ["lp will weigh the networks"]
     most = max(x.shares.tolist(), default=1.0)
@@ -62,19 +62,20 @@ def written(text: str) -> str:
     return graphviz.nohtml("\\n".join(graphviz.escape(line) for line in text.split("\n")))
 
 
-def explained(found: Explanation) -> dict[Hashable, Node]:
+def explained(explanation: Explanation) -> dict[Hashable, Node]:
     """Draw each variable with what it adds to the log odds, coloured by that."""
-    weights = dict(zip(found.known, found.log_odds, strict=True))
-    class_var = next(iter(found.known))
+    weights = dict(zip(explanation.known, explanation.log_odds, strict=True))
+    class_var = next(iter(explanation.known))
     largest = max((abs(weight) for weight in weights.values() if isfinite(weight)), default=0.0) or 1.0
-    nodes = {v: _weighed(describe(v, value), weights[v], largest) for v, value in found.known.items()}
-    for variable in found.known:
-        if is_missing(found.known[variable]):
+    nodes = {v: _weighed(describe(v, value), weights[v], largest) for v, value in explanation.known.items()}
+    for variable in explanation.known:
+        if is_missing(explanation.known[variable]):
             nodes[variable]["style"] = "rounded,dashed"
     # What is finite in log odds is not certain, though it may be to a computer.
-    p = min(found.posterior, nextafter(1, 0)) if isfinite(sum(found.log_odds)) else found.posterior
-    told = f"{class_var} = {found.target}: {chance(p)}\nprior {signed(weights[class_var])}"
-    nodes[class_var] |= {"label": written(told), "style": "filled", "color": BLUE, "penwidth": "2.5"}
+    p = explanation.posterior
+    p = min(p, nextafter(1, 0)) if isfinite(sum(explanation.log_odds)) else p
+    text = f"{class_var} = {explanation.target}: {chance(p)}\nprior {signed(weights[class_var])}"
+    nodes[class_var] |= {"label": written(text), "style": "filled", "color": BLUE, "penwidth": "2.5"}
     return nodes
 
 
@@ -89,7 +90,7 @@ def _filled(colour: str) -> Node:
     return {"style": "rounded,filled", "fillcolor": colour, "fontcolor": ink(colour)}
 
 
-def given(variable: Hashable, value: Any) -> Node:
+def observed(variable: Hashable, value: Any) -> Node:
     """Draw a variable whose value is known."""
     return {"label": written(describe(variable, value)), "style": "rounded,filled", "fillcolor": PALE}
 
@@ -129,13 +130,13 @@ def _bar(share: float) -> str:
         for colour, width in ((BLUE, filled), (PALE, _BAR - filled))
         if width
     )
-    size = f'FIXEDSIZE="TRUE" WIDTH="{_BAR}" HEIGHT="9"'
-    return f'<TABLE BORDER="0" CELLBORDER="0" CELLSPACING="0" CELLPADDING="0" {size}><TR>{cells}</TR></TABLE>'
+    dims = f'FIXEDSIZE="TRUE" WIDTH="{_BAR}" HEIGHT="9"'
+    return f'<TABLE BORDER="0" CELLBORDER="0" CELLSPACING="0" CELLPADDING="0" {dims}><TR>{cells}</TR></TABLE>'
 
 
 def _cut(label: object) -> str:
-    whole = str(label)
-    return whole if len(whole) <= _LONGEST else whole[: _LONGEST - 1] + "…"
+    text = str(label)
+    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
 
 
 def _html(text: object) -> str:

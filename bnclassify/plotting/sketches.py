@@ -26,7 +26,7 @@ Arcs = dict[tuple[Hashable, Hashable], float]
 @singledispatch
 def arc_shares(x: Model) -> Arcs:
     """Return the share of the members of a model that has each arc, (from, to); of a single model, 1."""
-    return {(parent, variable): 1.0 for variable, above in x.parents.items() for parent in above}
+    return {(parent, variable): 1.0 for variable, parents in x.parents.items() for parent in parents}
 
 
 @arc_shares.register
@@ -48,8 +48,8 @@ def _(x: ANDE) -> Arcs:
 def _mean(shares: list[Arcs], weights: list[float]) -> Arcs:
     """Average the shares of arcs over members, without the noise of rounding."""
     mean: Arcs = {}
-    for own, weight in zip(shares, weights, strict=True):
-        for arc, share in own.items():
+    for member_shares, weight in zip(shares, weights, strict=True):
+        for arc, share in member_shares.items():
             mean[arc] = mean.get(arc, 0.0) + weight * share
     return {arc: round(share, 9) for arc, share in mean.items()}
 
@@ -116,8 +116,8 @@ def sketch(x: Model, *, class_arcs: bool = True) -> Sketch:
     mutual = set()
     for (tail, head), share in shares.items():
         back = shares.get((head, tail), 0.0)
-        first = share > back or (share == back and position[tail] < position[head])
-        if first and share + back > 0.5:
+        forward = share > back or (share == back and position[tail] < position[head])
+        if forward and share + back > 0.5:
             arcs[tail, head] = share + back
             if back:
                 mutual.add((tail, head))
@@ -137,20 +137,20 @@ def tell_members(x: Model, arcs: Arcs, left_out: int) -> list[str]:
     n = x.facts().get("num. members")
     if n is None:
         return []
-    told = [f"average of {n:,} networks"]
+    notes = [f"average of {n:,} networks"]
     if left_out:
-        told.append(f"left out are arcs that half of them or fewer have: {left_out:,}")
+        notes.append(f"left out are arcs that half of them or fewer have: {left_out:,}")
     if len(set(arcs.values())) > 1:
-        told.append("the wider an arc, the more of them have it")
-    return told
+        notes.append("the wider an arc, the more of them have it")
+    return notes
 
 
 @tell_members.register
 def _(x: ANDE, arcs: Arcs, left_out: int) -> list[str]:
     if not x.n:
         return []
-    above = "a feature is the parent" if x.n == 1 else "two features are the parents"
-    return [f"average of {len(x.superparents):,} networks, in each of which {above} of all others"]
+    phrase = "a feature is the parent" if x.n == 1 else "two features are the parents"
+    return [f"average of {len(x.superparents):,} networks, in each of which {phrase} of all others"]
 
 
 @tell_members.register
@@ -173,9 +173,9 @@ def _tell_colours(x: Model, arcs: Arcs) -> list[str]:
 
 def _check_children(x: Model, arcs: Arcs) -> None:
     """Raise a ValueError unless the class is a parent of every feature."""
-    others = [feature for feature in x.features if (x.class_var, feature) not in arcs]
-    if others:
+    unlinked = [feature for feature in x.features if (x.class_var, feature) not in arcs]
+    if unlinked:
         raise ValueError(
             f"class_arcs: expected True, because {shown(x.class_var)} is not a parent of every feature, so "
-            f"that its arcs tell which; it is none of {shown(others[0])}, for example"
+            f"that its arcs tell which; it is none of {shown(unlinked[0])}, for example"
         )

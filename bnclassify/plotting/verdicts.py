@@ -56,8 +56,8 @@ def plot_confusion(counts: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     shares = np.divide(table, totals, out=np.zeros(table.shape), where=totals > 0)
     rows = [broken(label) for label in counts.index]
     columns = [broken(label, 14) for label in counts.columns]
-    written = [f"{count:,.0f}" for count in table.ravel()]
-    cell = max(0.6, estimate_width(columns), estimate_width(written)) + 0.1
+    texts = [f"{count:,.0f}" for count in table.ravel()]
+    cell = max(0.6, estimate_width(columns), estimate_width(texts)) + 0.1
     width = 0.7 + estimate_width(rows) + cell * len(columns)
     height = 0.7 + 0.17 * count_lines(columns) + max(0.35, 0.17 * count_lines(rows) + 0.1) * len(rows)
     axes = prepare_axes(ax, width, height)
@@ -127,20 +127,20 @@ def plot_calibration(
     >>> ax.get_xlabel()
     'probability given to republican'
     """
-    found = weigh_calibration(
+    calibration = weigh_calibration(
         posteriors, actual, bins=check_whole("bins", bins, 1, _MOST_BINS), target=target
     )
     axes = prepare_axes(ax, 5, 5)
     axes.plot([0, 1], [0, 1], color=GREY, linewidth=0.8, zorder=1)
-    axes.vlines(found.said, found.low, found.high, color=BLUE, linewidth=1, zorder=2)
-    sizes = 12 + 140 * found.rows / found.rows.max()
-    axes.scatter(found.said, found.was, s=sizes, color=BLUE, zorder=3)
+    axes.vlines(calibration.predicted, calibration.low, calibration.high, color=BLUE, linewidth=1, zorder=2)
+    sizes = 12 + 140 * calibration.rows / calibration.rows.max()
+    axes.scatter(calibration.predicted, calibration.actual, s=sizes, color=BLUE, zorder=3)
     axes.set(xlim=(-0.04, 1.04), ylim=(-0.04, 1.04), aspect="equal")
-    chosen = "the likeliest class" if found.target is None else found.target
+    chosen = "the likeliest class" if calibration.target is None else calibration.target
     right = (
         "share of rows in which it is right"
-        if found.target is None
-        else f"share of rows of class {found.target}"
+        if calibration.target is None
+        else f"share of rows of class {calibration.target}"
     )
     axes.set_xlabel(broken(f"probability given to {chosen}", 44))
     axes.set_ylabel(broken(right, 44))
@@ -196,11 +196,11 @@ def plot_ranks(comparison: RankComparison, *, ax: Axes | None = None) -> Axes:
     groups = _indistinct(ranks.to_numpy(), comparison.critical_difference)
     # Heights are in inches, from the axis downwards: bars, then names, then the critical difference.
     step = 0.12 + 0.17 * count_lines(names)
-    first = 0.25 + 0.16 * len(groups) + step / 2
-    bottom = first + step * ((len(ranks) + 1) // 2) + 0.1
+    top = 0.25 + 0.16 * len(groups) + step / 2
+    bottom = top + step * ((len(ranks) + 1) // 2) + 0.1
     axes = prepare_axes(ax, max(7.0, 4.7 + 2 * estimate_width(names)), bottom + 1)
     margin = 0.03 * (len(ranks) - 1)
-    _draw_models(axes, ranks, first, step, margin)
+    _draw_models(axes, ranks, top, step, margin)
     for i, ends in enumerate(groups):
         low, high = ranks.iloc[list(ends)]
         y = 0.2 + 0.16 * i
@@ -217,16 +217,16 @@ def plot_ranks(comparison: RankComparison, *, ax: Axes | None = None) -> Axes:
     return axes
 
 
-def _draw_models(axes: Axes, ranks: pd.Series[Any], first: float, step: float, margin: float) -> None:
+def _draw_models(axes: Axes, ranks: pd.Series[Any], top: float, step: float, margin: float) -> None:
     """Draw a line from each rank to the name of its model, the better half on the left, the best on top."""
     k = len(ranks)
     for i, (name, rank) in enumerate(ranks.items()):
         best = i < (k + 1) // 2
-        y = first + step * (i if best else k - 1 - i)
+        y = top + step * (i if best else k - 1 - i)
         side = 1 - margin if best else k + margin
         axes.plot([rank, rank, side], [0, y, y], color=BLUE, linewidth=1, clip_on=False)
-        place: dict[str, Any] = {"ha": "right", "xytext": (-4, 0)} if best else {"xytext": (4, 0)}
-        axes.annotate(f"{name}  {rank:.2f}", (side, y), va="center", textcoords="offset points", **place)
+        style: dict[str, Any] = {"ha": "right", "xytext": (-4, 0)} if best else {"xytext": (4, 0)}
+        axes.annotate(f"{name}  {rank:.2f}", (side, y), va="center", textcoords="offset points", **style)
 
 
 def _draw_difference(axes: Axes, comparison: RankComparison, y: float) -> None:
@@ -236,8 +236,8 @@ def _draw_difference(axes: Axes, comparison: RankComparison, y: float) -> None:
     ends = [middle - difference / 2, middle + difference / 2]
     axes.plot(ends, [y, y], color=GREY, linewidth=2, marker="|", markersize=8, clip_on=False)
     text = f"critical difference {difference:.2f} at {comparison.alpha:g}"
-    place: dict[str, Any] = {"textcoords": "offset points", "ha": "center", "va": "top"}
-    axes.annotate(text, (middle, y), (0, -7), color=GREY, **place)
+    style: dict[str, Any] = {"textcoords": "offset points", "ha": "center", "va": "top"}
+    axes.annotate(text, (middle, y), (0, -7), color=GREY, **style)
 
 
 def _indistinct(ranks: Array, difference: float) -> list[tuple[int, int]]:

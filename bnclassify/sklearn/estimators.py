@@ -183,11 +183,11 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
             ``discretize`` or ``min_count`` go by rows, or what scikit-learn, the
             learner and `lp` raise.
         """
-        before = self.__dict__.copy()
+        state = self.__dict__.copy()
         try:
             self._learn(X, y, sample_weight)
         except BaseException:  # what was learned before stays whole, the names of its columns too
-            self.__dict__ = before
+            self.__dict__ = state
             raise
         return self
 
@@ -266,8 +266,8 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
                 raise TypeError(f"{name}: expected a dict of arguments, got {shown(getattr(self, name))}")
         if "smooth" in (self.lp_args or {}):
             raise ValueError("lp_args: smooth is an argument of its own; write BNCClassifier(smooth=...)")
-        check_arguments(learner, self.dag_args or {}, "dag_args", given=("class_var", "dataset"))
-        check_arguments(lp, self.lp_args or {}, "lp_args", given=("x", "dataset", "smooth"))
+        check_arguments(learner, self.dag_args or {}, "dag_args", supplied=("class_var", "dataset"))
+        check_arguments(lp, self.lp_args or {}, "lp_args", supplied=("x", "dataset", "smooth"))
         return learner
 
     def _learn(self, X: pd.DataFrame | ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None) -> None:  # noqa: N803
@@ -305,20 +305,20 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
         self.discretizer_ = None if model.preparation is None else model.preparation.discretizer
 
     @property
-    def _how(self) -> Preparing:
+    def _preparing(self) -> Preparing:
         """What is done to data before it is encoded."""
         return Preparing(self.discretize, self.bins, self.min_count)
 
     def _learn_model(self, learner: Callable[..., Model], target: str, data: pd.DataFrame | Dataset) -> Model:
         rng: dict[str, Any] = {"rng": draw_seed(self.random_state)}
-        usual = {"kdbk": 4} if learner is kdb_mi else {}
+        defaults = {"kdbk": 4} if learner is kdb_mi else {}
         drawn = rng if "rng" in parameters_of(learner) else {}
-        dag_args = {**usual, **drawn, **(self.dag_args or {})}
-        how = self._how
-        given = {**({} if self.smooth is None else {"smooth": self.smooth}), **(self.lp_args or {})}
-        if given:
-            return bnc(learner, target, data, dag_args=dag_args, **how._asdict(), **{**rng, **given})
-        structure, prepared = learn_structure(learner, target, data, dag_args, how)
+        dag_args = {**defaults, **drawn, **(self.dag_args or {})}
+        preparing = self._preparing
+        lp_args = {**({} if self.smooth is None else {"smooth": self.smooth}), **(self.lp_args or {})}
+        if lp_args:
+            return bnc(learner, target, data, dag_args=dag_args, **preparing._asdict(), **{**rng, **lp_args})
+        structure, prepared = learn_structure(learner, target, data, dag_args, preparing)
         return lp(structure, prepared, **rng, **best_parameters(structure))
 
     def _weigh_rows(
@@ -328,13 +328,13 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
         index: pd.Index[Any],
     ) -> tuple[NDArray[np.intp], Array | None]:
         """Return the rows that count, and how often; where numbers are cut, repeated instead."""
-        own = X.index if isinstance(X, pd.DataFrame) else index
-        weights = check_weights(sample_weight, own, "sample_weight")
+        row_index = X.index if isinstance(X, pd.DataFrame) else index
+        weights = check_weights(sample_weight, row_index, "sample_weight")
         if not weights.any():
             raise ValueError("sample_weight: no row counts, for all weights are zero")
         rows = np.flatnonzero(weights)
         weights = weights[rows]
-        if not self._how.is_needed:
+        if not self._preparing.is_needed:
             return rows, weights
         if (weights != weights.round()).any():
             raise ValueError(
@@ -353,11 +353,11 @@ def _as_labels(y: Any) -> Any:
     return labels
 
 
-def _class_name(wanted: object, taken: pd.Index[Any]) -> str:
+def _class_name(preferred: object, columns: pd.Index[Any]) -> str:
     """Name the class as wanted, or by a name that no feature has taken."""
-    if isinstance(wanted, str) and wanted not in taken:
-        return wanted
+    if isinstance(preferred, str) and preferred not in columns:
+        return preferred
     name = "class"
-    while name in taken:
+    while name in columns:
         name += "_"
     return name

@@ -139,9 +139,9 @@ class BNCMultiClassifier(MultiOutputMixin, ClassifierMixin, CategoricalInput):
         names = _output_names(labels, frame.columns)
         classes = []
         for name, (_, column) in zip(names, labels.items(), strict=True):
-            known, codes = np.unique(column.to_numpy(), return_inverse=True)
-            frame[name] = pd.Categorical.from_codes(codes, categories=known.tolist())
-            classes.append(known)
+            levels, codes = np.unique(column.to_numpy(), return_inverse=True)
+            frame[name] = pd.Categorical.from_codes(codes, categories=levels.tolist())
+            classes.append(levels)
         rng = {"rng": draw_seed(self.random_state)}
         drawn = rng if "rng" in parameters_of(learner) else {}
         structure = learner(names, frame, **{**drawn, **(self.dag_args or {})})
@@ -167,9 +167,9 @@ class BNCMultiClassifier(MultiOutputMixin, ClassifierMixin, CategoricalInput):
         (n, class variables) array
         """
         check_is_fitted(self, "model_")
-        found = predict(self.model_, self._cut(X), unseen=self.handle_unknown, joint=self.joint)
-        pairs = zip(self._classes(), found.items(), strict=True)
-        labels = [own[column.cat.codes] for own, (_, column) in pairs]
+        predicted = predict(self.model_, self._cut(X), unseen=self.handle_unknown, joint=self.joint)
+        pairs = zip(self._classes(), predicted.items(), strict=True)
+        labels = [levels[column.cat.codes] for levels, (_, column) in pairs]
         return np.array(labels, dtype=np.result_type(*labels)).T if self.n_outputs_ > 1 else labels[0]
 
     def predict_proba(self, X: pd.DataFrame | ArrayLike) -> list[Array] | Array:  # noqa: N803
@@ -187,7 +187,7 @@ class BNCMultiClassifier(MultiOutputMixin, ClassifierMixin, CategoricalInput):
         """
         check_is_fitted(self, "model_")
         shares = predict(self.model_, self._cut(X), prob=True, unseen=self.handle_unknown).to_numpy()
-        ends = np.cumsum([len(own) for own in self._classes()])
+        ends = np.cumsum([len(levels) for levels in self._classes()])
         parts = np.split(shares, ends[:-1].tolist(), axis=1)
         return parts if self.n_outputs_ > 1 else parts[0]
 
@@ -205,8 +205,8 @@ class BNCMultiClassifier(MultiOutputMixin, ClassifierMixin, CategoricalInput):
         -------
         float
         """
-        found = self.predict(X).reshape(-1, self.n_outputs_)
-        right = (found == _as_columns(_as_values(y), y).to_numpy()).all(axis=1)
+        predicted = self.predict(X).reshape(-1, self.n_outputs_)
+        right = (predicted == _as_columns(_as_values(y), y).to_numpy()).all(axis=1)
         return float(np.average(right, weights=sample_weight))
 
     def _classes(self) -> list[NDArray[Any]]:
@@ -222,8 +222,8 @@ class BNCMultiClassifier(MultiOutputMixin, ClassifierMixin, CategoricalInput):
                 f"learner: expected a function or one of {listed(_LEARNERS)}, got {shown(self.learner)}; "
                 "BNCClassifier learns one class"
             )
-        check_arguments(learner, self.dag_args or {}, "dag_args", given=("class_vars", "dataset"))
-        check_arguments(lp, self.lp_args or {}, "lp_args", given=("x", "dataset", "smooth"))
+        check_arguments(learner, self.dag_args or {}, "dag_args", supplied=("class_vars", "dataset"))
+        check_arguments(lp, self.lp_args or {}, "lp_args", supplied=("x", "dataset", "smooth"))
         return learner
 
     def _cut(self, X: Any) -> pd.DataFrame:  # noqa: N803
@@ -249,12 +249,12 @@ def _as_columns(values: Any, y: Any) -> pd.DataFrame:
     return labels.set_axis(y.columns, axis="columns") if isinstance(y, pd.DataFrame) else labels
 
 
-def _output_names(labels: pd.DataFrame, taken: pd.Index[Any]) -> list[str]:
+def _output_names(labels: pd.DataFrame, columns: pd.Index[Any]) -> list[str]:
     """Name the class variables as the columns are named, or by names that no feature has."""
     names = list(labels.columns)
-    if all(isinstance(name, str) for name in names) and len({*names, *taken}) == len(names) + len(taken):
+    if all(isinstance(name, str) for name in names) and len({*names, *columns}) == len(names) + len(columns):
         return names
     prefix = "y"
-    while any(f"{prefix}{j}" in taken for j in range(len(names))):
+    while any(f"{prefix}{j}" in columns for j in range(len(names))):
         prefix += "_"
     return [f"{prefix}{j}" for j in range(len(names))]
