@@ -131,12 +131,13 @@ def _root_number(
     """Return the position of the root among the names, or raise if it is not there."""
     if root is None:
         return otherwise
-    if not is_among(root, names):
-        kind = "feature" if class_var not in names else "variable"
-        raise (ValueError if is_among(root, [class_var]) else KeyError)(
-            f"root: expected a {kind}, got {shown(root)}; {suggestion(root, names)}"
-        )
-    return list(names).index(root)
+    if is_among(root, names):
+        return list(names).index(root)
+    kind = "feature" if class_var not in names else "variable"
+    message = f"root: expected a {kind}, got {shown(root)}; {suggestion(root, names)}"
+    if is_among(root, [class_var]):
+        raise ValueError(message)
+    raise KeyError(message)
 
 
 def _forest(data: Learnable, score: str, ess: float, root: int) -> dict[Hashable, tuple[Hashable, ...]]:
