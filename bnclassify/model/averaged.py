@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -11,8 +11,7 @@ from ..base.arrays import Codes
 from ..base.records import record
 from ..frames.coarsening import Coarsening
 from ..frames.moved import MovedCuts
-from ..frames.schema import Levels
-from .kinds import Model
+from .kinds import BuiltOn, Model
 from .networks import BNC
 from .recipes import Recipe
 from .weighted import Weighted, shortened
@@ -20,7 +19,7 @@ from .weighted import Weighted, shortened
 
 @record
 @dataclass(frozen=True, eq=False, repr=False)
-class AveragedCuts(Model):
+class AveragedCuts(BuiltOn):
     """A network whose numbers are cut several times: the log of each table is averaged over the cuttings.
 
         P(c | x) ∝ P(c)^w₀ Π_i exp(w_i mean_s ln P_s(x_i | parents of i, c))
@@ -58,24 +57,9 @@ class AveragedCuts(Model):
             raise ValueError("coarsenings: expected one a network, each with a map a feature")
 
     @property
-    def class_var(self) -> Hashable:
-        """The class of the network."""
-        return self.structure.class_var
-
-    @property
-    def features(self) -> tuple[Hashable, ...]:
-        """The features of the network."""
-        return self.structure.features
-
-    @property
-    def parents(self) -> dict[Hashable, tuple[Hashable, ...]]:
-        """The parents of each variable."""
-        return self.structure.parents
-
-    @property
-    def levels(self) -> Levels | None:
-        """The labels of the features, and of the class at the end."""
-        return self.structure.levels
+    def basis(self) -> BNC:
+        """The network without tables."""
+        return self.structure
 
     @property
     def fitted(self) -> bool:

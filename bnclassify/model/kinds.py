@@ -126,6 +126,36 @@ class Model(Immutable):
         return cache[name]
 
 
+class BuiltOn(Model):
+    """A model that is built on another one, whose class, features, parents and levels it shares."""
+
+    if TYPE_CHECKING:
+
+        @property
+        def basis(self) -> Model:
+            """The model that it is built on."""
+
+    @property
+    def class_var(self) -> Hashable:
+        """The class of the other model."""
+        return self.basis.class_var
+
+    @property
+    def features(self) -> tuple[Hashable, ...]:
+        """The features of the other model."""
+        return self.basis.features
+
+    @property
+    def parents(self) -> dict[Hashable, tuple[Hashable, ...]]:
+        """The parents of each variable."""
+        return self.basis.parents
+
+    @property
+    def levels(self) -> Levels | None:
+        """The labels of the features, and of the class at the end."""
+        return self.basis.levels
+
+
 def check_model(x: object) -> Model:
     """Return ``x`` if it is a model, else raise a TypeError."""
     if not isinstance(x, Model):

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from ..base.records import record
-from ..frames.schema import Levels
-from .kinds import Model
+from .kinds import BuiltOn, Model
 from .recipes import Recipe
 
 
 @record
 @dataclass(frozen=True, eq=False, repr=False)
-class Powered(Model):
+class Powered(BuiltOn):
     """A model whose posterior is raised to a power and normalised again: P(c | x) ∝ P₀(c | x)^τ.
 
     Attributes
@@ -39,24 +38,9 @@ class Powered(Model):
     )
 
     @property
-    def class_var(self) -> Hashable:
-        """The class of the model."""
-        return self.base.class_var
-
-    @property
-    def features(self) -> tuple[Hashable, ...]:
-        """The features of the model."""
-        return self.base.features
-
-    @property
-    def parents(self) -> dict[Hashable, tuple[Hashable, ...]]:
-        """The parents of each variable."""
-        return self.base.parents
-
-    @property
-    def levels(self) -> Levels | None:
-        """The labels of the features, and of the class at the end."""
-        return self.base.levels
+    def basis(self) -> Model:
+        """The model that says P₀."""
+        return self.base
 
     @property
     def members(self) -> tuple[Model, ...]:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
 from ..base.arrays import Codes
 from ..base.records import record
-from ..frames.schema import Levels
-from .kinds import Model
+from .kinds import BuiltOn
 from .networks import BNC
 from .prefixes import PrefixTable
 from .recipes import Recipe
@@ -47,7 +46,7 @@ class LeaveOneOutSummary:
 
 @record
 @dataclass(frozen=True, eq=False, repr=False)
-class Weighted(Model):
+class Weighted(BuiltOn):
     """A network whose tables are raised to powers: P(c | x) ∝ P(c)^w₀ Π P(x_i | parents of i, c)^w_i.
 
     A feature that is missing drops out, and a family whose parent is missing backs off to the
@@ -87,24 +86,9 @@ class Weighted(Model):
             raise ValueError("tables: expected one, and a power, for each family, of the size of its levels")
 
     @property
-    def class_var(self) -> Hashable:
-        """The class of the network."""
-        return self.structure.class_var
-
-    @property
-    def features(self) -> tuple[Hashable, ...]:
-        """The features of the network."""
-        return self.structure.features
-
-    @property
-    def parents(self) -> dict[Hashable, tuple[Hashable, ...]]:
-        """The parents of each variable."""
-        return self.structure.parents
-
-    @property
-    def levels(self) -> Levels | None:
-        """The labels of the features, and of the class at the end."""
-        return self.structure.levels
+    def basis(self) -> BNC:
+        """The network without tables."""
+        return self.structure
 
     @property
     def networks(self) -> tuple[Weighted, ...]:
