@@ -346,6 +346,7 @@ def test_predictions_are_lazy(car: pd.DataFrame, votes: pd.DataFrame, parts: int
         labels, posteriors = bn.predict(x, lazy), bn.predict(x, lazy, prob=True)
         assert labels.npartitions == lazy.npartitions
         pd.testing.assert_series_equal(labels.compute(), bn.predict(x, frame))
+        pd.testing.assert_series_equal(bn.predict(x, bn.encode(lazy)).compute(), bn.predict(x, frame))
         pd.testing.assert_frame_equal(posteriors.compute(), bn.predict(x, frame, prob=True))
         assert posteriors.columns.tolist() == list(bn.classes(x))
         assert labels.dtype == bn.predict(x, frame).dtype

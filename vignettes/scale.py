@@ -106,7 +106,7 @@ print(
 # once more for the tables. `nb` and `aode` need no pass for pairs, `kdb_mi` goes through the file once more, `hc` and
 # `ban` once a step. Where one pass is enough, as for `lp` of a structure that knows its
 # levels, and for scores, an iterator will do. Several frames may as well stand in a list, and batches of Arrow are
-# taken as they are: `lambda: pyarrow.parquet.ParquetFile(path).iter_batches()`.
+# taken as they are, such as the groups of rows of a Parquet file.
 
 # %%
 once = lp(model, pd.read_csv(path, chunksize=500, dtype=str), smooth=1)

@@ -21,7 +21,7 @@ from ..frames.matching import scoring_classes
 from ..frames.parting import as_parts, columns_of
 from ..frames.partitions import Partitions
 from ..frames.schema import Dataset
-from ..frames.sources import NEEDS_ROWS, DaskFrame, is_dask
+from ..frames.sources import NEEDS_ROWS, is_dask
 from ..frames.training import TrainingData
 from ..inference.log_joints import log_joint
 from ..inference.metrics import AnyMetric, Metric
@@ -206,9 +206,8 @@ class _OutOfFold:
 
 def predict_in_parts(x: Model, dataset: object, plan: Plan, *, prob: bool, dag: bool, progress: bool) -> Any:
     """Predict each row of a Dask DataFrame by a model that was learned without it, when it is asked for."""
-    if isinstance(dataset, Partitions) and isinstance(dataset.source, DaskFrame):
-        dataset = dataset.source.frame
-    if not is_dask(dataset):
+    frame: Any = dataset.dask_frame if isinstance(dataset, Partitions) else dataset
+    if not is_dask(frame):
         raise TypeError(
             "dataset: predictions of chunks would be as long as they are; take a Dask DataFrame, whose come "
             "back lazily, or cv, which adds figures up"
@@ -218,6 +217,5 @@ def predict_in_parts(x: Model, dataset: object, plan: Plan, *, prob: bool, dag: 
     learned = tuple([plan.learn(x, folds, number, dag) for number in numbers])
     wish = Wish(prob=prob, unseen="error", prior=None, costs=None, joint=False, greedy=False)
     tell = _OutOfFold(learned, folds, wish, plan.data.levels[-1])
-    frame = cast("Any", dataset)
     meta = predict_kind(learned[0], frame._meta.iloc[:0], wish)
     return frame.map_partitions(tell, meta=meta)

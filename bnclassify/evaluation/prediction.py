@@ -13,6 +13,7 @@ from ..base.arrays import Array, first_best
 from ..base.checks import check_flag
 from ..frames.encoding import check_columns
 from ..frames.matching import check_unseen
+from ..frames.partitions import Partitions
 from ..frames.reading import Row
 from ..frames.schema import Dataset
 from ..frames.sources import is_dask
@@ -150,7 +151,8 @@ def predict(
         check_flag(name, flag)
     check_unseen(unseen)
     wish = Wish(prob, unseen, prior, costs, joint, greedy)
-    return _predict_parts(model, newdata, wish) if is_dask(newdata) else predict_kind(model, newdata, wish)
+    frame = newdata.dask_frame if isinstance(newdata, Partitions) else newdata
+    return _predict_parts(model, frame, wish) if is_dask(frame) else predict_kind(model, newdata, wish)
 
 
 def _predict_parts(x: Model, frame: Any, wish: Wish) -> Any:

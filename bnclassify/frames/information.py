@@ -21,7 +21,7 @@ NLogN = Callable[[NDArray[Any]], Array]
 
 _BLOCK_CELLS = 2**22  # cells of tables of pairs
 _LOOKED_UP = 2**15  # cells of those tables that are looked up at once
-_LONGEST_LOOKED_UP = 2**24  # whole numbers up to which n·ln n is looked up
+_LONGEST_LOOKED_UP = 2**20  # whole numbers up to which n·ln n is looked up, in 8 MiB
 _PASS_CELLS = 2**25  # cells of tables that are counted in one pass over data in parts
 
 

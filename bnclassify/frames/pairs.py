@@ -73,12 +73,16 @@ def _tables_by_class(
     wanted: NDArray[np.bool_] | None,
 ) -> Iterator[NDArray[np.floating[Any]]]:
     at_once = max(1, _BLOCK_ONES // len(columns))
+    # Sums of ones are exact in single precision; sums of weights need all digits.
+    kind = np.float32 if data.weights is None else np.float64
+    # Made once: where memory goes back to the system at once, as in Dask's workers, a new one is dear.
+    ones = np.empty((len(columns), min(at_once, len(data))), dtype=kind)
     for rows in _rows_by_class(data, class_column):
-        table = _count_pairs(data, columns, levels, rows[:at_once], wanted)
+        table = _count_pairs(data, columns, levels, rows[:at_once], wanted, ones)
         if len(rows) >= _EXACT_ONES and data.weights is None:
             table = table.astype(np.float64)
         for start in range(at_once, len(rows), at_once):
-            table += _count_pairs(data, columns, levels, rows[start : start + at_once], wanted)
+            table += _count_pairs(data, columns, levels, rows[start : start + at_once], wanted, ones)
         yield table
 
 
@@ -97,12 +101,12 @@ def _count_pairs(
     levels: NDArray[np.intp],
     rows: NDArray[np.intp],
     wanted: NDArray[np.bool_] | None,
+    ones: NDArray[np.floating[Any]],
 ) -> NDArray[np.floating[Any]]:
     """Multiply a matrix that tells which rows have which levels, as 0 and 1, with itself."""
-    codes = data.codes.take(rows, axis=1)[columns]
-    ones = codes == levels.astype(codes.dtype)[:, None]
-    # Sums of ones are exact in single precision; sums of weights need all digits.
-    hot = ones.astype(np.float32 if data.weights is None else np.float64)
+    codes = data.codes.take(rows, axis=1)
+    hot = ones[:, : len(rows)]
+    np.equal(codes[columns], levels.astype(codes.dtype)[:, None], out=hot)
     left = hot if wanted is None else hot[wanted]
     product: NDArray[np.floating[Any]] = (left if data.weights is None else left * data.weights[rows]) @ hot.T
     return product

@@ -16,7 +16,7 @@ from .encoding import encode_columns
 from .frequencies import check_weights
 from .matching import match
 from .schema import Countable, Dataset, Schema, take_rows
-from .sources import NEEDS_ROWS, Make, Merge, Source
+from .sources import NEEDS_ROWS, DaskFrame, Make, Merge, Source
 
 T = TypeVar("T")
 
@@ -223,6 +223,11 @@ class Partitions(Countable):
             self.add_up(None)
         assert self.memo.counted is not None
         return self.memo.counted
+
+    @property
+    def dask_frame(self) -> Any:
+        """The Dask DataFrame that the parts are of, None if they are of another kind."""
+        return self.source.frame if isinstance(self.source, DaskFrame) else None
 
     @property
     def codes(self) -> NDArray[Any]:

@@ -194,8 +194,10 @@ class DaskFrame:
         from dask.delayed import delayed
 
         frame = self.frame if columns is None else self.frame[list(columns)]
-        each, together = delayed(make, pure=False), delayed(merge, pure=False)
-        results = [each(part) for part in frame.to_delayed()]
+        together = delayed(merge, pure=False)
+        # Mapped, not delayed, so that a partition is read and looked at in one task, and never kept or sent.
+        nothing = pd.Series([], dtype=object)
+        results = frame.map_partitions(make, meta=nothing, enforce_metadata=False).to_delayed()
         while len(results) > 1:
             results = [together(results[i : i + _MERGED]) for i in range(0, len(results), _MERGED)]
         made: T = results[0].compute()

@@ -24,7 +24,7 @@ from ..parameters.priors import Dirichlet, EquivalentSize, PseudoCounts
 
 Family = tuple[int, ...]
 
-_LONGEST_LOOKED_UP = 2**24  # whole numbers up to which n·ln n is looked up
+_LONGEST_LOOKED_UP = 2**20  # whole numbers up to which n·ln n is looked up, in 8 MiB
 
 
 @dataclass(frozen=True, eq=False)

@@ -52,9 +52,18 @@ def write(path: Path, rows: int) -> None:
     path.with_suffix(".part").rename(path)
 
 
-def chunks(path: Path) -> Callable[[], Iterator[pa.RecordBatch]]:
-    """Return a function that reads a file anew, some rows at a time."""
-    return lambda: pq.ParquetFile(path).iter_batches(batch_size=GROUP)
+def chunks(path: Path) -> Callable[[], Iterator[pa.Table]]:
+    """Return a function that reads a file anew, some rows at a time.
+
+    By groups of rows, for what ``iter_batches`` holds grows with the file.
+    """
+
+    def read() -> Iterator[pa.Table]:
+        with pq.ParquetFile(path) as file:
+            for group in range(file.num_row_groups):
+                yield file.read_row_group(group)
+
+    return read
 
 
 def partitions(path: Path) -> Any:
