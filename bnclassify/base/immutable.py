@@ -39,10 +39,7 @@ def _open(value: Any) -> Any:
 
 def lock(value: object) -> None:
     """Make an array, or those in a tuple, read-only, and what they are views of."""
-    if isinstance(value, tuple):
-        for item in value:
-            if isinstance(item, np.ndarray):
-                lock(item)
-    while isinstance(value, np.ndarray):
-        value.setflags(write=False)
-        value = value.base
+    for array in value if isinstance(value, tuple) else (value,):
+        while isinstance(array, np.ndarray):
+            array.setflags(write=False)
+            array = array.base

@@ -62,7 +62,7 @@ class Graph(Model):
         """The parents of each variable, classes last."""
         return {family[0]: family[1:] for family in self.families}
 
-    @property
+    @cached_property
     def cards(self) -> tuple[int, ...]:
         """The numbers of levels of the variables."""
         return tuple(len(labels) for labels in self.levels or ())

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import singledispatch
-from math import prod
 from typing import Any
 
 import numpy as np
@@ -69,8 +68,12 @@ def tabulate(x: Model, tally: Tally) -> Any:
 
 def with_tally(x: Model, tally: Tally, **learned: Any) -> dict[str, Any]:
     """Return what a model has learned, its tally in as little memory as holds it."""
-    counts = tuple([narrow(table) if isinstance(table, np.ndarray) else table for table in tally.counts])
-    return {**x.learned, **learned, "counts": replace(tally, counts=counts)}
+    counts = [*tally.counts]
+    for group in _group_by_shape(counts):
+        stacked = narrow(np.stack([counts[number] for number in group]))
+        for number, table in zip(group, stacked, strict=True):
+            counts[number] = table
+    return {**x.learned, **learned, "counts": replace(tally, counts=tuple(counts))}
 
 
 @count.register
@@ -108,14 +111,20 @@ def _(x: Ensemble, data: Countable, prior: Prior) -> Ensemble:
 
 def make_tables(counts: Sequence[Array], prior: Prior) -> list[Array]:
     """Make tables of counts, of those that have the same shape together."""
-    numbers_by_shape: dict[tuple[int, ...], list[int]] = {}
-    for number, table in enumerate(counts):
-        numbers_by_shape.setdefault(table.shape, []).append(number)
     tables: list[Any] = [None] * len(counts)
-    for shape, group in numbers_by_shape.items():
-        tables_per_block = max(1, _BLOCK_CELLS // max(1, prod(shape)))
+    for group in _group_by_shape(counts):
+        tables_per_block = max(1, _BLOCK_CELLS // max(1, counts[group[0]].size))
         for block in (group[i : i + tables_per_block] for i in range(0, len(group), tables_per_block)):
             stacked = prior(np.stack([counts[number] for number in block], dtype=np.float64), axis=1)
             for number, table in zip(block, stacked, strict=True):
                 tables[number] = table
     return tables
+
+
+def _group_by_shape(tables: Sequence[Any]) -> list[list[int]]:
+    """Return the numbers of arrays, those of one shape together; what is no array is left out."""
+    numbers_by_shape: dict[tuple[int, ...], list[int]] = {}
+    for number, table in enumerate(tables):
+        if isinstance(table, np.ndarray):
+            numbers_by_shape.setdefault(table.shape, []).append(number)
+    return list(numbers_by_shape.values())

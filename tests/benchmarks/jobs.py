@@ -59,6 +59,9 @@ def jobs(frame: pd.DataFrame) -> Iterator[Job]:
     yield Job("predict ande", partial(bn.predict, averaged, frame))
     yield Job("predict ande, 10 % missing", partial(bn.predict, averaged, holes))
     del averaged
+    yield Job("update nb", partial(bn.update, naive, frame))
+    yield Job("mbc of 3 classes + lp", partial(learn_several, frame))
+    yield Job("predict mbc", partial(bn.predict, learn_several(frame), frame))
     yield Job("AIC of nb", partial(bn.AIC, naive, frame))
     yield Job("AIC of tan_cl", partial(bn.AIC, tan, frame))
     yield Job("cv of tan_cl, k=10", partial(bn.cv, tan, frame, k=10, rng=0))
@@ -77,6 +80,10 @@ def jobs(frame: pd.DataFrame) -> Iterator[Job]:
 
 def learn(learner: Callable[..., Any], frame: pd.DataFrame) -> Any:
     return bn.lp(learner("class", frame), frame, smooth=1)
+
+
+def learn_several(frame: pd.DataFrame) -> Any:
+    return bn.lp(bn.mbc(["x0", "x1", "class"], frame), frame, smooth=1)
 
 
 def iterate(x: bn.BNC, holes: pd.DataFrame) -> Any:
