@@ -95,7 +95,9 @@ def test_lp_on_a_fitted_model_fits_again(car: pd.DataFrame) -> None:
 def test_a_table_too_large_is_refused_by_name() -> None:
     rows = pd.DataFrame({f"x{i}": np.arange(6000) // 2 for i in range(3)} | {"class": [0, 1] * 3000})
     x = bn.anb("class", {"x2": ["x0", "x1"]}, rows)
-    with pytest.raises(ValueError, match="'x2', 'x0', 'x1', 'class' would have 54,000,000,000 cells"):
+    with pytest.raises(
+        ValueError, match=r"'x2', 'x0', 'x1', 'class' would have 54,.* cells.*=\['x2', 'x0', 'x1'\]"
+    ):
         bn.lp(x, rows, smooth=1)
 
 

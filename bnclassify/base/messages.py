@@ -6,7 +6,7 @@ import functools
 import os
 import sys
 import warnings
-from collections.abc import Collection, Hashable
+from collections.abc import Collection, Hashable, Iterable
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
@@ -88,6 +88,20 @@ def meant(name: object, candidates: Collection[Hashable]) -> str:
     text = name if isinstance(name, str) else shown(name)
     close = get_close_matches(text[:_LONGEST_NAME].casefold(), by_text, n=1)
     return f"; did you mean {shown(by_text[close[0]])}?" if close else ""
+
+
+def how_to_merge(columns: Iterable[tuple[Hashable, int]]) -> str:
+    """Say how to merge the rare levels of the widest of some columns, given with their numbers of levels.
+
+    >>> print(how_to_merge([("town", 5000), ("sex", 2), ("street", 9000)]))
+    merge rare levels of 'street' (9,000 levels), 'town' (5,000 levels), with merge_rare(dataset,
+    columns=['street', 'town'])
+    """
+    widest = sorted(columns, key=lambda column: -column[1])[:3]
+    wide = [column for column in widest if column[1] > 10] or widest[:1]
+    told = ", ".join(f"{shown(name)} ({levels:,} levels)" for name, levels in wide)
+    names = listed([name for name, _ in wide])
+    return f"merge rare levels of {told}, with merge_rare(dataset, columns=[{names}])"
 
 
 def warn(message: str) -> None:

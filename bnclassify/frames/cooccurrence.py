@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from ..base.arrays import Array
 from ..base.immutable import Immutable
-from ..base.messages import shown
+from ..base.messages import how_to_merge
 from ..base.records import record
 from .counting import MAX_CELLS, additive, contingency_tables, count_alike, narrow
 from .pairs import pair_tables
@@ -219,12 +219,11 @@ def _check_size(
     *cards, n_classes = data.cards
     cells = n_classes * sum(len(owners) * (int(columns[-1]) + 1) for owners, columns in layouts)
     if cells * width > MAX_BYTES:
-        longest = int(np.argmax(cards))
+        wide = how_to_merge(zip(data.columns, cards, strict=False))
         raise ValueError(
             f"dataset: tables of all {what} of the {sum(cards):,} levels of {len(cards):,} features would "
             f"have {cells:,} cells and take {cells * width / 2**30:,.1f} GiB, more than "
-            f"{MAX_BYTES / 2**30:g}; use a smaller n, fewer features, or merge rare levels "
-            f"({shown(data.columns[longest])} has {cards[longest]:,})"
+            f"{MAX_BYTES / 2**30:g}; use a smaller n, fewer features, or {wide}"
         )
 
 

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..base.arrays import Array, Codes
+from ..base.messages import how_to_merge, listed
 from .partitions import Partitions
 from .schema import Countable, Dataset, code_type
 
@@ -133,10 +134,11 @@ def check_cells(data: Countable, family: Sequence[int]) -> None:
     """Raise a ValueError if the table of a family would have more than ``MAX_CELLS`` cells."""
     cells = prod([data.cards[column] for column in family])
     if cells > MAX_CELLS:
-        names = ", ".join(repr(data.columns[column]) for column in family)
+        names = [data.columns[column] for column in family]
+        wide = how_to_merge((data.columns[column], data.cards[column]) for column in family)
         raise ValueError(
-            f"dataset: a table of {names} would have {cells:,} cells, more than {MAX_CELLS:,}; "
-            "use fewer parents, or merge rare levels"
+            f"dataset: a table of {listed(names)} would have {cells:,} cells, more than {MAX_CELLS:,}; "
+            f"use fewer parents, or {wide}"
         )
 
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csc_array
 
 from ..base.arrays import Array
-from ..base.messages import shown
+from ..base.messages import how_to_merge, shown
 from .counting import MAX_CELLS, additive, check_cells
 from .partitions import Partitions
 from .schema import Countable, Dataset
@@ -91,10 +91,11 @@ class FamilyCounts:
             return
         for column, card in enumerate(self.cards.tolist()):
             if n_states * card > MAX_CELLS:
+                wide = how_to_merge((self.data.columns[c], self.data.cards[c]) for c in (*family, column))
                 raise ValueError(
                     f"dataset: a table of {shown(self.data.columns[family[0]])}, its parents and "
                     f"{shown(self.data.columns[column])} would have {n_states * card:,} cells, more than "
-                    f"{MAX_CELLS:,}; merge rare levels, or set max_parents"
+                    f"{MAX_CELLS:,}; set max_parents, or {wide}"
                 )
             index, weights = self._extended_by(column, state, observed)
             counts = np.bincount(index, weights, minlength=n_states * card)
@@ -209,10 +210,10 @@ class FamilyCountsInParts:
     def _check_extended(self, family: Sequence[int]) -> None:
         cells = prod(self.cards[list(family)].tolist()) * int(self.cards.sum())
         if cells > MAX_CELLS:
+            wide = how_to_merge(zip(self.data.columns, self.data.cards, strict=True))
             raise ValueError(
                 f"dataset: tables of {shown(self.data.columns[family[0]])}, its parents and each other "
-                f"column would have {cells:,} cells, more than {MAX_CELLS:,}; merge rare levels, or set "
-                "max_parents"
+                f"column would have {cells:,} cells, more than {MAX_CELLS:,}; set max_parents, or {wide}"
             )
 
     def table(self, family: Sequence[int]) -> Counts:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..base.arrays import Array
-from ..base.messages import shown
+from ..base.messages import how_to_merge
 from .counting import MAX_CELLS, additive
 from .schema import Countable, Dataset
 
@@ -117,10 +117,10 @@ def check_all_pairs(data: Countable, features: Sequence[int], class_column: int)
     cards = [data.cards[f] for f in features]
     cells = (sum(cards) ** 2 - sum(card**2 for card in cards)) * data.cards[class_column]
     if cells > MAX_CELLS:
-        longest = features[cards.index(max(cards))]
+        wide = how_to_merge(zip([data.columns[f] for f in features], cards, strict=True))
         raise ValueError(
             f"dataset: tables of all pairs of features would have {cells:,} cells, more than {MAX_CELLS:,}; "
-            f"use fewer features, or merge rare levels ({shown(data.columns[longest])} has {max(cards):,})"
+            f"use fewer features, or {wide}"
         )
 
 

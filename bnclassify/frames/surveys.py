@@ -96,7 +96,7 @@ def _unite(name: Hashable, parts: Sequence[Found]) -> Found:
     if len(labels) > MAX_LEVELS:
         raise ValueError(
             f"dataset: {shown(name)} has more than {MAX_LEVELS:,} levels, as a column of identifiers has; "
-            "leave it out, or merge rare levels"
+            "leave it out, or merge rare levels of each frame alike"
         )
     return Found(labels, declared=False)
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..base.arrays import Array
 from ..base.immutable import Immutable
+from ..base.messages import how_to_merge, listed
 from ..base.records import record
 from ..frames.counting import MAX_CELLS
 from ..frames.prefixes import PrefixCounts
@@ -103,9 +104,10 @@ class PrefixTable(Immutable):
             If it would have more than ``MAX_CELLS`` cells.
         """
         if self.cells > MAX_CELLS:
+            wide = how_to_merge(zip(family, self.cards, strict=False))
             raise ValueError(
-                f"dataset: a table of {', '.join(map(repr, family))} would have {self.cells:,} cells, more "
-                f"than {MAX_CELLS:,}; use fewer parents, or merge rare levels"
+                f"dataset: a table of {listed(family)} would have {self.cells:,} cells, more than "
+                f"{MAX_CELLS:,}; use fewer parents, or {wide}"
             )
         table = np.moveaxis(self.full(), len(self.cards) - 1, 0)
         return np.ascontiguousarray(table if self.by_class else table[..., 0])
