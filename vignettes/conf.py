@@ -1,4 +1,4 @@
-"""The site of bnclassify: ``python -m sphinx -W vignettes build/site`` builds it, with the extra `docs`."""
+"""The site of bnclassify: ``python -m sphinx -j 2 -W vignettes build/site`` builds it, with the extra `docs`."""
 
 import os
 import sys
