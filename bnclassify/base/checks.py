@@ -60,7 +60,7 @@ def check_flag(argument: str, value: object) -> bool:
     return value
 
 
-def check_list(argument: str, value: object, what: str) -> list[Any]:
+def check_list(argument: str, value: object, expected: str) -> list[Any]:
     """Return what a list or another collection holds, or raise for what is none, or holds other things.
 
     >>> check_list("names", ("a", "b"), "a list of names")
@@ -71,7 +71,7 @@ def check_list(argument: str, value: object, what: str) -> list[Any]:
     """
     one = isinstance(value, str | bytes | Mapping) or getattr(value, "ndim", 1) != 1
     if one or not isinstance(value, Iterable):
-        raise TypeError(f"{argument}: expected {what}, got {shown(value)}")
+        raise TypeError(f"{argument}: expected {expected}, got {shown(value)}")
     return list(value)
 
 

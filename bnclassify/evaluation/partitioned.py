@@ -74,12 +74,12 @@ def plan_folds(
     needed = [columns_needed(model, dag=dag) for model in models.values()]
     names = set(columns) if None in needed else {target, fold_column}.union(*filter(None, needed)) - {None}
     check_columns(names, columns, "dataset")
-    everything = cast("Partitions", as_parts(dataset, columns=[name for name in columns if name in names]))
-    known = dict(zip(everything.columns, everything.levels, strict=True))
-    features = [name for name in everything.columns if name != fold_column]
+    parts = cast("Partitions", as_parts(dataset, columns=[name for name in columns if name in names]))
+    known = dict(zip(parts.columns, parts.levels, strict=True))
+    features = [name for name in parts.columns if name != fold_column]
     position = features.index(target)
     features.remove(target)
-    data = everything.coded(everything.schema.select([*features, target]))
+    data = parts.coded(parts.schema.select([*features, target]))
     check_levels(data, data.columns)
     if data.incomplete[-1]:
         raise ValueError(
@@ -164,9 +164,11 @@ def _describe(plan: Plan, metrics: Sequence[AnyMetric], tested: Array) -> Scheme
     """Describe how rows were dealt; how many of each class each round tests is (rounds, classes)."""
     sizes, repeats = tested.sum(axis=1), len(plan.repeats)
     digest = blake2b(repr(plan.repeats).encode(), digest_size=12)
-    rows, size = float(sizes.sum() / repeats), float(sizes.mean())
+    rows, test_size = float(sizes.sum() / repeats), float(sizes.mean())
     baselines = _judge_shares(plan, metrics, tested)
-    return Scheme(repeats, plan.repeats[0].k, rows - size, size, True, digest.hexdigest(), baselines)
+    return Scheme(
+        repeats, plan.repeats[0].k, rows - test_size, test_size, True, digest.hexdigest(), baselines
+    )
 
 
 def _judge_shares(plan: Plan, metrics: Sequence[AnyMetric], tested: Array) -> dict[str, float | None]:

@@ -19,9 +19,9 @@ _CAR = {
 
 def _path(name: str) -> Path:
     """Find a data file: inside the installed package, or at the top of the source tree."""
-    here = Path(__file__).parent
-    installed = here / name
-    return installed if installed.exists() else here.parents[1] / "data" / name
+    package = Path(__file__).parent
+    installed = package / name
+    return installed if installed.exists() else package.parents[1] / "data" / name
 
 
 def load_car() -> pd.DataFrame:

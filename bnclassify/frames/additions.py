@@ -13,26 +13,26 @@ from .counting import narrow
 from .partitions import added
 
 
-def add_cooccurrence(some: Cooccurrence, others: Cooccurrence) -> Cooccurrence:
+def add_cooccurrence(first: Cooccurrence, second: Cooccurrence) -> Cooccurrence:
     """Add what was counted of the same levels in different rows.
 
     Which triples are counted depends on what occurs, so those are laid out anew.
     """
     both = Cooccurrence(
-        some.cards,
-        np.asarray(some.classes + others.classes),
-        np.asarray(some.single + others.single),
+        first.cards,
+        np.asarray(first.classes + second.classes),
+        np.asarray(first.single + second.single),
         tuple(
-            replace(one, counts=narrow(added([one.counts, other.counts])))
-            for one, other in zip(some.pairs, others.pairs, strict=True)
+            replace(ours, counts=narrow(added([ours.counts, theirs.counts])))
+            for ours, theirs in zip(first.pairs, second.pairs, strict=True)
         ),
     )
-    if not some.triples and not others.triples:
+    if not first.triples and not second.triples:
         return both
-    known = [{within.level: within for within in counts.triples} for counts in (some, others)]
+    by_level = [{within.level: within for within in counts.triples} for counts in (first, second)]
     triples = []
     for plan in plan_triples(both):
-        parts = [own[plan[0].level] for own in known if plan[0].level in own]
+        parts = [levels[plan[0].level] for levels in by_level if plan[0].level in levels]
         triples.append(_lay_out_again(both, plan, parts))
     return replace(both, triples=tuple(triples))
 
@@ -46,9 +46,9 @@ def _lay_out_again(both: Cooccurrence, plan: Plan, parts: Sequence[WithinLevel])
     for owners, columns in layouts:
         counts: Any = np.zeros((len(owners), shape[1], columns[-1] + 1), dtype=total.dtype)
         for row, owner in zip(counts, owners.tolist(), strict=True):
-            there = feature != feature[owner]
-            there[owner] = True
-            row[:, columns[there]] = total[within.levels[owner]][:, within.levels[there]]
+            counted = feature != feature[owner]
+            counted[owner] = True
+            row[:, columns[counted]] = total[within.levels[owner]][:, within.levels[counted]]
         pairs.append(PairCounts(owners, columns, narrow(counts)))
     return replace(within, pairs=tuple(pairs))
 
@@ -61,5 +61,5 @@ def _spread(within: WithinLevel, shape: tuple[int, int, int]) -> Counts:
         total = np.zeros(shape, dtype=wide.dtype) if total is None else total.astype(wide.dtype)
         owners = within.levels[pairs.owners]
         total[owners[:, None], :, within.levels[pairs.levels]] = wide.transpose(0, 2, 1)
-        total[owners, :, owners] = wide[np.arange(len(owners)), :, pairs.own]
+        total[owners, :, owners] = wide[np.arange(len(owners)), :, pairs.owner_columns]
     return np.zeros(shape, dtype=np.int64) if total is None else total

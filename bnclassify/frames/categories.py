@@ -22,15 +22,15 @@ def check_categorical(
     In new data, for which the levels that are ``known`` are given by column, numbers of type float are
     categories too where they are whole, or where numbers with fractions are known.
     """
-    found: dict[str, list[Hashable]] = {}
+    rejected: dict[str, list[Hashable]] = {}
     for name, array in columns.items():
         if not isinstance(array, pd.Categorical):
             kind = _number_kind(name, pd.Series(array, dtype=array.dtype))
             if kind and not (known is not None and _may_be_known(kind, known[name])):
-                found.setdefault(kind, []).append(name)
+                rejected.setdefault(kind, []).append(name)
     for kind, advice in (_NO_LABELS if known is None else _NO_KNOWN_LABELS).items():
-        if kind in found:
-            raise TypeError(f"column {listed(found[kind])}: expected categories, got {advice}")
+        if kind in rejected:
+            raise TypeError(f"column {listed(rejected[kind])}: expected categories, got {advice}")
 
 
 def _number_kind(name: Hashable, column: pd.Series[Any]) -> str:

@@ -57,7 +57,7 @@ class PairCounts(Immutable):
         return np.unique(self.columns, return_index=True)[1]
 
     @cached_property
-    def own(self) -> Positions:
+    def owner_columns(self) -> Positions:
         """The place of each owner."""
         return np.asarray(self.columns[self.owners])
 
@@ -134,13 +134,13 @@ class Cooccurrence(Immutable):
         return tuple([slice(start, end) for start, end in pairwise(accumulate((0, *self.cards)))])
 
     @cached_property
-    def known(self) -> Array:
+    def pair_rows(self) -> Array:
         """How many rows know both of two features, (features, features)."""
-        known = np.zeros((len(self.cards), len(self.cards)))
+        rows = np.zeros((len(self.cards), len(self.cards)))
         for pairs in self.pairs:
-            together = pairs.counts.sum(axis=1, dtype=np.float64)
-            np.add.at(known, np.ix_(self.feature[pairs.owners], self.feature[pairs.levels]), together)
-        return known
+            beside = pairs.counts.sum(axis=1, dtype=np.float64)
+            np.add.at(rows, np.ix_(self.feature[pairs.owners], self.feature[pairs.levels]), beside)
+        return rows
 
     def beside(self, level: int) -> Counts:
         """Return the rows that have a level and each level of other features, (classes, levels)."""
@@ -204,25 +204,25 @@ def count_cooccurrence(data: Countable, most: int) -> Cooccurrence:
     layouts = list(_lay_out(cards, np.arange(sum(cards)), n_classes))
     _check_size(data, "pairs", layouts, 8)
     counts = _count_layouts(data, layouts)
-    pairs = tuple([PairCounts(*layout, narrow(own)) for layout, own in zip(layouts, counts, strict=True)])
+    pairs = tuple([PairCounts(*layout, narrow(cells)) for layout, cells in zip(layouts, counts, strict=True)])
     single = np.empty((sum(cards), n_classes))
     for table in pairs:
-        single[table.owners] = table.counts[np.arange(len(table.owners)), :, table.own]
+        single[table.owners] = table.counts[np.arange(len(table.owners)), :, table.owner_columns]
     both = Cooccurrence(tuple(cards), classes, single, pairs)
     return replace(both, triples=_count_triples(data, both)) if most > 2 else both
 
 
 def _check_size(
-    data: Countable, what: str, layouts: Sequence[tuple[Positions, Positions]], width: int
+    data: Countable, kind: str, layouts: Sequence[tuple[Positions, Positions]], bytes_per_cell: int
 ) -> None:
     """Raise a ValueError if tables would take more than ``MAX_BYTES``, with so many a cell."""
     *cards, n_classes = data.cards
     cells = n_classes * sum(len(owners) * (int(columns[-1]) + 1) for owners, columns in layouts)
-    if cells * width > MAX_BYTES:
+    if cells * bytes_per_cell > MAX_BYTES:
         wide = how_to_merge(zip(data.columns, cards, strict=False))
         raise ValueError(
-            f"dataset: tables of all {what} of the {sum(cards):,} levels of {len(cards):,} features would "
-            f"have {cells:,} cells and take {cells * width / 2**30:,.1f} GiB, more than "
+            f"dataset: tables of all {kind} of the {sum(cards):,} levels of {len(cards):,} features would "
+            f"have {cells:,} cells and take {cells * bytes_per_cell / 2**30:,.1f} GiB, more than "
             f"{MAX_BYTES / 2**30:g}; use a smaller n, fewer features, or {wide}"
         )
 
@@ -268,8 +268,8 @@ def _count_pairs(data: Dataset, owners: Positions, columns: Positions) -> Counts
     feature = np.repeat(np.arange(len(cards)), cards)
     code = np.arange(len(feature)) - np.repeat(np.cumsum(cards) - cards, cards)
     if columns[-1] + 1 == len(feature) <= _FEW_LEVELS * len(cards):
-        own = np.isin(columns, owners)
-        tables = pair_tables(data, feature, code, len(cards), None if own.all() else own)
+        is_owner = np.isin(columns, owners)
+        tables = pair_tables(data, feature, code, len(cards), None if is_owner.all() else is_owner)
         return np.stack(list(tables), axis=1)
     counts = np.zeros((len(owners), n_classes, columns[-1] + 1))
     for i in np.unique(feature[owners]).tolist():
@@ -279,8 +279,8 @@ def _count_pairs(data: Dataset, owners: Positions, columns: Positions) -> Counts
         for card in set(cards):
             alike = [j for j, other in enumerate(cards) if other == card and j != i]
             if alike:
-                some = contingency_tables(data, [(i, len(cards), j) for j in alike])
-                for j, table in zip(alike, some, strict=True):
+                joint = contingency_tables(data, [(i, len(cards), j) for j in alike])
+                for j, table in zip(alike, joint, strict=True):
                     counts[rows[0] : rows[-1] + 1, :, columns[feature == j]] = table[codes]
     return counts
 
@@ -303,7 +303,7 @@ def _count_triples(data: Countable, both: Cooccurrence) -> tuple[WithinLevel, ..
     _check_size(data, "triples", [layout for *_, layouts in plans for layout in layouts], width)
     triples = []
     for (within, _, layouts), counts in zip(plans, _count_within(data, both, plans), strict=True):
-        pairs = [PairCounts(*layout, narrow(own)) for layout, own in zip(layouts, counts, strict=True)]
+        pairs = [PairCounts(*layout, narrow(cells)) for layout, cells in zip(layouts, counts, strict=True)]
         triples.append(replace(within, pairs=tuple(pairs)))
     return tuple(triples)
 
@@ -321,10 +321,10 @@ def _count_within(data: Dataset, both: Cooccurrence, plans: Sequence[Plan]) -> l
 def _look_beside(both: Cooccurrence, level: int) -> tuple[WithinLevel, Positions]:
     """Return the levels to count beside one, and the positions of the owners among them."""
     occurs = both.beside(level).sum(axis=0) > 0
-    own = both.feature == both.feature[level]
-    absent = np.nonzero(~occurs & ~own)[0]
+    same_feature = both.feature == both.feature[level]
+    absent = np.nonzero(~occurs & ~same_feature)[0]
     features, first = np.unique(both.feature[absent], return_index=True)
-    levels = np.sort(np.concatenate([np.nonzero(occurs & ~own)[0], absent[first]]))
+    levels = np.sort(np.concatenate([np.nonzero(occurs & ~same_feature)[0], absent[first]]))
     stand_in = np.full(len(both.cards), -1)
     stand_in[features] = np.searchsorted(levels, absent[first])
     owners = np.nonzero(occurs[levels] & (both.feature[levels] > both.feature[level]))[0]
@@ -333,9 +333,9 @@ def _look_beside(both: Cooccurrence, level: int) -> tuple[WithinLevel, Positions
 
 def _rows_within(data: Dataset, both: Cooccurrence, within: WithinLevel, cards: Sequence[int]) -> Dataset:
     """Return the rows that have a level, the other features coded by the levels that are counted there."""
-    own = int(both.feature[within.level])
-    others = [f for f in range(len(both.cards)) if f != own]
-    rows = take_rows(data, data.codes[own] == within.level - both.spans[own].start)
+    feature = int(both.feature[within.level])
+    others = [f for f in range(len(both.cards)) if f != feature]
+    rows = take_rows(data, data.codes[feature] == within.level - both.spans[feature].start)
     starts = np.array([[both.spans[f].start] for f in others])
     positions = within.positions(both.feature)[rows.codes[others] + starts]
     codes = np.where(rows.codes[others] < 0, -1, positions - (np.cumsum(cards) - cards)[:, None])

@@ -29,10 +29,10 @@ def cut_points(numbers: Array, classes: Codes, method: str, bins: int) -> tuple[
 
 def _mdlp(values: Array, classes: Codes, bins: int) -> Array:
     """Cut ascending values where that tells of the class, as long as it pays; see `discretize`."""
-    told = classes >= 0
-    if not told.any():
+    known = classes >= 0
+    if not known.any():
         return np.empty(0)
-    values, classes = values[told], classes[told]
+    values, classes = values[known], classes[known]
     last = np.append(np.nonzero(values[1:] > values[:-1])[0], len(values) - 1)
     distinct = values[last]
     present = np.bincount(classes) > 0
@@ -51,12 +51,12 @@ def _mdlp(values: Array, classes: Codes, bins: int) -> Array:
     firsts, parts = [], [(0, len(distinct))]
     while parts:
         start, stop = parts.pop()
-        size = _best_cut(below[:, start : stop + 1], bits)
-        if size:
-            firsts.append(start + size)
-            parts += [(start, start + size), (start + size, stop)]
-    above = np.array(firsts, dtype=np.intp)
-    return _midpoints(distinct[above - 1], distinct[above])
+        length = _best_cut(below[:, start : stop + 1], bits)
+        if length:
+            firsts.append(start + length)
+            parts += [(start, start + length), (start + length, stop)]
+    cuts = np.array(firsts, dtype=np.intp)
+    return _midpoints(distinct[cuts - 1], distinct[cuts])
 
 
 def _best_cut(below: NDArray[np.intp], bits: Array) -> int:
@@ -95,10 +95,10 @@ def _spread(counts: NDArray[np.intp], bits: Array) -> float:
     return float(np.count_nonzero(counts) * (bits[n] - bits[counts].sum()) / n)
 
 
-def _midpoints(below: Array, above: Array) -> Array:
+def _midpoints(lower: Array, upper: Array) -> Array:
     """Return the middle between values, or the lower where no float lies in between."""
-    middle = below / 2 + above / 2  # halved first, as the sum of great numbers is infinite
-    return np.where((below <= middle) & (middle < above), middle, below)
+    middle = lower / 2 + upper / 2  # halved first, as the sum of great numbers is infinite
+    return np.where((lower <= middle) & (middle < upper), middle, lower)
 
 
 def _quantiles(values: Array, classes: Codes, bins: int) -> Array:

@@ -112,23 +112,23 @@ class Discretizer(Immutable):
 
     def apply(self, newdata: pd.DataFrame | Row, argument: str) -> pd.DataFrame:
         """Cut data at these points; errors call it by the name of an argument."""
-        given = as_frame(newdata, argument)
-        check_columns([name for name, points in self.cuts.items() if points], given.columns, argument)
-        position: dict[Hashable, int] = {name: i for i, name in enumerate(given.columns)}
-        frame = given.copy()
+        original = as_frame(newdata, argument)
+        check_columns([name for name, points in self.cuts.items() if points], original.columns, argument)
+        position: dict[Hashable, int] = {name: i for i, name in enumerate(original.columns)}
+        frame = original.copy()
         for name, points in self.cuts.items():
             if name in position:
-                numbers = as_floats(given.iloc[:, position[name]], argument)
+                numbers = as_floats(original.iloc[:, position[name]], argument)
                 frame.isetitem(position[name], _cut(numbers, points))
         for name, labels in self.kept.items():
             if name in position:
-                frame.isetitem(position[name], _keep(given.iloc[:, position[name]], labels).array)
+                frame.isetitem(position[name], _keep(original.iloc[:, position[name]], labels).array)
         return frame
 
     def __repr__(self) -> str:
-        told = {name: ", ".join(map(_written, points)) or "no cut" for name, points in self.cuts.items()}
-        told |= {name: f"stays {listed(labels, most=10)}" for name, labels in self.kept.items()}
-        lines = [f"  {name}: {told[name]}" for name in self.columns]
+        notes = {name: ", ".join(map(_written, points)) or "no cut" for name, points in self.cuts.items()}
+        notes |= {name: f"stays {listed(labels, most=10)}" for name, labels in self.kept.items()}
+        lines = [f"  {name}: {notes[name]}" for name in self.columns]
         return "\n".join([f"Discretizer ({self.method}), columns cut at", *(lines or ["  (no column)"])])
 
 
@@ -340,10 +340,10 @@ def _keep(column: pd.Series[Any], labels: tuple[Any, ...]) -> pd.Series[Any]:
     if kind_of(column) not in NUMBERS and column.notna().any():
         return column
     codes, numbers = pd.factorize(column)
-    found = [as_label(number) for number in numbers]
-    categories = [*labels, *sorted(set(found).difference(labels))]
+    number_labels = [as_label(number) for number in numbers]
+    categories = [*labels, *sorted(set(number_labels).difference(labels))]
     position = {label: code for code, label in enumerate(categories)}
-    lookup = np.array([*(position[label] for label in found), -1])  # the last is for what is missing
+    lookup = np.array([*(position[label] for label in number_labels), -1])  # the last is for what is missing
     return pd.Series(pd.Categorical.from_codes(lookup[codes], categories=pd.Index(categories)))
 
 

@@ -118,11 +118,11 @@ def _as_levels(labels: pd.Index[Any]) -> tuple[Any, ...]:
 
 def check_columns(names: Iterable[Hashable], available: Collection[Hashable], argument: str) -> set[Hashable]:
     """Return names as a set, or raise a KeyError for those that are not available."""
-    there = set(available)
+    existing = set(available)
     names = list(names)
     for name in names:
         check_name(name, argument)
-    absent = [name for name in names if name not in there]
+    absent = [name for name in names if name not in existing]
     if absent:
         raise KeyError(
             f"{argument}: no column {listed(absent)} in the data; {suggestion(absent[0], available)}"

@@ -79,8 +79,8 @@ class FamilyCounts:
             it. What stands at the columns of the family itself means nothing.
         """
         if len(family) == 1 and self._pairs is not None:
-            own = self._pairs[self.starts[family[0]] : self.starts[family[0] + 1]]
-            yield slice(0, len(self.cards)), own[:, None].astype(self._counted)
+            pairs = self._pairs[self.starts[family[0]] : self.starts[family[0] + 1]]
+            yield slice(0, len(self.cards)), pairs[:, None].astype(self._counted)
             return
         state, shape = self._states(family)
         n_states = shape[0] * shape[1]
@@ -234,7 +234,7 @@ def _count_expected(
     counts = FamilyCounts(data, numbered=False)
     return (
         [counts.table(family) for family in tables],
-        [np.concatenate([own for _, own in counts.extended(family)], axis=-1) for family in extended],
+        [np.concatenate([table for _, table in counts.extended(family)], axis=-1) for family in extended],
     )
 
 

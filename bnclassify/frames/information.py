@@ -44,12 +44,12 @@ def _entropy_sum(codes: Sequence[NDArray[Any]], cards: Sequence[int], weights: A
     return float(xlogx(np.bincount(index, weights)).sum())
 
 
-def mutual_information(data: Countable, x: int, y: int, given: Sequence[int] = ()) -> tuple[float, float]:
+def mutual_information(data: Countable, x: int, y: int, condition: Sequence[int] = ()) -> tuple[float, float]:
     """Return the (conditional) mutual information of two columns in nats, and its number of rows.
 
     I(X;Y|Z) = Σ N_xyz/N · ln(N_xyz N_z / (N_xz N_yz)), over the rows in which all are observed.
     """
-    columns = (x, y, *given)
+    columns = (x, y, *condition)
     if not isinstance(data, Dataset):
         return _table_information(contingency_tables(data, [columns])[0])
     codes, weights = _observed(data, columns)
@@ -63,7 +63,7 @@ def mutual_information(data: Countable, x: int, y: int, given: Sequence[int] = (
         _entropy_sum(codes, cards, weights)
         - _entropy_sum([codes[0], *codes[2:]], [cards[0], *cards[2:]], weights)
         - _entropy_sum(codes[1:], cards[1:], weights)
-        + (_entropy_sum(codes[2:], cards[2:], weights) if given else float(xlogy(n, n)))
+        + (_entropy_sum(codes[2:], cards[2:], weights) if condition else float(xlogy(n, n)))
     )
     return max(total / n, 0.0), n
 
@@ -77,14 +77,14 @@ def _table_information(table: Array) -> tuple[float, float]:
 
 
 def _informations(
-    data: Countable, pairs: Sequence[tuple[int, int]], given: Sequence[int]
+    data: Countable, pairs: Sequence[tuple[int, int]], condition: Sequence[int]
 ) -> Iterator[tuple[float, float]]:
     """Yield the mutual information of pairs, as many in a pass over data in parts as there is room for."""
     if isinstance(data, Dataset):
         for x, y in pairs:
-            yield mutual_information(data, x, y, given)
+            yield mutual_information(data, x, y, condition)
         return
-    families = [(*pair, *given) for pair in pairs]
+    families = [(*pair, *condition) for pair in pairs]
     while families:
         cells = accumulate(prod([data.cards[column] for column in family]) for family in families)
         fitting = max(1, sum(1 for total in cells if total <= _PASS_CELLS))

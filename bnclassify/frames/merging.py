@@ -83,11 +83,11 @@ class Merger(Immutable):
 
     def apply(self, newdata: pd.DataFrame | Row, argument: str) -> pd.DataFrame:
         """Merge all levels but those that are kept; errors call the data by the name of an argument."""
-        given = as_frame(newdata, argument)
-        check_columns(self.columns, given.columns, argument)
-        data = encode_columns(given, self.columns, argument=argument, known=self.kept)
-        position: dict[Hashable, int] = {name: i for i, name in enumerate(given.columns)}
-        frame = given.copy()
+        original = as_frame(newdata, argument)
+        check_columns(self.columns, original.columns, argument)
+        data = encode_columns(original, self.columns, argument=argument, known=self.kept)
+        position: dict[Hashable, int] = {name: i for i, name in enumerate(original.columns)}
+        frame = original.copy()
         for name, levels in self.kept.items():
             i = data.positions[name]
             codes = recode(data.codes[i], data.levels[i], levels, name, len(levels))

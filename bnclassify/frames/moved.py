@@ -49,9 +49,9 @@ def moved_cuts(numbers: Array, intervals: Sequence[int]) -> list[tuple[float, ..
         return [()] * len(intervals)
     shares = [_shares(q, b, len(intervals)) for q, b in enumerate(intervals)]
     points = np.quantile(known, np.concatenate(shares), method="inverted_cdf") + 0.0
-    parts = np.split(points, np.cumsum([len(some) for some in shares])[:-1])
+    parts = np.split(points, np.cumsum([len(share) for share in shares])[:-1])
     cuts = [np.unique(part[part < highest]) for part in parts]
-    return [tuple(some.tolist()) if len(some) else (float(below.max()),) for some in cuts]
+    return [tuple(cut.tolist()) if len(cut) else (float(below.max()),) for cut in cuts]
 
 
 def _shares(q: int, intervals: int, cuttings: int) -> Array:
@@ -82,8 +82,8 @@ class MovedCuts(Discretizer):
         return tuple([Discretizer(self.method, self.columns, cut, self.labels) for cut in self.cuttings])
 
     def __repr__(self) -> str:
-        told = f"cut {len(self.cuttings)} times, at {{}} points in all"
-        points = {name: told.format(len(points)) for name, points in self.cuts.items()}
+        summary = f"cut {len(self.cuttings)} times, at {{}} points in all"
+        points = {name: summary.format(len(points)) for name, points in self.cuts.items()}
         points |= {name: f"stays {listed(labels, most=10)}" for name, labels in self.kept.items()}
         lines = [f"  {name}: {points[name]}" for name in self.columns]
         return "\n".join([f"Discretizer ({self.method}), columns", *(lines or ["  (no column)"])])

@@ -43,13 +43,13 @@ class JointValues:
             return known
         if not columns:
             return np.zeros(len(self._data), dtype=np.intp), 1
-        last, numbers, size = self._prefix(columns)
+        last, numbers, bound = self._prefix(columns)
         card = self._data.cards[last]
         codes = self._data.codes[last]
         numbers = numbers * card
         numbers += np.maximum(codes, 0) if self._data.incomplete[last] else codes
-        numbers, size = renumber(numbers, size * card, most=len(numbers))
-        return self._kept.put(columns, (numbers, size), numbers.nbytes)
+        numbers, bound = renumber(numbers, bound * card, most=len(numbers))
+        return self._kept.put(columns, (numbers, bound), numbers.nbytes)
 
     def _prefix(self, columns: frozenset[int]) -> tuple[int, Numbers, int]:
         """Return one of the columns, and the numbers of the others' joint values."""
@@ -61,7 +61,7 @@ class JointValues:
         return last, *self.number(columns - {last})
 
 
-def renumber(numbers: Numbers, size: int, most: int) -> tuple[Numbers, int]:
+def renumber(numbers: Numbers, bound: int, most: int) -> tuple[Numbers, int]:
     """Number anew, without gaps, if there could be more numbers than ``most``.
 
     >>> renumber(np.array([7, 3, 7]), 8, most=4)
@@ -69,12 +69,12 @@ def renumber(numbers: Numbers, size: int, most: int) -> tuple[Numbers, int]:
     >>> renumber(np.array([7, 3, 7]), 8, most=8)
     (array([7, 3, 7]), 8)
     """
-    if size <= most:
-        return numbers, size
-    if size > _FLAGGED * len(numbers):
+    if bound <= most:
+        return numbers, bound
+    if bound > _FLAGGED * len(numbers):
         occurring, numbers = np.unique(numbers, return_inverse=True)
         return numbers, len(occurring)
-    flags = np.zeros(size, dtype=bool)
+    flags = np.zeros(bound, dtype=bool)
     flags[numbers] = True
     ranks = flags.cumsum(dtype=np.intp)
     return ranks.take(numbers) - 1, int(ranks[-1])

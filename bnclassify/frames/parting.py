@@ -106,19 +106,19 @@ def prepare_parts(
     if parts is None:
         return None
     check_class_name(class_var)
-    there = list(parts.columns) if isinstance(parts, Partitions) else _names_of(parts, "dataset")
-    check_columns([class_var], there, "class_var")
+    available = list(parts.columns) if isinstance(parts, Partitions) else _names_of(parts, "dataset")
+    check_columns([class_var], available, "class_var")
     if features is None:
         if isinstance(parts, Partitions) and parts.class_var == class_var:
             return parts
-        chosen = [name for name in there if name != class_var]
+        chosen = [name for name in available if name != class_var]
         if not chosen:
             warn_of_no_features(class_var)
     else:
         names = check_names(features, class_var)
-        check_columns(names, there, "features")
-        chosen = [name for name in there if name in names]
-    before = there[: there.index(class_var)]
+        check_columns(names, available, "features")
+        chosen = [name for name in available if name in names]
+    before = available[: available.index(class_var)]
     position = sum(name in before for name in chosen)
     wanted = (*chosen, class_var)
     if isinstance(parts, Partitions):
@@ -130,14 +130,14 @@ def prepare_parts(
 
 
 def _chosen(
-    columns: Sequence[Hashable] | Choose | None, there: Sequence[Hashable], argument: str
+    columns: Sequence[Hashable] | Choose | None, available: Sequence[Hashable], argument: str
 ) -> Sequence[Hashable]:
     """Return the columns to take, all of which are there."""
     if columns is None:
-        return there
+        return available
     if callable(columns):
-        return columns(there)
-    check_columns(columns, there, argument)
+        return columns(available)
+    check_columns(columns, available, argument)
     return columns
 
 
@@ -158,8 +158,8 @@ def _open(
     memo = Memo()
     if unknown:
         _check_again(source, unknown, argument)
-        found, facts = survey(source, columns, reading.class_var, reading.weights)
-        levels = dict(zip(columns, found, strict=True)) | levels
+        surveyed, facts = survey(source, columns, reading.class_var, reading.weights)
+        levels = dict(zip(columns, surveyed, strict=True)) | levels
         memo.keep(facts, columns)
     schema = Schema(tuple(columns), tuple([levels[name] for name in columns]))
     data = Partitions(source, replace(reading, schema=schema), memo=memo)

@@ -125,12 +125,12 @@ class Memo:
 
     Parameters
     ----------
-    told : bool
+    warns : bool
         Whether to warn of rows that have no class.
     """
 
-    def __init__(self, *, told: bool = True) -> None:
-        self.told = told
+    def __init__(self, *, warns: bool = True) -> None:
+        self.warns = warns
         self.counted: Facts | None = None
         self.has_gaps: dict[Hashable, bool] = {}
 
@@ -272,7 +272,7 @@ class Partitions(Countable):
             raise ValueError(f"dataset: the class {shown(self.class_var)} is missing in every row")
         if not facts.size:
             raise ValueError("dataset: no rows to learn from, for all have weight 0")
-        if facts.kept < facts.rows and self.memo.told:
+        if facts.kept < facts.rows and self.memo.warns:
             lost = facts.rows - facts.kept
             warn(f"{lost} of {facts.rows} rows have no class {shown(self.class_var)} and are left out")
 

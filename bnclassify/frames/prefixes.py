@@ -148,13 +148,13 @@ def _count(
 ) -> PrefixCounts:
     numbers = _joined(places, variable, levels)
     cells = _numbering(numbers, len(parents) * levels)
-    found = cells.find(numbers)
+    index = cells.find(numbers)
     if classes is not None:
-        found = _joined(found, classes, n_classes)
-    if found.min(initial=0) < 0:
-        there = found >= 0
-        found, weights = found[there], None if weights is None else weights[there]
-    counts = np.bincount(found, weights, len(cells) * n_classes).astype(np.float64)
+        index = _joined(index, classes, n_classes)
+    if index.min(initial=0) < 0:
+        seen = index >= 0
+        index, weights = index[seen], None if weights is None else weights[seen]
+    counts = np.bincount(index, weights, len(cells) * n_classes).astype(np.float64)
     return PrefixCounts(levels, parents, cells, counts.reshape(-1, n_classes))
 
 
@@ -182,7 +182,7 @@ class NestedCounts(Immutable):
         for each in zip(*parts, strict=True):
             keys, places = np.unique(np.concatenate([keys for keys, _ in each]), return_inverse=True)
             counts = np.zeros((len(keys), each[0][1].shape[1]))
-            np.add.at(counts, places, np.concatenate([own for _, own in each]))
+            np.add.at(counts, places, np.concatenate([values for _, values in each]))
             cells.append((keys, counts))
         return NestedCounts(self.cards, _nest(cells, self.cards))
 
@@ -195,8 +195,8 @@ def _spread(prefixes: Sequence[PrefixCounts], cards: Sequence[int]) -> list[tupl
             card = cards[i - alone]
             before, last = np.divmod(prefix.parents.keys, card)
             configurations = configurations[before] * card + last
-        above, own = np.divmod(prefix.cells.keys, prefix.levels)
-        result.append((configurations[above] * prefix.levels + own, prefix.counts))
+        places, level = np.divmod(prefix.cells.keys, prefix.levels)
+        result.append((configurations[places] * prefix.levels + level, prefix.counts))
     return result
 
 
@@ -205,15 +205,15 @@ def _nest(cells: Sequence[tuple[Places, Array]], cards: Sequence[int]) -> tuple[
     levels, alone = cards[0], len(cells) - len(cards)
     parents, before, result = Numbering(np.zeros(1, dtype=np.intp), 1), np.zeros(1, dtype=np.intp), []
     for i, (keys, counts) in enumerate(cells):
-        above, own = np.divmod(keys, levels)
+        cell_configurations, level = np.divmod(keys, levels)
         if i > alone:
-            card, size = cards[i - alone], len(before)
-            configurations = np.unique(above)
+            card, n_before = cards[i - alone], len(before)
+            configurations = np.unique(cell_configurations)
             first, last = np.divmod(configurations, card)
-            parents = Numbering(np.searchsorted(before, first) * card + last, size * card)
+            parents = Numbering(np.searchsorted(before, first) * card + last, n_before * card)
             before = configurations
-        places = np.searchsorted(before, above)
-        numbering = Numbering(places * levels + own, len(parents) * levels)
+        places = np.searchsorted(before, cell_configurations)
+        numbering = Numbering(places * levels + level, len(parents) * levels)
         result.append(PrefixCounts(levels, parents, numbering, counts))
     return tuple(result)
 
@@ -241,11 +241,11 @@ def _joined(places: Places, codes: NDArray[Any], card: int) -> Places:
     return numbers
 
 
-def _numbering(numbers: Places, size: int) -> Numbering:
+def _numbering(numbers: Places, bound: int) -> Numbering:
     """Return the numbering of the numbers that occur, -1 left out."""
-    if size <= _MARKED:
-        seen = np.zeros(size + 1, dtype=bool)
+    if bound <= _MARKED:
+        seen = np.zeros(bound + 1, dtype=bool)
         seen[numbers] = True
-        return Numbering(np.nonzero(seen[:-1])[0], size)
+        return Numbering(np.nonzero(seen[:-1])[0], bound)
     unique = np.unique(numbers)
-    return Numbering(unique[unique >= 0], size)
+    return Numbering(unique[unique >= 0], bound)

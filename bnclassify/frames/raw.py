@@ -30,4 +30,4 @@ class RawData(TrainingData):
 
 def with_frame(data: TrainingData, frame: pd.DataFrame) -> RawData:
     """Return rows with the frame that they came from."""
-    return RawData(**{own.name: getattr(data, own.name) for own in fields(data)}, frame=frame)
+    return RawData(**{field.name: getattr(data, field.name) for field in fields(data)}, frame=frame)

@@ -118,8 +118,8 @@ class Dataset(Countable):
     def __repr__(self) -> str:
         missing = int(np.count_nonzero(self.codes < 0))
         counted = f"{self.size:,.0f}" if self.size == round(self.size) else f"{self.size:,g}"
-        told = f" that count {counted}" if self.is_weighted else ""
-        return f"Dataset: {len(self)} rows{told}, {len(self.columns)} columns, {missing} missing values"
+        weighed = f" that count {counted}" if self.is_weighted else ""
+        return f"Dataset: {len(self)} rows{weighed}, {len(self.columns)} columns, {missing} missing values"
 
     def taken(self: Data, positions: NDArray[Any]) -> Data:
         """Return the rows at positions."""
@@ -146,9 +146,9 @@ class Dataset(Countable):
 
 
 @cache
-def code_type(size: int) -> np.dtype[Any]:
-    """Return the smallest signed integer type that holds every code below ``size``, and -2."""
-    return np.min_scalar_type(-max(size, 2))
+def code_type(bound: int) -> np.dtype[Any]:
+    """Return the smallest signed integer type that holds every code below ``bound``, and -2."""
+    return np.min_scalar_type(-max(bound, 2))
 
 
 def take_rows(data: Data, rows: NDArray[Any]) -> Data:

@@ -43,21 +43,21 @@ def _rows_and_levels(codes: Codes, card: int, weights: Array | None) -> tuple[fl
     """Return the known rows of a column and the levels that occur in them, 0 of a narrow one."""
     if card < _FEWEST_ROWS // 2:
         return 0, 0
-    there = codes >= 0
-    known, own = codes[there], None if weights is None else weights[there]
-    rows = len(known) if own is None else float(own.sum())
+    is_known = codes >= 0
+    known, known_weights = codes[is_known], None if weights is None else weights[is_known]
+    rows = len(known) if known_weights is None else float(known_weights.sum())
     if 2 * card <= rows:
         return 0, 0
-    return rows, int(np.count_nonzero(np.bincount(known, own)))
+    return rows, int(np.count_nonzero(np.bincount(known, known_weights)))
 
 
 def _warn_of_class(class_var: Hashable, rows: float, levels: int) -> None:
     if levels == rows:
-        told = f"every row has a class {shown(class_var)} of its own"
+        fault = f"every row has a class {shown(class_var)} of its own"
     else:
-        told = f"the class {shown(class_var)} has {levels:,} labels in {rows:,g} rows"
+        fault = f"the class {shown(class_var)} has {levels:,} labels in {rows:,g} rows"
     warn(
-        f"{told}; to learn one, several rows must have it. Where it is a number, make a few classes of it, "
+        f"{fault}; to learn one, several rows must have it. Where it is a number, make a few classes of it, "
         "with pd.cut"
     )
 

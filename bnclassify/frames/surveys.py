@@ -20,7 +20,7 @@ MAX_LEVELS = 2**20
 """A column may have this many levels before it is taken for what identifies rows."""
 
 
-class Found(NamedTuple):
+class ColumnLevels(NamedTuple):
     """Levels of a column, from some of the parts.
 
     Attributes
@@ -49,29 +49,29 @@ class Survey:
     class_var: Hashable = None
     weights: Hashable = None
 
-    def __call__(self, frame: pd.DataFrame) -> tuple[tuple[Found, ...], Facts]:
+    def __call__(self, frame: pd.DataFrame) -> tuple[tuple[ColumnLevels, ...], Facts]:
         """Return the levels of columns in a frame, and what else there is to know of its rows."""
         return in_blocks(self._of_block, self.merge, frame)
 
-    def _of_block(self, frame: pd.DataFrame) -> tuple[tuple[Found, ...], Facts]:
+    def _of_block(self, frame: pd.DataFrame) -> tuple[tuple[ColumnLevels, ...], Facts]:
         weights = None if self.weights is None else check_weights(frame[self.weights].array, frame.index)
         data = encode_columns(frame, self.columns)
         where = [data.positions[name] for name in self.columns]
         data = Dataset(data.schema.select(self.columns), data.codes[where], data.index, weights)
-        found = tuple(
-            Found(labels, isinstance(frame[name].dtype, pd.CategoricalDtype))
+        column_levels = tuple(
+            ColumnLevels(labels, isinstance(frame[name].dtype, pd.CategoricalDtype))
             for name, labels in zip(self.columns, data.levels, strict=True)
         )
         rows = len(data)
         if self.class_var is not None:
             known = data.codes[data.positions[self.class_var]] >= 0
             data = data if known.all() else take_rows(data, known)
-        return found, Facts(rows, len(data), data.size, data.incomplete.astype(np.int64))
+        return column_levels, Facts(rows, len(data), data.size, data.incomplete.astype(np.int64))
 
-    def merge(self, results: Sequence[tuple[tuple[Found, ...], Facts]]) -> Any:
+    def merge(self, results: Sequence[tuple[tuple[ColumnLevels, ...], Facts]]) -> Any:
         """Unite the levels of parts."""
-        found, facts = zip(*results, strict=True)
-        united = [_unite(name, parts) for name, *parts in zip(self.columns, *found, strict=True)]
+        column_levels, facts = zip(*results, strict=True)
+        united = [_unite(name, parts) for name, *parts in zip(self.columns, *column_levels, strict=True)]
         return tuple(united), Facts(*map(added, zip(*facts, strict=True)))
 
 
@@ -84,30 +84,32 @@ def survey(
     """
     look = Survey(tuple(columns), class_var, weights)
     wanted = [*columns, *([] if weights is None else [weights])]
-    found, facts = source.reduce(look, look.merge, wanted)
-    return tuple([_in_order(name, one) for name, one in zip(columns, found, strict=True)]), facts
+    column_levels, facts = source.reduce(look, look.merge, wanted)
+    return tuple(
+        [_in_order(name, levels) for name, levels in zip(columns, column_levels, strict=True)]
+    ), facts
 
 
-def _unite(name: Hashable, parts: Sequence[Found]) -> Found:
-    some = [found for found in parts if found.labels]
-    if all(found == some[0] for found in some[1:]):
-        return some[0] if some else parts[0]
-    labels = tuple(dict.fromkeys(label for found in some for label in found.labels))
+def _unite(name: Hashable, parts: Sequence[ColumnLevels]) -> ColumnLevels:
+    filled = [part for part in parts if part.labels]
+    if all(part == filled[0] for part in filled[1:]):
+        return filled[0] if filled else parts[0]
+    labels = tuple(dict.fromkeys(label for part in filled for label in part.labels))
     if len(labels) > MAX_LEVELS:
         raise ValueError(
             f"dataset: {shown(name)} has more than {MAX_LEVELS:,} levels, as a column of identifiers has; "
             "leave it out, or merge rare levels of each frame alike"
         )
-    return Found(labels, declared=False)
+    return ColumnLevels(labels, declared=False)
 
 
-def _in_order(name: Hashable, found: Found) -> tuple[Any, ...]:
-    if found.declared:
-        return found.labels
+def _in_order(name: Hashable, levels: ColumnLevels) -> tuple[Any, ...]:
+    if levels.declared:
+        return levels.labels
     try:
-        return tuple(sorted(found.labels))
+        return tuple(sorted(levels.labels))
     except TypeError:
-        kinds = dict.fromkeys(type(label).__name__ for label in found.labels)
+        kinds = dict.fromkeys(type(label).__name__ for label in levels.labels)
         raise TypeError(
             f"column {shown(name)}: expected one type of categories in all parts of the data, got "
             f"{listed(kinds)}; read it as one, for example with dtype={{{shown(name)}: str}}"

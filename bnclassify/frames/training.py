@@ -27,14 +27,14 @@ class TrainingData(Dataset):
     Attributes
     ----------
     class_var : str
-    everything : Dataset or None
+    with_unknown : Dataset or None
         The same columns with all rows, also those without a class; None if no row lacks it.
     class_position : int
         Where the class stood among the columns; None is at the end.
     """
 
     class_var: Hashable = None
-    everything: Dataset | None = None
+    with_unknown: Dataset | None = None
     class_position: int | None = None
 
     @property
@@ -58,7 +58,7 @@ class TrainingData(Dataset):
     @property
     def all_rows(self) -> Dataset:
         """The data with rows that lack the class."""
-        return self if self.everything is None else self.everything
+        return self if self.with_unknown is None else self.with_unknown
 
     @property
     def has_class(self) -> NDArray[np.bool_]:
@@ -71,7 +71,7 @@ def prepare(
     class_var: Hashable,
     features: Iterable[Hashable] | None = None,
     *,
-    told: bool = True,
+    warns: bool = True,
 ) -> TrainingData:
     """Prepare data to learn from, or raise; every public verb that learns does this once.
 
@@ -82,7 +82,7 @@ def prepare(
     class_var : str
     features : iterable, optional
         The columns to learn from; all by default.
-    told : bool
+    warns : bool
         Whether to warn of rows that have no class.
     """
     if isinstance(dataset, TrainingData) and dataset.class_var == class_var:
@@ -97,14 +97,14 @@ def prepare(
     lost = len(data) - int(np.count_nonzero(known))
     if lost == len(data):
         raise ValueError(f"dataset: the class {shown(class_var)} is missing in every row")
-    if lost and told:
+    if lost and warns:
         warn(f"{lost} of {len(data)} rows have no class {shown(class_var)} and are left out")
     kept = take_rows(data, known) if lost else data
     if not kept.size:
         raise ValueError(f"dataset: the class {shown(class_var)} is missing in every row that counts")
-    everything = data if lost else None
+    with_unknown = data if lost else None
     position = schema_only.columns.index(class_var)
-    return TrainingData(kept.schema, kept.codes, kept.index, kept.weights, class_var, everything, position)
+    return TrainingData(kept.schema, kept.codes, kept.index, kept.weights, class_var, with_unknown, position)
 
 
 Learnable: TypeAlias = TrainingData | Partitions
@@ -117,28 +117,28 @@ def prepare_to_count(
     features: Iterable[Hashable] | None = None,
     *,
     known: Known | None = None,
-    told: bool = True,
+    warns: bool = True,
 ) -> Learnable:
     """Prepare data to learn from by counting alone, so that its rows need not be in memory.
 
     Parameters
     ----------
-    dataset, class_var, features, told
+    dataset, class_var, features, warns
         As in `prepare`.
     known : mapping, optional
         Levels that need not be looked for.
     """
     parts = prepare_parts(dataset, class_var, features, known=known)
-    return prepare(dataset, class_var, features, told=told) if parts is None else parts  # type: ignore[arg-type]
+    return prepare(dataset, class_var, features, warns=warns) if parts is None else parts  # type: ignore[arg-type]
 
 
 def _select(data: TrainingData, features: tuple[Hashable, ...]) -> TrainingData:
     """Return prepared data with some of its features."""
     check_columns(features, data.columns, "features")
     names = (*features, data.class_var)
-    everything = data.everything and take_columns(data.everything, names)
+    with_unknown = data.with_unknown and take_columns(data.with_unknown, names)
     position = sum(name in features for name in data.features[: data.class_position])  # None takes all
-    return replace(take_columns(data, names), everything=everything, class_position=position)
+    return replace(take_columns(data, names), with_unknown=with_unknown, class_position=position)
 
 
 def select_columns(

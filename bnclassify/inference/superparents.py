@@ -264,5 +264,5 @@ def _make_single_stacks(x: ANDE) -> list[Stack]:
 def _make_stack(tables: LevelTables, pairs: PairCounts, feature: Positions, joint: Array) -> Stack:
     """Make log tables from counts of pairs, given the feature of each level and P(superparents, class)."""
     children = tables.conditional(pairs, feature)
-    children[np.arange(len(pairs.owners)), :, pairs.own] = joint
-    return Stack(finite_log(children), feature[pairs.levels], pairs.own)
+    children[np.arange(len(pairs.owners)), :, pairs.owner_columns] = joint
+    return Stack(finite_log(children), feature[pairs.levels], pairs.owner_columns)

@@ -81,7 +81,7 @@ class _SuperparentCounts:
         observed = np.array([counts.table(f).sum() for f in range(len(counts.cards))])
         superparents = ballot.superparents
         if superparents.shape[1] == 2:
-            rows = counts.known[superparents[:, 0], superparents[:, 1]]
+            rows = counts.pair_rows[superparents[:, 0], superparents[:, 1]]
         else:
             rows = observed[superparents[:, 0]] if superparents.shape[1] else np.array([counts.classes.sum()])
         cells = len(counts.classes) * np.array(counts.cards, dtype=float)[superparents].prod(axis=1)

@@ -111,12 +111,12 @@ class Model(Immutable):
 
         def __getattr__(self, name: str) -> Any:
             """Say that models have no methods; called for what is not there."""
-            told = f"{type(self).__name__!r} object has no attribute {name!r}"
+            message = f"{type(self).__name__!r} object has no attribute {name!r}"
             if not name.startswith("_"):
-                told += (
+                message += (
                     "; functions do with models what there is to do, as in predict(x, newdata) or params(x)"
                 )
-            raise AttributeError(told)
+            raise AttributeError(message)
 
     def derived(self, name: str, make: Any) -> Any:
         """Return what follows from the model, made at the first call and kept as long as the model."""

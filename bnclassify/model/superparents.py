@@ -59,7 +59,7 @@ class LevelTables(Immutable):
         owner, feature = counts.feature[level], counts.feature[others]
         cells = counts.cards[owner] * np.array(counts.cards)[feature] * len(counts.classes)
         pseudo = np.zeros(cells.shape) + self.prior.per_cell(cells, 1)
-        totals = counts.known[owner, feature] + cells * pseudo
+        totals = counts.pair_rows[owner, feature] + cells * pseudo
         return (counts.beside(level)[:, others].T + pseudo[:, None]) / totals[:, None]
 
     def conditional(self, pairs: PairCounts, feature: Positions) -> Array:

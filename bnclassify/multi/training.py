@@ -36,7 +36,7 @@ class MultiTrainingData(Dataset):
     def of_one(self, class_var: Hashable, features: Sequence[Hashable]) -> TrainingData:
         """Return the rows that have one of the classes, with columns to learn it from."""
         rows = Dataset(self.schema, self.codes, self.index, self.weights)
-        return prepare(take_columns(rows, (*features, class_var)), class_var, features, told=False)
+        return prepare(take_columns(rows, (*features, class_var)), class_var, features, warns=False)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -59,7 +59,7 @@ class MultiPartitions(Partitions):
         """Return the rows that have one of the classes, with columns to learn it from."""
         schema = self.schema.select((*features, class_var))
         reading = replace(self.reading, schema=schema, class_var=class_var)
-        return Partitions(self.source, reading, memo=Memo(told=False))
+        return Partitions(self.source, reading, memo=Memo(warns=False))
 
     def tell(self) -> None:
         """Raise if there is nothing to learn from."""

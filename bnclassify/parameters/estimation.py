@@ -319,7 +319,7 @@ def rows_to_learn_from(model: Model, dataset: InFull | InParts, method: Method) 
             return partitions.coded(schema.select(model.variables))
     takes_all = method.takes_rows_without_class
     raw = prepared(model, cast("InFull", dataset))  # what is in parts is refused by what follows
-    data = prepare(raw, model.class_var, model.features, told=not takes_all)
+    data = prepare(raw, model.class_var, model.features, warns=not takes_all)
     return match_levels(data.all_rows if takes_all else data, model)
 
 

@@ -3,26 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import singledispatch
-from itertools import combinations
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..base.arrays import TOLERANCE, Array, Codes, log, log_sum_exp
-from ..frames.counting import contingency_tables
+from ..base.arrays import Array, Codes, log, log_sum_exp
 from ..frames.schema import Dataset
 from ..inference.factors import Factor
 from ..inference.log_joints import network_joint
 from ..inference.prefixes import LeftOut
-from ..inference.superparents import electorates
 from ..model.ensembles import AODE, Ensemble
 from ..model.kinds import Model
 from ..model.networks import BNC
 from ..model.prefixes import PrefixTable, shrunk
-from ..model.superparents import ANDE
 from ..model.weighted import Weighted
 from .omission import family_logs
 from .priors import PrefixPrior
@@ -137,49 +132,3 @@ def _tables_without(table: PrefixTable, codes: Sequence[Codes], left_out: LeftOu
         counts[configuration[rows], variable[rows], rows, columns] -= left_out.shares[rows]
         value = shrunk(counts, counts.sum(axis=1, keepdims=True), mass, value if table.nested else uniform)
     return value.reshape(*parent_cards, *value.shape[1:])
-
-
-@left_out_joint.register
-def _(x: ANDE, data: Dataset, prior: PrefixPrior, rows: NDArray[np.intp], left_out: LeftOut) -> Array:
-    # Who votes is decided without the row: every count that decides it is one less.
-    subsumption = None if x.subsumption is None else x.subsumption + 1
-    strict = replace(x, min_count=x.min_count + 1, subsumption=subsumption)
-    result = np.empty((len(rows), data.cards[-1]))
-    for voters in electorates(strict, data.codes[:-1, rows]):
-        block = rows[voters.rows]
-        present = np.where(voters.levels >= 0, data.codes[:-1, block], -1)
-        logs = np.full((len(block), data.cards[-1]), -np.inf)
-        for superparents in combinations(range(len(x.features)), voters.n):
-            votes, member_logs = _member_without(data, superparents, present, left_out.take(voters.rows), x)
-            weight = voters.weights[list(superparents)].sum() if voters.n else 1.0
-            if weight > 0 and votes.any():
-                logs[votes] = np.logaddexp(logs[votes], member_logs + np.log(weight))
-        result[voters.rows] = logs - np.log(voters.mass)[:, None]
-    return result
-
-
-def _member_without(
-    data: Dataset, superparents: tuple[int, ...], codes: Codes, left_out: LeftOut, x: ANDE
-) -> tuple[NDArray[np.bool_], Array]:
-    """Return in which rows a member votes, and the log joint of those, each left out of the counts."""
-    c, prior = len(data.columns) - 1, x.tables.prior
-    joint = contingency_tables(data, [(*superparents, c)])[0]
-    votes: NDArray[np.bool_] = np.asarray((codes[list(superparents)] >= 0).all(axis=0))
-    values = tuple(codes[s] for s in superparents)
-    if superparents:
-        frequent = joint.sum(axis=-1) >= x.min_count + 1 - TOLERANCE
-        votes[votes] = frequent[tuple(code[votes] for code in values)]
-    values, left_out = tuple(code[votes] for code in values), left_out.take(votes)
-    deduction = left_out.shares[:, None] * (left_out.classes[:, None] == np.arange(data.cards[c]))
-    pseudo = prior.per_cell(joint.size, 1)
-    cells = np.broadcast_to(joint[values], deduction.shape) - deduction + pseudo
-    logs = log(cells) - np.log(joint.sum() - left_out.shares + pseudo * joint.size)[:, None]
-    for child in set(range(c)).difference(superparents):
-        observed = codes[child, votes] >= 0
-        counts = contingency_tables(data, [(*superparents, child, c)])[0]
-        pseudo = prior.per_cell(data.cards[child], 1)
-        index = tuple(s[observed] for s in values)
-        cell = counts[(*index, codes[child, votes][observed])] - deduction[observed] + pseudo
-        totals = counts.sum(axis=-2)[index] - deduction[observed] + pseudo * data.cards[child]
-        logs[observed] += log(cell) - log(totals)
-    return votes, logs

@@ -70,9 +70,9 @@ class Climb:
 
     def __init__(self, scores: LocalScores, parents: Sequence[Sequence[int]], limits: Limits) -> None:
         self.scores, self.limits = scores, limits
-        self.parents = [list(above) for above in parents]
+        self.parents = [list(ps) for ps in parents]
         n = len(self.parents)
-        self._graph = ChangingDag(n, [(p, v) for v, above in enumerate(parents) for p in above])
+        self._graph = ChangingDag(n, [(p, v) for v, ps in enumerate(parents) for p in ps])
         # What the addition and the deletion of arcs would gain; -inf where that is no option.
         self._added, self._deleted = np.full((2, n, n), -np.inf)
         self._local = np.zeros(n)
@@ -150,7 +150,7 @@ class Climb:
 
     def _score_family(self, variable: int) -> None:
         parents, scores = self.parents[variable], self.scores
-        own = self._local[variable] = scores.family(variable, parents)
+        score = self._local[variable] = scores.family(variable, parents)
         self._added[:, variable] = -np.inf
         if len(parents) < self.limits.max_parents:
             option = ~self.limits.forbidden[:, variable]
@@ -158,7 +158,7 @@ class Climb:
             np.copyto(self._added[:, variable], scores.gains(variable, parents), where=option)
         self._deleted[:, variable] = -np.inf
         for parent, others in self._lesser(variable):
-            self._deleted[parent, variable] = scores.family(variable, others) - own
+            self._deleted[parent, variable] = scores.family(variable, others) - score
 
 
 def climb(

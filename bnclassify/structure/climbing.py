@@ -211,8 +211,10 @@ def _climb(data: Learnable, parents: Mapping[Hashable, Sequence[Hashable]], rule
     rows = data.as_given
     check_complete(rows)
     limits, start = rules.limits(rows), place_start(parents, rows, rules)
-    found, steps = climb(LocalScores(rows, rules.score, rules.ess), start, limits, progress=rules.progress)
+    structure, steps = climb(
+        LocalScores(rows, rules.score, rules.ess), start, limits, progress=rules.progress
+    )
     names = rows.columns
-    above = {names[v]: [names[p] for p in numbers] for v, numbers in enumerate(found)}
+    named = {names[v]: [names[p] for p in numbers] for v, numbers in enumerate(structure)}
     trace = tuple((s.operation, names[s.source], names[s.target], s.gain, s.score) for s in steps)
-    return general_network(data.class_var, above, rows.schema, step, trace={"steps": trace})
+    return general_network(data.class_var, named, rows.schema, step, trace={"steps": trace})

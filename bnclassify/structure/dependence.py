@@ -91,7 +91,7 @@ def _best_parents(data: Learnable, k: int) -> dict[Hashable, tuple[Hashable, ...
     pairs = [pair_statistics(view, range(class_column), class_column) for view in data.views]
     rank = np.argsort(descending(np.mean([_class_information(view) for view in data.views], axis=0)))
     is_candidate = (rank < rank[:, None]) & (pairs[0].rows > 0)
-    information = np.where(is_candidate, np.mean([own.information for own in pairs], axis=0), -np.inf)
+    information = np.where(is_candidate, np.mean([view.information for view in pairs], axis=0), -np.inf)
     parents: list[list[Hashable]] = [[] for _ in names]
     each = np.arange(len(names))
     for _ in range(min(k, len(names) - 1)):
@@ -100,7 +100,7 @@ def _best_parents(data: Learnable, k: int) -> dict[Hashable, tuple[Hashable, ...
         for v in np.nonzero(best > -np.inf)[0].tolist():
             parents[v].append(names[first[v]])
         information[each, first] = -np.inf
-    return {name: tuple(above) for name, above in zip(names, parents, strict=True)}
+    return {name: tuple(best_first) for name, best_first in zip(names, parents, strict=True)}
 
 
 def _class_information(data: Learnable) -> Array:

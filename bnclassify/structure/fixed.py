@@ -45,8 +45,10 @@ def network(
     trace : mapping
         What the search for the structure left behind.
     """
-    above = {feature: (*names, class_var) for feature, names in parents.items()}
-    return general_network(class_var, {**above, class_var: ()}, schema, step, columns=columns, trace=trace)
+    with_class = {feature: (*names, class_var) for feature, names in parents.items()}
+    return general_network(
+        class_var, {**with_class, class_var: ()}, schema, step, columns=columns, trace=trace
+    )
 
 
 def general_network(
@@ -127,8 +129,8 @@ def nb(
     """
     schema, chosen = describe_columns(dataset, class_var, features)
     kept = _kept(dataset, features, chosen)
-    again = Step("nb", nb, {"features": kept})
-    return network(class_var, dict.fromkeys(chosen, ()), schema, again, columns=kept)
+    step = Step("nb", nb, {"features": kept})
+    return network(class_var, dict.fromkeys(chosen, ()), schema, step, columns=kept)
 
 
 def aode(
@@ -189,12 +191,12 @@ def aode(
     """
     schema, chosen = describe_columns(dataset, class_var, features)
     kept = _kept(dataset, features, chosen)
-    again = Step("aode", aode, {"features": kept})
+    step = Step("aode", aode, {"features": kept})
     if len(chosen) < 2:
-        return network(class_var, dict.fromkeys(chosen, ()), schema, again, columns=kept)
+        return network(class_var, dict.fromkeys(chosen, ()), schema, step, columns=kept)
     levels = None if schema is None else schema.select((*chosen, class_var)).levels
     seen = None if schema is None or kept is not None else schema.columns
-    return AODE(class_var, chosen, levels, recipe=Recipe(class_var, again, kept, seen=seen))
+    return AODE(class_var, chosen, levels, recipe=Recipe(class_var, step, kept, seen=seen))
 
 
 def anb(
@@ -242,8 +244,8 @@ def anb(
             f"got {type(parents).__name__}"
         )
     check_class_name(class_var)
-    above = {feature: _as_parents(feature, names) for feature, names in parents.items()}
-    mentioned = tuple(dict.fromkeys(name for f, ps in above.items() for name in (f, *ps)))
+    written = {feature: _as_parents(feature, names) for feature, names in parents.items()}
+    mentioned = tuple(dict.fromkeys(name for f, ps in written.items() for name in (f, *ps)))
     if class_var in mentioned:
         raise ValueError(
             f"parents: {shown(class_var)} is the class, a parent of every feature already; leave it out"
@@ -255,12 +257,12 @@ def anb(
         raise KeyError(
             f"parents: {shown(strange[0])} is not among the features; {suggestion(strange[0], chosen)}"
         )
-    inner = {f: above.get(f, ()) for f in chosen}
+    inner = {f: written.get(f, ()) for f in chosen}
     families = (*[(feature, *names, class_var) for feature, names in inner.items()], (class_var,))
     check_families(class_var, families, origin="parents")
     kept = _kept(dataset, features, chosen)
-    again = Step("anb", anb_again, {"parents": tuple(above.items()), "features": kept})
-    return network(class_var, inner, schema, again, columns=kept)
+    step = Step("anb", anb_again, {"parents": tuple(written.items()), "features": kept})
+    return network(class_var, inner, schema, step, columns=kept)
 
 
 @record
@@ -326,13 +328,13 @@ def from_modelstring(text: str, class_var: Hashable) -> BNC:
         raise ValueError(f"text: expected brackets such as '[class] [x|class]', got {shown(text)}")
     if len({name for name, _ in brackets}) < len(brackets):
         raise ValueError(f"text: each variable may have one bracket only: {shown(text)}")
-    above = {name: tuple(names.split(":")) if names else () for name, names in brackets}
-    if class_var not in above:
+    parents = {name: tuple(names.split(":")) if names else () for name, names in brackets}
+    if class_var not in parents:
         raise ValueError(
             f"class_var: expected a bracket [{cut(class_var)}] in {shown(text)}; "
-            f"{suggestion(class_var, above)}"
+            f"{suggestion(class_var, parents)}"
         )
-    return fixed_network(class_var, above, Step("from_modelstring", fixed_again), origin="text")
+    return fixed_network(class_var, parents, Step("from_modelstring", fixed_again), origin="text")
 
 
 def fixed_network(
@@ -353,8 +355,8 @@ def fixed_network(
     ordered = [*(v for v in parents if v != class_var), class_var]
     families = tuple([(v, *_class_last(class_var, parents[v])) for v in ordered])
     check_families(class_var, families, origin=origin)
-    again = replace(step, settings={"families": families})
-    return BNC(class_var, families, recipe=Recipe(class_var, again, families_columns(families)))
+    recipe_step = replace(step, settings={"families": families})
+    return BNC(class_var, families, recipe=Recipe(class_var, recipe_step, families_columns(families)))
 
 
 @record
@@ -372,5 +374,5 @@ def families_columns(families: Sequence[Family]) -> tuple[Hashable, ...]:
 
 
 def _class_last(class_var: Hashable, parents: Sequence[Hashable]) -> Family:
-    own = [p for p in parents if p == class_var]
-    return (*[p for p in parents if p != class_var], *own)
+    class_parent = [p for p in parents if p == class_var]
+    return (*[p for p in parents if p != class_var], *class_parent)

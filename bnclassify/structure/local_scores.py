@@ -76,10 +76,10 @@ SCORE_NAMES = tuple(_SCORES)
 def check_score(score: object, ess: object) -> float:
     """Raise unless a score is known and ``ess`` a finite number above 0; return ``ess``."""
     check_choice("score", score, SCORE_NAMES)
-    size: float = check_real("ess", ess)
-    if not size > 0:
+    rows: float = check_real("ess", ess)
+    if not rows > 0:
         raise ValueError(f"ess: expected a number of rows above 0, got {shown(ess)}")
-    return size
+    return rows
 
 
 def check_complete(data: Countable) -> None:
@@ -163,8 +163,8 @@ class LocalScores:
 
     def network(self, parents: Sequence[Sequence[int]]) -> float:
         """Return the score of a network from the parents of each column."""
-        self.expect([], [(variable, *above) for variable, above in enumerate(parents)])
-        return sum(self.family(variable, above) for variable, above in enumerate(parents))
+        self.expect([], [(variable, *ps) for variable, ps in enumerate(parents)])
+        return sum(self.family(variable, ps) for variable, ps in enumerate(parents))
 
     def _sizes(self, variable: int, parents: Sequence[int]) -> tuple[int, float]:
         """Return the levels of a variable and the configurations of its parents."""
@@ -255,7 +255,7 @@ def network_score(x: BNC, dataset: InFull | InParts, *, score: str = "bic", ess:
     if not len(rows):
         raise ValueError("dataset: no rows to score a structure on")
     check_complete(rows)
-    return LocalScores(rows, score, ess).network([above for _, *above in model.scopes])
+    return LocalScores(rows, score, ess).network([ps for _, *ps in model.scopes])
 
 
 def _rows_of(model: BNC, dataset: InFull) -> Dataset:

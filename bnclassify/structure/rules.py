@@ -90,9 +90,9 @@ def _as_moves(moves: object) -> tuple[str, ...]:
 
 def written(arcs: Iterable[Sequence[Hashable]]) -> str:
     """Write arcs for a message."""
-    some = list(arcs)
-    rest = f" and {len(some) - 8} more" if len(some) > 8 else ""
-    return ", ".join(f"{shown(source)} -> {shown(target)}" for source, target in some[:8]) + rest
+    pairs = list(arcs)
+    rest = f" and {len(pairs) - 8} more" if len(pairs) > 8 else ""
+    return ", ".join(f"{shown(source)} -> {shown(target)}" for source, target in pairs[:8]) + rest
 
 
 def _arc_matrix(data: Countable, argument: str, arcs: Iterable[Arc]) -> NDArray[np.bool_]:
@@ -115,18 +115,18 @@ def place_start(
 
     Raise a ValueError that names the arcs if the start breaks the rules of its own search.
     """
-    above = {name: list(parents[name]) for name in data.columns}
+    start = {name: list(parents[name]) for name in data.columns}
     for source, target in rules.required:
-        if source not in above[target]:
-            above[target].append(source)
-    _check_arcs([(parent, name) for name, names in above.items() for parent in names], rules)
-    cycle = find_cycle(above)
+        if source not in start[target]:
+            start[target].append(source)
+    _check_arcs([(parent, name) for name, names in start.items() for parent in names], rules)
+    cycle = find_cycle(start)
     if cycle:
         raise ValueError(
             f"required: with the arcs of the start, there would be a cycle, {' -> '.join(map(str, cycle))}; "
             "drop one of them"
         )
-    return [[data.positions[parent] for parent in names] for names in above.values()]
+    return [[data.positions[parent] for parent in names] for names in start.values()]
 
 
 def _check_arcs(arcs: Sequence[Arc], rules: Rules) -> None:

@@ -34,7 +34,7 @@ class Move(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Found:
+class Ascent:
     """What a search returns.
 
     Attributes
@@ -77,7 +77,7 @@ def search(
     epsilon: float,
     most: float,
     progress: bool = False,
-) -> Found:
+) -> Ascent:
     """Take the best edit again and again while it improves the score by at least epsilon.
 
     Search ends early when the score is ``most``, above which there is none, or no edit is left.
@@ -92,12 +92,12 @@ def search(
             bar.set_postfix(candidates=len(edits), best=f"{score:.4f}")
             scores = climber.score(current, edits)
             best = climber.pick(scores)
-            found = float(scores[best])
-            if found - epsilon < score - TOLERANCE:
-                missed = found - score if found > score + TOLERANCE else 0.0
+            best_score = float(scores[best])
+            if best_score - epsilon < score - TOLERANCE:
+                missed = best_score - score if best_score > score + TOLERANCE else 0.0
                 break
-            moves.append(Move(current, edits[best], score, found))
-            current, score = apply(current, edits[best]), found
+            moves.append(Move(current, edits[best], score, best_score))
+            current, score = apply(current, edits[best]), best_score
             bar.update()
             bar.set_postfix(candidates=len(edits), best=f"{score:.4f}")
-    return Found(current, start, tuple(moves), missed)
+    return Ascent(current, start, tuple(moves), missed)

@@ -60,12 +60,14 @@ class Part:
     def __init__(self, families: Mapping[int, Parents], factor_of: FactorOf, data: FoldedData) -> None:
         self.data = data
         self.features = sorted(set(chain(families, *families.values())))
-        self.place = {u: i for i, u in enumerate(self.features)}
-        self.above = {i: [self.place[p] for p in families.get(u, ())] for i, u in enumerate(self.features)}
+        self.position = {u: i for i, u in enumerate(self.features)}
+        self.parents = {
+            i: [self.position[p] for p in families.get(u, ())] for i, u in enumerate(self.features)
+        }
         self.factors = [
-            Factor((self.place[u], *self.above[self.place[u]]), factor_of((u, *families[u])).table)
+            Factor((self.position[u], *self.parents[self.position[u]]), factor_of((u, *families[u])).table)
             if u in families
-            else Factor((self.place[u],), np.zeros((data.cards[u], data.n_folds, data.n_classes)))
+            else Factor((self.position[u],), np.zeros((data.cards[u], data.n_folds, data.n_classes)))
             for u in self.features
         ]
         # What the class itself says stands elsewhere.
@@ -82,8 +84,8 @@ class Part:
         """Return how likely missing values are in tested rows, and what they add, in ``added``."""
         codes, folds = self.codes(rows), self.data.fold.take(rows)
         if forests.is_forest(self.factors):
-            heard = list(forests.ascend(added, self.factors, codes, folds, leaves=True))
-            return list(forests.descend(heard, self.factors, codes, folds))
+            messages = list(forests.ascend(added, self.factors, codes, folds, leaves=True))
+            return list(forests.descend(messages, self.factors, codes, folds))
         elimination.add_missing(added, self.factors, codes, folds)
         return list(elimination.beliefs(self.factors, codes, folds))
 
@@ -124,7 +126,7 @@ class Inference:
 
     def idle(self, feature: int) -> Index:
         """Return the tested rows in which a feature is missing and has no descendant that is observed."""
-        return self.rows[~self._matters[self._part.place[feature]]]
+        return self.rows[~self._matters[self._part.position[feature]]]
 
     def posterior(self, features: Family, rows: Index) -> Array | None:
         """Return how likely the values of features are in tested rows in which they are missing.
@@ -136,23 +138,23 @@ class Inference:
         """
         if len(features) == 1:
             where, shares = self._alone(*features)
-            place = np.searchsorted(where, rows)
-            if len(place) and place[-1] - place[0] == len(place) - 1:  # one after the other: no copy needed
-                return shares[place[0] : place[-1] + 1]
-            return shares.take(place, axis=0)
-        having = (v for v, above in self.families.items() if set(features).issubset((v, *above)))
+            places = np.searchsorted(where, rows)
+            if len(places) and places[-1] - places[0] == len(places) - 1:
+                return shares[places[0] : places[-1] + 1]  # one after the other: no copy needed
+            return shares.take(places, axis=0)
+        having = (v for v, parents in self.families.items() if set(features).issubset((v, *parents)))
         family = next(having, None)
         if family is None:
             return None
-        found = np.empty((0,))
+        posterior = np.empty((0,))
         for free, (where, shares) in self._beliefs[family].items():
             if set(features).issubset(free):
-                place = np.minimum(np.searchsorted(where, rows), len(where) - 1)
-                there = where[place] == rows
-                own = _marginal(shares.take(place[there], axis=0), free, features)
-                found = found if found.size else np.empty((len(rows), *own.shape[1:]))
-                found[there] = own
-        return found
+                places = np.minimum(np.searchsorted(where, rows), len(where) - 1)
+                lacking = where[places] == rows
+                marginal = _marginal(shares.take(places[lacking], axis=0), free, features)
+                posterior = posterior if posterior.size else np.empty((len(rows), *marginal.shape[1:]))
+                posterior[lacking] = marginal
+        return posterior
 
     def _alone(self, feature: int) -> tuple[Index, Array]:
         """Return the rows that lack a feature, and how likely its values are in them."""
@@ -168,24 +170,24 @@ class Inference:
 
         It is given as rows and (rows, classes, levels of these members…) arrays.
         """
-        found: dict[int, dict[Family, list[tuple[Index, Array]]]] = {v: {} for v in self.families}
+        beliefs: dict[int, dict[Family, list[tuple[Index, Array]]]] = {v: {} for v in self.families}
         for start in range(0, len(self.rows), _BLOCK_ROWS):
             rows = self.rows[start : start + _BLOCK_ROWS]
             for belief in self._part.infer(rows, self.added[start : start + _BLOCK_ROWS]):
                 v, *free = (self._part.features[u] for u in (belief.factor, *belief.free))
                 if v in free or len(free) > 1:  # else the same is said of the family of that feature
                     known = rows[belief.rows], np.moveaxis(belief.shares, -1, 1)
-                    found[v].setdefault(tuple(free), []).append(known)
+                    beliefs[v].setdefault(tuple(free), []).append(known)
         return {
-            v: {free: _gather(blocks) for free, blocks in by_free.items()} for v, by_free in found.items()
+            v: {free: _gather(blocks) for free, blocks in by_free.items()} for v, by_free in beliefs.items()
         }
 
     @cached_property
     def _matters(self) -> NDArray[np.bool_]:
         """Which features matter in each row: those that are observed, or have such a descendant."""
         matters = self._part.codes(self.rows) >= 0
-        for v in (v for layer in reversed(layers(self._part.above)) for v in layer):
-            for p in self._part.above[v]:
+        for v in (v for layer in reversed(layers(self._part.parents)) for v in layer):
+            for p in self._part.parents[v]:
                 matters[p] |= matters[v]
         return matters
 
@@ -204,5 +206,5 @@ def _marginal(shares: Array, free: Family, features: Family) -> Array:
     """Sum shares, (rows, classes, levels of free features…), over those not asked for, and reorder."""
     kept = [u for u in free if u in features]
     others = tuple(2 + i for i, u in enumerate(free) if u not in features)
-    own = shares.sum(axis=others) if others else shares
-    return own.transpose(0, 1, *(2 + kept.index(u) for u in features))
+    summed = shares.sum(axis=others) if others else shares
+    return summed.transpose(0, 1, *(2 + kept.index(u) for u in features))

@@ -36,8 +36,8 @@ class Goal:
         joint, actual, weights = self.contrasts.joint(logs), self.data.truth[fold], self.data.weights
         if weights is None:
             return self.metric.measure(joint, actual)
-        there = weights[fold] > 0
-        return self.metric.measure(joint[there], actual[there], weights[fold][there])
+        counted = weights[fold] > 0
+        return self.metric.measure(joint[counted], actual[counted], weights[fold][counted])
 
 
 class AccuracyGoal(Goal):

@@ -42,15 +42,15 @@ class HeadScores:
         """Return the score with each last parent, where what the other families add is ``base``."""
         scores: dict[int, float] = {}
         states = self.tables.states(head)
-        for tables, some in self.tables.of_head(head, lasts):
-            hits: NDArray[Any] = np.zeros((len(some), self.data.n_folds))
+        for tables, covered in self.tables.of_head(head, lasts):
+            hits: NDArray[Any] = np.zeros((len(covered), self.data.n_folds))
             for start in range(0, len(states), _BLOCK_ROWS):
                 block = slice(start, start + _BLOCK_ROWS)
                 rows = np.arange(start, min(start + _BLOCK_ROWS, len(states)))
                 right, rows = self._settle(tables, states[block], base[:, block], rows)
                 hits += right
-                hits += self._hits(tables, some, states.take(rows), base.take(rows, axis=1), rows)
-            scores.update(zip(some, self.goal.scores(hits).tolist(), strict=True))
+                hits += self._hits(tables, covered, states.take(rows), base.take(rows, axis=1), rows)
+            scores.update(zip(covered, self.goal.scores(hits).tolist(), strict=True))
         return scores
 
     def _settle(
@@ -72,10 +72,10 @@ class HeadScores:
         """Count right answers by fold in some rows, with each of the families, (families, folds)."""
         cells = states * tables.width
         hits = []
-        size = max(1, _BLOCK_VALUES // max(1, base.size))
-        for some in (lasts[i : i + size] for i in range(0, len(lasts), size)):
-            index = self.data.tested.take(some, axis=0).take(rows, axis=1) + cells
-            index += np.array([tables.starts[last] for last in some])[:, None]
+        families_per_block = max(1, _BLOCK_VALUES // max(1, base.size))
+        for block in (lasts[i : i + families_per_block] for i in range(0, len(lasts), families_per_block)):
+            index = self.data.tested.take(block, axis=0).take(rows, axis=1) + cells
+            index += np.array([tables.starts[last] for last in block])[:, None]
             logs = tables.flat.take(index, axis=1)
             logs += base[:, None]
             hits.append(self.goal.hits(self.goal.right(np.moveaxis(logs, 0, 1), rows), rows))

@@ -91,13 +91,13 @@ class IncompleteRows:
         [(v, parents)] = edit.items() if len(edit) == 1 else [(-1, None)]
         if len(rows) and parents is not None and self._prior.is_positive:
             averaged, change, rows = self._average(v, parents, rows)
-            for own, before, gained in zip(logs, total, change, strict=True):
-                own[averaged] = before.take(averaged) + gained
+            for plane, before, gained in zip(logs, total, change, strict=True):
+                plane[averaged] = before.take(averaged) + gained
         if len(rows):
             families = {
-                v: above
-                for v, above in apply(self._structure, edit).items()
-                if any(u in self._hidden for u in (v, *above))
+                v: ps
+                for v, ps in apply(self._structure, edit).items()
+                if any(u in self._hidden for u in (v, *ps))
             }
             after = Part(families, self._factor, self._data).sum_out(rows)
             logs[:, rows] += self._contrasts.planes(after, axis=1)
@@ -144,12 +144,12 @@ class IncompleteRows:
         if kept is not None:
             return kept
         done, changes, left = [rows[:0]], [np.zeros((0, self._data.n_classes))], [rows[:0]]
-        for missing, some in self._by_missing(partial, rows):
-            change = self._change(v, parents, missing, some)
+        for missing, block in self._by_missing(partial, rows):
+            change = self._change(v, parents, missing, block)
             if change is None:
-                left.append(some)
+                left.append(block)
             else:
-                done.append(some)
+                done.append(block)
                 changes.append(change)
         planes = self._contrasts.planes(np.concatenate(changes), axis=1)
         result = np.concatenate(done), planes, np.concatenate(left)
@@ -162,12 +162,12 @@ class IncompleteRows:
             pattern = 2 * pattern + self._hidden[u].take(rows)
         pattern, n_patterns = renumber(pattern, 2 ** len(partial), most=0)
         for i in range(n_patterns):
-            some = rows[pattern == i]
-            missing = tuple(u for u in partial if self._hidden[u][some[0]])
+            alike = rows[pattern == i]
+            missing = tuple(u for u in partial if self._hidden[u][alike[0]])
             cells = prod(self._data.cards[u] for u in missing) * self._data.n_classes
-            size = max(1, _BLOCK_CELLS // cells)
-            for start in range(0, len(some), size):
-                yield missing, some[start : start + size]
+            rows_per_block = max(1, _BLOCK_CELLS // cells)
+            for start in range(0, len(alike), rows_per_block):
+                yield missing, alike[start : start + rows_per_block]
 
     def _change(self, v: int, parents: Parents, missing: Family, rows: Index) -> Array | None:
         """Return what a new family adds to the log joint of rows that lack these features, (rows, classes).
@@ -192,8 +192,8 @@ class IncompleteRows:
         axes: list[int] = []
         shares = None
         for inference in dict.fromkeys(self._about[u] for u in missing):  # independent of one another
-            own = tuple(u for u in missing if self._about[u] is inference)
-            known = inference.posterior(own, rows)
+            features = tuple(u for u in missing if self._about[u] is inference)
+            known = inference.posterior(features, rows)
             if known is None:
                 return None
             known = known.reshape(*known.shape[:2], -1)
@@ -201,7 +201,7 @@ class IncompleteRows:
                 shares = known
             else:
                 shares = (shares[..., None] * known[:, :, None]).reshape(*known.shape[:2], -1)
-            axes.extend(own)
+            axes.extend(features)
         if shares is None or tuple(axes) == missing:
             return shares
         by_axis = shares.reshape(*shares.shape[:2], *(self._data.cards[u] for u in axes))
@@ -232,8 +232,8 @@ class IncompleteRows:
         if kept is None:
             counts = contingency_tables(self._data.grouped, [(self._data.group, *family)])[0]
             by_fold = self._data.trained(counts)
-            card, *above = by_fold.shape[2:]
-            extra = self._prior.per_cell(card, prod(above) * self._data.n_classes)
+            card, *parent_cards = by_fold.shape[2:]
+            extra = self._prior.per_cell(card, prod(parent_cards) * self._data.n_classes)
             shares = normalize(by_fold + extra, axis=2)
             table = np.ascontiguousarray(np.moveaxis(shares, (0, 1), (-2, -1)))
             kept = self._tables.put(family, table, table.nbytes)

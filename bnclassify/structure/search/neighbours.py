@@ -64,12 +64,12 @@ def ancestors(structure: Structure, feature: int) -> set[int]:
     >>> sorted(ancestors({0: (1,), 1: (2,), 2: ()}, 0))
     [0, 1, 2]
     """
-    found, open_ends = {feature}, [feature]
+    reached, open_ends = {feature}, [feature]
     while open_ends:
-        above = set(structure[open_ends.pop()]) - found
-        found |= above
-        open_ends.extend(above)
-    return found
+        parents = set(structure[open_ends.pop()]) - reached
+        reached |= parents
+        open_ends.extend(parents)
+    return reached
 
 
 def _groups(structure: Structure) -> list[Parents]:
@@ -120,12 +120,12 @@ def arcs_to(structure: Structure, parents: Sequence[int], children: Sequence[int
     >>> arcs_to({0: (1,), 1: (), 2: ()}, [0], [1, 2])
     [(0, 2)]
     """
-    above = {parent: ancestors(structure, parent) for parent in parents}
+    ancestors_of = {parent: ancestors(structure, parent) for parent in parents}
     return [
         (parent, child)
         for parent in parents
         for child in children
-        if child not in above[parent] and parent not in structure[child]
+        if child not in ancestors_of[parent] and parent not in structure[child]
     ]
 
 
@@ -148,9 +148,9 @@ def tree_arcs(structure: Structure) -> list[Edit]:
     [{0: (1,)}]
     """
     free = orphans(structure)
-    place = {feature: i for i, feature in enumerate(free)}
-    others = [feature for feature in structure if feature not in place]
-    from_free = [arc for arc in arcs_to(structure, free, free) if place[arc[1]] < place[arc[0]]]
+    rank = {feature: i for i, feature in enumerate(free)}
+    others = [feature for feature in structure if feature not in rank]
+    from_free = [arc for arc in arcs_to(structure, free, free) if rank[arc[1]] < rank[arc[0]]]
     return _add_arcs(structure, arcs_to(structure, others, free) + from_free)
 
 

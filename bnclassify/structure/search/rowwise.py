@@ -70,15 +70,17 @@ class RowwiseTables:
         if kept is not None:
             return kept
         data, n_tested = self.data, self.data.n_tested
-        numbers, size = self._joint.number(columns)
+        numbers, bound = self._joint.number(columns)
         most = max(n_tested, _LOOSE)
-        here, n_here = renumber(numbers[:n_tested] * data.n_folds + data.fold, size * data.n_folds, most)
+        in_fold, n_in_fold = renumber(
+            numbers[:n_tested] * data.n_folds + data.fold, bound * data.n_folds, most
+        )
         trained = np.empty((data.n_classes, n_tested))
-        for own, (rows, tested) in zip(trained, self._rows_of_classes, strict=True):
+        for of_class, (rows, tested) in zip(trained, self._rows_of_classes, strict=True):
             rows, tested = data.showing(partial, rows), data.showing(partial, tested)
-            total = np.bincount(numbers.take(rows), data.weights_of(rows), minlength=size)
-            fold = np.bincount(here.take(tested), data.weights_of(tested), minlength=n_here)
-            np.subtract(total.take(numbers[:n_tested]), fold.take(here), out=own)
+            total = np.bincount(numbers.take(rows), data.weights_of(rows), minlength=bound)
+            fold = np.bincount(in_fold.take(tested), data.weights_of(tested), minlength=n_in_fold)
+            np.subtract(total.take(numbers[:n_tested]), fold.take(in_fold), out=of_class)
         return self._trained.put((columns, partial), trained, trained.nbytes)
 
     @cached_property

@@ -21,7 +21,7 @@ from ...model.networks import BNC
 from ...model.recipes import Step, is_repeated
 from ...parameters.priors import Prior, find_prior
 from ..fixed import network
-from .ascents import Climber, Found, picker, search
+from .ascents import Ascent, Climber, picker, search
 from .folded import FoldedData
 from .neighbours import Edit, Structure, describe
 from .scoring import CrossValidatedScore
@@ -66,8 +66,8 @@ class Search:
     @property
     def priors(self) -> dict[str, float]:
         """The argument that asks for a prior, as in `lp`; of none, that for none."""
-        given = dict(zip(("smooth", "ess", "m"), self.smoothing, strict=True))
-        return {name: amount for name, amount in given.items() if amount is not None} or {"smooth": 0}
+        amounts = dict(zip(("smooth", "ess", "m"), self.smoothing, strict=True))
+        return {name: amount for name, amount in amounts.items() if amount is not None} or {"smooth": 0}
 
     def run(
         self,
@@ -97,7 +97,7 @@ class Search:
         metric = METRICS[self.metric]
         score = CrossValidatedScore(folded, prior, metric)
         climber = Climber(range(len(data.features)), score, picker(None if self.rng is None else generator))
-        found = search(
+        ascent = search(
             moves.start(len(climber.features)),
             moves.neighbours,
             climber,
@@ -105,13 +105,13 @@ class Search:
             most=0.0 if metric.is_loss else 1.0,
             progress=self.progress,
         )
-        self._tell(found)
+        self._tell(ascent)
         step = Step(learner.__name__, learner, self._settings(further), draws=True)
         parents = {
-            data.features[v]: tuple(data.features[p] for p in above)
-            for v, above in sorted(found.structure.items())
+            data.features[v]: tuple(data.features[p] for p in numbers)
+            for v, numbers in sorted(ascent.structure.items())
         }
-        return network(class_var, parents, data.schema, step, trace=self._trace(found, moves, data.features))
+        return network(class_var, parents, data.schema, step, trace=self._trace(ascent, moves, data.features))
 
     def _check(self) -> Prior:
         """Raise for arguments that are out of range, else return the prior that they ask for."""
@@ -129,16 +129,16 @@ class Search:
         kept = {name: value for name, value in settings.items() if usual.get(name) != value}
         return kept if seed is None else kept | {"rng": seed}
 
-    def _tell(self, found: Found) -> None:
+    def _tell(self, ascent: Ascent) -> None:
         """Warn if the search ended where it began for want of epsilon; once, not at each repetition."""
-        if found.missed and not found.moves and not is_repeated():
+        if ascent.missed and not ascent.moves and not is_repeated():
             warn(
                 f"epsilon: no step raises the {self.metric} by {self.epsilon}, so the search ends where it "
-                f"began; the best step would raise it by {found.missed:.2g}. With a smaller epsilon, such as "
-                "epsilon=0, it is taken"
+                f"began; the best step would raise it by {ascent.missed:.2g}. With a smaller epsilon, such "
+                "as epsilon=0, it is taken"
             )
 
-    def _trace(self, found: Found, moves: Moves, features: Sequence[Hashable]) -> dict[str, Any]:
+    def _trace(self, ascent: Ascent, moves: Moves, features: Sequence[Hashable]) -> dict[str, Any]:
         """Return what `greedy_scores`, `search_steps` and the summary tell."""
 
         def named(numbers: Sequence[int], several: bool) -> Any:
@@ -146,12 +146,12 @@ class Search:
             return names if several else names[0] if names else None
 
         steps = []
-        for move in found.moves:
+        for move in ascent.moves:
             operation, source, target = describe(move.structure, move.edit, joins=moves.joins)
             ends = [named(numbers, operation == "join") for numbers in (source, target)]
             steps.append((operation, *ends, move.after - move.before, move.after))
         return {
-            "scores": found.scores,
+            "scores": ascent.scores,
             "steps": tuple(steps),
             "metric": self.metric,
             "epsilon": float(self.epsilon),
@@ -165,8 +165,8 @@ def _tests(data: TrainingData, k: int, folds: Folds | None, rng: np.random.Gener
     else:
         known = data.has_class
         position = np.cumsum(known) - 1
-        given = fold_rows(folds, len(known), data.all_rows.index)
-        tests = [position[test[known[test]]] for test in given]
+        test_rows = fold_rows(folds, len(known), data.all_rows.index)
+        tests = [position[test[known[test]]] for test in test_rows]
     for number, test in enumerate(tests):
         if not 0 < len(test) < len(data):
             raise ValueError(

@@ -138,15 +138,15 @@ class FamilyTables:
         """Return tables that together hold the families of a head with these last parents, which fit."""
         result = []
         for tables in self._heads.get(head) or []:
-            some = [last for last in lasts if last in tables.starts]
-            if some:
-                result.append((tables, some))
+            covered = [last for last in lasts if last in tables.starts]
+            if covered:
+                result.append((tables, covered))
                 lasts = [last for last in lasts if last not in tables.starts]
         while lasts:
             widths = accumulate(self.data.cards[q] for q in lasts)
             n = sum(1 for width in widths if self._slices(head) * width <= _TABLE_CELLS)
-            some, lasts = [*lasts[: max(1, n)]], lasts[max(1, n) :]
-            result.append((self._make(head, some), some))
+            covered, lasts = [*lasts[: max(1, n)]], lasts[max(1, n) :]
+            result.append((self._make(head, covered), covered))
         return result
 
     def states(self, head: Family) -> Index:
@@ -181,10 +181,10 @@ class FamilyTables:
             if self._slices(head) * sum(self.data.cards[q] for q in every) <= _TABLE_CELLS:
                 lasts = every
         counts = self._count(head, lasts)
-        card, *above = (self.data.cards[u] for u in head)
+        card, *parent_cards = (self.data.cards[u] for u in head)
         trained = self.data.trained(counts.reshape(len(counts), card, -1, counts.shape[-1]))
         of_last = np.repeat([self.data.cards[q] for q in lasts], [self.data.cards[q] for q in lasts])
-        trained += self.prior.per_cell(card, of_last * prod(above) * self.data.n_classes)
+        trained += self.prior.per_cell(card, of_last * prod(parent_cards) * self.data.n_classes)
         planes = self.contrasts.planes(log(normalize(trained, axis=2)), axis=1)
         starts = accumulate((self.data.cards[q] for q in lasts), initial=0)
         planes = planes.reshape(len(planes), -1, planes.shape[-1])
@@ -196,8 +196,8 @@ class FamilyTables:
     def _count(self, head: Family, lasts: Sequence[int]) -> Array:
         """Count groups and values of the head with the levels of last parents side by side."""
         if len(head) == 1 and self._pairs is not None:
-            own = self._pairs[self._offsets[head[0]] : self._offsets[head[0] + 1]]
-            return np.ascontiguousarray(np.moveaxis(own[:, :, self._columns(lasts)], 1, 0))
+            pairs = self._pairs[self._offsets[head[0]] : self._offsets[head[0] + 1]]
+            return np.ascontiguousarray(np.moveaxis(pairs[:, :, self._columns(lasts)], 1, 0))
         n_groups = self.data.n_groups
         starts = np.cumsum([0, *(self.data.cards[q] for q in lasts)])
         counts = np.empty((n_groups, self._slices(head) // n_groups, starts[-1]))
