@@ -353,21 +353,21 @@ print(results.round(3).astype(dict.fromkeys(results.columns[2:], int)).to_string
 # without, does both. What differs by one in a hundred on 232 members is two or three of them:
 # [Comparing classifiers](compare.py) shows how to tell such a difference from luck.
 #
-# | classifier | within a class | how it is found | take it when |
+# | classifier | take it when | within a class | how it is found |
 # |---|---|---|---|
-# | `nb` | all features independent | nothing to find | few rows; as a yardstick |
-# | `tan_cl` | a tree or forest | exactly, from pairs | pairs of features interact; a picture is wanted |
-# | `tan_hc`, `tan_hcsp` | a tree or forest | search for accuracy | accuracy matters more than fit |
-# | `bsej`, `fssj` | independent groups | search for accuracy | a few features interact, others are useless |
-# | `kdb` | up to k parents each | search for accuracy | many rows, interactions of three |
-# | `kdb_mi` | k parents each | ranks, from pairs | very many rows, no time to search |
-# | `kdb_mi` with `backoff`, `loo_weights`, `loo_parents` | as many parents as pay, weighted | left-out rows | accuracy matters most |
-# | `aode`, `ande` | a model a feature, averaged | nothing to find | only prediction counts |
-# | `ande(n=2)` | a model a pair of features, averaged | nothing to find | so, and interactions of three |
-# | `ande(subsumption=50)` | without what follows from the rest | row by row | columns repeat each other |
-# | `lp(manb_prior=)` | independent, or no arc | exact average | many features, few rows |
-# | `lp(awnb_trees=)` | independent, damped | from decision trees | a cheap try |
-# | `lp(wanbia=True)` | independent, damped | optimisation | features repeat each other |
+# | `nb` | few rows; as a yardstick | all features independent | nothing to find |
+# | `tan_cl` | pairs of features interact; a picture is wanted | a tree or forest | exactly, from pairs |
+# | `tan_hc`, `tan_hcsp` | accuracy matters more than fit | a tree or forest | search for accuracy |
+# | `bsej`, `fssj` | a few features interact, others are useless | independent groups | search for accuracy |
+# | `kdb` | many rows, interactions of three | up to k parents each | search for accuracy |
+# | `kdb_mi` | very many rows, no time to search | k parents each | ranks, from pairs |
+# | `kdb_mi` with `backoff`, `loo_weights`, `loo_parents` | accuracy matters most | as many parents as pay, weighted | left-out rows |
+# | `aode`, `ande` | only prediction counts | a model a feature, averaged | nothing to find |
+# | `ande(n=2)` | so, and interactions of three | a model a pair of features, averaged | nothing to find |
+# | `ande(subsumption=50)` | columns repeat each other | without what follows from the rest | row by row |
+# | `lp(manb_prior=)` | many features, few rows | independent, or no arc | exact average |
+# | `lp(awnb_trees=)` | a cheap try | independent, damped | from decision trees |
+# | `lp(wanbia=True)` | features repeat each other | independent, damped | optimisation |
 
 # %% [markdown]
 # ## References
