@@ -62,7 +62,7 @@ def going(way: str) -> Iterator[None]:
 # --- figures of R
 
 
-@pytest.mark.filterwarnings("ignore:epsilon")  # voting_complete_search has a search without a step
+@pytest.mark.filterwarnings("ignore:epsilon", "ignore:metric")  # some searches have no step
 @pytest.mark.parametrize("learner", LEARNERS)
 @pytest.mark.parametrize("name", FILES)
 def test_every_candidate_of_every_step(name: str, learner: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -90,7 +90,7 @@ def test_every_candidate_of_every_step(name: str, learner: str, monkeypatch: pyt
         np.testing.assert_allclose(scores, [c["score"] for c in step["candidates"]], rtol=0, atol=1e-12)
 
 
-@pytest.mark.filterwarnings("ignore:epsilon")  # voting_complete_search has a search without a step
+@pytest.mark.filterwarnings("ignore:epsilon", "ignore:metric")  # some searches have no step
 @pytest.mark.parametrize("learner", LEARNERS)
 @pytest.mark.parametrize("name", FILES)
 def test_final_structures(name: str, learner: str) -> None:
@@ -339,10 +339,12 @@ def test_other_metrics_find_what_accuracy_does_not() -> None:
     frame = pd.DataFrame({"class": np.where(rare, "yes", "no")})
     frame["a"] = np.where((rng.random(600) < 0.75) == rare, "u", "v")
     frame["b"] = rng.choice(list("xyz"), 600)
-    assert bn.features(bn.fssj("class", frame, k=5, smooth=1, rng=0)) == ()
+    with pytest.warns(UserWarning, match="metric: no feature raises the accuracy .* metric='log_loss'"):
+        assert bn.features(bn.fssj("class", frame, k=5, smooth=1, rng=0)) == ()
     assert bn.features(bn.fssj("class", frame, k=5, smooth=1, rng=0, metric="log_loss")) == ("a",)
 
 
+@pytest.mark.filterwarnings("ignore:metric. no feature")
 def test_fssj_without_a_useful_feature_is_the_class_alone() -> None:
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({"a": rng.integers(0, 2, 60), "b": "same", "class": ["p"] * 50 + ["q"] * 10})
@@ -357,6 +359,7 @@ def test_fssj_without_a_useful_feature_is_the_class_alone() -> None:
         assert score(x, frame) < 0
 
 
+@pytest.mark.filterwarnings("ignore:metric. no feature")
 def test_class_constant_in_a_fold_and_smaller_than_k() -> None:
     frame = pd.DataFrame({"a": list("xyxyxyxy"), "class": list("ppppppqr")})
     folds = [[0, 1, 2, 6], [3, 4, 5, 7]]
@@ -456,6 +459,7 @@ def test_progress_shows_a_bar(car: pd.DataFrame, capsys: pytest.CaptureFixture[s
     assert "candidates=12" in shown
 
 
+@pytest.mark.filterwarnings("ignore:metric. no feature")
 @pytest.mark.parametrize("learner", LEARNERS)
 def test_search_with_nothing_to_choose_from(learner: str) -> None:
     """No features, one feature, one class, and features that are missing throughout."""

@@ -47,7 +47,7 @@ Warns
 UserWarning
     If a class has fewer rows than there are folds, or rows have no class. If every row has a
     value of its own in a column. If the search ends where it began although a step would have
-    raised the score, by less than ``epsilon``.
+    raised the score, by less than ``epsilon``, or ends without a feature.
 
 Notes
 -----

@@ -105,7 +105,7 @@ class Search:
             most=0.0 if metric.is_loss else 1.0,
             progress=self.progress,
         )
-        self._tell(ascent)
+        self._tell(ascent, len(data.features))
         step = Step(learner.__name__, learner, self._settings(further), draws=True)
         parents = {
             data.features[v]: tuple(data.features[p] for p in numbers)
@@ -129,13 +129,20 @@ class Search:
         kept = {name: value for name, value in settings.items() if usual.get(name) != value}
         return kept if seed is None else kept | {"rng": seed}
 
-    def _tell(self, ascent: Ascent) -> None:
-        """Warn if the search ended where it began for want of epsilon; once, not at each repetition."""
-        if ascent.missed and not ascent.moves and not is_repeated():
+    def _tell(self, ascent: Ascent, n_features: int) -> None:
+        """Warn of a search that ended where it began for want of epsilon, or without features; once."""
+        if is_repeated():
+            return
+        if ascent.missed and not ascent.moves:
             warn(
                 f"epsilon: no step raises the {self.metric} by {self.epsilon}, so the search ends where it "
                 f"began; the best step would raise it by {ascent.missed:.2g}. With a smaller epsilon, such "
                 "as epsilon=0, it is taken"
+            )
+        elif n_features and not ascent.structure:
+            warn(
+                f"metric: no feature raises the {self.metric} above that of the largest class alone, so "
+                "none is taken; with metric='log_loss' what counts are posteriors"
             )
 
     def _trace(self, ascent: Ascent, moves: Moves, features: Sequence[Hashable]) -> dict[str, Any]:
