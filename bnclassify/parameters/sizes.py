@@ -18,11 +18,13 @@ def warn_of_wide_tables(x: Model, rows: int) -> None:
     backs_off = "concentrations" in x.learned  # so that wide tables do no harm
     if not isinstance(x, Network) or backs_off or rows < _FEWEST_ROWS:
         return
+    total = count_parameters(x.scopes, x.cards)
+    if total <= rows:
+        return
     families = zip(x.families, x.scopes, strict=True)
     sizes = {family: count_parameters([scope], x.cards) for family, scope in families}
-    total = sum(sizes.values())
     widest = sorted((f for f in sizes if sizes[f] > rows / 2), key=lambda family: -sizes[family])
-    if total <= rows or not widest:
+    if not widest:
         return
     tables = ", ".join(f"{_written(family)} with {sizes[family]:,}" for family in widest[:3])
     longest = sorted(zip(x.variables, x.cards, strict=True), key=lambda column: -column[1])[:3]
