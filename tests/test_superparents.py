@@ -379,6 +379,8 @@ def test_the_picture_shows_what_superparents_weigh(car: pd.DataFrame) -> None:
     assert "average" not in bn.plot(bn.ande("class", car, n=0)).source
     explained = bn.plot(x, row=car.iloc[1727]).source
     assert "safety = high" in explained
+    powered = bn.lp(bn.ande("class", car, n=2, weights="mi"), car, m=1, loo_power=True)
+    pd.testing.assert_series_equal(bn.feature_weights(powered), bn.feature_weights(x))
     with pytest.raises(ValueError, match="has no weights"):
         bn.feature_weights(bn.lp(bn.ande("class", car), car, m=1))
     assert "share in the weights" not in explained.replace("\\n", " ")
