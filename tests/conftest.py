@@ -15,8 +15,8 @@ from hypothesis import settings
 
 import bnclassify as bn
 
-settings.register_profile("default", deadline=None)
-settings.register_profile("ci", deadline=None, derandomize=True)
+settings.register_profile("default", deadline=None, max_examples=50)
+settings.register_profile("ci", settings.get_profile("default"), derandomize=True)
 settings.register_profile("long", deadline=None, max_examples=400)
 settings.load_profile("ci" if os.environ.get("CI") else "default")
 
