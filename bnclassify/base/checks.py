@@ -45,7 +45,7 @@ def check_real(argument: str, value: object, least: float = -inf, *, kind: str =
     if not (isfinite(as_float) and as_float >= least):
         bound = "" if least == -inf else f", {least:g} or more"
         raise ValueError(f"{argument}: expected {kind}{bound}, got {shown(value)}")
-    return number
+    return number if abs(as_float) < 2**63 else as_float  # NumPy has no longer whole numbers
 
 
 def check_flag(argument: str, value: object) -> bool:

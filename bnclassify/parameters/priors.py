@@ -215,8 +215,9 @@ def _check_amount(name: str, amount: object) -> float:
     number = plain(amount)
     if isinstance(number, bool) or not isinstance(number, Real):
         raise TypeError(f"{name}: expected a number, got {shown(number)}")
-    if not (number == 0 or 1e-100 <= float(number) <= 1e100):
+    if not (number == 0 or 1e-100 <= number <= 1e100):
         raise ValueError(
             f"{name}: expected a finite number, 0 or more (1e-100 to 1e100), got {shown(number)}"
         )
-    return number  # type: ignore[return-value]
+    # NumPy has no longer whole numbers.
+    return number if number < 2**63 else float(number)  # type: ignore[return-value]
