@@ -212,12 +212,10 @@ def find_prior(**arguments: object) -> Prior:
 
 def _check_amount(name: str, amount: object) -> float:
     """Return a number of pseudo-counts as Python's own; raise if it is not finite and 0 or more."""
-    number = plain(amount)
+    number: Any = plain(amount)
     if isinstance(number, bool) or not isinstance(number, Real):
         raise TypeError(f"{name}: expected a number, got {shown(number)}")
-    if not (number == 0 or 1e-100 <= number <= 1e100):
-        raise ValueError(
-            f"{name}: expected a finite number, 0 or more (1e-100 to 1e100), got {shown(number)}"
-        )
-    # NumPy has no longer whole numbers.
-    return number if number < 2**63 else float(number)  # type: ignore[return-value]
+    value: Any = number
+    if not (value == 0 or 1e-100 <= value <= 1e100):
+        raise ValueError(f"{name}: expected a finite number, 0 or more (1e-100 to 1e100), got {shown(value)}")
+    return value if value < 2**63 else float(value)  # NumPy has no longer whole numbers
