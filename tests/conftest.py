@@ -15,9 +15,11 @@ from hypothesis import settings
 
 import bnclassify as bn
 
-settings.register_profile("default", deadline=None, max_examples=50)
+from .strategies import USUAL
+
+settings.register_profile("default", deadline=None, max_examples=USUAL)
 settings.register_profile("ci", settings.get_profile("default"), derandomize=True)
-settings.register_profile("long", deadline=None, max_examples=400)
+settings.register_profile("long", deadline=None, max_examples=8 * USUAL)
 settings.load_profile("ci" if os.environ.get("CI") else "default")
 
 REFERENCE = Path(__file__).parent / "reference"

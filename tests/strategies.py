@@ -6,9 +6,18 @@ from dataclasses import replace
 
 import numpy as np
 import pandas as pd
+from hypothesis import settings
 from hypothesis import strategies as st
 
 import bnclassify as bn
+
+USUAL = 50
+"""The number of examples where the profile does not ask for more."""
+
+
+def examples(n: int) -> settings:
+    """Draw n examples, and as many times more as the profile draws more than usual; a decorator."""
+    return settings(max_examples=n * settings.default.max_examples // USUAL)
 
 
 @st.composite

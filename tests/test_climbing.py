@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import bnclassify as bn
@@ -18,7 +18,7 @@ from bnclassify.base.acyclicity import ChangingDag
 from bnclassify.base.graphs import find_cycle
 from bnclassify.structure.local_scores import SCORE_NAMES, LocalScores
 
-from .strategies import frames, graphs
+from .strategies import examples, frames, graphs
 
 scores = st.sampled_from(SCORE_NAMES)
 sizes = st.sampled_from([0.5, 1.0, 10.0])
@@ -42,7 +42,7 @@ def family_score(frame: pd.DataFrame, variable: str, parents: list[str], score: 
 
 
 @given(st.data(), scores, sizes)
-@settings(max_examples=60)
+@examples(60)
 def test_scores_follow_their_definition(data: st.DataObject, score: str, ess: float) -> None:
     frame = data.draw(frames())
     x = data.draw(graphs(frame))
@@ -51,7 +51,7 @@ def test_scores_follow_their_definition(data: st.DataObject, score: str, ess: fl
 
 
 @given(st.data(), st.sampled_from(["loglik", "aic", "bde", "k2"]), sizes)  # BIC charges by all rows
-@settings(max_examples=60)
+@examples(60)
 def test_gains_are_differences_on_the_rows_that_are_observed(
     data: st.DataObject, score: str, ess: float
 ) -> None:
@@ -148,7 +148,7 @@ def climb_by_hand(
 
 
 @given(st.data(), st.sampled_from(["aic", "bic", "bde", "k2"]))
-@settings(max_examples=40)
+@examples(40)
 def test_climbs_as_if_every_neighbour_were_scored(data: st.DataObject, score: str) -> None:
     frame = data.draw(frames(min_rows=5, max_features=3))
     frame = frame[data.draw(st.permutations(list(frame)))]
@@ -172,7 +172,7 @@ def arcs_of(x: bn.BNC) -> set[tuple[Any, Any]]:
 
 
 @given(st.data())
-@settings(max_examples=40)
+@examples(40)
 def test_rules_are_kept(data: st.DataObject) -> None:
     frame = data.draw(frames(min_rows=10, max_features=4))
     pairs = list(permutations(frame, 2))
@@ -196,7 +196,7 @@ def test_rules_are_kept(data: st.DataObject) -> None:
 
 
 @given(st.data(), scores)
-@settings(max_examples=30)
+@examples(30)
 def test_rows_that_weigh_are_rows_repeated(data: st.DataObject, score: str) -> None:
     frame = data.draw(frames(min_rows=3))
     weights = np.array(data.draw(st.lists(st.integers(1, 3), min_size=len(frame), max_size=len(frame))))
@@ -343,7 +343,7 @@ def test_tan_by_marginal_likelihood_leaves_out_what_does_not_pay(car: pd.DataFra
 
 
 @given(st.data())
-@settings(max_examples=30)
+@examples(30)
 def test_trees_leave_out_pairs_never_seen_together(data: st.DataObject) -> None:
     frame = data.draw(frames(min_rows=6, max_features=3))
     half = np.arange(len(frame)) % 2 == 0

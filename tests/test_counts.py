@@ -11,7 +11,7 @@ from math import prod
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import bnclassify as bn
@@ -19,7 +19,7 @@ from bnclassify.base.arrays import log
 from bnclassify.frames import counting, information, pairs
 from bnclassify.inference.log_joints import log_joint
 
-from .strategies import frames
+from .strategies import examples, frames
 
 # Usual limits, then such that all that goes by blocks or by size goes the other way.
 LIMITS = [{}, {"_BLOCK_ITEMS": 1, "_BLOCK_ONES": 1, "_BLOCK_CELLS": 1, "_LOOKED_UP": 1}]
@@ -108,7 +108,7 @@ def test_too_many_pairs_are_refused_by_their_number(
 
 
 @given(frames(missing=0.2), st.sampled_from([0.0, 0.5, 1.0]))
-@settings(max_examples=40)
+@examples(40)
 def test_tables_of_estimators_are_those_of_networks(frame: pd.DataFrame, smooth: float) -> None:
     x = bn.lp(bn.aode("class", frame), frame, smooth=smooth)
     for member in bn.members(x):

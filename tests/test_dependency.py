@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import chi2
 
@@ -17,7 +17,7 @@ import bnclassify as bn
 
 from .conftest import REFERENCE, reference_frame
 from .oracles import joint_by_hand
-from .strategies import frames
+from .strategies import examples, frames
 
 FIGURES = json.loads((REFERENCE / "networks" / "chisqdn.json").read_text())
 PIMA = Path(__file__).parents[1] / "data" / "pima_clean.csv"
@@ -102,7 +102,7 @@ def choose_by_hand(data: pd.DataFrame, feature: str, alpha: float) -> list[str]:
 
 
 @given(st.data(), st.sampled_from([0.01, 0.3, 0.9]))
-@settings(max_examples=40)
+@examples(40)
 def test_every_test_by_hand(data: st.DataObject, alpha: float) -> None:
     table = data.draw(frames(min_rows=8, max_features=4, missing=0.15)).dropna(axis=1, how="all")
     found = feature_parents(bn.chisq_dn("class", table, alpha=alpha))

@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import bnclassify as bn
 from bnclassify.inference import completion, elimination
 
 from .oracles import joint_by_hand
-from .strategies import frames, graphs, networks
+from .strategies import examples, frames, graphs, networks
 
 KINDS = ["general", "augmented", "aode", "ensemble"]
 
@@ -45,7 +45,7 @@ def whole_table(x: Any) -> pd.Series:
 
 @pytest.mark.parametrize("kind", KINDS)
 @given(st.data())
-@settings(max_examples=25)
+@examples(25)
 def test_queries_equal_enumeration(kind: str, data: st.DataObject) -> None:
     frame = data.draw(frames(max_rows=15, max_features=3))
     x = fitted(kind, data, frame)
@@ -190,7 +190,7 @@ def probability(x: Any, row: pd.Series, filled: dict[Any, Any]) -> float:
 
 @pytest.mark.parametrize("kind", KINDS)
 @given(st.data())
-@settings(max_examples=25)
+@examples(25)
 def test_what_is_filled_in_is_likeliest(kind: str, data: st.DataObject) -> None:
     frame = data.draw(frames(max_rows=12, max_features=4))
     x = fitted(kind, data, frame)

@@ -8,7 +8,7 @@ from itertools import pairwise
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import bnclassify as bn
@@ -17,7 +17,7 @@ from bnclassify.parameters import maximisation
 
 from .benchmarks.data import tree_augmented
 from .oracles import joint_by_enumeration
-from .strategies import frames, graphs, networks
+from .strategies import examples, frames, graphs, networks
 
 PRIORS = {
     "smooth": lambda r, q: 0.5,
@@ -40,7 +40,7 @@ def objective(x: bn.BNC, frame: pd.DataFrame, prior: str) -> float:
 
 @pytest.mark.parametrize("prior", PRIORS)
 @given(st.data())
-@settings(max_examples=25)
+@examples(25)
 def test_what_is_maximised_never_falls_and_is_what_it_says(prior: str, data: st.DataObject) -> None:
     frame = data.draw(frames(min_rows=3, max_rows=12, max_features=3, missing=0.3))
     frame.loc[frame.index[1::4], "class"] = np.nan

@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import bnclassify as bn
 
-from .strategies import frames, models, networks, smooths
+from .strategies import examples, frames, models, networks, smooths
 
 # What every reader of the format takes for a word.
 words = st.from_regex(r"[A-Za-z_][A-Za-z0-9_]{0,6}", fullmatch=True).filter(
@@ -146,7 +146,7 @@ def test_pyagrum_computes_the_same_posteriors(
     np.testing.assert_allclose(pyagrum_posteriors(bn.to_pyagrum(x), x, rows), expected, rtol=0, atol=1e-10)
 
 
-@settings(max_examples=10)
+@examples(10)
 @given(data=st.data(), frame=frames(missing=0.3), smooth=smooths)
 def test_pgmpy_computes_the_same_for_random_structures(
     data: st.DataObject, frame: pd.DataFrame, smooth: float
@@ -158,7 +158,7 @@ def test_pgmpy_computes_the_same_for_random_structures(
     np.testing.assert_allclose(pgmpy_posteriors(bn.to_pgmpy(x), x, rows), expected, rtol=0, atol=1e-10)
 
 
-@settings(max_examples=30)
+@examples(30)
 @given(data=st.data(), frame=frames(missing=0.3), smooth=smooths)
 def test_pyagrum_computes_the_same_for_random_structures(
     data: st.DataObject, frame: pd.DataFrame, smooth: float

@@ -6,10 +6,12 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from bnclassify.inference.expectations import expect, lay_out, marginals
+
+from .strategies import examples
 
 Network = tuple[list[tuple[int, ...]], list[np.ndarray], tuple[int, ...]]
 
@@ -63,7 +65,7 @@ def draw_codes(network: Network, rng: np.random.Generator, rows: int) -> np.ndar
 
 @pytest.mark.parametrize("most_parents", [1, 3])
 @given(data=st.data(), seed=st.integers(0, 999))
-@settings(max_examples=60)
+@examples(60)
 def test_expected_counts_and_marginals_equal_enumeration(
     most_parents: int, data: st.DataObject, seed: int
 ) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import bnclassify as bn
@@ -13,12 +13,12 @@ from bnclassify.inference import elimination, forests
 
 from .conftest import read_reference, reference_frame
 from .oracles import joint_by_enumeration, posterior_by_enumeration, with_holes
-from .strategies import frames, graphs, networks
+from .strategies import examples, frames, graphs, networks
 
 
 @pytest.mark.parametrize("kind", ["nb", "tan", "any", "aode", "general", "ensemble"])
 @given(st.data())
-@settings(max_examples=25)
+@examples(25)
 def test_posteriors_equal_enumeration(kind: str, data: st.DataObject) -> None:
     frame = data.draw(frames(max_rows=15, max_features=5, missing=0.1))
     structure = {
@@ -38,7 +38,7 @@ def test_posteriors_equal_enumeration(kind: str, data: st.DataObject) -> None:
 
 
 @given(st.data())
-@settings(max_examples=25)
+@examples(25)
 def test_impossible_values_are_summed_out_too(data: st.DataObject) -> None:
     frame = data.draw(frames(max_rows=8, max_features=4))
     x = bn.lp(data.draw(st.one_of(networks(frame), graphs(frame))), frame, smooth=0)

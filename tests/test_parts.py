@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import bnclassify as bn
@@ -17,7 +17,7 @@ from bnclassify.frames.information import mutual_information, pair_statistics
 from bnclassify.frames.partitions import added
 from bnclassify.frames.training import prepare_to_count
 
-from .strategies import frames, networks
+from .strategies import examples, frames, networks
 
 CLASS = {"car": "class", "voting": "Class"}
 
@@ -134,7 +134,7 @@ def test_categories_that_never_occur_stay(car: pd.DataFrame) -> None:
 
 
 @given(st.data())
-@settings(max_examples=40)
+@examples(40)
 def test_any_parts_of_any_rows(data: st.DataObject) -> None:
     frame = data.draw(frames(missing=0.2))
     size = data.draw(st.integers(1, len(frame)))

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import bnclassify as bn
 
-from .strategies import frames
+from .strategies import examples, frames
 from .test_parts import FORMS, by_dask, chunks, with_unknown_categories
 
 CLASSES = ["mx_missile", "crime", "immigration"]
@@ -62,7 +62,7 @@ def test_unknown_categories_and_parts_without_rows(learner: str) -> None:
 
 
 @given(st.data())
-@settings(max_examples=25)
+@examples(25)
 def test_any_parts_of_any_rows(data: st.DataObject) -> None:
     frame = data.draw(frames(missing=0.2))
     names, size = ["class", "x0"], data.draw(st.integers(1, len(frame)))

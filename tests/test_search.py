@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import bnclassify as bn
@@ -34,7 +34,7 @@ from bnclassify.structure.search.neighbours import (
 from bnclassify.structure.search.scoring import CrossValidatedScore
 
 from .conftest import read_reference, reference_frame
-from .strategies import frames, networks
+from .strategies import examples, frames, networks
 
 LEARNERS = {"fssj": bn.fssj, "bsej": bn.bsej, "tan_hc": bn.tan_hc, "tan_hcsp": bn.tan_hcsp, "kdb": bn.kdb}
 FILES = ["car_search", "car_search_eps0", "car_search_smooth0", "voting_complete_search"]
@@ -136,7 +136,7 @@ def candidates(structure: Mapping[int, tuple[int, ...]], n: int) -> list[Any]:
 
 @pytest.mark.parametrize("way", WAYS)
 @given(st.data())
-@settings(max_examples=25)
+@examples(25)
 def test_scores_are_those_of_fitting_and_predicting(way: str, data: st.DataObject) -> None:
     missing = data.draw(st.sampled_from([0, 0, 0.15, 0.4]))
     frame = data.draw(frames(min_rows=6, max_rows=40, max_features=8, missing=missing))

@@ -12,7 +12,7 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import bnclassify as bn
@@ -20,7 +20,7 @@ from bnclassify.base.arborescences import maximum_arborescence
 from bnclassify.multi import inference, reduction
 from bnclassify.multi.kinds import MultiModel
 
-from .strategies import arcs, frames
+from .strategies import arcs, examples, frames
 
 FOLDER = Path(__file__).parent / "reference" / "several"
 FIGURES: dict[str, Any] = json.loads((FOLDER / "figures.json").read_text())
@@ -196,7 +196,7 @@ def check_beside_enumeration(x: MultiModel, frame: pd.DataFrame, joints: list[di
 
 
 @given(st.data())
-@settings(max_examples=150)
+@examples(150)
 def test_any_network_agrees_with_enumeration(data: st.DataObject) -> None:
     frame, class_vars = data.draw(problems())
     x = data.draw(networks(frame, class_vars))
@@ -204,7 +204,7 @@ def test_any_network_agrees_with_enumeration(data: st.DataObject) -> None:
 
 
 @given(st.data())
-@settings(max_examples=60)
+@examples(60)
 def test_features_that_stay_among_the_classes_change_nothing(data: st.DataObject) -> None:
     frame, class_vars = data.draw(problems(missing=0.6))
     x = data.draw(networks(frame, class_vars))
@@ -221,7 +221,7 @@ def test_features_that_stay_among_the_classes_change_nothing(data: st.DataObject
 
 
 @given(st.data())
-@settings(max_examples=60)
+@examples(60)
 def test_averages_agree_with_enumeration(data: st.DataObject) -> None:
     frame, class_vars = data.draw(problems())
     frame = frame.dropna(axis="columns", how="all")
@@ -233,7 +233,7 @@ def test_averages_agree_with_enumeration(data: st.DataObject) -> None:
 
 @pytest.mark.slow
 @given(st.data(), st.sampled_from(["nb", "tan_cl", "aode"]))
-@settings(max_examples=40)
+@examples(40)
 def test_chains_agree_with_enumeration(data: st.DataObject, learner: str) -> None:
     frame, class_vars = data.draw(problems(missing=0.0))
     x = bn.lp(bn.chain(class_vars, frame, learner=learner), frame, smooth=1)
@@ -253,7 +253,7 @@ def test_chains_agree_with_enumeration(data: st.DataObject, learner: str) -> Non
 
 
 @given(st.data())
-@settings(max_examples=40)
+@examples(40)
 def test_scores_of_data_agree_with_enumeration(data: st.DataObject) -> None:
     frame, class_vars = data.draw(problems())
     x = data.draw(networks(frame, class_vars))
@@ -267,7 +267,7 @@ def test_scores_of_data_agree_with_enumeration(data: st.DataObject) -> None:
 
 
 @given(st.data())
-@settings(max_examples=30)
+@examples(30)
 def test_explained_odds_are_those_of_the_posterior(data: st.DataObject) -> None:
     frame, class_vars = data.draw(problems())
     x = data.draw(networks(frame, class_vars))
@@ -307,7 +307,7 @@ def test_ties_go_to_the_first_combination() -> None:
 
 
 @given(st.integers(1, 7), st.integers(0, 2**32 - 1), st.sampled_from(["any", "whole", "symmetric"]))
-@settings(max_examples=100)
+@examples(100)
 def test_arborescences_are_as_heavy_as_can_be(n: int, seed: int, kind: str) -> None:
     rng = np.random.default_rng(seed)
     weights = rng.integers(0, 4, (n, n)).astype(float) if kind == "whole" else rng.random((n, n))
@@ -325,7 +325,7 @@ def test_arborescences_are_as_heavy_as_can_be(n: int, seed: int, kind: str) -> N
 
 
 @given(st.data(), st.sampled_from(["aic", "bic", "bde", "k2"]), st.sampled_from([0.5, 4.0]))
-@settings(max_examples=40)
+@examples(40)
 def test_bridges_are_the_best_by_the_score_of_networks(data: st.DataObject, score: str, ess: float) -> None:
     frame, class_vars = data.draw(problems(missing=0.0))
     x = bn.mbc(class_vars, frame, classes="empty", score=score, ess=ess, max_parents=2)

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import bnclassify as bn
 
-from .strategies import frames, graphs
+from .strategies import examples, frames, graphs
 
 
 def same(mine: Any, other: Any, frame: pd.DataFrame) -> None:
@@ -75,7 +75,7 @@ def test_averaged_estimators_with_a_long_feature() -> None:
 
 
 @given(st.data())
-@settings(max_examples=40)
+@examples(40)
 def test_any_network_and_rows(data: st.DataObject) -> None:
     frame = data.draw(frames(missing=0.2, min_rows=2))
     x = data.draw(graphs(frame))

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 from scipy.special import gammaln
@@ -26,7 +26,7 @@ from bnclassify.parameters.weighting import with_weights
 
 from .conftest import read_reference, reference_frame
 from .oracles import as_array, close
-from .strategies import frames, networks, smooths
+from .strategies import examples, frames, networks, smooths
 
 NAMES = ["car", "voting_complete", "voting"]
 
@@ -58,7 +58,7 @@ def test_manb_in_cross_validation(name: str) -> None:
 
 
 @given(frames(min_rows=3, max_rows=15, max_features=4), smooths, st.sampled_from([0.1, 0.5, 0.9]))
-@settings(max_examples=30)
+@examples(30)
 def test_manb_equals_the_average_over_all_structures(
     frame: pd.DataFrame, smooth: float, prior: float
 ) -> None:
@@ -191,7 +191,7 @@ def test_wanbia_reference(name: str) -> None:
 
 
 @given(st.data())
-@settings(max_examples=40)
+@examples(40)
 def test_wanbia_objective_is_that_of_the_model_and_its_gradient_exact(data: st.DataObject) -> None:
     frame = data.draw(frames(min_rows=4, missing=data.draw(st.sampled_from([0, 0.2]))))
     smooth = data.draw(st.sampled_from([0.5, 1.0]))

@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import bnclassify as bn
 from bnclassify.frames.information import pair_statistics
 
-from .strategies import frames, networks
+from .strategies import examples, frames, networks
 
 
 def weighted_and_repeated(frame: pd.DataFrame, weights: Any) -> tuple[bn.Dataset, bn.Dataset]:
@@ -36,7 +36,7 @@ def pairs(draw: st.DrawFn, **options: Any) -> tuple[pd.DataFrame, bn.Dataset, bn
 
 
 @given(st.data())
-@settings(max_examples=60)
+@examples(60)
 def test_models_and_scores(data: st.DataObject) -> None:
     frame, weighted, repeated = data.draw(pairs())
     structures = [bn.aode("class", frame), data.draw(networks(frame))]
@@ -54,7 +54,7 @@ def test_models_and_scores(data: st.DataObject) -> None:
 
 
 @given(st.data())
-@settings(max_examples=40)
+@examples(40)
 def test_expectation_maximisation(data: st.DataObject) -> None:
     frame, weighted, repeated = data.draw(pairs(max_features=3))
     structure = data.draw(networks(frame))
@@ -69,7 +69,7 @@ def test_expectation_maximisation(data: st.DataObject) -> None:
 
 
 @given(st.data())
-@settings(max_examples=40)
+@examples(40)
 def test_trees(data: st.DataObject) -> None:
     frame, weighted, repeated = data.draw(pairs(max_features=5))
     n = frame.shape[1] - 1

@@ -181,6 +181,7 @@ def _count_block(data: Dataset, members: NDArray[np.intp], shape: Sequence[int])
 
 
 def narrow(counts: NDArray[Any]) -> NDArray[Any]:
-    """Keep whole numbers in the smallest type that holds them."""
-    whole = counts.astype(np.min_scalar_type(int(counts.max(initial=0))))
+    """Keep whole numbers in the smallest type that holds them, others and what is too large as floats."""
+    most = float(counts.max(initial=0))
+    whole = counts.astype(np.min_scalar_type(int(most)) if most < 2**53 else np.float64)
     return whole if np.array_equal(whole, counts) else counts.astype(np.float64)
