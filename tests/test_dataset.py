@@ -1,4 +1,4 @@
-"""The door: what data is taken, how it is coded, and what is said when it is refused."""
+"""Data frames: what data is taken, how it is coded, and what is said when it is refused."""
 
 from __future__ import annotations
 

@@ -26,6 +26,9 @@ SEARCHED = bn.tan_hc("class", CAR, k=3, smooth=1, epsilon=0, rng=0)
 RANKS = pd.DataFrame(np.random.default_rng(0).random((6, 3)), columns=list("abc"))
 CLASSES = CAR[["class", "safety"]]
 PREDICTED = {"predicted": bn.predict(NETWORK, CAR), "actual": CAR["class"]}
+HOLES = CAR.mask(np.random.default_rng(1).random(CAR.shape) < 0.1).assign(**{"class": CAR["class"]})
+BY_EM = bn.lp(NETWORK, HOLES, smooth=1, missing="em")
+BY_MANB = bn.bnc("nb", "class", CAR, smooth=1, manb_prior=0.5)
 RESULTS = bn.cv({"a": NETWORK, "b": WEIGHTED}, CAR, k=4, rng=0, mean=False)
 
 VALUES: Mapping[str, Any] = {
@@ -81,6 +84,7 @@ OWN: Mapping[str, Mapping[str, Any]] = {
     "concentrations": {"x": WEIGHTED},
     "confusion": PREDICTED,
     "discretize": {"dataset": NUMBERS, "class_var": "c"},
+    "em_objectives": {"x": BY_EM},
     "exact_match": {"predicted": CLASSES, "actual": CLASSES},
     "feature_weights": {"x": WEIGHTED},
     "from_modelstring": {"text": "[class] [buying|class]"},
@@ -88,6 +92,7 @@ OWN: Mapping[str, Mapping[str, Any]] = {
     "hamming": {"predicted": CLASSES, "actual": CLASSES},
     "loo_summary": {"x": WEIGHTED},
     "lp": {"smooth": 1},
+    "manb_arc_posterior": {"x": BY_MANB},
     "plot_calibration": {"posteriors": bn.predict(NETWORK, CAR, prob=True), "actual": CAR["class"]},
     "plot_confusion": {"counts": bn.confusion(**PREDICTED)},
     "plot_cv": {"results": RESULTS},
@@ -112,6 +117,14 @@ def usual(name: str) -> dict[str, Any]:
     parameters = inspect.signature(getattr(bn, name)).parameters.values()
     needed = [p.name for p in parameters if p.default is p.empty or p.name in ("dataset", "k")]
     return {p: COMMON[p] for p in needed if p in COMMON} | dict(OWN.get(name, {}))
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize("name", dict.fromkeys(name for name, _ in CASES))
+def test_usual_values_are_taken(name: str) -> None:
+    if name.startswith(("plot", "to_")):
+        pytest.importorskip({"to_": name[3:]}.get(name[:3], "matplotlib"))
+    getattr(bn, name)(**usual(name))
 
 
 def problem(function: Callable[..., Any], arguments: Mapping[str, Any]) -> str | None:

@@ -85,6 +85,9 @@ def test_members_must_fit(car: pd.DataFrame) -> None:
         bn.Ensemble([bn.nb("class", car), bn.bnc("nb", "class", car, smooth=1)])
     with pytest.raises(ValueError, match="at least one model"):
         bn.Ensemble([])
+    numbers = pd.DataFrame({"a": np.arange(40) / 7, "class": list("pq") * 20})
+    with pytest.raises(ValueError, match="member 0 takes raw data"):
+        bn.Ensemble([bn.bnc("nb", "class", numbers, smooth=1, discretize="width")])
     with pytest.raises(TypeError, match="expected models, got 'str'"):
         bn.Ensemble(["nb"])
     with pytest.raises(ValueError, match="each of 2 members"):

@@ -1,1 +1,1 @@
-"""The door: data frames become codes, numbers intervals, rows folds, and codes counts."""
+"""Data comes in: data frames become codes, numbers intervals, rows folds, and codes counts."""

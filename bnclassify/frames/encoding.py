@@ -1,4 +1,4 @@
-"""The door: data frames become integer codes here, and here all input data is checked."""
+"""Data frames become integer codes here, and here all input data is checked."""
 
 from __future__ import annotations
 

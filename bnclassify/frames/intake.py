@@ -33,7 +33,8 @@ def encode(frame: Any, *, weights: Any = None) -> Dataset | Partitions:
     weights : str or array-like of numbers, optional
         How often each row counts, 0 or more: the name of a column, which is no feature then, or a number
         for each row. All that is counted is a sum of weights, so whole weights are the same as rows
-        repeated. Levels that occur in rows of weight 0 alone stay levels.
+        repeated; what WANBIA finds by steps agrees to as many digits as it settles. Levels that occur in
+        rows of weight 0 alone stay levels.
 
     Returns
     -------

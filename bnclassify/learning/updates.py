@@ -48,8 +48,8 @@ def update(x: M, dataset: InFull | InParts) -> M:
     TypeError
         If ``x`` is no model.
     ValueError
-        If parameters are more than counts, as weights, averages over arcs and those of EM are, a value is
-        not among the levels that ``x`` knows, or there are no rows.
+        If parameters are more than counts, as weights, averages over arcs or cuttings and those of EM are,
+        a value is not among the levels that ``x`` knows, or there are no rows.
 
     Warns
     -----

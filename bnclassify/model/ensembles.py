@@ -50,7 +50,7 @@ class Ensemble(Average):
         If a member is no model.
     ValueError
         If there are no members, they differ in class, features or levels, only some have parameters,
-        or the weights do not fit them.
+        one takes raw data, or the weights do not fit them.
 
     Examples
     --------
@@ -151,6 +151,13 @@ def _check_members(members: tuple[Model, ...]) -> None:
     if not members:
         raise ValueError("members: expected at least one model, got none")
     first = members[0]
+    raw = [i for i, member in enumerate(members) if member.preparation is not None]
+    if raw:
+        raise ValueError(
+            f"members: expected models of categories, but member {raw[0]} takes raw data, which each would "
+            "cut in its own way; cut numbers and merge rare levels once, with discretize and merge_rare, "
+            "and learn the members from that"
+        )
     for i, member in enumerate(members):
         for name in ("class_var", "features", "levels", "fitted"):
             if getattr(member, name) != getattr(first, name):
