@@ -206,3 +206,11 @@ def test_a_function_that_is_no_learner_is_told(car: pd.DataFrame) -> None:
         bn.bnc(len, "class", car, smooth=1)
     with pytest.raises(ValueError, match=r"dag_learner: expected a function or one of .*, got <class 'int'>"):
         bn.bnc(int, "class", car, smooth=1)
+
+
+@pytest.mark.parametrize(
+    ("learner", "target"), [("mbc", ["class", "safety"]), (bn.chain, "class"), ("nb", ["class"])]
+)
+def test_several_classes_are_told_where_to_go(car: pd.DataFrame, learner: Any, target: Any) -> None:
+    with pytest.raises(TypeError, match=r"one class variable; of several make lp\(mbc"):
+        bn.bnc(learner, target, car, smooth=1)

@@ -10,6 +10,7 @@ from typing import Any, cast
 import numpy as np
 import pandas as pd
 
+from ..base.checks import is_among
 from ..base.messages import listed, meant, shown, suggestion
 from ..base.records import record
 from ..frames.encoding import check_names
@@ -43,6 +44,8 @@ LEARNERS: dict[str, Callable[..., Model]] = {
 
 _NAMED = (Parameter.POSITIONAL_OR_KEYWORD, Parameter.KEYWORD_ONLY)
 """The kinds of parameters that can be given by name."""
+
+_OF_SEVERAL = ("mbc", "maode", "chain")
 
 
 def bnc(
@@ -91,8 +94,9 @@ def bnc(
     Raises
     ------
     TypeError
-        If the learner has no such argument as one of ``dag_args``, one that it needs is not among
-        them, `lp` has no such argument as one of ``lp_args``, or the learner returns no structure.
+        If there are several class variables, the learner has no such argument as one of ``dag_args``, one
+        that it needs is not among them, `lp` has no such argument as one of ``lp_args``, or the learner
+        returns no structure.
     ValueError
         If no learner has that name, ``dag_args`` has the class or the data, ``discretize`` is unknown, or
         "averaged" goes with another learner than nb, tan_cl, kdb_mi and anb.
@@ -127,6 +131,11 @@ def bnc(
     >>> nparams(bnc("tan_cl", "class", load_car(), smooth=1, dag_args={"score": "aic"}))
     131
     """
+    if isinstance(class_var, list) or is_among(getattr(dag_learner, "__name__", dag_learner), _OF_SEVERAL):
+        raise TypeError(
+            "bnc: makes models of one class variable; of several make lp(mbc(class_vars, dataset), dataset, "
+            "smooth=...), or with maode or chain in place of mbc"
+        )
     learner = find_learner(dag_learner, "dag_learner")
     if dag_args is not None and not isinstance(dag_args, Mapping):
         raise TypeError(f"dag_args: expected a dict of further arguments, got {shown(dag_args)}")
