@@ -206,6 +206,18 @@ def test_rows_count_as_often_as_they_weigh(votes: pd.DataFrame) -> None:
             assert bn.greedy_scores(x) == pytest.approx(bn.greedy_scores(y), abs=1e-12)
 
 
+@pytest.mark.parametrize("weights", [(200_000, 1), (1, 1e-9), (1e150, 1e144)])
+def test_a_heavy_row_does_not_make_light_ones_impossible(weights: tuple[float, float]) -> None:
+    """How improbable a possible row can be depends on the weights, not on how many rows there are."""
+    codes = [[0, 0, 0, 0, 1, 1]] * 8 + [[0, 1, 0, 1, 1, 1]]
+    frame = pd.DataFrame(np.transpose(codes), columns=[*"abcdefgh", "class"]).astype("category")
+    rows = replace(bn.encode(frame), weights=np.repeat(weights, (4, 2)).astype(float))
+    folds = np.array([0, 0, 1, 1, 2, 3])
+    x = bn.tan_hc("class", rows, k=4, folds=folds, epsilon=0, smooth=0)
+    naive = bn.lp(bn.nb("class", rows), rows, smooth=0)
+    assert bn.greedy_scores(x)[0] == bn.cv(naive, rows, folds=folds, dag=False) == 0.75
+
+
 def test_counts_of_many_rows_are_exact() -> None:
     """A sum of ones in single precision ends at 2**24; here that would turn the label of a value."""
     counts = {(0, 0): 2**24 + 700_000, (1, 0): 1_000, (1, 1): 1_020, (0, 1): 50}  # by value, then class

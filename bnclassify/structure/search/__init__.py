@@ -1,1 +1,1 @@
-"""Greedy learners of structure, guided by cross-validated accuracy."""
+"""Greedy learners of structure, guided by a cross-validated metric."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from math import log as ln
 from typing import Any
 
 import numpy as np
@@ -21,16 +20,18 @@ class Contrasts:
     Parameters
     ----------
     n_classes : int
-    variables, rows : int
-        Of the data, on which it depends how low a possible row can be.
+    variables : int
+    lowest : float
+        What no log of a probability is below, but that of 0; so it depends on the data how low a
+        possible row can be.
     positive : bool
         Whether no probability is 0.
     """
 
-    def __init__(self, n_classes: int, variables: int, rows: int, *, positive: bool) -> None:
+    def __init__(self, n_classes: int, variables: int, lowest: float, *, positive: bool) -> None:
         self.n_classes = n_classes
         self.relative = positive and n_classes > 1
-        self.floor = -8.0 * variables * ln(rows + 2)
+        self.floor = 8 * variables * lowest
         self.n_planes = n_classes - self.relative
 
     def planes(self, logs: Array, axis: int) -> Array:

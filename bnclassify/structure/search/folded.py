@@ -6,6 +6,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
+from math import log as ln
 from typing import Any
 
 import numpy as np
@@ -123,6 +124,16 @@ class FoldedData:
     def weights(self) -> Array | None:
         """How often the tested rows count, None if once each."""
         return None if self.grouped.weights is None else self.grouped.weights[: self.n_tested]
+
+    @cached_property
+    def lowest(self) -> float:
+        """What no log of a share that is learned is below, but that of 0.
+
+        The least share is a single row of the least weight out of all, or one level out of many.
+        """
+        weights = self.grouped.weights
+        least = 1.0 if weights is None else float(weights.min(where=weights > 0, initial=np.inf))
+        return ln(least) - ln(self.grouped.size) - ln(max(self.cards) + 1)
 
     @cached_property
     def folds(self) -> list[slice]:

@@ -46,9 +46,7 @@ class CrossValidatedScore:
                 "search with one of them, and learn the parameters with another prior by lp"
             )
         self.data = data
-        contrasts = Contrasts(
-            data.n_classes, data.no_parent + 1, len(data.grouped), positive=prior.is_positive
-        )
+        contrasts = Contrasts(data.n_classes, data.no_parent + 1, data.lowest, positive=prior.is_positive)
         self.tables = FamilyTables(data, prior, contrasts)
         self.goal = goal_of(metric, data, contrasts)
         self.by_head = None
