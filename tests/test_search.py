@@ -144,14 +144,16 @@ def test_scores_are_those_of_fitting_and_predicting(way: str, data: st.DataObjec
     metric = data.draw(st.sampled_from([*runs.SEARCHED, "accuracy"]))
     rows = bn.encode(frame)
     if data.draw(st.booleans()):
-        weights = data.draw(st.lists(st.integers(1, 3), min_size=len(frame), max_size=len(frame)))
-        rows = replace(rows, weights=np.array(weights) / 2)
+        kinds = data.draw(st.sampled_from([[0.5, 1, 1.5], [0.1, 0.2, 0.3, 0.7]]))  # exact in binary, or not
+        weights = data.draw(st.lists(st.sampled_from(kinds), min_size=len(frame), max_size=len(frame)))
+        rows = replace(rows, weights=np.array(weights, dtype=np.float64))
     if data.draw(st.booleans()):
         numbers = np.array(data.draw(st.lists(st.integers(0, 2), min_size=len(frame), max_size=len(frame))))
         numbers[:2] = [0, 1]
         tests = fold_rows(numbers, len(frame))
     else:  # folds that overlap and leave rows out
-        tests = fold_rows([[0, 1, 4], [1, 3], [5]], len(frame))
+        order = data.draw(st.permutations(range(len(frame))))
+        tests = fold_rows([order[: len(frame) // 2], order[1:4], order[:1]], len(frame))
     number = {name: i for i, name in enumerate(frame.columns)}
     parents = bn.feature_families(data.draw(networks(frame, max_parents=2))).items()
     structure = {number[v]: tuple(number[p] for p in f[1:-1]) for v, f in parents}
@@ -216,6 +218,22 @@ def test_a_heavy_row_does_not_make_light_ones_impossible(weights: tuple[float, f
     x = bn.tan_hc("class", rows, k=4, folds=folds, epsilon=0, smooth=0)
     naive = bn.lp(bn.nb("class", rows), rows, smooth=0)
     assert bn.greedy_scores(x)[0] == bn.cv(naive, rows, folds=folds, dag=False) == 0.75
+
+
+@pytest.mark.parametrize("way", ["as it is", "row by row", "in portions"])
+@pytest.mark.parametrize("n_folds", [1, 3])
+def test_fractions_leave_nothing_where_no_row_is_learned_from(way: str, n_folds: int) -> None:
+    """What a fold learns is a difference, which for weights such as 0.1 is easily a little off 0."""
+    rng = np.random.default_rng(0)
+    for _ in range(5):
+        frame = pd.DataFrame(rng.integers(0, 4, (60, 5)), columns=[*"abcd", "class"]).astype("category")
+        rows = replace(bn.encode(frame), weights=rng.choice([0.1, 0.2, 0.3, 0.7], 60))
+        folds = [rng.permutation(60)[:40] for _ in range(n_folds)]
+        with going(way):
+            x = bn.bsej("class", rows, k=2, folds=folds, smooth=0, epsilon=0)
+        for structure, i in ((bn.nb("class", rows), 0), (x, -1)):
+            expected = bn.cv(bn.lp(structure, rows, smooth=0), rows, folds=folds, dag=False)
+            assert bn.greedy_scores(x)[i] == pytest.approx(expected, abs=1e-12)
 
 
 def test_counts_of_many_rows_are_exact() -> None:

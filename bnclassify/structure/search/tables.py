@@ -212,6 +212,8 @@ class FamilyTables:
     @cached_property
     def _pairs(self) -> Array | None:
         """Counts of all pairs of levels by group, (levels, groups, levels), or None if that would not pay."""
+        if self.data.grouped.is_weighted and not self.data.partition:
+            return None  # products add weights up in another order for all rows than for those of a fold
         n_levels = self._offsets[-1]
         if n_levels > _PAIR_LEVELS * self.data.group or n_levels**2 * self.data.n_groups > _PAIR_CELLS:
             return None
