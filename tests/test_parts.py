@@ -479,3 +479,18 @@ def test_weighted_rows_in_cross_validation(car: pd.DataFrame) -> None:
     mine = bn.cv(x, parts, folds="fold", metric=METRICS, mean=False)
     other = bn.cv(x, rows, folds=weighed["fold"].to_numpy(), metric=METRICS, mean=False)
     pd.testing.assert_frame_equal(mine, other, rtol=1e-12)
+
+
+def test_encoded_parts_without_rows_are_told_of(car: pd.DataFrame) -> None:
+    weightless = bn.encode(lambda: [car.assign(w=0.0)], weights="w")
+    with pytest.raises(ValueError, match="no rows to learn from, for all have weight 0"):
+        bn.tan_cl("class", weightless)
+    x = bn.tan_cl("class", car)
+    with pytest.raises(ValueError, match="no rows to learn from, for all have weight 0"):
+        bn.lp(x, weightless, smooth=1)
+    for empty in (bn.encode(lambda: [car.iloc[:0]]), bn.encode(by_dask(car.iloc[:0], 1))):
+        with pytest.raises(ValueError, match=r"no rows to learn from$"):
+            bn.bnc("tan_cl", "class", empty, smooth=1)
+        len(empty)  # which counts, so that what follows need not
+        with pytest.raises(ValueError, match=r"no rows to learn from$"):
+            bn.lp(x, empty, smooth=1)
