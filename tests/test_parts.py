@@ -494,3 +494,11 @@ def test_encoded_parts_without_rows_are_told_of(car: pd.DataFrame) -> None:
         len(empty)  # which counts, so that what follows need not
         with pytest.raises(ValueError, match=r"no rows to learn from$"):
             bn.lp(x, empty, smooth=1)
+
+
+def test_encoded_parts_are_warned_of_wide_tables() -> None:
+    rng = np.random.default_rng(0)
+    wide = pd.DataFrame({name: rng.integers(0, 40, 300).astype(str) for name in ("x", "y", "class")})
+    x = bn.nb("class", wide)
+    with pytest.warns(UserWarning, match=r"the network has .* free parameters, more than the 300 rows"):
+        bn.lp(x, bn.encode(chunks(wide)), smooth=1)
