@@ -479,6 +479,9 @@ def test_weighted_rows_in_cross_validation(car: pd.DataFrame) -> None:
     mine = bn.cv(x, parts, folds="fold", metric=METRICS, mean=False)
     other = bn.cv(x, rows, folds=weighed["fold"].to_numpy(), metric=METRICS, mean=False)
     pd.testing.assert_frame_equal(mine, other, rtol=1e-12)
+    for size in ("train_size", "test_size"):
+        assert mine.attrs["cv"][size] == pytest.approx(other.attrs["cv"][size])
+    assert mine.attrs["cv"]["test_size"] == pytest.approx(weighed["times"].sum() / 3)
 
 
 def test_encoded_parts_without_rows_are_told_of(car: pd.DataFrame) -> None:
