@@ -410,8 +410,7 @@ def hashed(frame: pd.DataFrame, k: int, seed: int = 0) -> np.ndarray:
     from bnclassify.frames.hashing import HashedFolds
 
     drawn = int(np.random.default_rng(seed).integers(2**63))
-    features = [c for c in frame if c != "class"]
-    return HashedFolds((*features, "class"), k, drawn)(frame)
+    return HashedFolds(tuple(frame), k, drawn)(frame)
 
 
 def test_hashed_folds(car: pd.DataFrame, form: Callable[[pd.DataFrame], Any]) -> None:
@@ -479,3 +478,75 @@ def test_weighted_rows_in_cross_validation(car: pd.DataFrame) -> None:
     mine = bn.cv(x, parts, folds="fold", metric=METRICS, mean=False)
     other = bn.cv(x, rows, folds=weighed["fold"].to_numpy(), metric=METRICS, mean=False)
     pd.testing.assert_frame_equal(mine, other, rtol=1e-12)
+    for size in ("train_size", "test_size"):
+        assert mine.attrs["cv"][size] == pytest.approx(other.attrs["cv"][size])
+    assert mine.attrs["cv"]["test_size"] == pytest.approx(weighed["times"].sum() / 3)
+
+
+def test_encoded_parts_without_rows_are_told_of(car: pd.DataFrame) -> None:
+    weightless = bn.encode(lambda: [car.assign(w=0.0)], weights="w")
+    with pytest.raises(ValueError, match="no rows to learn from, for all have weight 0"):
+        bn.tan_cl("class", weightless)
+    x = bn.tan_cl("class", car)
+    with pytest.raises(ValueError, match="no rows to learn from, for all have weight 0"):
+        bn.lp(x, weightless, smooth=1)
+    for empty in (bn.encode(lambda: [car.iloc[:0]]), bn.encode(by_dask(car.iloc[:0], 1))):
+        with pytest.raises(ValueError, match=r"no rows to learn from$"):
+            bn.bnc("tan_cl", "class", empty, smooth=1)
+        len(empty)  # which counts, so that what follows need not
+        with pytest.raises(ValueError, match=r"no rows to learn from$"):
+            bn.lp(x, empty, smooth=1)
+
+
+def test_encoded_parts_are_warned_of_wide_tables() -> None:
+    rng = np.random.default_rng(0)
+    wide = pd.DataFrame({name: rng.integers(0, 40, 300).astype(str) for name in ("x", "y", "class")})
+    x = bn.nb("class", wide)
+    with pytest.warns(UserWarning, match=r"the network has .* free parameters, more than the 300 rows"):
+        bn.lp(x, bn.encode(chunks(wide)), smooth=1)
+
+
+def raw_rows() -> pd.DataFrame:
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(2, 400))
+    is_p = x + y + rng.normal(size=400) / 2 > 0
+    return pd.DataFrame({"x": x, "y": y, "z": rng.choice(list("ab"), 400), "class": np.where(is_p, "p", "q")})
+
+
+def test_models_that_take_raw_data_are_cross_validated() -> None:
+    raw = raw_rows()
+    x = bn.bnc("tan_cl", "class", raw, discretize="mdlp", smooth=1)
+    folds = np.arange(len(raw)) % 3
+    mine = bn.cv(x, chunks(raw.assign(fold=folds)), folds="fold", metric=METRICS, mean=False, dag=False)
+    other = bn.cv(x, raw, folds=folds, metric=METRICS, mean=False, dag=False)
+    pd.testing.assert_frame_equal(mine, other, rtol=1e-12)
+    lazy = bn.cv_predict(x, by_dask(raw.assign(fold=folds), 3), folds="fold", dag=False).compute()
+    pd.testing.assert_frame_equal(lazy, bn.cv_predict(x, raw, folds=folds, dag=False), rtol=1e-12)
+    with pytest.raises(TypeError, match=r"x: the model makes categories of raw data.*say dag=False"):
+        bn.cv(x, chunks(raw))
+    with pytest.raises(TypeError, match="make categories of raw data in different ways"):
+        bn.cv([x, bn.bnc("nb", "class", raw, discretize="width", smooth=1)], chunks(raw), dag=False)
+    with pytest.raises(TypeError, match="rows are needed in memory"):
+        bn.cv(bn.bnc("nb", "class", raw, discretize="averaged", smooth=1), chunks(raw), dag=False)
+
+
+def test_folds_are_the_same_whatever_the_models(
+    form: Callable[[pd.DataFrame], Any], car: pd.DataFrame
+) -> None:
+    few = bn.lp(bn.nb("class", car, features=["doors", "safety"]), car, smooth=1)
+    x, parts = bn.bnc("nb", "class", car, smooth=1), form(car)
+    together = bn.cv({"few": few, "all": x}, parts, k=4, mean=False)
+    apart = bn.cv({"few": few}, parts, k=4, mean=False), bn.cv({"all": x}, parts, k=4, mean=False)
+    pd.testing.assert_frame_equal(pd.concat(apart, axis=1), together)
+    assert [results.attrs["cv"]["folds"] for results in apart] == [together.attrs["cv"]["folds"]] * 2
+
+
+def test_folds_that_no_row_is_in(car: pd.DataFrame) -> None:
+    x, folds = bn.bnc("nb", "class", car, smooth=1), np.arange(len(car)) % 2
+    labels = pd.Categorical.from_codes(folds * 2, ["a", "b", "c"])
+    mine = bn.cv(x, chunks(car.assign(fold=labels)), folds="fold", mean=False)
+    pd.testing.assert_frame_equal(mine, bn.cv(x, car, folds=folds, mean=False), rtol=1e-12)
+    few = bn.cv(x, chunks(car.iloc[::400]), k=30, dag=False, mean=False)  # most test no row
+    assert 2 <= few[0].notna().sum() <= 5
+    with pytest.raises(ValueError, match="expected at least 2 folds in 'fold', got 1"):
+        bn.cv(x, chunks(car.assign(fold=labels[:1].repeat(len(car)))), folds="fold")

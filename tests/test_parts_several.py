@@ -123,3 +123,18 @@ def test_what_is_no_data() -> None:
         bn.cv(x, chunks(votes))
     with pytest.raises(TypeError, match="rows are needed in memory here"):
         bn.chain(CLASSES, chunks(votes), learner="tan_hc", dag_args={"k": 2})
+
+
+@pytest.mark.parametrize("learn", [bn.mbc, bn.maode])
+def test_no_row_that_counts_is_told_of_in_any_form(learn: Callable[..., Any]) -> None:
+    votes = bn.load_voting()
+    x = learn(CLASSES, votes)
+    gaps = votes.assign(**{name: votes[name].where(votes[name].isna()) for name in CLASSES})
+    unread = by_dask(gaps, 2)
+    for data in (gaps, lambda: [gaps], bn.encode(lambda: [gaps]), unread, bn.encode(unread)):
+        with pytest.raises(ValueError, match=r"all of .* are missing in every row"):
+            bn.lp(x, data, smooth=1)
+    weighed = votes.assign(w=0.0)
+    for data in (weighed, chunks(weighed), by_dask(weighed, 2)):
+        with pytest.raises(ValueError, match="no rows to learn from, for all have weight 0"):
+            bn.lp(x, bn.encode(data, weights="w"), smooth=1)

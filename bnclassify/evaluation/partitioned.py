@@ -20,6 +20,7 @@ from ..frames.hashing import FoldRows, GivenFolds, HashedFolds
 from ..frames.matching import scoring_classes
 from ..frames.parting import as_parts, columns_of
 from ..frames.partitions import Partitions
+from ..frames.preparation import Preparation
 from ..frames.schema import Dataset
 from ..frames.sources import NEEDS_ROWS, is_dask
 from ..frames.training import TrainingData
@@ -29,7 +30,7 @@ from ..inference.outcomes import Labelling, Outcome
 from ..inference.sums import SUMMED, finish, sums_over_rows
 from ..learning.repetition import columns_needed, relearn
 from ..model.kinds import Model
-from ..model.questions import class_var, classes
+from ..model.questions import class_var, classes, values
 from .prediction import Wish, predict_kind
 from .schemes import Scheme
 from .trials import Verdict, as_metrics
@@ -44,16 +45,25 @@ class Plan:
     Attributes
     ----------
     data : Partitions
-        To learn from; no row lacks the class.
+        The features, then the class, which no row lacks.
     repeats : tuple of folds
     """
 
     data: Partitions
     repeats: tuple[AnyFolds, ...]
 
+    @property
+    def class_var(self) -> Hashable:
+        """The name of the class."""
+        return self.data.columns[-1]
+
+    def tested(self, folds: AnyFolds, number: int) -> Partitions:
+        """Return the rows that a fold tests, of which there may be none."""
+        return self.data.keeping(FoldRows(folds, number, tested=True))
+
     def learn(self, x: Model, folds: AnyFolds, number: int, dag: bool) -> Model:
         """Learn a model again on the rows that a fold does not test."""
-        rows = self.data.keeping(FoldRows(folds, number, tested=False))
+        rows = self.data.keeping(FoldRows(folds, number, tested=False)).of_class(self.class_var)
         try:
             learned: Model = relearn(x, cast("TrainingData", rows), dag=dag)
         except ValueError as error:
@@ -71,28 +81,52 @@ def plan_folds(
     target = class_var(first)
     columns = columns_of(dataset)
     fold_column = None if folds is None else _check_name(folds, columns)
-    needed = [columns_needed(model, dag=dag) for model in models.values()]
-    names = set(columns) if None in needed else {target, fold_column}.union(*filter(None, needed)) - {None}
-    check_columns(names, columns, "dataset")
-    parts = cast("Partitions", as_parts(dataset, columns=[name for name in columns if name in names]))
-    known = dict(zip(parts.columns, parts.levels, strict=True))
-    features = [name for name in parts.columns if name != fold_column]
-    position = features.index(target)
-    features.remove(target)
-    data = parts.coded(parts.schema.select([*features, target]))
+    data = _select_needed(models, dataset, target, [name for name in columns if name != fold_column], dag)
     check_levels(data, data.columns)
     if data.incomplete[-1]:
         raise ValueError(
             f"dataset: rows have no class {shown(target)}; leave them out, for example with "
             f".dropna(subset=[{shown(target)}])"
         )
-    data = replace(data.of_class(target), class_position=position)
     if fold_column is not None:
-        return Plan(data, (_given_folds(fold_column, known[fold_column]),))
+        return Plan(data, (_given_folds(fold_column, dataset),))
     generator = check_rng(0 if rng is None else rng)
     check_whole("k", k, 2)
     seeds = [int(generator.integers(2**63)) for _ in range(repeats)]
-    return Plan(data, tuple([HashedFolds(data.columns, k, seed) for seed in seeds]))
+    # All columns, so that folds are the same whatever models need, and so comparable.
+    hashed = tuple([name for name in data.source.names if name != data.reading.weights])
+    return Plan(data, tuple([HashedFolds(hashed, k, seed) for seed in seeds]))
+
+
+def _select_needed(
+    models: Mapping[Any, Model], dataset: object, target: Hashable, columns: Sequence[Hashable], dag: bool
+) -> Partitions:
+    """Return those of the columns that models need, the class last, as categories."""
+    needed = [columns_needed(model, dag=dag) for model in models.values()]
+    names = set(columns) if None in needed else {target}.union(*filter(None, needed))
+    check_columns(names, columns, "dataset")
+    chosen = [name for name in columns if name in names]
+    prepare = None if isinstance(dataset, Partitions) else _preparation(models, dag)
+    known = {} if prepare is None else {k: v for model in models.values() for k, v in values(model).items()}
+    parts = cast("Partitions", as_parts(dataset, columns=chosen, known=known, prepare=prepare))
+    schema = parts.schema.select([*(name for name in chosen if name != target), target])
+    return replace(parts.coded(schema), class_position=chosen.index(target))
+
+
+def _preparation(models: Mapping[Any, Model], dag: bool) -> Preparation | None:
+    """Return how models make categories of raw data, all in the same way; None if they take categories."""
+    first, *others = [model.preparation for model in models.values()]
+    if any(other != first for other in others):
+        raise TypeError(
+            "x: these models make categories of raw data in different ways, and data in parts is prepared in "
+            "one; judge them one by one, with dag=False, or on a sample in memory"
+        )
+    if first is not None and dag:
+        raise TypeError(
+            "x: the model makes categories of raw data, and to learn these again its rows are needed in "
+            "memory; say dag=False, which keeps the categories and the structure, or judge a sample in memory"
+        )
+    return first
 
 
 def _check_name(folds: object, columns: Sequence[Hashable]) -> Hashable:
@@ -105,10 +139,20 @@ def _check_name(folds: object, columns: Sequence[Hashable]) -> Hashable:
     return folds
 
 
-def _given_folds(column: Hashable, labels: tuple[Any, ...]) -> GivenFolds:
+def _given_folds(column: Hashable, dataset: object) -> GivenFolds:
+    """Return the folds that occur in a column."""
+    data = cast("Partitions", as_parts(dataset, columns=[column]))
+    counts = data.add_up(_count_rows)
+    labels = tuple([label for label, count in zip(data.levels[0], counts, strict=True) if count])
     if len(labels) < 2:
         raise ValueError(f"folds: expected at least 2 folds in {shown(column)}, got {len(labels)}")
     return GivenFolds(column, labels)
+
+
+def _count_rows(data: Dataset) -> Array:
+    """Count the rows of each level of the only column."""
+    [codes], [card] = data.codes, data.cards
+    return np.bincount(codes[codes >= 0], minlength=card).astype(np.float64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,8 +187,7 @@ def judge_in_parts(
     for repeat, fold in tqdm(rounds, disable=not progress, desc="cv", unit=" folds"):
         folds = plan.repeats[repeat]
         learned = tuple([plan.learn(model, folds, fold, dag) for model in models.values()])
-        rows = plan.data.keeping(FoldRows(folds, fold, tested=True))
-        sums, counts = rows.add_up(_Judging(learned, names, plan.data.class_var))
+        sums, counts = plan.tested(folds, fold).add_up(_Judging(learned, names, plan.class_var))
         figures.append([[finish(*pair) for pair in zip(names, each, strict=True)] for each in sums])
         tested.append(counts)
     scheme = _describe(plan, metrics, np.array(tested))
@@ -175,7 +218,7 @@ def _judge_shares(plan: Plan, metrics: Sequence[AnyMetric], tested: Array) -> di
     """Return what the shares of classes in the rows that are not tested would score."""
     labels, k = plan.data.levels[-1], plan.repeats[0].k
     actual = np.arange(len(labels))
-    labelling = Labelling(labels, plan.data.class_var, pd.RangeIndex(len(labels)))
+    labelling = Labelling(labels, plan.class_var, pd.RangeIndex(len(labels)))
     figures: dict[str, list[float]] = {metric.name: [] for metric in metrics}
     for number, counts in enumerate(tested):
         trained = tested[number // k * k : (number // k + 1) * k].sum(axis=0) - counts
@@ -194,7 +237,6 @@ class _OutOfFold:
     models: tuple[Model, ...]
     folds: AnyFolds
     wish: Wish
-    labels: tuple[Any, ...]
 
     def __call__(self, frame: pd.DataFrame) -> pd.DataFrame | pd.Series[Any]:
         numbers = self.folds(frame)
@@ -218,6 +260,6 @@ def predict_in_parts(x: Model, dataset: object, plan: Plan, *, prob: bool, dag: 
     numbers = tqdm(range(folds.k), disable=not progress, desc="cv_predict", unit=" folds")
     learned = tuple([plan.learn(x, folds, number, dag) for number in numbers])
     wish = Wish(prob=prob, unseen="error", prior=None, costs=None, joint=False, greedy=False)
-    tell = _OutOfFold(learned, folds, wish, plan.data.levels[-1])
+    tell = _OutOfFold(learned, folds, wish)
     meta = predict_kind(learned[0], frame._meta.iloc[:0], wish)
     return frame.map_partitions(tell, meta=meta)

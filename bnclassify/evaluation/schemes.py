@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 import numpy as np
 import pandas as pd
 
+from ..base.arrays import Array
 from ..base.checks import is_among
 from ..base.messages import listed, shown, suggestion
 from ..frames.folding import Rows
@@ -29,7 +30,7 @@ class Scheme:
     k : int
         The number of folds of each repeat.
     train_size, test_size : float
-        Numbers of rows, means over the folds.
+        Sums of the weights of rows, their numbers where each counts once; means over the folds.
     is_partition : bool
         Whether the folds of each repeat test every row once.
     folds : str
@@ -53,10 +54,10 @@ class Scheme:
 
 
 def describe_folds(
-    tests: Sequence[Sequence[Rows]], rows: int, baselines: Mapping[str, float | None]
+    tests: Sequence[Sequence[Rows]], weights: Array, baselines: Mapping[str, float | None]
 ) -> Scheme:
-    """Describe the rows tested in each fold of each repeat, of as many as there are."""
-    sizes = [len(test) for folds in tests for test in folds]
+    """Describe the rows tested in each fold of each repeat, of those that weights, (rows,), tell of."""
+    test_size = float(np.mean([weights[test].sum() for folds in tests for test in folds]))
     digest = blake2b(digest_size=12)
     for folds in tests:
         for test in folds:
@@ -64,10 +65,10 @@ def describe_folds(
     return Scheme(
         repeats=len(tests),
         k=len(tests[0]),
-        train_size=rows - float(np.mean(sizes)),
-        test_size=float(np.mean(sizes)),
+        train_size=float(weights.sum()) - test_size,
+        test_size=test_size,
         is_partition=all(
-            np.array_equal(np.sort(np.concatenate(list(folds))), np.arange(rows)) for folds in tests
+            np.array_equal(np.sort(np.concatenate(list(folds))), np.arange(len(weights))) for folds in tests
         ),
         folds=digest.hexdigest(),
         baselines=dict(baselines),

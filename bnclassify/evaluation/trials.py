@@ -114,16 +114,17 @@ def judge(first: Model, trial: Trial) -> Verdict:
         trial.run(rounds, data, judged, len(metrics)),
         [metric.name for metric in metrics],
         [(fold.repeat, fold.fold) for fold in rounds],
-        describe_rounds(rounds, len(data), judge_shares(metrics, data, rounds)),
+        describe_rounds(rounds, data, judge_shares(metrics, data, rounds)),
         isinstance(trial.metric, list | tuple),
     )
 
 
-def describe_rounds(rounds: Sequence[Round], rows: int, baselines: Mapping[str, float | None]) -> Scheme:
-    """Describe how rows were dealt into rounds."""
+def describe_rounds(rounds: Sequence[Round], data: Dataset, baselines: Mapping[str, float | None]) -> Scheme:
+    """Describe how the rows of data were dealt into rounds."""
     repeats = range(1 + max(fold.repeat for fold in rounds))
     tests = [[fold.test for fold in rounds if fold.repeat == repeat] for repeat in repeats]
-    return describe_folds(tests, rows, baselines)
+    weights = np.ones(len(data)) if data.weights is None else data.weights
+    return describe_folds(tests, weights, baselines)
 
 
 def as_metrics(metric: object) -> list[AnyMetric]:
@@ -170,9 +171,8 @@ def check_same_columns(
     """Raise if data has other columns than a model was learned from, and some besides, unless any will do."""
     if check_choice("columns", columns, ("same", "any")) == "any" or not dag:
         return
-    present = [name for name in getattr(dataset, "columns", ()) if name not in besides]
-    if is_parted(dataset):
-        present = [name for name in columns_of(dataset) if name not in besides]
+    there = columns_of(dataset) if is_parted(dataset) else getattr(dataset, "columns", ())
+    present = [name for name in there if name not in besides]
     for name, model in models.items():
         seen = model.recipe.seen if model.recipe is not None else None
         if seen is None or set(seen) == set(present):

@@ -46,7 +46,7 @@ def cv(
     rng: Seed = None,
     progress: bool = False,
 ) -> float | pd.Series[Any] | pd.DataFrame:
-    """Estimate by stratified cross-validation how good models are, all on the same folds.
+    """Estimate by cross-validation how good models are, all on the same folds.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ def cv(
         Models with parameters. In each fold they are learned again as they were learned,
         on the rows that the fold does not test.
     dataset : pandas.DataFrame, Dataset, or data in parts
-        Has all variables of the models, the class in every row.
+        Has all variables of the models, the class in every row. Of data in parts see Notes.
     k : int, default 10
         Number of folds, if ``folds`` is not given.
     repeats : int, default 1
@@ -63,20 +63,20 @@ def cv(
         "accuracy", "balanced_accuracy", "auc", of which more is better; "log_loss", "brier",
         "calibration_error", "rmse", of which less is. Or a function of the tested rows' posteriors, a
         DataFrame with a column a class, and their actual classes, a Series on the same index,
-        that returns a number; see Notes.
+        that returns a number; see Notes. Data in parts takes neither "auc" nor functions.
     dag : bool, default True
         Whether to learn the structure again too; else only parameters.
     mean : bool, default True
         Whether to average over folds.
     folds : list of arrays or array of int, optional
         The positions of the rows that each fold tests, or the fold number of each row. Of data in parts,
-        the name of a column that holds the fold of each row; by default these are dealt by a hash of the
-        row and its label.
+        the name of a column that holds the fold of each row.
     columns : {"same", "any"}, default "same"
         What to do where a model was learned from all columns of its data and this data has others: raise,
         or learn from what is there, which is another model then.
     rng : int or numpy.random.Generator, optional
-        Seed of the folds, and of all that learners draw at random within them.
+        Seed of the folds, and of all that learners draw at random within them. By default, folds of rows in
+        memory are others each time, and those of data in parts are those of seed 0.
     progress : bool, default False
         Whether to show a bar over folds and models.
 
@@ -102,7 +102,7 @@ def cv(
     Warns
     -----
     UserWarning
-        If a class has fewer than ``k`` rows, so that some folds have none, or a metric is not
+        If a class has fewer than ``k`` rows in memory, so that some folds have none, or a metric is not
         defined in some folds, which are left out of the mean.
 
     Notes
@@ -118,6 +118,12 @@ def cv(
     - calibration_error: mean over 15 equal intervals of the likeliest class's p, by rows in them, of the
       difference between mean p and the share that is right;
     - rmse: √mean of (1 − p(true class))².
+
+    Folds of rows in memory are stratified: each class is spread evenly over them. A row in parts goes where a
+    hash of its values and its label says, which depends on the seed and on all columns, so these are read,
+    but not on the models or on how rows lie in parts. So folds are about as large as each other, and so are
+    their shares of a class that has many rows; rows alike in all, label included, are in one fold. Models
+    that make categories of raw data are judged in parts with ``dag=False``, which keeps the categories.
 
     Of models of several class variables, for which rows must be in memory, folds are dealt whatever the
     classes, labels that are not known are not judged, and "accuracy" stands for "hamming", the share of
@@ -209,7 +215,8 @@ def cv_predict(
     columns : {"same", "any"}, default "same"
         As in `cv`.
     rng : int or numpy.random.Generator, optional
-        As in `cv`: a seed gives the folds and models that it gives there.
+        As in `cv`: a seed gives the folds and models that it gives there. Data in parts has seed 0 by
+        default.
     progress : bool, default False
         Whether to show a bar over folds.
 

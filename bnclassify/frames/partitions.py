@@ -48,13 +48,24 @@ class Facts(NamedTuple):
     size : float
         The weights of those that are kept.
     gaps : (columns,) array of int
-        In how many parts each column has a missing value in those that are kept.
+        In how many of those that are kept each column has no value.
     """
 
     rows: int
     kept: int
     size: float
     gaps: NDArray[np.int64]
+
+
+def with_class(data: Dataset, class_var: Hashable) -> tuple[Dataset, Facts]:
+    """Return the rows that have a class, all if there is none, and what there is to know of them."""
+    rows = len(data)
+    if class_var is not None:
+        known = data.codes[data.positions[class_var]] >= 0
+        data = data if known.all() else take_rows(data, known)
+    gaps = np.zeros(len(data.columns), dtype=np.int64)
+    gaps[data.incomplete] = np.count_nonzero(data.codes[data.incomplete] < 0, axis=1)
+    return data, Facts(rows, len(data), data.size, gaps)
 
 
 @dataclass(frozen=True)
@@ -97,12 +108,7 @@ class Reading:
         weights = None if self.weights is None else check_weights(frame[self.weights].array, frame.index)
         raw = encode_columns(frame if self.prepare is None else self.prepare(frame), self.schema.columns)
         codes = match(raw, self.schema.columns, self.schema.levels)
-        data = Dataset(self.schema, codes, raw.index, weights)
-        rows = len(data)
-        if self.class_var is not None:
-            known = codes[self.schema.positions[self.class_var]] >= 0
-            data = data if known.all() else take_rows(data, known)
-        return data, Facts(rows, len(data), data.size, data.incomplete.astype(np.int64))
+        return with_class(Dataset(self.schema, codes, raw.index, weights), self.class_var)
 
 
 @dataclass(frozen=True)
@@ -132,12 +138,12 @@ class Memo:
     def __init__(self, *, warns: bool = True) -> None:
         self.warns = warns
         self.counted: Facts | None = None
-        self.has_gaps: dict[Hashable, bool] = {}
+        self.gaps: dict[Hashable, int] = {}
 
     def keep(self, facts: Facts, columns: Sequence[Hashable]) -> bool:
         """Keep facts of some columns; return whether they are the first."""
         is_first, self.counted = self.counted is None, facts
-        self.has_gaps.update(zip(columns, (facts.gaps > 0).tolist(), strict=True))
+        self.gaps.update(zip(columns, facts.gaps.tolist(), strict=True))
         return is_first
 
 
@@ -212,9 +218,9 @@ class Partitions(Countable):
     @property
     def incomplete(self) -> NDArray[np.bool_]:
         """Which columns have a missing value."""
-        if not self.memo.has_gaps.keys() >= set(self.columns):
+        if not self.memo.gaps.keys() >= set(self.columns):
             self.add_up(None)
-        return np.array([self.memo.has_gaps[name] for name in self.columns], dtype=bool)
+        return np.array([self.memo.gaps[name] > 0 for name in self.columns], dtype=bool)
 
     @property
     def _counted(self) -> Facts:
@@ -239,11 +245,13 @@ class Partitions(Countable):
         return replace(self, reading=replace(self.reading, schema=schema))
 
     def of_class(self, class_var: Hashable) -> Partitions:
-        """Return the rows that have a class."""
+        """Return the rows that have a class; raise if an earlier pass has told that there are none."""
         if class_var == self.class_var:
             return self
-        memo = self.memo if self.memo.has_gaps.get(class_var) is False else Memo()
-        return replace(self, reading=replace(self.reading, class_var=class_var), memo=memo)
+        memo = self.memo if self.memo.gaps.get(class_var) == 0 else Memo()
+        data = replace(self, reading=replace(self.reading, class_var=class_var), memo=memo)
+        data.tell()
+        return data
 
     def keeping(self, keep: Keep) -> Partitions:
         """Return the rows that a function of frames tells to keep."""
@@ -253,7 +261,7 @@ class Partitions(Countable):
         """Sum what a function returns of the rows of each part: arrays and numbers, in whatever holds them.
 
         It is called where the part lies, so it can be pickled. Rows without a class, if there is one, are
-        told of at the first pass.
+        told of at the first pass, as is that there are no others.
         """
         counting, columns = _Counting(self.reading, count), self.reading.columns
         total, facts = self.source.reduce(counting, _merge, columns)

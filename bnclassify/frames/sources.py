@@ -23,7 +23,8 @@ _MERGED = 16  # results that are merged at once, on the way down to one
 NEEDS_ROWS = (
     "rows are needed in memory here, and these are in parts; take a sample of them, for example "
     "frame.sample(frac=0.01).compute() of a Dask DataFrame, or what counts alone: structures by nb, aode, "
-    "ande, tan_cl, chow_liu, kdb_mi, hc, ban, chisq_dn, mbc or maode, and lp with smooth, ess, m or backoff"
+    "ande, anb, tan_cl, chow_liu, kdb_mi, hc, ban, chisq_dn, mbc, maode or chain, and lp with smooth, ess, m "
+    "or backoff"
 )
 """What is said where rows are asked for that need not be in memory together."""
 

@@ -6,14 +6,13 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-import numpy as np
 import pandas as pd
 
 from ..base.messages import listed, shown
 from .encoding import encode_columns
 from .frequencies import check_weights
-from .partitions import Facts, added, in_blocks
-from .schema import Dataset, Levels, take_rows
+from .partitions import Facts, added, in_blocks, with_class
+from .schema import Dataset, Levels
 from .sources import Source
 
 MAX_LEVELS = 2**20
@@ -62,11 +61,7 @@ class Survey:
             ColumnLevels(labels, isinstance(frame[name].dtype, pd.CategoricalDtype))
             for name, labels in zip(self.columns, data.levels, strict=True)
         )
-        rows = len(data)
-        if self.class_var is not None:
-            known = data.codes[data.positions[self.class_var]] >= 0
-            data = data if known.all() else take_rows(data, known)
-        return column_levels, Facts(rows, len(data), data.size, data.incomplete.astype(np.int64))
+        return column_levels, with_class(data, self.class_var)[1]
 
     def merge(self, results: Sequence[tuple[tuple[ColumnLevels, ...], Facts]]) -> Any:
         """Unite the levels of parts."""

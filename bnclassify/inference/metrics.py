@@ -44,12 +44,20 @@ class Metric:
 
     def judge(self, outcome: Outcome) -> float:
         """Return the figure of an outcome; rows that do not count are left out."""
-        if outcome.weights is None:
-            return self.measure(outcome.logs, outcome.actual)
-        counted = outcome.weights > 0
-        if not counted.any():
-            return nan
-        return self.measure(outcome.logs[counted], outcome.actual[counted], outcome.weights[counted])
+        return self.of_rows(outcome.logs, outcome.actual, outcome.weights)
+
+    def of_rows(self, logs: Array, actual: Codes, weights: Weights) -> float:
+        """Return the figure of rows, some of which may have weight 0; NaN if none counts."""
+        if weights is None:
+            return self.measure(logs, actual)
+        logs, actual, weights = rows_that_count(logs, actual, weights)
+        return self.measure(logs, actual, weights) if len(weights) else nan
+
+
+def rows_that_count(logs: Array, actual: Codes, weights: Array) -> tuple[Array, Codes, Array]:
+    """Return what is known of the rows of positive weight."""
+    counted = weights > 0
+    return logs[counted], actual[counted], weights[counted]
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..base.arrays import Array, Codes, first_best, log_normalize
-from .metrics import CALIBRATION_BINS, entries_at
+from .metrics import CALIBRATION_BINS, entries_at, rows_that_count
 from .outcomes import Outcome
 
 _LEAST = float(np.finfo(np.float64).eps)
@@ -33,8 +33,7 @@ class Summed(NamedTuple):
 def sums_over_rows(metric: str, outcome: Outcome) -> Array:
     """Return the sums that a metric is made of."""
     weights = np.ones(len(outcome.actual)) if outcome.weights is None else outcome.weights
-    counted = weights > 0
-    return SUMMED[metric].add_up(outcome.logs[counted], outcome.actual[counted], weights[counted])
+    return SUMMED[metric].add_up(*rows_that_count(outcome.logs, outcome.actual, weights))
 
 
 def finish(metric: str, sums: Array) -> float:

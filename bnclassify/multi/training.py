@@ -63,8 +63,22 @@ class MultiPartitions(Partitions):
 
     def tell(self) -> None:
         """Raise if there is nothing to learn from."""
-        if self.memo.counted is not None and not self.memo.counted.size:
-            raise ValueError("dataset: no rows to learn from")
+        facts, gaps = self.memo.counted, self.memo.gaps
+        if facts is not None:
+            _check_rows(facts.rows, facts.size)
+            _check_classes(self.class_vars, all(gaps.get(name) == facts.rows for name in self.class_vars))
+
+
+def _check_rows(rows: int, size: float) -> None:
+    """Raise a ValueError if no row counts."""
+    if not size:
+        raise ValueError(f"dataset: no rows to learn from{', for all have weight 0' if rows else ''}")
+
+
+def _check_classes(class_vars: Sequence[Hashable], are_missing: bool) -> None:
+    """Raise a ValueError if no row has a class."""
+    if are_missing:
+        raise ValueError(f"dataset: all of {listed(class_vars)} are missing in every row")
 
 
 MultiLearnable: TypeAlias = MultiTrainingData | MultiPartitions
@@ -137,8 +151,6 @@ def _prepare_rows(
     data = select_columns(dataset, names[0], columns)
     chosen = [name for name in data.columns if name not in names] if features is None else list(features)
     data = take_columns(data, (*chosen, *names))
-    if not len(data):
-        raise ValueError("dataset: no rows to learn from")
-    if (data.codes[len(chosen) :] < 0).all():
-        raise ValueError(f"dataset: all of {listed(names)} are missing in every row")
+    _check_rows(len(data), data.size)
+    _check_classes(names, bool((data.codes[len(chosen) :] < 0).all()))
     return MultiTrainingData(data.schema, data.codes, data.index, data.weights, names)

@@ -120,7 +120,7 @@ def _(first: MultiModel, trial: Trial) -> Verdict:
         trial.run(rounds, data, judged, len(figures)),
         list(figures),
         [(fold.repeat, fold.fold) for fold in rounds],
-        describe_rounds(rounds, len(data), dict.fromkeys(figures)),
+        describe_rounds(rounds, data, dict.fromkeys(figures)),
         several=True,
         flat=True,
     )

@@ -300,11 +300,15 @@ def fit_kind(x: Model, call: Call) -> Any:
     fitted = method(renewed(x, recipe=recipe, learned={}), rows, call.prior, call.rng)
     if method is not PLAIN:
         fitted = without_prior(fitted)
-    if not isinstance(
-        call.dataset, TrainingData | Partitions
-    ):  # which a verb has prepared that tells it itself
+    if not _is_prepared(call.dataset):
         warn_of_wide_tables(fitted, len(rows))
     return fitted
+
+
+def _is_prepared(dataset: object) -> bool:
+    """Whether a verb has prepared data to learn from, which then warns itself; users encode it at most."""
+    in_parts = isinstance(dataset, Partitions) and dataset.class_var is not None
+    return in_parts or isinstance(dataset, TrainingData)
 
 
 def rows_to_learn_from(model: Model, dataset: InFull | InParts, method: Method) -> Dataset | Partitions:

@@ -33,11 +33,8 @@ class Goal:
         return float(np.mean(figures)) * (-1 if self.metric.is_loss else 1)
 
     def _figure(self, logs: Array, fold: slice) -> float:
-        joint, actual, weights = self.contrasts.joint(logs), self.data.truth[fold], self.data.weights
-        if weights is None:
-            return self.metric.measure(joint, actual)
-        counted = weights[fold] > 0
-        return self.metric.measure(joint[counted], actual[counted], weights[fold][counted])
+        weights = None if self.data.weights is None else self.data.weights[fold]
+        return self.metric.of_rows(self.contrasts.joint(logs), self.data.truth[fold], weights)
 
 
 class AccuracyGoal(Goal):
