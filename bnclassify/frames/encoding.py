@@ -176,6 +176,8 @@ def check_class_name(class_var: object, argument: str = "class_var") -> None:
 def check_levels(data: Countable, columns: Iterable[Hashable]) -> None:
     """Raise a ValueError for columns without a single level: nothing can be learned of them."""
     empty = [name for name in columns if not data.cards[data.positions[name]]]
+    if empty and isinstance(data, Dataset) and not len(data):
+        raise ValueError("dataset: no rows to learn from")
     if empty:
         raise ValueError(
             f"dataset: no value is known in {listed(empty)}; leave such columns out or, where this is a part "
