@@ -696,6 +696,28 @@ def test_weights_are_rows_repeated(car: pd.DataFrame) -> None:
         other = plain(learner).fit(features.iloc[repeated], labels.iloc[repeated])
         np.testing.assert_allclose(mine.predict_proba(features), other.predict_proba(features), rtol=1e-12)
     with pytest.raises(ValueError, match="numbers are cut and levels merged by rows"):
-        plain("nb", discretize="mdlp").fit(features, labels, sample_weight=weights / 2)
+        plain("nb", min_count=5).fit(features, labels, sample_weight=weights / 2)
     with pytest.raises(ValueError, match="all weights are zero"):
         plain("nb").fit(features, labels, sample_weight=np.zeros(len(car)))
+
+
+def test_any_weights_are_taken_where_nothing_is_cut(car: pd.DataFrame) -> None:
+    weights = np.random.default_rng(0).uniform(0, 3, len(car))
+    labels, features = car["class"].astype(str), car.drop(columns="class")
+    codes = features.assign(doors=features["doors"].cat.codes + 1, same=7)
+    for some in (features.astype(str), codes):
+        mine = BNCClassifier(discretize="mdlp").fit(some, labels, sample_weight=weights)
+        twice = BNCClassifier(discretize="mdlp").fit(some, labels, sample_weight=weights * 2**40)
+        cut = some.drop(columns="same", errors="ignore")
+        other = BNCClassifier(discretize=None).fit(cut, labels, sample_weight=weights)
+        assert mine.model_.features == other.model_.features == twice.model_.features
+        np.testing.assert_array_equal(mine.predict_proba(some), other.predict_proba(cut))
+
+
+def test_weights_that_would_repeat_too_many_rows_are_refused() -> None:
+    X = pd.DataFrame({"a": np.arange(1000) / 7})
+    y = np.arange(1000) % 2
+    with pytest.raises(ValueError, match=r"sample_weight: .* 100,000,000 rows, more than 10,000,000"):
+        BNCClassifier("nb").fit(X, y, sample_weight=np.full(1000, 100_000))
+    with pytest.raises(ValueError, match=r"whole numbers; for others cut and merge before"):
+        BNCClassifier("nb").fit(X, y, sample_weight=np.full(1000, 0.5))

@@ -143,3 +143,39 @@ def test_models_without_counts(car: pd.DataFrame, tmp_path: Path) -> None:
     bn.write_bif(bn.bnc("nb", "class", car, smooth=1), tmp_path / "x.bif")
     with pytest.raises(ValueError, match="does not keep the counts"):
         bn.update(bn.read_bif(tmp_path / "x.bif", "class"), car)
+
+
+MODELS: dict[str, Any] = {
+    "nb": lambda frame: bn.nb("class", frame),
+    "aode": lambda frame: bn.aode("class", frame),
+    "ande": lambda frame: bn.ande("class", frame),
+    "an ensemble": lambda frame: bn.Ensemble([bn.nb("class", frame), bn.tan_cl("class", frame)]),
+    "mbc": lambda frame: bn.mbc(["class", "doors"], frame),
+    "chain": lambda frame: bn.chain(["class", "safety"], frame),
+}
+
+
+@pytest.mark.parametrize("kind", MODELS)
+def test_a_batch_may_lack_all_values_of_a_column_and_hold_whole_floats(car: pd.DataFrame, kind: str) -> None:
+    codes = car.assign(doors=car["doors"].cat.codes.astype(int), buying=car["buying"].cat.codes.astype(int))
+    structure = MODELS[kind](codes)
+    x = bn.lp(structure, codes, smooth=1)
+    batch = codes.iloc[:50].assign(maint=None, buying=codes["buying"].astype(float).mask(codes.index == 3))
+    in_parts = [batch.iloc[:20], batch.iloc[20:]]
+    same(bn.update(x, batch), bn.update(x, [part.convert_dtypes() for part in in_parts]), codes)
+    alone = bn.lp(structure, batch, smooth=1)
+    same(alone, bn.lp(structure, batch.convert_dtypes(), smooth=1), codes)
+    assert bn.values(alone) == bn.values(x)
+
+
+@pytest.mark.parametrize("kind", MODELS)
+def test_an_empty_batch_is_told(car: pd.DataFrame, kind: str) -> None:
+    structure = MODELS[kind](car)
+    x = bn.lp(structure, car, smooth=1)
+    for empty in (car.iloc[:0], car.iloc[:0].astype(object)):
+        with pytest.raises(ValueError, match="dataset: no rows to learn from"):
+            bn.update(x, empty)
+        with pytest.raises(ValueError, match="dataset: no rows to learn from"):
+            bn.lp(structure, empty, smooth=1)
+    with pytest.raises(ValueError, match="dataset: no rows to learn from"):
+        MODELS[kind](car.iloc[:0].astype(object))

@@ -233,3 +233,14 @@ def test_search_counts_by_weight(learner: str, metric: str) -> None:
     )
     assert x.families == y.families
     np.testing.assert_allclose(bn.greedy_scores(x), bn.greedy_scores(y), rtol=1e-12)
+
+
+@pytest.mark.parametrize("options", [{"discretize": "mdlp"}, {"min_count": 2}], ids=str)
+def test_weights_go_with_what_is_cut_before(options: dict[str, Any]) -> None:
+    df = pd.DataFrame({"x": range(40), "y": list("ab") * 20, "w": np.linspace(0.5, 2, 40)})
+    with pytest.raises(
+        TypeError, match=r"have weights.*df\.drop\(columns='w'\).*encode\(cut, weights=df\['w'\]"
+    ):
+        bn.bnc("nb", "y", bn.encode(df, weights="w"), smooth=1, **options)
+    cut, _ = bn.discretize(df.drop(columns="w"), class_var="y", method="width")
+    assert bn.bnc("nb", "y", bn.encode(cut, weights=df["w"]), smooth=1).features == ("x",)

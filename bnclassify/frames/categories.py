@@ -63,7 +63,8 @@ _NO_LABELS = {
     "fractions": (
         "numbers with fractions; cut them into intervals first: training data with "
         "discretize(dataset, class_var=...), new data with the discretizer that it returns; "
-        "bnc(..., discretize='averaged') and BNCClassifier() learn models that cut numbers themselves"
+        "bnc(..., discretize='averaged') and BNCClassifier() learn models that cut numbers themselves, where "
+        "rows have no weights"
     ),
     "whole": (
         "whole numbers of type float (pandas makes them so where some are missing); convert them with "

@@ -78,6 +78,12 @@ def _hint(data: object) -> str:
     """Say how to make a data frame of what came instead."""
     if hasattr(data, "to_pandas"):
         return "; call its to_pandas()"
+    if isinstance(data, Dataset) and data.weights is not None:
+        return (
+            ", whose rows have weights; cut and merge the data frame that it was encoded from first, without "
+            "its weights: cut, discretizer = discretize(df.drop(columns='w'), class_var=...), then "
+            "encode(cut, weights=df['w']), and learn from that without discretize and min_count"
+        )
     if isinstance(data, Dataset):
         return ", whose columns are categories already; pass the data frame that it was encoded from"
     if isinstance(data, pd.Series):
@@ -170,6 +176,8 @@ def check_class_name(class_var: object, argument: str = "class_var") -> None:
 def check_levels(data: Countable, columns: Iterable[Hashable]) -> None:
     """Raise a ValueError for columns without a single level: nothing can be learned of them."""
     empty = [name for name in columns if not data.cards[data.positions[name]]]
+    if empty and isinstance(data, Dataset) and not len(data):
+        raise ValueError("dataset: no rows to learn from")
     if empty:
         raise ValueError(
             f"dataset: no value is known in {listed(empty)}; leave such columns out or, where this is a part "

@@ -71,6 +71,7 @@ def prepare(
     class_var: Hashable,
     features: Iterable[Hashable] | None = None,
     *,
+    known: Known | None = None,
     warns: bool = True,
 ) -> TrainingData:
     """Prepare data to learn from, or raise; every public verb that learns does this once.
@@ -82,12 +83,15 @@ def prepare(
     class_var : str
     features : iterable, optional
         The columns to learn from; all by default.
+    known : mapping, optional
+        Levels of these columns, as a model has them: no value of one need be in the data, and whole numbers
+        may be of type float.
     warns : bool
         Whether to warn of rows that have no class.
     """
     if isinstance(dataset, TrainingData) and dataset.class_var == class_var:
         return dataset if features is None else _select(dataset, tuple(features))
-    schema_only = select_columns(dataset, class_var, features)
+    schema_only = select_columns(dataset, class_var, features, known=known)
     if not schema_only.size:
         count = ", for all have weight 0" if len(schema_only) else ""
         raise ValueError(f"dataset: no rows to learn from{count}")
@@ -142,11 +146,16 @@ def _select(data: TrainingData, features: tuple[Hashable, ...]) -> TrainingData:
 
 
 def select_columns(
-    dataset: pd.DataFrame | Dataset, class_var: Hashable, features: Iterable[Hashable] | None = None
+    dataset: pd.DataFrame | Dataset,
+    class_var: Hashable,
+    features: Iterable[Hashable] | None = None,
+    *,
+    known: Known | None = None,
 ) -> Dataset:
     """Encode the class and the features, in the order of the data, if something can be learned of each.
 
-    Features that were not chosen by name are looked over for too many levels.
+    Features that were not chosen by name are looked over for too many levels. Nothing need be learned of
+    levels that are ``known``, as `prepare` says.
     """
     check_class_name(class_var)
     if features is None:
@@ -160,10 +169,10 @@ def select_columns(
         if not isinstance(dataset, Dataset):
             check_frame(dataset, "dataset")
         check_columns([class_var], dataset.columns, "class_var")
-        data = encode_columns(dataset, [*names, class_var], named_by="features")
+        data = encode_columns(dataset, [*names, class_var], named_by="features", known=known)
         chosen = {*names, class_var}
         data = take_columns(data, tuple(column for column in data.columns if column in chosen))
-    check_levels(data, data.columns)
+    check_levels(data, [name for name in data.columns if known is None or name not in known])
     return data
 
 

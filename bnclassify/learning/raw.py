@@ -93,7 +93,7 @@ def learn_raw(
         raw = raw[[column for column in raw.columns if column in chosen]]
     frame, preparation = preparing.learn(raw, class_var)
     if names is None and not keep:
-        frame = _without_uncut(frame, preparation)
+        frame = without_uncut(frame, preparation)
     data = _prepare(frame, class_var, names, preparation)
     seen = tuple(raw.columns) if names is None else None
     recipe = Recipe(class_var, step, names, preparation=preparation, seen=seen)
@@ -110,7 +110,7 @@ def learn_raw(
     return AveragedCuts(renewed(network, recipe=recipe), fine.cuttings, recipe=recipe), fine
 
 
-def _without_uncut(frame: pd.DataFrame, preparation: Preparation) -> pd.DataFrame:
+def without_uncut(frame: pd.DataFrame, preparation: Preparation) -> pd.DataFrame:
     """Leave out columns of numbers with one level, which tell nothing, unless there would be no others."""
     uncut = () if preparation.discretizer is None else preparation.discretizer.uncut
     return frame.drop(columns=list(uncut)) if len(uncut) < frame.shape[1] - 1 else frame

@@ -35,8 +35,10 @@ class MultiTrainingData(Dataset):
 
     def of_one(self, class_var: Hashable, features: Sequence[Hashable]) -> TrainingData:
         """Return the rows that have one of the classes, with columns to learn it from."""
-        rows = Dataset(self.schema, self.codes, self.index, self.weights)
-        return prepare(take_columns(rows, (*features, class_var)), class_var, features, warns=False)
+        names = (*features, class_var)
+        rows = take_columns(Dataset(self.schema, self.codes, self.index, self.weights), names)
+        known = dict(zip(names, rows.levels, strict=True))  # which is checked already
+        return prepare(rows, class_var, features, known=known, warns=False)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -121,7 +123,7 @@ def prepare_classes(
     features : sequence, optional
         The columns to learn from; all by default.
     known : mapping, optional
-        Levels that need not be looked for in data in parts.
+        Levels that need not be looked for, as in `prepare`.
     """
     names = tuple(class_vars)
     if features is None and isinstance(dataset, MultiLearnable) and dataset.class_vars == names:
@@ -135,7 +137,7 @@ def prepare_classes(
 
     parts = as_parts(dataset, columns=choose, known=known)
     if parts is None:
-        return _prepare_rows(dataset, names, features)  # type: ignore[arg-type]
+        return _prepare_rows(dataset, names, features, known)  # type: ignore[arg-type]
     check_levels(parts, parts.columns)
     data = MultiPartitions(parts.source, parts.reading, None, parts.memo, names)
     data.tell()
@@ -143,12 +145,15 @@ def prepare_classes(
 
 
 def _prepare_rows(
-    dataset: pd.DataFrame | Dataset, names: tuple[Hashable, ...], features: Sequence[Hashable] | None
+    dataset: pd.DataFrame | Dataset,
+    names: tuple[Hashable, ...],
+    features: Sequence[Hashable] | None,
+    known: Known | None,
 ) -> MultiTrainingData:
     columns = None if features is None else [*features, *names[1:]]
     if isinstance(dataset, pd.DataFrame | Dataset):
         check_columns(names, tuple(dataset.columns), "class_vars")
-    data = select_columns(dataset, names[0], columns)
+    data = select_columns(dataset, names[0], columns, known=known)
     chosen = [name for name in data.columns if name not in names] if features is None else list(features)
     data = take_columns(data, (*chosen, *names))
     _check_rows(len(data), data.size)

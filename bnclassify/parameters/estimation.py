@@ -313,8 +313,8 @@ def _is_prepared(dataset: object) -> bool:
 
 def rows_to_learn_from(model: Model, dataset: InFull | InParts, method: Method) -> Dataset | Partitions:
     """Return the model's columns of data, coded by its levels, in parts if the method counts alone."""
+    levels = None if model.levels is None else dict(zip(model.variables, model.levels, strict=True))
     if method.counts_alone:
-        levels = None if model.levels is None else dict(zip(model.variables, model.levels, strict=True))
         partitions = prepare_parts(
             dataset, model.class_var, model.features, known=levels, prepare=model.preparation
         )
@@ -323,7 +323,7 @@ def rows_to_learn_from(model: Model, dataset: InFull | InParts, method: Method) 
             return partitions.coded(schema.select(model.variables))
     takes_all = method.takes_rows_without_class
     raw = prepared(model, cast("InFull", dataset))  # what is in parts is refused by what follows
-    data = prepare(raw, model.class_var, model.features, warns=not takes_all)
+    data = prepare(raw, model.class_var, model.features, known=levels, warns=not takes_all)
     return match_levels(data.all_rows if takes_all else data, model)
 
 

@@ -17,6 +17,7 @@ from ..base.messages import shown, warn
 from ..base.randomness import Seed
 from ..evaluation.decisions import check_costs, check_prior
 from ..evaluation.prediction import predict, weigh_classes
+from ..frames.discretization import columns_of_numbers
 from ..frames.frequencies import check_weights
 from ..frames.intake import encode
 from ..frames.schema import Dataset
@@ -28,11 +29,14 @@ from ..learning.calls import (
     learn_structure,
     parameters_of,
 )
-from ..learning.raw import Preparing
+from ..learning.raw import Preparing, without_uncut
 from ..model.kinds import Model
 from ..parameters.estimation import lp
 from ..structure.dependence import kdb_mi
 from .inputs import CategoricalInput, draw_seed
+
+_MOST_ROWS = 10_000_000
+"""Rows that weights may make where rows are repeated."""
 
 
 class BNCClassifier(ClassifierMixin, CategoricalInput):
@@ -169,7 +173,8 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
         y : (n,) array-like
             The class of each row, none missing.
         sample_weight : (n,) array-like of numbers, optional
-            How often each row counts, 0 or more. Rows of weight 0 are left out.
+            How often each row counts, 0 or more. Rows of weight 0 are left out. Where a column is cut or
+            levels are merged, rows are repeated: weights are whole numbers, 10,000,000 in all at most.
 
         Returns
         -------
@@ -179,9 +184,8 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
         Raises
         ------
         TypeError, ValueError
-            If a column holds no categories, weights are no whole numbers and
-            ``discretize`` or ``min_count`` go by rows, or what scikit-learn, the
-            learner and `lp` raise.
+            If a column holds no categories, weights are no whole numbers or too great where a column is
+            cut or levels are merged, or what scikit-learn, the learner and `lp` raise.
         """
         state = self.__dict__.copy()
         try:
@@ -285,7 +289,7 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
         check_consistent_length(frame, labels)
         weights = None
         if sample_weight is not None:
-            rows, weights = self._weigh_rows(sample_weight, X, frame.index)
+            rows, weights = self._weigh_rows(sample_weight, X, frame)
             frame, labels = frame.iloc[rows].copy(), labels[rows]
         classes, codes = np.unique(labels, return_inverse=True)
         if self.prior is not None:
@@ -299,22 +303,32 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
             )
         target = _class_name(getattr(y, "name", None), frame.columns)
         frame[target] = pd.Categorical.from_codes(codes, categories=classes.tolist())
-        data = frame if weights is None else encode(frame, weights=weights)
-        model = self._learn_model(learner, target, data)
+        if weights is None:
+            model = self._learn_model(learner, target, frame, self._preparing)
+            preparation = model.preparation
+        else:
+            frame, preparation = self._preparing.learn(frame, target)
+            data = encode(without_uncut(frame, preparation), weights=weights)
+            model = self._learn_model(learner, target, data, Preparing(None, self.bins, None))
         self.classes_, self.model_ = classes, model
-        self.discretizer_ = None if model.preparation is None else model.preparation.discretizer
+        self.discretizer_ = None if preparation is None else preparation.discretizer
 
     @property
     def _preparing(self) -> Preparing:
         """What is done to data before it is encoded."""
         return Preparing(self.discretize, self.bins, self.min_count)
 
-    def _learn_model(self, learner: Callable[..., Model], target: str, data: pd.DataFrame | Dataset) -> Model:
+    def _learn_model(
+        self,
+        learner: Callable[..., Model],
+        target: str,
+        data: pd.DataFrame | Dataset,
+        preparing: Preparing,
+    ) -> Model:
         rng: dict[str, Any] = {"rng": draw_seed(self.random_state)}
         defaults = {"kdbk": 4} if learner is kdb_mi else {}
         drawn = rng if "rng" in parameters_of(learner) else {}
         dag_args = {**defaults, **drawn, **(self.dag_args or {})}
-        preparing = self._preparing
         lp_args = {**({} if self.smooth is None else {"smooth": self.smooth}), **(self.lp_args or {})}
         if lp_args:
             return bnc(learner, target, data, dag_args=dag_args, **preparing._asdict(), **{**rng, **lp_args})
@@ -325,23 +339,43 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
         self,
         sample_weight: ArrayLike,
         X: Any,  # noqa: N803
-        index: pd.Index[Any],
+        frame: pd.DataFrame,
     ) -> tuple[NDArray[np.intp], Array | None]:
         """Return the rows that count, and how often; where numbers are cut, repeated instead."""
-        row_index = X.index if isinstance(X, pd.DataFrame) else index
+        row_index = X.index if isinstance(X, pd.DataFrame) else frame.index
         weights = check_weights(sample_weight, row_index, "sample_weight")
         if not weights.any():
             raise ValueError("sample_weight: no row counts, for all weights are zero")
         rows = np.flatnonzero(weights)
         weights = weights[rows]
-        if not self._preparing.is_needed:
+        if not self._goes_by_rows(frame.iloc[rows]):
             return rows, weights
-        if (weights != weights.round()).any():
-            raise ValueError(
-                "sample_weight: numbers are cut and levels merged by rows, so weights must be whole numbers; "
-                "for others do so before, with bnclassify.discretize, and set discretize=None"
-            )
-        return np.repeat(rows, weights.astype(np.intp)), None
+        return np.repeat(rows, _as_times(weights)), None
+
+    def _goes_by_rows(self, frame: pd.DataFrame) -> bool:
+        """Whether numbers are cut or levels merged, which repeats rows for their weights."""
+        if self.discretize is None or self.min_count is not None:
+            return self.min_count is not None
+        return any(not labels for labels in columns_of_numbers(frame, None).values())
+
+
+def _as_times(weights: Array) -> NDArray[np.intp]:
+    """Return weights as how often rows are repeated, or raise."""
+    advice = (
+        "cut and merge before, with bnclassify.discretize and merge_rare, and set discretize and "
+        "min_count to None"
+    )
+    if (weights != weights.round()).any():
+        raise ValueError(
+            "sample_weight: numbers are cut and levels merged by rows, so weights must be whole numbers; "
+            f"for others {advice}"
+        )
+    if weights.sum() > _MOST_ROWS:
+        raise ValueError(
+            "sample_weight: numbers are cut and levels merged by rows, which are repeated for that: "
+            f"{weights.sum():,.0f} rows, more than {_MOST_ROWS:,}; divide the weights, or {advice}"
+        )
+    return weights.astype(np.intp)
 
 
 def _as_labels(y: Any) -> Any:
