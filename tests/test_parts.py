@@ -248,6 +248,58 @@ def test_an_iterator_is_gone_through_once(car: pd.DataFrame) -> None:
         bn.tan_cl("class", iter(chunks(car.astype({"doors": object}))()))
 
 
+def test_a_function_makes_a_new_iterator_in_each_call(car: pd.DataFrame, tmp_path: Any) -> None:
+    text, again = car.astype(str), "gives the same iterator again.*make a new one in each call"
+    x = bn.bnc("nb", "class", text, smooth=1)
+    one = (text.iloc[i : i + 432] for i in range(0, len(text), 432))
+    function = lambda: one  # noqa: E731
+    assert bn.loglik(x, function) == pytest.approx(bn.loglik(x, text), rel=1e-13)
+    for verb in (bn.loglik, bn.update):
+        with pytest.raises(ValueError, match=again):
+            verb(x, function)
+    pieces = iter([text, text])
+    with pytest.raises(ValueError, match=again):
+        bn.bnc("tan_cl", "class", lambda: pieces, smooth=1)
+    text.to_csv(tmp_path / "car.csv", index=False)
+    with pd.read_csv(tmp_path / "car.csv", chunksize=500) as reader, pytest.raises(ValueError, match=again):
+        bn.bnc("nb", "class", lambda: reader, smooth=1)
+
+
+def test_no_frame_is_read_to_be_thrown_away(car: pd.DataFrame) -> None:
+    calls: list[int] = []
+
+    def give() -> Iterator[pd.DataFrame]:
+        calls.append(0)
+        return chunks(car.astype(str))()
+
+    x = bn.bnc("tan_cl", "class", give, smooth=1)
+    assert len(calls) == 3  # levels, pairs, tables
+    bn.loglik(x, give)
+    assert len(calls) == 4
+
+
+def test_files_that_no_pass_follows_are_closed(car: pd.DataFrame) -> None:
+    closed: list[bool] = []
+
+    def give() -> Iterator[pd.DataFrame]:
+        try:
+            yield car
+            yield car
+        finally:
+            closed.append(True)
+
+    with pytest.raises(KeyError, match="class_var: no column 'clas'"):
+        bn.nb("clas", give)
+    assert closed == [True]
+
+
+def test_data_that_changes_between_passes(car: pd.DataFrame) -> None:
+    for learner in ("tan_cl", "nb"):
+        sizes = iter([1728, 1728, 432] if learner == "tan_cl" else [1728, 432])
+        with pytest.raises(ValueError, match="1728 rows came at the first pass and 432 at a later one"):
+            bn.bnc(learner, "class", lambda sizes=sizes: [car.iloc[: next(sizes)].astype(str)], smooth=1)
+
+
 def test_a_file_in_chunks(car: pd.DataFrame, tmp_path: Any) -> None:
     path = tmp_path / "car.csv"
     car.to_csv(path, index=False)
@@ -268,7 +320,7 @@ def test_a_file_in_chunks(car: pd.DataFrame, tmp_path: Any) -> None:
         (
             lambda: [pd.DataFrame({"a": [1], "c": [1]}), pd.DataFrame({"c": [1]})],
             KeyError,
-            "a frame has no column 'a', which",
+            "frame 1 has no column 'a', which",
         ),
         (
             lambda: [pd.DataFrame({"a": [1], "c": [1]}), pd.DataFrame({"a": ["x"], "c": [1]})],

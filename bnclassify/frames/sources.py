@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, MutableMapping, Sequence
+from functools import partial
 from inspect import signature
 from itertools import chain
 from typing import Any, Protocol, TypeVar
+from weakref import WeakKeyDictionary, finalize
 
 import pandas as pd
 from tqdm.auto import tqdm
@@ -19,6 +21,7 @@ Merge = Callable[[Sequence[T]], T]
 
 _MERGED = 16  # results that are merged at once, on the way down to one
 
+_GIVEN: MutableMapping[Callable[..., Any], Iterator[Any]] = WeakKeyDictionary()  # by functions, at last
 
 NEEDS_ROWS = (
     "rows are needed in memory here, and these are in parts; take a sample of them, for example "
@@ -54,7 +57,8 @@ class Chunks:
     Parameters
     ----------
     frames : iterator, iterable or function
-        An iterator can be gone through once; a function gives one anew for each pass.
+        An iterator can be gone through once; a function gives one anew for each pass. The first frame
+        tells the columns: others must have them, and what else they have is left out.
     argument : str
         What errors call it.
     """
@@ -64,8 +68,9 @@ class Chunks:
         self.once = isinstance(frames, Iterator)
         self._frames = frames
         self._spent = False
-        self._first: pd.DataFrame | None = None
+        self._opened: tuple[pd.DataFrame, Iterator[Any], Callable[[], object]] | None = None
         self._names: Sequence[Hashable] | None = None
+        self._rows: int | None = None
 
     @property
     def names(self) -> Sequence[Hashable]:
@@ -90,30 +95,28 @@ class Chunks:
         """Go through the frames; see `Source`."""
         total: list[T] = []
         # A bar where somebody watches, none in files and tests.
-        for frame in tqdm(self._walk(), desc="chunks", unit=" chunks", disable=None):
-            made = make(frame if columns is None else select(frame, columns, self.argument))
-            total = [merge([*total, made])]
+        for frame in tqdm(self._walk(columns or ()), desc="chunks", unit=" chunks", disable=None):
+            total = [merge([*total, make(frame if columns is None else frame[list(columns)])])]
         return total[0]
 
     def _peek(self) -> pd.DataFrame:
-        """Return the first frame, which is kept for the pass if there is only one."""
-        if self._first is None:
+        """Return the first frame, which is kept, with what gives the others, for the pass that follows."""
+        if self._opened is None:
             frames = self._open()
-            first = next(iter(frames), None)
-            if not self.once:
-                _close(frames)
+            # What a function made is closed with this, should no pass follow.
+            close = finalize(self, _close, frames) if callable(self._frames) else partial(_close, frames)
+            others = iter(frames)
+            first = next(others, None)
             if first is None:
                 raise ValueError(
                     f"{self.argument}: expected data frames one after the other, none came; an iterator that "
                     "was gone through before has none left, a function that gives one anew always has"
                 )
-            frame = _as_pandas(first, self.argument)
-            if not self.once:
-                return frame
-            self._first = frame
-        return self._first
+            self._opened = _as_pandas(first, self.argument), others, close
+        return self._opened[0]
 
-    def _walk(self) -> Iterator[pd.DataFrame]:
+    def _walk(self, columns: Sequence[Hashable]) -> Iterator[pd.DataFrame]:
+        """Go through the frames, each of which must have some columns."""
         if self._spent:
             raise ValueError(
                 f"{self.argument}: an iterator can be gone through once, and this goes through the data "
@@ -121,14 +124,29 @@ class Chunks:
                 "lambda: pd.read_csv(path, chunksize=100_000)"
             )
         self._peek()
+        assert self._opened is not None
+        (first, others, close), self._opened = self._opened, None
         self._spent = self.once
-        first, self._first = self._first, None
-        frames = self._open()
+        rows = 0
         try:
-            for frame in chain([] if first is None else [first], frames):
-                yield _as_pandas(frame, self.argument)
+            for number, frame in enumerate(chain([first], others)):
+                made = _as_pandas(frame, self.argument)
+                _check_has(made, columns, number, self.argument)
+                rows += len(made)
+                yield made
         finally:
-            _close(frames)
+            close()
+        self._check_rows(rows)
+
+    def _check_rows(self, rows: int) -> None:
+        """Raise a ValueError if a pass saw another number of rows than the first."""
+        if self._rows is None:
+            self._rows = rows
+        if rows != self._rows:
+            raise ValueError(
+                f"{self.argument}: {self._rows} rows came at the first pass and {rows} at a later one; a "
+                "function must give the same frames whenever it is called"
+            )
 
     def _open(self) -> Iterable[Any]:
         if callable(self._frames):
@@ -139,7 +157,24 @@ class Chunks:
                 f"{self.argument}: expected a function that gives data frames one after the other, such as "
                 f"lambda: pd.read_csv(path, chunksize=100_000), but it gave a {type(frames).__name__}"
             )
+        if callable(self._frames):
+            _check_new(self._frames, frames, self.argument)
         return frames
+
+
+def _check_new(function: Callable[..., Any], frames: Iterable[Any], argument: str) -> None:
+    """Raise a ValueError if a function gives an iterator that it gave before, to this or to another verb."""
+    if not isinstance(frames, Iterator):
+        return
+    try:
+        before, _GIVEN[function] = _GIVEN.get(function), frames
+    except TypeError:  # no hash, or no weak references
+        return
+    if before is frames:
+        raise ValueError(
+            f"{argument}: the function gives the same iterator again, of which frames were taken already; "
+            "make a new one in each call, such as lambda: pd.read_csv(path, chunksize=100_000)"
+        )
 
 
 def _check_call(function: Callable[..., Any], argument: str) -> None:
@@ -221,13 +256,11 @@ def find_source(data: object, argument: str) -> Source | None:
     return None
 
 
-def select(frame: pd.DataFrame, columns: Sequence[Hashable], argument: str) -> pd.DataFrame:
-    """Return columns of one of several frames, which must have what the first has."""
-    names = frame.columns.tolist()
-    absent = [name for name in columns if name not in names]
+def _check_has(frame: pd.DataFrame, columns: Sequence[Hashable], number: int, argument: str) -> None:
+    """Raise a KeyError if one of several frames lacks columns, which the first has."""
+    absent = [name for name in columns if name not in frame.columns]
     if absent:
-        raise KeyError(f"{argument}: a frame has no column {shown(absent[0])}, which the first has")
-    return frame[list(columns)]
+        raise KeyError(f"{argument}: frame {number} has no column {shown(absent[0])}, which frame 0 has")
 
 
 def _as_pandas(frame: Any, argument: str) -> pd.DataFrame:
