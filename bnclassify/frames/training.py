@@ -97,13 +97,13 @@ def prepare(
         raise ValueError(f"dataset: no rows to learn from{count}")
     names = tuple(name for name in schema_only.columns if name != class_var)
     data = take_columns(schema_only, (*names, class_var))
-    known = data.codes[-1] >= 0
-    lost = len(data) - int(np.count_nonzero(known))
+    has_class = data.codes[-1] >= 0
+    lost = len(data) - int(np.count_nonzero(has_class))
     if lost == len(data):
         raise ValueError(f"dataset: the class {shown(class_var)} is missing in every row")
     if lost and warns:
         warn(f"{lost} of {len(data)} rows have no class {shown(class_var)} and are left out")
-    kept = take_rows(data, known) if lost else data
+    kept = take_rows(data, has_class) if lost else data
     if not kept.size:
         raise ValueError(f"dataset: the class {shown(class_var)} is missing in every row that counts")
     with_unknown = data if lost else None
