@@ -439,3 +439,11 @@ def test_a_damaged_file_is_read_or_refused(
     except ValueError as error:
         message = str(error)
     assert not message or "damaged.json" in message
+
+
+@pytest.mark.parametrize("write", [bn.save, bn.write_bif])
+def test_a_folder_that_is_not_there_is_named(car: pd.DataFrame, tmp_path: Path, write: Any) -> None:
+    folder = tmp_path / "absent"
+    with pytest.raises(FileNotFoundError, match=r"path: there is no folder '.*absent'; make it first"):
+        write(bn.bnc("nb", "class", car, smooth=1), folder / "x.json")
+    assert not folder.exists()

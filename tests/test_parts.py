@@ -360,18 +360,33 @@ NEED_ROWS: dict[str, Callable[[Any], Any]] = {
     "leave-one-out": lambda data: bn.lp(bn.nb("class", bn.load_car()), data, smooth=1, loo_power=True),
     "trees": lambda data: bn.min_testing_depths("class", data),
     "cuts": lambda data: bn.discretize(data, class_var="class"),
-    "prediction": lambda data: bn.predict(bn.bnc("nb", "class", bn.load_car(), smooth=1), data),
 }
 
 
 @pytest.mark.parametrize("verb", NEED_ROWS)
 def test_what_needs_rows_says_so(car: pd.DataFrame, verb: str) -> None:
-    forms = [chunks(car), bn.encode(chunks(car))]
-    if verb != "prediction":
-        forms.append(by_dask(car, 2))
-    for data in forms:
+    for data in (chunks(car), bn.encode(chunks(car)), by_dask(car, 2)):
         with pytest.raises(TypeError, match=r"rows are needed in memory here.*frame\.sample\(frac=0\.01\)"):
             NEED_ROWS[verb](data)
+
+
+ASK_ABOUT_ROWS: dict[str, tuple[Callable[..., Any], str]] = {
+    "predict": (bn.predict, r"newdata: .*for chunk in chunks: predict\(x, chunk\)"),
+    "impute": (bn.impute, r"frame: .*for chunk in chunks: impute\(x, chunk\)"),
+    "explain": (bn.explain, r"row: .*frame\.head\(\)"),
+    "plot_importance": (bn.plot_importance, r"dataset: .*frame\.sample\(frac=0\.01\)\.compute\(\)"),
+}
+
+
+@pytest.mark.parametrize("verb", ASK_ABOUT_ROWS)
+def test_what_is_asked_about_rows_says_how_to_go_on(car: pd.DataFrame, verb: str) -> None:
+    x = bn.bnc("nb", "class", car, smooth=1)
+    function, message = ASK_ABOUT_ROWS[verb]
+    forms = [chunks(car), [car.iloc[:9], car.iloc[9:]], bn.encode(chunks(car))]
+    for data in [*forms, *([] if verb == "predict" else [by_dask(car, 2)])]:
+        with pytest.raises(TypeError, match=message) as error:
+            function(x, data)
+        assert "structures by" not in str(error.value)
 
 
 def test_estimators_take_rows_in_memory(car: pd.DataFrame) -> None:

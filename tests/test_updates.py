@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -118,8 +119,23 @@ def test_what_is_kept(car: pd.DataFrame) -> None:
 
 def test_a_value_that_is_new_is_told(car: pd.DataFrame) -> None:
     x = bn.bnc("nb", "class", car, smooth=1)
-    with pytest.raises(ValueError, match="column 'doors': '7' not among the levels that the model knows"):
-        bn.update(x, car.astype(object).assign(doors="7"))
+    new = car.astype(object).assign(doors="7")
+    verbs: list[Callable[[], Any]] = [
+        lambda: bn.update(x, new),
+        lambda: bn.update(x, [new.iloc[:9], new.iloc[9:]]),
+        lambda: bn.lp(x, new, smooth=1),
+        lambda: bn.loglik(x, new),
+        lambda: bn.query(x, ["class"], evidence={"doors": "7"}),
+        lambda: bn.impute(x, new),
+    ]
+    for verb in verbs:
+        with pytest.raises(
+            ValueError, match=r"column 'doors': '7' not among .* knows.*levels .* do not grow"
+        ) as e:
+            verb()
+        assert "unseen" not in str(e.value)
+    with pytest.raises(ValueError, match=r"column 'doors': '7' not among .* knows.*unseen='missing'"):
+        bn.predict(x, new)
 
 
 MORE_THAN_COUNTS = {

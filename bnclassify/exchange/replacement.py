@@ -27,6 +27,8 @@ def replace_file(path: Path, content: bytes) -> None:
     if target.exists() and not target.is_file():
         target.write_bytes(content)  # a device or a pipe has no content to lose; a folder says what it is
         return
+    if not target.parent.is_dir():
+        raise FileNotFoundError(f"path: there is no folder {str(target.parent)!r}; make it first")
     part = target.with_name(f".{token_hex(8)}.part")
     try:
         with part.open("xb") as file:

@@ -15,6 +15,18 @@ from .categories import check_categorical
 from .schema import Countable, Dataset, Schema, code_type
 from .sources import NEEDS_ROWS, find_source
 
+_ASKED_ABOUT = {
+    "newdata": (
+        "take a part at a time, as in: for chunk in chunks: predict(x, chunk); predict takes a Dask "
+        "DataFrame as a whole"
+    ),
+    "frame": "take a part at a time, as in: for chunk in chunks: impute(x, chunk)",
+    "row": "take a few of them, such as frame.head() of a Dask DataFrame",
+}
+"""What to do where a model is asked about rows in parts, by the argument that has them."""
+
+_SAMPLE = "take a sample of them, for example frame.sample(frac=0.01).compute() of a Dask DataFrame"
+
 
 def encode_columns(
     frame: pd.DataFrame | Dataset,
@@ -55,7 +67,7 @@ def encode_columns(
 def check_frame(frame: object, argument: str, *, or_row: bool = False) -> pd.DataFrame:
     """Return what is a data frame with unique column names, or raise; ``or_row`` is what could have been."""
     if (isinstance(frame, Countable) and not isinstance(frame, Dataset)) or find_source(frame, argument):
-        raise TypeError(f"{argument}: {NEEDS_ROWS}")
+        raise TypeError(f"{argument}: {_needs_rows(argument, or_row)}")
     if not isinstance(frame, pd.DataFrame):
         expected = "a pandas DataFrame" + (", or one row as a Series or a dict" if or_row else "")
         raise TypeError(f"{argument}: expected {expected}, got {_origin(frame)}{_hint(frame)}")
@@ -65,6 +77,14 @@ def check_frame(frame: object, argument: str, *, or_row: bool = False) -> pd.Dat
             f"{argument}: column names must be unique, but these occur more than once: {listed(twice)}"
         )
     return frame
+
+
+def _needs_rows(argument: str, is_new: bool) -> str:
+    """Say what to do with data in parts, to learn from or new."""
+    if not is_new and argument not in _ASKED_ABOUT:
+        return NEEDS_ROWS
+    advice = _ASKED_ABOUT.get(argument, _SAMPLE)
+    return f"rows are needed in memory here, and these are in parts; {advice}"
 
 
 def _origin(data: object) -> str:

@@ -35,7 +35,7 @@ def check_unseen(unseen: object) -> None:
         raise ValueError(f"unseen: expected 'error' or 'missing', got {shown(unseen)}")
 
 
-def match(data: Dataset, columns: Sequence[Hashable], levels: Levels, *, unseen: str = "error") -> Codes:
+def match(data: Dataset, columns: Sequence[Hashable], levels: Levels, *, unseen: str | None = None) -> Codes:
     """Return the codes of columns in terms of other levels, matched by label.
 
     Parameters
@@ -45,8 +45,9 @@ def match(data: Dataset, columns: Sequence[Hashable], levels: Levels, *, unseen:
         Names of columns, in the wanted order.
     levels : tuple of tuple
         For each column the labels that codes shall stand for.
-    unseen : {"error", "missing"}
-        What becomes of a value that is not among the levels.
+    unseen : {"error", "missing"}, optional
+        What becomes of a value that is not among the levels; None if that is not the caller's to choose, and
+        it is an error.
 
     Returns
     -------
@@ -55,7 +56,7 @@ def match(data: Dataset, columns: Sequence[Hashable], levels: Levels, *, unseen:
     Raises
     ------
     ValueError
-        If a value is not among the levels and ``unseen`` is "error".
+        If a value is not among the levels and ``unseen`` is not "missing".
     """
     where = [data.positions[name] for name in columns]
     codes = codes_of(data.codes, where)
@@ -63,14 +64,33 @@ def match(data: Dataset, columns: Sequence[Hashable], levels: Levels, *, unseen:
         return codes
     longest = max(len(labels) for labels in levels)
     matched = np.empty(codes.shape, dtype=np.promote_types(codes.dtype, code_type(longest)))
-    code = None if unseen == "error" else -1
+    code = -1 if unseen == "missing" else None
+    advice = _FIXED if unseen is None else _CHOICE
     for row, old, name, i, labels in zip(matched, codes, columns, where, levels, strict=True):
-        row[:] = old if data.levels[i] == labels else recode(old, data.levels[i], labels, name, code)
+        row[:] = old if data.levels[i] == labels else recode(old, data.levels[i], labels, name, code, advice)
     return matched
 
 
+_FIXED = (
+    "the levels of a model do not grow: correct such values or leave their rows out, or learn structure and "
+    "parameters again from all rows; a column made a category before splitting keeps all"
+)
+"""What is said of values that are new."""
+
+_CHOICE = (
+    "predict(..., unseen='missing') takes such values as missing, and so does "
+    "BNCClassifier(handle_unknown='missing'); a column made a category before splitting keeps all"
+)
+"""The same where they may be taken as missing."""
+
+
 def recode(
-    codes: NDArray[Any], old: tuple[Any, ...], new: tuple[Any, ...], name: Hashable, unseen: int | None
+    codes: NDArray[Any],
+    old: tuple[Any, ...],
+    new: tuple[Any, ...],
+    name: Hashable,
+    unseen: int | None,
+    advice: str = _FIXED,
 ) -> NDArray[Any]:
     """Return the codes of one column in terms of other levels, matched by label.
 
@@ -84,6 +104,8 @@ def recode(
         Of the column, for errors.
     unseen : int or None
         The code of labels that are not among the new; None if there may be none.
+    advice : str
+        What to do about them, for errors.
     """
     position = {label: code for code, label in enumerate(new)}
     # The last entry is what the code -1, missing, is looked up at.
@@ -94,7 +116,7 @@ def recode(
         strange = [old[code] for code in np.unique(codes[new_to_us])]
         # A column of another type is a mistake, whatever shall become of unseen labels.
         if unseen is None or _same_text(strange, new) or _numbers_for_intervals(strange, new):
-            raise ValueError(f"column {shown(name)}: {_unknown(strange, new)}")
+            raise ValueError(f"column {shown(name)}: {_unknown(strange, new, advice)}")
         matched[new_to_us] = unseen
     return matched
 
@@ -115,7 +137,7 @@ def _numbers_for_intervals(strange: Iterable[Any], known: Iterable[Any]) -> bool
     )
 
 
-def _unknown(strange: list[Any], known: tuple[Any, ...]) -> str:
+def _unknown(strange: list[Any], known: tuple[Any, ...], advice: str) -> str:
     """Say which labels are not among the known ones, and what could be the matter."""
     if _same_text(strange, known):
         kinds = type(strange[0]).__name__, type(known[0]).__name__
@@ -129,9 +151,4 @@ def _unknown(strange: list[Any], known: tuple[Any, ...]) -> str:
             advice += ", with pd.to_numeric(column).astype('Int64').astype('string')"
     elif _numbers_for_intervals(strange, known):
         advice = "cut new data, too, with the discretizer that discretize returned for the training data"
-    else:
-        advice = (
-            "predict(..., unseen='missing') takes such values as missing, and so does "
-            "BNCClassifier(handle_unknown='missing'); a column made a category before splitting keeps all"
-        )
     return f"{listed(strange)} not among the levels that the model knows, {listed(known)}; {advice}"

@@ -24,7 +24,7 @@ _MOST_CELLS = 2**28  # of a log joint, 2 GiB
 BLOCK_ROWS = 2**13  # what a block needs stays in cache
 
 
-def log_joint(x: Model, data: Dataset, *, unseen: str = "error") -> Array:
+def log_joint(x: Model, data: Dataset, *, unseen: str | None = None) -> Array:
     """Return ln P(observed features, class) for each row and class.
 
     Features that are missing are summed out exactly.
@@ -35,8 +35,8 @@ def log_joint(x: Model, data: Dataset, *, unseen: str = "error") -> Array:
         A model with parameters.
     data : Dataset
         Has a column for each feature of the model.
-    unseen : {"error", "missing"}
-        What becomes of values that are not among the model's levels.
+    unseen : {"error", "missing"}, optional
+        As in `match`: what becomes of values that are not among the model's levels.
 
     Returns
     -------
