@@ -327,6 +327,16 @@ def test_a_file_in_chunks(car: pd.DataFrame, tmp_path: Any) -> None:
             TypeError,
             r"column 'a': expected one type of categories in all parts of the data.*'int', 'str'.*dtype=",
         ),
+        (
+            lambda: [pd.DataFrame({"a": [True, False], "c": 1}), pd.DataFrame({"a": [1, 2], "c": 1})],
+            TypeError,
+            "column 'a': expected one type of categories in all parts of the data.*'bool', 'int'",
+        ),
+        (
+            lambda: [pd.DataFrame({"a": [0, 1], "c": 1}), pd.DataFrame({"a": [True, False], "c": 1})],
+            TypeError,
+            "column 'a': expected one type of categories in all parts of the data.*'int', 'bool'",
+        ),
         (lambda: [pd.DataFrame({"a": [0.5], "c": [1]})], TypeError, "column 'a': expected categories"),
         (lambda: [pd.DataFrame({"a": [None], "c": [1]})], ValueError, "no value is known in 'a'"),
         (lambda: [pd.DataFrame([[1, 2, 3]], columns=["a", "a", "c"])], ValueError, "must be unique"),
