@@ -327,6 +327,16 @@ def test_a_file_in_chunks(car: pd.DataFrame, tmp_path: Any) -> None:
             TypeError,
             r"column 'a': expected one type of categories in all parts of the data.*'int', 'str'.*dtype=",
         ),
+        (
+            lambda: [pd.DataFrame({"a": [True, False], "c": 1}), pd.DataFrame({"a": [1, 2], "c": 1})],
+            TypeError,
+            "column 'a': expected one type of categories in all parts of the data.*'bool', 'int'",
+        ),
+        (
+            lambda: [pd.DataFrame({"a": [0, 1], "c": 1}), pd.DataFrame({"a": [True, False], "c": 1})],
+            TypeError,
+            "column 'a': expected one type of categories in all parts of the data.*'int', 'bool'",
+        ),
         (lambda: [pd.DataFrame({"a": [0.5], "c": [1]})], TypeError, "column 'a': expected categories"),
         (lambda: [pd.DataFrame({"a": [None], "c": [1]})], ValueError, "no value is known in 'a'"),
         (lambda: [pd.DataFrame([[1, 2, 3]], columns=["a", "a", "c"])], ValueError, "must be unique"),
@@ -335,6 +345,40 @@ def test_a_file_in_chunks(car: pd.DataFrame, tmp_path: Any) -> None:
 def test_what_is_no_data(data: Any, error: type[Exception], match: str) -> None:
     with pytest.raises(error, match=match):
         bn.tan_cl("c", data)
+
+
+@pytest.mark.parametrize(
+    ("data", "match"),
+    [
+        ([], "got list; a list may hold data frames.*, but this has none"),
+        (["a.csv"], "item 0 is a str"),
+        ([bn.load_car(), None], "item 1 is a NoneType"),
+        ((bn.load_car(), bn.load_car()["class"]), "got tuple; .*item 1 is a Series; rows are pd.DataFrame"),
+        ([bn.encode(bn.load_car())], "item 0 is a Dataset"),
+    ],
+)
+def test_what_is_no_list_of_frames(car: pd.DataFrame, data: Any, match: str) -> None:
+    x = bn.bnc("nb", "class", car, smooth=1)
+    for verb in (bn.encode, lambda data: bn.nb("class", data), lambda data: bn.loglik(x, data)):
+        with pytest.raises(TypeError, match=match):
+            verb(data)
+
+
+def test_what_of_dask_is_no_frame(car: pd.DataFrame) -> None:
+    delayed = pytest.importorskip("dask.delayed").delayed
+    parts = by_dask(car, 2)
+    with pytest.raises(TypeError, match=r"got Series of dask; a single column is df\[\[name\]\]"):
+        bn.nb("class", parts["class"])
+    with pytest.raises(TypeError, match="item 0 is a DataFrame of dask"):
+        bn.nb("class", [parts])
+    for late in (delayed(car), delayed(bn.load_car)()):
+        with pytest.raises(TypeError, match=r"of dask; call its compute\(\), or .*from_delayed"):
+            bn.bnc("nb", "class", late, smooth=1)
+
+
+def test_the_first_frame_tells_the_columns(car: pd.DataFrame) -> None:
+    more = [car.iloc[:900], car.iloc[900:].assign(other="a")]
+    same_model(*(bn.bnc("tan_cl", "class", data, smooth=1) for data in (more, car)))
 
 
 def test_a_level_that_the_model_does_not_know(car: pd.DataFrame) -> None:

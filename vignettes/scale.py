@@ -83,7 +83,8 @@ print(predict(aboard, pd.DataFrame({"sex": ["female", "male"], "cabin": ["3rd", 
 # ## A file in chunks
 #
 # Pass a function that opens the file anew in place of the data frame. One chunk is in memory at a time, and where
-# somebody watches, a bar shows how far it is.
+# somebody watches, a bar shows how far it is. The first chunk tells the columns: the others must have them, and columns
+# that only later chunks have are left out.
 
 # %%
 folder = TemporaryDirectory()

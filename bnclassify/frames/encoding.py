@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Iterable, Mapping
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,7 @@ from pandas.api.extensions import ExtensionArray
 from ..base.messages import listed, plain, shown, suggestion
 from .categories import check_categorical
 from .schema import Countable, Dataset, Schema, code_type
-from .sources import NEEDS_ROWS, find_source
+from .sources import NEEDS_ROWS, find_source, is_delayed
 
 _ASKED_ABOUT = {
     "newdata": (
@@ -91,11 +91,14 @@ def _origin(data: object) -> str:
     """Return the type of data, and of other libraries' data frames whose they are."""
     kind = type(data)
     library = kind.__module__.partition(".")[0]
-    return f"{kind.__name__} of {library}" if hasattr(data, "to_pandas") else kind.__name__
+    foreign = hasattr(data, "to_pandas") or library == "dask"
+    return f"{kind.__name__} of {library}" if foreign else kind.__name__
 
 
 def _hint(data: object) -> str:
     """Say how to make a data frame of what came instead."""
+    if is_delayed(data):  # which has any attribute
+        return "; call its compute(), or make a Dask DataFrame by dask.dataframe.from_delayed"
     if hasattr(data, "to_pandas"):
         return "; call its to_pandas()"
     if isinstance(data, Dataset) and data.weights is not None:
@@ -112,7 +115,22 @@ def _hint(data: object) -> str:
         return "; make it pd.DataFrame([row]) if it is one row, pd.DataFrame(data) if it is columns"
     if isinstance(data, str):
         return "; pass the DataFrame itself; learners take the name of the class first, then the data"
+    if hasattr(data, "to_frame"):  # a column of Dask or another library
+        return "; a single column is df[[name]], or its to_frame()"
+    if isinstance(data, list | tuple):
+        return f"; {_first_wrong(data)}; rows are pd.DataFrame(data, columns=names)"
     return "; make it pd.DataFrame(data, columns=names)"
+
+
+def _first_wrong(parts: Sequence[object]) -> str:
+    """Say why a list is not one of data frames."""
+    wrong = [(i, part) for i, part in enumerate(parts) if not isinstance(part, pd.DataFrame)]
+    allowed = "a list may hold data frames of pandas, the parts of the data"
+    return (
+        f"{allowed}, but item {wrong[0][0]} is a {_origin(wrong[0][1])}"
+        if wrong
+        else f"{allowed}, but this has none"
+    )
 
 
 def _column_arrays(frame: pd.DataFrame) -> list[ExtensionArray]:

@@ -245,11 +245,16 @@ def is_dask(data: object) -> bool:
     return type(data).__module__.partition(".")[0] == "dask" and type(data).__name__ == "DataFrame"
 
 
+def is_delayed(data: object) -> bool:
+    """Whether data is what Dask has yet to compute, which can be called, but gives no frames."""
+    return type(data).__module__ == "dask.delayed"
+
+
 def find_source(data: object, argument: str) -> Source | None:
     """Return where frames come from, if data is some that need not be in memory together, else None."""
     if is_dask(data):
         return DaskFrame(data, argument)
-    if callable(data) or isinstance(data, Iterator):
+    if (callable(data) and not is_delayed(data)) or isinstance(data, Iterator):
         return Chunks(data, argument)
     if isinstance(data, list | tuple) and data and all(isinstance(one, pd.DataFrame) for one in data):
         return Chunks(data, argument)

@@ -87,6 +87,9 @@ def survey(
 
 def _unite(name: Hashable, parts: Sequence[ColumnLevels]) -> ColumnLevels:
     filled = [part for part in parts if part.labels]
+    # True equals 1, so these would be one level, and which of them is shown would depend on the order.
+    if len({any(isinstance(label, bool) for label in part.labels) for part in filled}) > 1:
+        raise _of_two_types(name, [label for part in filled for label in part.labels])
     if all(part == filled[0] for part in filled[1:]):
         return filled[0] if filled else parts[0]
     labels = tuple(dict.fromkeys(label for part in filled for label in part.labels))
@@ -104,8 +107,12 @@ def _in_order(name: Hashable, levels: ColumnLevels) -> tuple[Any, ...]:
     try:
         return tuple(sorted(levels.labels))
     except TypeError:
-        kinds = dict.fromkeys(type(label).__name__ for label in levels.labels)
-        raise TypeError(
-            f"column {shown(name)}: expected one type of categories in all parts of the data, got "
-            f"{listed(kinds)}; read it as one, for example with dtype={{{shown(name)}: str}}"
-        ) from None
+        raise _of_two_types(name, levels.labels) from None
+
+
+def _of_two_types(name: Hashable, labels: Sequence[Any]) -> TypeError:
+    kinds = dict.fromkeys(type(label).__name__ for label in labels)
+    return TypeError(
+        f"column {shown(name)}: expected one type of categories in all parts of the data, got "
+        f"{listed(kinds)}; read it as one, for example with dtype={{{shown(name)}: str}}"
+    )
