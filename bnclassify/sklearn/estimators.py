@@ -33,10 +33,7 @@ from ..learning.raw import Preparing, without_uncut
 from ..model.kinds import Model
 from ..parameters.estimation import lp
 from ..structure.dependence import kdb_mi
-from .inputs import CategoricalInput, draw_seed
-
-_MOST_ROWS = 10_000_000
-"""Rows that weights may make where rows are repeated."""
+from .inputs import CategoricalInput, as_labels, as_times, class_name, draw_seed
 
 
 class BNCClassifier(ClassifierMixin, CategoricalInput):
@@ -277,13 +274,7 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
     def _learn(self, X: pd.DataFrame | ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None) -> None:  # noqa: N803
         """Set what `fit` learns."""
         learner = self._find_learner()
-        _, *columns = getattr(y, "shape", None) or (0,)
-        if columns and columns[0] > 1:
-            raise ValueError(
-                f"y: expected one class a row, a 1d array, got {columns[0]} columns; "
-                "BNCMultiClassifier takes several class variables"
-            )
-        labels = validate_data(self, y=_as_labels(y))
+        labels = validate_data(self, y=as_labels(y))
         check_classification_targets(labels)
         frame = self._frame(X, reset=True)
         check_consistent_length(frame, labels)
@@ -292,16 +283,13 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
             rows, weights = self._weigh_rows(sample_weight, X, frame)
             frame, labels = frame.iloc[rows].copy(), labels[rows]
         classes, codes = np.unique(labels, return_inverse=True)
-        if self.prior is not None:
-            check_prior(self.prior, classes.tolist())
-        if self.costs is not None:
-            check_costs(self.costs, classes.tolist())
+        self._check_decisions(classes.tolist())
         if isinstance(X, pd.DataFrame) and isinstance(y, pd.Series) and y.name in X and y.equals(X[y.name]):
             warn(
                 f"X: its column {shown(y.name)} is y itself, so nothing else will be learned; leave it "
                 "out of X"
             )
-        target = _class_name(getattr(y, "name", None), frame.columns)
+        target = class_name(getattr(y, "name", None), frame.columns)
         frame[target] = pd.Categorical.from_codes(codes, categories=classes.tolist())
         if weights is None:
             model = self._learn_model(learner, target, frame, self._preparing)
@@ -312,6 +300,13 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
             model = self._learn_model(learner, target, data, Preparing(None, self.bins, None))
         self.classes_, self.model_ = classes, model
         self.discretizer_ = None if preparation is None else preparation.discretizer
+
+    def _check_decisions(self, classes: list[Any]) -> None:
+        """Raise unless what labels are chosen by fits the classes."""
+        if self.prior is not None:
+            check_prior(self.prior, classes)
+        if self.costs is not None:
+            check_costs(self.costs, classes)
 
     @property
     def _preparing(self) -> Preparing:
@@ -350,48 +345,10 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
         weights = weights[rows]
         if not self._goes_by_rows(frame.iloc[rows]):
             return rows, weights
-        return np.repeat(rows, _as_times(weights)), None
+        return np.repeat(rows, as_times(weights)), None
 
     def _goes_by_rows(self, frame: pd.DataFrame) -> bool:
         """Whether numbers are cut or levels merged, which repeats rows for their weights."""
-        if self.discretize is None or self.min_count is not None:
+        if self.min_count is not None or self.discretize is None:
             return self.min_count is not None
-        return any(not labels for labels in columns_of_numbers(frame, None).values())
-
-
-def _as_times(weights: Array) -> NDArray[np.intp]:
-    """Return weights as how often rows are repeated, or raise."""
-    advice = (
-        "cut and merge before, with bnclassify.discretize and merge_rare, and set discretize and "
-        "min_count to None"
-    )
-    if (weights != weights.round()).any():
-        raise ValueError(
-            "sample_weight: numbers are cut and levels merged by rows, so weights must be whole numbers; "
-            f"for others {advice}"
-        )
-    if weights.sum() > _MOST_ROWS:
-        raise ValueError(
-            "sample_weight: numbers are cut and levels merged by rows, which are repeated for that: "
-            f"{weights.sum():,.0f} rows, more than {_MOST_ROWS:,}; divide the weights, or {advice}"
-        )
-    return weights.astype(np.intp)
-
-
-def _as_labels(y: Any) -> Any:
-    """Return labels, those of nullable types in NumPy's own; raise if some are missing."""
-    labels = y.to_numpy() if isinstance(y, pd.Series | pd.Index | pd.api.extensions.ExtensionArray) else y
-    missing = 0 if y is None else np.count_nonzero(pd.isna(labels))
-    if missing:
-        raise ValueError(f"y: {missing} rows have no class; leave them out")
-    return labels
-
-
-def _class_name(preferred: object, columns: pd.Index[Any]) -> str:
-    """Name the class as wanted, or by a name that no feature has taken."""
-    if isinstance(preferred, str) and preferred not in columns:
-        return preferred
-    name = "class"
-    while name in columns:
-        name += "_"
-    return name
+        return not all(columns_of_numbers(frame, None).values())

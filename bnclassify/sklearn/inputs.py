@@ -1,4 +1,4 @@
-"""What estimators for scikit-learn take as features, and as a seed."""
+"""What estimators for scikit-learn take: features, labels, weights, a seed."""
 
 from __future__ import annotations
 
@@ -6,12 +6,17 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
+from ..base.arrays import Array
 from ..base.messages import shown
 from ..base.randomness import Seed
 from ..frames.sources import is_dask
+
+_MOST_ROWS = 10_000_000
+"""Rows that weights may make where rows are repeated."""
 
 
 class CategoricalInput(BaseEstimator):
@@ -72,3 +77,47 @@ def draw_seed(random_state: Seed | np.random.RandomState) -> Seed:
     if isinstance(random_state, np.random.RandomState):
         return int(random_state.randint(2**31))
     return random_state
+
+
+def as_times(weights: Array) -> NDArray[np.intp]:
+    """Return weights as how often rows are repeated, or raise."""
+    advice = (
+        "cut and merge before, with bnclassify.discretize and merge_rare, and set discretize and "
+        "min_count to None"
+    )
+    if (weights != weights.round()).any():
+        raise ValueError(
+            "sample_weight: numbers are cut and levels merged by rows, so weights must be whole numbers; "
+            f"for others {advice}"
+        )
+    if weights.sum() > _MOST_ROWS:
+        raise ValueError(
+            "sample_weight: numbers are cut and levels merged by rows, which are repeated for that: "
+            f"{weights.sum():,.0f} rows, more than {_MOST_ROWS:,}; divide the weights, or {advice}"
+        )
+    return weights.astype(np.intp)
+
+
+def as_labels(y: Any) -> Any:
+    """Return labels, those of nullable types in NumPy's own; raise for several a row, or missing ones."""
+    _, *columns = getattr(y, "shape", None) or (0,)
+    if columns and columns[0] > 1:
+        raise ValueError(
+            f"y: expected one class a row, a 1d array, got {columns[0]} columns; "
+            "BNCMultiClassifier takes several class variables"
+        )
+    labels = y.to_numpy() if isinstance(y, pd.Series | pd.Index | pd.api.extensions.ExtensionArray) else y
+    missing = 0 if y is None else np.count_nonzero(pd.isna(labels))
+    if missing:
+        raise ValueError(f"y: {missing} rows have no class; leave them out")
+    return labels
+
+
+def class_name(preferred: object, columns: pd.Index[Any]) -> str:
+    """Name the class as wanted, or by a name that no feature has taken."""
+    if isinstance(preferred, str) and preferred not in columns:
+        return preferred
+    name = "class"
+    while name in columns:
+        name += "_"
+    return name
