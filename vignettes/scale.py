@@ -36,7 +36,7 @@ model = bnc("tan_cl", "class", car, smooth=1)
 
 
 def same(other):
-    """Whether a model is the one that was learned in memory, to the last digit of each table."""
+    """Whether a model is that of memory, to the last digit of each table."""
     tables = params(other)
     return families(other) == families(model) and all(
         (tables[v] == t).all() for v, t in params(model).items()
