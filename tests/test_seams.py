@@ -14,7 +14,7 @@ import bnclassify as bn
 from bnclassify.base.arrays import Array, Codes, log_normalize, normalize
 from bnclassify.frames.information import mutual_information
 from bnclassify.frames.schema import Dataset
-from bnclassify.frames.training import prepare
+from bnclassify.frames.training import prepare_to_count
 from bnclassify.inference.metrics import METRICS, Metric
 from bnclassify.model.kinds import Model
 from bnclassify.model.recipes import Step
@@ -26,7 +26,7 @@ from bnclassify.structure.fixed import network
 
 def star(class_var: Hashable, dataset: pd.DataFrame | Dataset) -> bn.BNC:
     """A learner from counts: the feature that tells most of the class is a parent of all others."""
-    data = prepare(dataset, class_var)
+    data = prepare_to_count(dataset, class_var)
     last = len(data.features)
     best = max(range(last), key=lambda i: mutual_information(data, i, last)[0])
     centre = data.features[best]
@@ -38,6 +38,8 @@ def test_a_learner_of_structure(car: pd.DataFrame) -> None:
     x = bn.bnc(star, "class", car, smooth=1)
     assert bn.families(x)["doors"] == ("doors", "safety", "class")
     assert "star" in repr(x)
+    in_parts = bn.bnc(star, "class", lambda: [car.iloc[:900], car.iloc[900:]], smooth=1)
+    assert bn.families(in_parts) == bn.families(x)
     folds = bn.stratified_folds(car["class"], 5, rng=0)
     by_hand = bn.lp(
         bn.anb("class", {f: ["safety"] for f in bn.features(x) if f != "safety"}, car), car, smooth=1
