@@ -244,3 +244,11 @@ def test_weights_go_with_what_is_cut_before(options: dict[str, Any]) -> None:
         bn.bnc("nb", "y", bn.encode(df, weights="w"), smooth=1, **options)
     cut, _ = bn.discretize(df.drop(columns="w"), class_var="y", method="width")
     assert bn.bnc("nb", "y", bn.encode(cut, weights=df["w"]), smooth=1).features == ("x",)
+
+
+def test_no_fold_is_learned_from_rows_that_do_not_count(car: pd.DataFrame) -> None:
+    x = bn.bnc("nb", "class", car, smooth=1)
+    nothing = bn.encode(car, weights=np.zeros(len(car)))
+    for judge in (bn.cv, bn.cv_predict):
+        with pytest.raises(ValueError, match="dataset: no rows to learn from, for all have weight 0"):
+            judge(x, nothing, k=3, rng=0)

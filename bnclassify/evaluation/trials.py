@@ -200,6 +200,8 @@ def prepare_rows(models: Mapping[Any, Model], dataset: pd.DataFrame | Dataset, d
     data = take_columns(data, (*(name for name in data.columns if name != target), target))
     scoring_classes(data, target, data.levels[-1])
     rows = TrainingData(data.schema, data.codes, data.index, data.weights, target, class_position=position)
+    if len(rows) and not rows.size:
+        raise ValueError("dataset: no rows to learn from, for all have weight 0")
     if isinstance(dataset, Dataset) or all(model.preparation is None for model in models.values()):
         return rows
     return with_frame(rows, dataset)
