@@ -15,7 +15,7 @@ from ..model.networks import Family
 from ..model.tallies import Tally
 from ..parameters.estimation import Call, fit, fit_kind, match_levels
 from ..parameters.methods import PLAIN
-from ..parameters.priors import PrefixPrior, Prior
+from ..parameters.priors import Prior, is_nested
 from ..parameters.tables import add_rows, count, estimate, make_tables, tabulate, with_tally
 from .averages import MAODE
 from .chains import Chain
@@ -27,7 +27,7 @@ from .training import MultiLearnable, prepare_classes
 @fit_kind.register(MAODE)
 def _(x: MBC | MAODE, call: Call) -> MultiModel:
     refused = [] if call.method is PLAIN else [call.method.argument or type(call.method).__name__]
-    refused += ["backoff"] if isinstance(call.prior, PrefixPrior) and call.prior.nested else []
+    refused += ["backoff"] if is_nested(call.prior) else []
     if refused:
         raise TypeError(
             f"{refused[0]}: is defined for one class variable; chain(class_vars, dataset) is made of models "

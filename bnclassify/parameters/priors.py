@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import prod
 from numbers import Real
-from typing import Any, Protocol, TypeAlias, runtime_checkable
+from typing import Any, Protocol, TypeAlias, TypeGuard, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,6 +56,11 @@ class PrefixPrior(Prior, Protocol):
         of_class : bool
             Whether the variable is the class.
         """
+
+
+def is_nested(prior: Prior) -> TypeGuard[PrefixPrior]:
+    """Whether a prior needs the counts of shorter tables: it spreads pseudo-rows as the prefix before is."""
+    return getattr(prior, "nested", False) is True  # asking for the protocol takes longer than a table
 
 
 def check_prefix_prior(prior: Prior) -> PrefixPrior:

@@ -17,7 +17,7 @@ from ..model.ensembles import AODE
 from ..model.networks import BNC
 from ..model.tallies import Tally
 from .maximisation import EM, maximise
-from .priors import PrefixPrior, Prior, PseudoCounts
+from .priors import Prior, PseudoCounts, is_nested
 from .tables import count, make_tables, tabulate, with_tally
 
 _FEW_LEVELS = 8  # a feature, on average, up to which counting all pairs at once wins
@@ -27,7 +27,7 @@ _FEW_LEVELS = 8  # a feature, on average, up to which counting all pairs at once
 def _(x: AODE, data: Dataset, prior: Prior) -> tuple[Any, ...]:
     """Return the rows of each class, and what `_count_at_once` or `_count_one_by_one` make of pairs."""
     check_all_pairs(data, range(len(x.features)), len(x.features))
-    if isinstance(prior, PrefixPrior) and prior.nested:
+    if is_nested(prior):
         return tuple([count(member, data, prior) for member in x.members])
     return _count_at_once(data) if _has_few_levels(x) else _count_one_by_one(data)
 
@@ -38,7 +38,7 @@ def _has_few_levels(x: AODE) -> bool:
 
 @tabulate.register
 def _(x: AODE, tally: Tally) -> AODE:
-    if isinstance(tally.prior, PrefixPrior) and tally.prior.nested:
+    if is_nested(tally.prior):
         members = zip(x.members, tally.counts, strict=True)
         stacked = stack_estimators(
             x, [tabulate(member, Tally(counts, tally.prior)) for member, counts in members]

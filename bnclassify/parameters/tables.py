@@ -19,7 +19,7 @@ from ..model.networks import BNC, Graph
 from ..model.tallies import Tally
 from ..model.weighted import concentrations_of
 from .prefixes import count_nested, tabulate_prefixes
-from .priors import PrefixPrior, Prior
+from .priors import Prior, is_nested
 
 _BLOCK_CELLS = 2**18
 
@@ -78,21 +78,17 @@ def with_tally(x: Model, tally: Tally, **learned: Any) -> dict[str, Any]:
 
 @count.register
 def _(x: Graph, data: Dataset, prior: Prior) -> tuple[Any, ...]:
-    if _is_nested(prior):
+    if is_nested(prior):
         return tuple([count_nested(data, scope) for scope in x.scopes])
     return tuple(count_families(data, x.scopes))
 
 
 @tabulate.register
 def _(x: Graph, tally: Tally) -> Graph:
-    if _is_nested(tally.prior):
+    if is_nested(tally.prior):
         return _tabulate_nested(x, tally)
     tables = make_tables(tally.counts, tally.prior)
     return renewed(x, cpts=tuple(tables), learned=with_tally(x, tally))
-
-
-def _is_nested(prior: Prior) -> bool:
-    return isinstance(prior, PrefixPrior) and prior.nested
 
 
 def _tabulate_nested(x: Graph, tally: Tally) -> BNC:
