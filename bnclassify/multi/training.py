@@ -13,12 +13,23 @@ from ..base.messages import listed, shown
 from ..frames.encoding import check_class_name, check_columns, check_levels
 from ..frames.parting import InFull, InParts, Known, as_parts
 from ..frames.partitions import Memo, Partitions
-from ..frames.schema import Dataset, take_columns
+from ..frames.schema import Countable, Dataset, take_columns
 from ..frames.training import TrainingData, prepare, select_columns
 
 
+class _OfSeveral(Countable):
+    """Data whose last columns are class variables."""
+
+    class_vars: tuple[Hashable, ...]
+
+    @property
+    def features(self) -> tuple[Hashable, ...]:
+        """All columns but the class variables, which are the last."""
+        return self.columns[: len(self.columns) - len(self.class_vars)]
+
+
 @dataclass(frozen=True, eq=False, repr=False)
-class MultiTrainingData(Dataset):
+class MultiTrainingData(_OfSeveral, Dataset):
     """Rows to learn from: the features, then the class variables, any of them missing or not.
 
     Attributes
@@ -27,11 +38,6 @@ class MultiTrainingData(Dataset):
     """
 
     class_vars: tuple[Hashable, ...] = ()
-
-    @property
-    def features(self) -> tuple[Hashable, ...]:
-        """All columns but the class variables, which are the last."""
-        return self.columns[: len(self.columns) - len(self.class_vars)]
 
     def of_one(self, class_var: Hashable, features: Sequence[Hashable]) -> TrainingData:
         """Return the rows that have one of the classes, with columns to learn it from."""
@@ -42,7 +48,7 @@ class MultiTrainingData(Dataset):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class MultiPartitions(Partitions):
+class MultiPartitions(_OfSeveral, Partitions):
     """The same in parts.
 
     Attributes
@@ -51,11 +57,6 @@ class MultiPartitions(Partitions):
     """
 
     class_vars: tuple[Hashable, ...] = ()
-
-    @property
-    def features(self) -> tuple[Hashable, ...]:
-        """All columns but the class variables, which are the last."""
-        return self.columns[: len(self.columns) - len(self.class_vars)]
 
     def of_one(self, class_var: Hashable, features: Sequence[Hashable]) -> Partitions:
         """Return the rows that have one of the classes, with columns to learn it from."""
