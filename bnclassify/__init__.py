@@ -1,20 +1,24 @@
 """Discrete Bayesian network classifiers: a functional port of the R package bnclassify.
 
-A data frame goes in at the top. Each package hands on to those below it, and imports from none of them::
+Data flow downwards through this list. Each package imports only from those above it::
 
-    base        immutable values, checks and messages, arrays, graphs, randomness
-    frames      data frames become codes, numbers intervals, codes counts     encode discretize ...
-    model       the values that learners return, and questions to them        BNC families cpt is_nb ...
-    inference   the log joint probability of rows and classes, and metrics of it
-    parameters  from structure and data to probability tables                 lp min_testing_depths
-    structure   learners of structure, from counts or by search               nb tan_cl aode hc kdb ...
-    learning    structure and parameters in one call, and again               bnc
-    evaluation  prediction, cross-validation, comparison, any question        predict cv compare query ...
-    multi       several class variables at once                               mbc maode chain hamming ...
-    plotting    pictures: networks, charts                                    plot plot_cpt plot_cv ...
-    exchange    files of models, objects and files of other libraries         save load write_bif to_pgmpy ...
-    examples    data to try all this on                                       load_car load_voting
-    sklearn     an estimator for scikit-learn (import it from here)           BNCClassifier
+    base             immutable values, checks and messages, arrays, graphs, randomness
+    frames           DataFrames, chunks and Dask become encoded data               encode Dataset ...
+    counts           contingency tables, tables of pairs, information
+    numbers          intervals of numeric columns, rare levels                     discretize merge_rare
+    model            what all models have in common, and questions to them         families cpt is_nb ...
+    network          Bayesian networks: values, inference, priors, tables, EM      BNC Ensemble
+    backoff          back-off tables, leave-one-out weights, averaged cut points
+    superparents     averaged one- and n-dependence estimators                     aode ande
+    feature_weights  MANB, AWNB, WANBIA                                            min_testing_depths
+    metrics          metrics of predictions, folds, the scoring loop
+    learners         learners of structure, from counts or by greedy search        nb tan_cl hc kdb ...
+    several          several class variables                                       mbc maode chain ...
+    functions        what users call with models and data                          lp bnc predict cv ...
+    plotting         pictures: networks, charts                                    plot plot_cpt plot_cv ...
+    exchange         files of models, objects and files of other libraries         save load write_bif ...
+    examples         data sets to try all this on                                  load_car load_voting
+    sklearn          an estimator for scikit-learn (import it from here)           BNCClassifier
 
 Coming from R? The verbs are the same, and what the package lacks of R's names it answers with its own:
 ``bnclassify.logLik`` says `loglik`. Every difference, in names and in what is computed, is on the page
@@ -35,30 +39,36 @@ keyword. ``help(verb)`` has the formula, the errors, the source and an example o
 from importlib.metadata import version
 from typing import Any
 
-from .evaluation.agreement import accuracy, confusion
-from .evaluation.explanation import explain
-from .evaluation.inferences import impute, query, sample
-from .evaluation.pairs import compare
-from .evaluation.prediction import predict
-from .evaluation.ranking import compare_ranks
-from .evaluation.scores import AIC, BIC, cloglik, cmi, loglik
-from .evaluation.validation import cv, cv_predict
+from .backoff import joint as _joint  # noqa: F401  # register
+from .backoff import weighted_estimation as _weighted_estimation
 from .examples.loading import load_car, load_voting
 from .exchange.bif import read_bif, write_bif
 from .exchange.libraries import to_networkx, to_pgmpy, to_pyagrum
 from .exchange.storage import load, save
-from .frames.discretization import Discretizer, discretize
-from .frames.folding import stratified_folds
+from .feature_weights.trees import min_testing_depths
+from .frames.folds import stratified_folds
 from .frames.intake import encode
-from .frames.merging import Merger, merge_rare
 from .frames.partitions import Partitions
-from .frames.preparation import Preparation
 from .frames.schema import Dataset
-from .learning.calls import bnc
-from .learning.updates import update
-from .model.ensembles import AODE, Ensemble
+from .functions.agreement import accuracy, confusion
+from .functions.comparison import compare
+from .functions.explanation import explain
+from .functions.inferences import impute, query, sample
+from .functions.learning import bnc
+from .functions.parameters import lp
+from .functions.prediction import predict
+from .functions.ranking import compare_ranks
+from .functions.scores import AIC, BIC, cloglik, cmi, loglik
+from .functions.updates import update
+from .functions.validation import cv, cv_predict
+from .learners.chi_square import chisq_dn
+from .learners.fixed import anb, aode, from_modelstring, nb
+from .learners.hill_climbing import ban, hc
+from .learners.k_dependence import kdb_mi
+from .learners.local_scores import network_score
+from .learners.search.wrappers import bsej, fssj, kdb, tan_hc, tan_hcsp
+from .learners.trees import chow_liu, tan_cl
 from .model.forms import is_anb, is_aode, is_nb, is_ode, is_semi_naive
-from .model.networks import BNC, DN
 from .model.questions import (
     class_var,
     class_vars,
@@ -74,7 +84,6 @@ from .model.questions import (
     values,
     vars,
 )
-from .model.superparents import ANDE
 from .model.tables import cpt, params
 from .model.traces import (
     concentrations,
@@ -85,27 +94,48 @@ from .model.traces import (
     manb_arc_posterior,
     search_steps,
 )
-from .multi.agreement import exact_match, hamming
-from .multi.averages import MAODE
-from .multi.chains import Chain
-from .multi.kinds import MBC
-from .multi.learners import chain, maode, mbc
-from .parameters.estimation import lp
-from .parameters.trees import min_testing_depths
+from .network.bnc import BNC, DN
+from .network.ensemble import AODE, Ensemble
+from .numbers.discretization import Discretizer, discretize
+from .numbers.preparation import Preparation
+from .numbers.rare_levels import Merger, merge_rare
 from .plotting.bars import plot_explanation, plot_importance, plot_weights
 from .plotting.charts import plot_cv, plot_scores
 from .plotting.effects import plot_effect
 from .plotting.heatmaps import plot_cpt
 from .plotting.networks import plot
 from .plotting.verdicts import plot_calibration, plot_confusion, plot_ranks
-from .structure.climbing import ban, hc
-from .structure.dependence import kdb_mi
-from .structure.fixed import anb, aode, from_modelstring, nb
-from .structure.independence import chisq_dn
-from .structure.local_scores import network_score
-from .structure.search.learners import bsej, fssj, kdb, tan_hc, tan_hcsp
-from .structure.superparents import ande
-from .structure.trees import chow_liu, tan_cl
+from .several import (  # noqa: F401  # register
+    chain_inference as _chain_inference,
+)
+from .several import (
+    class_estimation as _class_estimation,
+)
+from .several import (
+    class_prediction as _class_prediction,
+)
+from .several import (
+    class_validation as _class_validation,
+)
+from .several import (
+    class_views as _class_views,
+)
+from .several.chains import Chain
+from .several.class_agreement import exact_match, hamming
+from .several.maode import MAODE
+from .several.mbc import MBC
+from .several.mbc_learners import chain, maode, mbc
+from .superparents import (  # noqa: F401  # register
+    ande_estimation as _ande_estimation,
+)
+from .superparents import (
+    ande_joint as _ande_joint,
+)
+from .superparents import (
+    aode_estimation as _aode_estimation,
+)
+from .superparents.ande import ANDE
+from .superparents.learners import ande
 
 __all__ = [
     "AIC",

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from scipy.special import log_softmax
 
 import bnclassify as bn
-from bnclassify.frames.moved import CUTTINGS, moved_cuts
+from bnclassify.numbers.shifted_cuts import CUTTINGS, moved_cuts
 
 from .conftest import REFERENCE, read_reference
 
@@ -292,7 +292,7 @@ def test_effects_are_what_is_added() -> None:
     pytest.importorskip("matplotlib")
     frame = rides()
     model = learn(frame, **BEST)
-    from bnclassify.evaluation.effects import measure_effect
+    from bnclassify.functions.effects import measure_effect
 
     effect = measure_effect(model, "distance", "yes")
     assert effect.parent is None

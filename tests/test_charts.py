@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 
 import bnclassify as bn
-from bnclassify.inference.metrics import METRICS
+from bnclassify.metrics.metrics import METRICS
 from bnclassify.plotting.canvas import broken
 from bnclassify.plotting.marks import BLUE, ORANGE, chance
 

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 import bnclassify as bn
 from bnclassify.base.acyclicity import ChangingDag
 from bnclassify.base.graphs import find_cycle
-from bnclassify.structure.local_scores import SCORE_NAMES, LocalScores
+from bnclassify.learners.local_scores import SCORE_NAMES, LocalScores
 
 from .strategies import examples, frames, graphs
 
@@ -72,8 +72,8 @@ def test_families_too_large_for_one_product_are_counted_column_by_column(
     monkeypatch: pytest.MonkeyPatch, car: pd.DataFrame
 ) -> None:
     whole = LocalScores(bn.encode(car), "bic").gains(0, [1, 2])
-    monkeypatch.setattr("bnclassify.frames.extensions._CELLS", 10)
-    monkeypatch.setattr("bnclassify.frames.extensions._STATES", 2)
+    monkeypatch.setattr("bnclassify.counts.family_counts._CELLS", 10)
+    monkeypatch.setattr("bnclassify.counts.family_counts._STATES", 2)
     in_parts = LocalScores(bn.encode(car.iloc[:10]), "bic").gains(0, [1, 2])
     assert np.isfinite(in_parts).all()
     np.testing.assert_allclose(LocalScores(bn.encode(car), "bic").gains(0, [1, 2])[3:], whole[3:])

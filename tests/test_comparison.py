@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import bnclassify as bn
-from bnclassify.evaluation.pairs import holm
+from bnclassify.functions.comparison import holm
 
 from .conftest import REFERENCE
 

@@ -152,7 +152,7 @@ def test_a_number_as_class_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     data = pd.DataFrame({"x": np.arange(300) / 2, "y": np.arange(300)})
     with pytest.warns(UserWarning, match="every row has a class 'y' of its own"):
         bn.discretize(data, class_var="y")
-    monkeypatch.setattr("bnclassify.frames.cutting.MAX_CELLS", 10_000)
+    monkeypatch.setattr("bnclassify.numbers.mdlp.MAX_CELLS", 10_000)
     few = data.assign(y=data["y"] % 33)
     assert bn.discretize(few, class_var="y")[1].uncut == ("x",)
     with pytest.raises(ValueError, match="class_var: 34 classes are too many to cut 300 different values by"):

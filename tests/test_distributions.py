@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bnclassify as bn
-from bnclassify.inference import completion, elimination
+from bnclassify.network import completion, elimination
 
 from .oracles import joint_by_hand
 from .strategies import examples, frames, graphs, networks
@@ -127,10 +127,10 @@ def test_queries_without_an_answer(car: pd.DataFrame, monkeypatch: pytest.Monkey
         bn.query(x, "doors", {"safety": "low", "class": "vgood"})
     with pytest.raises(ValueError, match="structure only, no parameters"):
         bn.query(bn.nb("class", car), "doors")
-    monkeypatch.setattr("bnclassify.evaluation.inferences._MOST_CELLS", 100)
+    monkeypatch.setattr("bnclassify.functions.inferences._MOST_CELLS", 100)
     with pytest.raises(ValueError, match="joint distribution has 192 cells, too many"):
         bn.query(x, ["buying", "maint", "persons", "class"])
-    monkeypatch.setattr("bnclassify.evaluation.inferences._BLOCK_CODES", 10)
+    monkeypatch.setattr("bnclassify.functions.inferences._BLOCK_CODES", 10)
     in_blocks = bn.query(x, ["doors", "safety"])
     monkeypatch.undo()
     pd.testing.assert_series_equal(in_blocks, bn.query(x, ["doors", "safety"]))

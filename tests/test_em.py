@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bnclassify as bn
-from bnclassify.inference.expectations import expect
-from bnclassify.parameters import maximisation
+from bnclassify.network import em as maximisation
+from bnclassify.network.expectations import expect
 
 from .benchmarks.data import tree_augmented
 from .oracles import joint_by_enumeration

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bnclassify as bn
-from bnclassify.inference import log_joints
+from bnclassify.network import log_joints
 
 from .oracles import joint_by_hand
 from .strategies import frames, graphs, networks, smooths

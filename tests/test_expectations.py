@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bnclassify.inference.expectations import expect, lay_out, marginals
+from bnclassify.network.expectations import expect, lay_out, marginals
 
 from .strategies import examples
 

@@ -12,9 +12,9 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import bnclassify as bn
-from bnclassify.inference.log_joints import joint_of_codes
-from bnclassify.inference.sequences import joints_in_sequence
-from bnclassify.model.kinds import Model
+from bnclassify.functions.sequences import joints_in_sequence
+from bnclassify.model.model import Model
+from bnclassify.network.log_joints import joint_of_codes
 
 from .strategies import frames, graphs, networks, smooths
 

@@ -21,12 +21,12 @@ import bnclassify as bn
 from bnclassify.base.arrays import Array, normalize
 from bnclassify.base.records import is_record, record
 from bnclassify.exchange import replacement
-from bnclassify.learning.calls import LEARNERS
-from bnclassify.model.kinds import Model
-from bnclassify.model.networks import Network
-from bnclassify.multi.views import ClassView
-from bnclassify.parameters.estimation import fit
-from bnclassify.parameters.methods import Method
+from bnclassify.functions.learning import LEARNERS
+from bnclassify.functions.parameters import fit
+from bnclassify.model.model import Model
+from bnclassify.network.bnc import Network
+from bnclassify.network.methods import Method
+from bnclassify.several.class_views import ClassView
 
 from .conftest import REFERENCE
 from .strategies import models

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bnclassify as bn
-from bnclassify.inference import elimination, forests
+from bnclassify.network import elimination, forests
 
 from .conftest import read_reference, reference_frame
 from .oracles import joint_by_enumeration, posterior_by_enumeration, with_holes

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from scipy.special import gammaln, log_softmax
 
 import bnclassify as bn
+from bnclassify.backoff.concentrations import LEAST, MOST, best_concentration
+from bnclassify.backoff.counts import count_prefixes
+from bnclassify.backoff.powers import best_powers, common_power
 from bnclassify.base.arrays import Array
-from bnclassify.frames.prefixes import count_prefixes
-from bnclassify.parameters.likelihoods import LEAST, MOST, best_concentration
-from bnclassify.parameters.powers import best_powers, common_power
 
 from .conftest import REFERENCE, read_reference
 from .strategies import frames, networks

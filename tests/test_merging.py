@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import bnclassify as bn
 from bnclassify import Discretizer, Merger
 from bnclassify.exchange.notation import from_notation, to_notation
-from bnclassify.frames.preparation import learn_preparation
+from bnclassify.numbers.preparation import learn_preparation
 
 from .strategies import frames
 

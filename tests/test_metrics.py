@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bnclassify.inference.metrics import METRICS, Metric, bin_by, find_metric
-from bnclassify.inference.outcomes import Labelling, Outcome
+from bnclassify.metrics.metrics import METRICS, Metric, bin_by, find_metric
+from bnclassify.metrics.outcomes import Labelling, Outcome
 
 
 @st.composite

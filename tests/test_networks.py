@@ -11,8 +11,8 @@ import pandas as pd
 import pytest
 
 import bnclassify as bn
-from bnclassify.structure.ascent import MOVES, Climb, Limits
-from bnclassify.structure.local_scores import LocalScores
+from bnclassify.learners.ascent import MOVES, Climb, Limits
+from bnclassify.learners.local_scores import LocalScores
 
 from .conftest import REFERENCE
 

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bnclassify as bn
-from bnclassify.frames.information import mutual_information, pair_statistics
+from bnclassify.counts.information import mutual_information, pair_statistics
 from bnclassify.frames.partitions import added
 from bnclassify.frames.training import prepare_to_count
 

@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 
 import bnclassify as bn
-from bnclassify.model.kinds import Model
+from bnclassify.model.model import Model
 from bnclassify.plotting import marks, pictures, sketches
 
 SUBSTITUTE = shutil.which("graphviz-pure", path=pictures.sysconfig.get_path("scripts"))

@@ -12,16 +12,16 @@ import pytest
 
 import bnclassify as bn
 from bnclassify.base.arrays import Array, Codes, log_normalize, normalize
-from bnclassify.frames.information import mutual_information
+from bnclassify.counts.information import mutual_information
 from bnclassify.frames.schema import Dataset
 from bnclassify.frames.training import prepare_to_count
-from bnclassify.inference.metrics import METRICS, Metric
-from bnclassify.model.kinds import Model
+from bnclassify.functions.parameters import fit
+from bnclassify.learners.fixed import network
+from bnclassify.metrics.metrics import METRICS, Metric
+from bnclassify.model.model import Model
 from bnclassify.model.recipes import Step
-from bnclassify.parameters.estimation import fit
-from bnclassify.parameters.methods import Method
-from bnclassify.parameters.priors import Dirichlet, Prior
-from bnclassify.structure.fixed import network
+from bnclassify.network.methods import Method
+from bnclassify.network.priors import Dirichlet, Prior
 
 
 def star(class_var: Hashable, dataset: pd.DataFrame | Dataset) -> bn.BNC:

@@ -17,21 +17,21 @@ from hypothesis import strategies as st
 
 import bnclassify as bn
 from bnclassify.base.graphs import find_cycle
-from bnclassify.frames.folding import fold_rows
+from bnclassify.frames.folds import fold_rows
 from bnclassify.frames.schema import Dataset, Schema, take_rows
-from bnclassify.inference.log_joints import log_joint
-from bnclassify.inference.metrics import METRICS
-from bnclassify.parameters.priors import BackOff, find_prior
-from bnclassify.structure.search import beliefs, heads, incomplete, rowwise, runs, scoring, tables
-from bnclassify.structure.search.folded import FoldedData
-from bnclassify.structure.search.neighbours import (
+from bnclassify.learners.search import beliefs, heads, incomplete, rowwise, runs, scoring, tables
+from bnclassify.learners.search.folded import FoldedData
+from bnclassify.learners.search.neighbours import (
     additions_and_joins,
     apply,
     dependence_arcs,
     removals_and_joins,
     superparents,
 )
-from bnclassify.structure.search.scoring import CrossValidatedScore
+from bnclassify.learners.search.scoring import CrossValidatedScore
+from bnclassify.metrics.metrics import METRICS
+from bnclassify.network.log_joints import log_joint
+from bnclassify.network.priors import BackOff, find_prior
 
 from .conftest import read_reference, reference_frame
 from .strategies import examples, frames, networks

@@ -17,8 +17,9 @@ from hypothesis import strategies as st
 
 import bnclassify as bn
 from bnclassify.base.arborescences import maximum_arborescence
-from bnclassify.multi import inference, reduction
-from bnclassify.multi.kinds import MultiModel
+from bnclassify.several import class_inference as inference
+from bnclassify.several import reduction
+from bnclassify.several.mbc import MultiModel
 
 from .strategies import arcs, examples, frames
 
@@ -400,7 +401,7 @@ def test_too_many_combinations(votes: pd.DataFrame, monkeypatch: pytest.MonkeyPa
     chained = bn.lp(bn.chain(names, votes), votes, smooth=1)
     greedy = bn.predict(chained, votes, prob=True, greedy=True)
     monkeypatch.setattr(inference, "MOST_COMBINATIONS", 4)
-    monkeypatch.setattr("bnclassify.multi.links.MOST_COMBINATIONS", 4)
+    monkeypatch.setattr("bnclassify.several.chain_inference.MOST_COMBINATIONS", 4)
     with pytest.raises(ValueError, match="joint=False"):
         bn.predict(average, votes, joint=True)
     assert bn.predict(average, votes).shape == (len(votes), 3)

@@ -19,13 +19,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bnclassify as bn
+from bnclassify.backoff.conditionals import LeftOut
+from bnclassify.backoff.left_out import left_out_joint
 from bnclassify.base.arrays import log_sum_exp, normalize
-from bnclassify.frames import cooccurrence
 from bnclassify.frames.training import prepare
-from bnclassify.inference.log_joints import log_joint
-from bnclassify.inference.prefixes import LeftOut
-from bnclassify.parameters.left_out import left_out_joint
-from bnclassify.parameters.priors import find_prior
+from bnclassify.network.log_joints import log_joint
+from bnclassify.network.priors import find_prior
+from bnclassify.superparents import cooccurrence
 
 from .conftest import REFERENCE
 from .strategies import frames, smooths

@@ -12,8 +12,8 @@ import pandas as pd
 import pytest
 
 import bnclassify as bn
-from bnclassify.evaluation.schemes import scheme_of
-from bnclassify.inference.metrics import METRICS
+from bnclassify.functions.schemes import scheme_of
+from bnclassify.metrics.metrics import METRICS
 
 
 @pytest.fixture(scope="module")

@@ -15,14 +15,14 @@ from scipy.special import gammaln
 
 import bnclassify as bn
 from bnclassify.base.arrays import xlogx
+from bnclassify.feature_weights import trees as tree
+from bnclassify.feature_weights import wanbia as wanbia
+from bnclassify.feature_weights.awnb import depth_weights
+from bnclassify.feature_weights.trees import testing_depths as depths_of_trees
+from bnclassify.feature_weights.wanbia import objective_of
+from bnclassify.feature_weights.weighting import with_weights
 from bnclassify.frames.intake import encode
 from bnclassify.frames.training import prepare
-from bnclassify.parameters import discrimination as wanbia
-from bnclassify.parameters import trees as tree
-from bnclassify.parameters.depths import depth_weights
-from bnclassify.parameters.discrimination import objective_of
-from bnclassify.parameters.trees import testing_depths as depths_of_trees
-from bnclassify.parameters.weighting import with_weights
 
 from .conftest import read_reference, reference_frame
 from .oracles import as_array, close

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bnclassify as bn
-from bnclassify.frames.information import pair_statistics
+from bnclassify.counts.information import pair_statistics
 
 from .strategies import examples, frames, networks
 

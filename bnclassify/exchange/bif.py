@@ -15,13 +15,13 @@ from ..base.messages import listed, shown, suggestion
 from ..base.records import record
 from ..frames.encoding import check_class_name
 from ..frames.schema import Dataset
-from ..model.kinds import Model
-from ..model.networks import BNC, Family, check_bnc
+from ..functions.parameters import lp
+from ..learners.fixed import fixed_again, fixed_network
+from ..model.model import Model
 from ..model.questions import values, vars
 from ..model.recipes import Step
 from ..model.tables import params
-from ..parameters.estimation import lp
-from ..structure.fixed import fixed_again, fixed_network
+from ..network.bnc import BNC, Family, check_bnc
 from .grammar import Declared, Table, fail, parse
 from .replacement import as_path, replace_file
 from .tables import read_table

@@ -8,9 +8,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from ..base.messages import listed, shown
-from ..model.networks import BNC, check_bnc, check_single
 from ..model.questions import values, vars
 from ..model.tables import cpt, params
+from ..network.bnc import BNC, check_bnc, check_single
 
 if TYPE_CHECKING:
     import networkx

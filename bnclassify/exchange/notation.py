@@ -14,7 +14,7 @@ import pandas as pd
 from ..base.messages import listed, shown, suggestion
 from ..base.records import RECORDS, is_record
 from ..model.recipes import Step
-from ..model.tallies import Tally
+from ..model.sufficient_statistics import Tally
 
 _KIND = "kind"
 """The key of an object that says what it stands for; an object without is a mapping by text."""

@@ -8,10 +8,10 @@ from collections.abc import Iterator
 import numpy as np
 
 from ..base.messages import listed, shown, warn
-from ..inference.log_joints import joint_of_codes
-from ..model.ensembles import Ensemble
-from ..model.kinds import Model, check_model
-from ..model.networks import Graph
+from ..model.model import Model, check_model
+from ..network.bnc import Graph
+from ..network.ensemble import Ensemble
+from ..network.log_joints import joint_of_codes
 from .documents import read_document, write_document
 from .notation import UnknownValueError, can_write, from_notation, to_notation
 from .replacement import as_path, replace_file

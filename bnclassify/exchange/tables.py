@@ -9,7 +9,7 @@ import numpy as np
 
 from ..base.arrays import TOLERANCE, Array
 from ..base.messages import cut, listed, shown, suggestion
-from ..frames.counting import MAX_CELLS
+from ..counts.contingency import MAX_CELLS
 from .grammar import Declared, Entry, Table, fail, read_list, readings
 
 _ROUNDING = 0.011

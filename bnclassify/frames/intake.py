@@ -6,10 +6,10 @@ from dataclasses import replace
 from typing import Any, overload
 
 from .encoding import check_frame, encode_columns
-from .frequencies import check_weights, names_column, weight_column
 from .parting import InFull, InParts, as_parts
 from .partitions import Partitions
 from .schema import Dataset
+from .weights import check_weights, names_column, weight_column
 
 
 @overload

@@ -10,12 +10,12 @@ import pandas as pd
 
 from ..base.messages import listed
 from .encoding import check_class_name, check_columns, check_levels, check_names
-from .frequencies import names_column
 from .partitions import Memo, Partitions, Prepare, Reading
 from .schema import Dataset, Schema
 from .sources import Source, find_source
-from .sparsity import warn_of_no_features
 from .surveys import survey
+from .weights import names_column
+from .wide_columns import warn_of_no_features
 
 InFull: TypeAlias = pd.DataFrame | Dataset
 """Data whose rows are in memory."""

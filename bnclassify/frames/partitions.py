@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 
 from ..base.messages import shown, warn
 from .encoding import encode_columns
-from .frequencies import check_weights
 from .matching import match
 from .schema import Countable, Dataset, Schema, take_rows
 from .sources import NEEDS_ROWS, DaskFrame, Make, Merge, Source
+from .weights import check_weights
 
 T = TypeVar("T")
 

@@ -10,10 +10,10 @@ import pandas as pd
 
 from ..base.messages import listed, shown
 from .encoding import encode_columns
-from .frequencies import check_weights
 from .partitions import Facts, added, in_blocks, with_class
 from .schema import Dataset, Levels
 from .sources import Source
+from .weights import check_weights
 
 MAX_LEVELS = 2**20
 """A column may have this many levels before it is taken for what identifies rows."""

@@ -15,7 +15,7 @@ from .encoding import check_class_name, check_columns, check_frame, check_levels
 from .parting import InFull, InParts, Known, prepare_parts
 from .partitions import Partitions
 from .schema import Dataset, Schema, take_columns, take_rows
-from .sparsity import warn_of_no_features, warn_of_wide_columns
+from .wide_columns import warn_of_no_features, warn_of_wide_columns
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ..base import graphs
-from .ensembles import AODE
-from .kinds import Model, check_model
-from .networks import BNC, Family, structure_of
+from ..network.bnc import BNC, Family, structure_of
+from ..network.ensemble import AODE
+from .model import Model, check_model
 
 
 def is_nb(x: Model) -> bool:

@@ -8,8 +8,8 @@ from typing import Any
 from ..base import graphs
 from ..base.checks import is_among
 from ..base.messages import shown, suggestion
-from .kinds import Model, check_model
-from .networks import BNC, Family, Graph, Network, check_bnc, check_graph, check_single, count_parameters
+from ..network.bnc import BNC, Family, Graph, Network, check_bnc, check_graph, check_single, count_parameters
+from .model import Model, check_model
 
 
 def members(x: Model) -> tuple[Model, ...]:

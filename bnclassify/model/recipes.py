@@ -11,8 +11,8 @@ import numpy as np
 
 from ..base.immutable import Immutable
 from ..base.records import record
-from ..frames.preparation import Preparation
 from ..frames.schema import Dataset
+from ..numbers.preparation import Preparation
 
 _REPEATED = ContextVar("_REPEATED", default=False)
 

@@ -7,7 +7,7 @@ from collections.abc import Hashable
 import pandas as pd
 
 from ..base.arrays import Array
-from .networks import Graph, check_tables
+from ..network.bnc import Graph, check_tables
 from .questions import values, variable_number
 
 

@@ -8,10 +8,10 @@ from typing import Any
 
 import pandas as pd
 
-from .kinds import Model, check_fitted, check_model
-from .networks import BNC, check_single, check_tables, structure_of
-from .powered import Powered
-from .superparents import ANDE
+from ..backoff.powered import Powered
+from ..network.bnc import BNC, check_single, check_tables, structure_of
+from ..superparents.ande import ANDE
+from .model import Model, check_fitted, check_model
 
 
 def greedy_scores(x: BNC) -> tuple[float, ...]:

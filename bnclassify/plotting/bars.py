@@ -11,11 +11,11 @@ import pandas as pd
 
 from ..base.arrays import Array
 from ..base.messages import shown
-from ..evaluation.explanation import describe, encode_rows, explain_row, write_rivals
-from ..evaluation.odds import weigh_evidence
-from ..frames.reading import Row
+from ..frames.rows import Row
 from ..frames.schema import Dataset
-from ..model.kinds import Model, check_model
+from ..functions.explanation import describe, encode_rows, explain_row, write_rivals
+from ..functions.odds import weigh_evidence
+from ..model.model import Model, check_model
 from ..model.questions import classes
 from ..model.traces import feature_weights, manb_arc_posterior
 from .canvas import chart, horizontal_axes, letters_across, name_colours, write_at_ends, write_below

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from ..evaluation.schemes import choose_metric, scheme_of
-from ..inference.metrics import METRICS
-from ..model.networks import BNC
+from ..functions.schemes import choose_metric, scheme_of
+from ..metrics.metrics import METRICS
 from ..model.traces import greedy_scores
+from ..network.bnc import BNC
 from .canvas import ABOVE, broken, chart, horizontal_axes, note, prepare_axes
 from .marks import BLUE, GREY, ORANGE
 

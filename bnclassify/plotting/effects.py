@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..evaluation.effects import Effect, measure_effect
-from ..model.kinds import Model
+from ..functions.effects import Effect, measure_effect
+from ..model.model import Model
 from .canvas import broken, chart, horizontal_axes, prepare_axes
 from .marks import BLUE, GREY, blend
 

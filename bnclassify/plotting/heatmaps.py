@@ -14,14 +14,14 @@ from numpy.typing import NDArray
 
 from ..base.arrays import Array
 from ..base.messages import shown
-from ..evaluation.explanation import describe
-from ..frames.counting import contingency_tables
+from ..counts.contingency import contingency_tables
 from ..frames.matching import match
 from ..frames.schema import Dataset, Levels, Schema
-from ..model.networks import Family, Network
-from ..model.preparation import encode_for
+from ..functions.explanation import describe
 from ..model.questions import families, values
+from ..model.raw_rows import encode_for
 from ..model.tables import cpt
+from ..network.bnc import Family, Network
 from .canvas import (
     broken,
     chart,

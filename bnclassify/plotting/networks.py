@@ -15,14 +15,14 @@ import pandas as pd
 from ..base.arrays import Codes
 from ..base.checks import check_flag
 from ..base.messages import shown
-from ..evaluation.explanation import Explanation, encode_one, explain_row
-from ..evaluation.inferences import query
 from ..frames.matching import check_unseen, match
-from ..frames.reading import Row
+from ..frames.rows import Row
 from ..frames.schema import Dataset
-from ..inference.log_joints import joint_of_codes
-from ..model.kinds import Model, check_joint, check_model
+from ..functions.explanation import Explanation, encode_one, explain_row
+from ..functions.inferences import query
+from ..model.model import Model, check_joint, check_model
 from ..model.questions import values
+from ..network.log_joints import joint_of_codes
 from .marks import BLUE, GREY, ORANGE, signed
 from .nodes import Node, all_named, distributed, explained, observed, written
 from .pictures import Picture

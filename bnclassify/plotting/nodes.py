@@ -10,11 +10,11 @@ from typing import Any
 
 import graphviz
 
-from ..evaluation.explanation import Explanation, describe
-from ..frames.reading import is_missing
-from ..model.kinds import Model
-from ..model.powered import Powered
-from ..model.superparents import ANDE
+from ..backoff.powered import Powered
+from ..frames.rows import is_missing
+from ..functions.explanation import Explanation, describe
+from ..model.model import Model
+from ..superparents.ande import ANDE
 from .marks import BLUE, ORANGE, PALE, blend, chance, ink, signed
 
 Node = dict[str, str]

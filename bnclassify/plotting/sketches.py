@@ -8,15 +8,15 @@ from functools import singledispatch
 
 import numpy as np
 
+from ..backoff.powered import Powered
 from ..base.acyclicity import ChangingDag
 from ..base.graphs import layers
 from ..base.messages import shown
-from ..model.ensembles import Average, Ensemble
-from ..model.kinds import Model
-from ..model.powered import Powered
-from ..model.superparents import ANDE
-from ..multi.averages import MAODE
-from ..multi.chains import Chain
+from ..model.model import Model
+from ..network.ensemble import Average, Ensemble
+from ..several.chains import Chain
+from ..several.maode import MAODE
+from ..superparents.ande import ANDE
 
 _MOST_ABREAST = 8
 

@@ -9,8 +9,8 @@ import pandas as pd
 
 from ..base.arrays import TOLERANCE, Array
 from ..base.checks import check_whole
-from ..evaluation.calibration import weigh_calibration
-from ..evaluation.ranking import RankComparison
+from ..functions.calibration import weigh_calibration
+from ..functions.ranking import RankComparison
 from .canvas import broken, chart, count_lines, estimate_width, prepare_axes, white_to_blue
 from .marks import BLUE, GREY, ORANGE, blend, ink
 

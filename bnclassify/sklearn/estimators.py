@@ -15,13 +15,11 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, v
 from ..base.arrays import Array, log_normalize
 from ..base.messages import shown, warn
 from ..base.randomness import Seed
-from ..evaluation.decisions import check_costs, check_prior
-from ..evaluation.prediction import predict, weigh_classes
-from ..frames.discretization import columns_of_numbers
-from ..frames.frequencies import check_weights
 from ..frames.intake import encode
 from ..frames.schema import Dataset
-from ..learning.calls import (
+from ..frames.weights import check_weights
+from ..functions.decisions import check_costs, check_prior
+from ..functions.learning import (
     best_parameters,
     bnc,
     check_arguments,
@@ -29,10 +27,12 @@ from ..learning.calls import (
     learn_structure,
     parameters_of,
 )
-from ..learning.raw import Preparing, without_uncut
-from ..model.kinds import Model
-from ..parameters.estimation import lp
-from ..structure.dependence import kdb_mi
+from ..functions.parameters import lp
+from ..functions.prediction import predict, weigh_classes
+from ..functions.raw_learning import Preparing, without_uncut
+from ..learners.k_dependence import kdb_mi
+from ..model.model import Model
+from ..numbers.discretization import columns_of_numbers
 from .inputs import CategoricalInput, as_labels, as_times, class_name, draw_seed
 
 

@@ -16,13 +16,13 @@ from ..base.arrays import Array
 from ..base.checks import check_choice, check_flag
 from ..base.messages import listed, shown
 from ..base.randomness import Seed
-from ..evaluation.prediction import predict
-from ..frames.discretization import discretize
-from ..learning.calls import check_arguments, parameters_of
-from ..model.kinds import Model
-from ..multi.kinds import MultiModel
-from ..multi.learners import chain, maode, mbc
-from ..parameters.estimation import lp
+from ..functions.learning import check_arguments, parameters_of
+from ..functions.parameters import lp
+from ..functions.prediction import predict
+from ..model.model import Model
+from ..numbers.discretization import discretize
+from ..several.mbc import MultiModel
+from ..several.mbc_learners import chain, maode, mbc
 from .inputs import CategoricalInput, draw_seed
 
 _LEARNERS: dict[str, Callable[..., Model]] = {"chain": chain, "maode": maode, "mbc": mbc}

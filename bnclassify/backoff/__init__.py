@@ -1,0 +1,1 @@
+"""Tables that back off to shorter ones, weights by leave-one-out, averaged cut points."""

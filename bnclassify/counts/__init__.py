@@ -1,0 +1,1 @@
+"""Contingency tables, tables of pairs, counts of families, and information."""

@@ -1,0 +1,187 @@
+"""Contingency tables of encoded data.
+
+Every count is over available cases: a table counts the rows in which all its variables are observed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import wraps
+from math import prod
+from typing import Any, Concatenate, ParamSpec, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..base.arrays import Array, Codes
+from ..base.messages import how_to_merge, listed
+from ..frames.partitions import Partitions
+from ..frames.schema import Countable, Dataset, code_type
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+MAX_CELLS = 2**27
+"""A table may have this many cells (1 GiB) before it is refused."""
+
+_BLOCK_ITEMS = 2**18  # codes that are counted at once
+
+
+@dataclass(frozen=True)
+class _Count:
+    """A call of a function that counts, but for its data; workers make it."""
+
+    function: Callable[..., Any]
+    arguments: tuple[Any, ...]
+    named: dict[str, Any]
+
+    def __call__(self, data: Dataset) -> Any:
+        return self.function(data, *self.arguments, **self.named)
+
+
+def additive(count: Callable[Concatenate[Dataset, P], R]) -> Callable[Concatenate[Countable, P], R]:
+    """Let a function that counts rows in memory count data in parts; a decorator.
+
+    What it returns is made of arrays and numbers which, counted in two parts of the rows, add up to what
+    is counted in both: wide enough for the sum, and of the same shape whatever the rows.
+    """
+
+    @wraps(count)
+    def counted(data: Countable, /, *arguments: P.args, **named: P.kwargs) -> R:
+        if isinstance(data, Partitions):
+            return data.add_up(_Count(counted, arguments, named))
+        return count(data, *arguments, **named)  # type: ignore[arg-type]
+
+    return counted
+
+
+def flat_index(codes: Sequence[NDArray[Any]], cards: Sequence[int]) -> Codes:
+    """Number the joint values of variables, the last varying fastest.
+
+    Parameters
+    ----------
+    codes : sequence of (rows,) arrays
+        Complete codes, one array a variable.
+    cards : sequence of int
+        Number of levels of each variable.
+
+    Returns
+    -------
+    (rows,) array in a small integer type; of a single variable, its codes themselves
+    """
+    if len(codes) == 1:
+        return codes[0]
+    index = codes[0].astype(code_type(prod(cards) + 1))  # holds the factors too
+    for code, card in zip(codes[1:], cards[1:], strict=True):
+        np.multiply(index, card, out=index)
+        np.add(index, code, out=index, casting="same_kind")
+    return index
+
+
+def contingency_tables(data: Countable, families: Sequence[Sequence[int]]) -> Array:
+    """Count the joint values of families with equal numbers of levels.
+
+    Parameters
+    ----------
+    data : Dataset or Partitions
+    families : sequence of sequences of int
+        Columns; member i of every family has as many levels as member i of the others.
+
+    Returns
+    -------
+    (families, levels of each member…) array
+        Each table over the rows in which its family is observed.
+
+    Raises
+    ------
+    ValueError
+        If the table of one family would have more than ``MAX_CELLS`` cells.
+    """
+    check_cells(data, families[0])
+    return _stack_tables(data, families)
+
+
+def count_families(data: Countable, families: Sequence[Sequence[int]]) -> list[Array]:
+    """Count the joint values of any families; data in parts is gone through once.
+
+    Families with equal numbers of levels are counted together, and their tables are views of one array.
+
+    Raises
+    ------
+    ValueError
+        If the table of one family would have more than ``MAX_CELLS`` cells.
+    """
+    tables: list[Any] = [None] * len(families)
+    for numbers, stack in count_alike(data, families):
+        for number, table in zip(numbers, stack, strict=True):
+            tables[number] = table
+    return tables
+
+
+def count_alike(data: Countable, families: Sequence[Sequence[int]]) -> Iterator[tuple[list[int], Array]]:
+    """Count families, and yield those with equal numbers of levels together, with their positions."""
+    alike: dict[tuple[int, ...], list[int]] = {}
+    for number, family in enumerate(families):
+        alike.setdefault(tuple([data.cards[column] for column in family]), []).append(number)
+    groups = [[families[number] for number in group] for group in alike.values()]
+    for group in groups:
+        check_cells(data, group[0])
+    yield from zip(alike.values(), _count_groups(data, groups), strict=True)
+
+
+def check_cells(data: Countable, family: Sequence[int]) -> None:
+    """Raise a ValueError if the table of a family would have more than ``MAX_CELLS`` cells."""
+    cells = prod([data.cards[column] for column in family])
+    if cells > MAX_CELLS:
+        names = [data.columns[column] for column in family]
+        wide = how_to_merge((data.columns[column], data.cards[column]) for column in family)
+        raise ValueError(
+            f"dataset: a table of {listed(names)} would have {cells:,} cells, more than {MAX_CELLS:,}; "
+            f"use fewer parents, or {wide}"
+        )
+
+
+@additive
+def _count_groups(data: Dataset, groups: Sequence[Sequence[Sequence[int]]]) -> list[Array]:
+    return [_stack_tables(data, group) for group in groups]
+
+
+@additive
+def _stack_tables(data: Dataset, families: Sequence[Sequence[int]]) -> Array:
+    shape = tuple(data.cards[column] for column in families[0])
+    cells = prod(shape)
+    members = np.array(families, dtype=np.intp).T
+    counts = np.empty((len(families), cells))
+    at_once = max(1, min(_BLOCK_ITEMS // max(1, len(data)), _BLOCK_ITEMS // cells))
+    for start in range(0, len(families), at_once):
+        block = slice(start, start + at_once)
+        counts[block] = _count_block(data, members[:, block], shape)
+    return counts.reshape(-1, *shape)
+
+
+def _count_block(data: Dataset, members: NDArray[np.intp], shape: Sequence[int]) -> NDArray[Any]:
+    """Count families, given as (members, families), at once: each has cells of its own.
+
+    Rows in which a family is not observed go to one cell more.
+    """
+    cells = prod(shape)
+    codes = [data.codes[columns] for columns in members]
+    index = flat_index(codes, shape)
+    partial = [code for code, columns in zip(codes, members, strict=True) if data.incomplete[columns].any()]
+    if partial:
+        observed = np.logical_and.reduce([code >= 0 for code in partial])
+        index = np.where(observed, index, np.array(cells, dtype=code_type(cells + 1)))
+    width = cells + bool(partial)
+    if len(index) > 1:
+        index = index + width * np.arange(len(index))[:, None]
+    weights = None if data.weights is None else np.tile(data.weights, len(index))
+    counts = np.bincount(index.ravel(), weights, minlength=width * len(index))
+    return counts.reshape(-1, width)[:, :cells]
+
+
+def narrow(counts: NDArray[Any]) -> NDArray[Any]:
+    """Keep whole numbers in the smallest type that holds them, others and what is too large as floats."""
+    most = float(counts.max(initial=0))
+    whole = counts.astype(np.min_scalar_type(int(most)) if most < 2**53 else np.float64)
+    return whole if np.array_equal(whole, counts) else counts.astype(np.float64)

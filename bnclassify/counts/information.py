@@ -1,0 +1,234 @@
+"""Mutual information of columns, and of all pairs of features given the class."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from math import prod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import xlogy
+
+from ..base.arrays import Array, xlogx
+from ..frames.schema import Countable, Dataset
+from .contingency import contingency_tables, count_families, flat_index
+from .pairs import pair_tables, part_by_levels
+
+NLogN = Callable[[NDArray[Any]], Array]
+
+_BLOCK_CELLS = 2**22  # cells of tables of pairs
+_LOOKED_UP = 2**15  # cells of those tables that are looked up at once
+_LONGEST_LOOKED_UP = 2**20  # whole numbers up to which n·ln n is looked up, in 8 MiB
+_PASS_CELLS = 2**25  # cells of tables that are counted in one pass over data in parts
+
+
+def _observed(data: Dataset, columns: Sequence[int]) -> tuple[list[NDArray[Any]], Array | None]:
+    """Return the codes of columns, and the weights, of the rows in which all of them are observed."""
+    rows = [data.codes[column] for column in columns]
+    partial = [row for row, column in zip(rows, columns, strict=True) if data.incomplete[column]]
+    if not partial:
+        return rows, data.weights
+    observed = np.logical_and.reduce([row >= 0 for row in partial])
+    weights = None if data.weights is None else data.weights[observed]
+    return [row[observed] for row in rows], weights
+
+
+def _entropy_sum(codes: Sequence[NDArray[Any]], cards: Sequence[int], weights: Array | None) -> float:
+    """Sum n·ln n over the joint values of variables that occur; large domains stay sparse."""
+    index = flat_index(codes, cards)
+    if prod(cards) > max(4 * len(index), 2**16):
+        index = np.unique(index, return_inverse=True)[1]
+    return float(xlogx(np.bincount(index, weights)).sum())
+
+
+def mutual_information(data: Countable, x: int, y: int, condition: Sequence[int] = ()) -> tuple[float, float]:
+    """Return the (conditional) mutual information of two columns in nats, and its number of rows.
+
+    I(X;Y|Z) = Σ N_xyz/N · ln(N_xyz N_z / (N_xz N_yz)), over the rows in which all are observed.
+    """
+    columns = (x, y, *condition)
+    if not isinstance(data, Dataset):
+        return _table_information(contingency_tables(data, [columns])[0])
+    codes, weights = _observed(data, columns)
+    cards = [data.cards[column] for column in columns]
+    n = len(codes[0]) if weights is None else float(weights.sum())
+    if not n:
+        return 0.0, 0
+    if prod(cards) > np.iinfo(np.int64).max:
+        raise ValueError("x, y, z: their joint values are too many to number; condition on fewer variables")
+    total = (
+        _entropy_sum(codes, cards, weights)
+        - _entropy_sum([codes[0], *codes[2:]], [cards[0], *cards[2:]], weights)
+        - _entropy_sum(codes[1:], cards[1:], weights)
+        + (_entropy_sum(codes[2:], cards[2:], weights) if condition else float(xlogy(n, n)))
+    )
+    return max(total / n, 0.0), n
+
+
+def _table_information(table: Array) -> tuple[float, float]:
+    """Return the same from the table of the two and what is given."""
+    n = float(table.sum())
+    x, y, both = table.sum(axis=1), table.sum(axis=0), table.sum(axis=(0, 1))
+    total = xlogx(table).sum() - xlogx(x).sum() - xlogx(y).sum() + xlogx(both).sum()
+    return max(float(total) / max(n, 1.0), 0.0), n
+
+
+def _informations(
+    data: Countable, pairs: Sequence[tuple[int, int]], condition: Sequence[int]
+) -> Iterator[tuple[float, float]]:
+    """Yield the mutual information of pairs, as many in a pass over data in parts as there is room for."""
+    if isinstance(data, Dataset):
+        for x, y in pairs:
+            yield mutual_information(data, x, y, condition)
+        return
+    families = [(*pair, *condition) for pair in pairs]
+    while families:
+        cells = accumulate(prod([data.cards[column] for column in family]) for family in families)
+        fitting = max(1, sum(1 for total in cells if total <= _PASS_CELLS))
+        yield from map(_table_information, count_families(data, families[:fitting]))
+        families = families[fitting:]
+
+
+@dataclass(frozen=True, eq=False)
+class PairStatistics:
+    """For all pairs of features: ``information`` I(X;Y|C) in nats and ``rows``, (n, n) arrays."""
+
+    information: Array
+    rows: Array
+
+
+def pair_statistics(data: Countable, features: Sequence[int], class_column: int | None) -> PairStatistics:
+    """Compute the class-conditional mutual information of all pairs of features.
+
+    Without a column of classes, it is their mutual information.
+
+    Pairs of features with few levels are counted all at once by products of one-hot
+    matrices, the others one by one. The diagonal is 0.
+    """
+    n = len(features)
+    information, rows = np.zeros((n, n)), np.zeros((n, n))
+    small, large = part_by_levels(data, features)
+    if small:
+        of_small = _product_statistics(data, np.array(features)[small], class_column)
+        information[np.ix_(small, small)] = of_small.information
+        rows[np.ix_(small, small)] = of_small.rows
+    condition = () if class_column is None else (class_column,)
+    pairs = [(i, j) for done, i in enumerate(large) for j in small + large[:done]]
+    informations = _informations(data, [(features[i], features[j]) for i, j in pairs], condition)
+    for (i, j), (value, count) in zip(pairs, informations, strict=True):
+        information[i, j] = information[j, i] = value
+        rows[i, j] = rows[j, i] = count
+    np.fill_diagonal(information, 0.0)
+    return PairStatistics(information, rows)
+
+
+def _product_statistics(
+    data: Countable, features: NDArray[np.intp], class_column: int | None
+) -> PairStatistics:
+    """Take sums of n·ln n over the pair tables of each class, a block of features at a time.
+
+    Features are sorted by descending number of levels, and their levels by code: the first
+    level of all, the second of all that have one, and so on. So a sum over the levels of every
+    feature is a sum of as many slices as the longest has levels.
+    """
+    cards = np.array([data.cards[f] for f in features])
+    order = np.argsort(-cards, kind="stable")
+    has = np.arange(cards.max()) < cards[order, None]
+    levels, feature = np.nonzero(has.T)
+    widths = has.sum(axis=0)
+    columns = features[order][feature]
+    n = len(features)
+    information, rows = np.zeros((n, n)), np.zeros((n, n))
+    at_once = max(1, int(_BLOCK_CELLS / cards.sum() / cards.mean()))
+    for block in (slice(i, min(i + at_once, n)) for i in range(0, n, at_once)):
+        in_block = None if at_once >= n else (block.start <= feature) & (feature < block.stop)
+        for table in pair_tables(data, columns, levels, class_column, in_block):
+            # Asked for once there are tables: counting data in parts tells it by the way.
+            sum_pairs = _available_sums if data.incomplete[features].any() else _complete_sums
+            sums, totals = sum_pairs(table, widths, block, not data.is_weighted)
+            information[block] += sums
+            rows[block] += totals
+    as_given = np.ix_(np.argsort(order), np.argsort(order))
+    per_row = np.maximum(information / np.maximum(rows, 1), 0.0)
+    return PairStatistics(per_row[as_given], rows[as_given])
+
+
+def _complete_sums(
+    table: NDArray[Any], widths: NDArray[np.intp], block: slice, whole: bool
+) -> tuple[Array, float | NDArray[Any]]:
+    """Return for each pair Σ n_xy ln n_xy − Σ n_x ln n_x − Σ n_y ln n_y + n ln n in one class, and n.
+
+    Every row has every feature, so the counts of its levels are the same in all its pairs. Counts
+    that are ``whole`` are looked up in a table of n ln n.
+    """
+    heights = _widths_of(block, widths)
+    counts = table[np.cumsum(heights) - heights].sum(axis=0)  # over the levels of one feature
+    n = float(counts[np.cumsum(widths) - widths].sum())
+    n_log_n = _looking_up(n) if whole else xlogx
+    margins = _sum_levels(n_log_n(counts), widths)
+    total = float(xlogy(n, n))
+    return _sum_cells(n_log_n, table, heights, widths) - margins[block, None] - margins + total, n
+
+
+def _available_sums(
+    table: NDArray[Any], widths: NDArray[np.intp], block: slice, whole: bool
+) -> tuple[Array, float | NDArray[Any]]:
+    """Return the same where each pair has rows of its own, those in which both are observed."""
+    heights = _widths_of(block, widths)
+    by_y = _sum_levels(table, heights)
+    by_x = _sum_levels(table.T, widths).T
+    n = _sum_levels(by_x, heights)
+    n_log_n = _looking_up(n.max(initial=0)) if whole else xlogx
+    x, y, total = (n_log_n(counts) for counts in (by_x, by_y, n))
+    cells = _sum_cells(n_log_n, table, heights, widths)
+    return cells - _sum_levels(x, heights) - _sum_levels(y.T, widths).T + total, n
+
+
+def _sum_cells(
+    n_log_n: NLogN, table: NDArray[Any], heights: NDArray[np.intp], widths: NDArray[np.intp]
+) -> Array:
+    """Sum n ln n of the cells of all pairs over the levels of both, (features of the block, features).
+
+    A few features at a time, so that what is looked up stays in cache.
+    """
+    starts = np.cumsum(heights) - heights
+    sums = np.empty((heights[0], widths[0]))
+    at_once = max(1, _LOOKED_UP // table.shape[1])
+    for first in range(0, heights[0], at_once):
+        rows = [
+            slice(s + first, s + min(first + at_once, w))
+            for s, w in zip(starts, heights, strict=True)
+            if w > first
+        ]
+        by_level = n_log_n(table[rows[0]])
+        for more in rows[1:]:
+            by_level[: more.stop - more.start] += n_log_n(table[more])
+        sums[first : first + at_once] = _sum_levels(by_level.T, widths).T
+    return sums
+
+
+def _widths_of(block: slice, widths: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Return how many features of a block have a first level, a second, and so on."""
+    heights = np.clip(widths - block.start, 0, block.stop - block.start)
+    return heights[heights > 0]
+
+
+def _sum_levels(cells: NDArray[Any], widths: NDArray[np.intp]) -> NDArray[Any]:
+    """Sum over the levels of each feature along the first axis; level k is that of ``widths[k]`` features."""
+    total = cells[: widths[0]].copy("K")
+    start = widths[0]
+    for width in widths[1:]:
+        total[:width] += cells[start : start + width]
+        start += width
+    return total
+
+
+def _looking_up(most: float) -> NLogN:
+    """Return a function that looks n·ln n of whole numbers up, in a table as long as needed."""
+    if most > _LONGEST_LOOKED_UP:
+        return xlogx
+    logs = xlogx(np.arange(int(most) + 1))
+    return lambda counts: logs.take(counts.astype(np.intp))

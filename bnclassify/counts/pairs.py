@@ -1,0 +1,142 @@
+"""Contingency tables of all pairs of features with few levels at once, by products of one-hot matrices."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..base.arrays import Array
+from ..base.messages import how_to_merge
+from ..frames.schema import Countable, Dataset
+from .contingency import MAX_CELLS, additive
+
+_PRODUCT_LEVELS = 16  # up to here one-hot matrix products beat bincount
+_BLOCK_ONES = 2**22  # cells of a one-hot matrix
+_EXACT_ONES = 2**24  # a sum of fewer ones is exact in single precision
+
+
+def part_by_levels(data: Countable, features: Sequence[int]) -> tuple[list[int], list[int]]:
+    """Part the positions of features: those with few enough levels for `pair_tables`, and the others."""
+    few = [data.cards[f] <= _PRODUCT_LEVELS for f in features]
+    return [i for i, is_few in enumerate(few) if is_few], [i for i, is_few in enumerate(few) if not is_few]
+
+
+def pair_tables(
+    data: Countable,
+    columns: NDArray[np.intp],
+    levels: NDArray[np.intp],
+    class_column: int | None,
+    wanted: NDArray[np.bool_] | None = None,
+) -> Iterator[NDArray[np.floating[Any]]]:
+    """Yield for each class how many rows have both of two levels, for all pairs of some levels.
+
+    Parameters
+    ----------
+    data : Dataset
+    columns, levels : (n,) arrays of int
+        The levels to pair, each with the column that has it.
+    class_column : int or None
+        None takes all rows for one class.
+    wanted : (n,) array of bool, optional
+        The levels that get a row in the table; all by default.
+
+    Yields
+    ------
+    (wanted levels, n) array
+    """
+    if isinstance(data, Dataset):
+        yield from _tables_by_class(data, columns, levels, class_column, wanted)
+    else:
+        yield from _all_pair_tables(data, columns, levels, class_column, wanted)
+
+
+@additive
+def _all_pair_tables(
+    data: Dataset,
+    columns: NDArray[np.intp],
+    levels: NDArray[np.intp],
+    class_column: int | None,
+    wanted: NDArray[np.bool_] | None,
+) -> list[Array]:
+    tables = _tables_by_class(data, columns, levels, class_column, wanted)
+    return [table.astype(np.float64) for table in tables]
+
+
+def _tables_by_class(
+    data: Dataset,
+    columns: NDArray[np.intp],
+    levels: NDArray[np.intp],
+    class_column: int | None,
+    wanted: NDArray[np.bool_] | None,
+) -> Iterator[NDArray[np.floating[Any]]]:
+    at_once = max(1, _BLOCK_ONES // len(columns))
+    # Sums of ones are exact in single precision; sums of weights need all digits.
+    kind = np.float32 if data.weights is None else np.float64
+    # Made once: where memory goes back to the system at once, as in Dask's workers, a new one is dear.
+    ones = np.empty((len(columns), min(at_once, len(data))), dtype=kind)
+    for rows in _rows_by_class(data, class_column):
+        table = _count_pairs(data, columns, levels, rows[:at_once], wanted, ones)
+        if len(rows) >= _EXACT_ONES and data.weights is None:
+            table = table.astype(np.float64)
+        for start in range(at_once, len(rows), at_once):
+            table += _count_pairs(data, columns, levels, rows[start : start + at_once], wanted, ones)
+        yield table
+
+
+def _rows_by_class(data: Dataset, class_column: int | None) -> Iterator[NDArray[np.intp]]:
+    """Yield the rows of each class; of all together where none is named."""
+    if class_column is None:
+        yield np.arange(len(data))
+        return
+    for value in range(data.cards[class_column]):
+        yield np.nonzero(data.codes[class_column] == value)[0]
+
+
+def _count_pairs(
+    data: Dataset,
+    columns: NDArray[np.intp],
+    levels: NDArray[np.intp],
+    rows: NDArray[np.intp],
+    wanted: NDArray[np.bool_] | None,
+    ones: NDArray[np.floating[Any]],
+) -> NDArray[np.floating[Any]]:
+    """Multiply a matrix that tells which rows have which levels, as 0 and 1, with itself."""
+    codes = data.codes.take(rows, axis=1)
+    hot = ones[:, : len(rows)]
+    np.equal(codes[columns], levels.astype(codes.dtype)[:, None], out=hot)
+    left = hot if wanted is None else hot[wanted]
+    product: NDArray[np.floating[Any]] = (left if data.weights is None else left * data.weights[rows]) @ hot.T
+    return product
+
+
+def check_all_pairs(data: Countable, features: Sequence[int], class_column: int) -> None:
+    """Raise a ValueError if tables of all pairs of features would have more than ``MAX_CELLS`` cells."""
+    cards = [data.cards[f] for f in features]
+    cells = (sum(cards) ** 2 - sum(card**2 for card in cards)) * data.cards[class_column]
+    if cells > MAX_CELLS:
+        wide = how_to_merge(zip([data.columns[f] for f in features], cards, strict=True))
+        raise ValueError(
+            f"dataset: tables of all pairs of features would have {cells:,} cells, more than {MAX_CELLS:,}; "
+            f"use fewer features, or {wide}"
+        )
+
+
+def all_pair_counts(data: Countable, features: Sequence[int], class_column: int) -> Array:
+    """Count the joint levels of all pairs of features in each class, for features with few levels.
+
+    Returns
+    -------
+    (levels of all features, classes, levels of all features) array
+        The levels of the features follow one another in order. Where a feature meets itself,
+        the diagonal has its counts.
+    """
+    cards = [data.cards[f] for f in features]
+    columns = np.repeat(features, cards)
+    levels = np.concatenate([np.arange(card) for card in cards])
+    counts = np.empty((len(levels), data.cards[class_column], len(levels)))
+    for value, table in enumerate(pair_tables(data, columns, levels, class_column)):
+        counts[:, value] = table
+    return counts

@@ -1,1 +1,0 @@
-"""Prediction, and how good it is."""

@@ -1,0 +1,1 @@
+"""Methods that weight features: MANB, AWNB, WANBIA."""

@@ -1,0 +1,94 @@
+"""Whether what is given a probability happens as often as that."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, cast
+
+import numpy as np
+import pandas as pd
+
+from ..base.arrays import Array, Codes, first_best
+from ..base.checks import is_among
+from ..base.messages import listed, shown, suggestion
+from ..metrics.metrics import bin_by
+
+_NORMAL_95 = 1.959963984540054
+_ROUNDED = 0.01  # posteriors that were rounded for people to read will do
+
+
+@dataclass(frozen=True, eq=False)
+class Calibration:
+    """Probabilities gathered in intervals, and how often they came true.
+
+    Attributes
+    ----------
+    target : hashable
+        The class of the probabilities; None if they are those of each row's likeliest class.
+    rows : (bins,) array
+        Those whose probability is in each interval, of the intervals in which there are any.
+    predicted : (bins,) array
+        Their mean probability.
+    actual : (bins,) array
+        The share of them that came true.
+    low, high : (bins,) array
+        The ends of its interval of 95 % confidence, after Wilson.
+    """
+
+    target: Any
+    rows: Array
+    predicted: Array
+    actual: Array
+    low: Array
+    high: Array
+
+
+def weigh_calibration(
+    posteriors: pd.DataFrame, actual: pd.Series[Any], *, bins: int, target: Any = None
+) -> Calibration:
+    """Gather the probabilities of a class, by default the rarer of two or the likeliest of several."""
+    p, codes = check_posteriors(posteriors, actual)
+    classes = list(posteriors.columns)
+    if target is not None and not is_among(target, classes):
+        raise ValueError(f"target: {shown(target)} is not a class; {suggestion(target, classes)}")
+    if target is None and len(classes) == 2:
+        target = classes[int(np.bincount(codes, minlength=2).argmin())]
+    best = first_best(p) if target is None else np.full(len(p), classes.index(target))
+    rows, means, shares = bin_by(p[np.arange(len(p)), best], best == codes, bins)
+    filled = rows > 0
+    rows, means, shares = rows[filled], means[filled], shares[filled]
+    middle = (shares + _NORMAL_95**2 / (2 * rows)) / (1 + _NORMAL_95**2 / rows)
+    reach = np.sqrt(shares * (1 - shares) / rows + _NORMAL_95**2 / (4 * rows**2)) * _NORMAL_95
+    reach /= 1 + _NORMAL_95**2 / rows
+    return Calibration(target, rows, means, shares, middle - reach, middle + reach)
+
+
+def check_posteriors(posteriors: object, actual: object) -> tuple[Array, Codes]:
+    """Return posteriors as an array and the codes of the actual classes among its columns, or raise."""
+    if not isinstance(posteriors, pd.DataFrame):
+        raise TypeError(
+            "posteriors: expected a DataFrame with a column a class, as cv_predict(x, df) or predict(x, df, "
+            f"prob=True) returns, got {type(posteriors).__name__}"
+        )
+    if not posteriors.columns.is_unique:
+        raise ValueError("posteriors: expected one column a class, but names of columns occur more than once")
+    if np.ndim(cast("Any", actual)) != 1:
+        raise TypeError(f"actual: expected the class of each row, got {shown(actual)}")
+    labels = pd.Series(np.asarray(actual, dtype=object), dtype=object)
+    if isinstance(actual, pd.Series) and not actual.index.equals(posteriors.index):
+        raise ValueError("posteriors, actual: their indexes differ; align them, or pass actual.to_numpy()")
+    if len(labels) != len(posteriors) or not len(labels):
+        raise ValueError(
+            "posteriors, actual: expected as many classes as rows, one at least, got "
+            f"{len(labels)} and {len(posteriors)}"
+        )
+    codes = posteriors.columns.get_indexer(pd.Index(labels, dtype=object))
+    if (codes < 0).any():
+        raise ValueError(
+            f"actual: expected classes among the columns of posteriors, {listed(posteriors.columns)}, got "
+            f"{listed(labels[codes < 0].unique())}"
+        )
+    p = posteriors.apply(pd.to_numeric, errors="coerce").to_numpy(dtype=float)
+    if not (p.min() >= 0 and np.allclose(p.sum(axis=1), 1, rtol=0, atol=_ROUNDED)):
+        raise ValueError("posteriors: expected probabilities in every row, which sum to 1")
+    return p, codes

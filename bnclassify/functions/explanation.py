@@ -1,0 +1,309 @@
+"""What each feature of a row says about the class: weights of evidence, which sum to the log odds."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from functools import singledispatch
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from ..base.arrays import Codes
+from ..base.checks import is_among
+from ..base.messages import shown
+from ..counts.contingency import flat_index
+from ..frames.rows import Row, is_missing
+from ..frames.schema import Dataset
+from ..model.model import Model, check_fitted
+from ..model.questions import classes, values
+from ..model.raw_rows import encode_for
+from .odds import Evidence, weigh_evidence
+
+
+def explain(
+    x: Model,
+    row: pd.DataFrame | Dataset | Row,
+    *,
+    target: Any = None,
+    against: Any = None,
+    unseen: str = "error",
+    class_var: Hashable | None = None,
+) -> pd.DataFrame:
+    """Explain predictions: what each feature adds to the log odds of a class, row by row.
+
+    Parameters
+    ----------
+    x : Model
+        With parameters, of whatever kind.
+    row : pandas.DataFrame, Dataset, Series or dict
+        One row, such as ``df.iloc[i]`` or ``{"safety": "high", …}``, or a data frame of one or
+        many. Has a value for each feature, None or NaN where it is missing; others, the class among
+        them, are ignored.
+    target : optional
+        The class to explain; by default the one predicted, row by row.
+    against : optional
+        The class to compare it with, or several in a list or the like, taken together; by default the
+        likeliest of the others, row by row. ``classes(x)`` stands for all others: the odds then are
+        P(target | row) / (1 − P(target | row)).
+    unseen : {"error", "missing"}, default "error"
+        As in `predict`.
+    class_var : str, optional
+        Of a model of several class variables, the one to explain; the others are summed out.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A row a variable: the class, then the features, parents before children. Columns:
+
+        - ``value``: the target, and each feature's value; NaN where it is missing
+        - ``parents``: the values of its feature parents; empty in an ensemble, whose members
+          differ in them
+        - ``log_odds``: what it adds to the log odds, in nats. They sum to the log odds of the
+          posterior. Above 0 it speaks for the target, below 0 against it, and at 0, as where it
+          is missing, neither. What rules a class out, with ``smooth=0``, adds an infinity, and
+          what comes after it nothing
+
+        The axis of the columns is named after what is compared.
+
+        Of a data frame with another number of rows than one, the same for each row, one row after
+        the other. The index then has the row's label before the variable, and there are two columns
+        more, ``target`` and ``against``: what is compared in the row.
+
+    Raises
+    ------
+    KeyError
+        If a feature is lacking.
+    TypeError
+        If ``row`` is neither a row nor a data frame, ``x`` no model, or it predicts several class
+        variables and ``class_var`` does not say which is meant.
+    ValueError
+        If a class is unknown, a class would be compared with itself, a value was not among the
+        levels in training and ``unseen`` is "error", a row is impossible under all classes compared,
+        so that there are no odds, or the model has no parameters or one class alone.
+
+    Notes
+    -----
+    The weight of evidence [1]_ of feature i is what it adds when the features before it are known:
+
+        log_odds_i = ln O(target : against | v_1 … v_i) − ln O(target : against | v_1 … v_{i−1})
+
+    and that of the class the log of its prior odds. The features that are not known yet, and those
+    that are missing in the row, are summed out. So the weights sum to the log odds of the posterior
+    whatever the model, whatever is missing and whatever is compared.
+
+    Of two classes and a complete row of a single network, they are
+    ln θ(v_i | parents, target) − ln θ(v_i | parents, against), feature by feature, in whatever order
+    [2]_. In other cases they depend on the order: a feature tells less if another has told it before.
+    It is that of the layers of the network, each in the order of the data; in an ensemble, and where
+    arcs between features form a cycle, that of the data.
+
+    In averaged n-dependence estimators (`ande`) no order is needed. In a member, the log ratio of target
+    and rival k is a sum: of the prior log odds, of ln P(v_j | v_i, target) − ln P(v_j | v_i, k) for each
+    child j, and of what the superparents' values say, ln P(v_i | target) − ln P(v_i | k), which two of them
+    share equally. These sums are averaged over members i with the weights L(a_i, b_i) / L(Σ a_i, Σ b_i),
+    where a_i and b_i are what the member gives the target and the rival, and L(a, b) =
+    (a − b) / (ln a − ln b) is the logarithmic mean. Only so do they sum to the log odds, the logarithm of a
+    ratio of means [3]_. Of several rivals, each is set against its prior share of the target.
+
+    References
+    ----------
+    .. [1] Good, I. J. (1985). Weight of evidence: a brief survey. Bayesian Statistics 2.
+    .. [2] Madigan, D., Mosurski, K., Almond, R. G. (1997). Graphical explanation in belief
+       networks. Journal of Computational and Graphical Statistics 6.
+    .. [3] Ang, B. W., Liu, F. L. (2001). A new energy decomposition method: perfect in decomposition
+       and consistent in aggregation. Energy 26.
+
+    Examples
+    --------
+    >>> from bnclassify import explain, load_car, lp, tan_cl
+    >>> car = load_car()
+    >>> model = lp(tan_cl("class", car, score="aic"), car, smooth=1)
+    >>> explain(model, car.iloc[1727]).round(2)
+    vgood against acc  value         parents  log_odds
+    variable
+    class              vgood                     -1.76
+    buying               low                      0.92
+    doors              5more                      0.14
+    persons             more                      0.09
+    maint                low    buying = low      1.01
+    safety              high  persons = more      0.61
+    lug_boot             big   safety = high      0.65
+
+    Many rows; unstacked, a row a row and a column a variable:
+
+    >>> many = explain(model, car, target="vgood")
+    >>> many["log_odds"].unstack().loc[1726:, ["class", "persons", "safety"]].round(2)
+    variable  class  persons  safety
+    row
+    1726      -0.06     0.11   -3.15
+    1727      -1.76     0.09    0.61
+    """
+    x = of_one_class(check_fitted(x), class_var)
+    data = encode_rows(x, row)
+    evidence = weigh_evidence(x, data, target, against, unseen)
+    several = len(data) != 1
+    variables = (x.class_var, *[x.features[i] for i in evidence.order])
+    columns = _compared(x, evidence) if several else {}
+    columns |= {
+        "value": np.stack(_values(x, evidence), axis=1).ravel(),
+        "parents": np.stack(_parents(x, evidence), axis=1).ravel(),
+        "log_odds": evidence.log_odds.ravel(),
+    }
+    if several:
+        return pd.DataFrame(columns, _long_index(data.index, variables))
+    index = pd.Index(list(variables), name="variable", tupleize_cols=False)
+    return pd.DataFrame(columns, index).rename_axis(
+        columns=" against ".join(map(str, _opponents(x, evidence, 0)))
+    )
+
+
+@singledispatch
+def of_one_class(x: Model, class_var: Hashable | None) -> Model:
+    """Return a model of one class variable; a kind that has several registers here what that is."""
+    if not is_among(class_var, [None, x.class_var]):
+        raise ValueError(f"class_var: the model predicts {shown(x.class_var)}, got {shown(class_var)}")
+    return x
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """What the features of one row say about its class.
+
+    Attributes
+    ----------
+    known : dict
+        The class, with the target as its value, then each feature in the order in which it
+        becomes known, with its value; NaN where it is missing.
+    log_odds : tuple of float
+        What each adds to the log odds.
+    target, rival : str
+        The class that is explained, and what it is compared with, in words.
+    posterior : float
+        The probability of the target, all features known.
+    """
+
+    known: dict[Hashable, Any]
+    log_odds: tuple[float, ...]
+    target: str
+    rival: str
+    posterior: float
+
+
+def explain_row(x: Model, row: object, target: Any, against: Any, unseen: str) -> Explanation:
+    """Explain one row, as pictures show it."""
+    data = encode_one(x, row)
+    evidence = weigh_evidence(x, data, target, against, unseen)
+    variables = (x.class_var, *[x.features[i] for i in evidence.order])
+    known = {v: column[0] for v, column in zip(variables, _values(x, evidence), strict=True)}
+    target, rival = map(str, _opponents(x, evidence, 0))
+    weights = tuple(evidence.log_odds[0].tolist())
+    return Explanation(known, weights, target, rival, float(evidence.posteriors[0]))
+
+
+def encode_one(x: Model, row: Any) -> Dataset:
+    """Encode one row, or raise if there are several or none."""
+    data = encode_rows(x, row)
+    if len(data) != 1:
+        raise ValueError(f"row: expected one row, got {len(data):,}; choose one, for example df.iloc[[0]]")
+    return data
+
+
+def encode_rows(x: Model, rows: Any, argument: str = "row") -> Dataset:
+    """Encode rows to explain, whatever holds them."""
+    return encode_for(check_fitted(x), rows, x.features, argument)
+
+
+def _values(x: Model, evidence: Evidence) -> list[NDArray[Any]]:
+    """Return the target of each row, then each feature's values in order: arrays of objects."""
+    return [
+        _labelled(classes(x), evidence.targets),
+        *[_labelled(values(x)[x.features[i]], evidence.codes[i]) for i in evidence.order],
+    ]
+
+
+def _labelled(labels: Sequence[Any], codes: Codes) -> NDArray[Any]:
+    """Return labels by their codes, NaN for -1."""
+    return _objects([*labels, np.nan])[codes]
+
+
+def _objects(labels: Sequence[Any]) -> NDArray[Any]:
+    """Return an array that holds whatever there is, tuples as they are."""
+    return np.fromiter(labels, dtype=object, count=len(labels))
+
+
+def _parents(x: Model, evidence: Evidence) -> list[NDArray[Any]]:
+    """Write the values of the feature parents of each variable: the class, then the features in order."""
+    parents = x.feature_parents
+    number = {name: i for i, name in enumerate(x.features)}
+    blank = np.full(len(evidence.targets), "", dtype=object)
+    texts = [blank]
+    for name in (x.features[i] for i in evidence.order):
+        numbers = [number[parent] for parent in parents[name]]
+        texts.append(_write_values(x, evidence.codes, numbers) if numbers else blank)
+    return texts
+
+
+def _write_values(x: Model, codes: Codes, numbers: Sequence[int]) -> NDArray[Any]:
+    """Write the values of some features in each row; each combination of them once."""
+    names = [x.features[i] for i in numbers]
+    labels = [values(x)[name] for name in names]
+    shifted = [codes[i].astype(np.intp) + 1 for i in numbers]  # 0 where missing
+    _, first, inverse = np.unique(
+        flat_index(shifted, [len(levels) + 1 for levels in labels]), return_index=True, return_inverse=True
+    )
+    columns = [_labelled(levels, codes[i][first]) for levels, i in zip(labels, numbers, strict=True)]
+    return _objects([", ".join(map(describe, names, row)) for row in zip(*columns, strict=True)])[inverse]
+
+
+def _opponents(x: Model, evidence: Evidence, row: int) -> tuple[Any, Any]:
+    """Return the class that is explained in a row, and the one it is compared with; of several, words."""
+    labels, rivals = classes(x), evidence.rivals[row]
+    against = labels[int(rivals.argmax())] if rivals.sum() == 1 else write_rivals(labels, rivals)
+    return labels[int(evidence.targets[row])], against
+
+
+def write_rivals(labels: Sequence[Any], rivals: NDArray[np.bool_]) -> str:
+    """Say in words which classes one is compared with."""
+    against = [str(labels[k]) for k in np.nonzero(rivals)[0].tolist()]
+    if 1 < len(labels) - 1 <= len(against):
+        return "the others"
+    more = len(against) - 3
+    return " or ".join(against[:3]) + (f" or {more} more" if more > 0 else "")
+
+
+def _compared(x: Model, evidence: Evidence) -> dict[str, NDArray[Any]]:
+    """Return which classes are compared in each row, on each of its lines."""
+    pairs = np.column_stack([evidence.targets, evidence.rivals])
+    _, first, inverse = np.unique(pairs, axis=0, return_index=True, return_inverse=True)
+    lines = np.repeat(inverse.ravel(), evidence.log_odds.shape[1])
+    opponents = [_opponents(x, evidence, i) for i in first]
+    return {
+        "target": _objects([target for target, _ in opponents])[lines],
+        "against": _objects([against for _, against in opponents])[lines],
+    }
+
+
+def _long_index(rows: pd.Index[Any], variables: Sequence[Hashable]) -> pd.MultiIndex:
+    """Return an index by row and variable; labels of rows may be tuples, and occur more than once."""
+    lines = np.repeat(np.arange(len(rows)), len(variables))
+    levels: list[Any] = list(rows.levels) if isinstance(rows, pd.MultiIndex) else []
+    codes: list[Any] = list(rows.codes) if isinstance(rows, pd.MultiIndex) else []
+    if not levels:
+        number, labels = pd.factorize(rows, use_na_sentinel=False)
+        levels, codes = [labels], [number]
+    names = ["row" if name is None else name for name in rows.names] if len(levels) == 1 else rows.names
+    levels.append(pd.Index(list(variables), tupleize_cols=False))
+    codes = [c[lines] for c in codes] + [np.tile(np.arange(len(variables)), len(rows))]
+    return pd.MultiIndex(levels=levels, codes=codes, names=[*names, "variable"])
+
+
+def describe(variable: Hashable, value: Any) -> str:
+    """Write what is known of a variable.
+
+    >>> describe("safety", "high"), describe("doors", float("nan"))
+    ('safety = high', 'doors missing')
+    """
+    return f"{variable} missing" if is_missing(value) else f"{variable} = {value}"

@@ -1,0 +1,293 @@
+"""Questions to a joint distribution: of any variables given any others, rows drawn from it, gaps filled."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from math import prod
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from ..base.arrays import Array, Codes, log_sum_exp
+from ..base.checks import check_whole, is_among
+from ..base.messages import listed, shown, suggestion
+from ..base.randomness import Seed, check_rng
+from ..frames.encoding import check_frame, encode_columns
+from ..frames.matching import match
+from ..frames.rows import encode_row
+from ..frames.schema import code_type
+from ..model.model import Model, check_joint
+from ..model.questions import values
+from ..network.completion import complete
+from ..network.log_joints import joint_of_codes
+from ..network.sampling import draw
+
+_MOST_CELLS = 2**22
+_BLOCK_CODES = 2**22
+_MOST_ROWS = 2**31
+
+
+def query(
+    x: Model,
+    variables: Hashable | Sequence[Hashable],
+    evidence: Mapping[Hashable, Any] | pd.Series[Any] | None = None,
+) -> pd.Series[float]:
+    """Return the exact distribution of any variables, given any others.
+
+    Parameters
+    ----------
+    x : BNC, AODE or another model
+        With parameters and a joint distribution.
+    variables : str or list of str
+        Of whose joint distribution it is: features, the class, or both.
+    evidence : dict or Series, optional
+        What is known: variables with their values. Those that are missing, and all that are not
+        named, are summed out.
+
+    Returns
+    -------
+    pandas.Series
+        Probabilities, which sum to 1, by level; of several variables by a MultiIndex with a level
+        of the index for each, in the order in which they were named.
+
+    Raises
+    ------
+    KeyError
+        If the model has no such variable.
+    TypeError
+        If the model has no joint distribution, as a dependency network.
+    ValueError
+        If a value is not among the levels that the model knows, a variable is asked for and known,
+        or twice asked for, the evidence has probability 0, or the distribution would be too large.
+
+    Examples
+    --------
+    >>> from bnclassify import hc, load_car, lp, query
+    >>> car = load_car()
+    >>> network = lp(hc("class", car), car, smooth=1)
+    >>> query(network, "safety", {"class": "vgood"}).round(3)
+    safety
+    low     0.041
+    med     0.041
+    high    0.919
+    Name: probability, dtype: float64
+    >>> query(network, ["class", "persons"], {"safety": "high"}).round(3)["acc"]
+    persons
+    2       0.002
+    4       0.185
+    more    0.165
+    Name: probability, dtype: float64
+    """
+    model = check_joint(x, "query")
+    names = _as_names(model, variables)
+    known = _encode_evidence(model, evidence)
+    overlap = [name for name in names if known[model.variables.index(name)] >= 0]
+    if overlap:
+        raise ValueError(f"evidence: {listed(overlap)} cannot be both known and asked for; leave out one")
+    logs = _log_table(model, [model.variables.index(name) for name in names], known)
+    total = float(log_sum_exp(logs.ravel()))
+    if total == -np.inf:
+        raise ValueError(
+            "evidence: has probability 0, so nothing follows from it; learn with smooth above 0, which makes "
+            "nothing impossible"
+        )
+    levels = values(model)
+    if len(names) == 1:
+        index: pd.Index[Any] = pd.Index(list(levels[names[0]]), name=names[0], tupleize_cols=False)
+    else:
+        axes = [pd.Index(list(levels[name]), tupleize_cols=False) for name in names]
+        index = pd.MultiIndex.from_product(axes, names=names)
+    return pd.Series(np.exp(logs.ravel() - total), index=index, name="probability")
+
+
+def _as_names(x: Model, variables: object) -> list[Hashable]:
+    """Return variables of a model as a list of names, or raise."""
+    is_name = isinstance(variables, str) or is_among(variables, x.variables)
+    if not is_name and not isinstance(variables, Sequence | pd.Index):
+        raise TypeError(f"variables: expected a name or a list of names, got {shown(variables)}")
+    names: list[Hashable] = [variables] if is_name else list(variables)  # type: ignore[call-overload]
+    if not names:
+        raise ValueError("variables: expected at least one name, got none")
+    _check_names(x, "variables", names)
+    if len(set(names)) < len(names):
+        raise ValueError(f"variables: each may be named once, got {listed(names)}")
+    return names
+
+
+def _check_names(x: Model, argument: str, names: Sequence[Hashable]) -> None:
+    strange = [name for name in names if not is_among(name, x.variables)]
+    if strange:
+        raise KeyError(
+            f"{argument}: the model has no {shown(strange[0])}; {suggestion(strange[0], x.variables)}"
+        )
+
+
+def _encode_evidence(x: Model, evidence: object) -> Codes:
+    """Return the codes of the variables of a model, -1 where nothing is known."""
+    codes = np.full(len(x.variables), -1, dtype=code_type(max(map(len, x.levels or ((),)))))
+    if evidence is None:
+        return codes
+    if not isinstance(evidence, Mapping | pd.Series):
+        raise TypeError(
+            f"evidence: expected a dict from variables to their values, got {type(evidence).__name__}"
+        )
+    names = list(dict(evidence.items()))
+    _check_names(x, "evidence", names)
+    levels = values(x)
+    known = match(encode_row(evidence, names, "evidence"), names, tuple(levels[name] for name in names))
+    codes[[x.variables.index(name) for name in names]] = known[:, 0]
+    return codes
+
+
+def _log_table(x: Model, variables: Sequence[int], evidence: Codes) -> Array:
+    """Return ln P(values of the variables asked for, what is known), an axis for each in their order."""
+    cards = [len(labels) for labels in x.levels or ()]
+    class_number = len(cards) - 1
+    features = [v for v in variables if v != class_number]
+    shape = [cards[v] for v in features]
+    n = prod(shape)
+    if n * cards[-1] > _MOST_CELLS:
+        cells = prod(cards[v] for v in variables)
+        raise ValueError(
+            f"variables: their joint distribution has {cells:,} cells, too many to work out; ask for fewer "
+            "variables at a time"
+        )
+    logs = np.empty((n, cards[-1]))
+    combinations = np.indices(shape, dtype=evidence.dtype).reshape(len(features), n)
+    for block in _blocks(n, len(cards)):
+        codes = np.repeat(evidence[:-1, None], block.stop - block.start, axis=1)
+        codes[features] = combinations[:, block]
+        logs[block] = joint_of_codes(x, codes)
+    if evidence[-1] >= 0:
+        logs = logs[:, [evidence[-1]]]
+    if class_number not in variables:
+        return log_sum_exp(logs).reshape(shape)
+    return np.moveaxis(logs.reshape(*shape, -1), -1, list(variables).index(class_number))
+
+
+def _blocks(rows: int, columns: int) -> Iterator[slice]:
+    rows_per_block = max(1, _BLOCK_CODES // columns)
+    return (slice(start, min(start + rows_per_block, rows)) for start in range(0, rows, rows_per_block))
+
+
+def sample(x: Model, n: int, *, rng: Seed = None) -> pd.DataFrame:
+    """Draw rows from the joint distribution of a model.
+
+    Parameters
+    ----------
+    x : BNC, AODE or another model
+        With parameters and a joint distribution.
+    n : int
+        The number of rows.
+    rng : int or numpy.random.Generator, optional
+        Seed; the same gives the same rows.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A categorical column for each feature and, at the end, the class, their categories the
+        levels that the model knows.
+
+    Raises
+    ------
+    TypeError
+        If the model has no joint distribution, as a dependency network, or ``n`` is no whole number.
+    ValueError
+        If ``n`` is negative, or above 2³¹.
+
+    Notes
+    -----
+    Each variable is drawn given its parents, parents first; of an average of networks, each row comes
+    from one of them, drawn by its weight.
+
+    Examples
+    --------
+    >>> from bnclassify import load_car, lp, sample, tan_cl
+    >>> car = load_car()
+    >>> drawn = sample(lp(tan_cl("class", car), car, smooth=1), 1_000, rng=0)
+    >>> drawn.shape, bool((drawn.columns == car.columns).all())
+    ((1000, 7), True)
+    """
+    model = check_joint(x, "sample")
+    codes = draw(model, check_whole("n", n, 0, _MOST_ROWS, kind="a whole number of rows"), check_rng(rng))
+    labels = [pd.CategoricalDtype(list(levels)) for levels in values(model).values()]
+    columns = {
+        name: pd.Categorical.from_codes(column, dtype=dtype)
+        for name, column, dtype in zip(model.variables, codes, labels, strict=True)
+    }
+    return pd.DataFrame(columns)
+
+
+def impute(x: Model, frame: pd.DataFrame) -> pd.DataFrame:
+    """Fill in the likeliest values of what is missing, all that is missing in a row at once.
+
+    Parameters
+    ----------
+    x : BNC, AODE or another model
+        With parameters and a joint distribution.
+    frame : pandas.DataFrame
+        Has a column for each feature of the model. Without one for the class, that counts as
+        missing in every row, and is not returned.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A copy, with no value missing in the columns of the model's variables. Other columns, and
+        what is known, are as they were; categorical columns get categories that they lack.
+
+    Raises
+    ------
+    KeyError
+        If a feature is not a column.
+    TypeError
+        If the model has no joint distribution, as a dependency network.
+    ValueError
+        If a value is not among the levels that the model knows, or so much is missing in a row
+        that there are too many combinations.
+
+    Notes
+    -----
+    The values are those that together maximise P(row), which need not be the likeliest of each by
+    itself: `query` tells those. To learn from incomplete rows, ``lp(..., missing="em")`` is better: it
+    weighs all values by their probability, where this takes one for certain.
+
+    References
+    ----------
+    .. [1] Pearl, J. (1988). Probabilistic Reasoning in Intelligent Systems. Morgan Kaufmann.
+
+    Examples
+    --------
+    >>> from bnclassify import ban, impute, load_voting, lp
+    >>> voting = load_voting()
+    >>> network = lp(ban("Class", voting.dropna()), voting, smooth=1)
+    >>> int(voting.isna().sum().sum()), int(impute(network, voting).isna().sum().sum())
+    (392, 0)
+    """
+    model = check_joint(x, "impute")
+    table = check_frame(frame, "frame")
+    levels = values(model)
+    names = model.variables if model.class_var in table.columns else model.features
+    data = encode_columns(table, names, argument="frame", known={name: levels[name] for name in names})
+    codes = np.full((len(levels), len(table)), -1, dtype=code_type(max(map(len, levels.values()))))
+    codes[: len(names)] = match(data, names, tuple(levels[name] for name in names))
+    completed = complete(model, codes)
+    result = table.copy()
+    for name, filled, column in zip(names, completed, codes, strict=False):
+        gaps = column < 0
+        if gaps.any():
+            result[name] = _fill(table[name], gaps, [levels[name][code] for code in filled[gaps]])
+    return result
+
+
+def _fill(column: pd.Series[Any], gaps: NDArray[np.bool_], labels: Sequence[Any]) -> pd.Series[Any]:
+    """Return a column with labels in its gaps, of the same type."""
+    objects = column.astype(object).to_numpy(copy=True)
+    objects[gaps] = np.fromiter(labels, dtype=object, count=len(labels))
+    dtype = column.dtype
+    if isinstance(dtype, pd.CategoricalDtype):
+        categories = list(dtype.categories)
+        lacking = [label for label in dict.fromkeys(labels) if label not in categories]
+        dtype = pd.CategoricalDtype([*categories, *lacking], dtype.ordered)
+    return pd.Series(objects, index=column.index, dtype=dtype)

@@ -1,0 +1,340 @@
+"""The verb lp: learn the parameters of a structure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import singledispatch
+from typing import Any, cast
+
+import numpy as np
+
+from ..backoff.leave_one_out import LeaveOneOut, LeaveOneOutPower
+from ..base.checks import check_choice, check_flag
+from ..base.messages import plain
+from ..base.randomness import Seed, check_rng
+from ..base.records import record
+from ..feature_weights.awnb import AWNB
+from ..feature_weights.manb import MANB
+from ..feature_weights.wanbia import WANBIA
+from ..frames.encoding import check_levels
+from ..frames.matching import match
+from ..frames.parting import InFull, InParts, prepare_parts
+from ..frames.partitions import Partitions
+from ..frames.schema import Dataset, Schema, take_rows
+from ..frames.training import TrainingData, prepare
+from ..model.model import Model, check_model, renewed
+from ..model.raw_rows import prepared
+from ..model.recipes import Step
+from ..model.sufficient_statistics import without_prior
+from ..network.em import EM
+from ..network.methods import PLAIN, Method
+from ..network.priors import Prior, find_prior
+from ..network.sizes import warn_of_wide_tables
+
+
+@record
+def lp(
+    x: Model,
+    dataset: InFull | InParts,
+    *,
+    smooth: float | None = None,
+    ess: float | None = None,
+    m: float | None = None,
+    backoff: bool = False,
+    awnb_trees: int | None = None,
+    awnb_bootstrap: float | None = None,
+    manb_prior: float | None = None,
+    wanbia: bool = False,
+    loo_weights: bool = False,
+    loo_parents: bool = False,
+    loo_power: bool = False,
+    missing: str = "available",
+    em_iterations: int = 200,
+    em_tolerance: float = 1e-6,
+    progress: bool = False,
+    rng: Seed = None,
+) -> Model:
+    """Learn the parameters of a structure: its conditional probability tables.
+
+    Parameters
+    ----------
+    x : BNC, AODE or another model
+        A structure. Parameters that it has already are learned again.
+    dataset : pandas.DataFrame, Dataset, or data in parts
+        Has a column for each variable of ``x``; others are ignored. A model that makes categories
+        of raw data itself takes such.
+    smooth : float
+        Dirichlet hyperparameter added to every count, 0 or more. 0 gives maximum-likelihood
+        estimates, 1 the Laplace correction. Exactly one of ``smooth``, ``ess``, ``m`` and ``backoff`` is
+        given.
+    ess : float
+        Equivalent sample size: the number of rows that the prior is worth in every table, spread
+        evenly over its cells (BDeu).
+    m : float
+        m-estimate: the number of rows that the prior is worth in every distribution of a table,
+        spread evenly over the levels.
+    backoff : bool, default False
+        Shrink every table towards the one with a parent less, and that in turn, by as much as makes the
+        data likeliest. So wide tables do little harm; `concentrations` tells how far each was shrunk.
+    awnb_trees : int, optional
+        AWNB: weight each feature by how deep this many unpruned trees test it; 10 if only
+        ``awnb_bootstrap`` is given.
+    awnb_bootstrap : float, optional
+        The share of the rows in each tree's bootstrap sample, above 0 and up to 1; a half if only
+        ``awnb_trees`` is given.
+    manb_prior : float, optional
+        MANB: average a naive Bayes over the presence of each arc from the class, with this
+        prior probability of an arc, between 0 and 1.
+    wanbia : bool, default False
+        WANBIA: weight features so that the conditional log-likelihood is high.
+    loo_weights : bool, default False
+        Give each feature and the class a weight, a power of its table, by exact leave-one-out. What
+        comes back knows posteriors but no joint distribution: P(c | x) ∝ P(c)^w₀ Π P(x_i | parents, c)^w_i.
+        In prediction a missing feature drops out, and a family whose parent is missing backs off to the
+        parents before it. `feature_weights` and `loo_summary` tell what was found.
+    loo_parents : bool, default False
+        Keep the first feature parents of each family, as many as are best for left-out rows; the network
+        that comes back has just those. For structures whose parents stand best first, as `kdb_mi` has them.
+    loo_power : bool, default False
+        Raise the posterior to the power that is best for left-out rows; for ensembles too. Who votes in
+        `ande` is decided without the row; weights of its members are those of all rows.
+    missing : {"available", "em"}, default "available"
+        What to learn from incomplete rows: each table from the rows in which its family is
+        observed, or all tables from all rows by expectation maximisation, rows without a
+        class included.
+    em_iterations : int, default 200
+        The most iterations of EM.
+    em_tolerance : float, default 1e-6
+        EM has converged when an iteration gains no more than this a row, in nats.
+    progress : bool, default False
+        Whether to show a progress bar of the iterations of EM.
+    rng : int or numpy.random.Generator, optional
+        Seed of the bootstrap samples.
+
+    Returns
+    -------
+    BNC or AODE
+        Like ``x``, with parameters. `manb_arc_posterior` and `feature_weights` tell what
+        MANB, AWNB and WANBIA found, `em_objectives` how EM went, `loo_summary` how leave-one-out did.
+
+    Raises
+    ------
+    KeyError
+        If a variable of ``x`` is not a column of ``dataset``.
+    TypeError
+        If AWNB, MANB, WANBIA, ``loo_weights`` or ``loo_parents`` is asked for on an ensemble, or no prior
+        is given.
+    ValueError
+        If ``smooth`` is negative or not finite, the data has no rows, a value is not among the
+        levels of the structure, more than one of AWNB, MANB, WANBIA, leave-one-out and EM is asked for, an
+        option is out of range, MANB is asked for on another structure than naive Bayes, MANB, WANBIA or
+        leave-one-out without smoothing, or no tree of AWNB has a split.
+
+    Warns
+    -----
+    UserWarning
+        If rows have no class; they are left out, but not by EM. If EM did not converge.
+
+    Notes
+    -----
+    The probability of level k of variable i, which has r_i levels, given configuration j of its parents is,
+    with α for ``smooth``,
+
+    .. math:: θ_{ijk} = (N_{ijk} + α) / (N_{ij·} + r_i α).
+
+    A configuration of parents without mass gives the uniform distribution. With missing values,
+    each table is counted over the rows in which its whole family is observed. Levels are those
+    that the structure knows, else those of the data.
+
+    With ``ess`` the pseudo-count is ess / (r_i q_i), q_i the configurations of all parents, the class
+    included (BDeu); with ``m`` it is m / r_i. A sample size α within each class, as in
+    (N_ijk + α / (r_i p_i)) / (N_ij· + α / p_i) with p_i the configurations of the feature parents alone, is
+    an ``ess`` of α times the number of classes, but for the class's own table.
+
+    MANB returns θ·P(arc|D) + θ₀·(1 − P(arc|D)), with θ₀ estimated without the class [2]_. AWNB and WANBIA
+    return θ^w, renormalised; AWNB takes w as the mean over trees of 1/√depth [3]_, WANBIA maximises
+    Σ ln P(class | features) over w in [0, 1] [4]_, from two starts, as there may be local maxima. In the
+    papers θ^w is not renormalised. What it is divided by depends on the class, so theirs is another
+    classifier; R's is the one here.
+
+    ``backoff`` estimates level by level, from the uniform distribution to x alone, x given the class and
+    then one feature parent after the other,
+
+    .. math:: P_l(x | u) = (N(u, x) + m_l P_{l-1}(x | u')) / (N(u) + m_l).
+
+    One m a level maximises the marginal likelihood over 0.5 to 5000; the class itself has
+    (n_y + 1/C) / (n + 1). That gains what hierarchical Dirichlet processes [6]_ do, without sampling.
+
+    ``loo_weights`` first finds the common power τ, then the weights w around it,
+
+    .. math:: τ = argmax Σ_i ln P_{-i}(y_i | x_i; τ) − ½ (τ − 1)^2
+
+    .. math:: w = argmax Σ_i ln P_{-i}(y_i | x_i; w) − 3/2 Σ_j (w_j − τ)^2
+
+    where P₋ᵢ knows all rows but i. Both are concave. Leaving a row out takes one off a few counts, so all n
+    models cost little more than one; m is that of all rows. ``loo_parents`` compares the second maximum over
+    numbers of parents, or without weights Σ ln P₋ᵢ; ``loo_power`` is the first step alone, on the posterior.
+    Where rows, features and classes are many, rows evenly over the data are left out, as many as need some
+    256 MiB.
+
+    EM climbs to a local maximum of Σ ln P(what the row shows) + smooth Σ ln θ, over rows and over all entries
+    of the tables [5]_; with ``ess`` or ``m``, what they add to a cell stands for smooth. On complete data
+    that gives the estimates above. It is consistent where values are missing at random, that is, for reasons
+    that the rows show; counting available cases is so only where they are missing completely at random. An
+    iteration takes a few times as long as predicting the same rows. Interrupted, `lp` gives back nothing.
+
+    References
+    ----------
+    .. [1] Heckerman, D., Geiger, D., Chickering, D. M. (1995). Learning Bayesian networks: the
+       combination of knowledge and statistical data. Machine Learning 20.
+    .. [2] Dash, D., Cooper, G. F. (2002). Exact model averaging with naive Bayesian
+       classifiers. ICML 2002.
+    .. [3] Hall, M. (2007). A decision tree-based attribute weighting filter for naive Bayes.
+       Knowledge-Based Systems 20.
+    .. [4] Zaidi, N. A., Cerquides, J., Carman, M. J., Webb, G. I. (2013). Alleviating naive
+       Bayes attribute independence assumption by attribute weighting. JMLR 14.
+    .. [5] Lauritzen, S. L. (1995). The EM algorithm for graphical association models with missing
+       data. Computational Statistics & Data Analysis 19.
+    .. [6] Petitjean, F., Buntine, W., Webb, G. I., Zaidi, N. (2018). Accurate parameter estimation for
+       Bayesian network classifiers using hierarchical Dirichlet processes. Machine Learning 107.
+
+    Examples
+    --------
+    >>> from bnclassify import load_car, lp, tan_cl
+    >>> car = load_car()
+    >>> lp(tan_cl("class", car, score="aic"), car, smooth=1)
+    <BLANKLINE>
+      Bayesian network classifier
+    <BLANKLINE>
+      class variable:     class
+      num. features:      6
+      num. arcs:          9
+      free parameters:    131
+      learning algorithm: tan_cl
+      parameters:         lp(smooth=1)
+    """
+    amounts = {"smooth": smooth, "ess": ess, "m": m, "backoff": None if backoff is False else backoff}
+    prior = find_prior(**amounts)
+    methods: list[Method] = []
+    if awnb_trees is not None or awnb_bootstrap is not None:
+        default = AWNB()
+        trees = default.trees if awnb_trees is None else awnb_trees
+        methods.append(AWNB(trees, default.share if awnb_bootstrap is None else awnb_bootstrap))
+    if manb_prior is not None:
+        methods.append(MANB(manb_prior))
+    if check_flag("wanbia", wanbia):
+        methods.append(WANBIA())
+    if check_flag("loo_weights", loo_weights) | check_flag("loo_parents", loo_parents):
+        methods.append(LeaveOneOut(loo_weights, loo_parents))
+    if check_flag("loo_power", loo_power):
+        methods.append(LeaveOneOutPower())
+    em = EM(em_iterations, em_tolerance, progress)
+    if check_choice("missing", missing, ("available", "em")) == "em":
+        methods.append(em)
+    method = _only(methods)
+    settings: dict[str, Any] = {name: plain(value) for name, value in amounts.items() if value is not None}
+    settings |= method.settings()
+    if method.draws and not isinstance(rng, np.random.Generator | None):
+        settings["rng"] = rng
+    return fit(x, dataset, prior, method, rng=rng, step=Step("lp", lp, settings, draws=True))
+
+
+def _only(methods: list[Method]) -> Method:
+    """Return the one method that is asked for, the plain one if none is."""
+    if len(methods) > 1:
+        names = ", ".join(method.argument for method in methods)
+        raise ValueError(f"{names}: only one of them can make the tables; drop the others")
+    return methods[0] if methods else PLAIN
+
+
+@record
+def fit(
+    x: Model,
+    dataset: InFull | InParts,
+    prior: Prior,
+    method: Method = PLAIN,
+    *,
+    rng: Seed = None,
+    step: Step | None = None,
+) -> Model:
+    """Learn the parameters of a structure under any prior and by any method; `lp` is made of this.
+
+    Parameters
+    ----------
+    x, dataset, rng
+        As in `lp`.
+    prior : Prior
+        Turns counts into tables.
+    method : Method
+        What is made of them.
+    step : Step, optional
+        What the recipe shall say and do again; by default, this call.
+    """
+    model = check_model(x)
+    generator = check_rng(rng)
+    step = step or Step("fit", fit, {"prior": prior, "method": method}, draws=True)
+    return fit_kind(model, Call(dataset, prior, method, generator, step))
+
+
+@dataclass(frozen=True, eq=False)
+class Call:
+    """What parameters are learned from, and how; the arguments of `fit`, checked."""
+
+    dataset: InFull | InParts
+    prior: Prior
+    method: Method
+    rng: np.random.Generator
+    step: Step
+
+
+@singledispatch
+def fit_kind(x: Model, call: Call) -> Any:
+    """Learn the parameters of a structure.
+
+    A kind of model registers here if its data is prepared in another way than for one class.
+    """
+    method = call.method
+    method.check(x, call.prior)
+    rows = rows_to_learn_from(x, call.dataset, method)
+    recipe = x.recipe and replace(x.recipe, parameters=call.step)
+    fitted = method(renewed(x, recipe=recipe, learned={}), rows, call.prior, call.rng)
+    if method is not PLAIN:
+        fitted = without_prior(fitted)
+    if not _is_prepared(call.dataset):
+        warn_of_wide_tables(fitted, len(rows))
+    return fitted
+
+
+def _is_prepared(dataset: object) -> bool:
+    """Whether a verb has prepared data to learn from, which then warns itself; users encode it at most."""
+    in_parts = isinstance(dataset, Partitions) and dataset.class_var is not None
+    return in_parts or isinstance(dataset, TrainingData)
+
+
+def rows_to_learn_from(model: Model, dataset: InFull | InParts, method: Method) -> Dataset | Partitions:
+    """Return the model's columns of data, coded by its levels, in parts if the method counts alone."""
+    levels = None if model.levels is None else dict(zip(model.variables, model.levels, strict=True))
+    if method.counts_alone:
+        partitions = prepare_parts(
+            dataset, model.class_var, model.features, known=levels, prepare=model.preparation
+        )
+        if partitions is not None:
+            schema = partitions.schema if levels is None else Schema(model.variables, model.levels or ())
+            return partitions.coded(schema.select(model.variables))
+    takes_all = method.takes_rows_without_class
+    raw = prepared(model, cast("InFull", dataset))  # what is in parts is refused by what follows
+    data = prepare(raw, model.class_var, model.features, known=levels, warns=not takes_all)
+    return match_levels(data.all_rows if takes_all else data, model)
+
+
+def match_levels(data: Dataset, model: Model) -> Dataset:
+    """Return the model's columns of the data, coded by the model's levels where it has them."""
+    variables = model.variables
+    levels = model.levels
+    if levels is None:
+        levels = data.schema.select(variables).levels
+    matched = Dataset(Schema(variables, levels), match(data, variables, levels), data.index, data.weights)
+    if not all(levels):
+        check_levels(matched, variables)
+    # Rows that do not count are as good as not there, to methods that go through rows too.
+    return matched if data.weights is None else take_rows(matched, data.weights > 0)

@@ -1,0 +1,223 @@
+"""Views of the log joint: class labels and posteriors, under another prior or costs if asked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import singledispatch
+from typing import Any
+
+import pandas as pd
+
+from ..base.arrays import Array, first_best
+from ..base.checks import check_flag
+from ..frames.encoding import check_columns
+from ..frames.matching import check_unseen
+from ..frames.partitions import Partitions
+from ..frames.rows import Row
+from ..frames.schema import Dataset
+from ..frames.sources import is_dask
+from ..metrics.outcomes import Labelling
+from ..model.model import Model, check_fitted
+from ..model.questions import class_var, classes
+from ..model.raw_rows import encode_for
+from ..network.class_prior import class_shares
+from ..network.log_joints import log_joint
+from .decisions import check_costs, check_prior, exchange_prior, least_costly
+
+
+def predict(
+    x: Model,
+    newdata: pd.DataFrame | Dataset | Row,
+    *,
+    prob: bool = False,
+    unseen: str = "error",
+    prior: Mapping[Any, float] | pd.Series[Any] | None = None,
+    costs: pd.DataFrame | None = None,
+    joint: bool = False,
+    greedy: bool = False,
+) -> pd.Series[Any] | pd.DataFrame:
+    """Predict the class of each row, or its posterior probabilities.
+
+    Parameters
+    ----------
+    x : BNC or AODE
+        A model with parameters.
+    newdata : pandas.DataFrame, Dataset, Series, dict or Dask DataFrame
+        Has a column for each feature of ``x``, matched by name and label; others, the class
+        among them, are ignored. May have no rows. A Series or dict is one row. Numbers of type float
+        that are whole, as pandas makes of integers with gaps, are those integers.
+        Missing features are summed out exactly; if all are, the posterior is the prior.
+    prob : bool, default False
+        Whether to return posteriors instead of labels.
+    unseen : {"error", "missing"}, default "error"
+        What to do about a value that was not among the levels in training: raise, or take it
+        as missing. A column that is written in another way, as numbers where the levels are text or
+        intervals, raises in either case.
+    prior : dict or pandas.Series, optional
+        The probability of each class where ``newdata`` comes from, if it is another than where the model
+        was learned. All classes are in it, and it sums to 1.
+    costs : pandas.DataFrame, optional
+        What it costs to predict a class, across, of a row that is of a class, down:
+        ``costs.loc[actual, predicted]``. Then the label is the one of least expected cost.
+    joint : bool, default False
+        Of a model of several class variables, whether to choose the likeliest combination of labels; else
+        the likeliest label of each, whatever the others are.
+    greedy : bool, default False
+        Of a chain, whether to choose one label after the other, each given those chosen before, instead of
+        trying all combinations. Beyond 65,536 combinations it does so in any case.
+
+    Returns
+    -------
+    pandas.Series
+        Labels, categorical and unordered, named after the class, on the index of ``newdata``.
+        Of tied classes the first in the order of levels.
+    pandas.DataFrame
+        With ``prob=True``, a row a row and a column a class, rows summing to 1. A row that
+        is impossible under every class has the uniform posterior.
+    dask.dataframe.Series, dask.dataframe.DataFrame
+        Of a Dask DataFrame, the same in its partitions, made when they are asked for.
+
+        Of several class variables, a column of labels for each; with ``prob=True`` a column for each class
+        variable and label, the posteriors of each class variable summing to 1. With ``joint=True`` the labels
+        of the likeliest combination, of tied ones the first, and with ``prob=True`` its ``probability``.
+
+    Raises
+    ------
+    KeyError
+        If a feature is not a column of ``newdata``.
+    TypeError
+        If ``x`` is no model, ``newdata`` no data frame or row, a column holds no categories, ``prob`` is
+        neither True nor False, ``prior`` or ``costs`` are of another type, or an argument is not defined
+        for the kind of model.
+    ValueError
+        If a value was not among the levels in training and ``unseen`` is "error", the model has no
+        parameters, ``prior`` or ``costs`` do not fit its classes, or ``costs`` are given with ``prob=True``:
+        they change labels, not probabilities. If combinations of labels are too many, or summing over class
+        variables would need too large a table (1,048,576 cells a row).
+
+    Notes
+    -----
+    With Q the new prior and P what the model learned, Q(c | row) ∝ P(c | row) · Q(c) / P(c): what the
+    features tell of a class stays, how common it is does not. The expected cost of label k is
+    Σ_c P(c | row) costs(c, k).
+
+    References
+    ----------
+    .. [1] Elkan, C. (2001). The foundations of cost-sensitive learning. IJCAI 2001.
+    .. [2] Saerens, M., Latinne, P., Decaestecker, C. (2002). Adjusting the outputs of a classifier to
+       new a priori probabilities: a simple procedure. Neural Computation 14.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from bnclassify import load_car, lp, nb, predict
+    >>> car = load_car()
+    >>> model = lp(nb("class", car), car, smooth=1)
+    >>> predict(model, car.tail(2)).tolist()
+    ['good', 'vgood']
+    >>> predict(model, car.tail(2), prob=True).round(3)
+    class  unacc    acc   good  vgood
+    1726   0.217  0.316  0.452  0.014
+    1727   0.093  0.198  0.194  0.514
+
+    Where good cars are as common as others:
+
+    >>> even = {"unacc": 0.25, "acc": 0.25, "good": 0.25, "vgood": 0.25}
+    >>> predict(model, car.tail(2), prob=True, prior=even).round(3)
+    class  unacc    acc   good  vgood
+    1726   0.023  0.107  0.842  0.028
+    1727   0.007  0.046  0.249  0.698
+
+    Where it is ten times worse to take an unacceptable car for a better one:
+
+    >>> names = ["unacc", "acc", "good", "vgood"]
+    >>> costs = pd.DataFrame([[0, 10, 10, 10], [1, 0, 1, 1], [1, 1, 0, 1], [1, 1, 1, 0]], names, names)
+    >>> predict(model, car.tail(2), costs=costs).tolist()
+    ['unacc', 'unacc']
+
+    Two votes at once, with the probability of both together:
+
+    >>> from bnclassify import load_voting, mbc
+    >>> voting = load_voting()
+    >>> two = lp(mbc(["mx_missile", "crime"], voting), voting, smooth=1)
+    >>> predict(two, voting.tail(2), joint=True, prob=True).round(2)
+        mx_missile crime  probability
+    433          n     y         0.96
+    434          n     y         1.00
+    """
+    model = check_fitted(x)
+    for name, flag in {"prob": prob, "joint": joint, "greedy": greedy}.items():
+        check_flag(name, flag)
+    check_unseen(unseen)
+    wish = Wish(prob, unseen, prior, costs, joint, greedy)
+    frame = newdata.dask_frame if isinstance(newdata, Partitions) else newdata
+    return _predict_parts(model, frame, wish) if is_dask(frame) else predict_kind(model, newdata, wish)
+
+
+def _predict_parts(x: Model, frame: Any, wish: Wish) -> Any:
+    """Predict a Dask DataFrame where its partitions lie, once that is asked for."""
+    check_columns(x.features, list(frame.columns), "newdata")
+    needed = frame[list(x.features)]
+    meta = predict_kind(x, needed._meta.iloc[:0], wish)
+    return needed.map_partitions(_predict_part, x, wish, meta=meta)
+
+
+def _predict_part(part: pd.DataFrame, x: Model, wish: Wish) -> pd.Series[Any] | pd.DataFrame:
+    return predict_kind(x, part, wish)
+
+
+@dataclass(frozen=True, eq=False)
+class Wish:
+    """What is to be said of new rows: the arguments of `predict`."""
+
+    prob: bool
+    unseen: str
+    prior: Mapping[Any, float] | pd.Series[Any] | None
+    costs: pd.DataFrame | None
+    joint: bool
+    greedy: bool
+
+    def refuse(self, reason: str, *arguments: str) -> None:
+        """Raise a TypeError if any of these arguments is given."""
+        for name in arguments:
+            value = getattr(self, name)
+            if value is not None and value is not False:
+                raise TypeError(f"{name}: {reason}")
+
+
+@singledispatch
+def predict_kind(
+    x: Model, newdata: pd.DataFrame | Dataset | Row, wish: Wish
+) -> pd.Series[Any] | pd.DataFrame:
+    """Predict new rows; a kind of model registers here if it does not predict one class."""
+    several = "is defined for models of several class variables, which mbc, maode and chain learn"
+    wish.refuse(several, "joint", "greedy")
+    if wish.prob and wish.costs is not None:
+        raise ValueError("costs: they decide which label to give, not how probable it is; prob must be False")
+    names = classes(x)
+    costs = None if wish.costs is None else check_costs(wish.costs, names)
+    logs, index = weigh_classes(x, newdata, unseen=wish.unseen, prior=wish.prior)
+    labelling = Labelling(names, class_var(x), index, x.derived("class_labels", _class_labels))
+    if wish.prob:
+        return labelling.posteriors(logs)
+    return labelling.labels(first_best(logs) if costs is None else least_costly(logs, costs))
+
+
+def weigh_classes(
+    x: Model, newdata: pd.DataFrame | Dataset | Row, *, unseen: str = "error", prior: object = None
+) -> tuple[Array, pd.Index[Any]]:
+    """Return logs that are posteriors once normalised, (rows, classes), and the index of the rows."""
+    check_unseen(unseen)
+    names = classes(x)
+    new_prior = None if prior is None else check_prior(prior, names)
+    data = encode_for(x, newdata, x.features)
+    logs = log_joint(x, data, unseen=unseen)
+    if new_prior is not None:
+        logs = exchange_prior(logs, class_shares(x), new_prior, names)
+    return logs, data.index
+
+
+def _class_labels(x: Model) -> pd.CategoricalDtype:
+    """Return the classes as pandas has them, made once a model: that costs as much as many rows do."""
+    return pd.CategoricalDtype(pd.Index(list(classes(x)), tupleize_cols=False))

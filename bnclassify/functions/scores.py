@@ -1,0 +1,294 @@
+"""Scores of a fitted model on data; of two models the larger is the better."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
+from functools import singledispatch
+from math import log
+from typing import cast
+
+import numpy as np
+
+from ..base.arrays import Array, Codes, log_normalize
+from ..base.messages import shown
+from ..counts.information import mutual_information
+from ..frames.encoding import check_name, encode_columns
+from ..frames.matching import scoring_classes
+from ..frames.parting import InFull, InParts, as_parts, is_parted
+from ..frames.partitions import Partitions
+from ..frames.schema import Countable, Dataset
+from ..model.model import Model, check_fitted, check_joint
+from ..model.questions import class_var, classes, nparams
+from ..model.raw_rows import encode_for, parts_for
+from ..network.bnc import BNC, Graph, check_graph
+from ..network.log_joints import log_joint
+
+
+def _log_joint_and_classes(x: Model, dataset: InFull) -> tuple[Array, Codes, Array | None]:
+    """Return the log joint of data with a class in every row, the codes of the classes, and weights."""
+    data = encode_for(x, dataset, argument="dataset")
+    actual = scoring_classes(data, class_var(x), classes(x))
+    return log_joint(x, data), actual, data.weights
+
+
+def _sum_at(logs: Array, actual: Codes, weights: Array | None) -> float:
+    row_logs = np.take_along_axis(logs, actual[:, None].astype(np.intp), axis=1)[:, 0]
+    if weights is None:
+        return float(row_logs.sum())
+    return float(row_logs[weights > 0] @ weights[weights > 0])
+
+
+@dataclass(frozen=True, eq=False)
+class _Total:
+    """A sum over rows of what a model says of them; workers make it."""
+
+    function: Callable[[Model, Dataset], float]
+    model: Model
+
+    def __call__(self, data: Dataset) -> float:
+        return self.function(self.model, data)
+
+
+def _add_up(function: Callable[[Model, InFull], float], x: Model, dataset: InFull | InParts) -> float:
+    """Sum what a model says of rows, in parts where they are so."""
+    parts = parts_for(x, dataset)
+    return function(x, cast("InFull", dataset)) if parts is None else parts.add_up(_Total(function, x))
+
+
+def loglik(x: Model, dataset: InFull | InParts) -> float:
+    """Return the log-likelihood of the data, Σ ln P(row, class), in nats.
+
+    Parameters
+    ----------
+    x : BNC or AODE
+        A model with parameters.
+    dataset : pandas.DataFrame, Dataset, or data in parts
+        Has all variables of the model, the class in every row. Missing features are summed
+        out exactly.
+
+    Returns
+    -------
+    float
+        -inf if a row is impossible.
+
+    Raises
+    ------
+    KeyError
+        If a variable is not a column of ``dataset``.
+    TypeError
+        If ``x`` is no model, or ``dataset`` no data.
+    ValueError
+        If the class is missing in a row, or a value was not among the levels in training.
+
+    Examples
+    --------
+    >>> from bnclassify import load_car, loglik, lp, nb
+    >>> car = load_car()
+    >>> round(loglik(lp(nb("class", car), car, smooth=0), car), 3)
+    -13503.688
+    """
+    return _add_up(sum_log_joint, check_joint(x, "loglik"), dataset)
+
+
+@singledispatch
+def sum_log_joint(x: Model, dataset: InFull) -> float:
+    """Return Σ ln P(row, class); a kind of model registers here if it does not predict one class."""
+    return _sum_at(*_log_joint_and_classes(x, dataset))
+
+
+@singledispatch
+def sum_log_posterior(x: Model, dataset: InFull) -> float:
+    """Return Σ ln P(class | features); a kind of model registers here if it does not predict one class."""
+    logs, actual, weights = _log_joint_and_classes(x, dataset)
+    return _sum_at(log_normalize(logs), actual, weights)
+
+
+def AIC(x: BNC, dataset: InFull | InParts) -> float:
+    """Return Akaike's information criterion as the R package has it: loglik − nparams.
+
+    Larger is better. This is −½ of the usual definition.
+
+    Parameters
+    ----------
+    x : BNC
+        A model with parameters.
+    dataset : pandas.DataFrame, Dataset, or data in parts
+        As in `loglik`.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    TypeError
+        If ``x`` is an ensemble.
+    KeyError, ValueError
+        As in `loglik`, and if the data has no rows.
+
+    References
+    ----------
+    .. [1] Akaike, H. (1974). A new look at the statistical model identification. IEEE
+       Transactions on Automatic Control 19.
+
+    Examples
+    --------
+    >>> from bnclassify import AIC, load_car, lp, nb
+    >>> car = load_car()
+    >>> round(AIC(lp(nb("class", car), car, smooth=0), car), 3)
+    -13566.688
+    """
+    model, total, _ = _of_network(x, dataset, "AIC")
+    return total - nparams(model)
+
+
+def BIC(x: BNC, dataset: InFull | InParts) -> float:
+    """Return the Bayesian information criterion: loglik − ½ ln(N) · nparams.
+
+    Larger is better. This is −½ of the usual definition; N is the number of rows.
+
+    Parameters
+    ----------
+    x : BNC
+        A model with parameters.
+    dataset : pandas.DataFrame, Dataset, or data in parts
+        As in `loglik`.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    TypeError
+        If ``x`` is an ensemble.
+    KeyError, ValueError
+        As in `loglik`, and if the data has no rows.
+
+    References
+    ----------
+    .. [1] Schwarz, G. (1978). Estimating the dimension of a model. Annals of Statistics 6.
+
+    Examples
+    --------
+    >>> from bnclassify import BIC, load_car, lp, nb
+    >>> car = load_car()
+    >>> round(BIC(lp(nb("class", car), car, smooth=0), car), 3)
+    -13738.512
+    """
+    model, total, rows = _of_network(x, dataset, "BIC")
+    return total - 0.5 * log(rows) * nparams(model)
+
+
+def _of_network(x: Model, dataset: InFull | InParts, score: str) -> tuple[Graph, float, float]:
+    """Return a single network with parameters, its log-likelihood and the number of rows, or raise."""
+    model = check_graph(check_joint(x, score), score)
+    data: Dataset | Partitions | None = parts_for(model, dataset)
+    if data is None:
+        data = encode_for(model, cast("InFull", dataset), argument="dataset")
+    total = loglik(model, data)  # which tells of parts, too, how many rows there are
+    if not data.size:
+        raise ValueError(f"dataset: no rows, so {score} is not defined")
+    return model, total, data.size
+
+
+def cloglik(x: Model, dataset: InFull | InParts) -> float:
+    """Return the conditional log-likelihood of the classes, Σ ln P(class | features), in nats.
+
+    Parameters
+    ----------
+    x : BNC or AODE
+        A model with parameters.
+    dataset : pandas.DataFrame, Dataset, or data in parts
+        As in `loglik`.
+
+    Returns
+    -------
+    float
+        At most 0.
+
+    Raises
+    ------
+    KeyError, TypeError, ValueError
+        As in `loglik`.
+
+    Examples
+    --------
+    >>> from bnclassify import cloglik, load_car, lp, nb
+    >>> car = load_car()
+    >>> round(cloglik(lp(nb("class", car), car, smooth=0), car), 3)
+    -528.535
+    """
+    return _add_up(sum_log_posterior, check_fitted(x), dataset)
+
+
+_UNITS = {"log": 1.0, "log2": log(2), "log10": log(10)}
+
+
+def cmi(
+    x: Hashable,
+    y: Hashable,
+    dataset: InFull | InParts,
+    *,
+    z: Hashable | Sequence[Hashable] | None = None,
+    unit: str = "log",
+) -> float:
+    """Return the mutual information of two variables, or given others the conditional one.
+
+    Parameters
+    ----------
+    x, y : str
+        Names of columns.
+    dataset : pandas.DataFrame, Dataset, or data in parts
+        Counts are over the rows in which all variables concerned are observed.
+    z : str or list of str, optional
+        Names of the columns to condition on.
+    unit : {"log", "log2", "log10"}, default "log"
+        Logarithm: natural gives nats, base 2 bits.
+
+    Returns
+    -------
+    float
+        .. math:: I(X;Y | Z) = Σ p(x,y,z) ln [p(x,y | z) / (p(x | z) p(y | z))]
+
+        0 or more; 0 if no row is observed.
+
+    Raises
+    ------
+    KeyError
+        If a name is not a column.
+    ValueError
+        If the unit is unknown or the data has no rows.
+
+    References
+    ----------
+    .. [1] Cover, T. M., Thomas, J. A. (2006). Elements of Information Theory. Wiley.
+
+    Examples
+    --------
+    >>> from bnclassify import cmi, load_car
+    >>> car = load_car()
+    >>> round(cmi("persons", "safety", car, z="class"), 6)
+    0.031963
+    """
+    if not isinstance(unit, str) or unit not in _UNITS:
+        raise ValueError(f"unit: expected one of {', '.join(map(repr, _UNITS))}, got {shown(unit)}")
+    # A tuple can be the name of one column.
+    is_name = isinstance(z, tuple) and z in list(getattr(dataset, "columns", ()))
+    conditions: Sequence[Hashable] = (
+        () if z is None else z if isinstance(z, list | tuple) and not is_name else (z,)
+    )
+    names = [x, y, *conditions]
+    data: Countable
+    if is_parted(dataset):
+        for name in names:
+            check_name(name, "x, y, z")
+        data = cast("Countable", as_parts(dataset, columns=[*dict.fromkeys(names)]))
+    else:
+        data = encode_columns(cast("InFull", dataset), names, named_by="x, y, z")
+    first, second, *others = (data.positions[name] for name in names)
+    information, _ = mutual_information(data, first, second, others)
+    if not len(data):  # asked for last: counting data in parts tells it by the way
+        raise ValueError("dataset: no rows to count")
+    return information / _UNITS[unit]

@@ -1,0 +1,277 @@
+"""Cross-validation of models that are learned again in each fold: how good they are, and what they say."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
+
+import numpy as np
+import pandas as pd
+from tqdm.auto import tqdm
+
+from ..base.arrays import first_best
+from ..base.checks import check_flag, check_whole
+from ..base.randomness import Seed
+from ..frames.folds import Folds
+from ..frames.parting import InFull, InParts, is_parted
+from ..metrics.outcomes import Labelling
+from ..model.model import Model, of_estimator
+from .partitioned import judge_in_parts, plan_folds, predict_in_parts
+from .rounds import deal_rounds, run_round
+from .schemes import record_scheme
+from .trials import (
+    AsMetric,
+    Trial,
+    check_same_columns,
+    judge,
+    name_models,
+    prepare_rows,
+    warn_of_undefined,
+)
+
+_MOST_REPEATS = 100_000
+
+
+def cv(
+    x: Model | Sequence[Model] | Mapping[str, Model],
+    dataset: InFull | InParts,
+    *,
+    k: int = 10,
+    repeats: int = 1,
+    metric: AsMetric | Sequence[AsMetric] = "accuracy",
+    dag: bool = True,
+    mean: bool = True,
+    folds: Folds | str | None = None,
+    columns: str = "same",
+    rng: Seed = None,
+    progress: bool = False,
+) -> float | pd.Series[Any] | pd.DataFrame:
+    """Estimate by cross-validation how good models are, all on the same folds.
+
+    Parameters
+    ----------
+    x : Model, or a list or dict of them
+        Models with parameters. In each fold they are learned again as they were learned,
+        on the rows that the fold does not test.
+    dataset : pandas.DataFrame, Dataset, or data in parts
+        Has all variables of the models, the class in every row. Of data in parts see Notes.
+    k : int, default 10
+        Number of folds, if ``folds`` is not given.
+    repeats : int, default 1
+        How often to deal rows into folds anew.
+    metric : str, function, or a list of them, default "accuracy"
+        "accuracy", "balanced_accuracy", "auc", of which more is better; "log_loss", "brier",
+        "calibration_error", "rmse", of which less is. Or a function of the tested rows' posteriors, a
+        DataFrame with a column a class, and their actual classes, a Series on the same index,
+        that returns a number; see Notes. Data in parts takes neither "auc" nor functions.
+    dag : bool, default True
+        Whether to learn the structure again too; else only parameters.
+    mean : bool, default True
+        Whether to average over folds.
+    folds : list of arrays or array of int, optional
+        The positions of the rows that each fold tests, or the fold number of each row. Of data in parts,
+        the name of a column that holds the fold of each row.
+    columns : {"same", "any"}, default "same"
+        What to do where a model was learned from all columns of its data and this data has others: raise,
+        or learn from what is there, which is another model then.
+    rng : int or numpy.random.Generator, optional
+        Seed of the folds, and of all that learners draw at random within them. By default, folds of rows in
+        memory are others each time, and those of data in parts are those of seed 0.
+    progress : bool, default False
+        Whether to show a bar over folds and models.
+
+    Returns
+    -------
+    float
+        For one model and one metric, the mean over folds of the figure in the fold.
+    pandas.Series
+        For several models, the mean of each; a list is numbered, a dict named. With a list of
+        metrics, by model and metric.
+    pandas.DataFrame
+        With ``mean=False``, a row a fold, or a repeat and fold, and a column a model, or a model and metric.
+
+    Raises
+    ------
+    KeyError
+        If a variable is not a column.
+    TypeError, ValueError
+        If ``x`` holds something else than models with parameters, models differ in their
+        class, a model was learned from other columns, the class is missing in a row, there is no such
+        metric or it returns no number, or ``k``, ``repeats`` or ``folds`` do not fit the data.
+
+    Warns
+    -----
+    UserWarning
+        If a class has fewer than ``k`` rows in memory, so that some folds have none, or a metric is not
+        defined in some folds, which are left out of the mean.
+
+    Notes
+    -----
+    With p(c) the posterior of class c in a row, and means over the tested rows:
+
+    - accuracy: the share of rows whose likeliest class is right;
+    - balanced_accuracy: the mean over classes of the share of their rows that is right;
+    - log_loss: mean of −ln p(true class), at most −ln of the least step of a float above 1;
+    - brier: mean of Σ_c (p(c) − 1[c is true])², 0 to 2;
+    - auc: the chance that a row of a class has a greater p of it than a row of another class, ties
+      counting half, averaged over the classes by their shares;
+    - calibration_error: mean over 15 equal intervals of the likeliest class's p, by rows in them, of the
+      difference between mean p and the share that is right;
+    - rmse: √mean of (1 − p(true class))².
+
+    Folds of rows in memory are stratified: each class is spread evenly over them. A row in parts goes where a
+    hash of its values and its label says, which depends on the seed and on all columns, so these are read,
+    but not on the models or on how rows lie in parts. So folds are about as large as each other, and so are
+    their shares of a class that has many rows; rows alike in all, label included, are in one fold. Models
+    that make categories of raw data are judged in parts with ``dag=False``, which keeps the categories.
+
+    Of models of several class variables, for which rows must be in memory, folds are dealt whatever the
+    classes, labels that are not known are not judged, and "accuracy" stands for "hamming", the share of
+    labels that are right, and "exact_match", that of rows in which all are; both of the likeliest label
+    of each class variable. "joint_hamming" and "joint_exact_match" are of the likeliest combinations, and
+    any other metric is taken of each class variable by itself, as "log_loss(name)". Results of one such
+    model are by metric alone.
+
+    Balanced accuracy and AUC leave out classes of which no row is tested; AUC is NaN where only one
+    is. What a Series or DataFrame was made by travels in its ``attrs``, for `compare`; so does, for
+    `plot_cv`, what the largest class alone would score: a model without features that gives each class the
+    share that it has in the rows that are not tested. Where classes are unbalanced, that is the
+    figure to beat.
+
+    References
+    ----------
+    .. [1] Kohavi, R. (1995). A study of cross-validation and bootstrap for accuracy estimation
+       and model selection. IJCAI 95.
+    .. [2] Brier, G. W. (1950). Verification of forecasts expressed in terms of probability. Monthly
+       Weather Review 78.
+    .. [3] Hanley, J. A., McNeil, B. J. (1982). The meaning and use of the area under a receiver
+       operating characteristic (ROC) curve. Radiology 143.
+
+    Examples
+    --------
+    >>> from bnclassify import cv, load_car, lp, nb, tan_cl
+    >>> car = load_car()
+    >>> models = {"nb": lp(nb("class", car), car, smooth=1),
+    ...           "tan": lp(tan_cl("class", car), car, smooth=1)}
+    >>> cv(models, car, k=5, rng=0).round(2).to_dict()
+    {'nb': 0.85, 'tan': 0.94}
+    >>> cv(models, car, k=5, rng=0, metric=["balanced_accuracy", "log_loss"]).unstack().round(2)
+    metric  balanced_accuracy  log_loss
+    model
+    nb                   0.57      0.34
+    tan                  0.91      0.21
+    """
+    models = name_models(x)
+    for name, flag in {"dag": dag, "mean": mean, "progress": progress}.items():
+        check_flag(name, flag)
+    if check_whole("repeats", repeats, 1, _MOST_REPEATS) > 1 and folds is not None:
+        raise ValueError("repeats: folds are given, so there is nothing to deal anew; leave one of them out")
+    check_same_columns(models, dataset, columns, dag, [folds] if isinstance(folds, str) else [])
+    if is_parted(dataset):
+        plan = plan_folds(models, dataset, k=k, repeats=repeats, folds=folds, dag=dag, rng=rng)
+        verdict = judge_in_parts(models, metric, plan, dag=dag, progress=progress)
+    else:
+        trial = Trial(models, cast("InFull", dataset), metric, k, repeats, dag, folds, rng, progress)
+        verdict = judge(next(iter(models.values())), trial)
+    results = verdict.table(list(models), alone=isinstance(x, Model))
+    if not mean:
+        return record_scheme(results, verdict.scheme)
+    warn_of_undefined(verdict)
+    means = results.mean()
+    if isinstance(x, Model) and not verdict.several:
+        return float(means.iloc[0])
+    return record_scheme(means, verdict.scheme)
+
+
+def cv_predict(
+    x: Model,
+    dataset: InFull | InParts,
+    *,
+    k: int = 10,
+    prob: bool = True,
+    dag: bool = True,
+    folds: Folds | str | None = None,
+    columns: str = "same",
+    rng: Seed = None,
+    progress: bool = False,
+) -> pd.DataFrame | pd.Series[Any]:
+    """Predict every row by a model that was learned without it, in cross-validation.
+
+    Parameters
+    ----------
+    x : Model
+        A model with parameters. In each fold it is learned again as it was learned, on the rows that
+        the fold does not test, and predicts those that it does.
+    dataset : pandas.DataFrame, Dataset, or data in parts
+        As in `cv`.
+    k : int, default 10
+        Number of folds, if ``folds`` is not given.
+    prob : bool, default True
+        Whether to return posteriors; else labels.
+    dag : bool, default True
+        Whether to learn the structure again too; else only parameters.
+    folds : list of arrays or array of int, optional
+        As in `cv`; they test every row once.
+    columns : {"same", "any"}, default "same"
+        As in `cv`.
+    rng : int or numpy.random.Generator, optional
+        As in `cv`: a seed gives the folds and models that it gives there. Data in parts has seed 0 by
+        default.
+    progress : bool, default False
+        Whether to show a bar over folds.
+
+    Returns
+    -------
+    pandas.DataFrame
+        The posteriors on the index of ``dataset``, a column a class, rows summing to 1.
+    pandas.Series
+        With ``prob=False``, the labels, as `predict` gives them.
+    dask.dataframe.DataFrame, dask.dataframe.Series
+        Of a Dask DataFrame, the same in its partitions, made when they are asked for.
+
+    Raises
+    ------
+    KeyError
+        If a variable is not a column.
+    TypeError, ValueError
+        As `cv`, or if ``folds`` test a row never or more than once.
+
+    Warns
+    -----
+    UserWarning
+        If a class has fewer than ``k`` rows, so that some folds have none.
+
+    Examples
+    --------
+    >>> from bnclassify import cv_predict, load_car, lp, tan_cl
+    >>> car = load_car()
+    >>> model = lp(tan_cl("class", car), car, smooth=1)
+    >>> cv_predict(model, car, rng=0).tail(2).round(3)
+    class  unacc    acc   good  vgood
+    1726   0.190  0.288  0.515  0.008
+    1727   0.163  0.118  0.023  0.695
+    """
+    if not isinstance(x, Model):
+        raise TypeError(f"x: expected one model, got {type(x).__name__}{of_estimator(x)}")
+    models = name_models(x)
+    for name, flag in {"prob": prob, "dag": dag, "progress": progress}.items():
+        check_flag(name, flag)
+    check_same_columns(models, dataset, columns, dag, [folds] if isinstance(folds, str) else [])
+    if is_parted(dataset):
+        plan = plan_folds(models, dataset, k=k, repeats=1, folds=folds, dag=dag, rng=rng)
+        return predict_in_parts(x, dataset, plan, prob=prob, dag=dag, progress=progress)
+    data = prepare_rows(models, cast("InFull", dataset), dag)
+    labels = data.levels[-1]
+    rounds = deal_rounds(data, k=k, repeats=1, folds=folds, rng=rng)
+    times = np.bincount(np.concatenate([fold.test for fold in rounds]), minlength=len(data))
+    if (times != 1).any():
+        raise ValueError(
+            f"folds: expected every row to be tested once, but {np.count_nonzero(times == 0)} of "
+            f"{len(data)} rows never are, and {np.count_nonzero(times > 1)} more than once"
+        )
+    logs = np.empty((len(data), len(labels)))
+    for fold in tqdm(rounds, disable=not progress, desc="cv_predict", unit=" folds"):
+        for outcome in run_round(models, data, fold, dag=dag):
+            logs[fold.test] = outcome.logs_of(labels)
+    labelling = Labelling(labels, data.columns[-1], data.index)
+    return labelling.posteriors(logs) if prob else labelling.labels(first_best(logs))

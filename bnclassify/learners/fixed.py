@@ -1,0 +1,378 @@
+"""Structures that need no search: naive Bayes, AODE, and what the user writes down."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from ..base.checks import check_list
+from ..base.immutable import EMPTY
+from ..base.messages import cut, shown, suggestion
+from ..base.records import record
+from ..frames.encoding import check_class_name, check_name
+from ..frames.parting import InFull, InParts
+from ..frames.schema import Schema
+from ..frames.training import describe_columns
+from ..model.recipes import Recipe, Step
+from ..network.bnc import BNC, Family, check_families
+from ..network.ensemble import AODE
+
+
+def network(
+    class_var: Hashable,
+    parents: Mapping[Hashable, Sequence[Hashable]],
+    schema: Schema | None = None,
+    step: Step | None = None,
+    *,
+    columns: tuple[Hashable, ...] | None = None,
+    trace: Mapping[str, Any] = EMPTY,
+) -> BNC:
+    """Build an augmented naive Bayes from the feature parents of each feature.
+
+    Parameters
+    ----------
+    class_var : str
+    parents : mapping
+        A feature to its feature parents.
+    schema : Schema, optional
+        Has the levels of the variables.
+    step : Step, optional
+        The call that led to this structure.
+    columns : tuple, optional
+        The features that it was told to take; all by default.
+    trace : mapping
+        What the search for the structure left behind.
+    """
+    with_class = {feature: (*names, class_var) for feature, names in parents.items()}
+    return general_network(
+        class_var, {**with_class, class_var: ()}, schema, step, columns=columns, trace=trace
+    )
+
+
+def general_network(
+    class_var: Hashable,
+    parents: Mapping[Hashable, Sequence[Hashable]],
+    schema: Schema | None = None,
+    step: Step | None = None,
+    *,
+    columns: tuple[Hashable, ...] | None = None,
+    trace: Mapping[str, Any] = EMPTY,
+) -> BNC:
+    """Build a network from the parents of each variable, the class among both; the rest as in `network`."""
+    ordered = [*[v for v in parents if v != class_var], class_var]
+    families = tuple([(v, *_class_last(class_var, parents[v])) for v in ordered])
+    levels = None if schema is None else schema.select(ordered).levels
+    seen = schema.columns if schema is not None and columns is None else None
+    recipe = None if step is None else Recipe(class_var, step, columns, seen=seen)
+    return BNC(class_var, families, levels, recipe=recipe, trace=trace)
+
+
+def _kept(dataset: object, features: object, chosen: tuple[Hashable, ...]) -> tuple[Hashable, ...] | None:
+    """Return the features to take again from other data; None for all that it has."""
+    return None if features is None and dataset is not None else chosen
+
+
+def nb(
+    class_var: Hashable,
+    dataset: InFull | InParts | None = None,
+    *,
+    features: Iterable[Hashable] | None = None,
+) -> BNC:
+    """Build a naive Bayes structure: the class is the only parent of every feature.
+
+    Parameters
+    ----------
+    class_var : str
+        Name of the class.
+    dataset : pandas.DataFrame, Dataset, or data in parts, optional
+        Gives the features, all columns but the class, and the levels of each variable.
+    features : list of str, optional
+        The features to take; with ``dataset`` a selection of its columns. With neither,
+        the class stands alone.
+
+    Returns
+    -------
+    BNC
+        A structure; `lp` gives it parameters.
+
+    Raises
+    ------
+    KeyError
+        If the class or a feature is not a column of ``dataset``.
+    TypeError
+        If ``class_var`` is no name, or a column holds no categories.
+    ValueError
+        If a feature is named twice, or the class is among them, or no value of a column is known.
+
+    Warns
+    -----
+    UserWarning
+        If, of columns not chosen by name, one has a value of its own in every row.
+
+    References
+    ----------
+    .. [1] Minsky, M. (1961). Steps toward artificial intelligence. Proceedings of the IRE 49.
+
+    Examples
+    --------
+    >>> from bnclassify import load_car, nb
+    >>> nb("class", load_car())
+    <BLANKLINE>
+      Bayesian network classifier (only structure, no parameters)
+    <BLANKLINE>
+      class variable:      class
+      num. features:       6
+      num. arcs:           6
+      learning algorithm:  nb
+    """
+    schema, chosen = describe_columns(dataset, class_var, features)
+    kept = _kept(dataset, features, chosen)
+    step = Step("nb", nb, {"features": kept})
+    return network(class_var, dict.fromkeys(chosen, ()), schema, step, columns=kept)
+
+
+def aode(
+    class_var: Hashable,
+    dataset: InFull | InParts | None = None,
+    *,
+    features: Iterable[Hashable] | None = None,
+) -> AODE | BNC:
+    """Build an AODE: an ensemble with one estimator for each feature as parent of all others.
+
+    Parameters
+    ----------
+    class_var : str
+        Name of the class.
+    dataset : pandas.DataFrame, Dataset, or data in parts, optional
+        Gives the features, all columns but the class, and the levels of each variable.
+    features : list of str, optional
+        The features to take; with ``dataset`` a selection of its columns.
+
+    Returns
+    -------
+    AODE
+        With fewer than two features, the naive Bayes, a BNC.
+
+    Raises
+    ------
+    KeyError, TypeError, ValueError
+        As for `nb`.
+
+    Warns
+    -----
+    UserWarning
+        As for `nb`.
+
+    See Also
+    --------
+    ande : As its authors have it, and with two superparents.
+
+    Notes
+    -----
+    This is the ensemble of the R package: each estimator is a network with tables of its own, from
+    P(class) and P(superparent | class) on, the ensemble is the mean of their joint distributions, and
+    features that a row lacks are summed out. In `ande` [1]_, the first table of an estimator is joint,
+    P(class, superparent), only superparents whose values were seen take part, and what is missing neither
+    votes nor is a child.
+
+    References
+    ----------
+    .. [1] Webb, G. I., Boughton, J. R., Wang, Z. (2005). Not so naive Bayes: aggregating
+       one-dependence estimators. Machine Learning 58.
+
+    Examples
+    --------
+    >>> from bnclassify import aode, load_car, members, modelstring
+    >>> model = aode("class", load_car(), features=["doors", "safety"])
+    >>> [modelstring(member) for member in members(model)]
+    ['[class] [doors|class] [safety|doors:class]', '[class] [safety|class] [doors|safety:class]']
+    """
+    schema, chosen = describe_columns(dataset, class_var, features)
+    kept = _kept(dataset, features, chosen)
+    step = Step("aode", aode, {"features": kept})
+    if len(chosen) < 2:
+        return network(class_var, dict.fromkeys(chosen, ()), schema, step, columns=kept)
+    levels = None if schema is None else schema.select((*chosen, class_var)).levels
+    seen = None if schema is None or kept is not None else schema.columns
+    return AODE(class_var, chosen, levels, recipe=Recipe(class_var, step, kept, seen=seen))
+
+
+def anb(
+    class_var: Hashable,
+    parents: Mapping[Hashable, Sequence[Hashable]],
+    dataset: InFull | InParts | None = None,
+    *,
+    features: Iterable[Hashable] | None = None,
+) -> BNC:
+    """Build an augmented naive Bayes with the arcs between features that you write down.
+
+    Parameters
+    ----------
+    class_var : str
+        Name of the class, a parent of every feature without being named as one.
+    parents : mapping
+        A feature to the list of its feature parents (a text is one parent). Features that
+        are not named have none.
+    dataset : pandas.DataFrame, Dataset, or data in parts, optional
+        Gives the features and their levels.
+    features : list of str, optional
+        The features to take. With neither ``dataset`` nor ``features``, those that
+        ``parents`` mentions.
+
+    Returns
+    -------
+    BNC
+
+    Raises
+    ------
+    KeyError
+        If ``parents`` mentions a feature that is not there.
+    ValueError
+        If the arcs form a cycle, a parent is named twice, or is the class.
+
+    Examples
+    --------
+    >>> from bnclassify import anb, load_car, modelstring
+    >>> modelstring(anb("class", {"maint": ["buying"]}, load_car(), features=["buying", "maint"]))
+    '[class] [buying|class] [maint|buying:class]'
+    """
+    if not isinstance(parents, Mapping):
+        raise TypeError(
+            "parents: expected a dict from a feature to the list of its parents, "
+            f"got {type(parents).__name__}"
+        )
+    check_class_name(class_var)
+    written = {feature: _as_parents(feature, names) for feature, names in parents.items()}
+    mentioned = tuple(dict.fromkeys(name for f, ps in written.items() for name in (f, *ps)))
+    if class_var in mentioned:
+        raise ValueError(
+            f"parents: {shown(class_var)} is the class, a parent of every feature already; leave it out"
+        )
+    open_choice = dataset is None and features is None
+    schema, chosen = describe_columns(dataset, class_var, mentioned if open_choice else features)
+    strange = sorted(set(mentioned) - set(chosen), key=mentioned.index)
+    if strange:
+        raise KeyError(
+            f"parents: {shown(strange[0])} is not among the features; {suggestion(strange[0], chosen)}"
+        )
+    inner = {f: written.get(f, ()) for f in chosen}
+    families = (*[(feature, *names, class_var) for feature, names in inner.items()], (class_var,))
+    check_families(class_var, families, origin="parents")
+    kept = _kept(dataset, features, chosen)
+    step = Step("anb", anb_again, {"parents": tuple(written.items()), "features": kept})
+    return network(class_var, inner, schema, step, columns=kept)
+
+
+@record
+def anb_again(
+    class_var: Hashable,
+    dataset: InFull | InParts,
+    *,
+    parents: tuple[tuple[Hashable, Family], ...],
+    features: tuple[Hashable, ...] | None,
+) -> BNC:
+    """Build the structure again, from arcs that cannot be changed meanwhile."""
+    return anb(class_var, dict(parents), dataset, features=features)
+
+
+def _as_parents(feature: Hashable, names: object) -> Family:
+    if isinstance(names, str):
+        return (names,)
+    parents = check_list("parents", names, f"a list of the parents of {shown(feature)}")
+    for name in parents:
+        check_name(name, "parents")
+    return tuple(parents)
+
+
+def from_modelstring(text: str, class_var: Hashable) -> BNC:
+    """Read a structure in bnlearn's notation, as `modelstring` writes it.
+
+    Parameters
+    ----------
+    text : str
+        A bracket a variable, ``[child|parent:parent]``, in any order, with or without spaces
+        between the brackets.
+    class_var : str
+        Which of the variables is the class. It may have parents, and need not be a parent of all.
+
+    Returns
+    -------
+    BNC
+        Its features in the order of the text.
+
+    Raises
+    ------
+    ValueError
+        If the text is not in that notation, lacks the class, or its arcs form a cycle.
+
+    References
+    ----------
+    .. [1] Scutari, M. (2010). Learning Bayesian networks with the bnlearn R package. Journal
+       of Statistical Software 35.
+
+    Examples
+    --------
+    >>> from bnclassify import families, from_modelstring
+    >>> families(from_modelstring("[class][buying|class][maint|buying:class]", "class"))["maint"]
+    ('maint', 'buying', 'class')
+    """
+    if not isinstance(text, str) or not isinstance(class_var, str):
+        raise TypeError(
+            "text, class_var: expected a text such as '[class] [x|class]' and the name of the class, got "
+            f"{type(text).__name__} and {type(class_var).__name__}"
+        )
+    brackets = re.findall(r"\[([^\[\]|]+)(?:\|([^\[\]|]+))?\]", text)
+    if not brackets or re.sub(r"\[[^\[\]|]+(\|[^\[\]|]+)?\]", "", text).strip():
+        raise ValueError(f"text: expected brackets such as '[class] [x|class]', got {shown(text)}")
+    if len({name for name, _ in brackets}) < len(brackets):
+        raise ValueError(f"text: each variable may have one bracket only: {shown(text)}")
+    parents = {name: tuple(names.split(":")) if names else () for name, names in brackets}
+    if class_var not in parents:
+        raise ValueError(
+            f"class_var: expected a bracket [{cut(class_var)}] in {shown(text)}; "
+            f"{suggestion(class_var, parents)}"
+        )
+    return fixed_network(class_var, parents, Step("from_modelstring", fixed_again), origin="text")
+
+
+def fixed_network(
+    class_var: Hashable, parents: Mapping[Hashable, Sequence[Hashable]], step: Step, *, origin: str
+) -> BNC:
+    """Build any network from the parents of each variable, which learning again keeps.
+
+    Parameters
+    ----------
+    class_var : str
+    parents : mapping
+        Each variable, the class among them, to its parents.
+    step : Step
+        Says where the structure comes from; it is given the families to build again.
+    origin : str
+        The argument that is to blame for what is wrong.
+    """
+    ordered = [*(v for v in parents if v != class_var), class_var]
+    families = tuple([(v, *_class_last(class_var, parents[v])) for v in ordered])
+    check_families(class_var, families, origin=origin)
+    recipe_step = replace(step, settings={"families": families})
+    return BNC(class_var, families, recipe=Recipe(class_var, recipe_step, families_columns(families)))
+
+
+@record
+def fixed_again(class_var: Hashable, dataset: InFull | InParts, *, families: tuple[Family, ...]) -> BNC:
+    """Build a network that was written down again, with the levels of data."""
+    names = families_columns(families)
+    schema, _ = describe_columns(dataset, class_var, names)
+    levels = None if schema is None else schema.select((*names, class_var)).levels
+    return BNC(class_var, families, levels)
+
+
+def families_columns(families: Sequence[Family]) -> tuple[Hashable, ...]:
+    """Return the features that families are of."""
+    return tuple([family[0] for family in families[:-1]])
+
+
+def _class_last(class_var: Hashable, parents: Sequence[Hashable]) -> Family:
+    class_parent = [p for p in parents if p == class_var]
+    return (*[p for p in parents if p != class_var], *class_parent)

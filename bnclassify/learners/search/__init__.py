@@ -1,0 +1,1 @@
+"""Greedy searches for a structure that is guided by a metric."""

@@ -1,1 +1,0 @@
-"""Structure and parameters in one call, and again on other data."""

@@ -1,0 +1,195 @@
+"""What all models have in common, and the checks that a value is one."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from ..base.immutable import Immutable
+from ..frames.schema import Levels
+from ..numbers.preparation import Preparation
+from .recipes import Recipe
+
+M = TypeVar("M", bound="Model")
+
+
+class Model(Immutable):
+    """Base of all models: values that learners return and that functions such as `predict` take.
+
+    A kind of model is a frozen dataclass below this class. What differs by kind is dispatched on it:
+    its log joint, its parameters, its picture. Every kind has
+
+    - ``class_var``, ``features``: the names of its variables
+    - ``levels``: the labels of each feature, and of the class at the end; None until data was seen
+    - ``members``: the models that it averages; of a single model, itself
+    - ``fitted``: whether it has parameters
+    - ``recipe``: how it was learned; `cv` runs it again
+    - ``learned``: what a method of `lp` left behind, by name
+    - ``no_joint``: of a kind without a joint distribution, a sentence that says why, and what to do
+    - ``parents``: those of each variable, if it has one graph
+    """
+
+    if TYPE_CHECKING:  # read-only to callers; each kind has them as fields or properties
+        recipe: Recipe | None
+
+        @property
+        def class_var(self) -> Hashable:
+            """The name of the class."""
+
+        @property
+        def features(self) -> tuple[Hashable, ...]:
+            """The names of the features."""
+
+        @property
+        def levels(self) -> Levels | None:
+            """The labels of the variables."""
+
+        @property
+        def members(self) -> tuple[Model, ...]:
+            """The models that it averages."""
+
+        @property
+        def fitted(self) -> bool:
+            """Whether it has parameters."""
+
+        @property
+        def learned(self) -> Mapping[str, Any]:
+            """What learning left behind."""
+
+    @property
+    def preparation(self) -> Preparation | None:
+        """What makes categories of raw data, if the model takes such."""
+        return None if self.recipe is None else self.recipe.preparation
+
+    @property
+    def targets(self) -> tuple[Hashable, ...]:
+        """What it predicts: the class, or several class variables."""
+        return (self.class_var,)
+
+    @property
+    def variables(self) -> tuple[Hashable, ...]:
+        """The features, then what it predicts."""
+        return (*self.features, *self.targets)
+
+    @property
+    def parents(self) -> dict[Hashable, tuple[Hashable, ...]]:
+        """The parents of each variable; none in an average, which has no one graph."""
+        return dict.fromkeys(self.variables, ())
+
+    @property
+    def feature_parents(self) -> dict[Hashable, tuple[Hashable, ...]]:
+        """The feature parents of each feature: the graph that is left without what is predicted."""
+        parents, targets = self.parents, self.targets
+        return {f: tuple([p for p in parents[f] if p not in targets]) for f in self.features}
+
+    @property
+    def no_joint(self) -> str:
+        """Why this kind of model has no joint distribution, if it has none, and what to do about it."""
+        return ""
+
+    def facts(self) -> dict[str, object]:
+        """Return what the summary tells of this kind of model; what is None is left out."""
+        return {"num. features": len(self.features)}
+
+    def __repr__(self) -> str:
+        plural = "s" if len(self.targets) > 1 else ""
+        lines = {f"class variable{plural}": ", ".join(map(str, self.targets))}
+        for name, value in self.facts().items():
+            if value is not None:
+                lines[name] = f"{value:,}" if isinstance(value, int) else str(value)
+        if self.recipe is not None:
+            lines["learning algorithm"] = self.recipe.structure.name
+            if self.recipe.parameters is not None:
+                lines["parameters"] = str(self.recipe.parameters)
+        width = max(map(len, lines)) + 2
+        rows = [f"  {name + ':':<{width}}{value}" for name, value in lines.items()]
+        only = "" if self.fitted else " (only structure, no parameters)"
+        return "\n".join(["", f"  Bayesian network classifier{only}", "", *rows])
+
+    if not TYPE_CHECKING:  # which is to know of no other attributes
+
+        def __getattr__(self, name: str) -> Any:
+            """Say that models have no methods; called for what is not there."""
+            message = f"{type(self).__name__!r} object has no attribute {name!r}"
+            if not name.startswith("_"):
+                message += (
+                    "; functions do with models what there is to do, as in predict(x, newdata) or params(x)"
+                )
+            raise AttributeError(message)
+
+    def derived(self, name: str, make: Any) -> Any:
+        """Return what follows from the model, made at the first call and kept as long as the model."""
+        cache = self.__dict__.setdefault("_derived", {})
+        if name not in cache:
+            cache[name] = make(self)
+        return cache[name]
+
+
+class BuiltOn(Model):
+    """A model that is built on another one, whose class, features, parents and levels it shares."""
+
+    if TYPE_CHECKING:
+
+        @property
+        def basis(self) -> Model:
+            """The model that it is built on."""
+
+    @property
+    def class_var(self) -> Hashable:
+        """The class of the other model."""
+        return self.basis.class_var
+
+    @property
+    def features(self) -> tuple[Hashable, ...]:
+        """The features of the other model."""
+        return self.basis.features
+
+    @property
+    def parents(self) -> dict[Hashable, tuple[Hashable, ...]]:
+        """The parents of each variable."""
+        return self.basis.parents
+
+    @property
+    def levels(self) -> Levels | None:
+        """The labels of the features, and of the class at the end."""
+        return self.basis.levels
+
+
+def check_model(x: object) -> Model:
+    """Return ``x`` if it is a model, else raise a TypeError."""
+    if not isinstance(x, Model):
+        advice = of_estimator(x) or "; learn one first, for example with nb(class_var, dataset)"
+        if hasattr(x, "columns"):
+            advice = "; the model goes first, the data second"
+        raise TypeError(f"x: expected a classifier (BNC, AODE or the like), got {type(x).__name__}{advice}")
+    return x
+
+
+def of_estimator(x: object) -> str:
+    """Say where the model of a fitted scikit-learn estimator is, if that is what ``x`` is."""
+    return "; its attribute model_ is one" if isinstance(getattr(x, "model_", None), Model) else ""
+
+
+def check_joint(x: object, question: str) -> Model:
+    """Return ``x`` if it is a model with parameters and a joint distribution, else raise."""
+    model = check_fitted(x)
+    if model.no_joint:
+        raise TypeError(f"{question}: {model.no_joint}")
+    return model
+
+
+def check_fitted(x: object) -> Model:
+    """Return ``x`` if it is a model with parameters, else say to call lp."""
+    model = check_model(x)
+    if not model.fitted:
+        raise ValueError(
+            "structure only, no parameters: call lp(x, dataset, smooth=...) first, and go on with the model "
+            "that it returns"
+        )
+    return model
+
+
+def renewed(x: M, **changes: Any) -> M:
+    """Return a model with some of its fields changed; every kind is a dataclass."""
+    return replace(x, **changes)  # type: ignore[type-var]

@@ -1,0 +1,34 @@
+"""What the tables of a model were made of, kept so that more rows can be added."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ..base.immutable import Immutable
+from .model import M, renewed
+
+
+@dataclass(frozen=True, eq=False)
+class Tally(Immutable):
+    """Counts, and the prior that made tables of them.
+
+    Attributes
+    ----------
+    counts : tuple
+        Of a network an array for each family, its axes in family order, or where tables back off the
+        counts of all prefixes; of other kinds what their tables are made of.
+    prior : Prior or None
+        None if something else had a hand in the tables.
+    """
+
+    counts: tuple[Any, ...]
+    prior: Any
+
+
+def without_prior(x: M) -> M:
+    """Return a model that says that its tables were not made by its prior alone; it takes no more rows."""
+    tally = x.learned.get("counts")
+    if not isinstance(tally, Tally):
+        return x
+    return renewed(x, learned={**x.learned, "counts": replace(tally, prior=None)})

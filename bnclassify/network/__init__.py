@@ -1,0 +1,1 @@
+"""Bayesian networks and their averages: values, inference, priors, tables, EM."""

@@ -1,0 +1,246 @@
+"""Ensembles: models whose joint distribution is the mean of their members'."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import accumulate, pairwise
+from math import isfinite
+from typing import Any
+
+import numpy as np
+
+from ..base.arrays import Array
+from ..base.messages import listed
+from ..base.records import record
+from ..frames.schema import Dataset, Levels
+from ..model.model import Model
+from ..model.recipes import Recipe, Step
+from .bnc import BNC, Family
+
+
+class Average(Model):
+    """Base of models that average the joint distributions of their members."""
+
+    def facts(self) -> dict[str, object]:
+        """Return the numbers of features and members."""
+        return {"num. features": len(self.features), "num. members": len(self.members)}
+
+
+@record
+@dataclass(frozen=True, eq=False, repr=False)
+class Ensemble(Average):
+    """An average of models: P(row, class) is the weighted mean of what the members say.
+
+    Attributes
+    ----------
+    members : tuple of models
+        Networks or ensembles over the same features in the same order, with the same levels.
+    weights : tuple of float, or None
+        How much each member counts, positive; they need not sum to 1. None: all alike.
+    recipe : Recipe or None
+        How it was learned; `cv` runs it again.
+    learned : mapping
+        What learning left behind, by name.
+
+    Raises
+    ------
+    TypeError
+        If a member is no model.
+    ValueError
+        If there are no members, they differ in class, features or levels, only some have parameters,
+        one takes raw data, or the weights do not fit them.
+
+    Examples
+    --------
+    >>> from bnclassify import Ensemble, load_car, lp, nb, predict, tan_cl
+    >>> car = load_car()
+    >>> both = Ensemble((nb("class", car), tan_cl("class", car)))
+    >>> predict(lp(both, car, smooth=1), car.tail(1), prob=True).round(2)
+    class  unacc   acc  good  vgood
+    1727    0.11  0.17  0.14   0.58
+    """
+
+    members: tuple[Model, ...]
+    weights: tuple[float, ...] | None = None
+    recipe: Recipe | None = None
+    learned: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "members", tuple(self.members))
+        _check_members(self.members)
+        if self.weights is not None:
+            object.__setattr__(self, "weights", tuple(float(weight) for weight in self.weights))
+            _check_weights(self.weights, len(self.members))
+        if self.recipe is None and all(member.recipe for member in self.members):
+            object.__setattr__(self, "recipe", _recipe(self))
+        super().__post_init__()
+
+    @property
+    def class_var(self) -> Hashable:
+        """The class of all members."""
+        return self.members[0].class_var
+
+    @property
+    def features(self) -> tuple[Hashable, ...]:
+        """The features of all members."""
+        return self.members[0].features
+
+    @property
+    def levels(self) -> Levels | None:
+        """The labels of the features, and of the class at the end."""
+        return self.members[0].levels
+
+    @property
+    def fitted(self) -> bool:
+        """Whether the members have parameters."""
+        return self.members[0].fitted
+
+    @property
+    def no_joint(self) -> str:
+        """Why there is no joint distribution, if a member has none."""
+        return next((member.no_joint for member in self.members if member.no_joint), "")
+
+    @cached_property
+    def log_weights(self) -> Array:
+        """The logs of the weights, which sum to 1."""
+        weights = np.asarray(self.weights or [1.0] * len(self.members))
+        return np.asarray(np.log(weights / weights.sum()))
+
+
+def _recipe(x: Ensemble) -> Recipe:
+    """Say how to learn an ensemble again whose members were learned one by one."""
+    recipes = tuple([member.recipe for member in x.members])
+    columns = [recipe.columns for recipe in recipes if recipe is not None]
+    features = None if None in columns else tuple(x.features)
+    settings = {"recipes": recipes, "weights": x.weights}
+    structure = Step("Ensemble", learn_members, settings, draws=True)
+    parameters = Step("each member", refit_members, {"recipes": recipes}, draws=True) if x.fitted else None
+    seen = next((recipe.seen for recipe in recipes if recipe is not None and recipe.seen), None)
+    return Recipe(x.class_var, structure, features, parameters, seen=seen)
+
+
+@record
+def learn_members(
+    class_var: Hashable,
+    data: Dataset,
+    *,
+    recipes: tuple[Recipe, ...],
+    weights: tuple[float, ...] | None,
+    rng: np.random.Generator | None = None,
+) -> Ensemble:
+    """Learn each member again by its own recipe."""
+    return Ensemble(tuple([recipe.fit(data, rng) for recipe in recipes]), weights)
+
+
+@record
+def refit_members(
+    x: Ensemble, data: Dataset, *, recipes: tuple[Recipe, ...], rng: np.random.Generator | None = None
+) -> Ensemble:
+    """Learn the parameters of each member again by its own recipe."""
+    members = [recipe.refit(member, data, rng) for recipe, member in zip(recipes, x.members, strict=True)]
+    return Ensemble(tuple(members), x.weights)
+
+
+def _check_members(members: tuple[Model, ...]) -> None:
+    """Raise unless members are models that can be averaged, saying what does not fit."""
+    strange = [type(member).__name__ for member in members if not isinstance(member, Model)]
+    if strange:
+        raise TypeError(f"members: expected models, got {listed(strange)}")
+    if not members:
+        raise ValueError("members: expected at least one model, got none")
+    first = members[0]
+    raw = [i for i, member in enumerate(members) if member.preparation is not None]
+    if raw:
+        raise ValueError(
+            f"members: expected models of categories, but member {raw[0]} takes raw data, which each would "
+            "cut in its own way; cut numbers and merge rare levels once, with discretize and merge_rare, "
+            "and learn the members from that"
+        )
+    for i, member in enumerate(members):
+        for name in ("class_var", "features", "levels", "fitted"):
+            if getattr(member, name) != getattr(first, name):
+                raise ValueError(
+                    f"members: expected models that agree in {name}, but member {i} differs from the first; "
+                    "learn all of them from the same data"
+                )
+
+
+def _check_weights(weights: tuple[float, ...] | None, n: int) -> None:
+    if weights is not None and not (len(weights) == n and all(isfinite(w) and w > 0 for w in weights)):
+        raise ValueError(
+            f"weights: expected a positive number for each of {n} members, got {listed(weights)}"
+        )
+
+
+@record
+@dataclass(frozen=True, eq=False, repr=False)
+class AODE(Average):
+    """An ensemble of one-dependence estimators, one for each feature as the superparent.
+
+    Their tables are stacked in three arrays, in which the levels of all features follow one
+    another in order. `members` takes them apart into networks.
+
+    Attributes
+    ----------
+    class_var : str
+    features : tuple
+        Each is the superparent of one estimator, a parent of all the others.
+    levels : tuple of tuple, or None
+        The labels of each feature, and of the class at the end; None until data was seen.
+    priors : (features, classes) read-only array, or None
+        P(class) in each estimator; None until `lp`, as the next two.
+    superparents : (levels of all features, classes) read-only array, or None
+        P(level | class), in the estimator whose superparent has the level.
+    children : tuple of read-only arrays, or None
+        P(level | level of the superparent, class) in each estimator, (levels of all other
+        features, levels of the superparent, classes).
+    recipe : Recipe or None
+        How it was learned; `cv` runs it again.
+    learned : mapping
+        What a method of `lp` left behind, by name, a tuple of what it left in each estimator.
+    """
+
+    class_var: Hashable
+    features: tuple[Hashable, ...]
+    levels: Levels | None = None
+    priors: Array | None = None
+    superparents: Array | None = None
+    children: tuple[Array, ...] | None = None
+    recipe: Recipe | None = None
+    learned: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def fitted(self) -> bool:
+        """Whether it has tables."""
+        return self.children is not None
+
+    @cached_property
+    def members(self) -> tuple[BNC, ...]:
+        """The estimators, in the order of their superparents."""
+        return tuple(self._member(i) for i in range(len(self.features)))
+
+    @property
+    def spans(self) -> list[slice]:
+        """Where the levels of each feature lie among those of all."""
+        ends = list(accumulate(len(labels) for labels in (self.levels or ())[:-1]))
+        return [slice(start, end) for start, end in pairwise([0, *ends])]
+
+    def _member(self, i: int) -> BNC:
+        superparent = self.features[i]
+        families: tuple[Family, ...] = (
+            *(
+                (f, self.class_var) if f == superparent else (f, superparent, self.class_var)
+                for f in self.features
+            ),
+            (self.class_var,),
+        )
+        cpts = None
+        if self.priors is not None and self.superparents is not None and self.children is not None:
+            ends = accumulate(span.stop - span.start for j, span in enumerate(self.spans) if j != i)
+            *tables, _ = np.split(self.children[i], list(ends))
+            tables.insert(i, self.superparents[self.spans[i]])
+            cpts = (*tables, self.priors[i])
+        learned = {name: by_member[i] for name, by_member in self.learned.items() if name != "counts"}
+        return BNC(self.class_var, families, self.levels, cpts, self.recipe, learned=learned)

@@ -1,0 +1,75 @@
+"""What a method of learning parameters is: a value that `lp` calls."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from ..base.messages import shown
+from ..base.records import record
+from ..model.model import Model
+from .bnc import BNC, DN
+from .estimation import estimate
+from .priors import Prior
+
+
+@record
+class Method:
+    """Estimates each table from the rows in which its family is observed; others build on this.
+
+    A method is a frozen dataclass below this class, whose fields are its options, checked when it
+    is made.
+    """
+
+    argument = ""
+    """The argument of `lp` that asks for the method."""
+
+    takes_rows_without_class = False
+    counts_alone = False
+    """Whether counts are all it needs, so that rows need not be in memory."""
+
+    draws = False
+    """Whether it draws at random."""
+
+    def settings(self) -> Mapping[str, Any]:
+        """Return the arguments of `lp` that ask for this, those at their default left out."""
+        return {}
+
+    def check(self, x: Model, prior: Prior) -> None:
+        """Raise if the method is not defined for a structure or a prior."""
+
+    def __call__(self, x: Model, data: Any, prior: Prior, rng: np.random.Generator) -> Model:
+        """Return a structure with parameters, learned from data with its variables in its order."""
+        return estimate(x, data, prior)
+
+
+@record
+class Plain(Method):
+    """The estimates themselves."""
+
+    counts_alone = True
+
+
+PLAIN = Plain()
+
+
+def check_augmented(x: Model, argument: str) -> BNC:
+    """Return a network of which the class is a parent of every feature, or raise."""
+    if not isinstance(x, BNC):
+        kind = "a dependency network" if isinstance(x, DN) else f"an {type(x).__name__}"
+        raise TypeError(f"{argument}: is defined for a single Bayesian network (BNC), not for {kind}")
+    if not x.is_augmented:
+        raise ValueError(
+            f"{argument}: is defined for an augmented naive Bayes, in which the class {shown(x.class_var)} "
+            "is a parent of every feature and has no parents; learn the structure with nb or tan_cl, for "
+            "example"
+        )
+    return x
+
+
+def check_positive(prior: Prior, argument: str) -> None:
+    """Raise if a prior leaves probabilities of 0."""
+    if not getattr(prior, "is_positive", True):
+        raise ValueError(f"{argument}: needs smooth above 0, so that no probability is 0")

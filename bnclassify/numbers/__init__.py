@@ -1,0 +1,1 @@
+"""Intervals of numeric columns, rare levels, and the preparation of raw columns."""

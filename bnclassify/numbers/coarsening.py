@@ -1,0 +1,87 @@
+"""One fine coding of the rows, and the coarser ones that follow from it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..base.arrays import Codes
+from ..base.immutable import Immutable
+from ..base.records import record
+from ..frames.schema import Levels, Schema
+from ..frames.training import TrainingData
+from .discretization import interval_labels
+from .shifted_cuts import MovedCuts
+
+
+@record
+@dataclass(frozen=True, eq=False)
+class Coarsening(Immutable):
+    """One of several cuttings, in terms of codes: which of its intervals holds each of the fine ones.
+
+    Attributes
+    ----------
+    levels : tuple of tuple
+        The labels of each feature in this cutting.
+    maps : tuple of (fine levels + 1,) array, or None
+        For each feature the coarse code of each fine one, and -1 for what is missing; None if the
+        feature is not cut.
+    """
+
+    levels: Levels
+    maps: tuple[NDArray[np.int8] | None, ...]
+
+    def changes(self, features: Sequence[int]) -> bool:
+        """Whether one of some features is cut; a number beyond the features is that of the class."""
+        return any(self.maps[f] is not None for f in features if f < len(self.maps))
+
+    def __call__(self, codes: Codes) -> Codes:
+        """Return fine codes of the features, (features, rows), as coarse ones."""
+        coarse = codes.copy()
+        for row, fine, places in zip(coarse, codes, self.maps, strict=True):
+            if places is not None:
+                row[:] = places.take(fine, mode="wrap")
+        return coarse
+
+
+def coarsenings(cuts: MovedCuts, features: Schema) -> tuple[Coarsening, ...]:
+    """Return each cutting of features that were cut at the points of all."""
+    fine = cuts.cuts
+    result = []
+    for coarse in (time.cuts for time in cuts.at_times):
+        maps: list[NDArray[np.int8] | None] = []
+        levels: list[tuple[Any, ...]] = []
+        for name, labels in zip(features.columns, features.levels, strict=True):
+            if name in coarse:
+                places = np.searchsorted(coarse[name], fine[name], side="left")
+                maps.append(np.array([*places, len(coarse[name]), -1], dtype=np.int8))
+                levels.append(tuple(interval_labels(coarse[name])))
+            else:
+                maps.append(None)
+                levels.append(labels)
+        result.append(Coarsening(tuple(levels), tuple(maps)))
+    return tuple(result)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class FineData(TrainingData):
+    """Rows to learn from whose numbers were cut several times.
+
+    Attributes
+    ----------
+    cuttings : tuple of Coarsening
+    """
+
+    cuttings: tuple[Coarsening, ...] = ()
+
+    @property
+    def views(self) -> Iterator[TrainingData]:
+        """The rows in each cutting."""
+        for coarsen in self.cuttings:
+            codes = np.concatenate([coarsen(self.codes[:-1]), self.codes[-1:]])
+            schema = Schema(self.columns, (*coarsen.levels, self.levels[-1]))
+            yield TrainingData(schema, codes, self.index, self.weights, self.class_var)

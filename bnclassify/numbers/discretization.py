@@ -1,0 +1,358 @@
+"""Numbers become intervals: cut points chosen on training data, and data cut at them."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from ..base.arrays import Array, Codes
+from ..base.checks import check_choice, check_whole
+from ..base.immutable import Immutable
+from ..base.messages import listed, shown
+from ..base.records import record
+from ..frames.encoding import check_columns, check_frame, check_names, encode_columns
+from ..frames.rows import Row, as_frame
+from ..frames.wide_columns import warn_of_wide_columns
+from .mdlp import BY_CLASS, METHODS, cut_points
+from .measurements import (
+    FLOATS,
+    NUMBERS,
+    as_floats,
+    as_label,
+    check_exact,
+    check_finite,
+    kind_of,
+    labels_to_keep,
+)
+
+_MOST_BINS = 10_000
+
+
+@record
+@dataclass(frozen=True, repr=False)
+class Discretizer(Immutable):
+    """Cut points of columns, and the function that cuts data at them. Made by `discretize`.
+
+    Attributes
+    ----------
+    method : str
+        How the cut points were chosen.
+    columns : tuple
+        Names of the columns of numbers, in the order of the data they were learned from.
+    points : tuple of tuple of float
+        The cut points of each column, ascending. Intervals are closed on the right: a value
+        equal to a cut point belongs below it.
+    labels : tuple of tuple
+        Of each column that stays categories its different numbers, ascending; of one that is cut
+        nothing.
+    """
+
+    method: str
+    columns: tuple[Hashable, ...]
+    points: tuple[tuple[float, ...], ...]
+    labels: tuple[tuple[Any, ...], ...] = ()
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not len(self.columns) == len(self.points) == len(self.labels or self.points):
+            raise ValueError("Discretizer: expected points, and labels if any, of each column")
+        if any(list(points) != sorted(set(points)) for points in self.points):
+            raise ValueError("Discretizer: expected cut points in ascending order")
+
+    @property
+    def cuts(self) -> dict[Hashable, tuple[float, ...]]:
+        """The cut points by column; columns that stay categories are not among them."""
+        cuts = dict(zip(self.columns, self.points, strict=True))
+        return {name: points for name, points in cuts.items() if name not in self.kept}
+
+    @property
+    def kept(self) -> dict[Hashable, tuple[Any, ...]]:
+        """The columns that stay categories, and their labels."""
+        return {name: labels for name, labels in zip(self.columns, self.labels, strict=False) if labels}
+
+    @property
+    def uncut(self) -> tuple[Hashable, ...]:
+        """The columns of numbers left with one level: no cut was found in them, or all are equal."""
+        levels = {name: len(labels) for name, labels in self.kept.items()}
+        levels |= {name: len(points) + 1 for name, points in self.cuts.items()}
+        return tuple(name for name in self.columns if levels[name] == 1)
+
+    def __call__(self, newdata: pd.DataFrame | Row) -> pd.DataFrame:
+        """Cut data at these points.
+
+        Parameters
+        ----------
+        newdata : pandas.DataFrame, Series or dict
+            Has the columns to cut, those ``uncut`` or not; others, such as the class, pass as
+            they are. A Series or dict is one row.
+
+        Returns
+        -------
+        pandas.DataFrame
+            A copy with the same rows and columns. Those cut are ordered categories: all
+            intervals from the lowest to the highest, written like ``(-inf, 5.1]``. What lies
+            beyond the training data falls into the first or last; missing stays missing. Numbers
+            that stay categories have those of the training data first, then what is new.
+
+        Raises
+        ------
+        KeyError
+            If a column with cuts is not there.
+        TypeError
+            If ``newdata`` is no data frame or row, or a column to cut holds something else than numbers.
+        ValueError
+            If an integer is too great for a float.
+        """
+        return self.apply(newdata, "newdata")
+
+    def apply(self, newdata: pd.DataFrame | Row, argument: str) -> pd.DataFrame:
+        """Cut data at these points; errors call it by the name of an argument."""
+        original = as_frame(newdata, argument)
+        check_columns([name for name, points in self.cuts.items() if points], original.columns, argument)
+        position: dict[Hashable, int] = {name: i for i, name in enumerate(original.columns)}
+        frame = original.copy()
+        for name, points in self.cuts.items():
+            if name in position:
+                numbers = as_floats(original.iloc[:, position[name]], argument)
+                frame.isetitem(position[name], _cut(numbers, points))
+        for name, labels in self.kept.items():
+            if name in position:
+                frame.isetitem(position[name], _keep(original.iloc[:, position[name]], labels).array)
+        return frame
+
+    def __repr__(self) -> str:
+        notes = {name: ", ".join(map(_written, points)) or "no cut" for name, points in self.cuts.items()}
+        notes |= {name: f"stays {listed(labels, most=10)}" for name, labels in self.kept.items()}
+        lines = [f"  {name}: {notes[name]}" for name in self.columns]
+        return "\n".join([f"Discretizer ({self.method}), columns cut at", *(lines or ["  (no column)"])])
+
+
+def discretize(
+    dataset: pd.DataFrame,
+    *,
+    class_var: Hashable | None = None,
+    method: str = "mdlp",
+    bins: int = 5,
+    columns: Iterable[Hashable] | None = None,
+) -> tuple[pd.DataFrame, Discretizer]:
+    """Cut columns of numbers into intervals, and remember where, to cut new data alike.
+
+    Parameters
+    ----------
+    dataset : pandas.DataFrame
+        The training data. Values may be missing; they stay so.
+    class_var : str, optional
+        Name of the class, which is never cut. "mdlp" and "mixed" need it; with the other methods
+        name it too if it is a number, or it is cut like any other column.
+    method : {"mdlp", "quantile", "width", "mixed"}, default "mdlp"
+        How to choose cut points. "mdlp": where the classes differ most, as many as the
+        minimum description length principle allows, maybe none. "quantile": intervals with
+        about the same number of rows each. "width": intervals of the same width between the
+        least and the greatest value. "mixed": "mdlp" for a column in which it makes four cuts or
+        more, else "quantile".
+    bins : int, default 5
+        Number of intervals that "quantile" and "width" make, 2 to 10,000; "mdlp" finds its own.
+    columns : list, optional
+        The columns to cut; all others pass as they are. By default all that hold numbers but the
+        class, and but those that are categories by their looks: whole numbers of at most 10
+        different values, such as codes, grades and small counts, and numbers of at most two, such
+        as flags. These stay, as categories, unless they are named here. Text, bool and category columns
+        pass as they are, so numbers that are mere codes, such as postcodes, stay whole if they are
+        made categories first.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A copy of ``dataset`` with categories for numbers, see `Discretizer`. A column in
+        which no cut was found stays, with the one level ``(-inf, inf)``.
+    Discretizer
+        A function that cuts other data frames at the same points; its ``cuts`` tell them, its
+        ``kept`` the numbers that stay categories, its ``uncut`` the columns that are left with one
+        level.
+
+    Raises
+    ------
+    KeyError
+        If the class or one of ``columns`` is not there.
+    TypeError
+        If ``dataset`` is no data frame, one of ``columns`` holds something else than numbers,
+        the class is of type float, or ``bins`` is no whole number.
+    ValueError
+        If there are no rows, "mdlp" or "mixed" is not told the class or knows it in no row, a
+        number is infinite or to be cut an integer of 2**53 or more, the method is unknown, ``bins`` is
+        not within 2 and 10,000, the class is among ``columns``, or it has too many labels for "mdlp".
+
+    Warns
+    -----
+    UserWarning
+        If "mdlp" or "mixed" is told a class that has more labels than half its rows.
+
+    Notes
+    -----
+    MDLP looks at all cuts T that part the N rows of a set S into S₁ and S₂, halfway between
+    neighbouring values. The one of greatest information gain (of several, the lowest) is kept,
+    and both parts are cut again, if
+
+        Gain(T) > [log₂(N − 1) + log₂(3ᵏ − 2) − k·H(S) + k₁·H(S₁) + k₂·H(S₂)] / N,
+
+    where H is the entropy of the class in bits and k the number of classes that occur. Rows
+    that lack the class or the value have no say.
+
+    A column without a cut tells a model nothing, as all its rows have the same level: leave it out, by
+    ``frame.drop(columns=list(discretizer.uncut))``. The number itself may well tell something of the
+    class. That MDLP finds no cut says that none is worth its cost, in few rows often that there are
+    too few; each cut is weighed alone, so a number that tells of the class only beside another, or only
+    when cut twice, is not cut either. "mixed" and "quantile" cut it all the same.
+
+    Quantiles that coincide are one cut, so values that many rows share make fewer intervals;
+    a greatest value that so many rows share as to be a quantile gets an interval of its own.
+    Of equal widths all intervals are kept, also those in which no row lies. A column in which
+    no value is known is not cut, nor one that is named and in which all are equal.
+
+    Cut points chosen on all rows know the rows that cross-validation tests, with mdlp even
+    their classes, and ``cv`` of a frame cut before promises too much: of 200 rows and 500 columns
+    of pure noise, naive Bayes seems to get six in ten right, at times three in four. Honest
+    figures come from cutting anew in each training part, as in the second example.
+
+    References
+    ----------
+    .. [1] Fayyad, U. M., Irani, K. B. (1993). Multi-interval discretization of continuous-valued
+       attributes for classification learning. IJCAI 93.
+    .. [2] Dougherty, J., Kohavi, R., Sahami, M. (1995). Supervised and unsupervised discretization
+       of continuous features. ICML 95.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from bnclassify import accuracy, discretize, lp, nb, predict, stratified_folds
+    >>> people = pd.DataFrame({
+    ...     "age": [18, 19, 22, 24, 31, 35, 42, 47, 53, 58, 64],
+    ...     "height": [1.71, 1.64, 1.80, 1.59, 1.75, 1.62, 1.83, 1.68, 1.77, 1.79, 1.66],
+    ...     "rooms": [1, 2, 2, 1, 3, 2, 3, 3, 1, 2, 3],
+    ...     "buys": ["no"] * 4 + ["yes"] * 7})
+    >>> frame, discretizer = discretize(people, class_var="buys")
+    >>> discretizer
+    Discretizer (mdlp), columns cut at
+      age: 27.5
+      height: no cut
+      rooms: stays 1, 2, 3
+    >>> discretizer(pd.DataFrame({"age": [27, 80], "height": [1.5, None], "rooms": [3, 1]}))
+                age       height rooms
+    0  (-inf, 27.5]  (-inf, inf)     3
+    1   (27.5, inf)          NaN     1
+
+    Cross-validation that learns the cuts, too, from nothing but the training part. Categories are made
+    such before, so that a label that a part lacks is known, and in so few rows the numbers are named:
+
+    >>> people = people.astype({"buys": "category", "rooms": "category"})
+    >>> folds = stratified_folds(people["buys"], k=2, rng=0)
+    >>> for fold in range(2):
+    ...     train, test = people[folds != fold], people[folds == fold]
+    ...     frame, discretizer = discretize(train, class_var="buys", columns=["age", "height"])
+    ...     model = lp(nb("buys", frame), frame, smooth=1)
+    ...     print(accuracy(predict(model, discretizer(test)), test["buys"]))
+    1.0
+    1.0
+    """
+    check_frame(dataset, "dataset")
+    check_choice("method", method, METHODS)
+    bins = check_whole("bins", bins, 2, _MOST_BINS, kind="a whole number of intervals")
+    classes = _class_codes(dataset, class_var, method)
+    labels = _labels_to_keep(dataset, class_var, columns)
+    numbers = numbers_to_cut(dataset, labels)
+    if not len(dataset):
+        raise ValueError("dataset: no rows to choose cut points from")
+    points = {name: cut_points(values, classes, method, bins) for name, values in numbers.items()}
+    aligned = tuple(points.get(name, ()) for name in labels)
+    discretizer = Discretizer(method, tuple(labels), aligned, tuple(labels.values()))
+    return discretizer(dataset), discretizer
+
+
+def columns_of_numbers(frame: pd.DataFrame, class_var: Hashable | None) -> dict[Hashable, tuple[Any, ...]]:
+    """Return the columns of numbers but the class, with the labels of those that stay categories."""
+    columns = {name: column for name, column in frame.items() if name != class_var}
+    return {name: labels_to_keep(column) for name, column in columns.items() if kind_of(column) in NUMBERS}
+
+
+def _labels_to_keep(
+    frame: pd.DataFrame, class_var: Hashable | None, columns: Iterable[Hashable] | None
+) -> dict[Hashable, tuple[Any, ...]]:
+    """Return the same, or the columns that are named, all of which are cut, in the order of the data."""
+    if columns is None:
+        return columns_of_numbers(frame, class_var)
+    named = check_columns(check_names(columns, class_var, "columns"), frame.columns, "columns")
+    return {name: () for name in frame.columns if name in named}
+
+
+def numbers_to_cut(frame: pd.DataFrame, labels: Mapping[Hashable, tuple[Any, ...]]) -> dict[Hashable, Array]:
+    """Return the numbers of the columns that do not stay categories, or raise where they cannot be cut."""
+    columns = {name: column for name, column in frame.items() if name in labels}
+    numbers = {name: as_floats(column, "dataset") for name, column in columns.items()}
+    check_finite(numbers)
+    numbers = {name: values for name, values in numbers.items() if not labels[name]}
+    check_exact(columns, numbers)
+    return numbers
+
+
+def _class_codes(frame: pd.DataFrame, class_var: Hashable | None, method: str) -> Codes:
+    """Return the codes of the class, or for methods that do not look at it, 0 everywhere."""
+    if class_var is not None:
+        check_columns([class_var], frame.columns, "class_var")
+        check_class(dict(frame.items())[class_var])
+    if method not in BY_CLASS:
+        return np.zeros(len(frame), dtype=np.int8)
+    if class_var is None:
+        raise ValueError(
+            f"class_var: {shown(method)} chooses cut points by the class, so name it; or take "
+            "method='quantile' or 'width', which do without"
+        )
+    data = encode_columns(frame, [class_var])
+    codes = data.codes[0]
+    if len(codes) and codes.max() < 0:
+        raise ValueError(f"dataset: the class {shown(class_var)} is missing in every row")
+    warn_of_wide_columns(data, class_var)
+    return codes
+
+
+def check_class(column: pd.Series[Any]) -> None:
+    """Raise a TypeError if the class is a number of type float: it is never cut."""
+    if kind_of(column) in FLOATS and column.notna().any():
+        raise TypeError(
+            f"class_var: the class is never cut, but {shown(column.name)} holds numbers of type float; "
+            "convert it with .astype('Int64') if they are codes, make classes of it with pd.cut if they are "
+            "measurements"
+        )
+
+
+def _cut(numbers: Array, points: tuple[float, ...]) -> pd.Categorical[str]:
+    """Return the interval of each number."""
+    codes = np.where(np.isnan(numbers), -1, np.searchsorted(points, numbers, side="left"))
+    return pd.Categorical.from_codes(codes, categories=pd.Index(interval_labels(points)), ordered=True)
+
+
+def _keep(column: pd.Series[Any], labels: tuple[Any, ...]) -> pd.Series[Any]:
+    """Return numbers as categories, those that are not among the labels after them; else what came."""
+    if kind_of(column) not in NUMBERS and column.notna().any():
+        return column
+    codes, numbers = pd.factorize(column)
+    number_labels = [as_label(number) for number in numbers]
+    categories = [*labels, *sorted(set(number_labels).difference(labels))]
+    position = {label: code for code, label in enumerate(categories)}
+    lookup = np.array([*(position[label] for label in number_labels), -1])  # the last is for what is missing
+    return pd.Series(pd.Categorical.from_codes(lookup[codes], categories=pd.Index(categories)))
+
+
+def interval_labels(points: tuple[float, ...]) -> list[str]:
+    """Write the intervals between cut points."""
+    ends = ["-inf", *map(_written, points), "inf"]
+    return [f"({low}, {high}{')' if high == 'inf' else ']'}" for low, high in pairwise(ends)]
+
+
+def _written(point: float) -> str:
+    """Write a cut point with as few digits as tell it exactly."""
+    return repr(point).removesuffix(".0")

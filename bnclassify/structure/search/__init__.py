@@ -1,1 +1,0 @@
-"""Greedy learners of structure, guided by a cross-validated metric."""

@@ -1,0 +1,1 @@
+"""Averaged one- and n-dependence estimators: AODE and ANDE."""
