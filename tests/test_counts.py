@@ -13,9 +13,11 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from threadpoolctl import threadpool_info, threadpool_limits
 
 import bnclassify as bn
 from bnclassify.base.arrays import log
+from bnclassify.base.blas import one_thread
 from bnclassify.counts import contingency as counting
 from bnclassify.counts import information, pairs
 from bnclassify.network.log_joints import log_joint
@@ -217,3 +219,19 @@ def test_information_is_never_negative() -> None:
         found = information.pair_statistics(bn.encode(frame), range(3), None)
         assert (found.information >= 0).all()
         np.testing.assert_allclose(found.information, 0, atol=1e-14)
+
+
+def blas_threads() -> set[int]:
+    return {library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"}
+
+
+def test_products_use_one_thread_and_restore_the_number() -> None:
+    with threadpool_limits(2, user_api="blas"):
+        former = blas_threads()
+        with one_thread:
+            with one_thread:
+                assert blas_threads() <= {1}
+            assert blas_threads() <= {1}
+        assert blas_threads() == former
+        bn.tan_cl("class", bn.load_car())
+        assert blas_threads() == former

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csc_array
 
 from ..base.arrays import Array
+from ..base.blas import one_thread
 from ..base.messages import how_to_merge, shown
 from ..frames.partitions import Partitions
 from ..frames.schema import Countable, Dataset
@@ -162,9 +163,12 @@ class FamilyCounts:
         if self._hot is None or int(self.starts[-1]) ** 2 > _CELLS:
             return None
         if self.data.weights is not None:
-            return np.asarray((self._hot.T * self.data.weights) @ self._hot)
-        hot = self._hot.astype(np.float32)
-        return np.asarray(hot.T @ hot)
+            left, hot = self._hot.T * self.data.weights, self._hot
+        else:
+            hot = self._hot.astype(np.float32)
+            left = hot.T
+        with one_thread:
+            return np.asarray(left @ hot)
 
     @cached_property
     def _hot(self) -> NDArray[Any] | None:

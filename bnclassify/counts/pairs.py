@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..base.arrays import Array
+from ..base.blas import one_thread
 from ..base.messages import how_to_merge
 from ..frames.schema import Countable, Dataset
 from .contingency import MAX_CELLS, additive
@@ -108,7 +109,10 @@ def _count_pairs(
     hot = ones[:, : len(rows)]
     np.equal(codes[columns], levels.astype(codes.dtype)[:, None], out=hot)
     left = hot if wanted is None else hot[wanted]
-    product: NDArray[np.floating[Any]] = (left if data.weights is None else left * data.weights[rows]) @ hot.T
+    if data.weights is not None:
+        left = left * data.weights[rows]
+    with one_thread:
+        product: NDArray[np.floating[Any]] = left @ hot.T
     return product
 
 

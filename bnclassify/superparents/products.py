@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..base.arrays import Array, Codes
+from ..base.blas import one_thread
 
 IMPOSSIBLE = -1e300
 """Stands for log 0 in sums, where 0 · -inf is not a number."""
@@ -103,7 +104,8 @@ class Stack:
         number = np.arange(n_levels, dtype=levels.dtype)[:, None]
         for rows in _slices(levels.shape[1], rows_per_block):
             np.equal(levels[:, rows][self.feature], number, out=hot[:, : rows.stop - rows.start])
-            np.matmul(hot.T, matrix, out=sums.reshape(rows_per_block, -1))
+            with one_thread:
+                np.matmul(hot.T, matrix, out=sums.reshape(rows_per_block, -1))
             yield _Product(rows, sums)
 
     def _lookups(self, levels: Numbers) -> Iterator[Block]:
