@@ -47,7 +47,7 @@ def left_out_joint(
     left_out : LeftOut
         Those rows.
     """
-    raise TypeError(f"loo_power: nothing is known of how to leave rows out of a {type(x).__name__}")
+    return x._left_out(data, prior, rows, left_out)
 
 
 @left_out_joint.register

@@ -12,8 +12,6 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from ..base.arrays import Codes
-from ..base.checks import is_among
-from ..base.messages import shown
 from ..counts.contingency import flat_index
 from ..frames.rows import Row, is_missing
 from ..frames.schema import Dataset
@@ -163,9 +161,7 @@ def explain(
 @singledispatch
 def of_one_class(x: Model, class_var: Hashable | None) -> Model:
     """Return a model of one class variable; a kind that has several registers here what that is."""
-    if not is_among(class_var, [None, x.class_var]):
-        raise ValueError(f"class_var: the model predicts {shown(x.class_var)}, got {shown(class_var)}")
-    return x
+    return x._of_class(class_var)
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import singledispatch
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pandas as pd
@@ -121,6 +121,8 @@ def _weigh_block(
     x: Model, codes: Codes, order: Sequence[int], comparison: _Comparison
 ) -> tuple[Array, Rows, NDArray[np.bool_], Array]:
     """Return the weights of some rows, NaN where there are no odds, targets, rivals, posteriors."""
+    if own := getattr(type(x), "_weigh_evidence", None):
+        return cast("tuple[Array, Rows, NDArray[np.bool_], Array]", own(x, codes, order, comparison.choose))
     logs = joints_in_sequence(x, codes, order)
     targets, rivals = comparison.choose(logs[-1])
     at = np.arange(codes.shape[1])

@@ -25,7 +25,7 @@ from ..frames.training import TrainingData, prepare
 from ..model.model import Model, check_model, renewed
 from ..model.raw_rows import prepared
 from ..model.recipes import Step
-from ..model.sufficient_statistics import without_prior
+from ..model.sufficient_statistics import Tally
 from ..network.em import EM
 from ..network.methods import PLAIN, Method
 from ..network.priors import Prior, find_prior
@@ -293,16 +293,26 @@ def fit_kind(x: Model, call: Call) -> Any:
 
     A kind of model registers here if its data is prepared in another way than for one class.
     """
+    if own := getattr(type(x), "_fit", None):
+        return own(x, call.dataset, call.prior, call.method, call.rng, call.step)
     method = call.method
     method.check(x, call.prior)
     rows = rows_to_learn_from(x, call.dataset, method)
     recipe = x.recipe and replace(x.recipe, parameters=call.step)
     fitted = method(renewed(x, recipe=recipe, learned={}), rows, call.prior, call.rng)
     if method is not PLAIN:
-        fitted = without_prior(fitted)
+        fitted = _without_prior(fitted)
     if not _is_prepared(call.dataset):
         warn_of_wide_tables(fitted, len(rows))
     return fitted
+
+
+def _without_prior(x: Model) -> Model:
+    """Return a model that says that its tables were not made by its prior alone; it takes no more rows."""
+    tally = x.learned.get("counts")
+    if not isinstance(tally, Tally):
+        return x
+    return renewed(x, learned={**x.learned, "counts": replace(tally, prior=None)})
 
 
 def _is_prepared(dataset: object) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import singledispatch
-from typing import Any
+from typing import Any, cast
 
 import pandas as pd
 
@@ -191,6 +191,8 @@ def predict_kind(
     x: Model, newdata: pd.DataFrame | Dataset | Row, wish: Wish
 ) -> pd.Series[Any] | pd.DataFrame:
     """Predict new rows; a kind of model registers here if it does not predict one class."""
+    if own := getattr(type(x), "_predict", None):
+        return cast("pd.DataFrame", own(x, newdata, **vars(wish)))
     several = "is defined for models of several class variables, which mbc, maode and chain learn"
     wish.refuse(several, "joint", "greedy")
     if wish.prob and wish.costs is not None:

@@ -94,12 +94,16 @@ def loglik(x: Model, dataset: InFull | InParts) -> float:
 @singledispatch
 def sum_log_joint(x: Model, dataset: InFull) -> float:
     """Return Σ ln P(row, class); a kind of model registers here if it does not predict one class."""
+    if own := getattr(type(x), "_sum_log_joint", None):
+        return float(own(x, dataset))
     return _sum_at(*_log_joint_and_classes(x, dataset))
 
 
 @singledispatch
 def sum_log_posterior(x: Model, dataset: InFull) -> float:
     """Return Σ ln P(class | features); a kind of model registers here if it does not predict one class."""
+    if own := getattr(type(x), "_sum_log_posterior", None):
+        return float(own(x, dataset))
     logs, actual, weights = _log_joint_and_classes(x, dataset)
     return _sum_at(log_normalize(logs), actual, weights)
 

@@ -27,13 +27,7 @@ def joints_in_sequence(x: Model, codes: Codes, order: Sequence[int]) -> Array:
     order : sequence of int
         The features by number, parents first where the model has one graph.
     """
-    rows, steps = codes.shape[1], len(order) + 1
-    step = np.empty(len(codes), dtype=np.intp)
-    step[list(order)] = np.arange(len(order))
-    is_known = step[:, None, None] < np.arange(steps)[:, None]
-    sequence = np.where(is_known, codes[:, None, :], -1).reshape(len(codes), steps * rows)
-    logs = joint_of_codes(x, sequence)
-    return logs.reshape(steps, rows, logs.shape[1])
+    return x._log_joints_in_sequence(codes, order)
 
 
 @joints_in_sequence.register

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import singledispatch
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 import pandas as pd
@@ -102,6 +102,8 @@ class Verdict:
 @singledispatch
 def judge(first: Model, trial: Trial) -> Verdict:
     """Judge models by cross-validation; a kind registers here, of the first, if it has not one class."""
+    if own := getattr(type(first), "_judge", None):
+        return cast("Verdict", own(first, trial))
     metrics = as_metrics(trial.metric)
     data = prepare_rows(trial.models, trial.dataset, trial.dag)
     rounds = deal_rounds(data, k=trial.k, repeats=trial.repeats, folds=trial.folds, rng=trial.rng)

@@ -78,6 +78,8 @@ def update(x: M, dataset: InFull | InParts) -> M:
 @singledispatch
 def update_kind(x: Model, dataset: InFull | InParts) -> Model:
     """Add rows to a model; a kind registers here if its data is prepared otherwise, or its counts kept."""
+    if own := getattr(type(x), "_update", None):
+        return cast("Model", own(x, dataset))
     tally = check_tally(x)
     updated: Model = add_rows(x, _rows(x, dataset), tally)
     return updated

@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeVar
 
+import numpy as np
+from numpy.typing import NDArray
+
+from ..base.arrays import Array, Codes, log_normalize
+from ..base.checks import is_among
 from ..base.immutable import Immutable
-from ..frames.schema import Levels
+from ..base.messages import shown
+from ..counts.contingency import additive
+from ..frames.schema import Countable, Dataset, Levels
 from ..numbers.preparation import Preparation
 from .recipes import Recipe
+from .sufficient_statistics import Tally
 
 M = TypeVar("M", bound="Model")
 
@@ -118,12 +127,104 @@ class Model(Immutable):
                 )
             raise AttributeError(message)
 
+    # What functions ask of models. A family implements as named methods what differs from these.
+
+    _takes_em = False
+    """Whether `_maximize` is defined."""
+
+    def _log_joint(self, codes: Codes) -> Array:
+        """Return ln P(observed features, class), (rows, classes).
+
+        ``codes`` are those of the features, (features, rows), -1 where missing.
+        """
+        reason = "has no log joint of one class and the features"
+        return _registered("network.log_joints", "joint_of_codes", reason, self, codes)
+
+    def _class_prior(self) -> Array:
+        """Return P(class), (classes,): by default the posterior of a row whose features are all missing."""
+        nothing = np.full((len(self.features), 1), -1, dtype=np.int8)
+        return np.exp(log_normalize(self._log_joint(nothing)))[0]
+
+    def _log_joints_in_sequence(self, codes: Codes, order: Sequence[int]) -> Array:
+        """Return the log joint of the class and the first 0, 1, 2 … features, (1 + features, rows, classes).
+
+        ``order`` has the numbers of the features. Features that are missing, or not known yet, are
+        marginalized over.
+        """
+        rows, steps = codes.shape[1], len(order) + 1
+        step = np.empty(len(codes), dtype=np.intp)
+        step[list(order)] = np.arange(len(order))
+        is_known = step[:, None, None] < np.arange(steps)[:, None]
+        sequence = np.where(is_known, codes[:, None, :], -1).reshape(len(codes), steps * rows)
+        logs = self._log_joint(sequence)
+        return logs.reshape(steps, rows, logs.shape[1])
+
+    def _draw(self, n: int, rng: np.random.Generator) -> Codes:
+        """Draw n rows, (variables, n) codes of the features and of the class at the end."""
+        return _registered("network.sampling", "draw", "does not define how to draw rows", self, n, rng)
+
+    def _of_class(self, class_var: Hashable | None) -> Model:
+        """Return the model of one of the class variables; of one class, the model itself."""
+        if not is_among(class_var, [None, self.class_var]):
+            raise ValueError(f"class_var: the model predicts {shown(self.class_var)}, got {shown(class_var)}")
+        return self
+
+    def _estimate(self, data: Countable, prior: Any) -> Any:
+        """Return the structure with tables, each from the rows in which its family is observed.
+
+        ``data`` has the variables of the model in its order, coded by the levels to use.
+        """
+        structure = renewed(self, levels=data.levels)
+        counts = _count(data, structure, prior)
+        return structure._tabulate(Tally(counts, prior))
+
+    def _count(self, data: Dataset, prior: Any) -> tuple[Any, ...]:
+        """Return the counts that the tables are made of; counts of different rows add up."""
+        return _registered("network.estimation", "count", "does not define how to count", self, data, prior)
+
+    def _tabulate(self, tally: Tally) -> Any:
+        """Return the structure, whose levels are known, with tables, and with their counts."""
+        return _registered("network.estimation", "tabulate", "does not define its tables", self, tally)
+
+    def _maximize(self, data: Dataset, prior: Any, em: Any) -> Any:
+        """Return the structure with the tables that EM finds."""
+        raise TypeError(f'missing: "em" is not defined for a {type(self).__name__}')
+
+    def _left_out(self, data: Dataset, prior: Any, rows: NDArray[np.intp], left_out: Any) -> Array:
+        """Return ln P(features, class) of rows, each under the model of all other rows, (rows, classes)."""
+        reason, arguments = "does not define leave-one-out", (data, prior, rows, left_out)
+        return _registered("backoff.left_out", "left_out_joint", reason, self, *arguments)
+
+    def _with_prefixes(self, data: Dataset, prior: Any) -> Any:
+        """Return the structure with the tables of all prefixes of its families, all powers 1."""
+        return _registered(
+            "backoff.weighted_estimation", "with_prefixes", "does not define leave-one-out", self, data, prior
+        )
+
+    def _arc_shares(self) -> dict[tuple[Hashable, Hashable], float]:
+        """Return the share of the members that has each arc, (from, to); of a single model, 1."""
+        return {(parent, variable): 1.0 for variable, parents in self.parents.items() for parent in parents}
+
     def derived(self, name: str, make: Any) -> Any:
         """Return what follows from the model, made at the first call and kept as long as the model."""
         cache = self.__dict__.setdefault("_derived", {})
         if name not in cache:
             cache[name] = make(self)
         return cache[name]
+
+
+@additive
+def _count(data: Dataset, x: Model, prior: Any) -> tuple[Any, ...]:
+    return x._count(data, prior)
+
+
+def _registered(module: str, name: str, reason: str, x: Model, *arguments: Any) -> Any:
+    """Call what is registered for a family with a generic function, until methods have replaced them."""
+    generic = getattr(import_module(f"bnclassify.{module}"), name)
+    implementation = generic.dispatch(type(x))
+    if implementation is generic.dispatch(object):
+        raise TypeError(f"x: {type(x).__name__} {reason}")
+    return implementation(x, *arguments)
 
 
 class BuiltOn(Model):

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from ..base.immutable import Immutable
-from .model import M, renewed
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,11 +23,3 @@ class Tally(Immutable):
 
     counts: tuple[Any, ...]
     prior: Any
-
-
-def without_prior(x: M) -> M:
-    """Return a model that says that its tables were not made by its prior alone; it takes no more rows."""
-    tally = x.learned.get("counts")
-    if not isinstance(tally, Tally):
-        return x
-    return renewed(x, learned={**x.learned, "counts": replace(tally, prior=None)})

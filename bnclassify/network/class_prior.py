@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from functools import singledispatch
 
-import numpy as np
-
 from ..backoff.averaged_cuts import AveragedCuts
 from ..backoff.conditionals import class_probabilities
 from ..backoff.powered import Powered
 from ..backoff.weighted import Weighted
-from ..base.arrays import Array, log_normalize
+from ..base.arrays import Array
 from ..model.model import Model
 from .bnc import BNC
-from .log_joints import joint_of_codes
 
 
 @singledispatch
@@ -22,8 +19,7 @@ def class_shares(x: Model) -> Array:
 
     A kind without a joint distribution registers here what it learned in place of that.
     """
-    nothing = np.full((len(x.features), 1), -1, dtype=np.int8)
-    return np.exp(log_normalize(joint_of_codes(x, nothing)))[0]
+    return x._class_prior()
 
 
 @class_shares.register

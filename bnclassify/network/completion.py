@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import singledispatch
 from math import prod
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,6 +45,8 @@ def complete(x: Model, codes: Codes) -> Codes:
     -------
     (variables, rows) array
     """
+    if own := getattr(type(x), "_complete", None):
+        return cast("Codes", own(x, codes))
     result = codes.copy()
     cards = [len(labels) for labels in x.levels or ()]
     for hidden, rows in _patterns(codes):

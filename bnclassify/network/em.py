@@ -87,7 +87,7 @@ class EM(Method):
 
     def check(self, x: Model, prior: Prior) -> None:
         """Raise unless the model has a joint distribution to maximise and the prior adds pseudo-counts."""
-        if maximise.dispatch(type(x)) is maximise.dispatch(object):
+        if maximise.dispatch(type(x)) is maximise.dispatch(object) and not x._takes_em:
             reason = x.no_joint or f"it is not defined for a {type(x).__name__}; leave it out"
             raise TypeError(f'missing: "em" needs a joint distribution; {reason}')
         for member in x.members if isinstance(x, Average) else ():
@@ -106,7 +106,7 @@ def maximise(x: Model, data: Dataset, prior: Any, em: EM) -> Any:
 
     A kind of model registers here how EM learns its parameters.
     """
-    raise TypeError(f'missing: "em" is not defined for a {type(x).__name__}')
+    return x._maximize(data, prior, em)
 
 
 @maximise.register

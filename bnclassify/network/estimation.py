@@ -39,8 +39,7 @@ def estimate(x: Model, data: Countable, prior: Prior) -> Any:
         The model's variables in its order, coded by the levels to be taken.
     prior : Prior
     """
-    structure = renewed(x, levels=data.levels)
-    return tabulate(structure, Tally(_count(data, structure, prior), prior))
+    return x._estimate(data, prior)
 
 
 def add_rows(x: Model, data: Countable, tally: Tally) -> Any:
@@ -57,13 +56,13 @@ def _count(data: Dataset, x: Model, prior: Prior) -> tuple[Any, ...]:
 @singledispatch
 def count(x: Model, data: Dataset, prior: Prior) -> tuple[Any, ...]:
     """Return what the tables of a structure are made of by a prior; counts of different rows add up."""
-    raise TypeError(f"x: nothing is known of how to learn the parameters of a {type(x).__name__}")
+    return x._count(data, prior)
 
 
 @singledispatch
 def tabulate(x: Model, tally: Tally) -> Any:
     """Return a structure that knows its levels with tables, and with what these were made of."""
-    raise TypeError(f"x: nothing is known of how to learn the parameters of a {type(x).__name__}")
+    return x._tabulate(tally)
 
 
 def with_tally(x: Model, tally: Tally, **learned: Any) -> dict[str, Any]:

@@ -64,7 +64,7 @@ def joint_of_codes(x: Model, codes: Codes) -> Array:
 
     A kind of model registers here how its log joint is computed.
     """
-    raise TypeError(f"x: {type(x).__name__} has no log joint of one class and the features")
+    return x._log_joint(codes)
 
 
 @joint_of_codes.register

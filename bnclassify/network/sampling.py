@@ -21,7 +21,7 @@ def draw(x: Model, n: int, rng: np.random.Generator) -> Codes:
 
     A kind of model registers here how it draws.
     """
-    raise TypeError(f"x: nothing is known of how to draw rows from a {type(x).__name__}")
+    return x._draw(n, rng)
 
 
 @draw.register

@@ -6,7 +6,7 @@ from collections.abc import Hashable, Sequence
 from functools import singledispatch
 from html import escape
 from math import isfinite, nextafter
-from typing import Any
+from typing import Any, cast
 
 import graphviz
 
@@ -33,6 +33,8 @@ def named(variable: Hashable, *, is_class: bool) -> Node:
 @singledispatch
 def all_named(x: Model) -> tuple[dict[Hashable, Node], list[str]]:
     """Draw the variables of a model as their names; return what is to be said of them, too."""
+    if own := getattr(type(x), "_all_named", None):
+        return cast("tuple[dict[Hashable, Node], list[str]]", own(x))
     return {v: named(v, is_class=v in x.targets) for v in x.variables}, []
 
 

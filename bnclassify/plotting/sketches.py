@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable
 from dataclasses import dataclass
 from functools import singledispatch
+from typing import cast
 
 import numpy as np
 
@@ -26,7 +27,7 @@ Arcs = dict[tuple[Hashable, Hashable], float]
 @singledispatch
 def arc_shares(x: Model) -> Arcs:
     """Return the share of the members of a model that has each arc, (from, to); of a single model, 1."""
-    return {(parent, variable): 1.0 for variable, parents in x.parents.items() for parent in parents}
+    return x._arc_shares()
 
 
 @arc_shares.register
@@ -134,6 +135,8 @@ def sketch(x: Model, *, class_arcs: bool = True) -> Sketch:
 @singledispatch
 def tell_members(x: Model, arcs: Arcs, left_out: int) -> list[str]:
     """Say what an average is of, and which arcs its picture has, and how many it has not."""
+    if own := getattr(type(x), "_tell_members", None):
+        return cast("list[str]", own(x, arcs, left_out))
     n = x.facts().get("num. members")
     if n is None:
         return []

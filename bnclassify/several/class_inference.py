@@ -45,19 +45,19 @@ def log_marginals(x: MultiModel, codes: Codes) -> list[Array]:
 
     Of a chain, which gives features no probability, ln P(label | known features).
     """
-    raise TypeError(f"x: nothing is known of the posteriors of a {type(x).__name__}")
+    return x._log_marginals(codes)
 
 
 @singledispatch
 def likeliest(x: MultiModel, codes: Codes) -> Likeliest:
     """Return the likeliest combination of labels, from codes of features; of tied ones the first."""
-    raise TypeError(f"x: nothing is known of the likeliest labels of a {type(x).__name__}")
+    return x._most_probable(codes)
 
 
 @singledispatch
 def log_joint_at(x: MultiModel, codes: Codes, labels: Codes) -> Array:
     """Return ln P(labels, known features), (rows,), from codes of features and of class variables."""
-    raise TypeError(f"x: nothing is known of the joint distribution of a {type(x).__name__}")
+    return x._log_joint_at(codes, labels)
 
 
 def log_evidence(x: MultiModel, codes: Codes) -> Array:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from ..base.arrays import Array
+from ..base.arrays import Array, Codes
 from ..base.messages import listed, shown
 from ..base.records import record
 from ..frames.schema import Levels
@@ -35,6 +35,22 @@ class MultiModel(Model):
             f"x: predicts several class variables, {listed(self.class_vars)}, which class_vars(x) names, and "
             "this is defined for one"
         )
+
+    def _log_marginals(self, codes: Codes) -> list[Array]:
+        """Return for each class variable ln P(label, known features), (rows, labels)."""
+        raise TypeError(f"x: nothing is known of the posteriors of a {type(self).__name__}")
+
+    def _most_probable(self, codes: Codes) -> Any:
+        """Return the most probable combination of labels; of tied ones the first."""
+        raise TypeError(f"x: nothing is known of the most probable labels of a {type(self).__name__}")
+
+    def _log_joint_at(self, codes: Codes, labels: Codes) -> Array:
+        """Return ln P(labels, known features), (rows,)."""
+        raise TypeError(f"x: nothing is known of the joint distribution of a {type(self).__name__}")
+
+    def _make_parts(self) -> Any:
+        """Return the tables over features and classes, as elimination needs them."""
+        raise TypeError(f"x: {type(self).__name__} has no tables over features and classes")
 
     @property
     def targets(self) -> tuple[Hashable, ...]:

@@ -99,7 +99,7 @@ def parts_of(x: MultiModel) -> Parts:
 
 @singledispatch
 def _make_parts(x: MultiModel) -> Parts:
-    raise TypeError(f"x: {type(x).__name__} has no tables over features and classes")
+    return x._make_parts()
 
 
 @_make_parts.register
