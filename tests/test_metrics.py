@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bnclassify.metrics.metrics import METRICS, Metric, bin_by, find_metric
+from bnclassify.metrics.metrics import METRICS, Metric, bin_sums, find_metric, measure
 from bnclassify.metrics.outcomes import Labelling, Outcome
 
 
@@ -30,7 +30,7 @@ def outcomes(draw: st.DrawFn, *, min_classes: int = 1, max_rows: int = 40) -> Ou
 
 
 def figure(name: str, outcome: Outcome) -> float:
-    return find_metric(name).judge(outcome)
+    return measure(find_metric(name), outcome)
 
 
 def test_metrics_are_found_by_name() -> None:
@@ -41,9 +41,9 @@ def test_metrics_are_found_by_name() -> None:
         "log_loss", "brier", "calibration_error", "rmse",
     ]  # fmt: skip
     assert all(isinstance(metric, Metric) and metric.name == name for name, metric in METRICS.items())
-    with pytest.raises(ValueError, match=r"metric: .*got 'balanced'; did you mean 'balanced_accuracy'"):
+    with pytest.raises(ValueError, match=r"`metric` .*got 'balanced'; did you mean 'balanced_accuracy'"):
         find_metric("balanced")
-    with pytest.raises(TypeError, match="metric: expected a name, a function"):
+    with pytest.raises(TypeError, match="`metric` must be a name or a function"):
         find_metric(3)
 
 
@@ -112,7 +112,7 @@ def test_the_order_of_rows_and_what_logs_are_shifted_by_do_not_matter(outcome: O
     random.shuffle(order)
     for name in METRICS:
         one = figure(name, outcome)
-        other = METRICS[name].measure(outcome.logs[order], outcome.actual[order])
+        other = METRICS[name].of_rows(outcome.logs[order], outcome.actual[order])
         assert one == pytest.approx(other, abs=1e-12, nan_ok=True)
 
 
@@ -132,26 +132,27 @@ def test_figures_of_a_small_table() -> None:
 
 
 def test_bins_hold_their_upper_end() -> None:
-    rows, said, was = bin_by(np.array([0.0, 0.2, 0.2001, 1.0]), np.array([True, False, True, True]), 5)
+    p, right, weights = np.array([0.0, 0.2, 0.2001, 1.0]), np.array([True, False, True, True]), np.ones(4)
+    rows, probability, correct = bin_sums(p, right, 5, weights)
     assert rows.tolist() == [2, 1, 0, 0, 1]
-    np.testing.assert_allclose(said, [0.1, 0.2001, np.nan, np.nan, 1.0])
-    np.testing.assert_allclose(was, [0.5, 1, np.nan, np.nan, 1])
+    np.testing.assert_allclose(probability, [0.2, 0.2001, 0, 0, 1])
+    assert correct.tolist() == [1, 1, 0, 0, 1]
 
 
 def test_a_perfect_and_a_hopeless_model() -> None:
     with np.errstate(divide="ignore"):
         logs = np.log(np.eye(3)[[0, 1, 2, 1]])
-    perfect = {name: metric.measure(logs, np.array([0, 1, 2, 1])) for name, metric in METRICS.items()}
+    perfect = {name: metric.of_rows(logs, np.array([0, 1, 2, 1])) for name, metric in METRICS.items()}
     assert perfect == {name: 0 if metric.is_loss else 1 for name, metric in METRICS.items()}
-    wrong = METRICS["log_loss"].measure(logs, np.array([1, 2, 0, 0]))
+    wrong = METRICS["log_loss"].of_rows(logs, np.array([1, 2, 0, 0]))
     assert wrong == pytest.approx(-np.log(np.finfo(float).eps))
-    assert METRICS["brier"].measure(logs, np.array([1, 2, 0, 0])) == 2
+    assert METRICS["brier"].of_rows(logs, np.array([1, 2, 0, 0])) == 2
 
 
 def test_of_impossible_rows_the_posterior_is_uniform() -> None:
     logs = np.full((2, 4), -np.inf)
-    assert METRICS["log_loss"].measure(logs, np.array([0, 3])) == pytest.approx(np.log(4))
-    assert METRICS["auc"].measure(logs, np.array([0, 3])) == 0.5
+    assert METRICS["log_loss"].of_rows(logs, np.array([0, 3])) == pytest.approx(np.log(4))
+    assert METRICS["auc"].of_rows(logs, np.array([0, 3])) == 0.5
 
 
 def test_functions_of_the_user_get_labels_and_index() -> None:
@@ -168,7 +169,7 @@ def test_functions_of_the_user_get_labels_and_index() -> None:
 
     metric = find_metric(expected_share)
     assert metric.name == "expected_share"
-    assert metric.judge(outcome) == metric.judge(outcome) == pytest.approx(0.625)
+    assert measure(metric, outcome) == measure(metric, outcome) == pytest.approx(0.625)
     _, actual = seen[0]
     assert actual.tolist() == ["y", "n"]
     assert actual.cat.categories.tolist() == ["n", "y"]
@@ -179,8 +180,8 @@ def test_functions_of_the_user_get_labels_and_index() -> None:
     assert posteriors.columns.tolist() == ["n", "y"]
     assert find_metric(partial(expected_share)).name == "expected_share"
     for wrong in (None, "high", True, [0.5]):
-        with pytest.raises(TypeError, match=r"metric: <lambda> returned .*, expected a number"):
-            find_metric(lambda p, a, wrong=wrong: wrong).judge(outcome)
+        with pytest.raises(TypeError, match=r"`metric` <lambda> must return a number; got .*"):
+            measure(find_metric(lambda p, a, wrong=wrong: wrong), outcome)
 
 
 def test_no_metric_warns() -> None:
@@ -208,8 +209,8 @@ def test_whole_weights_are_rows_repeated(outcome: Outcome, data: st.DataObject) 
 def test_functions_of_the_user_know_no_weights() -> None:
     labelling = Labelling(("n", "y"), "k", pd.RangeIndex(1))
     outcome = Outcome(np.zeros((1, 2)), np.zeros(1, int), labelling, np.ones(1))
-    with pytest.raises(ValueError, match="metric: share is not told how often rows count"):
-        find_metric(share).judge(outcome)
+    with pytest.raises(ValueError, match=r"`metric` share is a function .* which does not know the weights"):
+        measure(find_metric(share), outcome)
 
 
 def share(posteriors: pd.DataFrame, actual: pd.Series) -> float:

@@ -152,16 +152,21 @@ def test_a_metric_of_ones_own(car: pd.DataFrame) -> None:
     assert 0 < bn.cv(x, car, k=3, rng=0, metric=surprise) < bn.cv(x, car, k=3, rng=0, metric="log_loss")
 
 
-def share_denied(logs: Array, actual: Codes, weights: Array | None = None) -> float:
-    """The same from log joint probabilities and codes, for rows that may count more or less."""
+def add_up_shortfalls(logs: Array, actual: Codes, weights: Array) -> Array:
+    """The same from log joint probabilities, codes and weights, in two steps, of which this is the first."""
     posteriors = np.exp(log_normalize(logs))
-    return float(np.average(1 - posteriors[np.arange(len(actual)), actual], weights=weights))
+    return np.array([weights @ (1 - posteriors[np.arange(len(actual)), actual]), weights.sum()])
 
 
 def test_a_metric_with_a_name(car: pd.DataFrame, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(METRICS, "surprise", Metric("surprise", share_denied, is_loss=True))
+    named = Metric("surprise", add_up_shortfalls, lambda sums: sums[0] / sums[1], is_loss=True)
+    monkeypatch.setitem(METRICS, "surprise", named)
     x = bn.bnc("nb", "class", car, smooth=1)
     by_name, by_function = (bn.cv(x, car, k=3, rng=0, metric=m) for m in ("surprise", surprise))
     assert by_name == pytest.approx(by_function)
+    chunks = [car.iloc[::2].assign(fold=0), car.iloc[1::2].assign(fold=1)]
+    rows = pd.concat(chunks)
+    in_parts = bn.cv(x, chunks, folds="fold", metric=named)
+    assert in_parts == pytest.approx(bn.cv(x, rows[car.columns], folds=rows["fold"].to_numpy(), metric=named))
     twice = bn.encode(car.assign(times=2), weights="times")
     assert 0 < bn.cv(bn.bnc("nb", "class", twice, smooth=1), twice, k=3, rng=0, metric="surprise") < 1

@@ -116,7 +116,7 @@ def plain_score(
         tested = take_rows(data, test)
         logs = log_joint(bn.lp(x, trained, **prior), tested)
         actual = tested.codes[tested.positions["class"]]
-        figures.append(METRICS[metric].measure(logs, actual, tested.weights))
+        figures.append(METRICS[metric].of_rows(logs, actual, tested.weights))
     return float(np.mean(figures)) * (-1 if METRICS[metric].is_loss else 1)
 
 

@@ -12,13 +12,13 @@ import pandas as pd
 from ..base.arrays import log, normalize
 from ..frames.folds import Rows
 from ..frames.schema import Dataset
-from ..metrics.metrics import AnyMetric, Metric
+from ..metrics.metrics import Metric, OwnMetric, measure
 from ..metrics.outcomes import Labelling, Outcome
 from .rounds import Round
 
 
 def judge_shares(
-    metrics: Sequence[AnyMetric], data: Dataset, rounds: Sequence[Round]
+    metrics: Sequence[Metric | OwnMetric], data: Dataset, rounds: Sequence[Round]
 ) -> dict[str, float | None]:
     """Return what the classes' shares score by each metric, a mean over folds; None if it is undefined."""
     outcomes = [shares_alone(data, fold.test) for fold in rounds]
@@ -26,14 +26,14 @@ def judge_shares(
     return {name: None if np.isnan(mean) else float(mean) for name, mean in means.items()}
 
 
-def _judge_quietly(metric: AnyMetric, outcome: Outcome) -> float:
+def _judge_quietly(metric: Metric | OwnMetric, outcome: Outcome) -> float:
     """Judge what no user asked for: their functions may not be made for it."""
     if isinstance(metric, Metric):
-        return metric.judge(outcome)
+        return measure(metric, outcome)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            return metric.judge(outcome)
+            return measure(metric, outcome)
         except Exception:
             return nan
 

@@ -11,7 +11,7 @@ import pandas as pd
 from ..base.arrays import Array, Codes, first_best
 from ..base.checks import is_among
 from ..base.messages import listed, shown, suggestion
-from ..metrics.metrics import bin_by
+from ..metrics.metrics import bin_sums
 
 _NORMAL_95 = 1.959963984540054
 _ROUNDED = 0.01  # posteriors that were rounded for people to read will do
@@ -54,9 +54,9 @@ def weigh_calibration(
     if target is None and len(classes) == 2:
         target = classes[int(np.bincount(codes, minlength=2).argmin())]
     best = first_best(p) if target is None else np.full(len(p), classes.index(target))
-    rows, means, shares = bin_by(p[np.arange(len(p)), best], best == codes, bins)
-    filled = rows > 0
-    rows, means, shares = rows[filled], means[filled], shares[filled]
+    sums = bin_sums(p[np.arange(len(p)), best], best == codes, bins, np.ones(len(p)))
+    rows, *totals = sums[:, sums[0] > 0]
+    means, shares = totals / rows
     middle = (shares + _NORMAL_95**2 / (2 * rows)) / (1 + _NORMAL_95**2 / rows)
     reach = np.sqrt(shares * (1 - shares) / rows + _NORMAL_95**2 / (4 * rows**2)) * _NORMAL_95
     reach /= 1 + _NORMAL_95**2 / rows

@@ -23,9 +23,8 @@ from ..frames.partitions import Partitions
 from ..frames.schema import Dataset
 from ..frames.sources import NEEDS_ROWS, is_dask
 from ..frames.training import TrainingData
-from ..metrics.metrics import AnyMetric, Metric
+from ..metrics.metrics import METRICS, AnyMetric, measure
 from ..metrics.outcomes import Labelling, Outcome
-from ..metrics.sums import SUMMED, finish, sums_over_rows
 from ..model.model import Model
 from ..model.questions import class_var, classes, values
 from ..network.log_joints import log_joint
@@ -160,10 +159,10 @@ class _Judging:
     """What models say of tested rows, as sums that metrics are made of; workers make it."""
 
     models: tuple[Model, ...]
-    metrics: tuple[str, ...]
+    metrics: tuple[AnyMetric, ...]
     class_var: Hashable
 
-    def __call__(self, data: Dataset) -> tuple[list[list[Array]], Array]:
+    def __call__(self, data: Dataset) -> tuple[list[list[Any]], Array]:
         column = data.positions[self.class_var]
         tested = np.bincount(data.codes[column], data.weights, data.cards[column])
         sums = []
@@ -171,7 +170,7 @@ class _Judging:
             actual = scoring_classes(data, self.class_var, classes(model))
             labelling = Labelling(classes(model), self.class_var, data.index)
             outcome = Outcome(log_joint(model, data), actual, labelling, data.weights)
-            sums.append([sums_over_rows(metric, outcome) for metric in self.metrics])
+            sums.append([metric.sums_of(outcome) for metric in self.metrics])
         return sums, tested.astype(np.float64)
 
 
@@ -180,26 +179,27 @@ def judge_in_parts(
 ) -> Verdict:
     """Judge models, learned again in each fold, on the rows that it tests."""
     metrics = as_metrics(metric)
-    names = tuple([metric.name for metric in metrics])
     _check_sums(metrics)
     figures, tested = [], []
     rounds = [(repeat, fold) for repeat, folds in enumerate(plan.repeats) for fold in range(folds.k)]
     for repeat, fold in tqdm(rounds, disable=not progress, desc="cv", unit=" folds"):
         folds = plan.repeats[repeat]
         learned = tuple([plan.learn(model, folds, fold, dag) for model in models.values()])
-        sums, counts = plan.tested(folds, fold).add_up(_Judging(learned, names, plan.class_var))
-        figures.append([[finish(*pair) for pair in zip(names, each, strict=True)] for each in sums])
+        sums, counts = plan.tested(folds, fold).add_up(_Judging(learned, tuple(metrics), plan.class_var))
+        figures.append([[m.value_of(one) for m, one in zip(metrics, each, strict=True)] for each in sums])
         tested.append(counts)
     scheme = _describe(plan, metrics, np.array(tested))
-    return Verdict(np.array(figures), list(names), rounds, scheme, isinstance(metric, list | tuple))
+    return Verdict(
+        np.array(figures), [m.name for m in metrics], rounds, scheme, isinstance(metric, list | tuple)
+    )
 
 
 def _check_sums(metrics: Sequence[AnyMetric]) -> None:
-    unfit = [metric.name for metric in metrics if not (isinstance(metric, Metric) and metric.name in SUMMED)]
+    unfit = [metric.name for metric in metrics if metric.needs_rows]
     if unfit:
         raise TypeError(
             f"metric: {listed(unfit)} is no sum over rows, which is all that data in parts has; take "
-            f"{listed(SUMMED)}, or judge a sample in memory"
+            f"{listed([m.name for m in METRICS.values() if not m.needs_rows])}, or judge a sample in memory"
         )
 
 
@@ -225,7 +225,7 @@ def _judge_shares(plan: Plan, metrics: Sequence[AnyMetric], tested: Array) -> di
         logs = np.broadcast_to(log(normalize(trained)), (len(labels), len(labels)))
         outcome = Outcome(logs, actual, labelling, counts)
         for metric in metrics:
-            figures[metric.name].append(metric.judge(outcome))
+            figures[metric.name].append(measure(metric, outcome))
     means = {name: pd.Series(values).mean() for name, values in figures.items()}
     return {name: None if np.isnan(mean) else float(mean) for name, mean in means.items()}
 

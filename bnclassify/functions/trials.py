@@ -22,7 +22,7 @@ from ..frames.parting import columns_of, is_parted
 from ..frames.raw import with_frame
 from ..frames.schema import Dataset, take_columns
 from ..frames.training import TrainingData
-from ..metrics.metrics import AnyMetric, find_metric
+from ..metrics.metrics import Metric, OwnMetric, find_metric, measure
 from ..model.model import Model, of_estimator
 from ..model.questions import class_var
 from .baselines import judge_shares
@@ -110,7 +110,7 @@ def judge(first: Model, trial: Trial) -> Verdict:
 
     def judged(data: TrainingData, fold: Round) -> Iterator[list[float]]:
         for outcome in run_round(trial.models, data, fold, dag=trial.dag):
-            yield [metric.judge(outcome) for metric in metrics]
+            yield [measure(metric, outcome) for metric in metrics]
 
     return Verdict(
         trial.run(rounds, data, judged, len(metrics)),
@@ -129,7 +129,7 @@ def describe_rounds(rounds: Sequence[Round], data: Dataset, baselines: Mapping[s
     return describe_folds(tests, weights, baselines)
 
 
-def as_metrics(metric: object) -> list[AnyMetric]:
+def as_metrics(metric: object) -> list[Metric | OwnMetric]:
     """Return one metric or several, of different names."""
     metrics = [find_metric(one) for one in (metric if isinstance(metric, list | tuple) else [metric])]
     names = [one.name for one in metrics]

@@ -1,13 +1,12 @@
-"""Metrics: how good the posteriors of rows are whose classes are known."""
+"""Metrics of posteriors in two steps: sums over rows, which may lie in parts, then a value from the sums."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from math import nan, sqrt
 from numbers import Real
-from typing import Any, TypeAlias
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 import pandas as pd
@@ -20,77 +19,104 @@ from .outcomes import Outcome
 CALIBRATION_BINS = 15
 _LEAST = float(np.finfo(np.float64).eps)
 
-Weights: TypeAlias = Array | None
+
+class AnyMetric(Protocol):
+    """A metric of outcomes: sums over their rows, and a value from the sums."""
+
+    @property
+    def name(self) -> str:
+        """The name of the metric."""
+
+    @property
+    def needs_rows(self) -> bool:
+        """Whether all rows must be in memory, because the metric is not made of sums over rows."""
+
+    def sums_of(self, outcome: Any) -> Any:
+        """Return what the metric needs to know of the rows of an outcome."""
+
+    def value_of(self, sums: Any) -> float:
+        """Return the metric."""
 
 
 @dataclass(frozen=True)
 class Metric:
-    """A function of what a model says of rows and of what they are.
+    """A metric of the log joint of rows and of their classes.
 
     Attributes
     ----------
     name : str
-    measure : callable
-        Takes the log joint of the rows and classes, (rows, classes), the codes of the true
-        classes, (rows,), at least one, and optionally the weights of the rows, above 0 or None; returns
-        a number.
+    sums : callable
+        Function of the log joint, (rows, classes), the codes of the actual classes, (rows,), and the
+        weights of the rows, (rows,), above 0. Returns an array of sums over the rows.
+    value : callable
+        Function of the sums over all rows. Returns the metric, a number.
     is_loss : bool
-        Whether less is better.
+        Whether lower is better.
+    needs_rows : bool
+        Whether `sums` returns something of each row instead, so that all rows must be in memory.
     """
 
     name: str
-    measure: Callable[..., float]
+    sums: Callable[[Array, Codes, Array], Array]
+    value: Callable[[Array], float]
     is_loss: bool = False
+    needs_rows: bool = False
 
-    def judge(self, outcome: Outcome) -> float:
-        """Return the figure of an outcome; rows that do not count are left out."""
-        return self.of_rows(outcome.logs, outcome.actual, outcome.weights)
+    def of_rows(self, logs: Array, actual: Codes, weights: Array | None = None) -> float:
+        """Return the metric of rows; NaN if none has a positive weight."""
+        return self.value_of(self._sums_of_rows(logs, actual, weights))
 
-    def of_rows(self, logs: Array, actual: Codes, weights: Weights) -> float:
-        """Return the figure of rows, some of which may have weight 0; NaN if none counts."""
+    def sums_of(self, outcome: Outcome) -> Array:
+        """Return the sums over the rows of an outcome."""
+        return self._sums_of_rows(outcome.logs, outcome.actual, outcome.weights)
+
+    def value_of(self, sums: Array) -> float:
+        """Return the metric of all rows from their sums; NaN if there are none."""
+        with np.errstate(invalid="ignore"):
+            return float(self.value(sums))
+
+    def _sums_of_rows(self, logs: Array, actual: Codes, weights: Array | None) -> Array:
         if weights is None:
-            return self.measure(logs, actual)
-        logs, actual, weights = rows_that_count(logs, actual, weights)
-        return self.measure(logs, actual, weights) if len(weights) else nan
-
-
-def rows_that_count(logs: Array, actual: Codes, weights: Array) -> tuple[Array, Codes, Array]:
-    """Return what is known of the rows of positive weight."""
-    counted = weights > 0
-    return logs[counted], actual[counted], weights[counted]
+            return self.sums(logs, actual, np.ones(len(actual)))
+        counted = weights > 0
+        return self.sums(logs[counted], actual[counted], weights[counted])
 
 
 @dataclass(frozen=True)
 class OwnMetric:
-    """A user's function of labelled posteriors and labelled classes.
-
-    It is apart from `Metric` because labels cost more than most metrics do.
-    """
+    """A user's function of labelled posteriors and labelled classes."""
 
     name: str
     function: Callable[[pd.DataFrame, pd.Series[Any]], float]
+    needs_rows: ClassVar[bool] = True
 
-    def judge(self, outcome: Outcome) -> float:
-        """Return the figure of an outcome, from copies that the function may do with as it likes."""
+    def sums_of(self, outcome: Outcome) -> float:
+        """Return the value of the function, called with copies that it may change."""
         if outcome.weights is not None:
             raise ValueError(
-                f"metric: {self.name} is not told how often rows count, and these have weights; take a "
-                "metric by name, or rows without weights"
+                f"`metric` {self.name} is a function of posteriors and classes, which does not know the "
+                "weights of these rows. Use a metric by name, or rows without weights."
             )
-        figure = plain(self.function(outcome.posteriors.copy(), outcome.truth.copy()))
-        if isinstance(figure, bool) or not isinstance(figure, Real):
+        value = plain(self.function(outcome.posteriors.copy(), outcome.truth.copy()))
+        if isinstance(value, bool) or not isinstance(value, Real):
             raise TypeError(
-                f"metric: {self.name} returned {type(figure).__name__}, expected a number; it is given the "
-                "posteriors, a DataFrame with a column a class, and the actual classes, a Series"
+                f"`metric` {self.name} must return a number; got {type(value).__name__}. Its arguments are "
+                "the posteriors, a DataFrame with one column per class, and the actual classes, a Series."
             )
-        return float(figure)
+        return float(value)
+
+    def value_of(self, sums: float) -> float:
+        """Return the value of the function."""
+        return sums
 
 
-AnyMetric: TypeAlias = Metric | OwnMetric
+def measure(metric: AnyMetric, outcome: Any) -> float:
+    """Return the metric of an outcome whose rows are all in memory."""
+    return metric.value_of(metric.sums_of(outcome))
 
 
-def find_metric(metric: object) -> AnyMetric:
-    """Return a metric given by name or as a function of posteriors and actual classes, or raise.
+def find_metric(metric: object) -> Metric | OwnMetric:
+    """Return a metric given by name, as a `Metric` or as a function of posteriors and classes, or raise.
 
     >>> find_metric("brier").is_loss
     True
@@ -100,131 +126,115 @@ def find_metric(metric: object) -> AnyMetric:
     if callable(metric):
         function = metric.func if isinstance(metric, partial) else metric
         return OwnMetric(getattr(function, "__name__", type(function).__name__), metric)
+    expected = "`metric` must be a name or a function (posteriors, actual) -> number, or a list of these; got"
     if not isinstance(metric, str):
-        raise TypeError(
-            "metric: expected a name, a function (posteriors, actual) -> number, or a list of such, "
-            f"got {shown(metric)}"
-        )
+        raise TypeError(f"{expected} {shown(metric)}.")
     if metric not in METRICS:
-        raise ValueError(
-            f"metric: expected the name of one or a function (posteriors, actual) -> number, got "
-            f"{shown(metric)}; {suggestion(metric, METRICS)}"
-        )
+        raise ValueError(f"{expected} {shown(metric)}; {suggestion(metric, METRICS)}")
     return METRICS[metric]
 
 
-def bin_by(
-    probability: Array, right: NDArray[np.bool_], bins: int, weights: Weights = None
-) -> tuple[Array, Array, Array]:
-    """Gather probabilities in intervals (0, 1/bins], (1/bins, 2/bins], ..., the first with 0 in it.
+def bin_sums(probability: Array, right: NDArray[np.bool_], bins: int, weights: Array) -> Array:
+    """Sum weights, probabilities and right answers by intervals [0, 1/bins], (1/bins, 2/bins], ..."""
+    numbers = np.searchsorted(np.arange(1, bins) / bins, probability, side="left")
+    return _by_class(numbers, bins, weights, weights * probability, weights * right)
 
-    Returns
-    -------
-    three (bins,) arrays
-        The number of rows, the mean probability and the share that was right; NaN where no row is.
-    """
-    inner = np.arange(1, bins) / bins
-    bin_numbers = np.searchsorted(inner, probability, side="left")
-    rows = _sums(bin_numbers, bins, None, weights)
-    with np.errstate(invalid="ignore"):
-        return (
-            rows,
-            _sums(bin_numbers, bins, probability, weights) / rows,
-            _sums(bin_numbers, bins, right, weights) / rows,
-        )
+
+def _by_class(codes: Codes, n_classes: int, *amounts: Array) -> Array:
+    """Sum amounts, (rows,) each, over the rows of each class; (amounts, classes)."""
+    return np.stack([np.bincount(codes, amount, n_classes) for amount in amounts])
 
 
 def _posteriors(logs: Array) -> Array:
     return np.exp(log_normalize(logs))
 
 
-def entries_at(table: Array, codes: Codes) -> Array:
+def _at(table: Array, codes: Codes) -> Array:
     """Return from each row the entry of its class."""
     return np.take_along_axis(table, codes[:, None].astype(np.intp), axis=1)[:, 0]
 
 
-def _sums(codes: Codes, n_classes: int, amounts: Array | NDArray[np.bool_] | None, weights: Weights) -> Array:
-    """Return the sum over the rows of each class of amounts, 1 by default, as often as rows count."""
-    if amounts is not None and weights is not None:
-        amounts = amounts * weights
-    return np.bincount(codes, weights=weights if amounts is None else amounts, minlength=n_classes).astype(
-        float
-    )
+def _right_by_class(logs: Array, actual: Codes, weights: Array) -> Array:
+    """Sum the rows of each class that are predicted correctly, and all of them; (2, classes)."""
+    return _by_class(actual, logs.shape[1], weights * (first_best(logs) == actual), weights)
 
 
-def _accuracy(logs: Array, actual: Codes, weights: Weights = None) -> float:
-    return float(np.average(first_best(logs) == actual, weights=weights))
+def _mean_recall(sums: Array) -> float:
+    """Mean over the classes with rows of the proportion that is correct."""
+    right, rows = sums[:, sums[1] > 0]
+    return float(np.mean(right / rows)) if len(rows) else np.nan
 
 
-def _balanced_accuracy(logs: Array, actual: Codes, weights: Weights = None) -> float:
-    """Mean over classes of the share of their rows that is right; classes without rows are left out."""
-    n_classes = logs.shape[1]
-    rows = _sums(actual, n_classes, None, weights)
-    right = _sums(actual, n_classes, first_best(logs) == actual, weights)
-    return float(np.mean(right[rows > 0] / rows[rows > 0]))
+def _log_losses(logs: Array, actual: Codes, weights: Array) -> Array:
+    losses = -np.maximum(_at(log_normalize(logs), actual), np.log(_LEAST))
+    return np.array([losses @ weights, weights.sum()])
 
 
-def _log_loss(logs: Array, actual: Codes, weights: Weights = None) -> float:
-    """Mean of −ln P(true class)."""
-    true_logs = np.maximum(entries_at(log_normalize(logs), actual), np.log(_LEAST))
-    return float(-np.average(true_logs, weights=weights))
-
-
-def _brier(logs: Array, actual: Codes, weights: Weights = None) -> float:
-    """Mean of Σ_c (P(c) − 1[c])²."""
+def _squares(logs: Array, actual: Codes, weights: Array) -> Array:
     p = _posteriors(logs)
     p[np.arange(len(p)), actual] -= 1
-    return float(np.average((p**2).sum(axis=1), weights=weights))
+    return np.array([(p**2).sum(axis=1) @ weights, weights.sum()])
 
 
-def _auc(logs: Array, actual: Codes, weights: Weights = None) -> float:
-    """Chance that a row of a class is given more of it than another row, ties half; mean by class shares."""
-    p, w = _posteriors(logs), np.ones(len(logs)) if weights is None else weights
+def _squared_shortfalls(logs: Array, actual: Codes, weights: Array) -> Array:
+    return np.array([(1 - _at(_posteriors(logs), actual)) ** 2 @ weights, weights.sum()])
+
+
+def _mean(sums: Array) -> float:
+    return float(sums[0] / sums[1])
+
+
+def _top_bins(logs: Array, actual: Codes, weights: Array) -> Array:
+    """Sum rows by the probability of the most probable class; (3, bins)."""
+    best = first_best(logs)
+    return bin_sums(_at(_posteriors(logs), best), best == actual, CALIBRATION_BINS, weights)
+
+
+def _calibration_error(sums: Array) -> float:
+    """Mean over bins of |mean probability − proportion correct|, weighted by their rows."""
+    rows, probability, correct = sums
+    return float(np.abs(probability - correct).sum() / rows.sum())
+
+
+def _labelled_posteriors(logs: Array, actual: Codes, weights: Array) -> Array:
+    return np.column_stack([_posteriors(logs), actual, weights])
+
+
+def _auc(rows: Array) -> float:
+    """Mean over classes, by their rows, of the area under the curve of one class against the others."""
+    p, actual, weights = rows[:, :-2], rows[:, -2].astype(np.intp), rows[:, -1]
     n_classes = p.shape[1]
     if n_classes == 2:
-        # One area is the other, but near 1 the numbers of a float are farther apart than near 0.
+        # One area equals the other, but floats near 1 are farther apart than those near 0.
         p[:, 0] = -p[:, 1]
-    class_weights = _sums(actual, n_classes, None, w)
+    [class_weights] = _by_class(actual, n_classes, weights)
     ranked = np.flatnonzero((class_weights > 0) & (class_weights < class_weights.sum()))
     if not len(ranked):
-        return nan
-    areas = [_area(p[:, c], actual == c, w) for c in ranked]
+        return np.nan
+    areas = [_area(p[:, c], actual == c, weights) for c in ranked]
     return float(np.average(areas, weights=class_weights[ranked]))
 
 
 def _area(scores: Array, is_positive: NDArray[np.bool_], weights: Array) -> float:
-    """Return the share of pairs of a row inside and one outside in which the one inside scores more."""
+    """Return the proportion of pairs of a positive and a negative row in which the positive scores higher."""
     _, rank = np.unique(scores, return_inverse=True)
     positives, negatives = (np.bincount(rank, weights=weights * mask) for mask in (is_positive, ~is_positive))
-    below = np.cumsum(negatives) - negatives / 2  # of those that tie, half
+    below = np.cumsum(negatives) - negatives / 2  # ties count half
     return float(positives @ below / (positives.sum() * negatives.sum()))
 
 
-def _calibration_error(logs: Array, actual: Codes, weights: Weights = None) -> float:
-    """Mean difference of what the likeliest class was given and how often it was right, by bins."""
-    p, best = _posteriors(logs), first_best(logs)
-    rows, probability, correct = bin_by(entries_at(p, best), best == actual, CALIBRATION_BINS, weights)
-    filled = rows > 0
-    return float(np.average(np.abs(probability - correct)[filled], weights=rows[filled]))
-
-
-def _rmse(logs: Array, actual: Codes, weights: Weights = None) -> float:
-    """Root of the mean of (1 − P(true class))²."""
-    return sqrt(np.average((1 - entries_at(_posteriors(logs), actual)) ** 2, weights=weights))
-
-
-ACCURACY = Metric("accuracy", _accuracy)
+ACCURACY = Metric("accuracy", _right_by_class, lambda sums: sums[0].sum() / sums[1].sum())
 
 METRICS = {
     metric.name: metric
     for metric in (
         ACCURACY,
-        Metric("balanced_accuracy", _balanced_accuracy),
-        Metric("log_loss", _log_loss, is_loss=True),
-        Metric("brier", _brier, is_loss=True),
-        Metric("auc", _auc),
-        Metric("calibration_error", _calibration_error, is_loss=True),
-        Metric("rmse", _rmse, is_loss=True),
+        Metric("balanced_accuracy", _right_by_class, _mean_recall),
+        Metric("log_loss", _log_losses, _mean, is_loss=True),
+        Metric("brier", _squares, _mean, is_loss=True),
+        Metric("auc", _labelled_posteriors, _auc, needs_rows=True),
+        Metric("calibration_error", _top_bins, _calibration_error, is_loss=True),
+        Metric("rmse", _squared_shortfalls, lambda sums: np.sqrt(_mean(sums)), is_loss=True),
     )
 }
-"""The metrics that are called by name."""
+"""The metrics with a name."""

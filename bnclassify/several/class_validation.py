@@ -19,7 +19,7 @@ from ..frames.schema import Dataset, take_columns, take_rows
 from ..functions.repetition import columns_needed
 from ..functions.rounds import Round, deal_rounds, learn_again
 from ..functions.trials import Trial, Verdict, describe_rounds, judge
-from ..metrics.metrics import AnyMetric, find_metric
+from ..metrics.metrics import AnyMetric, find_metric, measure
 from ..metrics.outcomes import Labelling, Outcome
 from .class_inference import likeliest, log_marginals
 from .class_prediction import match_features
@@ -146,7 +146,7 @@ def _as_figures(metric: object, class_vars: Sequence[Hashable]) -> dict[str, Fig
 def _of_class(metric: AnyMetric, number: int) -> Figure:
     def figure(outcome: MultiOutcome) -> float:
         class_outcome = outcome.of_class(number)
-        return metric.judge(class_outcome) if len(class_outcome.actual) else nan
+        return measure(metric, class_outcome) if len(class_outcome.actual) else nan
 
     return figure
 
