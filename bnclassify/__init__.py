@@ -39,7 +39,7 @@ keyword. ``help(verb)`` has the formula, the errors, the source and an example o
 from importlib.metadata import version
 from typing import Any
 
-from .backoff import joint as _joint  # noqa: F401  # register
+from .backoff import joint as _joint  # register
 from .backoff import weighted_estimation as _weighted_estimation
 from .examples.loading import load_car, load_voting
 from .exchange.bif import read_bif, write_bif
@@ -105,7 +105,7 @@ from .plotting.effects import plot_effect
 from .plotting.heatmaps import plot_cpt
 from .plotting.networks import plot
 from .plotting.verdicts import plot_calibration, plot_confusion, plot_ranks
-from .several import (  # noqa: F401  # register
+from .several import (  # register
     chain_inference as _chain_inference,
 )
 from .several import (
@@ -125,7 +125,7 @@ from .several.class_agreement import exact_match, hamming
 from .several.maode import MAODE
 from .several.mbc import MBC
 from .several.mbc_learners import chain, maode, mbc
-from .superparents import (  # noqa: F401  # register
+from .superparents import (  # register
     ande_estimation as _ande_estimation,
 )
 from .superparents import (

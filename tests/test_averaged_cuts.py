@@ -277,7 +277,7 @@ def test_what_goes_with_averaging() -> None:
     frame = rides()
     with pytest.raises(ValueError, match="'averaged' goes with 'nb', 'tan_cl', 'kdb_mi', 'anb'"):
         bn.bnc("aode", "late", frame, discretize="averaged", smooth=1)
-    with pytest.raises(ValueError, match="discretize: expected one of"):
+    with pytest.raises(ValueError, match="discretize must be one of"):
         bn.bnc("nb", "late", frame, discretize="fine", smooth=1)
     with pytest.raises(ValueError, match="smooth above 0"):
         bn.bnc("nb", "late", frame, discretize="averaged", smooth=0, loo_weights=True)

@@ -451,7 +451,7 @@ def test_calibration_of_several_classes_is_that_of_the_likeliest(car: pd.DataFra
         ({"actual": pd.Series(["a", "b"], [1, 2])}, ValueError, "posteriors, actual: their indexes differ"),
         ({"posteriors": pd.DataFrame({"a": [1, 2], "b": [0, 0]})}, ValueError, "which sum to 1"),
         ({"target": "c"}, ValueError, "target: 'c' is not a class; there is 'a', 'b'"),
-        ({"bins": 0}, ValueError, "bins: expected a whole number, 1 to 10,000, got 0"),
+        ({"bins": 0}, ValueError, "bins must be a whole number from 1 to 10,000; got 0"),
     ],
 )
 def test_what_calibration_refuses(change: dict[str, Any], error: type[Exception], message: str) -> None:

@@ -320,7 +320,7 @@ def test_rows_that_do_not_fit_are_told(car: pd.DataFrame) -> None:
             bn.predict(x, one)
     assert bn.predict(x, row | {"doors": "9", "wheels": [4]}, unseen="missing").tolist() == ["unacc"]
     for prob in ("no", [1], float("nan"), pd.Series([True])):
-        with pytest.raises(TypeError, match="prob: expected True or False, got"):
+        with pytest.raises(TypeError, match="prob must be True or False; got"):
             bn.predict(x, car, prob=prob)  # type: ignore[arg-type]
     for unseen in (car, pd.NA, np.array(["error"])):
         with pytest.raises(ValueError, match="unseen: expected 'error' or 'missing', got"):

@@ -124,9 +124,9 @@ COSTS = pd.DataFrame(1.0 - np.eye(4), index=list(EVEN), columns=list(EVEN))
         (
             {"prior": EVEN | {"acc": -0.25, "good": 0.75}},
             ValueError,
-            r"prior\['acc'\]: .*0 or more, got -0.25",
+            r"prior\['acc'\] must be a finite number of at least 0; got -0.25",
         ),
-        ({"prior": EVEN | {"acc": "0.25"}}, TypeError, r"prior\['acc'\]: expected a finite number"),
+        ({"prior": EVEN | {"acc": "0.25"}}, TypeError, r"prior\['acc'\] must be a finite number"),
         ({"prior": pd.Series([0.5, 0.5, 0], ["acc", "acc", "good"])}, ValueError, "named more than once"),
         ({"costs": COSTS.to_numpy()}, TypeError, "costs: expected a DataFrame, .*got ndarray"),
         ({"costs": COSTS.iloc[:3]}, ValueError, "costs: its rows, what a row is, .*lacking 'vgood'"),
@@ -139,7 +139,7 @@ COSTS = pd.DataFrame(1.0 - np.eye(4), index=list(EVEN), columns=list(EVEN))
         ({"costs": COSTS.replace(0, np.nan)}, ValueError, "costs: expected a finite number in every cell"),
         ({"costs": COSTS.astype(str)}, TypeError, "costs: expected numbers in every cell"),
         ({"costs": COSTS, "prob": True}, ValueError, "costs: they decide which label to give"),
-        ({"prob": "yes"}, TypeError, "prob: expected True or False, got 'yes'"),
+        ({"prob": "yes"}, TypeError, "prob must be True or False; got 'yes'"),
     ],
 )
 def test_bad_arguments(

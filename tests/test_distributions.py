@@ -164,9 +164,9 @@ def test_samples_have_the_distribution(kind: str) -> None:
 def test_samples_of_no_rows_and_refusals(car: pd.DataFrame) -> None:
     x = bn.lp(bn.nb("class", car), car, smooth=1)
     assert bn.sample(x, 0).shape == (0, 7)
-    with pytest.raises(ValueError, match="n: expected a whole number of rows, 0 to 2,147,483,648, got -1"):
+    with pytest.raises(ValueError, match="n must be a whole number from 0 to 2,147,483,648; got -1"):
         bn.sample(x, -1)
-    with pytest.raises(TypeError, match="n: expected a whole number"):
+    with pytest.raises(TypeError, match="n must be a whole number"):
         bn.sample(x, 1.5)
     zero = bn.lp(bn.nb("class", car), car, smooth=0)
     drawn = bn.sample(zero, 5_000, rng=1)

@@ -122,9 +122,9 @@ def test_em_refuses(voting: pd.DataFrame) -> None:
     x = bn.tan_cl("Class", voting)
     with pytest.warns(UserWarning, match="EM stopped after 1 iterations"):
         bn.lp(x, voting, smooth=1, missing="em", em_iterations=1, em_tolerance=0)
-    with pytest.raises(ValueError, match="missing: expected one of 'available', 'em'"):
+    with pytest.raises(ValueError, match="missing must be one of 'available', 'em'"):
         bn.lp(x, voting, smooth=1, missing="EM")
-    with pytest.raises(ValueError, match="em_iterations: expected a whole number, at least 1"):
+    with pytest.raises(ValueError, match="em_iterations must be a whole number of at least 1"):
         bn.lp(x, voting, smooth=1, missing="em", em_iterations=0)
     with pytest.raises(ValueError, match="em_tolerance: expected 0 or more"):
         bn.lp(x, voting, smooth=1, missing="em", em_tolerance=-1)
@@ -172,7 +172,7 @@ def test_progress_is_shown_where_asked_for(voting: pd.DataFrame, capsys: pytest.
     assert f"{len(bn.em_objectives(shown)) - 1} iterations" in capsys.readouterr().err
     assert all(map(np.array_equal, quiet.cpts, shown.cpts))
     assert repr(shown) == repr(quiet)
-    with pytest.raises(TypeError, match="progress: expected True or False"):
+    with pytest.raises(TypeError, match="progress must be True or False"):
         bn.lp(x, voting, smooth=1, missing="em", progress="yes")
 
 

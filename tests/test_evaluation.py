@@ -160,7 +160,7 @@ def test_cmi_conditions_units_and_errors(car: pd.DataFrame, voting: pd.DataFrame
     )
     with pytest.raises(KeyError, match="x, y, z: no column 'wheels'"):
         bn.cmi("buying", "safety", car, z="wheels")
-    with pytest.raises(ValueError, match="unit: expected one of 'log', 'log2', 'log10'"):
+    with pytest.raises(ValueError, match="unit must be one of 'log', 'log2', 'log10'"):
         bn.cmi("buying", "safety", car, unit="bits")
 
 

@@ -176,7 +176,7 @@ def test_bnc_hands_all_rows_to_its_learner(car: pd.DataFrame) -> None:
 @pytest.mark.parametrize("option", ["dag", "mean", "progress"])
 def test_cv_switches_are_true_or_false(car: pd.DataFrame, option: str) -> None:
     x = bn.lp(bn.nb("class", car), car, smooth=1)
-    with pytest.raises(TypeError, match=f"{option}: expected True or False, got 'no'"):
+    with pytest.raises(TypeError, match=f"{option} must be True or False; got 'no'"):
         bn.cv(x, car, **{option: "no"})
 
 

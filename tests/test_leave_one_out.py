@@ -384,11 +384,11 @@ def test_what_leave_one_out_does_not_take(car: pd.DataFrame) -> None:
         bn.lp(x, car, smooth=1, loo_weights=True, wanbia=True)
     with pytest.raises(ValueError, match="only one of them"):
         bn.lp(x, car, smooth=1, backoff=True)
-    with pytest.raises(TypeError, match="backoff: expected True or False"):
+    with pytest.raises(TypeError, match="backoff must be True or False"):
         bn.lp(x, car, backoff="yes")
     with pytest.raises(TypeError, match="one of them must be given"):
         bn.lp(x, car, backoff=False)
-    with pytest.raises(TypeError, match="loo_weights: expected True or False"):
+    with pytest.raises(TypeError, match="loo_weights must be True or False"):
         bn.lp(x, car, smooth=1, loo_weights=1)
     with pytest.raises(ValueError, match="back off"):
         bn.concentrations(bn.lp(x, car, smooth=1))

@@ -317,7 +317,7 @@ def test_arcs_of_the_class_can_be_left_out(tan: bn.BNC) -> None:
     general = bn.from_modelstring("[a][class|a][b|class]", "class")
     with pytest.raises(ValueError, match=r"class_arcs: expected True, because 'class' is not.* none of 'a'"):
         bn.plot(general, class_arcs=False)
-    with pytest.raises(TypeError, match="class_arcs: expected True or False, got 0"):
+    with pytest.raises(TypeError, match="class_arcs must be True or False; got 0"):
         bn.plot(tan, class_arcs=0)
 
 
@@ -414,7 +414,7 @@ def test_distributions_need_parameters_and_a_row_that_is_possible(car: pd.DataFr
         bn.plot(x, distributions=True, row=impossible)
     with pytest.raises(ValueError, match="distributions: expected False with target or against"):
         bn.plot(x, distributions=True, row=car.iloc[0], target="acc")
-    with pytest.raises(TypeError, match="distributions: expected True or False, got 1"):
+    with pytest.raises(TypeError, match="distributions must be True or False; got 1"):
         bn.plot(x, distributions=1)
     with pytest.raises(ValueError, match="row: expected one row, got 1,728; choose one"):
         bn.plot(x, row=car)

@@ -442,18 +442,18 @@ def test_a_fold_needs_rows_that_count(car: pd.DataFrame) -> None:
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [
-        ({"k": 1}, ValueError, "k: expected a whole number of folds, at least 2, got 1"),
-        ({"k": 2.5}, TypeError, "k: expected a whole number of folds, got 2.5"),
+        ({"k": 1}, ValueError, "k must be a whole number of at least 2; got 1"),
+        ({"k": 2.5}, TypeError, "k must be a whole number of at least 2; got 2.5"),
         ({"k": 5000}, ValueError, "k: expected .* at most one a row, of which there are 1728, got 5000"),
-        ({"k": -1, "folds": np.arange(1728) % 3}, ValueError, "k: expected a whole number of folds"),
-        ({"k": 5, "epsilon": -1}, ValueError, "epsilon: expected a finite number, 0 or more"),
-        ({"k": 5, "epsilon": "a"}, TypeError, "epsilon: expected a finite number"),
+        ({"k": -1, "folds": np.arange(1728) % 3}, ValueError, "k must be a whole number"),
+        ({"k": 5, "epsilon": -1}, ValueError, "epsilon must be a finite number of at least 0"),
+        ({"k": 5, "epsilon": "a"}, TypeError, "epsilon must be a finite number"),
         ({"k": 5, "smooth": -1}, ValueError, "smooth: expected a finite number"),
         ({"k": 5, "ess": "a"}, TypeError, "ess: expected a number"),
         ({"k": 5, "smooth": 1, "m": 1}, ValueError, "smooth, m: only one of them"),
-        ({"k": 5, "metric": "auc"}, ValueError, "metric: expected one of 'accuracy', 'balanced_accuracy'"),
-        ({"k": 5, "metric": max}, ValueError, "metric: expected one of"),
-        ({"k": 5, "progress": "yes"}, TypeError, "progress: expected True or False"),
+        ({"k": 5, "metric": "auc"}, ValueError, "metric must be one of 'accuracy', 'balanced_accuracy'"),
+        ({"k": 5, "metric": max}, ValueError, "metric must be one of"),
+        ({"k": 5, "progress": "yes"}, TypeError, "progress must be True or False"),
         ({"k": 5, "rng": "seed"}, TypeError, "rng: expected a seed"),
         ({"k": 5, "folds": [[0, 1], [1, 9999]]}, ValueError, "row positions go from 0 to 1727"),
         ({"k": 5, "folds": [[], [1]]}, ValueError, "at least one of the 1728 rows"),
@@ -470,9 +470,9 @@ def test_bad_arguments(car: pd.DataFrame, learner: str, options: dict, error: ty
 
 
 def test_kdbk_out_of_range(car: pd.DataFrame) -> None:
-    with pytest.raises(ValueError, match="kdbk: expected a whole number of feature parents, at least 1"):
+    with pytest.raises(ValueError, match="kdbk must be a whole number of at least 1"):
         bn.kdb("class", car, k=5, kdbk=0)
-    with pytest.raises(TypeError, match=r"kdbk: expected a whole number of feature parents, got 1\.5"):
+    with pytest.raises(TypeError, match=r"kdbk must be a whole number of at least 1; got 1\.5"):
         bn.kdb("class", car, k=5, kdbk=1.5)
 
 

@@ -567,7 +567,7 @@ def test_bad_arguments(car: pd.DataFrame, models: dict[str, MultiModel]) -> None
             learner(["class", "class"], car)
         with pytest.raises(KeyError, match="did you mean 'class'"):
             learner(["safety", "clas"], car)
-    with pytest.raises(ValueError, match="classes: expected one of 'tree', 'empty'"):
+    with pytest.raises(ValueError, match="classes must be one of 'tree', 'empty'"):
         bn.mbc(two, car, classes="forest")
     with pytest.raises(ValueError, match="max_parents"):
         bn.maode(two, car, max_parents=-1)

@@ -109,7 +109,7 @@ def test_root_is_honoured(car: pd.DataFrame, root: str) -> None:
 
 
 def test_tan_cl_refuses(car: pd.DataFrame) -> None:
-    with pytest.raises(ValueError, match="score: expected one of 'loglik', 'aic', 'bic', 'bde', got 'AIC'"):
+    with pytest.raises(ValueError, match="score must be one of 'loglik', 'aic', 'bic', 'bde'; got 'AIC'"):
         bn.tan_cl("class", car, score="AIC")
     with pytest.raises(KeyError, match="root: expected a feature"):
         bn.tan_cl("class", car, root="wheels")

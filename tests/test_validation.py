@@ -149,7 +149,7 @@ def test_predictions_need_every_row_once(models: dict[str, Any], car: pd.DataFra
         bn.cv_predict(models["nb"], car, folds=[[0, 1], [1, 2]])
     with pytest.raises(TypeError, match="x: expected one model, got dict"):
         bn.cv_predict(models, car)
-    with pytest.raises(TypeError, match="prob: expected True or False"):
+    with pytest.raises(TypeError, match="prob must be True or False"):
         bn.cv_predict(models["nb"], car, prob=1)
 
 
@@ -313,8 +313,8 @@ def test_rows_count_as_often_as_they_weigh(car: pd.DataFrame) -> None:
         ({"metric": []}, ValueError, "metric: expected at least one"),
         ({"metric": 3}, TypeError, "`metric` must be a name or a function"),
         ({"metric": lambda p, a: "good"}, TypeError, "`metric` <lambda> must return a number; got str"),
-        ({"repeats": 0}, ValueError, "repeats: expected a whole number, 1 to 100,000, got 0"),
-        ({"repeats": 2.0}, TypeError, "repeats: expected a whole number"),
+        ({"repeats": 0}, ValueError, "repeats must be a whole number from 1 to 100,000; got 0"),
+        ({"repeats": 2.0}, TypeError, "repeats must be a whole number"),
         ({"repeats": 2, "folds": [0, 1] * 864}, ValueError, "repeats: folds are given"),
     ],
 )
@@ -340,7 +340,7 @@ def test_other_columns_are_told_unless_any_will_do(car: pd.DataFrame) -> None:
     for judge in (bn.cv, bn.cv_predict):
         with pytest.raises(ValueError, match=r"it lacks 'doors' and it has besides 'leak'.*columns='any'"):
             judge(x, other, k=3, rng=0)
-    with pytest.raises(ValueError, match="columns: expected one of 'same', 'any'"):
+    with pytest.raises(ValueError, match="columns must be one of 'same', 'any'"):
         bn.cv(x, car, columns="all")
     assert bn.cv(x, other, k=3, rng=0, columns="any") > 0.99
     assert bn.cv(x, car.assign(leak=1), k=3, rng=0, dag=False) == bn.cv(x, car, k=3, rng=0, dag=False)

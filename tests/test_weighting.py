@@ -222,13 +222,13 @@ def test_one_of_them_at_a_time(car: pd.DataFrame) -> None:
     x = bn.nb("class", car)
     with pytest.raises(ValueError, match="awnb_trees, wanbia: only one"):
         bn.lp(x, car, smooth=1, awnb_trees=3, wanbia=True)
-    with pytest.raises(ValueError, match="awnb_trees: expected a whole number of trees, 1 to 100,000"):
+    with pytest.raises(ValueError, match="awnb_trees must be a whole number from 1 to 100,000"):
         bn.lp(x, car, smooth=1, awnb_trees=0)
-    with pytest.raises(TypeError, match="awnb_trees: expected a whole number"):
+    with pytest.raises(TypeError, match="awnb_trees must be a whole number"):
         bn.lp(x, car, smooth=1, awnb_trees="ten")
     with pytest.raises(ValueError, match="awnb_bootstrap: expected a share"):
         bn.lp(x, car, smooth=1, awnb_bootstrap=1.5)
-    with pytest.raises(TypeError, match="wanbia: expected True or False"):
+    with pytest.raises(TypeError, match="wanbia must be True or False"):
         bn.lp(x, car, smooth=1, wanbia="yes")
 
 

@@ -1,84 +1,208 @@
-"""Checks of arguments, each with one wording; what they return is a value of Python's own."""
+"""Checks of arguments as values: a function states one line per argument, and the check makes the message."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Iterable, Mapping
+from dataclasses import dataclass
 from math import inf, isfinite
-from numbers import Integral, Real
+from numbers import Integral
+from numbers import Real as RealNumber
 from typing import Any
 
-from .messages import listed, meant, plain, shown
+from .messages import did_you_mean, listed, plain, shown
 
 
-def check_whole(
-    argument: str, value: object, least: int = 0, most: float = inf, *, kind: str = "a whole number"
-) -> int:
-    """Return a whole number within bounds, or raise.
+def must_be(argument: str, expected: str, value: object, remedy: str = "") -> str:
+    """Return the message about an argument that has another value than expected.
 
-    >>> check_whole("k", 5, least=2)
+    >>> must_be("k", "a whole number of at least 2", 1, "Two folds are the fewest.")
+    'k must be a whole number of at least 2; got 1. Two folds are the fewest.'
+    """
+    return f"{argument} must be {expected}; got {shown(value)}. {remedy}".rstrip()
+
+
+@dataclass(frozen=True, slots=True)
+class Whole:
+    """A whole number from `least` to `most`.
+
+    >>> Whole(least=2).check("k", 5)
     5
-    >>> check_whole("k", 1, least=2)
+    >>> Whole(least=2).check("k", 1)
     Traceback (most recent call last):
-    ValueError: k: expected a whole number, at least 2, got 1
+    ValueError: k must be a whole number of at least 2; got 1.
     """
-    if isinstance(value, bool) or not isinstance(value, Integral):
-        raise TypeError(f"{argument}: expected {kind}, got {shown(value)}")
-    if not least <= int(value) <= most:
-        bounds = f"at least {least:,}" if most == inf else f"{least:,} to {most:,}"
-        raise ValueError(f"{argument}: expected {kind}, {bounds}, got {shown(value)}")
-    return int(value)
+
+    least: int = 0
+    most: float = inf
+
+    def check(self, argument: str, value: object) -> int:
+        """Return the value as an int, or raise an error."""
+        bounds = (
+            f"of at least {self.least:,}" if self.most == inf else f"from {self.least:,} to {self.most:,}"
+        )
+        message = must_be(argument, f"a whole number {bounds}", value)
+        if isinstance(value, bool) or not isinstance(value, Integral):
+            raise TypeError(message)
+        if not self.least <= int(value) <= self.most:
+            raise ValueError(message)
+        return int(value)
 
 
-def check_real(argument: str, value: object, least: float = -inf, *, kind: str = "a finite number") -> Any:
-    """Return a finite number of at least ``least``, or raise.
+@dataclass(frozen=True, slots=True)
+class Real:
+    """A finite number of at least `least` and at most `most`, greater than `above` and less than `below`.
 
-    >>> check_real("epsilon", 0.5, least=0)
-    0.5
-    """
-    number = plain(value)
-    if isinstance(number, bool) or not isinstance(number, Real):
-        raise TypeError(f"{argument}: expected {kind}, got {shown(value)}")
-    try:
-        as_float = float(number)
-    except OverflowError:
-        as_float = inf
-    if not (isfinite(as_float) and as_float >= least):
-        bound = "" if least == -inf else f", {least:g} or more"
-        raise ValueError(f"{argument}: expected {kind}{bound}, got {shown(value)}")
-    return number if abs(as_float) < 2**63 else as_float  # NumPy has no longer whole numbers
-
-
-def check_flag(argument: str, value: object) -> bool:
-    """Return True or False, or raise.
-
-    >>> check_flag("mean", 1)
+    >>> Real(above=0, below=1).check("alpha", 0.05)
+    0.05
+    >>> Real(least=0).check("epsilon", "a")
     Traceback (most recent call last):
-    TypeError: mean: expected True or False, got 1
+    TypeError: epsilon must be a finite number of at least 0; got 'a'.
     """
-    if not isinstance(value, bool):
-        raise TypeError(f"{argument}: expected True or False, got {shown(value)}")
-    return value
+
+    least: float = -inf
+    most: float = inf
+    above: float = -inf
+    below: float = inf
+
+    def check(self, argument: str, value: object) -> Any:
+        """Return the value as a number of Python's own, or raise an error."""
+        bounds = {"of at least": self.least, "greater than": self.above, "of at most": self.most}
+        parts = [
+            f"{text} {bound:g}"
+            for text, bound in (bounds | {"less than": self.below}).items()
+            if isfinite(bound)
+        ]
+        message = must_be(argument, " ".join(["a finite number", " and ".join(parts)]).rstrip(), value)
+        number = plain(value)
+        if isinstance(number, bool) or not isinstance(number, RealNumber):
+            raise TypeError(message)
+        try:
+            size = float(number)
+        except OverflowError:
+            size = inf
+        if not (isfinite(size) and self.least <= size <= self.most and self.above < size < self.below):
+            raise ValueError(message)
+        return number if abs(size) < 2**63 else size  # NumPy has no longer whole numbers
 
 
-def check_list(argument: str, value: object, expected: str) -> list[Any]:
-    """Return what a list or another collection holds, or raise for what is none, or holds other things.
+@dataclass(frozen=True, slots=True)
+class Flag:
+    """True or False.
 
-    >>> check_list("names", ("a", "b"), "a list of names")
+    >>> Flag().check("mean", 1)
+    Traceback (most recent call last):
+    TypeError: mean must be True or False; got 1.
+    """
+
+    def check(self, argument: str, value: object) -> bool:
+        """Return the value, or raise an error."""
+        if not isinstance(value, bool):
+            raise TypeError(must_be(argument, "True or False", value))
+        return value
+
+
+@dataclass(frozen=True, slots=True)
+class OneOf:
+    """One of some options, or of the names that `noun` describes; a name that is not there is a KeyError.
+
+    >>> OneOf(["loglik", "aic", "bic"]).check("score", "BIC")
+    Traceback (most recent call last):
+    ValueError: score must be one of 'loglik', 'aic', 'bic'; got 'BIC'. Did you mean 'bic'?
+    >>> OneOf(["buying", "safety"], "a feature").check("root", "safty")
+    Traceback (most recent call last):
+    KeyError: "root must be a feature; got 'safty'. Did you mean 'safety'?"
+    """
+
+    options: Collection[Any]
+    noun: str = ""
+
+    def check(self, argument: str, value: object) -> Any:
+        """Return the value, or raise an error."""
+        if is_among(value, self.options):
+            return value
+        if not self.noun:
+            expected = f"one of {listed(self.options, most=20)}"
+            raise ValueError(must_be(argument, expected, value, did_you_mean(value, self.options)))
+        raise KeyError(must_be(argument, self.noun, value, available(value, self.options)))
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """A list of names, each at most once and, if `options` are given, each one of them.
+
+    >>> Names().check("features", "ab")
+    Traceback (most recent call last):
+    TypeError: features must be a list of names; got 'ab'. Write ['ab'].
+    >>> Names(["buying", "safety"], "columns of the data").check("features", ["safty"])
+    Traceback (most recent call last):
+    KeyError: "features must be columns of the data; got 'safty'. Did you mean 'safety'?"
+    """
+
+    options: Collection[Hashable] | None = None
+    noun: str = "a list of names"
+
+    def check(self, argument: str, value: object) -> tuple[Hashable, ...]:
+        """Return the names as a tuple, or raise an error."""
+        names = tuple(ListOf("names").check(argument, value))
+        if not all(isinstance(name, Hashable) and name == name for name in names):
+            raise TypeError(must_be(argument, "a list of names", value))
+        twice = [name for i, name in enumerate(names) if name in names[:i]]
+        if twice:
+            raise ValueError(must_be(argument, "a list of names that all differ", value))
+        if self.options is not None:
+            for name in names:
+                OneOf(self.options, self.noun).check(argument, name)
+        return names
+
+
+@dataclass(frozen=True, slots=True)
+class ListOf:
+    """A list, or another collection with one axis, of what `noun` says.
+
+    >>> ListOf("names").check("names", ("a", "b"))
     ['a', 'b']
-    >>> check_list("names", "ab", "a list of names")
-    Traceback (most recent call last):
-    TypeError: names: expected a list of names, got 'ab'
     """
-    one = isinstance(value, str | bytes | Mapping) or getattr(value, "ndim", 1) != 1
-    if one or not isinstance(value, Iterable):
-        raise TypeError(f"{argument}: expected {expected}, got {shown(value)}")
-    return list(value)
+
+    noun: str
+
+    def check(self, argument: str, value: object) -> list[Any]:
+        """Return the elements as a list, or raise an error."""
+        if isinstance(value, str) and self.noun == "names":
+            raise TypeError(must_be(argument, "a list of names", value, f"Write [{shown(value)}]."))
+        if (
+            isinstance(value, str | bytes | Mapping)
+            or not isinstance(value, Iterable)
+            or getattr(value, "ndim", 1) != 1
+        ):
+            raise TypeError(must_be(argument, f"a list of {self.noun}", value))
+        return list(value)
+
+
+@dataclass(frozen=True, slots=True)
+class Optional:
+    """None, or what another check accepts.
+
+    >>> Optional(Whole(least=1)).check("min_count", None)
+    """
+
+    other: Whole | Real | Flag | OneOf | Names | ListOf
+
+    def check(self, argument: str, value: object) -> Any:
+        """Return the value, or raise an error."""
+        return None if value is None else self.other.check(argument, value)
+
+
+def available(name: object, options: Collection[Hashable]) -> str:
+    """Say which option is similar to a name or, if there is none, which there are.
+
+    >>> available("x", ["class", "doors"])
+    "Available: 'class', 'doors'."
+    """
+    return did_you_mean(name, options) or f"Available: {listed(options)}."
 
 
 def is_among(value: object, names: Collection[Hashable]) -> bool:
-    """Whether a value is one of some names.
-
-    Arrays, tables and `pandas.NA`, which answer ``==`` with something else than True or False, are not.
+    """Whether a value is one of some names; arrays, tables and `pandas.NA` are not.
 
     >>> is_among("a", ["a", "b"]), is_among([1, 2], ["a", "b"])
     (True, False)
@@ -89,15 +213,26 @@ def is_among(value: object, names: Collection[Hashable]) -> bool:
         return False
 
 
-def check_choice(argument: str, value: object, choices: Collection[str]) -> str:
-    """Return one of some words, or raise.
+def check_whole(argument: str, value: object, least: int = 0, most: float = inf, *, kind: str = "") -> int:
+    """Return a whole number within bounds; write `Whole(least, most).check(argument, value)` instead."""
+    return Whole(least, most).check(argument, value)
 
-    >>> check_choice("score", "aic", ["aic", "bic"])
-    'aic'
-    """
-    if not isinstance(value, str) or value not in choices:
-        raise ValueError(
-            f"{argument}: expected one of {listed(choices, most=20)}, got {shown(value)}"
-            f"{meant(value, choices)}"
-        )
-    return value
+
+def check_real(argument: str, value: object, least: float = -inf, *, kind: str = "") -> Any:
+    """Return a finite number; write `Real(least).check(argument, value)` instead."""
+    return Real(least).check(argument, value)
+
+
+def check_flag(argument: str, value: object) -> bool:
+    """Return True or False; write `Flag().check(argument, value)` instead."""
+    return Flag().check(argument, value)
+
+
+def check_list(argument: str, value: object, expected: str) -> list[Any]:
+    """Return the elements of a list; write `ListOf(noun).check(argument, value)` instead."""
+    return ListOf(expected.removeprefix("a list of ")).check(argument, value)
+
+
+def check_choice(argument: str, value: object, choices: Collection[str]) -> str:
+    """Return one of some options; write `OneOf(options).check(argument, value)` instead."""
+    return str(OneOf(choices).check(argument, value))

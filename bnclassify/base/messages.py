@@ -21,6 +21,9 @@ _MOST = 40
 
 _LONGEST_NAME = 200
 
+_SIMILARITY = 0.65
+"""Smallest similarity of a name that is suggested: with .6, 'quantile' would be suggested for 'equal'."""
+
 
 def shown(value: object) -> str:
     """Write a value for a message, cut where it is long.
@@ -66,8 +69,37 @@ def plain(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else value
 
 
+def similar(name: object, candidates: Collection[Hashable]) -> list[Hashable]:
+    """Return the candidates that may have been meant by a name: longer forms of it, or similar words.
+
+    >>> similar("tan", ["nb", "tan_cl", "tan_hc"]), similar("BIC", ["aic", "bic"])
+    (['tan_cl', 'tan_hc'], ['bic'])
+    """
+    # A text that is much longer than a name resembles none, and comparing takes the square of its length.
+    text = (name if isinstance(name, str) else shown(name))[:_LONGEST_NAME].casefold()
+    by_text = {str(candidate)[:_LONGEST_NAME].casefold(): candidate for candidate in candidates}
+    longer = [key for key in by_text if len(text) > 1 and key.startswith(text)]
+    close = [text] if text in by_text else longer or get_close_matches(text, by_text, n=1, cutoff=_SIMILARITY)
+    parts = [key for key in by_text if len(key) > 2 and text.endswith(key)]
+    return [by_text[key] for key in (close or parts)[:3]]
+
+
+def did_you_mean(name: object, candidates: Collection[Hashable]) -> str:
+    """Ask whether a similar name was meant; nothing if there is none.
+
+    >>> did_you_mean("TAN_CL", ["tan_cl", "nb"]), did_you_mean("x", ["tan_cl", "nb"])
+    ("Did you mean 'tan_cl'?", '')
+    """
+    close = [shown(candidate) for candidate in similar(name, candidates)]
+    return (
+        f"Did you mean {' or '.join([', '.join(close[:-1])] * (len(close) > 1) + close[-1:])}?"
+        if close
+        else ""
+    )
+
+
 def suggestion(name: Hashable, candidates: Collection[Hashable]) -> str:
-    """Say which of the names that are there could have been meant, or what they are.
+    """Say which of the names could have been meant, or list them, as the end of a sentence.
 
     >>> suggestion("clas", ["class", "doors"])
     "did you mean 'class'?"
@@ -78,16 +110,13 @@ def suggestion(name: Hashable, candidates: Collection[Hashable]) -> str:
 
 
 def meant(name: object, candidates: Collection[Hashable]) -> str:
-    """Ask whether another name was meant, at the end of a sentence; nothing if none is like it.
+    """Ask whether another name was meant, at the end of a sentence; nothing if none is similar.
 
     >>> meant("TAN_CL", ["tan_cl", "nb"]), meant("x", ["tan_cl", "nb"])
     ("; did you mean 'tan_cl'?", '')
     """
-    by_text = {str(candidate)[:_LONGEST_NAME].casefold(): candidate for candidate in candidates}
-    # What is much longer than a name resembles none, and comparing takes the square of its length.
-    text = name if isinstance(name, str) else shown(name)
-    close = get_close_matches(text[:_LONGEST_NAME].casefold(), by_text, n=1)
-    return f"; did you mean {shown(by_text[close[0]])}?" if close else ""
+    question = did_you_mean(name, candidates)
+    return f"; {question[0].lower()}{question[1:]}" if question else ""
 
 
 def how_to_merge(columns: Iterable[tuple[Hashable, int]]) -> str:
