@@ -11,7 +11,7 @@ from typing import cast
 import numpy as np
 
 from ..base.arrays import Array, Codes, log_normalize
-from ..base.messages import shown
+from ..base.checks import OneOf
 from ..counts.information import mutual_information
 from ..frames.encoding import check_name, encode_columns
 from ..frames.matching import scoring_classes
@@ -276,8 +276,7 @@ def cmi(
     >>> round(cmi("persons", "safety", car, z="class"), 6)
     0.031963
     """
-    if not isinstance(unit, str) or unit not in _UNITS:
-        raise ValueError(f"unit: expected one of {', '.join(map(repr, _UNITS))}, got {shown(unit)}")
+    OneOf(_UNITS).check("unit", unit)
     # A tuple can be the name of one column.
     is_name = isinstance(z, tuple) and z in list(getattr(dataset, "columns", ()))
     conditions: Sequence[Hashable] = (
