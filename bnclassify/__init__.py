@@ -46,11 +46,11 @@ from .exchange.bif import read_bif, write_bif
 from .exchange.libraries import to_networkx, to_pgmpy, to_pyagrum
 from .exchange.storage import load, save
 from .feature_weights.trees import min_testing_depths
-from .frames.folds import stratified_folds
+from .metrics.folds import stratified_folds
 from .frames.intake import encode
 from .frames.partitions import Partitions
 from .frames.schema import Dataset
-from .functions.agreement import accuracy, confusion
+from .functions.agreement import accuracy, confusion, exact_match, hamming
 from .functions.comparison import compare
 from .functions.explanation import explain
 from .functions.inferences import impute, query, sample
@@ -121,7 +121,6 @@ from .several import (
     class_views as _class_views,
 )
 from .several.chains import Chain
-from .several.class_agreement import exact_match, hamming
 from .several.maode import MAODE
 from .several.mbc import MBC
 from .several.mbc_learners import chain, maode, mbc

@@ -198,12 +198,12 @@ def test_confusion_is_that_of_scikit_learn(car: pd.DataFrame) -> None:
 @pytest.mark.parametrize(
     ("predicted", "actual", "error", "message"),
     [
-        (["a", None], ["a", "b"], ValueError, "predicted: labels are missing"),
-        (["a", "b"], ["a", None], ValueError, "actual: labels are missing"),
+        (["a", None], ["a", "b"], ValueError, "`predicted` must have no missing labels"),
+        (["a", "b"], ["a", None], ValueError, "`actual` must have no missing labels"),
         (["a"], ["a", "b"], ValueError, r"got shapes \(1,\) and \(2,\)"),
-        ([1, 2], ["1", "2"], ValueError, "labels of type int and str are never equal"),
-        (pd.DataFrame({"a": [0.5]}), ["a"], TypeError, "predicted: expected labels, got a DataFrame"),
-        (pd.Series(["a"], [1]), pd.Series(["a"], [2]), ValueError, "the indexes of the two Series differ"),
+        ([1, 2], ["1", "2"], ValueError, "labels of the same type; got int and str"),
+        (pd.DataFrame({"a": [0.5]}), ["a"], TypeError, "`predicted` must be labels; got a DataFrame"),
+        (pd.Series(["a"], [1]), pd.Series(["a"], [2]), ValueError, "must have the same index"),
     ],
 )
 def test_what_confusion_refuses(predicted: Any, actual: Any, error: type[Exception], message: str) -> None:

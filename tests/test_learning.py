@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import bnclassify as bn
-from bnclassify.frames.folds import fold_rows
+from bnclassify.metrics.folds import fold_rows
 
 from .conftest import read_reference, reference_frame
 

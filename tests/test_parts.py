@@ -518,7 +518,7 @@ def test_cross_validation_by_given_folds(form: Callable[[pd.DataFrame], Any], na
 
 
 def hashed(frame: pd.DataFrame, k: int, seed: int = 0) -> np.ndarray:
-    from bnclassify.frames.hashing import HashedFolds
+    from bnclassify.metrics.folds import HashedFolds
 
     drawn = int(np.random.default_rng(seed).integers(2**63))
     return HashedFolds(tuple(frame), k, drawn)(frame)

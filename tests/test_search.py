@@ -17,7 +17,6 @@ from hypothesis import strategies as st
 
 import bnclassify as bn
 from bnclassify.base.graphs import find_cycle
-from bnclassify.frames.folds import fold_rows
 from bnclassify.frames.schema import Dataset, Schema, take_rows
 from bnclassify.learners.search import beliefs, heads, incomplete, rowwise, runs, scoring, tables
 from bnclassify.learners.search.folded import FoldedData
@@ -29,6 +28,7 @@ from bnclassify.learners.search.neighbours import (
     superparents,
 )
 from bnclassify.learners.search.scoring import CrossValidatedScore
+from bnclassify.metrics.folds import fold_rows
 from bnclassify.metrics.metrics import METRICS
 from bnclassify.network.log_joints import log_joint
 from bnclassify.network.priors import BackOff, find_prior

@@ -550,7 +550,7 @@ def test_agreement_of_labels() -> None:
         bn.hamming(predicted, actual[["a"]])
     with pytest.raises(TypeError, match="DataFrame"):
         bn.hamming(predicted["a"], actual)
-    with pytest.raises(ValueError, match="indexes"):
+    with pytest.raises(ValueError, match="same index"):
         bn.exact_match(predicted, actual.set_axis([1, 2, 3]))
     with pytest.raises(ValueError, match="missing"):
         bn.hamming(predicted, actual.replace({"a": {"x": None}}))

@@ -1,4 +1,4 @@
-"""How predicted labels agree with actual ones: the share that is right, and counts class by class."""
+"""Agreement of predicted with actual labels, of one class variable or of several."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from ..base.messages import plain
+from ..base.messages import listed, plain
 from ..model.model import Model
 
 Objects = NDArray[np.object_]
 
 
 def accuracy(predicted: ArrayLike, actual: ArrayLike) -> float:
-    """Return the share of labels that are right.
+    """Return the proportion of labels that are correct.
 
     Parameters
     ----------
@@ -41,12 +41,88 @@ def accuracy(predicted: ArrayLike, actual: ArrayLike) -> float:
     >>> accuracy(predict(lp(nb("class", car), car, smooth=1), car), car["class"])
     0.8709490740740741
     """
-    guesses, truth = paired_labels(predicted, actual)
-    return float(np.mean([not pd.isna(g) and g == t for g, t in zip(guesses, truth, strict=True)]))
+    return float(_right(predicted, actual).mean())
+
+
+def hamming(predicted: pd.DataFrame, actual: pd.DataFrame) -> float:
+    """Return the proportion of labels that are correct, over all rows and class variables (Hamming accuracy).
+
+    Parameters
+    ----------
+    predicted : pandas.DataFrame
+        One column of labels for each class variable, as `predict` returns them.
+    actual : pandas.DataFrame
+        Actual labels of the same rows. Contains the columns of ``predicted``; other columns are ignored.
+
+    Returns
+    -------
+    float
+        Between 0 and 1; 1 minus the Hamming loss.
+
+    Raises
+    ------
+    KeyError
+        If ``actual`` lacks a column.
+    TypeError
+        If an argument is not a data frame.
+    ValueError
+        If their rows differ, there are none, or an actual label is missing.
+
+    References
+    ----------
+    .. [1] Dembczyński, K., Waegeman, W., Cheng, W., Hüllermeier, E. (2012). On label dependence and loss
+       minimization in multi-label classification. Machine Learning 88.
+
+    Examples
+    --------
+    >>> from bnclassify import hamming, load_voting, lp, mbc, predict
+    >>> votes = load_voting().dropna()
+    >>> names = ["handicapped_infants", "mx_missile", "superfund_right_to_sue"]
+    >>> model = lp(mbc(names, votes), votes, smooth=1)
+    >>> round(hamming(predict(model, votes), votes), 3)
+    0.787
+    """
+    return float(_right_labels(predicted, actual).mean())
+
+
+def exact_match(predicted: pd.DataFrame, actual: pd.DataFrame) -> float:
+    """Return the proportion of rows in which the labels of all class variables are correct.
+
+    ``predict(x, df, joint=True)`` returns the labels that are most probably correct together.
+
+    Parameters
+    ----------
+    predicted : pandas.DataFrame
+        One column of labels for each class variable, as `predict` returns them.
+    actual : pandas.DataFrame
+        Actual labels of the same rows. Contains the columns of ``predicted``; other columns are ignored.
+
+    Returns
+    -------
+    float
+        Between 0 and 1, at most as large as `hamming`; 1 minus the subset 0/1 loss.
+
+    Raises
+    ------
+    KeyError, TypeError, ValueError
+        As `hamming`.
+
+    Examples
+    --------
+    >>> from bnclassify import exact_match, load_voting, lp, mbc, predict
+    >>> votes = load_voting().dropna()
+    >>> names = ["handicapped_infants", "mx_missile", "superfund_right_to_sue"]
+    >>> model = lp(mbc(names, votes), votes, smooth=1)
+    >>> round(exact_match(predict(model, votes), votes), 3)
+    0.491
+    >>> round(exact_match(predict(model, votes, joint=True), votes), 3)
+    0.56
+    """
+    return float(_right_labels(predicted, actual).all(axis=0).mean())
 
 
 def confusion(predicted: ArrayLike, actual: ArrayLike) -> pd.DataFrame:
-    """Count the rows of each class that were given each label.
+    """Count the rows by actual and predicted class.
 
     Parameters
     ----------
@@ -56,9 +132,9 @@ def confusion(predicted: ArrayLike, actual: ArrayLike) -> pd.DataFrame:
     Returns
     -------
     (classes, classes) pandas.DataFrame of int
-        Actual classes down, predicted across: ``counts.loc["no", "yes"]`` are the rows of class
-        "no" that were predicted to be "yes". All classes are on both: the categories of
-        ``predicted``, then those of ``actual``, then other labels that occur, sorted.
+        One row per actual class and one column per predicted class: ``counts.loc["no", "yes"]`` is the
+        number of rows of class "no" that were predicted as "yes". Both axes contain all classes: the
+        categories of ``predicted``, then those of ``actual``, then other labels that occur, sorted.
 
     Raises
     ------
@@ -78,9 +154,9 @@ def confusion(predicted: ArrayLike, actual: ArrayLike) -> pd.DataFrame:
     good           0   53    15      1
     vgood          0   39     1     25
     """
-    guesses, truth = paired_labels(predicted, actual)
+    guesses, truth = _paired_labels(predicted, actual)
     if pd.isna(guesses).any():
-        raise ValueError("predicted: labels are missing; compare the rows that have one")
+        raise ValueError("`predicted` must have no missing labels. Compare the rows that have one.")
     classes = _all_classes(predicted, actual)
     names = pd.Index(classes, dtype=object, tupleize_cols=False)
     down, across = (names.get_indexer(pd.Index(labels, dtype=object)) for labels in (truth, guesses))
@@ -89,16 +165,16 @@ def confusion(predicted: ArrayLike, actual: ArrayLike) -> pd.DataFrame:
     return pd.DataFrame(counts, index=names.rename("actual"), columns=names.rename("predicted"))
 
 
-def paired_labels(predicted: ArrayLike, actual: ArrayLike) -> tuple[Objects, Objects]:
-    """Return two series of labels as arrays of objects, or raise if they cannot be compared."""
+def _paired_labels(predicted: ArrayLike, actual: ArrayLike) -> tuple[Objects, Objects]:
+    """Return labels as two arrays of objects, or raise if they cannot be compared."""
     if isinstance(predicted, pd.DataFrame):
         raise TypeError(
-            "predicted: expected labels, got a DataFrame; predict(x, df) gives labels, and so does "
-            "cv_predict(x, df, prob=False)"
+            "`predicted` must be labels; got a DataFrame. Pass predict(x, df), or cv_predict(x, df, "
+            "prob=False); if there are several class variables, call hamming."
         )
     if isinstance(predicted, Model) or isinstance(actual, pd.DataFrame):
         raise TypeError(
-            "predicted, actual: expected labels; write accuracy(predict(x, df), df[class_var(x)])"
+            "`predicted` and `actual` must be labels. Write accuracy(predict(x, df), df[class_var(x)])."
         )
     if (
         isinstance(predicted, pd.Series)
@@ -106,30 +182,30 @@ def paired_labels(predicted: ArrayLike, actual: ArrayLike) -> tuple[Objects, Obj
         and not predicted.index.equals(actual.index)
     ):
         raise ValueError(
-            "predicted, actual: the indexes of the two Series differ; align them, or pass .to_numpy()"
+            "`predicted` and `actual` must have the same index. Align them, or pass .to_numpy()."
         )
     guesses, truth = (np.asarray(labels, dtype=object) for labels in (predicted, actual))
     if guesses.ndim != 1 or guesses.shape != truth.shape:
         raise ValueError(
-            "predicted, actual: expected as many labels in both, "
-            f"got shapes {guesses.shape} and {truth.shape}"
+            "`predicted` and `actual` must be sequences of the same length; "
+            f"got shapes {guesses.shape} and {truth.shape}."
         )
     if not len(truth):
-        raise ValueError("predicted, actual: no labels to compare")
+        raise ValueError("`predicted` and `actual` must contain at least one label; got none.")
     if pd.isna(truth).any():
-        raise ValueError("actual: labels are missing; compare the rows that have one")
+        raise ValueError("`actual` must have no missing labels. Compare the rows that have one.")
     types = [{type(label) for label in labels if not pd.isna(label)} for labels in (guesses, truth)]
     if types[0].isdisjoint(types[1]) and not set(truth) & {g for g in guesses if not pd.isna(g)}:
         kinds = [" and ".join(sorted(t.__name__ for t in label_types)) or "nothing" for label_types in types]
         raise ValueError(
-            f"predicted, actual: labels of type {kinds[0]} and {kinds[1]} are never equal; "
-            "convert one, for example with .astype(str)"
+            f"`predicted` and `actual` must have labels of the same type; got {kinds[0]} and {kinds[1]}. "
+            "Convert one, for example with .astype(str)."
         )
     return guesses, truth
 
 
 def _all_classes(*columns: ArrayLike) -> list[Any]:
-    """Return the categories of columns that have some, in their order, and then whatever else occurs."""
+    """Return the categories of the columns in their order, then the other labels that occur, sorted."""
     classes: dict[Any, None] = {}
     arrays = [column.array if isinstance(column, pd.Series | pd.Index) else column for column in columns]
     for array in arrays:
@@ -144,3 +220,25 @@ def _in_order(labels: Iterable[Any]) -> list[Any]:
         return sorted(labels)
     except TypeError:  # of several types
         return sorted(labels, key=lambda label: (type(label).__name__, str(label)))
+
+
+def _right(predicted: ArrayLike, actual: ArrayLike) -> NDArray[np.bool_]:
+    """Return whether each label is correct, (rows,)."""
+    guesses, truth = _paired_labels(predicted, actual)
+    return np.array([not pd.isna(g) and bool(g == t) for g, t in zip(guesses, truth, strict=True)])
+
+
+def _right_labels(predicted: pd.DataFrame, actual: pd.DataFrame) -> NDArray[np.bool_]:
+    """Return whether each label is correct, (class variables, rows)."""
+    for name, frame in {"predicted": predicted, "actual": actual}.items():
+        if not isinstance(frame, pd.DataFrame):
+            raise TypeError(
+                f"`{name}` must be a DataFrame with one column of labels for each class variable; got "
+                f"{type(frame).__name__}."
+            )
+    if not predicted.shape[1]:
+        raise ValueError("`predicted` must have one column of labels for each class variable; got none.")
+    absent = [name for name in predicted.columns if name not in actual.columns]
+    if absent:
+        raise KeyError(f"`actual` must have the columns of `predicted`; it lacks {listed(absent)}.")
+    return np.array([_right(predicted[name], actual[name]) for name in predicted.columns])

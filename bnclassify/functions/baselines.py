@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 
 from ..base.arrays import log, normalize
-from ..frames.folds import Rows
 from ..frames.schema import Dataset
+from ..metrics.folds import Rows
 from ..metrics.metrics import Metric, OwnMetric, measure
 from ..metrics.outcomes import Labelling, Outcome
 from .rounds import Round

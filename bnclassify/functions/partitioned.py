@@ -16,13 +16,13 @@ from ..base.checks import check_whole
 from ..base.messages import listed, shown
 from ..base.randomness import Seed, check_rng
 from ..frames.encoding import check_columns, check_levels
-from ..frames.hashing import FoldRows, GivenFolds, HashedFolds
 from ..frames.matching import scoring_classes
 from ..frames.parting import as_parts, columns_of
 from ..frames.partitions import Partitions
 from ..frames.schema import Dataset
 from ..frames.sources import NEEDS_ROWS, is_dask
 from ..frames.training import TrainingData
+from ..metrics.folds import FoldRows, GivenFolds, HashedFolds
 from ..metrics.metrics import METRICS, AnyMetric, measure
 from ..metrics.outcomes import Labelling, Outcome
 from ..model.model import Model

@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from ..base.messages import shown
 from ..base.randomness import Seed, check_rng
-from ..frames.folds import Folds, Rows, check_k, draw_folds, fold_rows, shuffle_folds
 from ..frames.matching import scoring_classes
 from ..frames.schema import Dataset, take_rows
 from ..frames.training import TrainingData
+from ..metrics.folds import Folds, Rows, check_k, draw_folds, fold_rows, shuffle_folds
 from ..metrics.outcomes import Labelling, Outcome
 from ..model.model import Model
 from ..model.questions import classes

@@ -13,7 +13,7 @@ import pandas as pd
 from ..base.arrays import Array
 from ..base.checks import is_among
 from ..base.messages import listed, shown, suggestion
-from ..frames.folds import Rows
+from ..metrics.folds import Rows
 
 _KEY = "cv"
 

@@ -16,12 +16,12 @@ from ..base.checks import check_choice
 from ..base.messages import listed, shown, warn
 from ..base.randomness import Seed
 from ..frames.encoding import check_columns, check_levels, encode_columns
-from ..frames.folds import Folds
 from ..frames.matching import scoring_classes
 from ..frames.parting import columns_of, is_parted
 from ..frames.raw import with_frame
 from ..frames.schema import Dataset, take_columns
 from ..frames.training import TrainingData
+from ..metrics.folds import Folds
 from ..metrics.metrics import Metric, OwnMetric, find_metric, measure
 from ..model.model import Model, of_estimator
 from ..model.questions import class_var

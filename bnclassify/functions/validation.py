@@ -12,8 +12,8 @@ from tqdm.auto import tqdm
 from ..base.arrays import first_best
 from ..base.checks import check_flag, check_whole
 from ..base.randomness import Seed
-from ..frames.folds import Folds
 from ..frames.parting import InFull, InParts, is_parted
+from ..metrics.folds import Folds
 from ..metrics.outcomes import Labelling
 from ..model.model import Model, of_estimator
 from .partitioned import judge_in_parts, plan_folds, predict_in_parts

@@ -14,8 +14,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from ...base.arrays import Array, Codes
-from ...frames.folds import Rows
 from ...frames.schema import Dataset, Schema, code_type
+from ...metrics.folds import Rows
 
 Index = NDArray[np.intp]
 

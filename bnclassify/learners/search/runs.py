@@ -12,9 +12,9 @@ import pandas as pd
 from ...base.checks import check_choice, check_flag, check_real, check_whole
 from ...base.messages import warn
 from ...base.randomness import Seed, check_rng
-from ...frames.folds import Folds, Rows, draw_folds, fold_rows
 from ...frames.schema import Dataset
 from ...frames.training import TrainingData, prepare
+from ...metrics.folds import Folds, Rows, draw_folds, fold_rows
 from ...metrics.metrics import METRICS
 from ...model.recipes import Step, is_repeated
 from ...network.bnc import BNC

@@ -8,8 +8,8 @@ import pandas as pd
 
 from ...base.checks import check_whole
 from ...base.randomness import Seed
-from ...frames.folds import Folds
 from ...frames.schema import Dataset
+from ...metrics.folds import Folds
 from ...network.bnc import BNC
 from .docstrings import telling
 from .greedy import Climber

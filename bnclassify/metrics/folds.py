@@ -1,8 +1,9 @@
-"""Folds of cross-validation: lists of the rows that are tested, the others being trained on."""
+"""Folds of cross-validation: the rows that each fold tests, in memory or in parts."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from numbers import Integral
 from typing import Any
 
@@ -12,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..base.messages import listed, shown, warn
 from ..base.randomness import Seed, check_rng
-from .encoding import encode_columns
+from ..frames.encoding import encode_columns
 
 Rows = NDArray[np.intp]
 Folds = Sequence[ArrayLike] | NDArray[Any]
@@ -158,3 +159,70 @@ def _check_rows(part: ArrayLike, rows: int) -> Rows:
     if len(np.unique(test)) < len(test):
         raise ValueError("folds: a row is tested twice in one fold")
     return test.astype(np.intp)
+
+
+@dataclass(frozen=True)
+class HashedFolds:
+    """Folds of partitioned data by a hash of the values and labels of rows, wherever they are stored.
+
+    ``columns`` are hashed into ``k`` folds, differently for each ``seed``.
+    """
+
+    columns: tuple[Hashable, ...]
+    k: int
+    seed: int
+
+    def __call__(self, frame: pd.DataFrame) -> NDArray[np.intp]:
+        """Return the fold of each row, from 0 to k − 1."""
+        rows = frame[list(self.columns)]
+        hashed = pd.util.hash_pandas_object(rows, index=True).to_numpy(dtype=np.uint64, copy=True)
+        hashed += np.uint64(self.seed % 2**64)
+        # SplitMix64, so that folds of neighboring seeds are independent.
+        for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+            hashed ^= hashed >> np.uint64(shift)
+            hashed *= np.uint64(factor)
+        hashed ^= hashed >> np.uint64(31)
+        return np.asarray(hashed % np.uint64(self.k), dtype=np.intp)
+
+
+@dataclass(frozen=True)
+class GivenFolds:
+    """Folds of partitioned data given by a column, one fold for each of the ``labels`` that occur in it."""
+
+    column: Hashable
+    labels: tuple[Any, ...]
+
+    @property
+    def columns(self) -> tuple[Hashable, ...]:
+        """The column."""
+        return (self.column,)
+
+    @property
+    def k(self) -> int:
+        """The number of folds."""
+        return len(self.labels)
+
+    def __call__(self, frame: pd.DataFrame) -> NDArray[np.intp]:
+        """Return the fold of each row, from 0 to k − 1, or raise if a row has none."""
+        folds = pd.Index(list(self.labels)).get_indexer(pd.Index(frame[self.column]))
+        if (folds < 0).any():
+            raise ValueError(f"folds: {np.count_nonzero(folds < 0)} rows have none in {shown(self.column)}")
+        return np.asarray(folds, dtype=np.intp)
+
+
+@dataclass(frozen=True)
+class FoldRows:
+    """The rows of partitioned data that a fold tests or, unless ``tested``, all others."""
+
+    folds: HashedFolds | GivenFolds
+    number: int
+    tested: bool
+
+    @property
+    def columns(self) -> tuple[Hashable, ...]:
+        """The columns that determine the fold."""
+        return self.folds.columns
+
+    def __call__(self, frame: pd.DataFrame) -> NDArray[np.bool_]:
+        """Return whether each row is selected."""
+        return np.asarray((self.folds(frame) == self.number) == self.tested)
