@@ -46,7 +46,6 @@ from .exchange.bif import read_bif, write_bif
 from .exchange.libraries import to_networkx, to_pgmpy, to_pyagrum
 from .exchange.storage import load, save
 from .feature_weights.trees import min_testing_depths
-from .metrics.folds import stratified_folds
 from .frames.intake import encode
 from .frames.partitions import Partitions
 from .frames.schema import Dataset
@@ -68,6 +67,7 @@ from .learners.k_dependence import kdb_mi
 from .learners.local_scores import network_score
 from .learners.search.wrappers import bsej, fssj, kdb, tan_hc, tan_hcsp
 from .learners.trees import chow_liu, tan_cl
+from .metrics.folds import stratified_folds
 from .model.forms import is_anb, is_aode, is_nb, is_ode, is_semi_naive
 from .model.questions import (
     class_var,

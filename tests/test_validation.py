@@ -195,7 +195,7 @@ def test_a_class_that_a_fold_lacks() -> None:
     ):
         mean = bn.cv(x, frame, folds=folds, metric="auc")
     assert mean == found[0, "auc"][0]
-    with pytest.raises(ValueError, match="results: 2 figures are missing or infinite, in column 'a', 'b'"):
+    with pytest.raises(ValueError, match="results must have finite numbers only; got 2"):
         bn.compare(bn.cv({"a": x, "b": x}, frame, folds=folds, metric="auc", mean=False))
 
 
@@ -249,7 +249,7 @@ def test_compare_takes_what_cv_gives(judged: pd.DataFrame) -> None:
         bn.compare(judged, metric="brier")
     with pytest.raises(ValueError, match="these are metrics of one model"):
         bn.compare(judged["nb"])
-    with pytest.raises(ValueError, match="two models or more to compare, got 1"):
+    with pytest.raises(ValueError, match="at least two models to compare; got 1"):
         bn.compare(judged[["nb"]], metric="auc")
 
 
@@ -264,16 +264,16 @@ def test_compare_refuses_what_does_not_fit(
             (judged.iloc[:8].xs("auc", axis=1, level=1), "of 8 rows out of 5 repeats of 2 folds"),
         ):
             with pytest.raises(
-                ValueError, match=rf"test: .*results are {words}; test='corrected_t' fits these$"
+                ValueError, match=rf"test must .*got results {words}. Use test='corrected_t'.$"
             ):
                 bn.compare(results, test=test)
     one = bn.cv(models, car, folds=[range(500)], mean=False)
     with pytest.raises(ValueError, match="results: one fold tells of no spread"):
         bn.compare(one)
-    with pytest.raises(ValueError, match="table: rows are folds of one data set, not data sets"):
+    with pytest.raises(ValueError, match="table must have one row per data set; got the folds of one"):
         bn.compare_ranks(ten)
     for wrong in (ten.mean(), 0.9, {"nb": [0.9]}):
-        with pytest.raises(TypeError, match="results: expected what cv"):
+        with pytest.raises(TypeError, match="results must be a DataFrame of cv"):
             bn.compare(wrong)
 
 
@@ -283,11 +283,11 @@ def test_results_of_the_same_folds_go_side_by_side(models: dict[str, Any], car: 
     assert bn.compare(parts).equals(together)
     assert bn.compare(pd.concat(parts, axis=1)).equals(together)
     other = bn.cv({"other": models["nb"]}, car, k=5, rng=1, mean=False)
-    with pytest.raises(ValueError, match="results: these are not of the same folds"):
+    with pytest.raises(ValueError, match="results must be of the same folds"):
         bn.compare([parts[0], other])
-    with pytest.raises(ValueError, match="results do not tell how they were made"):
+    with pytest.raises(ValueError, match="train_size and test_size must be given"):
         bn.compare(pd.concat([parts[0], other], axis=1))  # pandas drops a record that is not of both
-    with pytest.raises(ValueError, match="results: there are two models of the same name, 'nb'"):
+    with pytest.raises(ValueError, match="results must name each model once; got 'nb'"):
         bn.compare([parts[0], parts[0]])
 
 

@@ -1,4 +1,4 @@
-"""Tests of whether two models differ, for every pair of those that cross-validation has judged."""
+"""Tests of whether two models differ on one data set, for each pair of cross-validated models."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from typing import Any, TypeAlias
 
 import numpy as np
 import pandas as pd
-from scipy import stats
+from scipy.special import fdtrc, stdtr
 
 from ..base.arrays import TOLERANCE, Array
-from ..base.checks import check_choice, check_real
-from ..base.messages import listed, shown, warn
+from ..base.checks import OneOf, Real
+from ..base.messages import listed, warn
 from .schemes import Scheme, choose_metric, scheme_of
 
 Verdict: TypeAlias = tuple[float, Any, float]
@@ -34,48 +34,48 @@ def compare(
     Parameters
     ----------
     results : pandas.DataFrame or list of them
-        What ``cv(..., mean=False)`` returns for two models or more; several of them, if they are of the
-        same folds, are put side by side. Or figures made elsewhere: a row a fold, indexed by fold or by
-        (repeat, fold), a column a model or columns (model, metric).
+        Results of ``cv(..., mean=False)`` for two or more models. Several results of the same folds are
+        joined. Results of other programs need one row per fold, indexed by fold or (repeat, fold), and
+        one column per model, or columns (model, metric).
     test : {"corrected_t", "5x2cv_t", "5x2cv_f"}, default "corrected_t"
-        The corrected resampled t-test, for cross-validation of any kind; Dietterich's t-test or
+        The corrected resampled t-test, for any cross-validation, or Dietterich's t-test or
         Alpaydın's F-test, for five repeats of two folds.
     metric : str, optional
-        Which, if ``results`` has several.
+        Metric to compare. Required if `results` has several.
     train_size, test_size : float, optional
-        Of results made elsewhere, how many rows a fold learned from and was tested on, for the
-        corrected test; those of `cv` know.
+        Numbers of rows of the training set and of the test set of a fold, for the corrected test.
+        Results of `cv` contain them.
 
     Returns
     -------
     pandas.DataFrame
-        A row a pair, indexed by first and second in the order of columns: the mean
+        One row per pair, indexed by first and second in the order of the columns: the mean
         ``difference``, first minus second, ``statistic``, its degrees of freedom ``df``, the
-        two-sided ``p``, and ``p_holm``, which pays by Holm's method for asking once for every pair.
+        two-sided ``p``, and ``p_holm``, adjusted for the number of pairs by Holm's method.
 
     Raises
     ------
     TypeError
-        If ``results`` is no such frame or holds no numbers.
+        If `results` is not a data frame of numbers.
     ValueError
-        If there is only one model or one fold, values are missing, several results are of
-        different folds, the test does not fit how they were made, or sizes are needed and not given.
+        If there is only one model or one fold, values are missing, several results are of different
+        folds, the folds do not fit the test, or the corrected test has no sizes.
 
     Warns
     -----
     UserWarning
-        If the differences of two models do not vary, so that there is no statistic.
+        If the differences of two models are the same in all folds, so the statistic is undefined.
 
     Notes
     -----
-    Folds share rows they learned from, so their differences d are not independent, and the usual
-    t-test finds too much. With J folds in all, n rows tested and m learned from in each,
+    Training sets of different folds overlap, so the differences d are not independent, and the usual
+    t-test rejects too often. With J folds in all, m training rows and n test rows in each,
 
     - ``corrected_t``: t = d̄ / √((1/J + n/m) s²), s² their variance, J − 1 degrees of freedom;
     - ``5x2cv_t``: t = d₁₁ / √(Σᵢ sᵢ² / 5), sᵢ² = (dᵢ₁ − d̄ᵢ)² + (dᵢ₂ − d̄ᵢ)² in repeat i, 5 degrees of freedom;
     - ``5x2cv_f``: F = Σᵢⱼ dᵢⱼ² / (2 Σᵢ sᵢ²), 10 and 5 degrees of freedom.
 
-    Where all differences are 0 the statistic is 0 and p is 1.
+    If all differences are 0, the statistic is 0 and p is 1.
 
     References
     ----------
@@ -100,11 +100,11 @@ def compare(
           aode                   -0.057    -17.545   4  0.000   0.000
     tan   aode                    0.037      4.400   4  0.012   0.012
     """
-    check_choice("test", test, _TESTS)
+    OneOf(_TESTS).check("test", test)
     frame = _side_by_side(results)
     scheme = scheme_of(frame)
     chosen, name = choose_metric(frame, metric, scheme)
-    table = check_table(chosen, "results", "figures, a row a fold and a column a model")
+    table = check_table(chosen, "results", "numbers with one row per fold and one column per model")
     decide = _TESTS[test](table, scheme, (train_size, test_size))
     differences = {pair: (table[pair[0]] - table[pair[1]]).to_numpy() for pair in pairs_of(table)}
     verdicts = [decide(d) for d in differences.values()]
@@ -121,7 +121,7 @@ def pairs_of(table: pd.DataFrame) -> pd.MultiIndex:
 
 
 def holm(p: Array) -> Array:
-    """Adjust p-values for their number by Holm's step-down method; those that are NaN stay so.
+    """Adjust p-values for their number by Holm's step-down method; NaN stays NaN.
 
     >>> holm(np.array([0.01, 0.04, 0.03])).round(2).tolist()
     [0.03, 0.06, 0.06]
@@ -136,44 +136,42 @@ def holm(p: Array) -> Array:
 def check_table(table: object, argument: str, contents: str) -> pd.DataFrame:
     """Return a table of numbers with two columns or more, as floats, or raise."""
     if not isinstance(table, pd.DataFrame):
-        raise TypeError(f"{argument}: expected a DataFrame of {contents}, got {type(table).__name__}")
+        raise TypeError(f"{argument} must be a DataFrame of {contents}; got {type(table).__name__}.")
     if table.shape[1] < 2:
-        raise ValueError(f"{argument}: expected two models or more to compare, got {table.shape[1]}")
+        raise ValueError(f"{argument} must have at least two models to compare; got {table.shape[1]}.")
     if not table.columns.is_unique:
         twice = table.columns[table.columns.duplicated()].unique()
-        raise ValueError(f"{argument}: there are two models of the same name, {listed(twice)}; rename one")
+        raise ValueError(f"{argument} must name each model once; got {listed(twice)} twice. Rename one.")
     kinds = zip(table.columns, table.dtypes, strict=True)
     wrong = [name for name, kind in kinds if not pd.api.types.is_any_real_numeric_dtype(kind)]
     if wrong:
-        raise TypeError(
-            f"{argument}: expected {contents}, but there are no numbers in column {listed(wrong)}"
-        )
+        raise TypeError(f"{argument} must be a DataFrame of {contents}; got other values in {listed(wrong)}.")
     numbers = table.astype(float)
     absent = ~np.isfinite(numbers.to_numpy())
     if absent.any():
         raise ValueError(
-            f"{argument}: {np.count_nonzero(absent)} figures are missing or infinite, in column "
-            f"{listed(table.columns[absent.any(axis=0)])}; leave out those columns or, with .dropna(), rows"
+            f"{argument} must have finite numbers only; got {np.count_nonzero(absent)} missing or infinite "
+            f"values in {listed(table.columns[absent.any(axis=0)])}. Drop them with dropna()."
         )
     return numbers
 
 
 def _side_by_side(results: object) -> pd.DataFrame:
-    """Return results as one table; several must be of the same folds."""
+    """Return results as one table; several results must be of the same folds."""
     tables: list[pd.DataFrame] = []
     for table in results if isinstance(results, list | tuple) and results else [results]:
         if not isinstance(table, pd.DataFrame):
             raise TypeError(
-                "results: expected what cv(..., mean=False) returns, a DataFrame with a row a fold and a "
-                f"column a model, or a list of such, got {type(table).__name__}"
+                "results must be a DataFrame of cv(..., mean=False), with one row per fold and one column "
+                f"per model, or a list of them; got {type(table).__name__}."
             )
         tables.append(table)
     schemes = [scheme_of(table) for table in tables]
     same_rows = all(table.index.equals(tables[0].index) for table in tables)
     if any(scheme != schemes[0] for scheme in schemes) or not same_rows:
         raise ValueError(
-            "results: these are not of the same folds and metrics, so models cannot be compared fold by "
-            "fold; judge all in one call, cv({...}, dataset, mean=False), or give each call the same seed"
+            "results must be of the same folds and metrics; got different ones. Evaluate all models in one "
+            "call, cv({...}, dataset, mean=False), or pass the same rng to each call."
         )
     return pd.concat(tables, axis=1) if len(tables) > 1 else tables[0]
 
@@ -182,18 +180,18 @@ def _warn_of_undecided(tests: pd.DataFrame) -> None:
     constant = tests.index[tests["p"].isna()]
     if len(constant):
         warn(
-            "results: where the difference does not vary from fold to fold there is no statistic: "
-            f"{listed([f'{first} and {second}' for first, second in constant])}"
+            "The statistic is undefined if the difference is the same in all folds: "
+            f"{listed([f'{first} and {second}' for first, second in constant])}."
         )
 
 
 def _t_verdict(effect: float, error: float, df: int) -> Verdict:
     statistic = effect / error
-    return statistic, df, 2 * float(stats.t.sf(abs(statistic), df))
+    return statistic, df, 2 * float(stdtr(df, -abs(statistic)))
 
 
 def _constant(d: Array, df: Any) -> Verdict:
-    """Decide on differences that do not vary: none at all are no evidence, others have no statistic."""
+    """Decide on equal differences: p is 1 if they are 0, and undefined if they are not."""
     return (0.0, df, 1.0) if np.abs(d).max() <= TOLERANCE else (nan, df, nan)
 
 
@@ -202,7 +200,7 @@ def _corrected_t(
 ) -> Callable[[Array], Verdict]:
     """Return the corrected resampled t-test for differences in the rows of a table."""
     if len(table) < 2:
-        raise ValueError("results: one fold tells of no spread, so no test fits; cv with k=10 gives ten")
+        raise ValueError("results must be of at least two folds; got 1. Use cv with k=10.")
     scheme_sizes = (scheme.train_size, scheme.test_size) if scheme else (None, None)
     trained, tested = (
         size if size is not None else scheme_size
@@ -210,12 +208,11 @@ def _corrected_t(
     )
     if trained is None or tested is None:
         raise ValueError(
-            "train_size, test_size: results do not tell how they were made (those that cv returns do, also "
-            "beside others of the same folds); say how many rows a fold learned from and was tested on"
+            "train_size and test_size must be given for results that are not of cv; got None. They are the "
+            "numbers of rows of the training set and of the test set of a fold."
         )
     for name, size in {"train_size": trained, "test_size": tested}.items():
-        if check_real(name, size, 0, kind="a number of rows") == 0:
-            raise ValueError(f"{name}: expected a number of rows above 0, got {shown(size)}")
+        Real(above=0).check(name, size)
     return partial(_corrected_t_of, ratio=tested / trained)
 
 
@@ -241,15 +238,15 @@ def _five_by_two(
         if scheme:
             origin = str(scheme) if len(table) == scheme.repeats * scheme.k else f"{origin} out of {scheme}"
         raise ValueError(
-            "test: this one is for five repeats of two folds, rows indexed by (repeat, fold), as cv(..., "
-            f"k=2, repeats=5, mean=False) gives, and results are of {origin}; "
-            f"test='corrected_t' fits these{sizes}"
+            "test must be 'corrected_t' unless results are of five repeats of two folds, indexed by (repeat, "
+            f"fold), as those of cv(..., k=2, repeats=5, mean=False); got results of {origin}. "
+            f"Use test='corrected_t'{sizes}."
         )
     return lambda differences: decide(differences.reshape(5, 2))
 
 
 def _variance_within(d: Array) -> float:
-    """Sum over the repeats of the squared deviations of their two differences from their mean."""
+    """Sum of the squared deviations of both differences of a repeat from their mean, over all repeats."""
     return float(((d - d.mean(axis=1, keepdims=True)) ** 2).sum())
 
 
@@ -263,7 +260,7 @@ def _alpaydin(d: Array) -> Verdict:
     if np.ptp(d, axis=1).max() <= TOLERANCE:
         return _constant(d, (10, 5))
     statistic = float((d**2).sum()) / (2 * _variance_within(d))
-    return statistic, (10, 5), float(stats.f.sf(statistic, 10, 5))
+    return statistic, (10, 5), float(fdtrc(10, 5, statistic))
 
 
 _TESTS: dict[str, Callable[..., Callable[[Array], Verdict]]] = {
@@ -271,4 +268,4 @@ _TESTS: dict[str, Callable[..., Callable[[Array], Verdict]]] = {
     "5x2cv_t": partial(_five_by_two, decide=_dietterich),
     "5x2cv_f": partial(_five_by_two, decide=_alpaydin),
 }
-"""By name, what checks that a test fits a table and returns the test of differences in its rows."""
+"""Tests by name: functions that check a table and return the test of differences in its rows."""

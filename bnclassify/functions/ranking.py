@@ -1,4 +1,4 @@
-"""Tests on ranks, of whether models differ over many data sets."""
+"""Tests of whether models differ over many data sets, by their ranks."""
 
 from __future__ import annotations
 
@@ -8,20 +8,22 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy import stats
+from scipy.special import chdtrc, fdtrc, ndtr
 
 from ..base.arrays import TOLERANCE, Array
-from ..base.checks import check_flag, check_real
-from ..base.messages import shown
+from ..base.checks import Flag, Real
 from .comparison import check_table, holm, pairs_of
 from .schemes import scheme_of
+
+_MOST_EXACT = 25
+"""Number of differences up to which Wilcoxon's test is exact."""
 
 _DECIMALS = 10  # 0.75 − 0.73 and 0.58 − 0.56 are the same difference
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RankComparison:
-    """What `compare_ranks` found.
+    """Result of `compare_ranks`.
 
     Attributes
     ----------
@@ -32,16 +34,16 @@ class RankComparison:
     f, p_f : float
         The statistic of Iman and Davenport, which follows from it, and its p-value.
     critical_difference : float
-        By which average ranks of two models must differ, after Nemenyi.
+        Smallest significant difference of two average ranks, by Nemenyi's test.
     nemenyi : pandas.Series
-        The p-value of each pair's difference of average ranks.
+        P-value of each pair's difference of average ranks.
     wilcoxon : pandas.DataFrame
         Wilcoxon's signed-rank test of each pair: ``w_plus`` and ``w_minus``, the sums of the ranks
         of positive and negative differences, first minus second, ``z``, ``p`` and ``p_holm``.
     alpha : float
-        The level of ``critical_difference``.
-    datasets : int
-        Their number.
+        Significance level of ``critical_difference``.
+    data_sets : int
+        Number of data sets.
     """
 
     ranks: pd.Series[Any]
@@ -84,44 +86,49 @@ def compare_ranks(
     Parameters
     ----------
     table : pandas.DataFrame
-        A row a data set, a column a model; one figure of each model on each data set, such as the
-        mean accuracy of its cross-validation.
+        One row per data set and one column per model. A cell is the performance of the model on the
+        data set, such as its mean cross-validated accuracy.
     alpha : float, default 0.05
-        The level of the critical difference.
+        Significance level of the critical difference.
     lower_is_better : bool, default False
-        Whether figures are losses.
+        If True, `table` contains losses.
 
     Returns
     -------
     RankComparison
-        Prints itself. Its fields: ``ranks``, the average ranks; Friedman's ``chi2`` and ``p``, Iman and
-        Davenport's ``f`` and ``p_f``, of all models at once; ``critical_difference`` and ``nemenyi``, a
-        Series of p-values by pair, for every pair; ``wilcoxon``, a DataFrame by pair, for a pair on its own
-        or, with ``p_holm``, for all. Pairs are indexed by first and second in the order of columns.
+        Has a readable ``repr``. Its fields are ``ranks``, the average ranks; Friedman's ``chi2`` and
+        ``p`` and Iman and Davenport's ``f`` and ``p_f``, which test all models together;
+        ``critical_difference`` and ``nemenyi``, a Series with one p-value per pair; and ``wilcoxon``, a
+        DataFrame with one row per pair, where ``p_holm`` is adjusted for the number of pairs. Pairs are
+        indexed by first and second in the order of the columns.
 
     Raises
     ------
     TypeError
-        If ``table`` is no DataFrame of numbers.
+        If `table` is not a DataFrame of numbers.
     ValueError
-        If there is only one model or one data set, a figure is missing, rows are folds of one data
-        set, or ``alpha`` is not between 0 and 1.
+        If there is only one model or one data set, a value is missing, rows are folds of one data
+        set, or `alpha` is not between 0 and 1.
 
     Notes
     -----
-    On each of N data sets the best of k models has rank 1, and tied ones share the mean of their
-    ranks; figures that agree in ten decimals are tied. With R̄ⱼ the average ranks,
+    On each of N data sets, the best of k models has rank 1, and tied models share the mean of their
+    ranks. Values that agree in ten decimals are tied. With R̄ⱼ the average ranks,
 
     - Friedman: χ² = 12N / (k(k+1)) · [Σⱼ R̄ⱼ² − k(k+1)²/4], k − 1 degrees of freedom, without a
       correction for ties;
     - Iman and Davenport: F = (N−1)χ² / (N(k−1) − χ²), k − 1 and (k−1)(N−1) degrees of freedom;
-    - Nemenyi: two models differ if their average ranks do by q √(k(k+1) / 6N) or more, √2 q the
-      quantile of the studentized range of k at infinitely many degrees of freedom;
-    - Wilcoxon: of the differences that are not 0, z = (W₊ − μ − ½ sign(W₊ − μ)) / σ, μ = n(n+1)/4,
-      σ² = n(n+1)(2n+1)/24 − Σ(t³ − t)/48 over groups of t that are tied, and p by the normal distribution.
-      Without any such difference z is 0 and p is 1.
+    - Nemenyi: two models differ if their average ranks differ by q √(k(k+1) / 6N) or more, where √2 q is
+      the quantile of the studentized range of k with infinitely many degrees of freedom;
+    - Wilcoxon: differences of 0 are dropped. With n others, at most 25, p is exact: W₊ is compared with
+      its values under all 2ⁿ assignments of signs to the ranks, also if ranks are tied, and p is twice
+      the smaller tail, at most 1. With more than 25, p is that of the normal distribution.
+      z = (W₊ − μ − ½ sign(W₊ − μ)) / σ, μ = n(n+1)/4, σ² = n(n+1)(2n+1)/24 − Σ(t³ − t)/48 over groups
+      of t tied ranks. If all differences are 0, z is 0 and p is 1.
 
-    The data sets are the sample: folds of one data set tell nothing of others. For those see `compare`.
+    The exact p of n differences is at least 2¹⁻ⁿ, so with five data sets it is never below .0625.
+
+    The sample is that of the data sets. Folds of one data set are compared by `compare`.
 
     References
     ----------
@@ -149,18 +156,18 @@ def compare_ranks(
     <BLANKLINE>
     p of pairs    nemenyi  wilcoxon  wilcoxon, holm
     first second
-    nb    tan      0.1906    0.1003          0.2007
-          aode     0.0307    0.0591          0.1772
-    tan   aode     0.7088    0.8501          0.8501
+    nb    tan      0.1906    0.1250          0.2500
+          aode     0.0307    0.0625          0.1875
+    tan   aode     0.7088    1.0000          1.0000
     """
-    figures = check_table(table, "table", "figures, a row a data set and a column a model")
-    check_flag("lower_is_better", lower_is_better)
-    if not 0 < check_real("alpha", alpha, 0) < 1:
-        raise ValueError(f"alpha: expected a level between 0 and 1, got {shown(alpha)}")
+    figures = check_table(table, "table", "numbers with one row per data set and one column per model")
+    Flag().check("lower_is_better", lower_is_better)
+    Real(above=0, below=1).check("alpha", alpha)
     _check_data_sets(table)
-    values = figures.round(_DECIMALS).to_numpy()
-    n, k = values.shape
-    ranks = stats.rankdata(values if lower_is_better else -values, axis=1).mean(axis=0)
+    from scipy.stats import studentized_range  # loads for longer than the rest of this package
+
+    n, k = figures.shape
+    ranks = figures.round(_DECIMALS).rank(axis=1, ascending=lower_is_better).to_numpy().mean(axis=0)
     chi2 = max(12 * n / (k * (k + 1)) * (float((ranks**2).sum()) - k * (k + 1) ** 2 / 4), 0.0)
     residual = n * (k - 1) - chi2
     f = (n - 1) * chi2 / residual if residual > TOLERANCE else inf  # all data sets rank the models alike
@@ -168,14 +175,15 @@ def compare_ranks(
     ranked = pd.Series(ranks, index=figures.columns, name="rank")
     unit = sqrt(k * (k + 1) / (6 * n))
     distances = np.array([abs(ranked[first] - ranked[second]) for first, second in pairs])
+    tails = studentized_range.sf(distances / unit * sqrt(2), k, inf)
     return RankComparison(
         ranks=ranked,
         chi2=chi2,
-        p=float(stats.chi2.sf(chi2, k - 1)),
+        p=float(chdtrc(k - 1, chi2)),
         f=f,
-        p_f=float(stats.f.sf(f, k - 1, (k - 1) * (n - 1))),
-        critical_difference=float(stats.studentized_range.ppf(1 - alpha, k, inf)) / sqrt(2) * unit,
-        nemenyi=pd.Series(_range_sf(distances / unit * sqrt(2), k), index=pairs, name="p"),
+        p_f=float(fdtrc(k - 1, (k - 1) * (n - 1), f)),
+        critical_difference=float(studentized_range.ppf(1 - alpha, k, inf)) / sqrt(2) * unit,
+        nemenyi=pd.Series(np.clip(tails, 0.0, 1.0), index=pairs, name="p"),
         wilcoxon=_signed_ranks(figures, pairs),
         alpha=float(alpha),
         data_sets=n,
@@ -184,19 +192,14 @@ def compare_ranks(
 
 def _check_data_sets(table: pd.DataFrame) -> None:
     if len(table) < 2:
-        raise ValueError(f"table: expected two data sets or more, a row each, got {len(table)}")
+        raise ValueError(f"table must have at least two data sets, one per row; got {len(table)}.")
     if table.columns.nlevels > 1:
-        raise ValueError("table: expected a column a model; of several metrics compare one at a time")
+        raise ValueError("table must have one column per model; got several metrics. Select one of them.")
     if scheme_of(table) is not None and "fold" in table.index.names:
         raise ValueError(
-            "table: rows are folds of one data set, not data sets; compare(results) is for those. For "
-            "several, make a row of each data set's cv(models, dataset)"
+            "table must have one row per data set; got the folds of one data set. Use compare(results) for "
+            "these. For several data sets, make one row of each cv(models, dataset)."
         )
-
-
-def _range_sf(statistic: Array, k: int) -> Array:
-    """Upper tail of the studentized range of k, at infinitely many degrees of freedom."""
-    return np.clip(stats.studentized_range.sf(statistic, k, inf), 0.0, 1.0)
 
 
 def _signed_ranks(figures: pd.DataFrame, pairs: pd.MultiIndex) -> pd.DataFrame:
@@ -208,14 +211,30 @@ def _signed_ranks(figures: pd.DataFrame, pairs: pd.MultiIndex) -> pd.DataFrame:
 
 def _wilcoxon(differences: Array) -> tuple[float, float, float, float]:
     """Return the sums of ranks of positive and of negative differences, z and its two-sided p."""
-    d = differences[differences != 0]
+    d = pd.Series(differences[differences != 0])
     n = len(d)
-    ranks = stats.rankdata(np.abs(d))
+    ranks = d.abs().rank().to_numpy()
     plus, minus = float(ranks[d > 0].sum()), float(ranks[d < 0].sum())
     if not n:
         return plus, minus, 0.0, 1.0
     ties = np.unique(ranks, return_counts=True)[1].astype(float)
     sigma = sqrt(n * (n + 1) * (2 * n + 1) / 24 - float((ties**3 - ties).sum()) / 48)
     excess = plus - n * (n + 1) / 4
-    z = (excess - 0.5 * np.sign(excess)) / sigma
-    return plus, minus, float(z), 2 * float(stats.norm.sf(abs(z)))
+    z = float((excess - 0.5 * np.sign(excess)) / sigma)
+    p = _exact_p(ranks, min(plus, minus)) if n <= _MOST_EXACT else 2 * float(ndtr(-abs(z)))
+    return plus, minus, z, p
+
+
+def _exact_p(ranks: Array, smaller: float) -> float:
+    """Return the two-sided p of the smaller sum of ranks, over all assignments of signs.
+
+    >>> _exact_p(np.array([1.0, 2.0, 3.0, 4.5, 4.5]), 0.0)
+    0.0625
+    """
+    doubled = (2 * ranks).astype(int)  # whole, as tied ranks are halves
+    assignments = np.zeros(doubled.sum() + 1)  # by doubled sum of ranks
+    assignments[0] = 1
+    for rank in doubled:
+        assignments[rank:] += assignments[:-rank].copy()
+    tail = assignments[: int(2 * smaller) + 1].sum() / 2.0 ** len(ranks)
+    return min(1.0, 2 * float(tail))
