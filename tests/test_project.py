@@ -246,6 +246,12 @@ def test_oldest_versions_are_those_of_pyproject() -> None:
     assert {line.split("==")[0] for line in oldest - bounds} == tools
 
 
+def test_importing_loads_no_statistics() -> None:
+    """These parts of SciPy take long to import, and few functions need them."""
+    found = run("-c", "import sys, bnclassify; print({'scipy.stats', 'matplotlib'} & sys.modules.keys())")
+    assert found.stdout.strip() == "set()"
+
+
 def run(*command: str, **options: object) -> subprocess.CompletedProcess[str]:
     return subprocess.run([sys.executable, *command], capture_output=True, text=True, check=False, **options)
 

@@ -268,7 +268,7 @@ def test_compare_refuses_what_does_not_fit(
             ):
                 bn.compare(results, test=test)
     one = bn.cv(models, car, folds=[range(500)], mean=False)
-    with pytest.raises(ValueError, match="results: one fold tells of no spread"):
+    with pytest.raises(ValueError, match="results must be of at least two folds; got 1"):
         bn.compare(one)
     with pytest.raises(ValueError, match="table must have one row per data set; got the folds of one"):
         bn.compare_ranks(ten)
