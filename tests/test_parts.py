@@ -13,9 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bnclassify as bn
+from bnclassify.base.arrays import added
 from bnclassify.counts.information import mutual_information, pair_statistics
-from bnclassify.frames.partitions import added
-from bnclassify.frames.training import prepare_to_count
+from bnclassify.frames.training import prepare
 
 from .strategies import examples, frames, networks
 
@@ -138,8 +138,8 @@ def test_categories_that_never_occur_stay(car: pd.DataFrame) -> None:
 def test_any_parts_of_any_rows(data: st.DataObject) -> None:
     frame = data.draw(frames(missing=0.2))
     size = data.draw(st.integers(1, len(frame)))
-    parts, n = prepare_to_count(chunks(frame, size), "class"), frame.shape[1] - 1
-    rows = prepare_to_count(frame, "class")
+    parts, n = prepare(chunks(frame, size), ("class",)), frame.shape[1] - 1
+    rows = prepare(frame, ("class",))
     mine, other = (pair_statistics(d, range(n), n) for d in (parts, rows))
     np.testing.assert_allclose(mine.information, other.information, atol=1e-14)
     np.testing.assert_array_equal(mine.rows, other.rows)

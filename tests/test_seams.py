@@ -14,7 +14,7 @@ import bnclassify as bn
 from bnclassify.base.arrays import Array, Codes, log_normalize, normalize
 from bnclassify.counts.information import mutual_information
 from bnclassify.frames.schema import Dataset
-from bnclassify.frames.training import prepare_to_count
+from bnclassify.frames.training import prepare
 from bnclassify.functions.parameters import fit
 from bnclassify.learners.fixed import network
 from bnclassify.metrics.metrics import METRICS, Metric
@@ -26,7 +26,7 @@ from bnclassify.network.priors import Dirichlet, Prior
 
 def star(class_var: Hashable, dataset: pd.DataFrame | Dataset) -> bn.BNC:
     """A learner from counts: the feature that tells most of the class is a parent of all others."""
-    data = prepare_to_count(dataset, class_var)
+    data = prepare(dataset, (class_var,))
     last = len(data.features)
     best = max(range(last), key=lambda i: mutual_information(data, i, last)[0])
     centre = data.features[best]

@@ -490,7 +490,7 @@ def test_rows_left_out_are_rows_not_learned_from(
     frame: pd.DataFrame, chosen: dict[str, Any], amount: dict[str, float]
 ) -> None:
     chosen["weights"] = None  # which are those of all rows
-    data = prepare(frame, "class")
+    data = prepare(frame, ("class",))
     rows = np.arange(len(frame))
     out = LeftOut(data.codes[-1], np.ones(len(frame)))
     joint = left_out_joint(bn.ande("class", data, **chosen), data, find_prior(**amount), rows, out)

@@ -302,7 +302,7 @@ def redundant_features(seed: int) -> pd.DataFrame:
 def optimum_from(start: float, x: bn.BNC, frame: pd.DataFrame) -> float:
     """The conditional log-likelihood at the optimum of weights that is found from one start."""
     n = len(bn.features(x))
-    objective = objective_of(x, prepare(frame, "class"))
+    objective = objective_of(x, prepare(frame, ("class",)))
     options = {"maxiter": 1000, "ftol": 1e-12, "gtol": 1e-7}
     run = minimize(objective, np.full(n, start), jac=True, bounds=[(0, 1)] * n, options=options)
     return -float(run.fun)

@@ -1,9 +1,9 @@
-"""Array helpers for probabilities: normalise, in plain and in log space, and sums of x·ln x."""
+"""Arrays of probabilities and of codes: normalization, sums of x·ln x, sums over parts of the data."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import reduce
+from collections.abc import Callable, Iterable
+from functools import cache, reduce
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,35 @@ Codes = NDArray[np.signedinteger[Any]]
 
 TOLERANCE = 1e-9
 """Two scores, log probabilities or weights that differ by no more than this are tied."""
+
+
+@cache
+def code_type(bound: int) -> np.dtype[Any]:
+    """Return the smallest signed integer type that holds every code below ``bound``, and -2."""
+    return np.min_scalar_type(-max(bound, 2))
+
+
+def added(values: Iterable[Any]) -> Any:
+    """Add values of the same form: numbers, arrays, None, and tuples, lists and dicts of them.
+
+    >>> added([(1, [2.0]), (3, [4.0])])
+    (4, [6.0])
+    """
+    return reduce(_plus, values)
+
+
+def _plus(first: Any, second: Any) -> Any:
+    if first is None:
+        return None
+    if isinstance(first, dict):
+        return {key: _plus(value, second[key]) for key, value in first.items()}
+    if isinstance(first, tuple | list):
+        items = [_plus(*pair) for pair in zip(first, second, strict=True)]
+        return type(first)(*items) if hasattr(first, "_fields") else type(first)(items)
+    if isinstance(first, np.ndarray):  # parts may have counts in types too narrow for the sum
+        wide = np.float64 if "f" in (first.dtype.kind, second.dtype.kind) else np.int64
+        return np.add(first, second, dtype=wide)
+    return first + second
 
 
 def normalize(mass: Array, axis: int = 0) -> Array:

@@ -5,55 +5,22 @@ Every count is over available cases: a table counts the rows in which all its va
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from functools import wraps
+from collections.abc import Iterator, Sequence
+from functools import partial
 from math import prod
-from typing import Any, Concatenate, ParamSpec, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..base.arrays import Array, Codes
+from ..base.arrays import Array, Codes, code_type
 from ..base.messages import how_to_merge, listed
-from ..frames.partitions import Partitions
-from ..frames.schema import Countable, Dataset, code_type
-
-P = ParamSpec("P")
-R = TypeVar("R")
+from ..frames.schema import Countable, Dataset
 
 MAX_CELLS = 2**27
 """A table may have this many cells (1 GiB) before it is refused."""
 
 _BLOCK_ITEMS = 2**18  # codes that are counted at once
-
-
-@dataclass(frozen=True)
-class _Count:
-    """A call of a function that counts, but for its data; workers make it."""
-
-    function: Callable[..., Any]
-    arguments: tuple[Any, ...]
-    named: dict[str, Any]
-
-    def __call__(self, data: Dataset) -> Any:
-        return self.function(data, *self.arguments, **self.named)
-
-
-def additive(count: Callable[Concatenate[Dataset, P], R]) -> Callable[Concatenate[Countable, P], R]:
-    """Let a function that counts rows in memory count data in parts; a decorator.
-
-    What it returns is made of arrays and numbers which, counted in two parts of the rows, add up to what
-    is counted in both: wide enough for the sum, and of the same shape whatever the rows.
-    """
-
-    @wraps(count)
-    def counted(data: Countable, /, *arguments: P.args, **named: P.kwargs) -> R:
-        if isinstance(data, Partitions):
-            return data.add_up(_Count(counted, arguments, named))
-        return count(data, *arguments, **named)  # type: ignore[arg-type]
-
-    return counted
 
 
 def flat_index(codes: Sequence[NDArray[Any]], cards: Sequence[int]) -> Codes:
@@ -98,8 +65,7 @@ def contingency_tables(data: Countable, families: Sequence[Sequence[int]]) -> Ar
     ValueError
         If the table of one family would have more than ``MAX_CELLS`` cells.
     """
-    check_cells(data, families[0])
-    return _stack_tables(data, families)
+    return next(count_alike(data, families))[1]
 
 
 def count_families(data: Countable, families: Sequence[Sequence[int]]) -> list[Array]:
@@ -127,7 +93,7 @@ def count_alike(data: Countable, families: Sequence[Sequence[int]]) -> Iterator[
     groups = [[families[number] for number in group] for group in alike.values()]
     for group in groups:
         check_cells(data, group[0])
-    yield from zip(alike.values(), _count_groups(data, groups), strict=True)
+    yield from zip(alike.values(), data.add_up(partial(_count_groups, groups)), strict=True)
 
 
 def check_cells(data: Countable, family: Sequence[int]) -> None:
@@ -142,12 +108,10 @@ def check_cells(data: Countable, family: Sequence[int]) -> None:
         )
 
 
-@additive
-def _count_groups(data: Dataset, groups: Sequence[Sequence[Sequence[int]]]) -> list[Array]:
+def _count_groups(groups: Sequence[Sequence[Sequence[int]]], data: Dataset) -> list[Array]:
     return [_stack_tables(data, group) for group in groups]
 
 
-@additive
 def _stack_tables(data: Dataset, families: Sequence[Sequence[int]]) -> Array:
     shape = tuple(data.cards[column] for column in families[0])
     cells = prod(shape)

@@ -7,7 +7,7 @@ values of the family, and which rows have which levels.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from math import prod
 from typing import Any
 
@@ -20,7 +20,7 @@ from ..base.blas import one_thread
 from ..base.messages import how_to_merge, shown
 from ..frames.partitions import Partitions
 from ..frames.schema import Countable, Dataset
-from .contingency import MAX_CELLS, additive, check_cells
+from .contingency import MAX_CELLS, check_cells
 
 _ONES = 2**26  # zeros and ones that are kept
 _EXACT_ROWS = 2**24  # sums of fewer ones are exact in single precision
@@ -207,7 +207,7 @@ class FamilyCountsInParts:
         for family in alone:
             check_cells(self.data, family)
         self._tables, self._extended = {}, {}
-        made, extended = _count_expected(self.data, [*alone, *wanted], wanted)
+        made, extended = self.data.add_up(partial(_count_expected, [*alone, *wanted], wanted))
         self._tables.update(zip([*alone, *wanted], made, strict=True))
         self._extended.update(zip(wanted, extended, strict=True))
 
@@ -231,9 +231,8 @@ class FamilyCountsInParts:
         yield slice(0, len(self.cards)), self._extended[tuple(family)]
 
 
-@additive
 def _count_expected(
-    data: Dataset, tables: Sequence[Sequence[int]], extended: Sequence[Sequence[int]]
+    tables: Sequence[Sequence[int]], extended: Sequence[Sequence[int]], data: Dataset
 ) -> tuple[list[Counts], list[Counts]]:
     counts = FamilyCounts(data, numbered=False)
     return (

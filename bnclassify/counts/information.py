@@ -22,7 +22,8 @@ NLogN = Callable[[NDArray[Any]], Array]
 _BLOCK_CELLS = 2**22  # cells of tables of pairs
 _LOOKED_UP = 2**15  # cells of those tables that are looked up at once
 _LONGEST_LOOKED_UP = 2**20  # whole numbers up to which n·ln n is looked up, in 8 MiB
-_PASS_CELLS = 2**25  # cells of tables that are counted in one pass over data in parts
+_PASS_CELLS = 2**22  # cells of tables that are counted in one pass over the data
+_DENSE_CELLS = 2**22  # of a table of rows in memory; a larger one is kept sparse
 
 
 def _observed(data: Dataset, columns: Sequence[int]) -> tuple[list[NDArray[Any]], Array | None]:
@@ -50,10 +51,10 @@ def mutual_information(data: Countable, x: int, y: int, condition: Sequence[int]
     I(X;Y|Z) = Σ N_xyz/N · ln(N_xyz N_z / (N_xz N_yz)), over the rows in which all are observed.
     """
     columns = (x, y, *condition)
-    if not isinstance(data, Dataset):
+    cards = [data.cards[column] for column in columns]
+    if prod(cards) <= _DENSE_CELLS or not isinstance(data, Dataset):
         return _table_information(contingency_tables(data, [columns])[0])
     codes, weights = _observed(data, columns)
-    cards = [data.cards[column] for column in columns]
     n = len(codes[0]) if weights is None else float(weights.sum())
     if not n:
         return 0.0, 0
@@ -69,21 +70,18 @@ def mutual_information(data: Countable, x: int, y: int, condition: Sequence[int]
 
 
 def _table_information(table: Array) -> tuple[float, float]:
-    """Return the same from the table of the two and what is given."""
+    """Return the same from the (x, y, condition…) table."""
     n = float(table.sum())
     x, y, both = table.sum(axis=1), table.sum(axis=0), table.sum(axis=(0, 1))
-    total = xlogx(table).sum() - xlogx(x).sum() - xlogx(y).sum() + xlogx(both).sum()
-    return max(float(total) / max(n, 1.0), 0.0), n
+    terms = ((1, table), (-1, x), (-1, y), (1, np.atleast_1d(both)))
+    total = sum(sign * xlogx(counts[counts > 0]).sum() for sign, counts in terms)
+    return max(float(total) / n if n else 0.0, 0.0), n
 
 
 def _informations(
     data: Countable, pairs: Sequence[tuple[int, int]], condition: Sequence[int]
 ) -> Iterator[tuple[float, float]]:
-    """Yield the mutual information of pairs, as many in a pass over data in parts as there is room for."""
-    if isinstance(data, Dataset):
-        for x, y in pairs:
-            yield mutual_information(data, x, y, condition)
-        return
+    """Yield the mutual information of pairs, counting as many at once as there is room for."""
     families = [(*pair, *condition) for pair in pairs]
     while families:
         cells = accumulate(prod([data.cards[column] for column in family]) for family in families)
@@ -142,7 +140,8 @@ def _product_statistics(
     columns = features[order][feature]
     n = len(features)
     information, rows = np.zeros((n, n)), np.zeros((n, n))
-    at_once = max(1, int(_BLOCK_CELLS / cards.sum() / cards.mean()))
+    n_classes = 1 if class_column is None else data.cards[class_column]
+    at_once = max(1, int(_BLOCK_CELLS / cards.sum() / cards.mean() / n_classes))
     for block in (slice(i, min(i + at_once, n)) for i in range(0, n, at_once)):
         in_block = None if at_once >= n else (block.start <= feature) & (feature < block.stop)
         for table in pair_tables(data, columns, levels, class_column, in_block):

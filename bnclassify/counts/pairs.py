@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,9 @@ from ..base.arrays import Array
 from ..base.blas import one_thread
 from ..base.messages import how_to_merge
 from ..frames.schema import Countable, Dataset
-from .contingency import MAX_CELLS, additive
+from .contingency import MAX_CELLS
+
+Table = NDArray[np.floating[Any]]
 
 _PRODUCT_LEVELS = 16  # up to here one-hot matrix products beat bincount
 _BLOCK_ONES = 2**22  # cells of a one-hot matrix
@@ -31,8 +34,8 @@ def pair_tables(
     levels: NDArray[np.intp],
     class_column: int | None,
     wanted: NDArray[np.bool_] | None = None,
-) -> Iterator[NDArray[np.floating[Any]]]:
-    """Yield for each class how many rows have both of two levels, for all pairs of some levels.
+) -> list[Table]:
+    """Count for each class the rows that have both of two levels, for all pairs of some levels.
 
     Parameters
     ----------
@@ -44,47 +47,34 @@ def pair_tables(
     wanted : (n,) array of bool, optional
         The levels that get a row in the table; all by default.
 
-    Yields
-    ------
-    (wanted levels, n) array
+    Returns
+    -------
+    list of (wanted levels, n) arrays, one per class
     """
-    if isinstance(data, Dataset):
-        yield from _tables_by_class(data, columns, levels, class_column, wanted)
-    else:
-        yield from _all_pair_tables(data, columns, levels, class_column, wanted)
-
-
-@additive
-def _all_pair_tables(
-    data: Dataset,
-    columns: NDArray[np.intp],
-    levels: NDArray[np.intp],
-    class_column: int | None,
-    wanted: NDArray[np.bool_] | None,
-) -> list[Array]:
-    tables = _tables_by_class(data, columns, levels, class_column, wanted)
-    return [table.astype(np.float64) for table in tables]
+    return data.add_up(partial(_tables_by_class, columns, levels, class_column, wanted))
 
 
 def _tables_by_class(
-    data: Dataset,
     columns: NDArray[np.intp],
     levels: NDArray[np.intp],
     class_column: int | None,
     wanted: NDArray[np.bool_] | None,
-) -> Iterator[NDArray[np.floating[Any]]]:
+    data: Dataset,
+) -> list[Table]:
     at_once = max(1, _BLOCK_ONES // len(columns))
     # Sums of ones are exact in single precision; sums of weights need all digits.
     kind = np.float32 if data.weights is None else np.float64
     # Made once: where memory goes back to the system at once, as in Dask's workers, a new one is dear.
     ones = np.empty((len(columns), min(at_once, len(data))), dtype=kind)
+    tables = []
     for rows in _rows_by_class(data, class_column):
         table = _count_pairs(data, columns, levels, rows[:at_once], wanted, ones)
         if len(rows) >= _EXACT_ONES and data.weights is None:
             table = table.astype(np.float64)
         for start in range(at_once, len(rows), at_once):
             table += _count_pairs(data, columns, levels, rows[start : start + at_once], wanted, ones)
-        yield table
+        tables.append(table)
+    return tables
 
 
 def _rows_by_class(data: Dataset, class_column: int | None) -> Iterator[NDArray[np.intp]]:
@@ -137,6 +127,11 @@ def all_pair_counts(data: Countable, features: Sequence[int], class_column: int)
         The levels of the features follow one another in order. Where a feature meets itself,
         the diagonal has its counts.
     """
+    counts: Array = data.add_up(partial(_stack_by_class, features, class_column))
+    return counts
+
+
+def _stack_by_class(features: Sequence[int], class_column: int, data: Dataset) -> Array:
     cards = [data.cards[f] for f in features]
     columns = np.repeat(features, cards)
     levels = np.concatenate([np.arange(card) for card in cards])

@@ -77,7 +77,7 @@ def min_testing_depths(class_var: Hashable, dataset: pd.DataFrame | Dataset) -> 
     >>> min_testing_depths("class", load_car()).to_dict()
     {'buying': 3, 'maint': 4, 'doors': 7, 'persons': 1, 'lug_boot': 5, 'safety': 2}
     """
-    data = prepare(dataset, class_var)
+    data = prepare(dataset, (class_var,), rows_needed=True)
     depths = testing_depths(data, data.features, class_var, [np.arange(len(data))])[0]
     tested = depths > 0
     return pd.Series(depths[tested], index=pd.Index(data.features, tupleize_cols=False)[tested], name="depth")

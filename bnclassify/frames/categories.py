@@ -8,14 +8,17 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 from pandas.api.extensions import ExtensionArray
 
 from ..base.arrays import Array
 from ..base.messages import listed, shown
 
+ArrayLike = ExtensionArray | NDArray[Any]
+
 
 def check_categorical(
-    columns: Mapping[Hashable, ExtensionArray], known: Mapping[Hashable, tuple[Any, ...]] | None
+    columns: Mapping[Hashable, ArrayLike], known: Mapping[Hashable, tuple[Any, ...]] | None
 ) -> None:
     """Raise a TypeError that names every column whose values are no categories.
 

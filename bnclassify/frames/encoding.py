@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from pandas.api.extensions import ExtensionArray
 
+from ..base.arrays import Array, code_type
 from ..base.messages import listed, plain, shown, suggestion
-from .categories import check_categorical
-from .schema import Countable, Dataset, Schema, code_type
+from .categories import ArrayLike, check_categorical
+from .schema import Countable, Dataset, Schema
 from .sources import NEEDS_ROWS, find_source, is_delayed
 
 _ASKED_ABOUT = {
@@ -48,20 +48,34 @@ def encode_columns(
         check_columns(columns or (), frame.columns, named_by or argument)
         return frame
     check_frame(frame, argument, or_row=known is not None)
-    names = frame.columns.tolist()
-    chosen = None if columns is None else check_columns(columns, names, named_by or argument)
-    arrays = zip(names, _column_arrays(frame), strict=True)
-    taken: dict[Hashable, ExtensionArray] = {
-        name: array for name, array in arrays if chosen is None or name in chosen
-    }
-    check_categorical(taken, known)
-    encoded = [_encode_column(column) for column in taken.values()]
-    longest = max((len(levels) for levels, _ in encoded), default=0)
-    codes = np.empty((len(encoded), len(frame)), dtype=code_type(longest))
-    for row, (_, column_codes) in zip(codes, encoded, strict=True):
-        row[:] = column_codes
-    schema = Schema(tuple(taken), tuple(levels for levels, _ in encoded))
+    chosen = None
+    if columns is not None:
+        chosen = check_columns(columns, frame.columns.tolist(), named_by or argument)
+    schema, column_codes, _ = read_columns(frame, chosen, known=known)
+    codes = np.empty((len(column_codes), len(frame)), dtype=code_type(max(schema.cards, default=0)))
+    for row, code in zip(codes, column_codes, strict=True):
+        row[:] = code
     return Dataset(schema, codes, frame.index)
+
+
+def read_columns(
+    data: pd.DataFrame | Dataset,
+    columns: Collection[Hashable] | None = None,
+    *,
+    known: Mapping[Hashable, tuple[Any, ...]] | None = None,
+) -> tuple[Schema, Sequence[NDArray[Any]], Array | None]:
+    """Return the schema of columns in the order of the data, their codes (not copied), and the weights."""
+    if isinstance(data, Dataset):
+        chosen = data.select([name for name in data.columns if columns is None or name in columns])
+        return chosen.schema, list(chosen.codes), data.weights
+    arrays: dict[Hashable, ArrayLike] = {
+        name: array
+        for name, array in zip(data.columns.tolist(), column_arrays(data), strict=True)
+        if columns is None or name in columns
+    }
+    check_categorical(arrays, known)
+    encoded = [_encode_column(array) for array in arrays.values()]
+    return Schema(tuple(arrays), tuple([levels for levels, _ in encoded])), [c for _, c in encoded], None
 
 
 def check_frame(frame: object, argument: str, *, or_row: bool = False) -> pd.DataFrame:
@@ -133,15 +147,13 @@ def _first_wrong(parts: Sequence[object]) -> str:
     )
 
 
-def _column_arrays(frame: pd.DataFrame) -> list[ExtensionArray]:
-    """Return the arrays of columns: all that is done with a Series costs more than what is done here."""
-    if getattr(frame.columns.dtype, "storage", "") == "pyarrow":  # names, made text one by one
-        frame = frame.copy(deep=False)
-        frame.columns = pd.RangeIndex(frame.shape[1])
-    return [column.array for _, column in frame.items()]
+def column_arrays(frame: pd.DataFrame) -> list[ArrayLike]:
+    """Return the arrays of columns, without making a Series of each if pandas has a way."""
+    arrays = getattr(frame, "_iter_column_arrays", None)
+    return [column.array for _, column in frame.items()] if arrays is None else list(arrays())
 
 
-def _encode_column(array: ExtensionArray) -> tuple[tuple[Any, ...], NDArray[Any]]:
+def _encode_column(array: ArrayLike) -> tuple[tuple[Any, ...], NDArray[Any]]:
     """Return the levels and codes of one column of categories."""
     if isinstance(array, pd.Categorical):
         return _as_levels(array.categories), array.codes
@@ -175,9 +187,9 @@ def check_columns(names: Iterable[Hashable], available: Collection[Hashable], ar
 
 
 def check_names(
-    features: Iterable[Hashable], class_var: Hashable, argument: str = "features"
+    features: Iterable[Hashable], targets: Collection[Hashable], argument: str = "features"
 ) -> tuple[Hashable, ...]:
-    """Return feature names as a tuple; they must be unique and the class not among them."""
+    """Return feature names as a tuple; they must be unique and no target among them."""
     if isinstance(features, str) or not isinstance(features, Iterable) or getattr(features, "ndim", 1) != 1:
         raise TypeError(
             f"{argument}: expected a list of names, got {shown(features)}; write [{shown(features)}]"
@@ -185,8 +197,9 @@ def check_names(
     names = tuple(features)
     if not all(isinstance(name, Hashable) and name is not pd.NA for name in names):
         raise TypeError(f"{argument}: expected a list of names, got {listed(names)}")
-    if class_var in names:
-        raise ValueError(f"{argument}: {shown(class_var)} is the class; leave it out")
+    for target in targets:
+        if target in names:
+            raise ValueError(f"{argument}: {shown(target)} is the class; leave it out")
     if len(set(names)) < len(names):
         twice = [name for i, name in enumerate(names) if name in names[:i]]
         raise ValueError(f"{argument}: each name may occur once, but these occur again: {listed(twice)}")
@@ -211,10 +224,10 @@ def check_class_name(class_var: object, argument: str = "class_var") -> None:
         raise TypeError(f"{argument}: expected the name of a column, got None")
 
 
-def check_levels(data: Countable, columns: Iterable[Hashable]) -> None:
-    """Raise a ValueError for columns without a single level: nothing can be learned of them."""
+def check_levels(data: Countable | Schema, columns: Iterable[Hashable], rows: int | None = None) -> None:
+    """Raise a ValueError for columns without a level, from which nothing can be learned."""
     empty = [name for name in columns if not data.cards[data.positions[name]]]
-    if empty and isinstance(data, Dataset) and not len(data):
+    if empty and (rows == 0 or (isinstance(data, Dataset) and not len(data))):
         raise ValueError("dataset: no rows to learn from")
     if empty:
         raise ValueError(

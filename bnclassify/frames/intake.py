@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, overload
 
-from .encoding import check_frame, encode_columns
-from .parting import InFull, InParts, as_parts
+import pandas as pd
+
+from .parting import InFull, InParts, open_columns
 from .partitions import Partitions
 from .schema import Dataset
 from .weights import check_weights, names_column, weight_column
@@ -83,17 +84,13 @@ def encode(frame: Any, *, weights: Any = None) -> Dataset | Partitions:
     f         0.085  0.484
     m         0.915  0.516
     """
-    parts = as_parts(frame, "frame", weights=weights)
-    if parts is not None:
-        return parts
-    if weights is None:
-        return encode_columns(frame, argument="frame")
-    if not names_column(weights):
-        data = encode_columns(frame, argument="frame")
-        return replace(data, weights=check_weights(weights, data.index))
-    if isinstance(frame, Dataset):
+    given = weights
+    if isinstance(frame, pd.DataFrame) and weights is not None and names_column(weights):
+        given = weight_column(frame, weights).array
+        frame = frame.drop(columns=[weights])
+    data = open_columns(frame, argument="frame", weights=weights)
+    if isinstance(data, Partitions) or weights is None:
+        return data
+    if isinstance(frame, Dataset) and names_column(weights):
         raise TypeError("weights: a Dataset has no column of numbers; pass a number for each row")
-    checked = check_frame(frame, "frame")
-    column = weight_column(checked, weights)
-    data = encode_columns(checked.drop(columns=[weights]), argument="frame")
-    return replace(data, weights=check_weights(column.array, data.index))
+    return replace(data, weights=check_weights(given, data.index))

@@ -4,17 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
 from numbers import Real
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..base.arrays import Codes
+from ..base.arrays import Codes, code_type
 from ..base.messages import listed, shown
-from .schema import Dataset, Levels, code_type, codes_of
+
+if TYPE_CHECKING:
+    from .schema import Dataset, Levels
+
 
 _UNSEEN = -2
 """Code of a label that is not among the levels; a missing value has -1."""
+
+
+def codes_of(codes: Codes, where: list[int]) -> Codes:
+    """Select columns by position, without a copy if they are adjacent."""
+    if where and where == list(range(where[0], where[0] + len(where))):
+        return codes[where[0] : where[0] + len(where)]
+    return codes[where]
 
 
 def scoring_classes(data: Dataset, class_var: Hashable, levels: tuple[Any, ...]) -> Codes:

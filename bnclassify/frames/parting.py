@@ -1,4 +1,4 @@
-"""Data in parts at the entrance: recognised, checked by its columns, its levels looked for."""
+"""Data of any source at the entrance: recognized, its columns checked, its levels found."""
 
 from __future__ import annotations
 
@@ -9,163 +9,90 @@ from typing import Any, TypeAlias
 import pandas as pd
 
 from ..base.messages import listed
-from .encoding import check_class_name, check_columns, check_levels, check_names
+from .encoding import check_columns, check_frame, encode_columns
 from .partitions import Memo, Partitions, Prepare, Reading
-from .schema import Dataset, Schema
+from .schema import Countable, Dataset, Learnable, Schema
 from .sources import Source, find_source
 from .surveys import survey
 from .weights import names_column
-from .wide_columns import warn_of_no_features
 
 InFull: TypeAlias = pd.DataFrame | Dataset
-"""Data whose rows are in memory."""
+"""Data with its rows in memory."""
 
-InParts: TypeAlias = Partitions | Callable[[], Iterable[Any]] | Iterator[Any] | Sequence[pd.DataFrame]
-"""Data whose rows need not be; a Dask DataFrame, which has no type of its own for checkers, is such, too."""
+InParts: TypeAlias = Learnable | Callable[[], Iterable[Any]] | Iterator[Any] | Sequence[pd.DataFrame]
+"""Partitioned data. A Dask DataFrame, which has no type of its own for checkers, is such data, too."""
 
 Known: TypeAlias = Mapping[Hashable, tuple[Any, ...]]
 
-Choose: TypeAlias = Callable[[Sequence[Hashable]], Sequence[Hashable]]
-"""Tells which columns to take of those that are there, or raises."""
 
-
-def is_parted(dataset: object) -> bool:
-    """Whether data is in parts."""
-    return isinstance(dataset, Partitions) or find_source(dataset, "dataset") is not None
-
-
-def columns_of(dataset: object) -> Sequence[Hashable]:
-    """Return the names of the columns of data in parts that can be gone through again, or raise."""
-    if isinstance(dataset, Partitions):
+def column_names(dataset: object, argument: str = "dataset") -> Sequence[Hashable]:
+    """Return the names of the columns of data of any source, or raise."""
+    if isinstance(dataset, Countable):
         return dataset.columns
-    source = find_source(dataset, "dataset")
-    if source is None:
-        raise TypeError(f"dataset: expected data in parts, got {type(dataset).__name__}")
-    if source.once:
-        raise ValueError(
-            "dataset: an iterator can be gone through once, and this goes through the data several times; "
-            "pass a function that gives one anew, such as lambda: pd.read_csv(path, chunksize=100_000)"
-        )
-    return _names_of(source, "dataset")
-
-
-def as_parts(
-    dataset: object,
-    argument: str = "dataset",
-    *,
-    columns: Sequence[Hashable] | Choose | None = None,
-    known: Known | None = None,
-    weights: Hashable = None,
-    prepare: Prepare | None = None,
-) -> Partitions | None:
-    """Return data in parts with the levels of its columns; None for data that is in memory.
-
-    Parameters
-    ----------
-    dataset : object
-    argument : str
-        What errors call it.
-    columns : sequence or callable, optional
-        The columns to take, or what tells them from those that are there; all by default.
-    known : mapping, optional
-        Levels that need not be looked for.
-    weights : str, optional
-        The column that tells how often rows count.
-    prepare : callable, optional
-        Makes categories of raw columns; then all levels are known.
-    """
-    if isinstance(dataset, Partitions):
-        if weights is not None:
-            raise TypeError("weights: name their column where data in parts is encoded first")
-        return _coded(dataset, _chosen(columns, dataset.columns, argument), known)
     source = find_source(dataset, argument)
-    if source is None:
-        return None
-    names = _names_of(source, argument)
-    if weights is not None and not names_column(weights):
-        raise TypeError("weights: data in parts has them in a column; pass its name")
-    check_columns([] if weights is None else [weights], names, "weights")
-    wanted = _chosen(columns, [name for name in names if name != weights], argument)
-    return _open(source, Reading(Schema((), ()), None, weights, prepare), wanted, known, argument)
-
-
-def prepare_parts(
-    dataset: object,
-    class_var: Hashable,
-    features: Iterable[Hashable] | None = None,
-    *,
-    known: Known | None = None,
-    prepare: Prepare | None = None,
-) -> Partitions | None:
-    """Prepare data in parts to learn from: the features, then the class; None for data that is in memory.
-
-    Levels that are ``known``, as those of a model, are not looked for. What is wrong with rows is told
-    where they are counted first.
-    """
-    parts = dataset if isinstance(dataset, Partitions) else find_source(dataset, "dataset")
-    if parts is None:
-        return None
-    check_class_name(class_var)
-    available = list(parts.columns) if isinstance(parts, Partitions) else _names_of(parts, "dataset")
-    check_columns([class_var], available, "class_var")
-    if features is None:
-        if isinstance(parts, Partitions) and parts.class_var == class_var:
-            return parts
-        chosen = [name for name in available if name != class_var]
-        if not chosen:
-            warn_of_no_features(class_var)
-    else:
-        names = check_names(features, class_var)
-        check_columns(names, available, "features")
-        chosen = [name for name in available if name in names]
-    before = available[: available.index(class_var)]
-    position = sum(name in before for name in chosen)
-    wanted = (*chosen, class_var)
-    if isinstance(parts, Partitions):
-        data = _coded(parts, wanted, known).of_class(class_var)
-    else:
-        data = _open(parts, Reading(Schema((), ()), class_var, None, prepare), wanted, known, "dataset")
-    check_levels(data, data.columns)
-    return replace(data, class_position=position)
-
-
-def _chosen(
-    columns: Sequence[Hashable] | Choose | None, available: Sequence[Hashable], argument: str
-) -> Sequence[Hashable]:
-    """Return the columns to take, all of which are there."""
-    if columns is None:
-        return available
-    if callable(columns):
-        return columns(available)
-    check_columns(columns, available, argument)
-    return columns
-
-
-def _names_of(source: Source, argument: str) -> Sequence[Hashable]:
-    names = list(source.names)
+    names: Sequence[Hashable] = (
+        check_frame(dataset, argument).columns.tolist() if source is None else list(source.names)
+    )
     if len(set(names)) < len(names):
         twice = [name for i, name in enumerate(names) if name in names[:i]]
         raise ValueError(f"{argument}: column names must be unique, but these occur again: {listed(twice)}")
     return names
 
 
+def open_columns(
+    dataset: object,
+    columns: Sequence[Hashable] | None = None,
+    *,
+    argument: str = "dataset",
+    named_by: str | None = None,
+    known: Known | None = None,
+    weights: Hashable = None,
+    required: Hashable = None,
+    preparation: Prepare | None = None,
+    rows_needed: bool = False,
+) -> Dataset | Partitions:
+    """Return columns of data of any source (by default, all) in the given order, coded.
+
+    Rows in memory are encoded; of partitioned data, the levels that are not ``known`` are found in a pass
+    over it, and rows that lack the ``required`` column are dropped. ``weights`` names a column of
+    partitioned data, ``preparation`` turns its raw columns into categories.
+    """
+    source = None if rows_needed or isinstance(dataset, Countable) else find_source(dataset, argument)
+    if source is None and not isinstance(dataset, Partitions):
+        data = encode_columns(dataset, columns, argument=argument, named_by=named_by, known=known)  # type: ignore[arg-type]
+        return data if columns is None else data.select(list(dict.fromkeys(columns)))
+    names = column_names(dataset if source is None else source, argument)
+    check_columns(columns or (), names, named_by or argument)
+    columns = None if columns is None else list(dict.fromkeys(columns))
+    if isinstance(dataset, Partitions):
+        if weights is not None:
+            raise TypeError("weights: name their column where data in parts is encoded first")
+        levels = dict(zip(names, dataset.levels, strict=True)) | dict(known or {})
+        chosen = names if columns is None else columns
+        schema = Schema(tuple(chosen), tuple([levels[name] for name in chosen]))
+        return dataset.coded(schema).requiring(required)
+    if weights is not None and not names_column(weights):
+        raise TypeError("weights: data in parts has them in a column; pass its name")
+    check_columns([] if weights is None else [weights], names, "weights")
+    chosen = [name for name in names if name != weights] if columns is None else columns
+    assert source is not None
+    return _open(source, Reading(Schema((), ()), required, weights, preparation), chosen, known, argument)
+
+
 def _open(
     source: Source, reading: Reading, columns: Sequence[Hashable], known: Known | None, argument: str
 ) -> Partitions:
-    """Return columns of frames in parts, after a pass for levels if some are unknown."""
+    """Return columns of partitioned frames, after a pass for levels if some are unknown."""
     levels: dict[Hashable, tuple[Any, ...]] = {**source.declared, **(known or {})}
     unknown = [name for name in columns if name not in levels]
     memo = Memo()
     if unknown:
         _check_again(source, unknown, argument)
-        surveyed, facts = survey(source, columns, reading.class_var, reading.weights)
+        surveyed, facts = survey(source, columns, reading.required, reading.weights)
         levels = dict(zip(columns, surveyed, strict=True)) | levels
         memo.keep(facts, columns)
     schema = Schema(tuple(columns), tuple([levels[name] for name in columns]))
-    data = Partitions(source, replace(reading, schema=schema), memo=memo)
-    if unknown:
-        data.tell()
-    return data
+    return Partitions(source, replace(reading, schema=schema), memo=memo)
 
 
 def _check_again(source: Source, unknown: Sequence[Hashable], argument: str) -> None:
@@ -176,8 +103,3 @@ def _check_again(source: Source, unknown: Sequence[Hashable], argument: str) -> 
             "looked for first; pass a function that gives one anew, such as "
             "lambda: pd.read_csv(path, chunksize=100_000), or make these columns categories"
         )
-
-
-def _coded(data: Partitions, columns: Sequence[Hashable], known: Known | None) -> Partitions:
-    levels = dict(zip(data.columns, data.levels, strict=True)) | dict(known or {})
-    return data.coded(Schema(tuple(columns), tuple([levels[name] for name in columns])))

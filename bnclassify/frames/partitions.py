@@ -4,23 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import reduce
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from ..base.messages import shown, warn
+from ..base.arrays import added
+from ..base.messages import listed, shown, warn
 from .encoding import encode_columns
 from .matching import match
-from .schema import Countable, Dataset, Schema, take_rows
-from .sources import NEEDS_ROWS, DaskFrame, Make, Merge, Source
+from .schema import Dataset, Learnable, Schema, take_rows
+from .sources import NEEDS_ROWS, DaskFrame, Make, Merge, Source, find_source
 from .weights import check_weights
 
 T = TypeVar("T")
 
-Prepare = Callable[[pd.DataFrame], pd.DataFrame]
+
+class Prepare(Protocol):
+    """Turns raw columns into categories."""
+
+    def __call__(self, frame: pd.DataFrame, /) -> pd.DataFrame:
+        """Return the frame with categories."""
+
+    def apply(self, frame: pd.DataFrame, argument: str, /) -> pd.DataFrame:
+        """Do the same; errors call the frame by the name of an argument."""
+
 
 _BLOCK_ROWS = 2**18
 
@@ -76,8 +85,8 @@ class Reading:
     ----------
     schema : Schema
         The columns to take, and what their codes shall stand for.
-    class_var : str or None
-        Rows without it are left out.
+    required : str or None
+        Rows that lack this column are dropped.
     weights : str or None
         The column that tells how often rows count.
     prepare : callable or None
@@ -87,7 +96,7 @@ class Reading:
     """
 
     schema: Schema
-    class_var: Hashable = None
+    required: Hashable = None
     weights: Hashable = None
     prepare: Prepare | None = None
     keep: Keep | None = None
@@ -108,7 +117,7 @@ class Reading:
         weights = None if self.weights is None else check_weights(frame[self.weights].array, frame.index)
         raw = encode_columns(frame if self.prepare is None else self.prepare(frame), self.schema.columns)
         codes = match(raw, self.schema.columns, self.schema.levels)
-        return with_class(Dataset(self.schema, codes, raw.index, weights), self.class_var)
+        return with_class(Dataset(self.schema, codes, raw.index, weights), self.required)
 
 
 @dataclass(frozen=True)
@@ -116,27 +125,20 @@ class _Counting:
     """What workers do with a frame."""
 
     reading: Reading
-    count: Callable[[Dataset], Any] | None
+    count: Callable[[Dataset], Any]
 
     def __call__(self, frame: pd.DataFrame) -> tuple[Any, Facts]:
         return in_blocks(self._of_block, _merge, frame)
 
     def _of_block(self, frame: pd.DataFrame) -> tuple[Any, Facts]:
         data, facts = self.reading(frame)
-        return (None if self.count is None else self.count(data)), facts
+        return self.count(data), facts
 
 
 class Memo:
-    """Keeps what is found out by the way, for all views of the same rows.
+    """What passes over the data have found, shared by all selections of columns of the same rows."""
 
-    Parameters
-    ----------
-    warns : bool
-        Whether to warn of rows that have no class.
-    """
-
-    def __init__(self, *, warns: bool = True) -> None:
-        self.warns = warns
+    def __init__(self) -> None:
         self.counted: Facts | None = None
         self.gaps: dict[Hashable, int] = {}
 
@@ -148,27 +150,31 @@ class Memo:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Partitions(Countable):
+class Partitions(Learnable):
     """Categorical data in parts, which are encoded and counted where they lie.
 
-    It has names and levels as a `Dataset` has, and no codes: what it tells of its rows are sums over
-    parts. With a class it is data to learn from, and stands for the rows that have one.
+    It has names and levels as a `Dataset` has, and no codes: all that is known of its rows are sums over
+    parts. If there is one target, it stands for the rows in which the target is known.
 
     Attributes
     ----------
     source : Source
-        Where frames come from.
+        Where the frames come from.
     reading : Reading
         How they are encoded.
-    class_position : int or None
-        Where the class stood among the columns; None is at the end.
+    targets, order : tuple
+        As those of data to learn from in memory.
+    warns : bool
+        Whether to warn of rows that lack the only target.
     memo : object
-        Keeps what is found out by the way.
+        What passes over the data have found.
     """
 
     source: Source
     reading: Reading
-    class_position: int | None = None
+    targets: tuple[Hashable, ...] = ()
+    order: tuple[Hashable, ...] = ()
+    warns: bool = True
     memo: Memo = field(default_factory=Memo)
 
     def __repr__(self) -> str:
@@ -181,30 +187,8 @@ class Partitions(Countable):
         return self.reading.schema
 
     @property
-    def class_var(self) -> Hashable:
-        """The name of the class, None if the data is not to be learned from."""
-        return self.reading.class_var
-
-    @property
-    def features(self) -> tuple[Hashable, ...]:
-        """All columns but the class."""
-        return tuple(name for name in self.columns if name != self.class_var)
-
-    @property
-    def as_given(self) -> Partitions:
-        """The same rows, the class where it stood among the columns."""
-        names = list(self.features)
-        names.insert(len(names) if self.class_position is None else self.class_position, self.class_var)
-        return self.coded(self.schema.select(names))
-
-    @property
-    def views(self) -> tuple[Partitions, ...]:
-        """The codings of the rows over which what is learned of pairs is averaged: this one."""
-        return (self,)
-
-    @property
     def is_weighted(self) -> bool:
-        """Whether rows may count otherwise than once, so that counts may be fractions."""
+        """Whether rows have weights, so that counts may be fractions."""
         return self.reading.weights is not None
 
     def __len__(self) -> int:
@@ -212,77 +196,98 @@ class Partitions(Countable):
 
     @property
     def size(self) -> float:
-        """The sum of the weights: the number of rows, where each counts once."""
+        """Sum of the weights; the number of rows if there are no weights."""
         return self._counted.size
 
     @property
     def incomplete(self) -> NDArray[np.bool_]:
         """Which columns have a missing value."""
         if not self.memo.gaps.keys() >= set(self.columns):
-            self.add_up(None)
+            self.add_up(_nothing)
         return np.array([self.memo.gaps[name] > 0 for name in self.columns], dtype=bool)
 
     @property
     def _counted(self) -> Facts:
-        """What is known of all rows; a pass, unless one has told already."""
+        """What is known of all rows; a pass over the data, unless an earlier pass has found it."""
         if self.memo.counted is None:
-            self.add_up(None)
+            self.add_up(_nothing)
         assert self.memo.counted is not None
         return self.memo.counted
 
     @property
     def dask_frame(self) -> Any:
-        """The Dask DataFrame that the parts are of, None if they are of another kind."""
+        """The Dask DataFrame that has the rows, None if they are elsewhere."""
         return self.source.frame if isinstance(self.source, DaskFrame) else None
 
     @property
     def codes(self) -> NDArray[Any]:
-        """Raise a TypeError: there are none."""
+        """Raise a TypeError, because rows in parts are not kept."""
         raise TypeError(f"dataset: {NEEDS_ROWS}")
 
     def coded(self, schema: Schema) -> Partitions:
-        """Return some of the columns, or all, their codes those of a schema."""
+        """Return the columns of a schema, coded by its levels."""
         return replace(self, reading=replace(self.reading, schema=schema))
 
-    def of_class(self, class_var: Hashable) -> Partitions:
-        """Return the rows that have a class; raise if an earlier pass has told that there are none."""
-        if class_var == self.class_var:
+    def select(self, columns: Sequence[Hashable]) -> Partitions:
+        """Return some of the columns, in this order."""
+        return self.coded(self.schema.select(columns))
+
+    def requiring(self, column: Hashable) -> Partitions:
+        """Return the rows in which a column is known; all rows if it is None."""
+        if column == self.reading.required:
             return self
-        memo = self.memo if self.memo.gaps.get(class_var) == 0 else Memo()
-        data = replace(self, reading=replace(self.reading, class_var=class_var), memo=memo)
-        data.tell()
-        return data
+        memo = self.memo if self.memo.gaps.get(column) == 0 else Memo()
+        return replace(self, reading=replace(self.reading, required=column), memo=memo)
+
+    def counting(self) -> Partitions:
+        """Return the same, because rows of weight 0 add nothing to a sum."""
+        return self
 
     def keeping(self, keep: Keep) -> Partitions:
-        """Return the rows that a function of frames tells to keep."""
+        """Return the rows that a function of frames selects."""
         return replace(self, reading=replace(self.reading, keep=keep), memo=Memo())
 
-    def add_up(self, count: Callable[[Dataset], T] | None) -> T:
-        """Sum what a function returns of the rows of each part: arrays and numbers, in whatever holds them.
+    def add_up(self, count: Callable[[Dataset], T]) -> T:
+        """Return the sum of what a function returns for each part of the rows; see `Dataset.add_up`.
 
-        It is called where the part lies, so it can be pickled. Rows without a class, if there is one, are
-        told of at the first pass, as is that there are no others.
+        The function is called where the part lies, so it can be pickled. The first pass warns of rows
+        without a class, and raises if no row is left.
         """
-        counting, columns = _Counting(self.reading, count), self.reading.columns
-        total, facts = self.source.reduce(counting, _merge, columns)
+        total, facts = self.source.reduce(_Counting(self.reading, count), _merge, self.reading.columns)
         if self.memo.keep(facts, self.columns):
             self.tell()
-        return total
+        result: T = total
+        return result
 
     def tell(self) -> None:
         """Raise if there is nothing to learn from, and warn of rows without a class."""
         facts = self.memo.counted
-        if self.class_var is None or facts is None:
+        if not self.targets or facts is None:
             return
-        if not facts.rows:
-            raise ValueError("dataset: no rows to learn from")
-        if not facts.kept:
-            raise ValueError(f"dataset: the class {shown(self.class_var)} is missing in every row")
-        if not facts.size:
-            raise ValueError("dataset: no rows to learn from, for all have weight 0")
-        if facts.kept < facts.rows and self.memo.warns:
-            lost = facts.rows - facts.kept
-            warn(f"{lost} of {facts.rows} rows have no class {shown(self.class_var)} and are left out")
+        unlabeled = all(self.memo.gaps.get(name) == facts.kept for name in self.targets)
+        check_rows(self.targets, facts.rows, 0 if unlabeled else facts.kept, facts.size, self.warns)
+
+
+def is_partitioned(data: object) -> bool:
+    """Whether the rows of data need not be in memory together."""
+    return isinstance(data, Partitions) or find_source(data, "dataset") is not None
+
+
+def _nothing(data: Dataset) -> int:
+    return 0
+
+
+def check_rows(targets: Sequence[Hashable], rows: int, kept: int, size: float, warns: bool) -> None:
+    """Raise if there is no row to learn from, and warn of rows that were dropped for lack of a class."""
+    if not rows:
+        raise ValueError("dataset: no rows to learn from")
+    if not kept:
+        names = f"all of {listed(targets)} are" if len(targets) > 1 else f"the class {shown(targets[0])} is"
+        raise ValueError(f"dataset: {names} missing in every row")
+    if not size:
+        raise ValueError("dataset: no rows to learn from, for all have weight 0")
+    if kept < rows and warns:
+        warn(f"{rows - kept} of {rows} rows have no class {shown(targets[0])} and are left out")
 
 
 def in_blocks(make: Make[T], merge: Merge[T], frame: pd.DataFrame) -> T:
@@ -294,25 +299,5 @@ def in_blocks(make: Make[T], merge: Merge[T], frame: pd.DataFrame) -> T:
 
 
 def _merge(results: Sequence[tuple[Any, Facts]]) -> tuple[Any, Facts]:
-    counts, facts = zip(*results, strict=True)
-    return added(counts), Facts(*map(added, zip(*facts, strict=True)))
-
-
-def added(values: Sequence[Any]) -> Any:
-    """Add values of the same form: numbers, arrays, None, and tuples, lists and dicts of them.
-
-    >>> added([(1, [2.0]), (3, [4.0])])
-    (4, [6.0])
-    """
-    first = values[0]
-    if first is None:
-        return None
-    if isinstance(first, dict):
-        return {key: added([value[key] for value in values]) for key in first}
-    if isinstance(first, tuple | list):
-        items = [added(parts) for parts in zip(*values, strict=True)]
-        return type(first)(items)
-    if isinstance(first, np.ndarray):  # parts may have counts in types too narrow for the sum
-        wide = np.float64 if any(value.dtype.kind == "f" for value in values) else np.int64
-        return reduce(np.add, values[1:], first.astype(wide))
-    return sum(values[1:], first)
+    merged: tuple[Any, Facts] = added(results)
+    return merged

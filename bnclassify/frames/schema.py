@@ -1,34 +1,35 @@
-"""Encoded data: the schema, names and levels of columns, and the rows coded by it."""
+"""Data as integer codes: the schema (names and levels of columns) and the rows."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, cached_property
-from typing import TYPE_CHECKING, Any, TypeVar
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from ..base.arrays import Array, Codes
+from ..base.arrays import Array, Codes, added
+from ..base.arrays import code_type as code_type
 from ..base.immutable import Immutable, lock
+from .matching import codes_of, match
 
 Levels = tuple[tuple[Any, ...], ...]
 
+_PART_ROWS = 2**20
+"""Rows in memory are counted in parts of this size, so that temporary arrays stay small."""
+
+T = TypeVar("T")
 Data = TypeVar("Data", bound="Dataset")
 
 
 @dataclass(frozen=True)
 class Schema:
-    """The columns of data and what their codes stand for, without the rows.
+    """The names of columns and the labels that their codes stand for, without the rows.
 
-    Attributes
-    ----------
-    columns : tuple
-        Names of the columns.
-    levels : tuple of tuple
-        The labels of each column; code ``k`` stands for label ``k``.
+    ``levels[i]`` is the tuple of labels of a coded column: code ``k`` stands for label ``k``.
     """
 
     columns: tuple[Hashable, ...]
@@ -50,14 +51,14 @@ class Schema:
 
 
 class Countable(Immutable):
-    """Data that can be counted, wherever its rows are: in memory, or in parts that stay where they are."""
+    """Data that can be counted, with rows in memory or in parts that stay where they are."""
 
-    if TYPE_CHECKING:  # read-only to callers; each kind has them as fields or properties
+    if TYPE_CHECKING:  # read-only to callers; subclasses have them as fields or properties
         schema: Schema
 
         @property
         def size(self) -> float:
-            """The sum of the weights: the number of rows, where each counts once."""
+            """Sum of the weights; the number of rows if there are no weights."""
 
         @property
         def incomplete(self) -> NDArray[np.bool_]:
@@ -65,10 +66,22 @@ class Countable(Immutable):
 
         @property
         def is_weighted(self) -> bool:
-            """Whether rows may count otherwise than once, so that counts may be fractions."""
+            """Whether rows have weights, so that counts may be fractions."""
 
         def __len__(self) -> int:
             """Return the number of rows."""
+
+        def add_up(self, count: Callable[[Dataset], T]) -> T:
+            """Return the sum of what a function returns for each part of the rows."""
+
+        def select(self, columns: Sequence[Hashable]) -> Self:
+            """Return some of the columns, in this order."""
+
+        def coded(self, schema: Schema) -> Countable:
+            """Return the columns of a schema, coded by its levels."""
+
+        def counting(self) -> Countable:
+            """Return the rows that have a weight above 0, so far as this matters."""
 
     @property
     def columns(self) -> tuple[Hashable, ...]:
@@ -91,9 +104,38 @@ class Countable(Immutable):
         return self.schema.positions
 
 
+class Learnable(Countable):
+    """Data to learn from: the features, then the target variables, of which there can be several."""
+
+    if TYPE_CHECKING:
+        targets: tuple[Hashable, ...]
+        order: tuple[Hashable, ...]  # columns as they were given
+
+    @property
+    def class_var(self) -> Hashable:
+        """The name of the only target."""
+        [name] = self.targets
+        return name
+
+    @property
+    def features(self) -> tuple[Hashable, ...]:
+        """All columns but the targets, which are the last."""
+        return self.columns[: len(self.columns) - len(self.targets)]
+
+    @property
+    def as_given(self) -> Countable:
+        """The same rows, with the columns in the order in which they were given."""
+        return self.select(self.order)
+
+    @property
+    def views(self) -> Iterable[Learnable]:
+        """The codings of the rows over which statistics of pairs are averaged: this one."""
+        return (self,)
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Dataset(Countable):
-    """Categorical data as integer codes. Made by `encode`, taken wherever a data frame is.
+    """Categorical data as integer codes. Made by `encode`, accepted wherever a data frame is.
 
     Attributes
     ----------
@@ -102,9 +144,9 @@ class Dataset(Countable):
     codes : (columns, rows) array of signed integers
         In the smallest type that holds the longest tuple of levels; -1 is missing.
     index : pandas.Index
-        The row labels of the data frame.
+        Row labels of the data frame.
     weights : (rows,) array or None
-        How often each row counts, 0 or more; None: once.
+        Weight of each row, 0 or more; None if each row counts once.
     """
 
     schema: Schema
@@ -121,20 +163,14 @@ class Dataset(Countable):
         weighed = f" that count {counted}" if self.is_weighted else ""
         return f"Dataset: {len(self)} rows{weighed}, {len(self.columns)} columns, {missing} missing values"
 
-    def taken(self: Data, positions: NDArray[Any]) -> Data:
-        """Return the rows at positions."""
-        weights = None if self.weights is None else self.weights[positions]
-        codes = self.codes.take(positions, axis=1)
-        return replace(self, codes=codes, index=self.index[positions], weights=weights)
-
     @property
     def is_weighted(self) -> bool:
-        """Whether rows may count otherwise than once, so that counts may be fractions."""
+        """Whether rows have weights, so that counts may be fractions."""
         return self.weights is not None
 
     @cached_property
     def size(self) -> float:
-        """The sum of the weights: the number of rows, where each counts once."""
+        """Sum of the weights; the number of rows if there are no weights."""
         return len(self) if self.weights is None else float(self.weights.sum())
 
     @cached_property
@@ -144,11 +180,45 @@ class Dataset(Countable):
         lock(incomplete)
         return incomplete
 
+    def add_up(self, count: Callable[[Dataset], T]) -> T:
+        """Return the sum of what a function returns for each part of the rows.
 
-@cache
-def code_type(bound: int) -> np.dtype[Any]:
-    """Return the smallest signed integer type that holds every code below ``bound``, and -2."""
-    return np.min_scalar_type(-max(bound, 2))
+        Its results are numbers, arrays, and tuples, lists and dicts of them, of the same shape for all parts.
+        """
+        if len(self) <= _PART_ROWS:
+            return count(self)
+        total: T = added(map(count, self._parts()))
+        return total
+
+    def _parts(self) -> Iterable[Dataset]:
+        for start in range(0, len(self), _PART_ROWS):
+            rows = slice(start, start + _PART_ROWS)
+            weights = None if self.weights is None else self.weights[rows]
+            yield Dataset(self.schema, self.codes[:, rows], self.index[rows], weights)
+
+    def taken(self, positions: NDArray[Any]) -> Self:
+        """Return the rows at positions."""
+        weights = None if self.weights is None else self.weights[positions]
+        codes = self.codes.take(positions, axis=1)
+        return replace(self, codes=codes, index=self.index[positions], weights=weights)
+
+    def select(self, columns: Sequence[Hashable]) -> Self:
+        """Return some of the columns in this order, without a copy if they are adjacent."""
+        if tuple(columns) == self.columns:
+            return self
+        where = [self.positions[column] for column in columns]
+        return replace(self, schema=self.schema.select(columns), codes=codes_of(self.codes, where))
+
+    def coded(self, schema: Schema) -> Dataset:
+        """Return the columns of a schema, coded by its levels."""
+        codes = match(self, schema.columns, schema.levels)
+        return Dataset(schema, codes, self.index, self.weights)
+
+    def counting(self) -> Self:
+        """Return the rows that have a weight above 0."""
+        if self.weights is None or self.weights.all():
+            return self
+        return self.taken(np.nonzero(self.weights)[0])
 
 
 def take_rows(data: Data, rows: NDArray[Any]) -> Data:
@@ -158,15 +228,5 @@ def take_rows(data: Data, rows: NDArray[Any]) -> Data:
 
 
 def take_columns(data: Data, columns: Sequence[Hashable]) -> Data:
-    """Select columns by name, without a copy where they lie side by side."""
-    if tuple(columns) == data.columns:
-        return data
-    where = [data.positions[column] for column in columns]
-    return replace(data, schema=data.schema.select(columns), codes=codes_of(data.codes, where))
-
-
-def codes_of(codes: Codes, where: list[int]) -> Codes:
-    """Select columns by position, without a copy where they lie side by side."""
-    if where and where == list(range(where[0], where[0] + len(where))):
-        return codes[where[0] : where[0] + len(where)]
-    return codes[where]
+    """Select columns by name, without a copy if they are adjacent."""
+    return data.select(columns)

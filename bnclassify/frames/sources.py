@@ -6,7 +6,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Mut
 from functools import partial
 from inspect import signature
 from itertools import chain
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar, runtime_checkable
 from weakref import WeakKeyDictionary, finalize
 
 import pandas as pd
@@ -32,6 +32,7 @@ NEEDS_ROWS = (
 """What is said where rows are asked for that need not be in memory together."""
 
 
+@runtime_checkable
 class Source(Protocol):
     """Frames with the same columns, which are looked at one by one, wherever they are."""
 
@@ -250,15 +251,46 @@ def is_delayed(data: object) -> bool:
     return type(data).__module__ == "dask.delayed"
 
 
+MakeSource = Callable[[Any, str], Source]
+
+_SOURCES: list[tuple[Callable[[Any], bool], MakeSource]] = []
+
+
+def register_source(test: Callable[[Any], bool], make: MakeSource) -> None:
+    """Accept data of a new type wherever partitioned data are accepted.
+
+    ``make(data, argument)`` returns the `Source` of data for which ``test(data)`` is true; errors call the
+    data by the name of the argument. The source that was registered last is asked first.
+    """
+    _SOURCES.insert(0, (test, make))
+
+
 def find_source(data: object, argument: str) -> Source | None:
-    """Return where frames come from, if data is some that need not be in memory together, else None."""
-    if is_dask(data):
-        return DaskFrame(data, argument)
-    if (callable(data) and not is_delayed(data)) or isinstance(data, Iterator):
-        return Chunks(data, argument)
-    if isinstance(data, list | tuple) and data and all(isinstance(one, pd.DataFrame) for one in data):
-        return Chunks(data, argument)
-    return None
+    """Return the source of data that need not be in memory together, or None."""
+    if isinstance(data, pd.DataFrame) or is_delayed(data):  # which has any attribute
+        return None
+    if isinstance(data, Source):
+        return data
+    return next((make(data, argument) for test, make in _SOURCES if test(data)), None)
+
+
+def check_not_once(data: object) -> None:
+    """Raise a ValueError for data that can be read only once, if several passes are needed."""
+    if isinstance(data, Iterator):
+        raise ValueError(
+            "dataset: an iterator can be gone through once, and this goes through the data several times; "
+            "pass a function that gives one anew, such as lambda: pd.read_csv(path, chunksize=100_000)"
+        )
+
+
+def _is_chunks(data: Any) -> bool:
+    if isinstance(data, list | tuple):
+        return bool(data) and all(isinstance(one, pd.DataFrame) for one in data)
+    return (callable(data) and not is_delayed(data)) or isinstance(data, Iterator)
+
+
+register_source(_is_chunks, Chunks)
+register_source(is_dask, DaskFrame)
 
 
 def _check_has(frame: pd.DataFrame, columns: Sequence[Hashable], number: int, argument: str) -> None:

@@ -8,9 +8,10 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
+from ..base.arrays import added
 from ..base.messages import listed, shown
 from .encoding import encode_columns
-from .partitions import Facts, added, in_blocks, with_class
+from .partitions import Facts, in_blocks, with_class
 from .schema import Dataset, Levels
 from .sources import Source
 from .weights import check_weights
@@ -67,7 +68,7 @@ class Survey:
         """Unite the levels of parts."""
         column_levels, facts = zip(*results, strict=True)
         united = [_unite(name, parts) for name, *parts in zip(self.columns, *column_levels, strict=True)]
-        return tuple(united), Facts(*map(added, zip(*facts, strict=True)))
+        return tuple(united), added(facts)
 
 
 def survey(

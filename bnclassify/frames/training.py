@@ -1,59 +1,35 @@
-"""Data prepared to learn from, once a call: checked, encoded, every row with a class."""
+"""Data prepared to learn from, once per call: checked, encoded, columns chosen."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeAlias
+from typing import Any, Literal, Self, TypeVar, overload
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from ..base.messages import shown, warn
-from .encoding import check_class_name, check_columns, check_frame, check_levels, check_names, encode_columns
-from .parting import InFull, InParts, Known, prepare_parts
-from .partitions import Partitions
-from .schema import Dataset, Schema, take_columns, take_rows
+from .encoding import check_class_name, check_columns, check_levels, check_names, read_columns
+from .parting import InFull, InParts, Known, column_names, open_columns
+from .partitions import Partitions, Prepare, check_rows
+from .schema import Dataset, Learnable, Schema
+from .sources import NEEDS_ROWS, Source, find_source
 from .wide_columns import warn_of_no_features, warn_of_wide_columns
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class TrainingData(Dataset):
-    """Rows to learn from: the features, then the class, which no row lacks.
+class TrainingData(Learnable, Dataset):
+    """Rows to learn from: the features, then the targets. If there is one target, no row lacks it.
 
-    What is learned from it looks at no column that is not there, and checks nothing again.
-
-    Attributes
-    ----------
-    class_var : str
-    with_unknown : Dataset or None
-        The same columns with all rows, also those without a class; None if no row lacks it.
-    class_position : int
-        Where the class stood among the columns; None is at the end.
+    ``order`` lists the columns as they were given, ``with_unknown`` has all rows if some lack the only
+    target, and ``frame`` is the data frame of the rows if a model still has to prepare raw columns.
     """
 
-    class_var: Hashable = None
+    targets: tuple[Hashable, ...] = ()
+    order: tuple[Hashable, ...] = ()
     with_unknown: Dataset | None = None
-    class_position: int | None = None
-
-    @property
-    def features(self) -> tuple[Hashable, ...]:
-        """All columns but the class, which is the last."""
-        return self.columns[:-1]
-
-    @property
-    def as_given(self) -> Dataset:
-        """The same rows, the class where it stood among the columns."""
-        names = list(self.features)
-        names.insert(len(names) if self.class_position is None else self.class_position, self.class_var)
-        codes = self.codes[[self.positions[name] for name in names]]
-        return Dataset(self.schema.select(names), codes, self.index, self.weights)
-
-    @property
-    def views(self) -> Iterable[TrainingData]:
-        """The codings of the rows over which what is learned of pairs is averaged: this one."""
-        return (self,)
+    frame: pd.DataFrame | None = None
 
     @property
     def all_rows(self) -> Dataset:
@@ -62,131 +38,159 @@ class TrainingData(Dataset):
 
     @property
     def has_class(self) -> NDArray[np.bool_]:
-        """Which of the rows that were given have a class."""
+        """Which of the given rows have a class."""
         return np.asarray(self.all_rows.codes[-1] >= 0)
 
+    def select(self, columns: Sequence[Hashable]) -> Self:
+        """Return some of the columns, in this order."""
+        with_unknown = self.with_unknown and self.with_unknown.select(columns)
+        return replace(super().select(columns), with_unknown=with_unknown)
 
+    def taken(self, positions: NDArray[Any]) -> Self:
+        """Return the rows at positions."""
+        frame = None if self.frame is None else self.frame.iloc[positions]
+        return replace(super().taken(positions), frame=frame)
+
+
+Trained = TypeVar("Trained", bound=Learnable)
+
+
+@overload
 def prepare(
-    dataset: pd.DataFrame | Dataset,
-    class_var: Hashable,
-    features: Iterable[Hashable] | None = None,
-    *,
-    known: Known | None = None,
-    warns: bool = True,
-) -> TrainingData:
-    """Prepare data to learn from, or raise; every public verb that learns does this once.
-
-    Parameters
-    ----------
-    dataset : pandas.DataFrame or Dataset
-        What is prepared already, for the same class, is returned as it is.
-    class_var : str
-    features : iterable, optional
-        The columns to learn from; all by default.
-    known : mapping, optional
-        Levels of these columns, as a model has them: no value of one need be in the data, and whole numbers
-        may be of type float.
-    warns : bool
-        Whether to warn of rows that have no class.
-    """
-    if isinstance(dataset, TrainingData) and dataset.class_var == class_var:
-        return dataset if features is None else _select(dataset, tuple(features))
-    schema_only = select_columns(dataset, class_var, features, known=known)
-    if not schema_only.size:
-        count = ", for all have weight 0" if len(schema_only) else ""
-        raise ValueError(f"dataset: no rows to learn from{count}")
-    names = tuple(name for name in schema_only.columns if name != class_var)
-    data = take_columns(schema_only, (*names, class_var))
-    has_class = data.codes[-1] >= 0
-    lost = len(data) - int(np.count_nonzero(has_class))
-    if lost == len(data):
-        raise ValueError(f"dataset: the class {shown(class_var)} is missing in every row")
-    if lost and warns:
-        warn(f"{lost} of {len(data)} rows have no class {shown(class_var)} and are left out")
-    kept = take_rows(data, has_class) if lost else data
-    if not kept.size:
-        raise ValueError(f"dataset: the class {shown(class_var)} is missing in every row that counts")
-    with_unknown = data if lost else None
-    position = schema_only.columns.index(class_var)
-    return TrainingData(kept.schema, kept.codes, kept.index, kept.weights, class_var, with_unknown, position)
-
-
-Learnable: TypeAlias = TrainingData | Partitions
-"""Data to learn from, in memory or in parts: what counts alone is asked of both in the same words."""
-
-
-def prepare_to_count(
     dataset: InFull | InParts,
-    class_var: Hashable,
+    targets: tuple[Hashable, ...],
     features: Iterable[Hashable] | None = None,
     *,
+    rows_needed: Literal[True],
     known: Known | None = None,
+    preparation: Prepare | None = None,
     warns: bool = True,
-) -> Learnable:
-    """Prepare data to learn from by counting alone, so that its rows need not be in memory.
+    named_by: str = "class_var",
+) -> TrainingData: ...
+@overload
+def prepare(
+    dataset: InFull | InParts,
+    targets: tuple[Hashable, ...],
+    features: Iterable[Hashable] | None = None,
+    *,
+    rows_needed: bool = False,
+    known: Known | None = None,
+    preparation: Prepare | None = None,
+    warns: bool = True,
+    named_by: str = "class_var",
+) -> TrainingData | Partitions: ...
+def prepare(
+    dataset: InFull | InParts | Source,
+    targets: tuple[Hashable, ...],
+    features: Iterable[Hashable] | None = None,
+    *,
+    rows_needed: bool = False,
+    known: Known | None = None,
+    preparation: Prepare | None = None,
+    warns: bool = True,
+    named_by: str = "class_var",
+) -> TrainingData | Partitions:
+    """Prepare data to learn from, or raise; every public function that learns calls this once.
 
-    Parameters
-    ----------
-    dataset, class_var, features, warns
-        As in `prepare`.
-    known : mapping, optional
-        Levels that need not be looked for.
+    The columns are the ``features`` (by default, all) in the order of the data, then the ``targets``. Data
+    prepared for the same targets is returned as it is. Partitioned data raises an error if ``rows_needed``.
+    Levels that are ``known``, as those of a model, need not occur in the data. A ``preparation`` turns raw
+    columns into categories. Unless ``warns``, nothing is said of rows without a class and of wide columns.
     """
-    parts = prepare_parts(dataset, class_var, features, known=known)
-    return prepare(dataset, class_var, features, warns=warns) if parts is None else parts  # type: ignore[arg-type]
+    if rows_needed and isinstance(dataset, Partitions):
+        raise TypeError(f"dataset: {NEEDS_ROWS}")
+    if isinstance(dataset, TrainingData) and dataset.frame is not None and preparation is not None:
+        dataset = dataset.frame
+    if isinstance(dataset, TrainingData | Partitions) and dataset.targets == targets:
+        return dataset if features is None else _some_features(dataset, tuple(features))
+    if not rows_needed:
+        source = find_source(dataset, "dataset")
+        dataset = dataset if source is None else source
+    if isinstance(dataset, pd.DataFrame) and preparation is not None:
+        dataset = preparation.apply(dataset, "dataset")
+    names, chosen = _choose(dataset, targets, features, warns, named_by)
+    required = targets[0] if len(targets) == 1 else None
+    data = open_columns(
+        dataset, (*chosen, *targets), known=known, preparation=preparation, required=required,
+        rows_needed=rows_needed,
+    )  # fmt: skip
+    check_levels(data, [name for name in data.columns if known is None or name not in known])
+    wanted = {*chosen, *targets}
+    order = tuple([name for name in names if name in wanted])
+    if isinstance(data, Partitions):
+        data = replace(data, targets=targets, order=order, warns=warns)
+        data.tell()
+        return data
+    if features is None and warns:
+        warn_of_wide_columns(data.schema, data.codes, data.weights, targets[0])
+    return _rows_with_targets(data, targets, order, warns)
 
 
-def _select(data: TrainingData, features: tuple[Hashable, ...]) -> TrainingData:
+def _choose(
+    dataset: InFull | InParts | Source,
+    targets: Sequence[Hashable],
+    features: Iterable[Hashable] | None,
+    warns: bool,
+    named_by: str,
+) -> tuple[Sequence[Hashable], list[Hashable]]:
+    """Return the names of all columns and the features to learn from, or raise."""
+    for target in targets:
+        check_class_name(target, named_by)
+    wanted = None if features is None else check_names(features, targets)
+    names = column_names(dataset)
+    check_columns(targets, names, named_by)
+    if wanted is not None:
+        chosen = check_columns(wanted, names, "features")
+        return names, [name for name in names if name in chosen]
+    if len(names) == 1 and warns:
+        warn_of_no_features(targets[0])
+    return names, [name for name in names if name not in targets]
+
+
+def _some_features(data: Trained, features: Sequence[Hashable]) -> Trained:
     """Return prepared data with some of its features."""
     check_columns(features, data.columns, "features")
-    names = (*features, data.class_var)
-    with_unknown = data.with_unknown and take_columns(data.with_unknown, names)
-    position = sum(name in features for name in data.features[: data.class_position])  # None takes all
-    return replace(take_columns(data, names), with_unknown=with_unknown, class_position=position)
+    names = (*features, *data.targets)
+    order = tuple([name for name in data.order if name in names])
+    return replace(data.select(names), order=order)  # type: ignore[type-var]
 
 
-def select_columns(
-    dataset: pd.DataFrame | Dataset,
-    class_var: Hashable,
-    features: Iterable[Hashable] | None = None,
-    *,
-    known: Known | None = None,
-) -> Dataset:
-    """Encode the class and the features, in the order of the data, if something can be learned of each.
-
-    Features that were not chosen by name are looked over for too many levels. Nothing need be learned of
-    levels that are ``known``, as `prepare` says.
-    """
-    check_class_name(class_var)
-    if features is None:
-        data = encode_columns(dataset)
-        check_columns([class_var], data.columns, "class_var")
-        warn_of_wide_columns(data, class_var)
-        if len(data.columns) == 1:
-            warn_of_no_features(class_var)
-    else:
-        names = check_names(features, class_var)
-        if not isinstance(dataset, Dataset):
-            check_frame(dataset, "dataset")
-        check_columns([class_var], dataset.columns, "class_var")
-        data = encode_columns(dataset, [*names, class_var], named_by="features", known=known)
-        chosen = {*names, class_var}
-        data = take_columns(data, tuple(column for column in data.columns if column in chosen))
-    check_levels(data, [name for name in data.columns if known is None or name not in known])
-    return data
+def _rows_with_targets(
+    data: Dataset, targets: tuple[Hashable, ...], order: tuple[Hashable, ...], warns: bool
+) -> TrainingData:
+    """Drop the rows that lack the only target, and raise if no row is left."""
+    kept = data
+    if len(targets) == 1:
+        has_class = data.codes[-1] >= 0
+        kept = data if has_class.all() else data.taken(np.nonzero(has_class)[0])
+    unlabeled = len(targets) > 1 and bool((data.codes[-len(targets) :] < 0).all())
+    check_rows(targets, len(data), 0 if unlabeled else len(kept), kept.size, warns)
+    with_unknown = None if kept is data else data
+    return TrainingData(kept.schema, kept.codes, kept.index, kept.weights, targets, order, with_unknown)
 
 
-def describe_columns(
+def one_target(
+    data: TrainingData | Partitions, class_var: Hashable, features: Sequence[Hashable]
+) -> TrainingData | Partitions:
+    """Return the rows of prepared data that have one of the targets, with the columns to learn it from."""
+    return prepare(data.select((*features, class_var)), (class_var,), warns=False)
+
+
+def describe(
     dataset: InFull | InParts | None, class_var: Hashable, features: Iterable[Hashable] | None
 ) -> tuple[Schema | None, tuple[Hashable, ...]]:
-    """Return the schema of data, if there is any, and the features: all that a fixed structure looks at."""
-    check_class_name(class_var)
-    names = None if features is None else check_names(features, class_var)
+    """Return the schema of data, if there are any, and the features, which suffice for a fixed structure."""
     if dataset is None:
-        return None, names or ()
-    parts = prepare_parts(dataset, class_var, names)
-    if parts is not None:
-        return parts.as_given.schema, parts.features
-    prepared = isinstance(dataset, TrainingData) and dataset.class_var == class_var and names is None
-    data = dataset if isinstance(dataset, Dataset) and prepared else select_columns(dataset, class_var, names)  # type: ignore[arg-type]
-    return data.schema, tuple(column for column in data.columns if column != class_var)
+        check_class_name(class_var)
+        return None, () if features is None else check_names(features, (class_var,))
+    if isinstance(dataset, Learnable) and dataset.targets == (class_var,) and features is None:
+        return dataset.schema.select(dataset.order), dataset.features
+    if not isinstance(dataset, pd.DataFrame | Dataset):
+        data = prepare(dataset, (class_var,), features)
+        return data.schema.select(data.order), data.features
+    names, chosen = _choose(dataset, (class_var,), features, True, "class_var")
+    schema, codes, weights = read_columns(dataset, [n for n in names if n == class_var or n in set(chosen)])
+    check_levels(schema, schema.columns, len(dataset))
+    if features is None:
+        warn_of_wide_columns(schema, codes, weights, class_var)
+    return schema, tuple(chosen)

@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 
 import numpy as np
 
 from ..base.arrays import Array, Codes
 from ..base.messages import listed, shown, warn
-from .schema import Dataset
+from .schema import Schema
 
 _FEWEST_ROWS = 20
 """Rows from which levels are held against their number; in fewer all may differ by chance."""
 
 
-def warn_of_wide_columns(data: Dataset, class_var: Hashable) -> None:
-    """Warn of columns with more levels than half their rows, where there are rows enough to tell."""
+def warn_of_wide_columns(
+    schema: Schema, codes: Iterable[Codes], weights: Array | None, class_var: Hashable
+) -> None:
+    """Warn of columns with more levels than half of their rows, if there are enough rows to judge."""
     identifiers: list[Hashable] = []
     wide: list[Hashable] = []
-    for name, codes, card in zip(data.columns, data.codes, data.cards, strict=True):
-        rows, levels = _rows_and_levels(codes, card, data.weights)
+    for name, column, card in zip(schema.columns, codes, schema.cards, strict=True):
+        rows, levels = _rows_and_levels(column, card, weights)
         if rows < _FEWEST_ROWS or 2 * levels <= rows:
             continue
         if name == class_var:

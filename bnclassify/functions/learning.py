@@ -15,8 +15,8 @@ from ..base.messages import listed, meant, shown, suggestion
 from ..base.records import record
 from ..frames.encoding import check_names
 from ..frames.parting import InFull, InParts
-from ..frames.schema import Dataset
-from ..frames.training import Learnable, TrainingData, prepare_to_count
+from ..frames.schema import Dataset, Learnable
+from ..frames.training import TrainingData, prepare
 from ..learners.chi_square import chisq_dn
 from ..learners.fixed import anb, aode, nb
 from ..learners.hill_climbing import ban, hc
@@ -145,7 +145,7 @@ def bnc(
     find_prior(**{name: lp_args.get(name) for name in PRIORS})
     in_package = learner in LEARNERS.values()
     if in_package and options.get("features") is not None:
-        options["features"] = check_names(options["features"], class_var)
+        options["features"] = check_names(options["features"], (class_var,))
     if in_package and not any(options.get(name) is not None for name in PRIORS):
         # What is searched for is what will be fitted.
         takes = parameters_of(learner)
@@ -168,7 +168,7 @@ def learn_structure(
     """Learn a structure, and return it with the data prepared for it."""
     if preparing.is_needed:
         return _learn_raw(class_var, cast("InFull", dataset), learner, options, preparing)
-    data = prepare_to_count(dataset, class_var, _names(options))
+    data = prepare(dataset, (class_var,), _names(options))
     structure = _checked(learner(class_var, dataset=data, **options))
     if learner not in LEARNERS.values():
         # What the user's own function does is to be done again, with what it was given today.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import singledispatch
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
@@ -17,13 +17,10 @@ from ..feature_weights.awnb import AWNB
 from ..feature_weights.manb import MANB
 from ..feature_weights.wanbia import WANBIA
 from ..frames.encoding import check_levels
-from ..frames.matching import match
-from ..frames.parting import InFull, InParts, prepare_parts
-from ..frames.partitions import Partitions
-from ..frames.schema import Dataset, Schema, take_rows
+from ..frames.parting import InFull, InParts
+from ..frames.schema import Learnable, Schema
 from ..frames.training import TrainingData, prepare
 from ..model.model import Model, check_model, renewed
-from ..model.raw_rows import prepared
 from ..model.recipes import Step
 from ..model.sufficient_statistics import Tally
 from ..network.em import EM
@@ -316,35 +313,24 @@ def _without_prior(x: Model) -> Model:
 
 
 def _is_prepared(dataset: object) -> bool:
-    """Whether a verb has prepared data to learn from, which then warns itself; users encode it at most."""
-    in_parts = isinstance(dataset, Partitions) and dataset.class_var is not None
-    return in_parts or isinstance(dataset, TrainingData)
+    """Whether the caller has prepared the data, and will issue warnings itself."""
+    return isinstance(dataset, Learnable) and bool(dataset.targets)
 
 
-def rows_to_learn_from(model: Model, dataset: InFull | InParts, method: Method) -> Dataset | Partitions:
-    """Return the model's columns of data, coded by its levels, in parts if the method counts alone."""
+def rows_to_learn_from(model: Model, dataset: InFull | InParts, method: Method = PLAIN) -> Any:
+    """Return the model's columns of data, coded by its levels if it has them, as `Countable`.
+
+    The rows are in memory unless the method only counts them.
+    """
     levels = None if model.levels is None else dict(zip(model.variables, model.levels, strict=True))
-    if method.counts_alone:
-        partitions = prepare_parts(
-            dataset, model.class_var, model.features, known=levels, prepare=model.preparation
-        )
-        if partitions is not None:
-            schema = partitions.schema if levels is None else Schema(model.variables, model.levels or ())
-            return partitions.coded(schema.select(model.variables))
     takes_all = method.takes_rows_without_class
-    raw = prepared(model, cast("InFull", dataset))  # what is in parts is refused by what follows
-    data = prepare(raw, model.class_var, model.features, known=levels, warns=not takes_all)
-    return match_levels(data.all_rows if takes_all else data, model)
-
-
-def match_levels(data: Dataset, model: Model) -> Dataset:
-    """Return the model's columns of the data, coded by the model's levels where it has them."""
-    variables = model.variables
-    levels = model.levels
-    if levels is None:
-        levels = data.schema.select(variables).levels
-    matched = Dataset(Schema(variables, levels), match(data, variables, levels), data.index, data.weights)
-    if not all(levels):
-        check_levels(matched, variables)
-    # Rows that do not count are as good as not there, to methods that go through rows too.
-    return matched if data.weights is None else take_rows(matched, data.weights > 0)
+    data = prepare(
+        dataset, model.targets, model.features, known=levels, preparation=model.preparation,
+        rows_needed=not method.counts_alone, warns=not takes_all,
+    )  # fmt: skip
+    schema = Schema(model.variables, model.levels or data.schema.select(model.variables).levels)
+    if not all(schema.levels):
+        check_levels(schema, schema.columns)
+    # Methods that go through rows need not see those that do not count.
+    rows = data.all_rows if takes_all and isinstance(data, TrainingData) else data
+    return rows.coded(schema).counting()

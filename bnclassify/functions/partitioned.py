@@ -17,10 +17,10 @@ from ..base.messages import listed, shown
 from ..base.randomness import Seed, check_rng
 from ..frames.encoding import check_columns, check_levels
 from ..frames.matching import scoring_classes
-from ..frames.parting import as_parts, columns_of
+from ..frames.parting import column_names, open_columns
 from ..frames.partitions import Partitions
 from ..frames.schema import Dataset
-from ..frames.sources import NEEDS_ROWS, is_dask
+from ..frames.sources import NEEDS_ROWS, check_not_once, is_dask
 from ..frames.training import TrainingData
 from ..metrics.folds import FoldRows, GivenFolds, HashedFolds
 from ..metrics.metrics import METRICS, AnyMetric, measure
@@ -62,7 +62,8 @@ class Plan:
 
     def learn(self, x: Model, folds: AnyFolds, number: int, dag: bool) -> Model:
         """Learn a model again on the rows that a fold does not test."""
-        rows = self.data.keeping(FoldRows(folds, number, tested=False)).of_class(self.class_var)
+        rows = self.data.keeping(FoldRows(folds, number, tested=False))
+        rows = replace(rows.requiring(self.class_var), targets=(self.class_var,))
         try:
             learned: Model = relearn(x, cast("TrainingData", rows), dag=dag)
         except ValueError as error:
@@ -78,7 +79,8 @@ def plan_folds(
     if len(first.targets) > 1:
         raise TypeError(f"dataset: to judge models of several class variables, {NEEDS_ROWS}")
     target = class_var(first)
-    columns = columns_of(dataset)
+    check_not_once(dataset)
+    columns = column_names(dataset)
     fold_column = None if folds is None else _check_name(folds, columns)
     data = _select_needed(models, dataset, target, [name for name in columns if name != fold_column], dag)
     check_levels(data, data.columns)
@@ -107,9 +109,9 @@ def _select_needed(
     chosen = [name for name in columns if name in names]
     prepare = None if isinstance(dataset, Partitions) else _preparation(models, dag)
     known = {} if prepare is None else {k: v for model in models.values() for k, v in values(model).items()}
-    parts = cast("Partitions", as_parts(dataset, columns=chosen, known=known, prepare=prepare))
+    parts = cast("Partitions", open_columns(dataset, chosen, known=known, preparation=prepare))
     schema = parts.schema.select([*(name for name in chosen if name != target), target])
-    return replace(parts.coded(schema), class_position=chosen.index(target))
+    return replace(parts.coded(schema), order=tuple(chosen))
 
 
 def _preparation(models: Mapping[Any, Model], dag: bool) -> Preparation | None:
@@ -140,7 +142,7 @@ def _check_name(folds: object, columns: Sequence[Hashable]) -> Hashable:
 
 def _given_folds(column: Hashable, dataset: object) -> GivenFolds:
     """Return the folds that occur in a column."""
-    data = cast("Partitions", as_parts(dataset, columns=[column]))
+    data = cast("Partitions", open_columns(dataset, [column]))
     counts = data.add_up(_count_rows)
     labels = tuple([label for label, count in zip(data.levels[0], counts, strict=True) if count])
     if len(labels) < 2:

@@ -12,8 +12,7 @@ from ..backoff.averaged_cuts import AveragedCuts
 from ..base.checks import check_choice
 from ..base.messages import listed, shown
 from ..frames.encoding import check_class_name, check_columns, check_frame
-from ..frames.raw import RawData
-from ..frames.schema import Dataset, Schema, take_columns
+from ..frames.schema import Dataset, Schema
 from ..frames.training import TrainingData, prepare
 from ..frames.wide_columns import warn_of_wide_columns
 from ..model.model import Model, renewed
@@ -86,7 +85,9 @@ def learn_raw(
         Whether to keep columns of numbers that are left with one level, and tell nothing.
     """
     check_class_name(class_var)
-    raw = check_frame(dataset.frame if isinstance(dataset, RawData) else dataset, "dataset")
+    if isinstance(dataset, TrainingData) and dataset.frame is not None:
+        dataset = dataset.frame
+    raw = check_frame(dataset, "dataset")
     check_columns([class_var], raw.columns, "class_var")
     if names is not None:
         chosen = {*check_columns(names, raw.columns, "features"), class_var}
@@ -122,9 +123,12 @@ def _prepare(
     """Prepare data as `prepare` does, but take fine intervals for what they are, and no identifiers."""
     cuts = preparation.discretizer
     if names is not None or not isinstance(cuts, MovedCuts):
-        return prepare(frame, class_var, names)
-    data = prepare(frame, class_var, [name for name in frame.columns if name != class_var])
-    warn_of_wide_columns(take_columns(data, [c for c in data.columns if c not in cuts.cuts]), class_var)
+        return prepare(frame, (class_var,), names, rows_needed=True)
+    data = prepare(
+        frame, (class_var,), [name for name in frame.columns if name != class_var], rows_needed=True
+    )
+    uncut = data.select([name for name in data.columns if name not in cuts.cuts])
+    warn_of_wide_columns(uncut.schema, uncut.codes, uncut.weights, class_var)
     return data
 
 

@@ -3,24 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass
-from functools import singledispatch
+from functools import partial, singledispatch
 from math import log
-from typing import cast
 
 import numpy as np
 
 from ..base.arrays import Array, Codes, log_normalize
 from ..base.checks import OneOf
 from ..counts.information import mutual_information
-from ..frames.encoding import check_name, encode_columns
 from ..frames.matching import scoring_classes
-from ..frames.parting import InFull, InParts, as_parts, is_parted
-from ..frames.partitions import Partitions
-from ..frames.schema import Countable, Dataset
+from ..frames.parting import InFull, InParts, open_columns
 from ..model.model import Model, check_fitted, check_joint
 from ..model.questions import class_var, classes, nparams
-from ..model.raw_rows import encode_for, parts_for
+from ..model.raw_rows import encode_for, rows_for
 from ..network.bnc import BNC, Graph, check_graph
 from ..network.log_joints import log_joint
 
@@ -39,21 +34,9 @@ def _sum_at(logs: Array, actual: Codes, weights: Array | None) -> float:
     return float(row_logs[weights > 0] @ weights[weights > 0])
 
 
-@dataclass(frozen=True, eq=False)
-class _Total:
-    """A sum over rows of what a model says of them; workers make it."""
-
-    function: Callable[[Model, Dataset], float]
-    model: Model
-
-    def __call__(self, data: Dataset) -> float:
-        return self.function(self.model, data)
-
-
 def _add_up(function: Callable[[Model, InFull], float], x: Model, dataset: InFull | InParts) -> float:
-    """Sum what a model says of rows, in parts where they are so."""
-    parts = parts_for(x, dataset)
-    return function(x, cast("InFull", dataset)) if parts is None else parts.add_up(_Total(function, x))
+    """Sum what a function of a model returns for each part of the rows."""
+    return rows_for(x, dataset).add_up(partial(function, x))
 
 
 def loglik(x: Model, dataset: InFull | InParts) -> float:
@@ -188,9 +171,7 @@ def BIC(x: BNC, dataset: InFull | InParts) -> float:
 def _of_network(x: Model, dataset: InFull | InParts, score: str) -> tuple[Graph, float, float]:
     """Return a single network with parameters, its log-likelihood and the number of rows, or raise."""
     model = check_graph(check_joint(x, score), score)
-    data: Dataset | Partitions | None = parts_for(model, dataset)
-    if data is None:
-        data = encode_for(model, cast("InFull", dataset), argument="dataset")
+    data = rows_for(model, dataset)
     total = loglik(model, data)  # which tells of parts, too, how many rows there are
     if not data.size:
         raise ValueError(f"dataset: no rows, so {score} is not defined")
@@ -283,13 +264,7 @@ def cmi(
         () if z is None else z if isinstance(z, list | tuple) and not is_name else (z,)
     )
     names = [x, y, *conditions]
-    data: Countable
-    if is_parted(dataset):
-        for name in names:
-            check_name(name, "x, y, z")
-        data = cast("Countable", as_parts(dataset, columns=[*dict.fromkeys(names)]))
-    else:
-        data = encode_columns(cast("InFull", dataset), names, named_by="x, y, z")
+    data = open_columns(dataset, names, named_by="x, y, z")
     first, second, *others = (data.positions[name] for name in names)
     information, _ = mutual_information(data, first, second, others)
     if not len(data):  # asked for last: counting data in parts tells it by the way

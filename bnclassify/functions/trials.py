@@ -17,8 +17,7 @@ from ..base.messages import listed, shown, warn
 from ..base.randomness import Seed
 from ..frames.encoding import check_columns, check_levels, encode_columns
 from ..frames.matching import scoring_classes
-from ..frames.parting import columns_of, is_parted
-from ..frames.raw import with_frame
+from ..frames.parting import column_names
 from ..frames.schema import Dataset, take_columns
 from ..frames.training import TrainingData
 from ..metrics.folds import Folds
@@ -173,8 +172,7 @@ def check_same_columns(
     """Raise if data has other columns than a model was learned from, and some besides, unless any will do."""
     if check_choice("columns", columns, ("same", "any")) == "any" or not dag:
         return
-    there = columns_of(dataset) if is_parted(dataset) else getattr(dataset, "columns", ())
-    present = [name for name in there if name not in besides]
+    present = [name for name in column_names(dataset) if name not in besides]
     for name, model in models.items():
         seen = model.recipe.seen if model.recipe is not None else None
         if seen is None or set(seen) == set(present):
@@ -198,15 +196,15 @@ def prepare_rows(models: Mapping[Any, Model], dataset: pd.DataFrame | Dataset, d
     data = _encode_needed(models, dataset, dag, target)
     check_columns([target], data.columns, "dataset")
     check_levels(data, data.columns)
-    position = data.columns.index(target)
-    data = take_columns(data, (*(name for name in data.columns if name != target), target))
+    order = data.columns
+    data = take_columns(data, (*(name for name in order if name != target), target))
     scoring_classes(data, target, data.levels[-1])
-    rows = TrainingData(data.schema, data.codes, data.index, data.weights, target, class_position=position)
+    is_raw = any(model.preparation is not None for model in models.values())
+    frame = dataset if is_raw and isinstance(dataset, pd.DataFrame) else None
+    rows = TrainingData(data.schema, data.codes, data.index, data.weights, (target,), order, frame=frame)
     if len(rows) and not rows.size:
         raise ValueError("dataset: no rows to learn from, for all have weight 0")
-    if isinstance(dataset, Dataset) or all(model.preparation is None for model in models.values()):
-        return rows
-    return with_frame(rows, dataset)
+    return rows
 
 
 def _encode_needed(

@@ -8,13 +8,10 @@ from typing import TypeVar, cast
 
 from ..base.messages import listed
 from ..frames.parting import InFull, InParts
-from ..frames.partitions import Partitions
-from ..frames.schema import Dataset
 from ..model.model import Model, check_fitted
 from ..model.sufficient_statistics import Tally
 from ..network.ensemble import Ensemble
 from ..network.estimation import add_rows
-from ..network.methods import PLAIN
 from ..superparents.additions import add_cooccurrence
 from ..superparents.ande import ANDE
 from ..superparents.cooccurrence import Cooccurrence, count_cooccurrence
@@ -81,7 +78,7 @@ def update_kind(x: Model, dataset: InFull | InParts) -> Model:
     if own := getattr(type(x), "_update", None):
         return cast("Model", own(x, dataset))
     tally = check_tally(x)
-    updated: Model = add_rows(x, _rows(x, dataset), tally)
+    updated: Model = add_rows(x, rows_to_learn_from(x, dataset), tally)
     return updated
 
 
@@ -97,13 +94,9 @@ def check_tally(x: Model) -> Tally:
     raise ValueError(f"x: {reason}; learn them again from all rows, with lp(x, dataset, ...)")
 
 
-def _rows(x: Model, dataset: InFull | InParts) -> Dataset | Partitions:
-    return rows_to_learn_from(x, dataset, PLAIN)
-
-
 @update_kind.register
 def _(x: Ensemble, dataset: InFull | InParts) -> Ensemble:
-    rows = _rows(x, dataset)
+    rows = rows_to_learn_from(x, dataset)
     return replace(x, members=tuple([update_kind(member, rows) for member in x.members]))
 
 
@@ -111,5 +104,5 @@ def _(x: Ensemble, dataset: InFull | InParts) -> Ensemble:
 def _(x: ANDE, dataset: InFull | InParts) -> ANDE:
     if x.counts is None or x.learned:
         check_tally(x)
-    added = count_cooccurrence(_rows(x, dataset), x.most_counted)
+    added = count_cooccurrence(rows_to_learn_from(x, dataset), x.most_counted)
     return replace(x, counts=add_cooccurrence(cast("Cooccurrence", x.counts), added))

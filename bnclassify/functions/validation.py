@@ -12,7 +12,8 @@ from tqdm.auto import tqdm
 from ..base.arrays import first_best
 from ..base.checks import check_flag, check_whole
 from ..base.randomness import Seed
-from ..frames.parting import InFull, InParts, is_parted
+from ..frames.parting import InFull, InParts
+from ..frames.partitions import is_partitioned
 from ..metrics.folds import Folds
 from ..metrics.outcomes import Labelling
 from ..model.model import Model, of_estimator
@@ -167,7 +168,7 @@ def cv(
     if check_whole("repeats", repeats, 1, _MOST_REPEATS) > 1 and folds is not None:
         raise ValueError("repeats: folds are given, so there is nothing to deal anew; leave one of them out")
     check_same_columns(models, dataset, columns, dag, [folds] if isinstance(folds, str) else [])
-    if is_parted(dataset):
+    if is_partitioned(dataset):
         plan = plan_folds(models, dataset, k=k, repeats=repeats, folds=folds, dag=dag, rng=rng)
         verdict = judge_in_parts(models, metric, plan, dag=dag, progress=progress)
     else:
@@ -257,7 +258,7 @@ def cv_predict(
     for name, flag in {"prob": prob, "dag": dag, "progress": progress}.items():
         check_flag(name, flag)
     check_same_columns(models, dataset, columns, dag, [folds] if isinstance(folds, str) else [])
-    if is_parted(dataset):
+    if is_partitioned(dataset):
         plan = plan_folds(models, dataset, k=k, repeats=1, folds=folds, dag=dag, rng=rng)
         return predict_in_parts(x, dataset, plan, prob=prob, dag=dag, progress=progress)
     data = prepare_rows(models, cast("InFull", dataset), dag)

@@ -14,7 +14,8 @@ from ..base.messages import shown
 from ..counts.contingency import count_families
 from ..counts.information import pair_statistics
 from ..frames.parting import InFull, InParts
-from ..frames.training import Learnable, prepare_to_count
+from ..frames.schema import Learnable
+from ..frames.training import prepare
 from ..model.recipes import Recipe, Step
 from ..network.bnc import DN
 from .local_scores import LocalScores
@@ -88,7 +89,7 @@ def chisq_dn(class_var: Hashable, dataset: InFull | InParts, *, alpha: float = 0
         raise ValueError(
             f"alpha: expected a level of significance strictly between 0 and 1, got {shown(alpha)}"
         )
-    data = prepare_to_count(dataset, class_var)
+    data = prepare(dataset, (class_var,))
     names = data.features
     families = [
         (names[v], *[names[p] for p in parents], class_var)

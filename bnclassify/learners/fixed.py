@@ -14,7 +14,7 @@ from ..base.records import record
 from ..frames.encoding import check_class_name, check_name
 from ..frames.parting import InFull, InParts
 from ..frames.schema import Schema
-from ..frames.training import describe_columns
+from ..frames.training import describe
 from ..model.recipes import Recipe, Step
 from ..network.bnc import BNC, Family, check_families
 from ..network.ensemble import AODE
@@ -127,7 +127,7 @@ def nb(
       num. arcs:           6
       learning algorithm:  nb
     """
-    schema, chosen = describe_columns(dataset, class_var, features)
+    schema, chosen = describe(dataset, class_var, features)
     kept = _kept(dataset, features, chosen)
     step = Step("nb", nb, {"features": kept})
     return network(class_var, dict.fromkeys(chosen, ()), schema, step, columns=kept)
@@ -189,7 +189,7 @@ def aode(
     >>> [modelstring(member) for member in members(model)]
     ['[class] [doors|class] [safety|doors:class]', '[class] [safety|class] [doors|safety:class]']
     """
-    schema, chosen = describe_columns(dataset, class_var, features)
+    schema, chosen = describe(dataset, class_var, features)
     kept = _kept(dataset, features, chosen)
     step = Step("aode", aode, {"features": kept})
     if len(chosen) < 2:
@@ -251,7 +251,7 @@ def anb(
             f"parents: {shown(class_var)} is the class, a parent of every feature already; leave it out"
         )
     open_choice = dataset is None and features is None
-    schema, chosen = describe_columns(dataset, class_var, mentioned if open_choice else features)
+    schema, chosen = describe(dataset, class_var, mentioned if open_choice else features)
     strange = sorted(set(mentioned) - set(chosen), key=mentioned.index)
     if strange:
         raise KeyError(
@@ -363,7 +363,7 @@ def fixed_network(
 def fixed_again(class_var: Hashable, dataset: InFull | InParts, *, families: tuple[Family, ...]) -> BNC:
     """Build a network that was written down again, with the levels of data."""
     names = families_columns(families)
-    schema, _ = describe_columns(dataset, class_var, names)
+    schema, _ = describe(dataset, class_var, names)
     levels = None if schema is None else schema.select((*names, class_var)).levels
     return BNC(class_var, families, levels)
 

@@ -6,7 +6,8 @@ from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 
 from ..base.messages import listed, suggestion
 from ..frames.parting import InFull, InParts
-from ..frames.training import Learnable, prepare_to_count
+from ..frames.schema import Learnable
+from ..frames.training import prepare
 from ..model.recipes import Step
 from ..network.bnc import BNC
 from .ascent import MOVES, climb
@@ -101,7 +102,7 @@ def hc(
     '[doors] [persons] [safety] [class|safety:persons] [buying|class] [maint|class] [lug_boot|class]'
     """
     rules = Rules(score, ess, max_parents, required, forbidden, moves, progress)
-    data = prepare_to_count(dataset, class_var)
+    data = prepare(dataset, (class_var,))
     parents = _parents_of(start, class_var, data)
     settings = rules.settings() | ({} if start is None else {"start": start})
     return _climb(data, parents, rules, Step("hc", hc, settings))
@@ -175,7 +176,7 @@ def ban(
      [lug_boot|safety:class]'
     """
     rules = Rules(score, ess, max_parents, required, forbidden, moves, progress)
-    data = prepare_to_count(dataset, class_var)
+    data = prepare(dataset, (class_var,))
     for argument, arcs, end in (("required", rules.required, 1), ("forbidden", rules.forbidden, 0)):
         lost = [arc for arc in arcs if arc[end] == class_var]
         if lost:

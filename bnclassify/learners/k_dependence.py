@@ -12,7 +12,8 @@ from ..base.graphs import descending
 from ..counts.contingency import count_alike
 from ..counts.information import pair_statistics
 from ..frames.parting import InFull, InParts
-from ..frames.training import Learnable, prepare_to_count
+from ..frames.schema import Learnable
+from ..frames.training import prepare
 from ..model.recipes import Step
 from ..network.bnc import BNC
 from .fixed import network
@@ -79,7 +80,7 @@ def kdb_mi(
      [maint|buying:class] [doors|lug_boot:class]'
     """
     k = check_whole("kdbk", kdbk)
-    data = prepare_to_count(dataset, class_var, features)
+    data = prepare(dataset, (class_var,), features)
     chosen = None if features is None else data.features
     step = Step("kdb_mi", kdb_mi, {"kdbk": k, "features": chosen})
     return network(class_var, _best_parents(data, k), data.schema, step, columns=chosen)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from math import log as ln
 from math import prod
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from scipy.special import gammaln
@@ -15,10 +15,8 @@ from ..base.arrays import Array, xlogx
 from ..base.checks import check_choice, check_real
 from ..base.messages import listed, shown
 from ..counts.family_counts import Counts, family_counts
-from ..frames.encoding import encode_columns
-from ..frames.matching import match
-from ..frames.parting import InFull, InParts, as_parts
-from ..frames.schema import Countable, Dataset, Schema, take_columns
+from ..frames.parting import InFull, InParts, open_columns
+from ..frames.schema import Countable, Schema
 from ..network.bnc import BNC, check_bnc
 from ..network.priors import Dirichlet, EquivalentSize, PseudoCounts
 
@@ -250,19 +248,9 @@ def network_score(x: BNC, dataset: InFull | InParts, *, score: str = "bic", ess:
     ess = check_score(score, ess)
     model = check_bnc(x, "network_score")
     known = None if model.levels is None else dict(zip(model.variables, model.levels, strict=True))
-    parts = as_parts(dataset, columns=model.variables, known=known)
-    rows = _rows_of(model, cast("InFull", dataset)) if parts is None else parts
+    data = open_columns(dataset, model.variables, known=known)
+    rows = data if model.levels is None else data.coded(Schema(model.variables, model.levels))
     if not len(rows):
         raise ValueError("dataset: no rows to score a structure on")
     check_complete(rows)
     return LocalScores(rows, score, ess).network([ps for _, *ps in model.scopes])
-
-
-def _rows_of(model: BNC, dataset: InFull) -> Dataset:
-    """Return the columns of a network, coded by its levels where it has them."""
-    if model.levels is None:
-        return take_columns(encode_columns(dataset, model.variables), model.variables)
-    known = dict(zip(model.variables, model.levels, strict=True))
-    data = encode_columns(dataset, model.variables, known=known)
-    codes = match(data, model.variables, model.levels)
-    return Dataset(Schema(model.variables, model.levels), codes, data.index, data.weights)

@@ -13,7 +13,8 @@ from ..base.graphs import maximum_forest
 from ..base.messages import shown, suggestion
 from ..counts.information import PairStatistics, pair_statistics
 from ..frames.parting import InFull, InParts
-from ..frames.training import Learnable, prepare_to_count
+from ..frames.schema import Learnable
+from ..frames.training import prepare
 from ..model.recipes import Step
 from ..network.bnc import BNC
 from .fixed import general_network, network
@@ -118,7 +119,7 @@ def tan_cl(
     """
     check_choice("score", score, _SCORES)
     ess = check_score("bde", ess)
-    data = prepare_to_count(dataset, class_var)
+    data = prepare(dataset, (class_var,))
     first = _root_number(root, data.features, 0, class_var)
     parents = _forest(data, score, ess, first)
     settings = {"score": score, "root": root} | ({"ess": ess} if ess != 1 else {})
@@ -216,7 +217,7 @@ def chow_liu(class_var: Hashable, dataset: InFull | InParts, *, root: Hashable |
     >>> modelstring(chow_liu("class", load_car()))
     '[class] [buying|class] [maint|class] [doors|class] [persons|class] [lug_boot|class] [safety|class]'
     """
-    data = prepare_to_count(dataset, class_var)
+    data = prepare(dataset, (class_var,))
     rows = data.as_given
     names = rows.columns
     first = _root_number(root, names, names.index(class_var), class_var)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -14,7 +15,6 @@ from ..base.arrays import Array, Codes, log_normalize
 from ..base.checks import is_among
 from ..base.immutable import Immutable
 from ..base.messages import shown
-from ..counts.contingency import additive
 from ..frames.schema import Countable, Dataset, Levels
 from ..numbers.preparation import Preparation
 from .recipes import Recipe
@@ -175,7 +175,7 @@ class Model(Immutable):
         ``data`` has the variables of the model in its order, coded by the levels to use.
         """
         structure = renewed(self, levels=data.levels)
-        counts = _count(data, structure, prior)
+        counts = data.add_up(partial(_count, structure, prior))
         return structure._tabulate(Tally(counts, prior))
 
     def _count(self, data: Dataset, prior: Any) -> tuple[Any, ...]:
@@ -213,8 +213,7 @@ class Model(Immutable):
         return cache[name]
 
 
-@additive
-def _count(data: Dataset, x: Model, prior: Any) -> tuple[Any, ...]:
+def _count(x: Model, prior: Any, data: Dataset) -> tuple[Any, ...]:
     return x._count(data, prior)
 
 

@@ -7,11 +7,12 @@ from typing import TypeVar
 
 import pandas as pd
 
-from ..frames.parting import as_parts
+from ..frames.parting import open_columns
 from ..frames.partitions import Partitions
-from ..frames.raw import RawData
 from ..frames.rows import Row, encode_new
 from ..frames.schema import Dataset
+from ..frames.sources import find_source
+from ..frames.training import TrainingData
 from .model import Model
 from .questions import values
 
@@ -19,15 +20,18 @@ Given = TypeVar("Given", bound="pd.DataFrame | Dataset | Row")
 
 
 def prepared(x: Model, dataset: Given, argument: str = "dataset") -> Given | pd.DataFrame:
-    """Return data as categories, if the model makes these itself; what is encoded is taken for such."""
-    if x.preparation is None or (isinstance(dataset, Dataset) and not isinstance(dataset, RawData)):
+    """Return data as categories, if the model prepares raw data; encoded data are categories already."""
+    raw = dataset.frame if isinstance(dataset, TrainingData) else dataset
+    if x.preparation is None or raw is None or isinstance(raw, Dataset):
         return dataset
-    return x.preparation.apply(dataset.frame if isinstance(dataset, RawData) else dataset, argument)
+    return x.preparation.apply(raw, argument)
 
 
-def parts_for(x: Model, dataset: object) -> Partitions | None:
-    """Return the variables of data in parts as a model codes them; None for data that is in memory."""
-    return as_parts(dataset, columns=x.variables, known=values(x), prepare=x.preparation)
+def rows_for(x: Model, dataset: object) -> Dataset | Partitions:
+    """Return the variables of a model of data of any source: coded by it if partitioned, else encoded."""
+    if isinstance(dataset, Partitions) or find_source(dataset, "dataset") is not None:
+        return open_columns(dataset, x.variables, known=values(x), preparation=x.preparation)
+    return encode_for(x, dataset, argument="dataset")  # type: ignore[arg-type]
 
 
 def encode_for(

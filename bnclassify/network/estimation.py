@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import singledispatch
+from functools import partial, singledispatch
 from typing import Any
 
 import numpy as np
 
 from ..backoff.prefix_estimation import count_nested, tabulate_prefixes
 from ..backoff.weighted import concentrations_of
-from ..base.arrays import Array
-from ..counts.contingency import additive, count_families, narrow
-from ..frames.partitions import added
+from ..base.arrays import Array, added
+from ..counts.contingency import count_families, narrow
 from ..frames.schema import Countable, Dataset
 from ..model.model import Model, renewed
 from ..model.sufficient_statistics import Tally
@@ -44,12 +43,11 @@ def estimate(x: Model, data: Countable, prior: Prior) -> Any:
 
 def add_rows(x: Model, data: Countable, tally: Tally) -> Any:
     """Give a model the tables of the rows in its tally and of more; the rest as in `estimate`."""
-    counts = added([tally.counts, _count(data, x, tally.prior)])
+    counts = added([tally.counts, data.add_up(partial(_count, x, tally.prior))])
     return tabulate(x, Tally(counts, tally.prior))
 
 
-@additive
-def _count(data: Dataset, x: Model, prior: Prior) -> tuple[Any, ...]:
+def _count(x: Model, prior: Prior, data: Dataset) -> tuple[Any, ...]:
     return count(x, data, prior)
 
 

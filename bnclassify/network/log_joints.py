@@ -9,8 +9,8 @@ import numpy as np
 
 from ..base.arrays import Array, Codes, log_sum_exp
 from ..frames.matching import match
-from ..frames.raw import RawData
 from ..frames.schema import Dataset
+from ..frames.training import TrainingData
 from ..model.model import Model
 from ..model.questions import classes
 from ..model.raw_rows import encode_for
@@ -44,7 +44,7 @@ def log_joint(x: Model, data: Dataset, *, unseen: str | None = None) -> Array:
         Columns as `classes`. For an ensemble, the log of the mean over its members.
     """
     check_size(len(data), len(classes(x)))
-    if isinstance(data, RawData):
+    if isinstance(data, TrainingData) and data.frame is not None:
         data = encode_for(x, data, x.features)
     return joint_of_codes(x, match(data, x.features, (x.levels or ())[:-1], unseen=unseen))
 

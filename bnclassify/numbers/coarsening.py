@@ -84,4 +84,4 @@ class FineData(TrainingData):
         for coarsen in self.cuttings:
             codes = np.concatenate([coarsen(self.codes[:-1]), self.codes[-1:]])
             schema = Schema(self.columns, (*coarsen.levels, self.levels[-1]))
-            yield TrainingData(schema, codes, self.index, self.weights, self.class_var)
+            yield TrainingData(schema, codes, self.index, self.weights, self.targets, self.order)

@@ -285,7 +285,7 @@ def _labels_to_keep(
     """Return the same, or the columns that are named, all of which are cut, in the order of the data."""
     if columns is None:
         return columns_of_numbers(frame, class_var)
-    named = check_columns(check_names(columns, class_var, "columns"), frame.columns, "columns")
+    named = check_columns(check_names(columns, (class_var,), "columns"), frame.columns, "columns")
     return {name: () for name in frame.columns if name in named}
 
 
@@ -315,7 +315,7 @@ def _class_codes(frame: pd.DataFrame, class_var: Hashable | None, method: str) -
     codes = data.codes[0]
     if len(codes) and codes.max() < 0:
         raise ValueError(f"dataset: the class {shown(class_var)} is missing in every row")
-    warn_of_wide_columns(data, class_var)
+    warn_of_wide_columns(data.schema, data.codes, data.weights, class_var)
     return codes
 
 

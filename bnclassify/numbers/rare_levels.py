@@ -177,7 +177,7 @@ def merge_rare(
     if columns is None:
         chosen = columns_to_merge(dataset, class_var)
     else:
-        chosen = list(check_names(columns, class_var, "columns"))
+        chosen = list(check_names(columns, (class_var,), "columns"))
     data = encode_columns(dataset, chosen, named_by="columns")
     if not len(data):
         raise ValueError("dataset: no rows to count levels in")

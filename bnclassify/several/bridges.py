@@ -14,19 +14,19 @@ from ..base.arrays import TOLERANCE, Array
 from ..base.graphs import maximum_forest
 from ..counts.family_counts import Counts
 from ..counts.information import pair_statistics
+from ..frames.schema import Learnable
 from ..learners.local_scores import LocalScores
-from .class_training import MultiLearnable
 
 Parents = tuple[int, ...]
 
 
-def choose_class_parents(data: MultiLearnable, score: str, ess: float, max_parents: int) -> list[Parents]:
+def choose_class_parents(data: Learnable, score: str, ess: float, max_parents: int) -> list[Parents]:
     """Choose for each feature the classes that are worth most as its parents, by column number.
 
     Every set of at most ``max_parents`` classes is tried, for all features at once. Sets are compared
     by what they gain over no parent, in the rows in which feature and classes are known.
     """
-    n, m = len(data.features), len(data.class_vars)
+    n, m = len(data.features), len(data.targets)
     scores = LocalScores(data, score, ess)
     best = np.zeros(n)
     chosen: list[Parents] = [()] * n
@@ -63,15 +63,15 @@ def _fits(scores: LocalScores, counts: Counts, cards: NDArray[np.intp], q: float
     return fit - scores.score.penalty * (cards - 1) * q
 
 
-def class_tree(data: MultiLearnable) -> list[Parents]:
+def class_tree(data: Learnable) -> list[Parents]:
     """Return the parent of each class variable in the tree of most mutual information, the first its root."""
-    n, m = len(data.features), len(data.class_vars)
+    n, m = len(data.features), len(data.targets)
     pairs = pair_statistics(data, range(n, n + m), None)
     parent = maximum_forest(pairs.information, pairs.rows > 0, roots=range(m))
     return [(n + p,) if p >= 0 else () for p in parent]
 
 
-def feature_tree(data: MultiLearnable, class_parents: Sequence[Parents]) -> list[Parents]:
+def feature_tree(data: Learnable, class_parents: Sequence[Parents]) -> list[Parents]:
     """Return the parent of each feature in the best arborescence, given the features' class parents.
 
     An arc p → v is worth N I(v; p | class parents of v), which v's likelihood gains.

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
 from ..counts.contingency import count_families
 from ..frames.parting import InFull, InParts
-from ..frames.partitions import Partitions
-from ..frames.schema import Dataset, Schema
-from ..functions.parameters import Call, fit, fit_kind, match_levels
+from ..frames.schema import Dataset, Learnable
+from ..frames.training import one_target, prepare
+from ..functions.parameters import Call, fit, fit_kind, rows_to_learn_from
 from ..functions.updates import check_tally, update_kind
-from ..model.model import renewed
+from ..model.model import Model, renewed
 from ..model.sufficient_statistics import Tally
 from ..network.bnc import Family
 from ..network.estimation import add_rows, count, estimate, make_tables, tabulate, with_tally
 from ..network.methods import PLAIN
 from ..network.priors import Prior, is_nested
 from .chains import Chain
-from .class_training import MultiLearnable, prepare_classes
 from .maode import MAODE
 from .mbc import MBC, MultiModel
 
@@ -34,7 +34,7 @@ def _(x: MBC | MAODE, call: Call) -> MultiModel:
             "that take it"
         )
     recipe = x.recipe and replace(x.recipe, parameters=call.step)
-    rows = _matched_rows(x, call.dataset)
+    rows = rows_to_learn_from(x, call.dataset)
     fitted: MultiModel = estimate(renewed(x, recipe=recipe, learned={}), rows, call.prior)
     return fitted
 
@@ -43,21 +43,8 @@ def _(x: MBC | MAODE, call: Call) -> MultiModel:
 @update_kind.register(MAODE)
 def _(x: MBC | MAODE, dataset: InFull | InParts) -> MultiModel:
     tally = check_tally(x)
-    updated: MultiModel = add_rows(x, _matched_rows(x, dataset), tally)
+    updated: MultiModel = add_rows(x, rows_to_learn_from(x, dataset), tally)
     return updated
-
-
-def _matched_rows(x: MBC | MAODE, dataset: InFull | InParts) -> Dataset | Partitions:
-    """Return the columns of a model, coded by its levels where it has them."""
-    data = _rows(x, dataset)
-    if isinstance(data, Dataset):
-        return match_levels(data, x)
-    return data.coded(Schema(x.variables, x.levels or data.levels))
-
-
-def _rows(x: MultiModel, dataset: InFull | InParts) -> MultiLearnable:
-    known = None if x.levels is None else dict(zip(x.variables, x.levels, strict=True))
-    return prepare_classes(dataset, x.class_vars, x.features, known=known)
 
 
 @count.register
@@ -83,10 +70,8 @@ def _distinct(x: MAODE) -> tuple[Family, ...]:
 
 @fit_kind.register
 def _(x: Chain, call: Call) -> Chain:
-    data = _rows(x, call.dataset)
     links = []
-    for member in x.members:
-        rows = data.of_one(member.class_var, member.features)
+    for member, rows in _link_rows(x, call.dataset):
         links.append(fit(member, rows, call.prior, call.method, rng=call.rng, step=call.step))
     recipe = x.recipe and replace(x.recipe, parameters=call.step)
     return replace(x, members=tuple(links), recipe=recipe)
@@ -94,6 +79,13 @@ def _(x: Chain, call: Call) -> Chain:
 
 @update_kind.register
 def _(x: Chain, dataset: InFull | InParts) -> Chain:
-    data = _rows(x, dataset)
-    links = [update_kind(member, data.of_one(member.class_var, member.features)) for member in x.members]
+    links = [update_kind(member, rows) for member, rows in _link_rows(x, dataset)]
     return replace(x, members=tuple(links))
+
+
+def _link_rows(x: Chain, dataset: InFull | InParts) -> Iterator[tuple[Model, Learnable]]:
+    """Yield each model of a chain with the rows that have its class."""
+    known = None if x.levels is None else dict(zip(x.variables, x.levels, strict=True))
+    data = prepare(dataset, x.class_vars, x.features, known=known)
+    for member in x.members:
+        yield member, one_target(data, member.class_var, member.features)

@@ -16,6 +16,7 @@ from ..base.messages import listed
 from ..frames.encoding import check_columns, check_levels, encode_columns
 from ..frames.matching import match
 from ..frames.schema import Dataset, take_columns, take_rows
+from ..frames.training import TrainingData
 from ..functions.repetition import columns_needed
 from ..functions.rounds import Round, deal_rounds, learn_again
 from ..functions.trials import Trial, Verdict, describe_rounds, judge
@@ -23,7 +24,6 @@ from ..metrics.metrics import AnyMetric, find_metric, measure
 from ..metrics.outcomes import Labelling, Outcome
 from .class_inference import likeliest, log_marginals
 from .class_prediction import match_features
-from .class_training import MultiTrainingData
 from .mbc import MultiModel
 
 
@@ -109,7 +109,7 @@ def _(first: MultiModel, trial: Trial) -> Verdict:
         data, k=trial.k, repeats=trial.repeats, folds=trial.folds, rng=trial.rng, stratified=False
     )
 
-    def judged(data: MultiTrainingData, fold: Round) -> Iterator[list[float]]:
+    def judged(data: TrainingData, fold: Round) -> Iterator[list[float]]:
         test = take_rows(data, fold.test)
         for learned in learn_again(trial.models, data, fold, dag=trial.dag):
             assert isinstance(learned, MultiModel)
@@ -151,7 +151,7 @@ def _of_class(metric: AnyMetric, number: int) -> Figure:
     return figure
 
 
-def _prepare(class_vars: tuple[Hashable, ...], trial: Trial) -> MultiTrainingData:
+def _prepare(class_vars: tuple[Hashable, ...], trial: Trial) -> TrainingData:
     """Return the data that models need, the class variables last."""
     needed = [columns_needed(model, dag=trial.dag) for model in trial.models.values()]
     columns = None if None in needed else set().union(*filter(None, needed))
@@ -163,7 +163,7 @@ def _prepare(class_vars: tuple[Hashable, ...], trial: Trial) -> MultiTrainingDat
     unknown = [c for c in class_vars if (data.codes[data.positions[c]] < 0).all()]
     if unknown:
         raise ValueError(f"dataset: no label is known of {listed(unknown)}")
-    return MultiTrainingData(data.schema, data.codes, data.index, data.weights, class_vars)
+    return TrainingData(data.schema, data.codes, data.index, data.weights, class_vars, data.columns)
 
 
 def _outcome(x: MultiModel, test: Dataset) -> MultiOutcome:

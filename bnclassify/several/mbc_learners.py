@@ -11,6 +11,9 @@ from ..base.checks import check_choice, check_whole
 from ..base.messages import listed, shown
 from ..base.records import record
 from ..frames.parting import InFull, InParts
+from ..frames.partitions import Partitions
+from ..frames.schema import Learnable
+from ..frames.training import TrainingData, one_target, prepare
 from ..functions.learning import check_arguments, find_learner, parameters_of
 from ..learners.local_scores import check_score
 from ..model.model import Model
@@ -18,7 +21,7 @@ from ..model.recipes import Recipe, Step
 from ..network.bnc import Family
 from .bridges import Parents, choose_class_parents, class_tree, feature_tree
 from .chains import Chain
-from .class_training import MultiLearnable, check_class_vars, prepare_classes
+from .class_training import check_class_vars
 from .maode import MAODE
 from .mbc import MBC, MultiModel
 
@@ -119,7 +122,7 @@ def mbc(
     check_choice("classes", classes, _GRAPHS)
     check_choice("features", features, _GRAPHS)
     settings = _score_settings(score, ess, max_parents)
-    data = prepare_classes(dataset, names)
+    data = prepare(dataset, names, named_by="class_vars")
     n = len(data.features)
     bridge = choose_class_parents(data, score, ess, max_parents)
     feature_parents = feature_tree(data, bridge) if features == "tree" else [()] * n
@@ -193,7 +196,7 @@ def maode(
     """
     names = check_class_vars(class_vars)
     settings = _score_settings(score, ess, max_parents)
-    data = prepare_classes(dataset, names)
+    data = prepare(dataset, names, named_by="class_vars")
     families = _families(data, choose_class_parents(data, score, ess, max_parents))
     return MAODE(names, families, data.levels, recipe=Recipe(names, Step("maode", maode, settings)))
 
@@ -205,7 +208,7 @@ def _score_settings(score: str, ess: float, max_parents: int) -> dict[str, Any]:
     return settings | ({"ess": ess} if score == "bde" else {})
 
 
-def _families(data: MultiLearnable, parents: Sequence[Parents]) -> tuple[Family, ...]:
+def _families(data: Learnable, parents: Sequence[Parents]) -> tuple[Family, ...]:
     return tuple([(data.columns[v], *(data.columns[p] for p in ps)) for v, ps in enumerate(parents)])
 
 
@@ -285,7 +288,7 @@ def chain(
     options, chain_order = dict(dag_args or {}), _check_order(order, names)
     function = find_learner(learner, "learner")
     check_arguments(function, options, "dag_args", supplied=("class_var", "dataset"))
-    data = prepare_classes(dataset, names)
+    data = prepare(dataset, names, named_by="class_vars")
     settings = {"learner": learner, "order": chain_order, "dag_args": options}
     step = Step("chain", chain_again, settings, draws="rng" in parameters_of(function))
     return Chain(names, _links(function, data, chain_order, options), Recipe(names, step))
@@ -319,7 +322,7 @@ def chain_again(
 
 def _links(
     learner: Callable[..., Model],
-    data: MultiLearnable,
+    data: TrainingData | Partitions,
     order: tuple[Hashable, ...],
     options: Mapping[str, Any],
 ) -> tuple[Model, ...]:
@@ -327,7 +330,7 @@ def _links(
     links = []
     for i, name in enumerate(order):
         columns = [*data.features, *order[:i]]
-        link = learner(name, dataset=data.of_one(name, columns), **options)
+        link = learner(name, dataset=one_target(data, name, columns), **options)
         if not isinstance(link, Model) or isinstance(link, MultiModel):
             raise TypeError(
                 f"learner: expected a function that returns a structure of one class, got {shown(link)}"

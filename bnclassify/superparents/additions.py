@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from ..base.arrays import added
 from ..counts.contingency import narrow
-from ..frames.partitions import added
 from .cooccurrence import Cooccurrence, Counts, PairCounts, Plan, WithinLevel, plan_triples
 
 
@@ -57,7 +57,7 @@ def _spread(within: WithinLevel, shape: tuple[int, int, int]) -> Counts:
     """Return counts within a level by the numbers of all levels."""
     total: Any = None
     for pairs in within.pairs:
-        wide = added([pairs.counts])
+        wide = pairs.counts.astype(np.float64 if pairs.counts.dtype.kind == "f" else np.int64)
         total = np.zeros(shape, dtype=wide.dtype) if total is None else total.astype(wide.dtype)
         owners = within.levels[pairs.owners]
         total[owners[:, None], :, within.levels[pairs.levels]] = wide.transpose(0, 2, 1)

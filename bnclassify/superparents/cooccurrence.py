@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import accumulate, pairwise
 from typing import Any, TypeAlias
 
@@ -18,7 +18,7 @@ from ..base.arrays import Array
 from ..base.immutable import Immutable
 from ..base.messages import how_to_merge
 from ..base.records import record
-from ..counts.contingency import MAX_CELLS, additive, contingency_tables, count_alike, narrow
+from ..counts.contingency import MAX_CELLS, contingency_tables, count_alike, narrow
 from ..counts.pairs import pair_tables
 from ..frames.schema import Countable, Dataset, Schema, code_type, take_rows
 
@@ -203,7 +203,7 @@ def count_cooccurrence(data: Countable, most: int) -> Cooccurrence:
         return Cooccurrence(tuple(cards), classes, _count_single(data))
     layouts = list(_lay_out(cards, np.arange(sum(cards)), n_classes))
     _check_size(data, "pairs", layouts, 8)
-    counts = _count_layouts(data, layouts)
+    counts = data.add_up(partial(_count_layouts, layouts))
     pairs = tuple([PairCounts(*layout, narrow(cells)) for layout, cells in zip(layouts, counts, strict=True)])
     single = np.empty((sum(cards), n_classes))
     for table in pairs:
@@ -257,8 +257,7 @@ def _lay_out(
     yield owners[is_long], np.where(every < start, every, np.maximum(every - card + 1, start))
 
 
-@additive
-def _count_layouts(data: Dataset, layouts: Sequence[tuple[Positions, Positions]]) -> list[Counts]:
+def _count_layouts(layouts: Sequence[tuple[Positions, Positions]], data: Dataset) -> list[Counts]:
     return [narrow(_count_pairs(data, *layout)) for layout in layouts]
 
 
@@ -270,7 +269,7 @@ def _count_pairs(data: Dataset, owners: Positions, columns: Positions) -> Counts
     if columns[-1] + 1 == len(feature) <= _FEW_LEVELS * len(cards):
         is_owner = np.isin(columns, owners)
         tables = pair_tables(data, feature, code, len(cards), None if is_owner.all() else is_owner)
-        return np.stack(list(tables), axis=1)
+        return np.stack(tables, axis=1)
     counts = np.zeros((len(owners), n_classes, columns[-1] + 1))
     for i in np.unique(feature[owners]).tolist():
         rows = np.nonzero(feature[owners] == i)[0]
@@ -301,15 +300,15 @@ def _count_triples(data: Countable, both: Cooccurrence) -> tuple[WithinLevel, ..
     plans = plan_triples(both)
     width = narrow(both.single).itemsize
     _check_size(data, "triples", [layout for *_, layouts in plans for layout in layouts], width)
+    counted = data.add_up(partial(_count_within, both, plans))
     triples = []
-    for (within, _, layouts), counts in zip(plans, _count_within(data, both, plans), strict=True):
+    for (within, _, layouts), counts in zip(plans, counted, strict=True):
         pairs = [PairCounts(*layout, narrow(cells)) for layout, cells in zip(layouts, counts, strict=True)]
         triples.append(replace(within, pairs=tuple(pairs)))
     return tuple(triples)
 
 
-@additive
-def _count_within(data: Dataset, both: Cooccurrence, plans: Sequence[Plan]) -> list[list[Counts]]:
+def _count_within(both: Cooccurrence, plans: Sequence[Plan], data: Dataset) -> list[list[Counts]]:
     """Count the pairs that are planned within the rows of each level."""
     counts = []
     for within, cards, layouts in plans:

@@ -7,7 +7,7 @@ from collections.abc import Hashable, Iterable
 from ..base.checks import check_choice, check_whole
 from ..frames.encoding import check_frame
 from ..frames.parting import InFull, InParts
-from ..frames.training import describe_columns
+from ..frames.training import describe
 from ..model.recipes import Recipe, Step
 from .ande import ANDE
 
@@ -137,7 +137,7 @@ def ande(
         check_choice("weights", weights, ("mi",))
     if dataset is None:
         check_frame(dataset, "dataset")
-    schema, chosen = describe_columns(dataset, class_var, features)
+    schema, chosen = describe(dataset, class_var, features)
     levels = None if schema is None else schema.select((*chosen, class_var)).levels
     kept = None if features is None else chosen
     settings = {

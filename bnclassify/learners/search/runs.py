@@ -91,7 +91,7 @@ class Search:
         """
         prior = self._check()
         generator = check_rng(self.rng)
-        data = prepare(dataset, class_var)
+        data = prepare(dataset, (class_var,), rows_needed=True)
         check_size(len(data), data.cards[-1])
         folded = FoldedData.deal(data, _tests(data, self.k, self.folds, generator))
         metric = METRICS[self.metric]
