@@ -173,7 +173,9 @@ def one_target(
     data: TrainingData | Partitions, class_var: Hashable, features: Sequence[Hashable]
 ) -> TrainingData | Partitions:
     """Return the rows of prepared data that have one of the targets, with the columns to learn it from."""
-    return prepare(data.select((*features, class_var)), (class_var,), warns=False)
+    rows = data.select((*features, class_var))
+    known = dict(zip(rows.columns, rows.levels, strict=True))  # which are checked already
+    return prepare(rows, (class_var,), known=known, warns=False)
 
 
 def describe(
