@@ -39,8 +39,6 @@ keyword. ``help(verb)`` has the formula, the errors, the source and an example o
 from importlib.metadata import version
 from typing import Any
 
-from .backoff import joint as _joint  # register
-from .backoff import weighted_estimation as _weighted_estimation
 from .examples.loading import load_car, load_voting
 from .exchange.bif import read_bif, write_bif
 from .exchange.libraries import to_networkx, to_pgmpy, to_pyagrum

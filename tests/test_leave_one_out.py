@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from scipy.special import gammaln, log_softmax
 
 import bnclassify as bn
-from bnclassify.backoff.concentrations import LEAST, MOST, best_concentration
+from bnclassify.backoff.concentrations import LEAST, MOST, best_concentrations
 from bnclassify.backoff.counts import count_prefixes
 from bnclassify.backoff.powers import best_powers, common_power
 from bnclassify.base.arrays import Array
@@ -241,7 +241,7 @@ def test_concentrations_are_the_likeliest(data: st.DataObject) -> None:
         cells = gammaln(m * base + counts) - gammaln(m * base)
         return float(cells.sum() + (gammaln(m) - gammaln(m + totals)).sum())
 
-    found = best_concentration(counts, base, totals)
+    [found] = best_concentrations([counts], [base], [totals])
     assert LEAST <= found <= MOST
     others = np.geomspace(LEAST, MOST, 200)
     assert evidence(found) >= max(evidence(m) for m in others) - 1e-6
@@ -249,9 +249,8 @@ def test_concentrations_are_the_likeliest(data: st.DataObject) -> None:
 
 def test_without_evidence_tables_stay_as_they_are() -> None:
     ones = np.ones(5)
-    assert best_concentration(ones, ones / 2, ones) == MOST  # a row in each configuration
-    assert best_concentration(ones * 9, ones, ones * 9) == MOST  # a single level
-    assert best_concentration(np.zeros(3), ones[:3], np.zeros(1)) == MOST  # no rows
+    one_row_each, one_level, no_rows = (ones, ones / 2, ones), (ones * 9, ones, ones * 9), (ones * 0,) * 3
+    assert best_concentrations(*zip(one_row_each, one_level, no_rows, strict=True)) == [MOST] * 3
 
 
 @given(st.data())

@@ -16,6 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bnclassify as bn
+from bnclassify.backoff.prior import BackOff, find_prior
 from bnclassify.base.graphs import find_cycle
 from bnclassify.frames.schema import Dataset, Schema, take_rows
 from bnclassify.learners.search import beliefs, heads, incomplete, rowwise, runs, scoring, tables
@@ -31,7 +32,6 @@ from bnclassify.learners.search.scoring import CrossValidatedScore
 from bnclassify.metrics.folds import fold_rows
 from bnclassify.metrics.metrics import METRICS
 from bnclassify.network.log_joints import log_joint
-from bnclassify.network.priors import BackOff, find_prior
 
 from .conftest import read_reference, reference_frame
 from .strategies import examples, frames, networks

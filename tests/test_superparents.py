@@ -19,12 +19,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bnclassify as bn
-from bnclassify.backoff.conditionals import LeftOut
-from bnclassify.backoff.left_out import left_out_joint
+from bnclassify.backoff.leave_one_out import left_out_joint
+from bnclassify.backoff.prior import find_prior
+from bnclassify.backoff.tables import LeftOut
 from bnclassify.base.arrays import log_sum_exp, normalize
 from bnclassify.frames.training import prepare
 from bnclassify.network.log_joints import log_joint
-from bnclassify.network.priors import find_prior
 from bnclassify.superparents import cooccurrence
 
 from .conftest import REFERENCE

@@ -7,19 +7,24 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
+import numpy as np
+
 from ..base.arrays import Codes
 from ..base.records import record
-from ..model.model import BuiltOn, Model
+from ..frames.schema import Dataset, Schema
+from ..model.model import Model
 from ..model.recipes import Recipe
 from ..network.bnc import BNC
 from ..numbers.coarsening import Coarsening
 from ..numbers.shifted_cuts import MovedCuts
-from .weighted import Weighted, shortened
+from .counts import count_nested
+from .prior import prefix_tables
+from .weighted import LogLinear, Weighted, are_of_class, shortened, with_tables
 
 
 @record
 @dataclass(frozen=True, eq=False, repr=False)
-class AveragedCuts(BuiltOn):
+class AveragedCuts(LogLinear):
     """A network whose numbers are cut several times: the log of each table is averaged over the cuttings.
 
         P(c | x) ∝ P(c)^w₀ Π_i exp(w_i mean_s ln P_s(x_i | parents of i, c))
@@ -57,11 +62,6 @@ class AveragedCuts(BuiltOn):
             raise ValueError("coarsenings: expected one a network, each with a map a feature")
 
     @property
-    def basis(self) -> BNC:
-        """The network without tables."""
-        return self.structure
-
-    @property
     def fitted(self) -> bool:
         """Whether it has tables."""
         return bool(self.networks)
@@ -85,11 +85,6 @@ class AveragedCuts(BuiltOn):
         """The powers of the terms, in the order of the families: of each feature, then of the class."""
         return self.networks[0].powers if self.networks else ()
 
-    @property
-    def depth(self) -> int:
-        """The most feature parents of a family."""
-        return self.structure.depth
-
     def in_codes(self, codes: Codes) -> list[tuple[Weighted, Codes]]:
         """Return the networks whose terms are averaged, each with rows in its own codes."""
         return [(x, coarsen(codes)) for x, coarsen in zip(self.networks, self.coarsenings, strict=True)]
@@ -109,3 +104,31 @@ class AveragedCuts(BuiltOn):
             "num. cuttings": len(self.coarsenings),
             "leave-one-out": self.learned.get("leave_one_out"),
         }
+
+    def _estimate(self, data: Any, prior: Any) -> AveragedCuts:
+        """Return the structure with the tables of each cutting, all powers 1."""
+        result = self._with_prefixes(data, prior)
+        _ = result.terms  # which predictions need
+        return result
+
+    def _with_prefixes(self, data: Dataset, prior: Any) -> AveragedCuts:
+        """Return the structure with the tables of each cutting, all powers 1; those not cut are shared."""
+        structures = [self.in_cutting(i) for i in range(len(self.coarsenings))]
+        coarse = []
+        for structure, coarsen in zip(structures, self.coarsenings, strict=True):
+            codes = np.concatenate([coarsen(data.codes[:-1]), data.codes[-1:]])
+            coarse.append(replace(data, schema=Schema(data.columns, structure.levels or ()), codes=codes))
+        scopes, of_class = self.structure.scopes, are_of_class(self.structure)
+        places, counts = [], []
+        for i, coarsen in enumerate(self.coarsenings):
+            for family, scope in enumerate(scopes):
+                if i == 0 or coarsen.changes(scope):
+                    places.append((i, family))
+                    counts.append(count_nested(coarse[i], scope))
+        made = prefix_tables(counts, [of_class[family] for _, family in places], prior)
+        tables = dict(zip(places, made, strict=True))
+        networks = [
+            with_tables(x, rows, [tables.get((i, f)) or tables[0, f] for f in range(len(scopes))])
+            for i, (x, rows) in enumerate(zip(structures, coarse, strict=True))
+        ]
+        return replace(self, networks=tuple(networks), learned={})

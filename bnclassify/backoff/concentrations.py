@@ -1,109 +1,240 @@
-"""How far counts are to be trusted against a shorter table, by marginal likelihood."""
+"""Hierarchical smoothing (back-off), with concentrations that are chosen by marginal likelihood."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import brentq
 from scipy.special import digamma, gammaln
 
 from ..base.arrays import TOLERANCE, Array
+from .counts import PrefixCounts
+from .tables import back_off
 
 LEAST, MOST = 0.5, 5000.0
-"""The concentrations that are considered."""
+"""The interval of concentrations that are considered."""
 
 _GRID = np.geomspace(LEAST, MOST, 17)
 _GRID[[0, -1]] = LEAST, MOST
-_FEW = 32  # whole counts up to here are written out as sums: exact, and quick where most counts are small
-_STEEP = 1e-6  # with a slope by ln m above this the likelihood is not flat
+_LOG_GRID = np.log(_GRID)
+_FEW = 32  # whole counts up to here are written out as sums: exact, and fast if most counts are small
+_STEEP = 1e-6  # a likelihood with a slope by ln m above this is not flat
+_NO_STEP = 1e-10
+_ROUNDS = 8  # of root finding, before the problems that are solved are set aside
+_BLOCK_CELLS = 2**14  # of tables that are solved together, so that their arrays stay in cache
 
 
-def best_concentration(counts: Array, base: Array, totals: Array) -> float:
-    """Return the concentration m that makes counts most likely, from `LEAST` to `MOST`.
+Index = NDArray[np.intp]
+
+
+def learn_masses(
+    families: Sequence[Sequence[PrefixCounts]], first: Sequence[float | None]
+) -> list[tuple[float, ...]]:
+    """Return the concentration of each prefix of families, each chosen after those before it.
+
+    ``first`` has that of the first prefix of a family if it is given. The prefixes of all families are
+    worked on together, their cells one after the other.
+    """
+    order = sorted(range(len(families)), key=lambda f: -len(families[f]))
+    masses: list[list[float]] = [[] for _ in families]
+
+    def at(i: int) -> list[PrefixCounts]:
+        return [families[f][i] for f in order if len(families[f]) > i]
+
+    def read(i: int, shorter: Array | None) -> tuple[Array, Array, Array]:
+        prefixes = at(i)
+        counts = np.concatenate([p.counts.ravel() for p in prefixes])
+        totals = np.concatenate([p.totals[p.cells.keys // p.levels].ravel() for p in prefixes])
+        if shorter is None:
+            uniform = np.array([1 / p.levels for p in prefixes])
+            return counts, totals, np.repeat(uniform, [p.counts.size for p in prefixes])
+        places, offset = [], 0
+        for prefix, before in zip(prefixes, at(i - 1), strict=False):
+            width, n_classes = before.counts.shape[1], prefix.counts.shape[1]
+            cells = offset + prefix.cells_before(before)[:, None] * width
+            places.append((cells + np.arange(n_classes) % width).ravel())
+            offset += before.counts.size
+        return counts, totals, shorter[np.concatenate(places)]
+
+    def mass(i: int, counts: Array, base: Array) -> Array:
+        prefixes = at(i)
+        sizes = [p.counts.size for p in prefixes]
+        ends = np.cumsum(sizes)[:-1]
+        totals = [p.totals for p in prefixes]
+        best = best_concentrations(np.split(counts, ends), np.split(base, ends), totals)
+        for place, family in enumerate(order[: len(best)]):
+            given = first[family] if i == 0 else None
+            best[place] = best[place] if given is None else given
+            masses[family].append(best[place])
+        return np.repeat(best, sizes)
+
+    for _ in back_off(max(map(len, families), default=0), read, mass):
+        pass
+    return [tuple(family) for family in masses]
+
+
+def best_concentrations(
+    counts: Sequence[Array], bases: Sequence[Array], totals: Sequence[Array]
+) -> list[float]:
+    """Return the concentration m of each table from `LEAST` to `MOST` that maximizes its marginal likelihood.
 
     Every configuration u of the parents has a Dirichlet prior with m times a base distribution as
-    pseudo-counts, and m is the same for all. It maximises
+    pseudo-counts, and m is the same for all configurations of a table. It maximizes
 
         Σ_u [ln Γ(m) − ln Γ(m + n(u)) + Σ_x (ln Γ(m p(x|u) + n(u,x)) − ln Γ(m p(x|u)))].
 
-    Where that differs by less than 1e-9 over the interval, the counts have no say in m, and m is
-    `MOST`, so that they have little say in the table either.
+    If that differs by less than 1e-9 over the interval, m is `MOST`.
 
-    Parameters
-    ----------
-    counts, base : arrays of one shape
-        n(u, x), and p(x | u), which is above 0 where the count is.
-    totals : array
-        n(u).
+    ``counts`` and ``bases`` hold n(u, x) and p(x | u) of each table, arrays of one shape, and p is above 0
+    where the count is; ``totals`` hold n(u).
     """
-    occurs = counts > 0
-    evidence = _Evidence(
-        _spread_out(counts[occurs], base[occurs]),
-        _spread_out(totals[totals > 0], np.ones(np.count_nonzero(totals > 0))),
-    )
-    slopes = np.array([evidence.slope(m) for m in _GRID])
-    if np.abs(slopes * _GRID).max() < _STEEP and np.ptp([evidence(m) for m in _GRID]) < TOLERANCE:
-        return MOST
-    tops = np.nonzero((slopes[:-1] > 0) & (slopes[1:] <= 0))[0]
-    maxima = [float(brentq(evidence.slope, _GRID[i], _GRID[i + 1], rtol=1e-10)) for i in tops]
-    maxima += [LEAST] * bool(slopes[0] <= 0) + [MOST] * bool(slopes[-1] > 0)
-    return maxima[0] if len(maxima) == 1 else max(maxima, key=evidence)
-
-
-@dataclass(frozen=True)
-class _Rising:
-    """Σ ln Γ(m p + n) − ln Γ(m p) as a function of m, up to a constant.
-
-    Of a whole n that is the sum of ln(m + j/p) over j from 0 to n − 1, and of n ln p.
-
-    Attributes
-    ----------
-    n_small : int
-        How many n are written out; each has a j of 0.
-    steps : array
-        Their other j/p.
-    counts, base : arrays
-        The n that are not written out, and their p.
-    """
-
-    n_small: int
-    steps: Array
-    counts: Array
-    base: Array
-
-    def __call__(self, m: float) -> float:
-        large = gammaln(m * self.base + self.counts) - gammaln(m * self.base)
-        return float(self.n_small * np.log(m) + np.log(m + self.steps).sum() + large.sum())
-
-    def slope(self, m: float) -> float:
-        total = self.n_small / m + (1 / (m + self.steps)).sum()
-        if len(self.counts):
-            scaled = m * self.base
-            total += (self.base * (digamma(scaled + self.counts) - digamma(scaled))).sum()
-        return float(total)
+    sizes = np.cumsum([table.size for table in counts])
+    ends = np.flatnonzero(np.diff(sizes // _BLOCK_CELLS, append=-1)) + 1
+    result: list[float] = []
+    for start, end in zip([0, *ends[:-1].tolist()], ends.tolist(), strict=True):
+        block = slice(start, end)
+        result += _solve(_evidence(counts[block], bases[block], totals[block])).tolist()
+    return result
 
 
 @dataclass(frozen=True)
 class _Evidence:
-    """The log marginal likelihood as a function of m, up to a constant, and its slope."""
+    """The log marginal likelihoods of tables as functions of their concentrations, up to constants.
 
-    cells: _Rising
-    totals: _Rising
+    ln Γ(m p + n) − ln Γ(m p) of a whole n is n ln p and the sum of ln(m + j/p) over j from 0 to n − 1. So
+    small counts give ``logs`` ln m and Σ weights · ln(m + steps); large ones are added with ``signs``. Counts
+    of cells add to the evidence, and totals are subtracted.
+    """
 
-    def __call__(self, m: float) -> float:
-        return self.cells(m) - self.totals(m)
+    logs: Array
+    steps: Array
+    weights: Array
+    step_tables: Index
+    large: Array
+    base: Array
+    signs: Array
+    large_tables: Index
 
-    def slope(self, m: float) -> float:
-        return self.cells.slope(m) - self.totals.slope(m)
+    def take(self, tables: Index) -> _Evidence:
+        """Return the evidence of some tables."""
+        place = np.full(len(self.logs), -1)
+        place[tables] = np.arange(len(tables))
+        steps, large = place[self.step_tables], place[self.large_tables]
+        s, t = steps >= 0, large >= 0
+        return _Evidence(
+            self.logs[tables], self.steps[s], self.weights[s], steps[s],
+            self.large[t], self.base[t], self.signs[t], large[t],
+        )  # fmt: skip
+
+    def __call__(self, m: Array) -> Array:
+        """Return the values at one concentration per table."""
+        scaled = m[self.large_tables] * self.base
+        large = self.signs * (gammaln(scaled + self.large) - gammaln(scaled))
+        small = self.weights * np.log(m[self.step_tables] + self.steps)
+        return self.logs * np.log(m) + self._add_up(small, large)
+
+    def slopes(self, m: Array | float) -> Array:
+        """Return the slopes by ln m, at one concentration per table or at one for all."""
+        at_steps: Any = m if isinstance(m, float) else m[self.step_tables]
+        at_large: Any = m if isinstance(m, float) else m[self.large_tables]
+        scaled = at_large * self.base
+        large = self.signs * scaled * (digamma(scaled + self.large) - digamma(scaled))
+        return self.logs + self._add_up(self.weights * at_steps / (at_steps + self.steps), large)
+
+    def _add_up(self, small: Array, large: Array) -> Array:
+        n = len(self.logs)
+        small_sums = np.bincount(self.step_tables, small, n)
+        return np.asarray(small_sums + np.bincount(self.large_tables, large, n), dtype=np.float64)
 
 
-def _spread_out(counts: Array, base: Array) -> _Rising:
-    is_small = (counts <= _FEW) & (counts == np.floor(counts))
-    n_small = int(np.count_nonzero(is_small))
-    has_steps = is_small & (counts > 1)
-    lengths: NDArray[np.intp] = counts[has_steps].astype(np.intp) - 1
+def _evidence(counts: Sequence[Array], bases: Sequence[Array], totals: Sequence[Array]) -> _Evidence:
+    n_tables = len(counts)
+    n = np.concatenate([table.ravel() for table in counts])
+    base = np.concatenate([table.ravel() for table in bases])
+    tables = np.repeat(np.arange(n_tables), [table.size for table in counts])
+    occurs = n > 0
+    n, base, tables = n[occurs], base[occurs], tables[occurs]
+    sums = np.concatenate([table.ravel() for table in totals])
+    sum_tables = np.repeat(np.arange(n_tables), [table.size for table in totals])
+    few, few_sums = (n <= _FEW) & (n == np.floor(n)), (sums <= _FEW) & (sums == np.floor(sums))
+    many_sums = ~few_sums
+    # more[t, j] totals of table t exceed j; all have the base 1, so that those with one j are added together
+    cells = sum_tables[few_sums] * (_FEW + 1) + sums[few_sums].astype(np.intp)
+    tally = np.bincount(cells, minlength=n_tables * (_FEW + 1)).reshape(n_tables, -1)
+    more = tally[:, :0:-1].cumsum(axis=1)[:, ::-1]
+    sum_steps = more[:, 1:].nonzero()
+    repeated = few & (n > 1)
+    lengths = n[repeated].astype(np.intp) - 1
     ends = np.cumsum(lengths)
     j = np.arange(1, lengths.sum() + 1) - np.repeat(ends - lengths, lengths)
-    return _Rising(n_small, j / np.repeat(base[has_steps], lengths), counts[~is_small], base[~is_small])
+    return _Evidence(
+        logs=np.bincount(tables[few], minlength=n_tables) - more[:, 0].astype(float),
+        steps=np.concatenate([j / np.repeat(base[repeated], lengths), sum_steps[1] + 1.0]),
+        weights=np.concatenate([np.ones(len(j)), -more[:, 1:][sum_steps].astype(float)]),
+        step_tables=np.concatenate([np.repeat(tables[repeated], lengths), sum_steps[0]]),
+        large=np.concatenate([n[~few], sums[many_sums]]),
+        base=np.concatenate([base[~few], np.ones(np.count_nonzero(many_sums))]),
+        signs=np.repeat([1.0, -1.0], [np.count_nonzero(~few), np.count_nonzero(many_sums)]),
+        large_tables=np.concatenate([tables[~few], sum_tables[many_sums]]),
+    )
+
+
+def _solve(evidence: _Evidence) -> Array:
+    """Return the best concentration of each table: of several local maxima the largest."""
+    slopes = np.stack([evidence.slopes(float(m)) for m in _GRID], axis=1)
+    is_top = (slopes[:, :-1] > 0) & (slopes[:, 1:] <= 0)
+    at_start, at_end = slopes[:, 0] <= 0, slopes[:, -1] > 0
+    tables, left = is_top.nonzero()
+    tops = _roots(evidence, tables, left, slopes)
+    order = np.argsort(
+        np.concatenate([tables, np.flatnonzero(at_start), np.flatnonzero(at_end)]), kind="stable"
+    )
+    candidates = np.concatenate([tops, np.full(at_start.sum(), LEAST), np.full(at_end.sum(), MOST)])[order]
+    numbers = is_top.sum(axis=1) + at_start + at_end
+    starts = np.cumsum(numbers) - numbers
+    result = candidates[starts]
+    for table in np.flatnonzero(numbers > 1):
+        one = evidence.take(np.array([table]))
+        several = candidates[starts[table] : starts[table] + numbers[table]]
+        result[table] = max(several, key=lambda m: one(np.array([m])).item())
+    flat = np.flatnonzero(np.abs(slopes).max(axis=1) < _STEEP)
+    if len(flat):
+        some = evidence.take(flat)
+        values = np.stack([some(np.full(len(flat), m)) for m in _GRID])
+        result[flat[np.ptp(values, axis=0) < TOLERANCE]] = MOST
+    return result
+
+
+def _roots(evidence: _Evidence, tables: Index, left: Index, grid_slopes: Array) -> Array:
+    """Return where the slopes of tables are 0 between neighbors on the grid, the first at ``left``."""
+    result = np.empty(len(tables))
+    rank = np.arange(len(tables)) - np.searchsorted(tables, tables)  # among the problems of a table
+    for r in range(rank.max(initial=-1) + 1):
+        chosen = np.flatnonzero(rank == r)
+        every = len(chosen) == len(grid_slopes)
+        part, i = evidence if every else evidence.take(tables[chosen]), left[chosen]
+        ends = grid_slopes[tables[chosen], i], grid_slopes[tables[chosen], i + 1]
+        result[chosen] = np.exp(_cross(part, _LOG_GRID[i], _LOG_GRID[i + 1], *ends))
+    return result
+
+
+def _cross(evidence: _Evidence, a: Array, b: Array, slope_a: Array, slope_b: Array) -> Array:
+    """Return ln m where the slope of each table is 0, between a and b, by the Anderson–Björck method."""
+    active = np.ones(len(a), dtype=bool)
+    for _ in range(_ROUNDS):
+        between = b - np.where(active, slope_b * (b - a) / (slope_b - slope_a), 0.0)
+        slope = np.where(active, evidence.slopes(np.exp(between)), slope_b)
+        crossed = slope * slope_b < 0
+        shrink = 1 - slope / np.where(slope_b == 0, 1.0, slope_b)
+        kept = slope_a * np.where(shrink > 0, shrink, 0.5)
+        a, slope_a = np.where(crossed, b, a), np.where(crossed, slope_b, kept)
+        active &= (np.abs(between - b) > _NO_STEP) & (slope != 0)
+        b, slope_b = between, slope
+        if not active.any():
+            return b
+    rest = np.flatnonzero(active)
+    b[rest] = _cross(evidence.take(rest), a[rest], b[rest], slope_a[rest], slope_b[rest])
+    return b

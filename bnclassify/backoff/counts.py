@@ -1,7 +1,7 @@
-"""Counts of every prefix of a family: of the variable given its first parents, none, one, two and so on.
+"""Counts of every prefix of a family: of the variable given none of its parents, the first, the first two, ….
 
-Only configurations of the parents that occur have a place, so however many parents a family has, its
-counts never take more than the rows they were counted in.
+Only configurations of the parents that occur have a place, so the counts of a family with many parents
+use no more memory than the rows that were counted.
 """
 
 from __future__ import annotations
@@ -18,32 +18,26 @@ from numpy.typing import NDArray
 from ..base.arrays import Array
 from ..base.immutable import Immutable
 from ..base.records import record
+from ..frames.schema import Dataset
 
 Places = NDArray[np.intp]
 
-_LOOKED_UP = 2**16  # numbers that are found by a table, which is kept, rather than by bisection
-_MARKED = 2**24  # numbers of which those that occur are marked rather than sorted
+_MARKED = 2**22  # numbers of which those that occur are marked rather than sorted
+_PER_NUMBER = 16  # entries of a table that is made to find one number, rather than to bisect
 
 
 @record
 @dataclass(frozen=True, eq=False)
 class Numbering(Immutable):
-    """The numbers that occur among those below a size; the place of each stands for it.
-
-    Attributes
-    ----------
-    keys : (n,) array of int
-        Ascending.
-    size : int
-    """
+    """The numbers below ``size`` that occur, ascending in ``keys``; the place of each stands for it."""
 
     keys: Places
     size: int
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        ascending = (np.diff(self.keys) > 0).all() and (not len(self.keys) or self.keys[0] >= 0)
-        if not ascending or (len(self.keys) and self.keys[-1] >= self.size):
+        keys = self.keys
+        if len(keys) and not (keys[0] >= 0 and keys[-1] < self.size and (keys[1:] > keys[:-1]).all()):
             raise ValueError(f"keys: expected ascending numbers from 0 and below {self.size}")
 
     def __len__(self) -> int:
@@ -53,34 +47,26 @@ class Numbering(Immutable):
         """Return the places of numbers, -1 for those that do not occur and for -1."""
         if self.size == len(self.keys):
             return numbers
-        if self.size <= _LOOKED_UP:
-            return self._table.take(numbers, mode="wrap")  # so that -1 leads to the last
+        if self.size <= _PER_NUMBER * len(numbers) or self.size <= 64:
+            table = np.full(self.size + 1, -1, dtype=np.intp)
+            table[self.keys] = np.arange(len(self.keys))
+            return table.take(numbers, mode="wrap")  # so that -1 leads to the last
         places = np.searchsorted(self.keys[:-1], numbers)
         return np.where(self.keys[places] == numbers, places, -1)
 
-    @cached_property
-    def _table(self) -> Places:
-        table = np.full(self.size + 1, -1, dtype=np.intp)
-        table[self.keys] = np.arange(len(self.keys))
-        return table
+
+_ROOT = Numbering(np.zeros(1, dtype=np.intp), 1)  # of no feature parents there is one configuration
 
 
 @record
 @dataclass(frozen=True, eq=False)
 class PrefixCounts(Immutable):
-    """How often the values of a variable occur with those of its first parents.
+    """How often the values of a variable with so many levels occur with those of its first parents.
 
-    Attributes
-    ----------
-    levels : int
-        Number of levels of the variable.
-    parents : Numbering
-        Configurations of the feature parents: the place in the prefix before × levels of the last
-        parent + its level.
-    cells : Numbering
-        Place of the configuration × levels of the variable + its level.
-    counts : (cells, classes) array
-        One column where the class is not among the parents.
+    ``parents`` are the configurations of the feature parents, each numbered by its place in the prefix
+    before × levels of the last parent + its level, and ``cells`` those of the family, by place of the
+    configuration × levels + level of the variable. ``counts`` is a (cells, classes) array, with one column if
+    the class is not a parent.
     """
 
     levels: int
@@ -91,14 +77,22 @@ class PrefixCounts(Immutable):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.cells.size != len(self.parents) * self.levels or len(self.counts) != len(self.cells):
-            raise ValueError("counts: expected a row a cell, and cells of levels and configurations")
+            raise ValueError("counts: expected one row per cell, and cells of levels and configurations")
 
     @cached_property
     def totals(self) -> Array:
         """Rows of each configuration of the parents, (configurations, classes)."""
+        if len(self.parents) == 1:
+            return self.counts.sum(axis=0, keepdims=True)
         totals = np.zeros((len(self.parents), self.counts.shape[1]))
         np.add.at(totals, self.cells.keys // self.levels, self.counts)
         return totals
+
+    def cells_before(self, shorter: PrefixCounts) -> Places:
+        """Return the cell of the prefix before that each cell is part of."""
+        parents, levels = np.divmod(self.cells.keys, self.levels)
+        card = self.parents.size // max(1, len(shorter.parents))  # levels of the last parent
+        return shorter.cells.find(self.parents.keys[parents] // card * self.levels + levels)
 
 
 def count_prefixes(
@@ -110,52 +104,34 @@ def count_prefixes(
 ) -> tuple[PrefixCounts, ...]:
     """Count a variable alone, given the class, and given its first 1, 2, … feature parents.
 
-    Each prefix is counted in the rows that know all of it.
-
-    Parameters
-    ----------
-    codes : sequence of (rows,) arrays of int
-        The variable, then its feature parents; -1 where missing.
-    cards : sequence of int
-        Number of levels of each.
-    classes : (rows,) array of int, optional
-        Of each row, none missing, if the class is a parent.
-    n_classes : int
-    weights : (rows,) array, optional
-        How often each row counts.
+    Each prefix is counted in the rows in which all of it is observed. ``codes`` and ``cards`` are those of
+    the variable and its feature parents, -1 where missing; ``classes`` are given if the class is a parent.
     """
     places = np.where(codes[0] >= 0, 0, -1)
-    parents = Numbering(np.zeros(1, dtype=np.intp), 1)
-    result = [_count(parents, places, codes[0], cards[0], None, 1, weights)]
+    cells, index = _numbered(_joined(places, codes[0], cards[0]), cards[0])
+    result = [PrefixCounts(cards[0], _ROOT, cells, _sums(index, len(cells), None, 1, weights))]
     if classes is not None:
-        result.append(_count(parents, places, codes[0], cards[0], classes, n_classes, weights))
+        counts = _sums(index, len(cells), classes, n_classes, weights)
+        result.append(PrefixCounts(cards[0], _ROOT, cells, counts))
+    parents = _ROOT
     for code, card in zip(codes[1:], cards[1:], strict=True):
-        numbers = _joined(places, code, card)
-        parents = _numbering(numbers, len(parents) * card)
-        places = parents.find(numbers)
-        result.append(_count(parents, places, codes[0], cards[0], classes, n_classes, weights))
+        parents, places = _numbered(_joined(places, code, card), len(parents) * card)
+        cells, index = _numbered(_joined(places, codes[0], cards[0]), len(parents) * cards[0])
+        counts = _sums(index, len(cells), classes, n_classes, weights)
+        result.append(PrefixCounts(cards[0], parents, cells, counts))
     return tuple(result)
 
 
-def _count(
-    parents: Numbering,
-    places: Places,
-    variable: NDArray[Any],
-    levels: int,
-    classes: NDArray[Any] | None,
-    n_classes: int,
-    weights: Array | None,
-) -> PrefixCounts:
-    numbers = _joined(places, variable, levels)
-    cells = _numbering(numbers, len(parents) * levels)
-    index = cells.find(numbers)
+def _sums(
+    index: Places, cells: int, classes: NDArray[Any] | None, n_classes: int, weights: Array | None
+) -> Array:
+    """Return the number or weight of the rows in each cell and class, (cells, classes)."""
     if classes is not None:
         index = _joined(index, classes, n_classes)
     if index.min(initial=0) < 0:
         seen = index >= 0
         index, weights = index[seen], None if weights is None else weights[seen]
-    counts = np.bincount(index, weights, len(cells) * n_classes).astype(np.float64)
-    return PrefixCounts(levels, parents, cells, counts.reshape(-1, n_classes))
+    return np.bincount(index, weights, cells * n_classes).astype(np.float64).reshape(-1, n_classes)
 
 
 @record
@@ -163,12 +139,7 @@ def _count(
 class NestedCounts(Immutable):
     """The counts of every prefix of a family; those of different rows can be added.
 
-    Attributes
-    ----------
-    cards : tuple of int
-        Number of levels of the variable and of its feature parents.
-    prefixes : tuple of PrefixCounts
-        As `count_prefixes` returns them.
+    ``cards`` are the numbers of levels of the variable and of its feature parents.
     """
 
     cards: tuple[int, ...]
@@ -187,6 +158,18 @@ class NestedCounts(Immutable):
         return NestedCounts(self.cards, _nest(cells, self.cards))
 
 
+def count_nested(data: Dataset, scope: Sequence[int]) -> NestedCounts:
+    """Count all prefixes of a family: the variable and its parents by number, the class last if it is one."""
+    class_column = len(data.columns) - 1
+    by_class = len(scope) > 1 and scope[-1] == class_column
+    members = scope[:-1] if by_class else scope
+    cards = tuple([data.cards[column] for column in members])
+    codes = [data.codes[column] for column in members]
+    classes = data.codes[class_column] if by_class else None
+    n_classes = data.cards[class_column] if by_class else 1
+    return NestedCounts(cards, count_prefixes(codes, cards, classes, n_classes, data.weights))
+
+
 def _spread(prefixes: Sequence[PrefixCounts], cards: Sequence[int]) -> list[tuple[Places, Array]]:
     """Return cells by numbers that are the same in all data: parents first, then the variable."""
     configurations, alone, result = np.zeros(1, dtype=np.intp), len(prefixes) - len(cards), []
@@ -201,9 +184,9 @@ def _spread(prefixes: Sequence[PrefixCounts], cards: Sequence[int]) -> list[tupl
 
 
 def _nest(cells: Sequence[tuple[Places, Array]], cards: Sequence[int]) -> tuple[PrefixCounts, ...]:
-    """Number cells, given as `_spread` has them, ascending, within those of the prefix before."""
+    """Number cells, given as `_spread` returns them, ascending, within those of the prefix before."""
     levels, alone = cards[0], len(cells) - len(cards)
-    parents, before, result = Numbering(np.zeros(1, dtype=np.intp), 1), np.zeros(1, dtype=np.intp), []
+    parents, before, result = _ROOT, np.zeros(1, dtype=np.intp), []
     for i, (keys, counts) in enumerate(cells):
         cell_configurations, level = np.divmod(keys, levels)
         if i > alone:
@@ -221,31 +204,36 @@ def _nest(cells: Sequence[tuple[Places, Array]], cards: Sequence[int]) -> tuple[
 def walk(
     prefixes: Sequence[PrefixCounts], codes: Sequence[NDArray[Any]], cards: Sequence[int]
 ) -> Iterator[tuple[Places, Places]]:
-    """Yield where rows are in the counts of each prefix: their configurations and their cells.
+    """Yield the places of rows in the counts of each prefix: their configurations and their cells.
 
-    -1 where a row knows too little, or is the first to have such values.
+    A place is -1 if a value is missing, or if it does not occur with those before it.
     """
     places = np.zeros(len(codes[0]), dtype=np.intp)
     steps = len(prefixes) - len(codes) + 1  # without feature parents
+    cells = None
     for i, prefix in enumerate(prefixes):
         if i >= steps:
             position = i - steps + 1
             places = prefix.parents.find(_joined(places, codes[position], cards[position]))
-        yield places, prefix.cells.find(_joined(places, codes[0], cards[0]))
+        if cells is None or i >= steps:
+            cells = prefix.cells.find(_joined(places, codes[0], cards[0]))
+        yield places, cells
 
 
 def _joined(places: Places, codes: NDArray[Any], card: int) -> Places:
     """Number pairs of a place and a code; -1 where either is."""
     numbers = places * card + codes
-    numbers[(places < 0) | (codes < 0)] = -1
+    numbers[(places | codes) < 0] = -1
     return numbers
 
 
-def _numbering(numbers: Places, bound: int) -> Numbering:
-    """Return the numbering of the numbers that occur, -1 left out."""
-    if bound <= _MARKED:
+def _numbered(numbers: Places, bound: int) -> tuple[Numbering, Places]:
+    """Return the numbering of the numbers that occur, without -1, and the places of these numbers."""
+    if bound <= max(_MARKED, len(numbers)):
         seen = np.zeros(bound + 1, dtype=bool)
         seen[numbers] = True
-        return Numbering(np.nonzero(seen[:-1])[0], bound)
-    unique = np.unique(numbers)
-    return Numbering(unique[unique >= 0], bound)
+        numbering = Numbering(seen[:-1].nonzero()[0], bound)
+    else:
+        unique = np.unique(numbers)
+        numbering = Numbering(unique[unique >= 0], bound)
+    return numbering, numbering.find(numbers)

@@ -1,41 +1,66 @@
-"""Powers of tables and numbers of parents, chosen by exact leave-one-out."""
+"""Powers of tables, numbers of parents and powers of posteriors, chosen by leave-one-out.
+
+The tables of counts are exact for each left-out row; the structure, cut points and concentrations are those
+of all rows.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial, singledispatch
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from ..base.arrays import TOLERANCE, Array
+from ..base.arrays import TOLERANCE, Array, Codes, log, log_sum_exp
 from ..base.checks import check_flag
 from ..base.records import record
 from ..frames.schema import Dataset
 from ..model.model import Model, renewed
 from ..network.bnc import BNC, structure_of
+from ..network.ensemble import AODE, Ensemble
 from ..network.estimation import estimate
+from ..network.factors import Factor
+from ..network.log_joints import network_joint
 from ..network.methods import Method, check_positive
-from ..network.priors import Prior, check_prefix_prior
-from .conditionals import LeftOut
-from .left_out import left_out_joint
-from .omission import judged_rows, left_out_contrasts
+from ..network.priors import Prior
 from .powered import Powered
 from .powers import COMMON_PRECISION, Powers, best_powers, common_power, contrasts, log_likelihood
-from .weighted import LeaveOneOutSummary
-from .weighted_estimation import ready, with_prefixes
+from .prior import check_prefix_prior
+from .tables import LeftOut, PrefixTable
+from .weighted import LogLinear, Weighted, weighted
+
+_BLOCK_CELLS = 2**16  # of the log probabilities of a family at rows, which stay in cache
+_MOST_CELLS = 2**25  # of the contrasts of all terms, 256 MiB
+_TABLE_CELLS = 2**20  # of the tables of a family, one for each row with missing values
+
+
+@record
+@dataclass(frozen=True)
+class LeaveOneOutSummary:
+    """What leave-one-out found.
+
+    ``power`` is the best common power of all tables, ``objective`` the maximum of what was maximized,
+    ``log_likelihood`` that of the classes of left-out rows, ``parents`` the largest number of feature parents
+    that was kept, and ``rows`` the number of rows left out in turn.
+    """
+
+    power: float
+    objective: float
+    log_likelihood: float
+    parents: int
+    rows: int
+
+    def __str__(self) -> str:
+        return f"power {self.power:.3g}, up to {self.parents} parents, {self.rows:,} rows"
 
 
 @record
 @dataclass(frozen=True)
 class LeaveOneOut(Method):
-    """Choose powers of tables, the number of feature parents, or both by the classes of left-out rows.
-
-    Attributes
-    ----------
-    weights, parents : bool
-        What to choose.
-    """
+    """Choose powers of tables, the number of feature parents, or both by the classes of left-out rows."""
 
     weights: bool = True
     parents: bool = False
@@ -47,7 +72,7 @@ class LeaveOneOut(Method):
         check_flag("loo_parents", self.parents)
 
     def settings(self) -> Mapping[str, Any]:
-        """Return the arguments of `lp` that ask for this."""
+        """Return the arguments of `lp` that request this."""
         flags = {"loo_weights": self.weights, "loo_parents": self.parents}
         return {name: True for name, flag in flags.items() if flag}
 
@@ -64,37 +89,34 @@ class LeaveOneOut(Method):
 
     def __call__(self, x: Model, data: Dataset, prior: Prior, rng: np.random.Generator) -> Model:
         """Return the model with what was chosen."""
-        fitted = with_prefixes(x, data, check_prefix_prior(prior))
+        learn = getattr(x, "_with_prefixes", None) or partial(weighted, _structure(x))
+        fitted = learn(data, prior)
         depths = range(fitted.depth + 1) if self.parents else [fitted.depth]
-        rows = judged_rows(len(data), len(depths) * len(fitted.powers), data.cards[-1])
-        weights = np.ones(len(rows)) if data.weights is None else data.weights[rows]
-        left_out = LeftOut(data.codes[-1, rows], np.minimum(weights, 1.0))
-        by_depth = left_out_contrasts(fitted.in_codes(data.codes[:-1, rows]), left_out, depths)
+        rows, weights, left_out = _judged(data, len(depths) * len(fitted.powers))
+        by_depth = left_out_contrasts(fitted, data.codes[:-1, rows], left_out, depths)
         choose = best_powers if self.weights else plain_powers
-        powers_by_depth = [choose(terms, weights) for terms in by_depth]
-        objectives = np.array([powers.objective for powers in powers_by_depth])
+        found = [choose(terms, weights) for terms in by_depth]
+        objectives = np.array([powers.objective for powers in found])
         best = int(np.nonzero(objectives >= objectives.max() - TOLERANCE)[0][0])
+        powers = found[best]
         summary = LeaveOneOutSummary(
-            power=powers_by_depth[best].common,
-            objective=powers_by_depth[best].objective,
-            log_likelihood=powers_by_depth[best].log_likelihood,
-            parents=depths[best],
-            rows=len(rows),
+            powers.common, powers.objective, powers.log_likelihood, depths[best], len(rows)
         )
-        result = fitted.with_powers(powers_by_depth[best].single.tolist(), depths[best])
+        result = fitted.with_powers(powers.single.tolist(), depths[best])
         result = result if self.weights else result.unweighted()
-        return ready(renewed(result, learned={**result.learned, "leave_one_out": summary}))
+        _ = getattr(result, "terms", None)  # which predictions need
+        return renewed(result, learned={**result.learned, "leave_one_out": summary})
 
 
 @record
 @dataclass(frozen=True)
 class LeaveOneOutPower(Method):
-    """Raise the posterior of a model to the power that makes the classes of left-out rows likeliest."""
+    """Raise the posterior of a model to the power that maximizes the likelihood of left-out rows' classes."""
 
     argument = "loo_power"
 
     def settings(self) -> Mapping[str, Any]:
-        """Return the argument of `lp` that asks for this."""
+        """Return the argument of `lp` that requests this."""
         return {"loo_power": True}
 
     def check(self, x: Model, prior: Prior) -> None:
@@ -106,21 +128,23 @@ class LeaveOneOutPower(Method):
         """Return the model with the power."""
         base = x.base if isinstance(x, Powered) else x
         fitted = estimate(renewed(base, recipe=x.recipe), data, prior)
-        rows = judged_rows(len(data), 1, data.cards[-1])
-        weights = np.ones(len(rows)) if data.weights is None else data.weights[rows]
-        left_out = LeftOut(data.codes[-1, rows], np.minimum(weights, 1.0))
-        joint = left_out_joint(fitted, data, check_prefix_prior(prior), rows, left_out)
-        row_contrasts = contrasts(joint, left_out.classes)
+        rows, weights, left_out = _judged(data, 1)
+        row_contrasts = contrasts(left_out_joint(fitted, data, prior, rows, left_out), left_out.classes)
         power = common_power(row_contrasts, weights)
         value = log_likelihood(power * row_contrasts, weights)
-        summary = LeaveOneOutSummary(
-            power, value - COMMON_PRECISION / 2 * (power - 1) ** 2, value, _depth(fitted), len(rows)
-        )
+        objective = value - COMMON_PRECISION / 2 * (power - 1) ** 2
+        summary = LeaveOneOutSummary(power, objective, value, _depth(fitted), len(rows))
         return Powered(fitted, power, x.recipe, {"leave_one_out": summary})
 
 
+def _structure(x: Model) -> BNC:
+    """Return the single network of a model, with the recipe of the model."""
+    network: Any = structure_of(x)
+    return replace(network, recipe=x.recipe)
+
+
 def _depth(x: Model) -> int:
-    """Return the most feature parents of a feature in a network or a member."""
+    """Return the largest number of feature parents in a network or a member."""
     if len(x.members) > 1:
         return max(_depth(member) for member in x.members)
     network = structure_of(x.members[0])
@@ -128,6 +152,120 @@ def _depth(x: Model) -> int:
 
 
 def plain_powers(terms: Array, weights: Array) -> Powers:
-    """Return powers of 1, and how good they are; see `best_powers`."""
+    """Return powers of 1, and their objective; see `best_powers`."""
     value = log_likelihood(terms.sum(axis=0), weights)
     return Powers(1.0, np.ones(len(terms)), value, value)
+
+
+class JudgedRows(LeftOut):
+    """Rows left out in turn, which networks ask for their log joint."""
+
+    def log_joint(self, x: BNC, data: Dataset, prior: Prior, rows: NDArray[np.intp]) -> Array:
+        """Return ln P(features, class) of rows, each under the network of all other rows, (rows, classes)."""
+        network = weighted(x, data, prior)
+        codes = data.codes[:, rows]
+        complete = codes.min(axis=0) >= 0
+        result = np.empty((len(rows), data.cards[-1]))
+        result[complete] = _sum_families(network, codes[:, complete], self.take(complete))
+        incomplete = np.nonzero(~complete)[0]
+        rows_per_block = max(1, _TABLE_CELLS // max(table.cells for table in network.tables))
+        for start in range(0, len(incomplete), rows_per_block):
+            block = incomplete[start : start + rows_per_block]
+            result[block] = _marginalize(network, codes[:, block], self.take(block))
+        return result
+
+
+def _judged(data: Dataset, terms: int) -> tuple[NDArray[np.intp], Array, JudgedRows]:
+    """Return the rows to leave out in turn, with their weights: all, or evenly spread if memory is short."""
+    limit = max(1, _MOST_CELLS // max(1, terms * (data.cards[-1] - 1)))
+    n = len(data)
+    rows = np.arange(n) if n <= limit else np.linspace(0, n - 1, limit).astype(np.intp)
+    weights = np.ones(len(rows)) if data.weights is None else data.weights[rows]
+    return rows, weights, JudgedRows(data.codes[-1, rows], np.minimum(weights, 1.0))
+
+
+def left_out_contrasts(x: LogLinear, codes: Codes, left_out: LeftOut, depths: Sequence[int]) -> Array:
+    """Return the log odds of each other class against a row's own by each family, with the row left out.
+
+    They are a (depths, families, rows, classes − 1) array, for each largest number of feature parents.
+    """
+    rows, n_families, n_classes = len(left_out.classes), len(x.powers), len((x.levels or ())[-1])
+    distinct = [x.distinct_tables(family) for family in range(n_families)]
+    result = np.empty((len(depths), n_families, rows, n_classes - 1))
+    rows_per_block = max(1, _BLOCK_CELLS // (n_classes * len(depths)))
+    for start in range(0, rows, rows_per_block):
+        block = slice(start, start + rows_per_block)
+        judged = left_out.take(block)
+        networks = x.in_codes(codes[:, block])
+        for family in range(n_families):
+            total = np.zeros((len(depths), len(judged.classes), n_classes))
+            for view, times in distinct[family].items():
+                network, view_codes = networks[view]
+                logs = network.family_logs(family, view_codes, judged, depths)
+                for sums, values in zip(total, logs, strict=True):
+                    sums += values if times == 1 else times * values
+            result[:, family, block] = contrasts(total, judged.classes)
+    result /= len(x.networks)
+    return result
+
+
+@singledispatch
+def left_out_joint(x: Model, data: Dataset, prior: Prior, rows: NDArray[np.intp], left_out: LeftOut) -> Any:
+    """Return ln P(features, class) of rows, each under the model of all other rows, (rows, classes)."""
+    return x._left_out(data, prior, rows, left_out)
+
+
+@left_out_joint.register(Ensemble)
+@left_out_joint.register(AODE)
+def _(x: Ensemble | AODE, data: Dataset, prior: Prior, rows: NDArray[np.intp], left_out: LeftOut) -> Array:
+    weights = x.log_weights if isinstance(x, Ensemble) else np.full(len(x.members), -np.log(len(x.members)))
+    logs = [left_out_joint(member, data, prior, rows, left_out) for member in x.members]
+    return log_sum_exp(
+        np.stack([log_joint + weight for log_joint, weight in zip(logs, weights, strict=True)]), axis=0
+    )
+
+
+def _sum_families(x: Weighted, codes: Codes, left_out: LeftOut) -> Array:
+    """Return the log joint of complete rows."""
+    total = np.zeros((codes.shape[1], x.tables[-1].cards[0]))
+    for family in range(len(x.tables)):
+        total += next(x.family_logs(family, codes[:-1], left_out, [x.depth]))
+    return total
+
+
+def _marginalize(x: Weighted, codes: Codes, left_out: LeftOut) -> Array:
+    """Return the log joint of incomplete rows: each has tables of its own."""
+    class_number = len(x.features)
+    factors = []
+    for scope, table in zip(x.structure.scopes, x.tables, strict=True):
+        members = [v for v in scope if v != class_number or v == scope[0]]
+        tables = log(_tables_without(table, [codes[v] for v in members], left_out))
+        if scope[0] == class_number:  # (parents…, classes, rows, 1)
+            factors.append(Factor(scope[1:], np.moveaxis(tables[..., 0], -2, -1)))
+        else:  # (parents…, levels, rows, classes)
+            factors.append(Factor(tuple(members), np.moveaxis(tables, len(members) - 1, 0)))
+    return network_joint(factors, codes[:-1], np.arange(codes.shape[1]))
+
+
+def _tables_without(table: PrefixTable, codes: Sequence[Codes], left_out: LeftOut) -> Array:
+    """Return the full table for each row, the row left out of its counts.
+
+    ``codes`` are those of the variable and its feature parents; the result has the shape (levels of each
+    feature parent…, levels of the variable, rows, classes or 1).
+    """
+    rows = len(left_out.classes)
+    levels, *parent_cards = table.cards
+    *parents, variable = np.indices((*parent_cards, levels)).reshape(len(table.cards), -1, 1)
+    all_codes = [np.repeat(values, rows) for values in (variable, *parents)]
+    own_value = np.where(variable == codes[0], left_out.shares, 0.0)
+    any_value = np.where(codes[0] >= 0, left_out.shares, 0.0)
+
+    def deduct(i: int) -> tuple[Array, Array]:
+        """Return what to subtract if the row has the parents of the cell."""
+        same = np.ones((len(variable), rows))
+        for cells, code in zip(parents[: max(0, i - table.root)], codes[1:], strict=False):
+            same = same * (cells == code)
+        return (same * own_value).ravel(), (same * any_value).ravel()
+
+    *_, values = table.at_rows(all_codes, np.tile(left_out.classes, len(variable)), deduct)
+    return values.reshape(*parent_cards, levels, rows, values.shape[1])

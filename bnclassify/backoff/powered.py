@@ -6,26 +6,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from ..base.arrays import Array, Codes
 from ..base.records import record
-from ..model.model import BuiltOn, Model
+from ..model.model import BuiltOn, Model, renewed
 from ..model.recipes import Recipe
+from ..network.class_prior import class_shares
+from ..network.estimation import estimate
 
 
 @record
 @dataclass(frozen=True, eq=False, repr=False)
 class Powered(BuiltOn):
-    """A model whose posterior is raised to a power and normalised again: P(c | x) ∝ P₀(c | x)^τ.
-
-    Attributes
-    ----------
-    base : Model
-        The model that says P₀.
-    power : float
-    recipe : Recipe or None
-        How it was learned; `cv` runs it again.
-    learned : mapping
-        What a method of `lp` left behind, by name.
-    """
+    """A model whose posterior is raised to a power and normalized: P(c | x) ∝ P₀(c | x)^τ, P₀ of ``base``."""
 
     base: Model
     power: float
@@ -39,7 +31,7 @@ class Powered(BuiltOn):
 
     @property
     def basis(self) -> Model:
-        """The model that says P₀."""
+        """The model whose posterior is P₀."""
         return self.base
 
     @property
@@ -53,5 +45,15 @@ class Powered(BuiltOn):
         return self.base.fitted
 
     def facts(self) -> dict[str, object]:
-        """Return what the model tells, and the power."""
+        """Return the facts of the model, and what leave-one-out found."""
         return self.base.facts() | {"leave-one-out": self.learned.get("leave_one_out")}
+
+    def _log_joint(self, codes: Codes) -> Array:
+        return self.power * self.base._log_joint(codes)
+
+    def _class_prior(self) -> Array:
+        return class_shares(self.base)
+
+    def _estimate(self, data: Any, prior: Any) -> Any:
+        """Return the model without a power, with tables."""
+        return estimate(renewed(self.base, recipe=self.recipe), data, prior)

@@ -1,7 +1,7 @@
-"""Powers of a model's terms that make the classes of left-out rows as likely as can be.
+"""Powers of a model's terms that maximize the likelihood of the classes of left-out rows.
 
-Both problems are concave in the powers, and have one optimum each. They know a term only by what it
-says of each other class against the row's own, as nothing else enters a posterior.
+Both problems are concave in the powers, and have one optimum each. They depend on a term only by its log odds
+of each other class against the row's own, as nothing else enters a posterior.
 """
 
 from __future__ import annotations
@@ -13,29 +13,23 @@ import numpy as np
 from ..base.arrays import Array, Codes, log_sum_exp
 
 COMMON_PRECISION = 1.0
-"""Of the normal prior of the common power, whose mean is 1."""
+"""Precision of the normal prior of the common power, whose mean is 1."""
 
 PRECISION = 3.0
-"""Of the normal priors of the powers of single terms, whose mean is the common power."""
+"""Precision of the normal priors of the powers of single terms, whose mean is the common power."""
 
 _ITERATIONS = 100
-_NO_STEP = 1e-12
+_NO_STEP = 1e-8  # after such a Newton step the error is of the order of its square
 _HALVINGS = 40
 _ROUNDING = 1e-13
+_BLOCK_CELLS = 2**17
 
 
 @dataclass(frozen=True)
 class Powers:
-    """The best powers of terms, and how good they are.
+    """The best powers of terms: one for all, then one for each (terms,), with the value of the objective.
 
-    Attributes
-    ----------
-    common : float
-        The best single power of all terms.
-    single : (terms,) array
-    objective : float
-        Log-likelihood of the classes of left-out rows, less what the prior of the powers takes off.
-    log_likelihood : float
+    The objective is the log-likelihood of the classes of left-out rows less the penalty of the priors.
     """
 
     common: float
@@ -45,63 +39,48 @@ class Powers:
 
 
 def contrasts(terms: Array, classes: Codes) -> Array:
-    """Return what terms say of each other class against the row's own.
-
-    Parameters
-    ----------
-    terms : (…, rows, classes) array
-        Logs.
-    classes : (rows,) array of int
-        The class of each row.
-
-    Returns
-    -------
-    (…, rows, classes − 1) array
-    """
-    own_class = classes.astype(np.intp)[:, None]
-    other_classes = np.arange(terms.shape[-1] - 1)
-    other_classes = other_classes + (other_classes >= own_class)
-    shape = (*terms.shape[:-2], *other_classes.shape)
-    other_logs = np.take_along_axis(terms, np.broadcast_to(other_classes, shape), axis=-1)
-    return other_logs - np.take_along_axis(terms, np.broadcast_to(own_class, (*shape[:-1], 1)), axis=-1)
+    """Return the log odds of each other class against a row's own, (…, rows, classes − 1), from logs."""
+    rows, n_classes = terms.shape[-2:]
+    own = classes.astype(np.intp)
+    others = np.arange(n_classes - 1)
+    others = others + (others >= own[:, None]) + (np.arange(rows) * n_classes)[:, None]
+    flat = terms.reshape(*terms.shape[:-2], rows * n_classes)
+    own_logs = flat.take(np.arange(rows) * n_classes + own, axis=-1)
+    return np.asarray(flat.take(others, axis=-1) - own_logs[..., None])
 
 
 def best_powers(terms: Array, weights: Array) -> Powers:
-    """Find the best common power of terms, then the best powers around it.
+    """Return the best common power of terms, and the best powers around it.
 
-    The common power τ maximises Σ v ln P(y) − ½ (τ − 1)², with all powers τ. The powers w of single terms
-    maximise Σ v ln P(y) − (3/2) Σ (w − τ)². P(y) ∝ exp Σ w·term(y), and y is the row's own class.
-
-    Parameters
-    ----------
-    terms : (terms, rows, classes − 1) array
-        As `contrasts` returns them.
-    weights : (rows,) array
-        How often each row counts, v.
+    The common power τ maximizes Σ v ln P(y) − ½ (τ − 1)², with all powers τ. The powers w of single terms
+    maximize Σ v ln P(y) − (3/2) Σ (w − τ)². P(y) ∝ exp Σ w·term(y), and y is the row's own class. ``terms``
+    are (terms, rows, classes − 1) `contrasts`, and ``weights`` count the rows.
     """
     common = common_power(terms.sum(axis=0), weights)
-    single = _maximise(terms, weights, np.full(len(terms), common), PRECISION)
+    single = _maximize(terms, weights, np.full(len(terms), common), PRECISION)
     likelihood = log_likelihood(np.tensordot(single, terms, 1), weights)
     penalty = PRECISION / 2 * float(((single - common) ** 2).sum())
     return Powers(common, single, likelihood - penalty, likelihood)
 
 
 def common_power(total: Array, weights: Array) -> float:
-    """Return the best power of the sum of all terms, a (rows, classes − 1) array of contrasts."""
-    return float(_maximise(total[None], weights, np.ones(1), COMMON_PRECISION)[0])
+    """Return the best power of the sum of all terms, (rows, classes − 1) contrasts."""
+    return float(_maximize(total[None], weights, np.ones(1), COMMON_PRECISION)[0])
 
 
 def log_likelihood(total: Array, weights: Array) -> float:
-    """Return Σ v ln P(y) for the sum of all terms, a (rows, classes − 1) array of contrasts."""
+    """Return Σ v ln P(y) for the sum of all terms, (rows, classes − 1) contrasts."""
     return -float(weights @ _surprise(total))
 
 
 def _surprise(total: Array) -> Array:
     """Return −ln P(y) of each row: ln(1 + Σ exp contrast)."""
+    if total.shape[1] == 1:
+        return np.logaddexp(0.0, total[:, 0])
     return log_sum_exp(np.concatenate([np.zeros((len(total), 1)), total], axis=1))
 
 
-def _maximise(terms: Array, weights: Array, mean: Array, precision: float) -> Array:
+def _maximize(terms: Array, weights: Array, mean: Array, precision: float) -> Array:
     """Climb from the mean of the prior by Newton's method, with steps halved until they go up."""
     powers: Array = mean
     step: Array = np.zeros_like(mean)
@@ -121,15 +100,23 @@ def _maximise(terms: Array, weights: Array, mean: Array, precision: float) -> Ar
         slope = slope - precision * (powers - mean)
         step = np.asarray(np.linalg.solve(curvature + precision * np.eye(len(mean)), slope))
         if np.abs(step).max() <= _NO_STEP * max(1.0, np.abs(powers).max()):
-            break
+            return powers + step
     return powers
 
 
 def _derivatives(terms: Array, weights: Array, posteriors: Array) -> tuple[Array, Array]:
     """Return the gradient of the log-likelihood and minus its Hessian.
 
-    ``posteriors`` has the posterior of each other class, (rows, classes − 1).
+    ``posteriors`` are those of each other class, (rows, classes − 1).
     """
-    expected = (terms * posteriors).sum(axis=2)
-    spread = (terms * np.sqrt(posteriors * weights[:, None])).reshape(len(terms), -1)
-    return -expected @ weights, spread @ spread.T - (expected * weights) @ expected.T
+    n, rows, others = terms.shape
+    slope, curvature = np.zeros(n), np.zeros((n, n))
+    rows_per_block = max(1, _BLOCK_CELLS // max(1, n * others))
+    for start in range(0, rows, rows_per_block):
+        block = slice(start, start + rows_per_block)
+        part, p, v = terms[:, block], posteriors[block], weights[block]
+        expected = np.einsum("trk,rk->tr", part, p)
+        slope += expected @ v
+        spread = (part * np.sqrt(p * v[:, None])).reshape(n, -1)
+        curvature += spread @ spread.T - (expected * v) @ expected.T
+    return -slope, curvature

@@ -1,19 +1,47 @@
-"""Tables that know a distribution for every prefix of a family."""
+"""Tables with one distribution for every prefix of a family, each shrunk towards the one before it."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from math import prod
+from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..base.arrays import Array
 from ..base.immutable import Immutable
 from ..base.messages import how_to_merge, listed
 from ..base.records import record
 from ..counts.contingency import MAX_CELLS
-from .counts import PrefixCounts
+from .counts import Places, PrefixCounts, walk
+
+Read: TypeAlias = Callable[[int, "Array | None"], tuple[Array, Array, Array]]
+Deduct: TypeAlias = Callable[[int], tuple[Array, Array]]
+
+
+def back_off(prefixes: int, read: Read, mass: Callable[[int, Array, Array], Any]) -> Iterator[Array]:
+    """Yield the distributions of the prefixes of a family, each estimated with a base distribution.
+
+        P(x | u) = (n(u, x) + mass · base(x)) / (n(u) + mass), and the base if there is neither
+
+    ``read`` returns n(u, x), n(u) and the base of a prefix by its number and the distributions of the prefix
+    before; ``mass`` its number of pseudo-counts, by n(u, x) and the base.
+    """
+    value: Array | None = None
+    for i in range(prefixes):
+        counts, totals, base = read(i, value)
+        amount = mass(i, counts, base)
+        positive = amount > 0
+        if positive is True or np.all(positive):
+            value = np.asarray(counts + amount * base)
+            value /= totals + amount
+        else:
+            observed = totals > 0
+            value = np.where(observed, counts / np.where(observed, totals, 1.0), base)
+        yield value
 
 
 @record
@@ -21,21 +49,9 @@ from .counts import PrefixCounts
 class PrefixTable(Immutable):
     """The distributions of a variable alone, given the class, and given its first 1, 2, … feature parents.
 
-    Each is estimated from rows and pseudo-rows, which are spread as a base distribution says:
-
-        P(x | u) = (n(u, x) + mass · base(x)) / (n(u) + mass).
-
-    Attributes
-    ----------
-    cards : tuple of int
-        Number of levels of the variable and of its feature parents.
-    prefixes : tuple of PrefixCounts
-        One more than ``cards`` where the class is a parent.
-    masses : tuple of float
-        The pseudo-rows of each prefix.
-    nested : bool
-        Whether the base is the distribution of the prefix before; otherwise, and for the first, it is
-        uniform.
+    ``cards`` are the numbers of levels of the variable and of its feature parents, and there is one prefix
+    more if the class is a parent. ``masses`` are the pseudo-counts of each prefix; they are spread like the
+    distribution of the prefix before if ``nested``, and uniformly if not. See `back_off`.
     """
 
     cards: tuple[int, ...]
@@ -55,6 +71,11 @@ class PrefixTable(Immutable):
         return len(self.prefixes) > len(self.cards)
 
     @property
+    def root(self) -> int:
+        """The number of the prefix without feature parents."""
+        return len(self.prefixes) - len(self.cards)
+
+    @property
     def cells(self) -> int:
         """Number of cells of the full table."""
         return prod(self.cards) * self.prefixes[-1].counts.shape[1]
@@ -69,19 +90,18 @@ class PrefixTable(Immutable):
         )
 
     def full(self) -> Array:
-        """Return the distributions given all there can be.
+        """Return P(x | all configurations): (levels of each feature parent…, levels, classes).
 
-        Returns
-        -------
-        (levels of each feature parent…, levels of the variable, classes) array
-            The last axis has length 1 where the class is no parent.
+        The last axis has length 1 if the class is not a parent.
         """
         levels, *parent_cards = self.cards
         tables, rows = np.full((1, levels, 1), 1 / levels), np.zeros(1, dtype=np.intp)
-        root = len(self.prefixes) - len(self.cards)  # the prefix without feature parents
-        for i, (prefix, mass) in enumerate(zip(self.prefixes, self.masses, strict=True)):
-            if i > root:
-                card = parent_cards[i - root - 1]
+
+        def read(i: int, shorter: Array | None) -> tuple[Array, Array, Array]:
+            nonlocal tables, rows
+            prefix = self.prefixes[i]
+            if i > self.root:
+                card = parent_cards[i - self.root - 1]
                 tables = np.repeat(tables, card, axis=0)
                 previous, level = np.divmod(prefix.parents.keys, card)
                 rows = rows[previous] * card + level
@@ -91,18 +111,14 @@ class PrefixTable(Immutable):
                 tables = np.full_like(tables, 1 / levels)
             dense = np.zeros((len(rows) * levels, tables.shape[2]))
             dense[prefix.cells.keys] = prefix.counts
-            counts = dense.reshape(len(rows), *tables.shape[1:])
-            tables[rows] = shrunk(counts, prefix.totals[:, None], mass, tables[rows])
+            return dense.reshape(len(rows), *tables.shape[1:]), prefix.totals[:, None], tables[rows]
+
+        for value in back_off(len(self.prefixes), read, lambda i, *_: self.masses[i]):
+            tables[rows] = value
         return tables.reshape(*parent_cards, *tables.shape[1:])
 
     def conditional(self, family: Sequence[Hashable]) -> Array:
-        """Return the conditional probability table, its axes in the order of the family.
-
-        Raises
-        ------
-        ValueError
-            If it would have more than ``MAX_CELLS`` cells.
-        """
+        """Return the conditional probability table with axes in family order, or raise if it is too large."""
         if self.cells > MAX_CELLS:
             wide = how_to_merge(zip(family, self.cards, strict=False))
             raise ValueError(
@@ -112,10 +128,97 @@ class PrefixTable(Immutable):
         table = np.moveaxis(self.full(), len(self.cards) - 1, 0)
         return np.ascontiguousarray(table if self.by_class else table[..., 0])
 
+    def at_rows(
+        self, codes: Sequence[NDArray[Any]], classes: NDArray[Any] | None = None, deduct: Deduct | None = None
+    ) -> Iterator[Array]:
+        """Yield P(x | class, first parents) at rows, for 0 feature parents and more, as (rows, classes or 1).
 
-def shrunk(counts: Array, totals: Array, mass: float, base: Array) -> Array:
-    """Return (counts + mass · base) / (totals + mass), and the base where there is neither."""
-    if mass > 0:
-        return np.asarray((counts + mass * base) / (totals + mass))
-    observed = totals > 0
-    return np.where(observed, counts / np.where(observed, totals, 1.0), base)
+        ``codes`` are those of the variable and its feature parents. If a parent is missing (-1), the
+        distribution given the parents before it is used. ``deduct`` returns by the number of a prefix what to
+        subtract at each row from n(u, x) and from n(u), in the column of its class.
+        """
+        uniform = np.full((1, 1), 1 / self.cards[0])
+        unknown = np.zeros(len(codes[0]), dtype=bool)
+        places = walk(self.prefixes, codes, self.cards)
+
+        def read(i: int, shorter: Array | None) -> tuple[Array, Array, Array]:
+            parents, cells = next(places)
+            counts, totals = (
+                _look_up(self.prefixes[i].counts, cells),
+                _look_up(self.prefixes[i].totals, parents),
+            )
+            if deduct is not None:
+                rows = (parents >= 0).nonzero()[0]
+                columns = classes[rows] if counts.shape[1] > 1 and classes is not None else 0
+                from_cells, from_totals = deduct(i)
+                counts[rows, columns] -= from_cells[rows]
+                totals[rows, columns] -= from_totals[rows]
+            if shorter is None or self.nested:
+                return counts, totals, uniform if shorter is None else shorter
+            if i > self.root:  # rows that lack a parent have no counts, so that they keep the base
+                np.logical_or(unknown, codes[i - self.root] < 0, out=unknown)
+                return counts, totals, np.where(unknown[:, None], shorter, uniform)
+            return counts, totals, uniform
+
+        steps = back_off(len(self.prefixes), read, lambda i, *_: self.masses[i])
+        for i, value in enumerate(steps):
+            if i >= self.root:
+                yield value
+
+
+@dataclass(frozen=True, eq=False)
+class LeftOut:
+    """Rows among those counted: their classes, and how much of each row is subtracted from the counts."""
+
+    classes: NDArray[Any]
+    shares: Array
+
+    def take(self, rows: Any) -> LeftOut:
+        """Return some of the rows, by position or by a mask."""
+        return LeftOut(self.classes[rows], self.shares[rows])
+
+
+def feature_probabilities(
+    table: PrefixTable, codes: Sequence[NDArray[Any]], left_out: LeftOut | None = None
+) -> Iterator[Array]:
+    """Yield P(feature | class, first parents) at rows, for 0 feature parents and more; 1 if it is missing."""
+    missing = codes[0] < 0
+    if left_out is None:
+        values = table.at_rows(codes)
+    else:
+        shares = np.where(missing, 0.0, left_out.shares)
+        values = table.at_rows(codes, left_out.classes, partial(_always, (shares, shares)))
+    any_missing = missing.any()
+    for value in values:
+        yield np.where(missing[:, None], 1.0, value) if any_missing else value
+
+
+def class_probabilities(
+    table: PrefixTable, codes: Sequence[NDArray[Any]], rows: int, left_out: LeftOut | None = None
+) -> Iterator[Array]:
+    """Yield P(class | first parents) at rows, for 0 parents and more, as (rows, classes)."""
+    columns = []
+    for c in range(table.cards[0]):
+        deduct = None
+        if left_out is not None:
+            own = np.where(left_out.classes == c, left_out.shares, 0.0)
+            deduct = partial(_always, (own, left_out.shares))
+        columns.append(table.at_rows([np.full(rows, c), *codes], deduct=deduct))
+    for values in zip(*columns, strict=True):
+        yield np.concatenate([np.broadcast_to(value, (rows, 1)) for value in values], axis=1)
+
+
+def _always(amounts: tuple[Array, Array], i: int) -> tuple[Array, Array]:
+    """Return the same amounts for every prefix."""
+    return amounts
+
+
+def _look_up(table: Array, places: Places) -> Array:
+    """Return the rows of a table at places, zeros where these are -1."""
+    if not len(table):
+        return np.zeros((len(places), table.shape[1]))
+    entries = table.take(places, axis=0, mode="wrap")
+    absent = places < 0
+    if absent.any():
+        entries[absent] = 0
+    return entries

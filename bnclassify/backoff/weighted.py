@@ -1,69 +1,97 @@
-"""Networks whose tables have powers of their own: they know posteriors, but no joint distribution."""
+"""Networks whose tables have powers of their own: they provide posteriors, but no joint distribution."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ..base.arrays import Codes
+import numpy as np
+
+from ..base.arrays import Array, Codes, log
 from ..base.records import record
+from ..counts.contingency import flat_index
+from ..frames.schema import Dataset
 from ..model.model import BuiltOn
 from ..model.recipes import Recipe
-from ..network.bnc import BNC
-from .tables import PrefixTable
+from ..network.bnc import BNC, Scope
+from ..network.estimation import estimate
+from ..network.log_joints import BLOCK_ROWS
+from .counts import count_nested
+from .prior import concentrations_of, prefix_tables
+from .tables import LeftOut, PrefixTable, class_probabilities, feature_probabilities
+
+_MOST_CELLS = 2**20  # of a table that is written out in full, to be looked up
+_MOST_CELLS_OF_ALL = 2**25
 
 
-@record
-@dataclass(frozen=True)
-class LeaveOneOutSummary:
-    """How leave-one-out went.
+class LogLinear(BuiltOn):
+    """A network whose log tables are multiplied by powers, and averaged over one or more networks.
 
-    Attributes
-    ----------
-    power : float
-        The best common power of all tables.
-    objective : float
-        What was maximised, at its maximum.
-    log_likelihood : float
-        Of the classes of left-out rows.
-    parents : int
-        How many feature parents were kept, at most.
-    rows : int
-        How many rows were left out, one after the other.
+    P(c | x) ∝ P(c)^w₀ Π_i exp(w_i mean_s ln P_s(x_i | parents of i, c))
     """
 
-    power: float
-    objective: float
-    log_likelihood: float
-    parents: int
-    rows: int
+    if TYPE_CHECKING:
+        structure: BNC
 
-    def __str__(self) -> str:
-        return f"power {self.power:.3g}, up to {self.parents} parents, {self.rows:,} rows"
+        @property
+        def networks(self) -> tuple[Weighted, ...]:
+            """The networks whose terms are averaged."""
+
+        @property
+        def powers(self) -> tuple[float, ...]:
+            """The powers of the terms, in the order of the families: of each feature, then of the class."""
+
+        def in_codes(self, codes: Codes) -> list[tuple[Weighted, Codes]]:
+            """Return the networks whose terms are averaged, each with rows in its own codes."""
+
+    @property
+    def basis(self) -> BNC:
+        """The network without tables."""
+        return self.structure
+
+    @property
+    def depth(self) -> int:
+        """The largest number of feature parents in a family."""
+        return self.structure.depth
+
+    @property
+    def terms(self) -> list[tuple[int, Term]]:
+        """The distinct terms of the networks, each with the number of a network that has it."""
+        terms: list[tuple[int, Term]] = self.derived("terms", _make_terms)
+        return terms
+
+    def distinct_tables(self, family: int) -> dict[int, int]:
+        """Return the first network with each distinct table of a family, and the number of such networks."""
+        first: dict[int, int] = {}
+        for position, network in enumerate(self.networks):
+            first.setdefault(id(network.tables[family]), position)
+        return dict(Counter(first[id(network.tables[family])] for network in self.networks))
+
+    def _log_joint(self, codes: Codes) -> Array:
+        """Return Σ w ln P, (rows, classes), which is not a joint distribution, but has its log odds."""
+        total = np.zeros((codes.shape[1], len((self.levels or ())[-1])))
+        for start in range(0, codes.shape[1], BLOCK_ROWS):
+            block = slice(start, start + BLOCK_ROWS)
+            views = [view_codes for _, view_codes in self.in_codes(codes[:, block])]
+            for view, term in self.terms:
+                term.add_to(total[block], views[view])
+        return total
+
+    def _class_prior(self) -> Array:
+        """Return the smoothed shares of the classes in training, whatever the power of the class."""
+        return next(class_probabilities(self.networks[0].tables[-1].shortened(0), [], 1))[0]
 
 
 @record
 @dataclass(frozen=True, eq=False, repr=False)
-class Weighted(BuiltOn):
+class Weighted(LogLinear):
     """A network whose tables are raised to powers: P(c | x) ∝ P(c)^w₀ Π P(x_i | parents of i, c)^w_i.
 
-    A feature that is missing drops out, and a family whose parent is missing backs off to the
-    parents before it.
-
-    Attributes
-    ----------
-    structure : BNC
-        The graph, with levels and without tables.
-    tables : tuple of PrefixTable
-        Those of its families.
-    powers : tuple of float
-        Those of its families: of each feature, and of the class at the end.
-    recipe : Recipe or None
-        How it was learned; `cv` runs it again.
-    learned : mapping
-        What a method of `lp` left behind, by name.
+    A missing feature is ignored, and a family whose parent is missing backs off to the parents before it.
+    ``structure`` has levels and no tables; ``tables`` and ``powers`` follow its families, the class last.
     """
 
     structure: BNC
@@ -86,11 +114,6 @@ class Weighted(BuiltOn):
             raise ValueError("tables: expected one, and a power, for each family, of the size of its levels")
 
     @property
-    def basis(self) -> BNC:
-        """The network without tables."""
-        return self.structure
-
-    @property
     def networks(self) -> tuple[Weighted, ...]:
         """The networks whose terms are averaged: this one."""
         return (self,)
@@ -110,11 +133,6 @@ class Weighted(BuiltOn):
         """The network with its tables, without the powers."""
         families = zip(self.tables, self.structure.families, strict=True)
         return replace(self.structure, cpts=tuple([table.conditional(family) for table, family in families]))
-
-    @property
-    def depth(self) -> int:
-        """The most feature parents of a family."""
-        return self.structure.depth
 
     def in_codes(self, codes: Codes) -> list[tuple[Weighted, Codes]]:
         """Return the networks whose terms are averaged, each with rows in its own codes: this one."""
@@ -139,10 +157,40 @@ class Weighted(BuiltOn):
             learned={**self.learned, **concentrations_of(tables)},
         )
 
+    def family_logs(
+        self, family: int, codes: Codes, left_out: LeftOut, depths: Sequence[int]
+    ) -> Iterator[Array]:
+        """Return the logs of a family at rows left out for each number of parents, (rows, classes or 1)."""
+        class_number = len(self.features)
+        members = [codes[v] for v in self.structure.scopes[family] if v != class_number]
+        table = self.tables[family].shortened(max(depths))
+        if family == class_number:
+            by_depth = class_probabilities(table, members, len(left_out.classes), left_out)
+        else:
+            by_depth = feature_probabilities(table, members, left_out)
+        logs = [log(values) for values in by_depth]
+        return (logs[min(depth, len(logs) - 1)] for depth in depths)
 
-def concentrations_of(tables: Sequence[PrefixTable]) -> dict[str, Any]:
-    """Return the concentrations of tables that back off, to be left on a model; else nothing."""
-    return {"concentrations": tuple([table.masses for table in tables])} if tables[0].nested else {}
+    def _estimate(self, data: Any, prior: Any) -> Any:
+        """Return the structure with tables, without powers."""
+        return estimate(replace(self.structure, recipe=self.recipe), data, prior)
+
+
+def weighted(x: BNC, data: Dataset, prior: Any) -> Weighted:
+    """Return a structure with the tables of all prefixes of its families, all powers 1."""
+    tables = prefix_tables([count_nested(data, scope) for scope in x.scopes], are_of_class(x), prior)
+    return with_tables(x, data, tables)
+
+
+def with_tables(x: BNC, data: Dataset, tables: Sequence[PrefixTable]) -> Weighted:
+    """Return a structure with tables and the levels of the data, all powers 1."""
+    structure = replace(x, levels=data.levels, cpts=None, learned={})
+    return Weighted(structure, tuple(tables), (1.0,) * len(tables), x.recipe, concentrations_of(tables))
+
+
+def are_of_class(x: BNC) -> list[bool]:
+    """Whether each family is that of the class."""
+    return [scope[0] == len(x.features) for scope in x.scopes]
 
 
 def shortened(x: BNC, parents: int) -> BNC:
@@ -152,3 +200,64 @@ def shortened(x: BNC, parents: int) -> BNC:
         class_parent = ps[-1:] if ps[-1:] == [x.class_var] else []
         families.append((variable, *ps[: len(ps) - len(class_parent)][:parents], *class_parent))
     return replace(x, families=tuple(families), cpts=None)
+
+
+class Term:
+    """The log table of one family times its power, for the numbers of its features, the variable first.
+
+    It is written out if it has no more than ``most_cells`` cells, and computed from the counts if not.
+    """
+
+    def __init__(self, table: PrefixTable, features: Scope, power: float, most_cells: float) -> None:
+        self.table, self.features, self.power = table, features, power
+        self.of_class = len(features) < len(table.cards)
+        self.logs = None if table.cells > most_cells else self._write_out()
+
+    def _write_out(self) -> Array:
+        """Return the logs of the full table, (values of the features, classes)."""
+        logs = self.power * log(self.table.full())
+        return logs.reshape(-1, logs.shape[-2] if self.of_class else logs.shape[-1])
+
+    def add_to(self, total: Array, codes: Codes) -> None:
+        """Add the logs of rows to their totals, (rows, classes), in place."""
+        members = [codes[i] for i in self.features]
+        if self.logs is None:
+            total += self._work_out(members, len(total))
+        elif not members:
+            total += self.logs
+        elif min(code.min(initial=0) for code in members) >= 0:
+            total += self._look_up(self.logs, members)
+        else:
+            complete = np.logical_and.reduce([code >= 0 for code in members])
+            total[complete] += self._look_up(self.logs, [code[complete] for code in members])
+            rest = [code[~complete] for code in members]
+            total[~complete] += self._work_out(rest, int(np.count_nonzero(~complete)))
+
+    def _look_up(self, logs: Array, members: list[Codes]) -> Array:
+        """Return the logs of rows in which all of the family is observed."""
+        levels, *parent_cards = self.table.cards
+        cards = parent_cards if self.of_class else [*parent_cards, levels]
+        ordered = members if self.of_class else [*members[1:], members[0]]
+        return logs.take(flat_index(ordered, cards), axis=0, mode="clip")
+
+    def _work_out(self, members: list[Codes], rows: int) -> Array:
+        """Return the logs of rows from the counts."""
+        if self.of_class:
+            *_, values = class_probabilities(self.table, members, rows)
+        else:
+            *_, values = feature_probabilities(self.table, members)
+        return self.power * log(values)
+
+
+def _make_terms(x: LogLinear) -> list[tuple[int, Term]]:
+    """Return the terms of a model; the largest are not written out if all together use too much memory."""
+    class_number, chosen = len(x.features), []
+    for i, scope in enumerate(x.structure.scopes):
+        features = tuple([v for v in scope if v != class_number])
+        for position, times in x.distinct_tables(i).items():
+            power = x.powers[i] * times / len(x.networks)
+            chosen.append((position, x.networks[position].tables[i], features, power))
+    sizes = np.sort([table.cells for _, table, _, _ in chosen])
+    allowed = sizes[np.cumsum(sizes) <= _MOST_CELLS_OF_ALL]
+    most = min(_MOST_CELLS, allowed.max(initial=0))
+    return [(position, Term(table, features, power, most)) for position, table, features, power in chosen]

@@ -10,6 +10,7 @@ from typing import Any, cast
 import numpy as np
 import pandas as pd
 
+from ..backoff.prior import PRIORS, find_prior
 from ..base.checks import is_among
 from ..base.messages import listed, meant, shown, suggestion
 from ..base.records import record
@@ -27,7 +28,6 @@ from ..model.model import Model, renewed
 from ..model.recipes import Recipe, Step
 from ..network.bnc import BNC, structure_of
 from ..network.ensemble import AODE, Ensemble
-from ..network.priors import PRIORS, find_prior
 from ..network.sizes import warn_of_wide_tables
 from ..superparents.ande import ANDE
 from ..superparents.learners import ande

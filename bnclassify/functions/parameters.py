@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..backoff.leave_one_out import LeaveOneOut, LeaveOneOutPower
+from ..backoff.prior import find_prior
 from ..base.checks import check_choice, check_flag
 from ..base.messages import plain
 from ..base.randomness import Seed, check_rng
@@ -25,7 +26,7 @@ from ..model.recipes import Step
 from ..model.sufficient_statistics import Tally
 from ..network.em import EM
 from ..network.methods import PLAIN, Method
-from ..network.priors import Prior, find_prior
+from ..network.priors import Prior
 from ..network.sizes import warn_of_wide_tables
 
 

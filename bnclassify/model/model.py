@@ -193,13 +193,7 @@ class Model(Immutable):
     def _left_out(self, data: Dataset, prior: Any, rows: NDArray[np.intp], left_out: Any) -> Array:
         """Return ln P(features, class) of rows, each under the model of all other rows, (rows, classes)."""
         reason, arguments = "does not define leave-one-out", (data, prior, rows, left_out)
-        return _registered("backoff.left_out", "left_out_joint", reason, self, *arguments)
-
-    def _with_prefixes(self, data: Dataset, prior: Any) -> Any:
-        """Return the structure with the tables of all prefixes of its families, all powers 1."""
-        return _registered(
-            "backoff.weighted_estimation", "with_prefixes", "does not define leave-one-out", self, data, prior
-        )
+        return _registered("backoff.leave_one_out", "left_out_joint", reason, self, *arguments)
 
     def _arc_shares(self) -> dict[tuple[Hashable, Hashable], float]:
         """Return the share of the members that has each arc, (from, to); of a single model, 1."""

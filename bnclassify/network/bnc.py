@@ -188,6 +188,9 @@ class BNC(Network):
       num. arcs:      2
     """
 
+    def _left_out(self, data: Any, prior: Any, rows: Any, left_out: Any) -> Array:
+        return left_out.log_joint(self, data, prior, rows)
+
 
 @record
 @dataclass(frozen=True, eq=False, repr=False)

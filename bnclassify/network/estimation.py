@@ -9,8 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from ..backoff.prefix_estimation import count_nested, tabulate_prefixes
-from ..backoff.weighted import concentrations_of
 from ..base.arrays import Array, added
 from ..counts.contingency import count_families, narrow
 from ..frames.schema import Countable, Dataset
@@ -76,7 +74,8 @@ def with_tally(x: Model, tally: Tally, **learned: Any) -> dict[str, Any]:
 @count.register
 def _(x: Graph, data: Dataset, prior: Prior) -> tuple[Any, ...]:
     if is_nested(prior):
-        return tuple([count_nested(data, scope) for scope in x.scopes])
+        nested: Any = prior
+        return nested.count(data, x.scopes)
     return tuple(count_families(data, x.scopes))
 
 
@@ -92,9 +91,8 @@ def _tabulate_nested(x: Graph, tally: Tally) -> BNC:
     """Make tables that need the counts of shorter families, and keep how far they back off."""
     if not isinstance(x, BNC):
         raise TypeError(f"backoff: {x.no_joint or 'is defined for networks with one class variable'}")
-    tables = tabulate_prefixes(tally.counts, x.scopes, len(x.variables), tally.prior)
-    cpts = [table.conditional(family) for table, family in zip(tables, x.families, strict=True)]
-    return replace(x, cpts=tuple(cpts), learned=with_tally(x, tally, **concentrations_of(tables)))
+    cpts, learned = tally.prior.tabulate(tally.counts, x.scopes, x.families)
+    return replace(x, cpts=tuple(cpts), learned=with_tally(x, tally, **learned))
 
 
 @estimate.register

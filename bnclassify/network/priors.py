@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import prod
-from numbers import Real
-from typing import Any, Protocol, TypeAlias, TypeGuard, runtime_checkable
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..backoff.counts import PrefixCounts
-from ..backoff.nesting import nested_masses
 from ..base.arrays import Array, normalize
-from ..base.checks import check_flag
-from ..base.messages import plain, shown
 from ..base.records import record
 
 Masses: TypeAlias = tuple[float, ...]
@@ -37,37 +31,9 @@ class Prior(Protocol):
         ...
 
 
-@runtime_checkable
-class PrefixPrior(Prior, Protocol):
-    """A prior that adds pseudo-rows, and tells how many to each prefix of a family."""
-
-    @property
-    def nested(self) -> bool:
-        """Whether pseudo-rows are spread as the prefix before is; if not, uniformly."""
-
-    def masses(self, prefixes: Sequence[PrefixCounts], cards: Sequence[int], *, of_class: bool) -> Masses:
-        """Return the pseudo-rows of each prefix, as `PrefixTable` has them.
-
-        Parameters
-        ----------
-        prefixes : sequence of PrefixCounts
-        cards : sequence of int
-            Number of levels of the variable and of its feature parents.
-        of_class : bool
-            Whether the variable is the class.
-        """
-
-
-def is_nested(prior: Prior) -> TypeGuard[PrefixPrior]:
+def is_nested(prior: Prior) -> bool:
     """Whether a prior needs the counts of shorter tables: it spreads pseudo-rows as the prefix before is."""
     return getattr(prior, "nested", False) is True  # asking for the protocol takes longer than a table
-
-
-def check_prefix_prior(prior: Prior) -> PrefixPrior:
-    """Return a prior that adds pseudo-rows to every prefix, or raise."""
-    if not isinstance(prior, PrefixPrior):
-        raise TypeError("prior: expected one of smooth, ess, m and backoff, which say how tables back off")
-    return prior
 
 
 class PseudoCounts:
@@ -91,15 +57,6 @@ class PseudoCounts:
         """Return the posterior mean of the table; see `Prior`."""
         levels, *parent_cards = counts.shape[axis:]
         return normalize(counts + self.per_cell(levels, prod(parent_cards)), axis)
-
-    def masses(self, prefixes: Sequence[PrefixCounts], cards: Sequence[int], *, of_class: bool) -> Masses:
-        """Return r a of each prefix; see `PrefixPrior`."""
-        levels, *parent_cards = cards
-        root = len(prefixes) - len(cards)
-        configurations = [
-            p.counts.shape[1] * prod(parent_cards[: max(0, i - root)]) for i, p in enumerate(prefixes)
-        ]
-        return tuple([float(levels * self.per_cell(levels, q)) for q in configurations])
 
     def side_by_side(
         self,
@@ -169,58 +126,3 @@ class MEstimate(PseudoCounts):
     def per_cell(self, levels: Any, configurations: Any) -> Any:
         """Return m / r."""
         return self.m / levels
-
-
-@record
-@dataclass(frozen=True)
-class BackOff:
-    """Every table is shrunk towards the one with a parent less, by how much the data tells.
-
-    The variable alone is shrunk towards the uniform distribution, then come the class, if it is a
-    parent, and the feature parents in family order. The class alone has one pseudo-row.
-    """
-
-    nested = True
-
-    def __call__(self, counts: Array, axis: int = 0) -> Array:
-        """Raise: the counts of one table do not tell of the shorter ones."""
-        raise TypeError("backoff: needs the counts of shorter tables; use smooth, ess or m here")
-
-    def masses(self, prefixes: Sequence[PrefixCounts], cards: Sequence[int], *, of_class: bool) -> Masses:
-        """Return the concentration of each prefix; see `PrefixPrior`."""
-        return nested_masses(prefixes, 1.0 if of_class else None)
-
-
-PRIORS: dict[str, Callable[[Any], Prior]] = {
-    "smooth": lambda amount: Dirichlet(_check_amount("smooth", amount)),
-    "ess": lambda amount: EquivalentSize(_check_amount("ess", amount)),
-    "m": lambda amount: MEstimate(_check_amount("m", amount)),
-    "backoff": lambda asked: BackOff(),
-}
-"""The priors by the argument of `lp` that asks for each."""
-
-
-def find_prior(**arguments: object) -> Prior:
-    """Return the prior that one of the arguments in `PRIORS` asks for; those None or False do not."""
-    amounts = {name: value for name, value in arguments.items() if value is not None}
-    if not check_flag("backoff", amounts.get("backoff", False)):
-        amounts.pop("backoff", None)
-    if not amounts:
-        raise TypeError(f"{', '.join(arguments)}: one of them must be given, for example smooth=1")
-    if len(amounts) > 1:
-        raise ValueError(
-            f"{', '.join(amounts)}: only one of them can say how counts are smoothed; drop the others"
-        )
-    [(name, value)] = amounts.items()
-    return PRIORS[name](value)
-
-
-def _check_amount(name: str, amount: object) -> float:
-    """Return a number of pseudo-counts as Python's own; raise if it is not finite and 0 or more."""
-    number: Any = plain(amount)
-    if isinstance(number, bool) or not isinstance(number, Real):
-        raise TypeError(f"{name}: expected a number, got {shown(number)}")
-    value: Any = number
-    if not (value == 0 or 1e-100 <= value <= 1e100):
-        raise ValueError(f"{name}: expected a finite number, 0 or more (1e-100 to 1e100), got {shown(value)}")
-    return value if value < 2**63 else float(value)  # NumPy has no longer whole numbers

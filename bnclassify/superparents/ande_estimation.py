@@ -7,14 +7,15 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from ..backoff.conditionals import LeftOut
-from ..backoff.left_out import left_out_joint
+from ..backoff.leave_one_out import left_out_joint
+from ..backoff.prior import BackOff
+from ..backoff.tables import LeftOut
 from ..base.arrays import Array
 from ..base.messages import shown
 from ..frames.schema import Countable, Dataset
 from ..network.em import EM, maximise
 from ..network.estimation import estimate
-from ..network.priors import BackOff, Dirichlet, EquivalentSize, MEstimate, PrefixPrior, Prior, PseudoCounts
+from ..network.priors import Dirichlet, EquivalentSize, MEstimate, Prior, PseudoCounts
 from .ande import ANDE
 from .cooccurrence import count_cooccurrence
 from .left_out import joint_without
@@ -32,7 +33,7 @@ def _(x: ANDE, data: Countable, prior: Prior) -> ANDE:
 
 
 @left_out_joint.register
-def _(x: ANDE, data: Dataset, prior: PrefixPrior, rows: NDArray[np.intp], left_out: LeftOut) -> Array:
+def _(x: ANDE, data: Dataset, prior: Prior, rows: NDArray[np.intp], left_out: LeftOut) -> Array:
     return joint_without(estimate(x, data, prior), data.codes[:-1, rows], left_out)
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..backoff.conditionals import LeftOut
+from ..backoff.tables import LeftOut
 from ..base.arrays import Array, Codes
 from .ande import ANDE
 from .ande_joint import Ballot, ballots, electorates, sum_of_members

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from ...backoff.prior import find_prior
 from ...base.checks import check_choice, check_flag, check_real, check_whole
 from ...base.messages import warn
 from ...base.randomness import Seed, check_rng
@@ -19,7 +20,7 @@ from ...metrics.metrics import METRICS
 from ...model.recipes import Step, is_repeated
 from ...network.bnc import BNC
 from ...network.log_joints import check_size
-from ...network.priors import Prior, find_prior
+from ...network.priors import Prior
 from ..fixed import network
 from .folded import FoldedData
 from .greedy import Ascent, Climber, picker, search
