@@ -93,7 +93,7 @@ from .model.traces import (
     search_steps,
 )
 from .network.bnc import BNC, DN
-from .network.ensemble import AODE, Ensemble
+from .network.ensemble import Ensemble
 from .numbers.discretization import Discretizer, discretize
 from .numbers.preparation import Preparation
 from .numbers.rare_levels import Merger, merge_rare
@@ -122,17 +122,8 @@ from .several.chains import Chain
 from .several.maode import MAODE
 from .several.mbc import MBC
 from .several.mbc_learners import chain, maode, mbc
-from .superparents import (  # register
-    ande_estimation as _ande_estimation,
-)
-from .superparents import (
-    ande_joint as _ande_joint,
-)
-from .superparents import (
-    aode_estimation as _aode_estimation,
-)
-from .superparents.ande import ANDE
-from .superparents.learners import ande
+from .superparents.n_dependence import ANDE, ande
+from .superparents.one_dependence import AODE
 
 __all__ = [
     "AIC",

@@ -132,23 +132,30 @@ def test_an_ensemble_by_products_lookups_and_networks(
     data = some_data(missing)
     x = bn.lp(bn.aode("x12", data), data, smooth=smooth)
     by_products = bn.predict(x, data, prob=True)
-    monkeypatch.setattr("bnclassify.superparents.aode_estimation._FEW_LEVELS", 1)
+    monkeypatch.setattr("bnclassify.superparents.one_dependence._FEW_LEVELS", 1)
     y = bn.lp(bn.aode("x12", data), data, smooth=smooth)
     for one, other in zip(bn.members(x), bn.members(y), strict=True):
         assert all(map(np.array_equal, one.cpts, other.cpts))
-    monkeypatch.setattr("bnclassify.superparents.products._FEW_LEVELS", 1)
+    monkeypatch.setattr("bnclassify.superparents.stacks._FEW_LEVELS", 1)
     pd.testing.assert_frame_equal(bn.predict(y, data, prob=True), by_products, rtol=1e-12, atol=1e-300)
     networks = log(np.mean([np.exp(log_joint(member, data)) for member in bn.members(x)], axis=0))
     np.testing.assert_allclose(log_joint(x, data), networks, rtol=1e-12)
-    monkeypatch.setattr("bnclassify.network.log_joints.is_lopsided", lambda x: True)
-    np.testing.assert_allclose(log_joint(y, data), networks, rtol=1e-12)
+
+
+def test_an_ensemble_with_one_feature_of_many_levels() -> None:
+    rng = np.random.default_rng(0)
+    columns = {name: rng.integers(card, size=3_000) for name, card in {"long": 800, "a": 3, "k": 2}.items()}
+    frame = pd.DataFrame(columns).astype("Int64").mask(rng.random((3_000, 3)) < 0.1).dropna(subset="k")
+    x = bn.lp(bn.aode("k", frame), frame, smooth=1)
+    networks = bn.predict(bn.Ensemble(bn.members(x)), frame, prob=True)
+    pd.testing.assert_frame_equal(bn.predict(x, frame, prob=True), networks, rtol=1e-12)
 
 
 @pytest.mark.parametrize("few_levels", [1, 8])
 def test_a_row_impossible_under_all_classes(few_levels: int, monkeypatch: pytest.MonkeyPatch) -> None:
     column = ["x", "x", "v", "v", "m", "m"]
     frame = pd.DataFrame({"a": column, "b": column, "c": column, "y": column})
-    monkeypatch.setattr("bnclassify.superparents.products._FEW_LEVELS", few_levels)
+    monkeypatch.setattr("bnclassify.superparents.stacks._FEW_LEVELS", few_levels)
     x = bn.lp(bn.aode("y", frame), frame, smooth=0)
     row = pd.DataFrame({"a": ["x"], "b": ["v"], "c": ["m"], "y": ["x"]})
     assert bn.loglik(x, row) == -np.inf
@@ -177,8 +184,8 @@ def test_a_posterior_does_not_depend_on_the_other_rows(
     learner: Callable, classes: int, few_levels: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rng = np.random.default_rng(classes)
-    monkeypatch.setattr("bnclassify.superparents.products._BLOCK_CELLS", 1)  # so that there are many blocks
-    monkeypatch.setattr("bnclassify.superparents.products._FEW_LEVELS", few_levels)
+    monkeypatch.setattr("bnclassify.superparents.stacks._BLOCK_CELLS", 1)  # so that there are many blocks
+    monkeypatch.setattr("bnclassify.superparents.stacks._FEW_LEVELS", few_levels)
     columns = {f"x{i}": rng.integers(3 + 17 * (i == 0), size=300).astype("int8") for i in range(5)}
     frame = pd.DataFrame(columns).astype("Int64").mask(rng.random((300, 5)) < 0.1)
     data = bn.encode(frame.assign(k=rng.integers(classes, size=300)))

@@ -8,19 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial, singledispatch
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..base.arrays import TOLERANCE, Array, Codes, log, log_sum_exp
+from ..base.arrays import TOLERANCE, Array, Codes, log
 from ..base.checks import check_flag
 from ..base.records import record
 from ..frames.schema import Dataset
 from ..model.model import Model, renewed
 from ..network.bnc import BNC, structure_of
-from ..network.ensemble import AODE, Ensemble
 from ..network.estimation import estimate
 from ..network.factors import Factor
 from ..network.log_joints import network_joint
@@ -129,7 +128,7 @@ class LeaveOneOutPower(Method):
         base = x.base if isinstance(x, Powered) else x
         fitted = estimate(renewed(base, recipe=x.recipe), data, prior)
         rows, weights, left_out = _judged(data, 1)
-        row_contrasts = contrasts(left_out_joint(fitted, data, prior, rows, left_out), left_out.classes)
+        row_contrasts = contrasts(fitted._left_out(data, prior, rows, left_out), left_out.classes)
         power = common_power(row_contrasts, weights)
         value = log_likelihood(power * row_contrasts, weights)
         objective = value - COMMON_PRECISION / 2 * (power - 1) ** 2
@@ -207,22 +206,6 @@ def left_out_contrasts(x: LogLinear, codes: Codes, left_out: LeftOut, depths: Se
             result[:, family, block] = contrasts(total, judged.classes)
     result /= len(x.networks)
     return result
-
-
-@singledispatch
-def left_out_joint(x: Model, data: Dataset, prior: Prior, rows: NDArray[np.intp], left_out: LeftOut) -> Any:
-    """Return ln P(features, class) of rows, each under the model of all other rows, (rows, classes)."""
-    return x._left_out(data, prior, rows, left_out)
-
-
-@left_out_joint.register(Ensemble)
-@left_out_joint.register(AODE)
-def _(x: Ensemble | AODE, data: Dataset, prior: Prior, rows: NDArray[np.intp], left_out: LeftOut) -> Array:
-    weights = x.log_weights if isinstance(x, Ensemble) else np.full(len(x.members), -np.log(len(x.members)))
-    logs = [left_out_joint(member, data, prior, rows, left_out) for member in x.members]
-    return log_sum_exp(
-        np.stack([log_joint + weight for log_joint, weight in zip(logs, weights, strict=True)]), axis=0
-    )
 
 
 def _sum_families(x: Weighted, codes: Codes, left_out: LeftOut) -> Array:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -43,6 +43,15 @@ class Powered(BuiltOn):
     def fitted(self) -> bool:
         """Whether the model has parameters."""
         return self.base.fitted
+
+    def _arc_shares(self) -> dict[tuple[Hashable, Hashable], float]:
+        return self.base._arc_shares()
+
+    def _members_note(self) -> str:
+        return self.base._members_note()
+
+    def _feature_shares(self) -> tuple[dict[Hashable, float], str]:
+        return self.base._feature_shares()
 
     def facts(self) -> dict[str, object]:
         """Return the facts of the model, and what leave-one-out found."""

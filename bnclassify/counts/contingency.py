@@ -144,8 +144,15 @@ def _count_block(data: Dataset, members: NDArray[np.intp], shape: Sequence[int])
     return counts.reshape(-1, width)[:, :cells]
 
 
+def count_type(data: Countable) -> np.dtype[Any]:
+    """Return the smallest type that holds any count of the data."""
+    return np.dtype(np.float64 if data.is_weighted else np.min_scalar_type(int(data.size)))
+
+
 def narrow(counts: NDArray[Any]) -> NDArray[Any]:
     """Keep whole numbers in the smallest type that holds them, others and what is too large as floats."""
     most = float(counts.max(initial=0))
-    whole = counts.astype(np.min_scalar_type(int(most)) if most < 2**53 else np.float64)
+    whole = counts.astype(np.min_scalar_type(int(most)) if most < 2**53 else np.float64, copy=False)
+    if counts.dtype.kind in "iu":
+        return whole
     return whole if np.array_equal(whole, counts) else counts.astype(np.float64)

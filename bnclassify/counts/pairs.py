@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..base.arrays import Array
 from ..base.blas import one_thread
 from ..base.messages import how_to_merge
 from ..frames.schema import Countable, Dataset
@@ -51,7 +50,17 @@ def pair_tables(
     -------
     list of (wanted levels, n) arrays, one per class
     """
-    return data.add_up(partial(_tables_by_class, columns, levels, class_column, wanted))
+    return data.add_up(partial(_list_tables, columns, levels, class_column, wanted))
+
+
+def _list_tables(
+    columns: NDArray[np.intp],
+    levels: NDArray[np.intp],
+    class_column: int | None,
+    wanted: NDArray[np.bool_] | None,
+    data: Dataset,
+) -> list[Table]:
+    return list(_tables_by_class(columns, levels, class_column, wanted, data))
 
 
 def _tables_by_class(
@@ -60,21 +69,19 @@ def _tables_by_class(
     class_column: int | None,
     wanted: NDArray[np.bool_] | None,
     data: Dataset,
-) -> list[Table]:
+) -> Iterator[Table]:
     at_once = max(1, _BLOCK_ONES // len(columns))
     # Sums of ones are exact in single precision; sums of weights need all digits.
     kind = np.float32 if data.weights is None else np.float64
     # Made once: where memory goes back to the system at once, as in Dask's workers, a new one is dear.
     ones = np.empty((len(columns), min(at_once, len(data))), dtype=kind)
-    tables = []
     for rows in _rows_by_class(data, class_column):
         table = _count_pairs(data, columns, levels, rows[:at_once], wanted, ones)
         if len(rows) >= _EXACT_ONES and data.weights is None:
             table = table.astype(np.float64)
         for start in range(at_once, len(rows), at_once):
             table += _count_pairs(data, columns, levels, rows[start : start + at_once], wanted, ones)
-        tables.append(table)
-    return tables
+        yield table
 
 
 def _rows_by_class(data: Dataset, class_column: int | None) -> Iterator[NDArray[np.intp]]:
@@ -118,7 +125,9 @@ def check_all_pairs(data: Countable, features: Sequence[int], class_column: int)
         )
 
 
-def all_pair_counts(data: Countable, features: Sequence[int], class_column: int) -> Array:
+def all_pair_counts(
+    data: Countable, features: Sequence[int], class_column: int, dtype: Any = np.float64
+) -> NDArray[Any]:
     """Count the joint levels of all pairs of features in each class, for features with few levels.
 
     Returns
@@ -127,15 +136,15 @@ def all_pair_counts(data: Countable, features: Sequence[int], class_column: int)
         The levels of the features follow one another in order. Where a feature meets itself,
         the diagonal has its counts.
     """
-    counts: Array = data.add_up(partial(_stack_by_class, features, class_column))
+    counts: NDArray[Any] = data.add_up(partial(_stack_by_class, features, class_column, dtype))
     return counts
 
 
-def _stack_by_class(features: Sequence[int], class_column: int, data: Dataset) -> Array:
+def _stack_by_class(features: Sequence[int], class_column: int, dtype: Any, data: Dataset) -> NDArray[Any]:
     cards = [data.cards[f] for f in features]
     columns = np.repeat(features, cards)
     levels = np.concatenate([np.arange(card) for card in cards])
-    counts = np.empty((len(levels), data.cards[class_column], len(levels)))
-    for value, table in enumerate(pair_tables(data, columns, levels, class_column)):
+    counts = np.empty((len(levels), data.cards[class_column], len(levels)), dtype=dtype)
+    for value, table in enumerate(_tables_by_class(columns, levels, class_column, None, data)):
         counts[:, value] = table
     return counts

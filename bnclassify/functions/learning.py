@@ -27,10 +27,10 @@ from ..learners.trees import chow_liu, tan_cl
 from ..model.model import Model, renewed
 from ..model.recipes import Recipe, Step
 from ..network.bnc import BNC, structure_of
-from ..network.ensemble import AODE, Ensemble
+from ..network.ensemble import Ensemble
 from ..network.sizes import warn_of_wide_tables
-from ..superparents.ande import ANDE
-from ..superparents.learners import ande
+from ..superparents.n_dependence import ANDE, ande
+from ..superparents.one_dependence import AODE
 from .parameters import lp
 from .raw_learning import Preparing, learn_raw
 

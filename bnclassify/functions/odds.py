@@ -19,9 +19,6 @@ from ..frames.matching import check_unseen, match
 from ..frames.schema import Dataset
 from ..model.model import Model, check_fitted
 from ..model.questions import classes, values
-from ..network.log_joints import joint_of_codes
-from ..superparents.ande import ANDE
-from ..superparents.attribution import attribute
 from .sequences import joints_in_sequence
 
 _BLOCK_CELLS = 2**22
@@ -135,21 +132,6 @@ def _weigh_block(
     weights = np.concatenate([odds[:1], steps]).T
     weights[np.isnan(odds[-1])] = np.nan
     return weights, targets, rivals, posteriors
-
-
-@_weigh_block.register
-def _(
-    x: ANDE, codes: Codes, order: Sequence[int], comparison: _Comparison
-) -> tuple[Array, Rows, NDArray[np.bool_], Array]:
-    """Share the odds among all features at once: no order is needed."""
-    logs = joint_of_codes(x, codes)
-    targets, rivals = comparison.choose(logs)
-    at = np.arange(len(logs))
-    possible = np.maximum(logs[at, targets], np.where(rivals, logs, -np.inf).max(axis=1)) > -np.inf
-    weights = np.full((len(logs), 1 + len(codes)), np.nan)
-    weights[possible] = attribute(x, codes[:, possible], targets[possible], rivals[possible])
-    weights[~rivals.any(axis=1)] = 0.0  # which is refused later
-    return weights[:, [0, *(1 + i for i in order)]], targets, rivals, np.exp(log_normalize(logs))[at, targets]
 
 
 def _order(x: Model) -> list[int]:

@@ -12,9 +12,7 @@ from ..model.model import Model, check_fitted
 from ..model.sufficient_statistics import Tally
 from ..network.ensemble import Ensemble
 from ..network.estimation import add_rows
-from ..superparents.additions import add_cooccurrence
-from ..superparents.ande import ANDE
-from ..superparents.cooccurrence import Cooccurrence, count_cooccurrence
+from ..superparents.n_dependence import ANDE
 from .parameters import rows_to_learn_from
 
 M = TypeVar("M", bound=Model)
@@ -104,5 +102,4 @@ def _(x: Ensemble, dataset: InFull | InParts) -> Ensemble:
 def _(x: ANDE, dataset: InFull | InParts) -> ANDE:
     if x.counts is None or x.learned:
         check_tally(x)
-    added = count_cooccurrence(rows_to_learn_from(x, dataset), x.most_counted)
-    return replace(x, counts=add_cooccurrence(cast("Cooccurrence", x.counts), added))
+    return x._add_rows(rows_to_learn_from(x, dataset))

@@ -17,7 +17,7 @@ from ..frames.schema import Schema
 from ..frames.training import describe
 from ..model.recipes import Recipe, Step
 from ..network.bnc import BNC, Family, check_families
-from ..network.ensemble import AODE
+from ..superparents.one_dependence import AODE
 
 
 def network(

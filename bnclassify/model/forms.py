@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from ..base import graphs
 from ..network.bnc import BNC, Family, structure_of
-from ..network.ensemble import AODE
+from ..superparents.one_dependence import AODE
 from .model import Model, check_model
 
 

@@ -192,12 +192,20 @@ class Model(Immutable):
 
     def _left_out(self, data: Dataset, prior: Any, rows: NDArray[np.intp], left_out: Any) -> Array:
         """Return ln P(features, class) of rows, each under the model of all other rows, (rows, classes)."""
-        reason, arguments = "does not define leave-one-out", (data, prior, rows, left_out)
-        return _registered("backoff.leave_one_out", "left_out_joint", reason, self, *arguments)
+        raise TypeError(f"loo_power: is not defined for a {type(self).__name__}")
 
     def _arc_shares(self) -> dict[tuple[Hashable, Hashable], float]:
         """Return the share of the members that has each arc, (from, to); of a single model, 1."""
         return {(parent, variable): 1.0 for variable, parents in self.parents.items() for parent in parents}
+
+    def _members_note(self) -> str:
+        """Return a note on the members of an average for its picture; of a single model, none."""
+        n = self.facts().get("num. members")
+        return "" if n is None else f"average of {n:,} networks"
+
+    def _feature_shares(self) -> tuple[dict[Hashable, float], str]:
+        """Return weights of features to write into a picture, and a note on them; by default none."""
+        return {}, ""
 
     def derived(self, name: str, make: Any) -> Any:
         """Return what follows from the model, made at the first call and kept as long as the model."""

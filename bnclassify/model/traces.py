@@ -10,7 +10,7 @@ import pandas as pd
 
 from ..backoff.powered import Powered
 from ..network.bnc import BNC, check_single, check_tables, structure_of
-from ..superparents.ande import ANDE
+from ..superparents.n_dependence import ANDE
 from .model import Model, check_fitted, check_model
 
 

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import accumulate, pairwise
 from math import isfinite
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from ..base.arrays import Array
+from ..base.arrays import Array, Codes, log_sum_exp
 from ..base.messages import listed
 from ..base.records import record
 from ..frames.schema import Dataset, Levels
 from ..model.model import Model
 from ..model.recipes import Recipe, Step
-from .bnc import BNC, Family
+
+Arcs = dict[tuple[Hashable, Hashable], float]
 
 
 class Average(Model):
@@ -26,6 +27,36 @@ class Average(Model):
     def facts(self) -> dict[str, object]:
         """Return the numbers of features and members."""
         return {"num. features": len(self.features), "num. members": len(self.members)}
+
+    @property
+    def log_weights(self) -> Array:
+        """The logs of the weights of the members, which sum to 1: by default all are equal."""
+        return np.full(len(self.members), -np.log(len(self.members)))
+
+    def _draw(self, n: int, rng: np.random.Generator, weights: Array | None = None) -> Codes:
+        picks = rng.choice(len(self.members), size=n, p=weights)
+        codes = np.empty((len(self.variables), n), dtype=np.intp)
+        for number, member in enumerate(self.members):
+            rows = np.nonzero(picks == number)[0]
+            codes[:, rows] = member._draw(len(rows), rng)
+        return codes
+
+    def _arc_shares(self) -> Arcs:
+        return mean_arcs(self.members, np.exp(self.log_weights).tolist())
+
+    def _left_out(self, data: Dataset, prior: Any, rows: NDArray[np.intp], left_out: Any) -> Array:
+        members = zip(self.members, self.log_weights, strict=True)
+        logs = [member._left_out(data, prior, rows, left_out) + weight for member, weight in members]
+        return log_sum_exp(np.stack(logs), axis=0)
+
+
+def mean_arcs(members: Sequence[Model], weights: Sequence[float]) -> Arcs:
+    """Average the shares of arcs over members, without rounding errors."""
+    mean: Arcs = {}
+    for member, weight in zip(members, weights, strict=True):
+        for arc, share in member._arc_shares().items():
+            mean[arc] = mean.get(arc, 0.0) + weight * share
+    return {arc: round(share, 9) for arc, share in mean.items()}
 
 
 @record
@@ -108,6 +139,9 @@ class Ensemble(Average):
         weights = np.asarray(self.weights or [1.0] * len(self.members))
         return np.asarray(np.log(weights / weights.sum()))
 
+    def _draw(self, n: int, rng: np.random.Generator, weights: Array | None = None) -> Codes:
+        return super()._draw(n, rng, np.exp(self.log_weights) if weights is None else weights)
+
 
 def _recipe(x: Ensemble) -> Recipe:
     """Say how to learn an ensemble again whose members were learned one by one."""
@@ -172,75 +206,3 @@ def _check_weights(weights: tuple[float, ...] | None, n: int) -> None:
         raise ValueError(
             f"weights: expected a positive number for each of {n} members, got {listed(weights)}"
         )
-
-
-@record
-@dataclass(frozen=True, eq=False, repr=False)
-class AODE(Average):
-    """An ensemble of one-dependence estimators, one for each feature as the superparent.
-
-    Their tables are stacked in three arrays, in which the levels of all features follow one
-    another in order. `members` takes them apart into networks.
-
-    Attributes
-    ----------
-    class_var : str
-    features : tuple
-        Each is the superparent of one estimator, a parent of all the others.
-    levels : tuple of tuple, or None
-        The labels of each feature, and of the class at the end; None until data was seen.
-    priors : (features, classes) read-only array, or None
-        P(class) in each estimator; None until `lp`, as the next two.
-    superparents : (levels of all features, classes) read-only array, or None
-        P(level | class), in the estimator whose superparent has the level.
-    children : tuple of read-only arrays, or None
-        P(level | level of the superparent, class) in each estimator, (levels of all other
-        features, levels of the superparent, classes).
-    recipe : Recipe or None
-        How it was learned; `cv` runs it again.
-    learned : mapping
-        What a method of `lp` left behind, by name, a tuple of what it left in each estimator.
-    """
-
-    class_var: Hashable
-    features: tuple[Hashable, ...]
-    levels: Levels | None = None
-    priors: Array | None = None
-    superparents: Array | None = None
-    children: tuple[Array, ...] | None = None
-    recipe: Recipe | None = None
-    learned: Mapping[str, Any] = field(default_factory=dict)
-
-    @property
-    def fitted(self) -> bool:
-        """Whether it has tables."""
-        return self.children is not None
-
-    @cached_property
-    def members(self) -> tuple[BNC, ...]:
-        """The estimators, in the order of their superparents."""
-        return tuple(self._member(i) for i in range(len(self.features)))
-
-    @property
-    def spans(self) -> list[slice]:
-        """Where the levels of each feature lie among those of all."""
-        ends = list(accumulate(len(labels) for labels in (self.levels or ())[:-1]))
-        return [slice(start, end) for start, end in pairwise([0, *ends])]
-
-    def _member(self, i: int) -> BNC:
-        superparent = self.features[i]
-        families: tuple[Family, ...] = (
-            *(
-                (f, self.class_var) if f == superparent else (f, superparent, self.class_var)
-                for f in self.features
-            ),
-            (self.class_var,),
-        )
-        cpts = None
-        if self.priors is not None and self.superparents is not None and self.children is not None:
-            ends = accumulate(span.stop - span.start for j, span in enumerate(self.spans) if j != i)
-            *tables, _ = np.split(self.children[i], list(ends))
-            tables.insert(i, self.superparents[self.spans[i]])
-            cpts = (*tables, self.priors[i])
-        learned = {name: by_member[i] for name, by_member in self.learned.items() if name != "counts"}
-        return BNC(self.class_var, families, self.levels, cpts, self.recipe, learned=learned)

@@ -65,8 +65,9 @@ def with_tally(x: Model, tally: Tally, **learned: Any) -> dict[str, Any]:
     """Return what a model has learned, its tally in as little memory as holds it."""
     counts = [*tally.counts]
     for group in _group_by_shape(counts):
-        stacked = narrow(np.stack([counts[number] for number in group]))
-        for number, table in zip(group, stacked, strict=True):
+        alone = len(group) == 1
+        stacked = narrow(counts[group[0]] if alone else np.stack([counts[number] for number in group]))
+        for number, table in zip(group, [stacked] if alone else stacked, strict=True):
             counts[number] = table
     return {**x.learned, **learned, "counts": replace(tally, counts=tuple(counts))}
 

@@ -14,10 +14,9 @@ from ..frames.training import TrainingData
 from ..model.model import Model
 from ..model.questions import classes
 from ..model.raw_rows import encode_for
-from ..superparents.stacked_joint import is_lopsided, stacked_joint
 from . import elimination, forests
 from .bnc import BNC, DN
-from .ensemble import AODE, Ensemble
+from .ensemble import Ensemble
 from .factors import Factor, network_factors, sum_factors
 
 _MOST_CELLS = 2**28  # of a log joint, 2 GiB
@@ -90,13 +89,6 @@ def _(x: Ensemble, codes: Codes) -> Array:
         np.stack([joint_of_codes(m, codes) + w for m, w in zip(x.members, x.log_weights, strict=True)]),
         axis=0,
     )
-
-
-@joint_of_codes.register
-def _(x: AODE, codes: Codes) -> Array:
-    if is_lopsided(x):
-        return joint_in_blocks([network_factors(member) for member in x.members], codes)
-    return stacked_joint(x, codes)
 
 
 def joint_in_blocks(networks: Sequence[Sequence[Factor]], codes: Codes) -> Array:

@@ -12,7 +12,6 @@ from ..counts.contingency import flat_index
 from ..frames.schema import code_type
 from ..model.model import Model
 from .bnc import BNC
-from .ensemble import AODE, Ensemble
 
 
 @singledispatch
@@ -38,15 +37,3 @@ def _draw_column(table: Array, parents: list[Codes], uniform: Array) -> Codes:
     levels = table.cumsum(axis=0).reshape(len(table), -1)[:-1]
     thresholds = levels if not parents else levels[:, flat_index(parents, table.shape[1:])]
     return np.asarray(np.count_nonzero(uniform >= thresholds, axis=0))
-
-
-@draw.register(Ensemble)
-@draw.register(AODE)
-def _(x: Ensemble | AODE, n: int, rng: np.random.Generator) -> Codes:
-    weights = np.exp(x.log_weights) if isinstance(x, Ensemble) else None
-    picks = rng.choice(len(x.members), size=n, p=weights)
-    codes = np.empty((len(x.variables), n), dtype=np.intp)
-    for number, member in enumerate(x.members):
-        rows = np.nonzero(picks == number)[0]
-        codes[:, rows] = draw(member, len(rows), rng)
-    return codes

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from functools import singledispatch
 from html import escape
 from math import isfinite, nextafter
-from typing import Any, cast
+from typing import Any
 
 import graphviz
 
-from ..backoff.powered import Powered
 from ..frames.rows import is_missing
 from ..functions.explanation import Explanation, describe
 from ..model.model import Model
-from ..superparents.ande import ANDE
 from .marks import BLUE, ORANGE, PALE, blend, chance, ink, signed
 
 Node = dict[str, str]
@@ -30,33 +27,19 @@ def named(variable: Hashable, *, is_class: bool) -> Node:
     return {"label": written(str(variable)), **style}
 
 
-@singledispatch
 def all_named(x: Model) -> tuple[dict[Hashable, Node], list[str]]:
-    """Draw the variables of a model as their names; return what is to be said of them, too."""
-    if own := getattr(type(x), "_all_named", None):
-        return cast("tuple[dict[Hashable, Node], list[str]]", own(x))
-    return {v: named(v, is_class=v in x.targets) for v in x.variables}, []
+    """Draw the variables of a model as their names, with the weights of features; return notes, too.
 
-
-@all_named.register
-def _(x: Powered) -> tuple[dict[Hashable, Node], list[str]]:
-    return all_named(x.base)
-
-
-@all_named.register
-def _(x: ANDE) -> tuple[dict[Hashable, Node], list[str]]:
-    """Write below each feature what share it has, as a superparent, in the weights of the members."""
-    nodes, lines = all_named.dispatch(Model)(x)
-    if x.n == 0:
-        return nodes, lines
-    if x.weighting is not None and not x.fitted:
-        return nodes, ["lp will weigh the networks"]
-    most = max(x.shares.tolist(), default=1.0)
-    for feature, share in zip(x.features, x.shares.tolist(), strict=True):
+    Features are colored if their weights differ by learning.
+    """
+    nodes = {v: named(v, is_class=v in x.targets) for v in x.variables}
+    shares, note = x._feature_shares()
+    is_weighted = x.facts().get("weights") is not None
+    for feature, share in shares.items():
         nodes[feature] = {"label": written(f"{feature}\n{share:.2f}")}
-        if x.weighting is not None:
-            nodes[feature] |= _filled(blend(BLUE, 0.8 * share / most))
-    return nodes, ["below its name, a feature's share in the weights of the networks"]
+        if is_weighted:
+            nodes[feature] |= _filled(blend(BLUE, 0.8 * share / max(shares.values())))
+    return nodes, [note] if note else []
 
 
 def written(text: str) -> str:

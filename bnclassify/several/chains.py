@@ -85,6 +85,12 @@ class Chain(MultiModel):
         """Whether all members have parameters."""
         return all(member.fitted for member in self.members)
 
+    def _arc_shares(self) -> dict[tuple[Hashable, Hashable], float]:
+        raise TypeError(
+            f"plot: a chain is {len(self.members):,} networks, one for each class variable; plot each of "
+            "members(x)"
+        )
+
     def facts(self) -> dict[str, object]:
         """Return the number of features and the order of the chain."""
         order = None if self.order == self.class_vars else ", ".join(map(str, self.order))

@@ -12,6 +12,7 @@ from ..base.records import record
 from ..frames.schema import Levels
 from ..model.recipes import Recipe
 from ..network.bnc import Family
+from ..network.ensemble import mean_arcs
 from .mbc import MBC, MultiModel, check_levels_of
 
 
@@ -92,6 +93,9 @@ class MAODE(MultiModel):
         cpts = None if self.cpts is None else (*self.cpts, *(self.class_cpts or ())[tables])
         families = (*self.families, *self.class_families[tables])
         return MBC(self.class_vars, families, self.levels, cpts, self.recipe)
+
+    def _arc_shares(self) -> dict[tuple[Hashable, Hashable], float]:
+        return mean_arcs(self.members, [1 / len(self.members)] * len(self.members))
 
     def facts(self) -> dict[str, object]:
         """Return the numbers of features and members."""

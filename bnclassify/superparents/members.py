@@ -1,0 +1,338 @@
+"""The members of averaged n-dependence estimators that take part in each row, and their log joints."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..base.arrays import TOLERANCE, Array, Codes
+from .cooccurrence import Counts, Positions
+from .stacks import (
+    IMPOSSIBLE,
+    KEPT_CELLS,
+    Numbers,
+    Stack,
+    finite_log,
+    joint_by_rows,
+    log_total,
+    number_levels,
+)
+
+if TYPE_CHECKING:
+    from ..backoff.tables import LeftOut
+    from .n_dependence import ANDE
+
+_ROWS_LEFT_OUT = 2**13
+
+
+@dataclass(frozen=True, eq=False)
+class MemberTables:
+    """Counts behind the tables of members, for each combination of the superparents' levels.
+
+    `counts` is (combinations, classes, levels), `feature` has the feature of each of these levels,
+    `own_level` the last superparent's own one, and `superparents`, (combinations, n), the features.
+    """
+
+    counts: Counts
+    feature: Positions
+    own_level: Positions
+    superparents: Positions
+
+    def denominators(self, x: ANDE) -> tuple[Array, Array]:
+        """Return the pseudo-count and the denominator of P(superparents, class), (combinations,) each.
+
+        The denominator has the rows in which all superparents are observed.
+        """
+        counts, owners = x.fitted_counts, self.superparents
+        if owners.shape[1] == 2:
+            rows = counts.pair_rows[owners[:, 0], owners[:, 1]]
+        elif owners.shape[1]:
+            rows = np.array([counts.single[span].sum() for span in counts.spans])[owners[:, 0]]
+        else:
+            rows = np.array([counts.classes.sum()])
+        cells = len(counts.classes) * np.array(counts.cards, dtype=float)[owners].prod(axis=1)
+        pseudo = np.zeros(cells.shape) + x.fitted_prior.per_cell(cells, 1)
+        return pseudo, rows + cells * pseudo
+
+    def stack(self, x: ANDE) -> Stack:
+        """Make the log tables."""
+        every = np.arange(len(self.counts))
+        pseudo, total = self.denominators(x)
+        cards = np.array([*x.fitted_counts.cards, 1])  # of a superparent that is always there
+        tables = x.fitted_prior.side_by_side(self.counts, self.feature, cards)
+        own_counts = self.counts[every, :, self.own_level]
+        joint = (own_counts + pseudo[:, None]) / np.where(total > 0, total, 1.0)[:, None]
+        tables[every, :, self.own_level] = joint
+        return Stack(finite_log(tables), self.feature, self.own_level)
+
+
+@dataclass(frozen=True, eq=False)
+class MemberBlock:
+    """Members that may take part in some rows, given by position.
+
+    `levels`, (features, rows), has the positions of the rows' levels in the tables, -1 where a feature is
+    not a child. `superparents` is (members, n), and `superparent_index`, (members, rows), has the
+    combination of the superparents' levels in the tables, -1 where the member does not take part.
+    """
+
+    rows: Positions
+    levels: Numbers
+    superparents: Positions
+    superparent_index: Numbers
+    tables: MemberTables
+    make_stack: Callable[[], Stack]
+
+    @cached_property
+    def stack(self) -> Stack:
+        """The log tables."""
+        return self.make_stack()
+
+    @property
+    def takes_part(self) -> NDArray[np.bool_]:
+        """Whether each member takes part in each row, (members, rows)."""
+        return self.superparent_index >= 0
+
+    def log_joint(self, log_weights: Array) -> Array:
+        """Return the log of the weighted sum of the joints of the members, (rows, classes)."""
+        result = np.empty((self.levels.shape[1], self.stack.logs.shape[1]))
+        for block in self.stack.blocks(self.levels, self.superparent_index):
+            logs = block.sums()
+            if block.picks.min() < 0:
+                np.copyto(logs, IMPOSSIBLE, where=(block.picks < 0)[..., None])
+            logs += log_weights[:, None, None]
+            result[block.rows] = log_total(logs)[: block.rows.stop - block.rows.start]
+        return result
+
+
+@dataclass(frozen=True, eq=False)
+class RowGroup:
+    """Rows in which members with n superparents take part.
+
+    `levels`, (features, rows), has the number of each row's level among those of all features, -1 where it is
+    missing or subsumed. `weights` are those of the features as superparents; of two, the sum counts.
+    `total_weight`, (rows,), sums the weights of the members that take part.
+    """
+
+    rows: Positions
+    n: int
+    levels: Numbers
+    weights: Array
+    total_weight: Array
+
+    def log_weights(self, block: MemberBlock) -> Array:
+        """Return the log weights of the members of a block."""
+        weights = _member_weights(self.weights, block)
+        return np.where(weights > 0, np.log(np.where(weights > 0, weights, 1.0)), IMPOSSIBLE)
+
+
+def _member_weights(weights: Array, block: MemberBlock) -> Array:
+    return weights[block.superparents].sum(axis=1) if block.superparents.shape[1] else np.ones(1)
+
+
+def log_joint(x: ANDE, codes: Codes) -> Array:
+    """Return the log of the mean joint of the members that take part in each row, (rows, classes)."""
+    return joint_by_rows(lambda block: _joint_of_rows(x, block), codes, len(x.fitted_counts.classes))
+
+
+def _joint_of_rows(x: ANDE, codes: Codes) -> Array:
+    result = np.full((codes.shape[1], len(x.fitted_counts.classes)), -np.inf)
+    for group in row_groups(x, codes):
+        total = np.full((len(group.rows), result.shape[1]), -np.inf)
+        for block in member_blocks(x, group.n, group.levels):
+            logs = block.log_joint(group.log_weights(block))
+            total[block.rows] = np.logaddexp(total[block.rows], logs)
+        result[group.rows] = total - np.log(group.total_weight)[:, None]
+    return result
+
+
+def row_groups(x: ANDE, codes: Codes) -> Iterator[RowGroup]:
+    """Group rows by the number of superparents: n, or one fewer if no member takes part, down to 0.
+
+    If all members that would take part have weight 0, they have equal weights. Naive Bayes, if no member
+    takes part, uses all features, also the subsumed ones.
+    """
+    levels = number_levels(codes, x.fitted_counts.cards)
+    remaining = _without_subsumed(x, levels)
+    equal_weights = np.ones(len(levels))
+    rows = np.arange(levels.shape[1])
+    for n in range(x.n, 0, -1):
+        for weights in [equal_weights] if x.weighting is None else [x.information, equal_weights]:
+            total = _total_weight(x, n, _at_rows(remaining, rows), weights)
+            found = rows[total > 0]
+            if len(found):
+                yield RowGroup(found, n, _at_rows(remaining, found), weights, total[total > 0])
+            rows = rows[total == 0]
+            if not len(rows):
+                return
+    yield RowGroup(rows, 0, (levels if x.n else remaining)[:, rows], equal_weights, np.ones(len(rows)))
+
+
+def _at_rows(levels: Numbers, rows: Positions) -> Numbers:
+    return levels if len(rows) == levels.shape[1] else levels[:, rows]
+
+
+def _total_weight(x: ANDE, n: int, levels: Numbers, weights: Array) -> Array:
+    """Sum the weights of the members with n superparents that take part in each row."""
+    total = np.zeros(levels.shape[1])
+    for block in member_blocks(x, n, levels):
+        member_weights = _member_weights(weights, block)
+        if (member_weights == member_weights[0]).all():
+            total[block.rows] += member_weights[0] * np.count_nonzero(block.takes_part, axis=0)
+        else:  # one after the other, so that a row gets the same sum whatever other rows there are
+            total[block.rows] += np.cumsum(member_weights[:, None] * block.takes_part, axis=0)[-1]
+    return total
+
+
+def member_blocks(x: ANDE, n: int, levels: Numbers) -> Iterator[MemberBlock]:
+    """Yield the members with n superparents for rows, given their levels as in `RowGroup`."""
+    counts, every = x.fitted_counts, np.arange(levels.shape[1])
+    if n == 0:
+        # The one superparent of naive Bayes is always there, as the last level.
+        always = np.full((1, len(every)), len(counts.feature), dtype=levels.dtype)
+        no_features = np.empty((1, 0), dtype=np.intp)
+        index = np.zeros((1, len(every)), dtype=np.intp)
+        all_levels = np.concatenate([levels, always])
+        yield MemberBlock(every, all_levels, no_features, index, _naive_tables(x), partial(naive_stack, x))
+    elif n == 1 and len(levels):
+        number = np.arange(len(counts.feature), dtype=levels.dtype)
+        tables = MemberTables(counts.pairs, counts.feature, number, counts.feature[:, None])
+        is_rare = np.append(counts.single.sum(axis=1) < x.min_count - TOLERANCE, False)
+        index = np.where(is_rare[levels], -1, levels) if is_rare.any() else levels
+        features = np.arange(len(levels))[:, None]
+        yield MemberBlock(every, levels, features, index, tables, partial(_single_stack, x, tables))
+    elif n == 2:
+        for level in range(len(counts.triples)):
+            rows = np.flatnonzero(levels[counts.feature[level]] == level)
+            if len(rows) and len(counts.triples[level]):
+                yield _pair_members(x, level, rows, levels[:, rows])
+
+
+def naive_stack(x: ANDE) -> Stack:
+    """Return the log tables of naive Bayes, which the model keeps."""
+    stack: Stack = x.derived("naive", lambda x: _naive_tables(x).stack(x))
+    return stack
+
+
+def _single_stack(x: ANDE, tables: MemberTables) -> Stack:
+    """Return the log tables of members with one superparent, which the model keeps if they are small."""
+    is_small = tables.counts.size <= KEPT_CELLS
+    stack: Stack = x.derived("single", tables.stack) if is_small else tables.stack(x)
+    return stack
+
+
+def _naive_tables(x: ANDE) -> MemberTables:
+    counts = x.fitted_counts
+    n, cells = len(counts.feature), np.concatenate([counts.single, counts.classes[None]]).T[None]
+    feature = np.append(counts.feature, len(counts.cards))
+    return MemberTables(cells, feature, np.array([n]), np.empty((1, 0), dtype=np.intp))
+
+
+def _pair_members(x: ANDE, level: int, rows: Positions, levels: Numbers) -> MemberBlock:
+    """Return the members of which one superparent has this level and the other one is later."""
+    counts = x.fitted_counts
+    beside = counts.beside(level)
+    own, partner = counts.feature[level], counts.feature[beside.owners]
+    partners = np.unique(partner)
+    pairs = np.stack([np.full(len(partner), own), partner], axis=1)
+    tables = MemberTables(
+        counts.triples[level], counts.feature[beside.kept], beside.columns[beside.owners], pairs
+    )
+    frequent = counts.pairs[level][:, beside.owners].sum(axis=0) >= x.min_count - TOLERANCE
+    position = np.full(len(counts.feature) + 1, -1)
+    position[beside.owners[frequent]] = np.flatnonzero(frequent)
+    columns = np.append(beside.columns, -1)[levels]
+    superparents = np.stack([np.full(len(partners), own), partners], axis=1)
+    return MemberBlock(
+        rows, columns, superparents, position[levels[partners]], tables, partial(tables.stack, x)
+    )
+
+
+def _without_subsumed(x: ANDE, levels: Numbers) -> Numbers:
+    """Replace by -1 the levels, (features, rows), that other levels of the same row imply."""
+    if x.subsumption is None:
+        return levels
+    feature = x.fitted_counts.feature
+    general, implies = x.derived("subsumption", _find_subsumption)
+    remaining = levels.copy()
+    has = levels[feature] == np.arange(len(feature))[:, None]
+    follows = implies @ has.astype(np.float32) > 0
+    position, rows = np.nonzero(follows & has[general])
+    remaining[feature[general[position]], rows] = -1
+    return remaining
+
+
+def _find_subsumption(x: ANDE) -> tuple[Positions, NDArray[np.float32]]:
+    """Return the levels that others imply, and which imply each, as 0 and 1, (implied, levels).
+
+    Of two levels that imply each other, that of the earlier feature is kept.
+    """
+    counts, limit = x.fitted_counts, x.subsumption or 0
+    support, feature = counts.single.sum(axis=1), counts.feature
+    is_later = feature[:, None] > feature
+    is_wider = (feature[:, None] != feature) & (support[:, None] > support + TOLERANCE)
+    joint = counts.pairs.sum(axis=1, dtype=np.float64)
+    implied = (support > limit + TOLERANCE) & (joint >= support - TOLERANCE) & (is_later | is_wider)
+    is_implied = implied.any(axis=1)
+    return np.flatnonzero(is_implied), implied[is_implied].astype(np.float32)
+
+
+def left_out_joint(x: ANDE, codes: Codes, left_out: LeftOut) -> Array:
+    """Return the log joint of training rows, (rows, classes), each estimated from all other rows.
+
+    The prior leaves no probability at 0. Which members take part, and which levels are subsumed, is decided
+    without the row, too. Weights by information are those of all rows.
+    """
+    result = np.empty((codes.shape[1], len(x.fitted_counts.classes)))
+    for share in np.unique(left_out.shares).tolist():
+        # N − share ≥ limit is N ≥ limit + share, and all counts of a row's own values include the row.
+        limit = None if x.subsumption is None else x.subsumption + share
+        stricter = replace(x, min_count=x.min_count + share, subsumption=limit)
+        rows = np.nonzero(left_out.shares == share)[0]
+        for block in (rows[start : start + _ROWS_LEFT_OUT] for start in range(0, len(rows), _ROWS_LEFT_OUT)):
+            classes = left_out.classes[block].astype(np.intp)
+            result[block] = _left_out_joint_of_rows(stricter, codes[:, block], classes, share)
+    return result
+
+
+def _left_out_joint_of_rows(x: ANDE, codes: Codes, classes: Positions, share: float) -> Array:
+    result = np.empty((codes.shape[1], len(x.fitted_counts.classes)))
+    for group in row_groups(x, codes):
+        total = np.full((len(group.rows), result.shape[1]), -np.inf)
+        for block in member_blocks(x, group.n, group.levels):
+            labels, weights = classes[group.rows[block.rows]], group.log_weights(block)
+            pseudo, before = replace(block.tables, superparents=block.superparents).denominators(x)
+            # The denominator of a member that takes part in no row does not matter.
+            after = np.where(before > share, before - share, 1.0)
+            logs = block.log_joint(weights + np.log(np.maximum(before, after) / after))
+            own_logs = _own_class(x, block, labels, share, pseudo, after) + weights[:, None]
+            own_logs[~block.takes_part] = IMPOSSIBLE
+            logs[np.arange(len(labels)), labels] = log_total(own_logs)
+            total[block.rows] = np.logaddexp(total[block.rows], logs)
+        result[group.rows] = total - np.log(group.total_weight)[:, None]
+    return result
+
+
+def _own_class(
+    x: ANDE, block: MemberBlock, classes: Positions, share: float, pseudo: Array, denominators: Array
+) -> Array:
+    """Return the log joint of each row and its own class by each member, (members, rows)."""
+    tables, cards = block.tables, np.array(x.fitted_counts.cards)
+    index = np.maximum(block.superparent_index, 0).astype(np.intp)
+    own_counts = tables.counts[index, classes, tables.own_level[index]] - share + pseudo[:, None]
+    result = np.log(np.where(block.takes_part, own_counts, 1.0) / denominators[:, None])
+    starts = np.flatnonzero(np.diff(tables.feature, prepend=-1))
+    totals = np.add.reduceat(tables.counts, starts, axis=-1, dtype=np.float64)
+    pseudo = np.zeros(cards.shape) + x.fitted_prior.per_cell(cards, 1)
+    for column, f in enumerate(tables.feature[starts].tolist()):
+        if f < len(cards):
+            levels = block.levels[f].astype(np.intp)
+            is_child = block.takes_part & (levels >= 0) & ~(block.superparents == f).any(axis=1)[:, None]
+            cell = tables.counts[index, classes, np.maximum(levels, 0)] - share + pseudo[f]
+            total = totals[index, classes, column] - share + cards[f] * pseudo[f]
+            result += np.log(np.where(is_child, cell, 1.0) / np.where(is_child, total, 1.0))
+    return result

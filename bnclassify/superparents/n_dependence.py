@@ -1,0 +1,407 @@
+"""Averaged n-dependence estimators (ANDE): networks in which n features are parents of all others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..backoff.prior import BackOff
+from ..base.arrays import Array, Codes, log_normalize, normalize
+from ..base.checks import check_choice, check_whole
+from ..base.messages import listed, shown
+from ..base.records import record
+from ..frames.encoding import check_frame
+from ..frames.parting import InFull, InParts
+from ..frames.schema import Countable, Dataset, Levels
+from ..frames.training import describe
+from ..model.recipes import Recipe, Step
+from ..network.bnc import BNC, Family
+from ..network.ensemble import Average
+from ..network.priors import Dirichlet, EquivalentSize, MEstimate, Prior
+from .attribution import attribute
+from .cooccurrence import Cooccurrence, add_cooccurrence, count_cooccurrence
+from .members import left_out_joint, log_joint
+
+if TYPE_CHECKING:
+    from ..backoff.tables import LeftOut
+
+_RARE = 1e-6  # probabilities below are excluded from weights, as in WAODE
+_ROUNDING = 1e-14  # information up to which it is rounding error
+
+
+@record
+@dataclass(frozen=True, eq=False, repr=False)
+class ANDE(Average):
+    """Averaged n-dependence estimators, one for each n features as the superparents of all others.
+
+    The model keeps counts, and computes probabilities from them when they are needed. Which members
+    take part in a prediction depends on the row.
+
+    Attributes
+    ----------
+    class_var : str
+        The name of the class.
+    features : tuple
+        The names of the features.
+    levels : tuple of tuple, or None
+        The labels of each feature, and of the class at the end.
+    n : int
+        The number of superparents of each member: 0, 1 or 2.
+    min_count : int
+        Number of training rows that must have the superparents' values of a row for the member to take
+        part.
+    subsumption : int or None
+        A value is dropped if another value of the row implies it that more training rows than this have;
+        None drops nothing.
+    weighting : str or None
+        "mi" if members are weighted by the mutual information of their superparents and the class; None
+        if all have equal weights.
+    counts : Cooccurrence or None
+        Counts of levels alone, in pairs and in triples; None until `lp`, as the next.
+    prior : pseudo-counts, or None
+        The prior that `lp` was called with.
+    recipe : Recipe or None
+        How it was learned; `cv` runs it again.
+    learned : mapping
+        What a method of `lp` learned besides counts, by name.
+    """
+
+    class_var: Hashable
+    features: tuple[Hashable, ...]
+    levels: Levels | None = None
+    n: int = 1
+    min_count: float = 1
+    subsumption: float | None = None
+    weighting: str | None = None
+    counts: Cooccurrence | None = None
+    prior: Dirichlet | MEstimate | None = None
+    recipe: Recipe | None = None
+    learned: Mapping[str, Any] = field(default_factory=dict)
+
+    no_joint = (
+        "averaged n-dependence estimators do not define a joint distribution, because missing features are "
+        "skipped; use aode, whose estimators are networks, or a single network"
+    )
+
+    def __post_init__(self) -> None:
+        check_whole("n", self.n, 0, 2)
+        if self.counts is not None:
+            _check_counts(self.counts, self.levels, self.n)
+        super().__post_init__()
+
+    @property
+    def fitted(self) -> bool:
+        """Whether it has parameters."""
+        return self.counts is not None
+
+    def facts(self) -> dict[str, object]:
+        """Return the numbers of features and members, and when members take part."""
+        return {
+            "num. features": len(self.features),
+            "num. members": len(self.superparents),
+            "superparents": self.n,
+            "min_count": self.min_count,
+            "subsumption": self.subsumption,
+            "weights": self.weighting,
+        }
+
+    @property
+    def fitted_counts(self) -> Cooccurrence:
+        """The counts; a ValueError before `lp`."""
+        if self.counts is None:
+            raise ValueError("structure only, no parameters: call lp(x, dataset, smooth=...) first")
+        return self.counts
+
+    @property
+    def fitted_prior(self) -> Dirichlet | MEstimate:
+        """The prior; a ValueError before `lp`."""
+        if self.prior is None:
+            raise ValueError("structure only, no parameters: call lp(x, dataset, smooth=...) first")
+        return self.prior
+
+    @property
+    def superparents(self) -> tuple[tuple[int, ...], ...]:
+        """The numbers of each member's superparents."""
+        return tuple(combinations(range(len(self.features)), min(self.n, len(self.features))))
+
+    @cached_property
+    def members(self) -> tuple[BNC, ...]:
+        """The estimators as networks, in the order of `superparents`."""
+        return tuple([self.member(s) for s in self.superparents])
+
+    def member(self, superparents: tuple[int, ...]) -> BNC:
+        """Return an estimator with these superparents, which may be fewer than those of the members.
+
+        Of two superparents, the first is a parent of the second.
+        """
+        earlier = {s: superparents[:i] for i, s in enumerate(superparents)}
+        scopes = [(f, *earlier.get(f, superparents)) for f in range(len(self.features))]
+        families: tuple[Family, ...] = (
+            *[(*[self.features[v] for v in scope], self.class_var) for scope in scopes],
+            (self.class_var,),
+        )
+        if not self.fitted:
+            return BNC(self.class_var, families, self.levels, recipe=self.recipe)
+        counts, prior = self.fitted_counts, self.fitted_prior
+        cells = counts.table(*superparents)
+        joint = prior(cells.reshape(-1)).reshape(cells.shape)
+        tables = {s: _next_factor(joint, i) for i, s in enumerate(superparents)}
+        tables |= {scope[0]: prior(counts.table(*scope)) for scope in scopes if scope[0] not in tables}
+        cpts = (*[tables[f] for f in range(len(self.features))], _next_factor(joint, None))
+        return BNC(self.class_var, families, self.levels, cpts, self.recipe)
+
+    @cached_property
+    def information(self) -> Array:
+        """The mutual information of each feature and the class, in nats."""
+        counts = self.fitted_counts
+        return np.array([_information(counts.single[span]) for span in counts.spans])
+
+    @property
+    def weights(self) -> Array:
+        """The weight of each member if all take part; they sum to 1."""
+        if self.weighting is None or self.n == 0 or not self.fitted:
+            return normalize(np.ones(len(self.superparents)))
+        return normalize(np.array([self.information[list(s)].sum() for s in self.superparents]))
+
+    @property
+    def shares(self) -> Array:
+        """The share of each feature, as a superparent, in the weights of all members; they sum to 1."""
+        shares = np.zeros(len(self.features))
+        for superparents, weight in zip(self.superparents, self.weights, strict=True):
+            shares[list(superparents)] += weight / max(1, len(superparents))
+        return shares
+
+    @property
+    def _most_counted(self) -> int:
+        """The largest number of levels that are counted together."""
+        return max(self.n + 1, 1 if self.subsumption is None else 2)
+
+    def _estimate(self, data: Countable, prior: Prior) -> ANDE:
+        if not isinstance(prior, Dirichlet | MEstimate):
+            name = {EquivalentSize: "ess", BackOff: "backoff"}.get(type(prior), "prior")
+            raise TypeError(
+                f"{name}: averaged n-dependence estimators need smooth or m, which also define the joint "
+                f"probability of superparents and class; got {shown(prior)}"
+            )
+        counts = count_cooccurrence(data, self._most_counted)
+        return replace(self, levels=data.levels, counts=counts, prior=prior)
+
+    def _add_rows(self, data: Countable) -> ANDE:
+        """Return the model of its training rows and more."""
+        return replace(self, counts=add_cooccurrence(data, self.fitted_counts, self._most_counted))
+
+    def _log_joint(self, codes: Codes) -> Array:
+        return log_joint(self, codes)
+
+    def _left_out(self, data: Dataset, prior: Any, rows: NDArray[np.intp], left_out: LeftOut) -> Array:
+        return left_out_joint(self._estimate(data, prior), data.codes[:-1, rows], left_out)
+
+    def _weigh_evidence(
+        self, codes: Codes, order: Sequence[int], choose: Callable[[Array], tuple[Any, Any]]
+    ) -> tuple[Array, NDArray[np.intp], NDArray[np.bool_], Array]:
+        """Return the weights of rows, all features at once, targets, rivals and posteriors.
+
+        `choose` returns the targets and rivals, given the log joint. The weights are NaN in rows in which
+        the target and its rivals are impossible.
+        """
+        logs = self._log_joint(codes)
+        targets, rivals = choose(logs)
+        at = np.arange(len(logs))
+        possible = np.maximum(logs[at, targets], np.where(rivals, logs, -np.inf).max(axis=1)) > -np.inf
+        weights = np.full((len(logs), 1 + len(codes)), np.nan)
+        weights[possible] = attribute(
+            self, codes[:, possible], logs[possible], targets[possible], rivals[possible]
+        )
+        weights[~rivals.any(axis=1)] = 0.0  # which raises an error later
+        posteriors = np.exp(log_normalize(logs))[at, targets]
+        return weights[:, [0, *(1 + i for i in order)]], targets, rivals, posteriors
+
+    def _arc_shares(self) -> dict[tuple[Hashable, Hashable], float]:
+        return {(self.class_var, feature): 1.0 for feature in self.features}
+
+    def _members_note(self) -> str:
+        if not self.n:
+            return ""
+        phrase = "a feature is the parent" if self.n == 1 else "two features are the parents"
+        return f"average of {len(self.superparents):,} networks, in each of which {phrase} of all others"
+
+    def _feature_shares(self) -> tuple[dict[Hashable, float], str]:
+        if not self.n:
+            return {}, ""
+        if self.weighting is not None and not self.fitted:
+            return {}, "lp will weigh the networks"
+        note = "below its name, a feature's share in the weights of the networks"
+        return dict(zip(self.features, self.shares.tolist(), strict=True)), note
+
+
+def _check_counts(counts: Cooccurrence, levels: Levels | None, n: int) -> None:
+    """Raise a ValueError unless there are the counts that members need, of the levels that there are."""
+    *cards, n_classes = [len(labels) for labels in levels or ((),)]
+    total = sum(cards)
+    if counts.cards != tuple(cards) or counts.single.shape != (total, n_classes):
+        raise ValueError(f"counts: must be those of {listed(cards)} levels and {n_classes} classes")
+    if counts.classes.shape != (n_classes,) or (n and counts.pairs.shape != (total, n_classes, total)):
+        raise ValueError("counts: must be those of all classes and of all pairs of levels")
+    if n > 1 and len(counts.triples) != total:
+        raise ValueError("counts: must be those of all triples of levels")
+
+
+def _next_factor(joint: Array, i: int | None) -> Array:
+    """Return P(superparent i | those before it, class) from their joint distribution; P(class) for None."""
+    n_kept = 0 if i is None else i + 1
+    margin = joint.sum(axis=tuple(range(n_kept, joint.ndim - 1)))
+    return margin if i is None else normalize(np.moveaxis(margin, i, 0))
+
+
+def _information(counts: Array) -> Array:
+    """Return I(feature; class) from counts, (levels, classes), as in WAODE.
+
+    Cells that are rarer than 1e-6, or would be if the two were independent, are excluded.
+    """
+    joint = counts / max(counts.sum(), 1.0)
+    independent = joint.sum(axis=1, keepdims=True) * joint.sum(axis=0)
+    is_common = (joint >= _RARE) & (independent >= _RARE)
+    information = np.sum(joint[is_common] * np.log(joint[is_common] / independent[is_common]))
+    return np.where(information > _ROUNDING, information, 0.0)
+
+
+def ande(
+    class_var: Hashable,
+    dataset: InFull | InParts,
+    *,
+    n: int = 1,
+    features: Iterable[Hashable] | None = None,
+    min_count: int = 1,
+    subsumption: int | None = None,
+    weights: str | None = None,
+) -> ANDE:
+    """Build averaged n-dependence estimators: each n features are parents of all others in one of them.
+
+    Parameters
+    ----------
+    class_var : str
+        Name of the class.
+    dataset : pandas.DataFrame, Dataset, or data in parts
+        Gives the features, all columns but the class, and the levels of each variable.
+    n : int, default 1
+        The number of superparents of each estimator: 0 is naive Bayes, 1 AODE, 2 A2DE.
+    features : list of str, optional
+        The features to take, a selection of the columns.
+    min_count : int, default 1
+        A value that the row has of a superparent, or of two a pair of values, must have been seen in
+        this many rows for the estimator to vote. Where none does, those with a superparent less vote,
+        and in the end naive Bayes does.
+    subsumption : int, optional
+        Leave out, row by row, values that say nothing new: those that all training rows have that have
+        another value of the row, if these are more than so many rows; 50 is usual.
+    weights : {"mi"}, optional
+        Weigh estimators by the mutual information of their superparents and the class, of two the sum.
+        By default all weigh the same.
+
+    Returns
+    -------
+    ANDE
+        A structure; `lp` gives it parameters, with ``smooth`` or ``m``.
+
+    Raises
+    ------
+    KeyError
+        If the class or a feature is not a column of ``dataset``.
+    TypeError
+        If ``class_var`` is no name, a column holds no categories, or a setting is no whole number.
+    ValueError
+        If a setting is out of its range, a feature is named twice or is the class, or no value of a
+        column is known.
+
+    Warns
+    -----
+    UserWarning
+        If, of columns not chosen by name, one has a value of its own in every row.
+
+    See Also
+    --------
+    aode : As the R package has it.
+
+    Notes
+    -----
+    With N(·) counts of training rows, C classes, r_i levels of feature i, and A the features that are
+    known in the row, `predict` takes for n = 1 [1]_
+
+    .. math:: P(c | x) ∝ Σ_i w_i P(c, x_i) Π_{j ≠ i} P(x_j | c, x_i),
+
+    over i ∈ A with N(x_i) ≥ min_count and j ∈ A,
+
+    .. math:: P(c, x_i) = (N(c, x_i) + s) / (N_i + C r_i s)
+
+    .. math:: P(x_j | c, x_i) = (N(c, x_i, x_j) + s) / (N(c, x_i; j) + r_j s)
+
+    for ``lp(..., smooth=s)``, where N_i are the rows in which i is known, N(c, x_i; j) those with c and x_i
+    in which j is; ``lp(..., m=m)`` puts m / (C r_i) and m / r_j in the place of s. For n = 2, pairs take the
+    place of x_i, w that of their sum [2]_. A feature that is missing in the row neither votes nor is a child.
+
+    R's `aode` differs: each of its estimators is a network with tables of its own, P(c) P(x_i | c), smoothed
+    one by one, and what is missing is summed out. So it has a likelihood, and this has none: there is no
+    `loglik`, `AIC`, `BIC` or EM.
+
+    Subsumption resolution [3]_ drops x_i if there is an x_j in the row with N(x_j) > ``subsumption`` and
+    N(x_i, x_j) = N(x_j); of two values that always come together, that of the earlier column stays. Where
+    nothing votes, naive Bayes takes all features again. Weights by information are those of WAODE [4]_,
+    which is ``weights="mi"`` and ``lp(..., m=1)``: cells with a probability below 1e-6 are left out of the
+    information.
+
+    Learning counts all pairs of levels, for n = 2 all triples that occur, and refuses tables that would
+    take more than 1 GiB.
+
+    References
+    ----------
+    .. [1] Webb, G. I., Boughton, J. R., Wang, Z. (2005). Not so naive Bayes: aggregating
+       one-dependence estimators. Machine Learning 58.
+    .. [2] Webb, G. I., Boughton, J. R., Zheng, F., Ting, K. M., Salem, H. (2012). Learning by
+       extrapolation from marginal to full-multivariate probability distributions: decreasingly
+       naive Bayesian classification. Machine Learning 86.
+    .. [3] Zheng, F., Webb, G. I., Suraweera, P., Zhu, L. (2012). Subsumption resolution: an
+       efficient and effective technique for semi-naive Bayesian learning. Machine Learning 87.
+    .. [4] Jiang, L., Zhang, H. (2006). Weightily averaged one-dependence estimators. PRICAI 2006.
+
+    Examples
+    --------
+    >>> from bnclassify import ande, cv, load_car, lp
+    >>> car = load_car()
+    >>> models = {n: lp(ande("class", car, n=n), car, m=1) for n in (0, 1, 2)}
+    >>> models[2]
+    <BLANKLINE>
+      Bayesian network classifier
+    <BLANKLINE>
+      class variable:     class
+      num. features:      6
+      num. members:       15
+      superparents:       2
+      min_count:          1
+      learning algorithm: ande
+      parameters:         lp(m=1)
+    >>> cv(models, car, k=5, rng=0).round(2).to_dict()
+    {0: 0.85, 1: 0.91, 2: 0.94}
+    """
+    n = check_whole("n", n, 0, 2, kind="a whole number of superparents")
+    min_count = check_whole("min_count", min_count, 1, kind="a whole number of rows")
+    if subsumption is not None:
+        subsumption = check_whole("subsumption", subsumption, kind="a whole number of rows")
+    if weights is not None:
+        check_choice("weights", weights, ("mi",))
+    if dataset is None:
+        check_frame(dataset, "dataset")
+    schema, chosen = describe(dataset, class_var, features)
+    levels = None if schema is None else schema.select((*chosen, class_var)).levels
+    kept = None if features is None else chosen
+    settings = {
+        "n": n, "features": kept, "min_count": min_count, "subsumption": subsumption, "weights": weights
+    }  # fmt: skip
+    seen = None if schema is None or kept is not None else schema.columns
+    recipe = Recipe(class_var, Step("ande", ande, settings), kept, seen=seen)
+    return ANDE(class_var, chosen, levels, n, min_count, subsumption, weights, recipe=recipe)

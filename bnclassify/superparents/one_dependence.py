@@ -1,0 +1,238 @@
+"""Averaged one-dependence estimators (AODE): each feature is the superparent of one network."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import accumulate, combinations, pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..base.arrays import Array, Codes, log_sum_exp
+from ..base.records import record
+from ..counts.contingency import contingency_tables, count_families, count_type
+from ..counts.pairs import all_pair_counts, check_all_pairs
+from ..frames.schema import Dataset, Levels
+from ..model.recipes import Recipe
+from ..model.sufficient_statistics import Tally
+from ..network.bnc import BNC, Family
+from ..network.em import EM, maximise
+from ..network.ensemble import Average
+from ..network.estimation import make_tables, with_tally
+from ..network.factors import network_factors
+from ..network.log_joints import joint_in_blocks
+from ..network.priors import Prior, PseudoCounts, is_nested
+from .stacks import KEPT_CELLS, Block, Stack, finite_log, joint_by_rows, log_total, number_levels
+
+_FEW_LEVELS = 8  # average number of levels up to which counting all pairs at once is faster
+_SMALL = 2**20
+
+
+@record
+@dataclass(frozen=True, eq=False, repr=False)
+class AODE(Average):
+    """An ensemble of one-dependence estimators, one for each feature as the superparent.
+
+    The tables of all estimators are stacked in three arrays, in which the levels of all features are
+    numbered consecutively. `members` returns the estimators as networks.
+
+    Attributes
+    ----------
+    class_var : str
+        The name of the class.
+    features : tuple
+        The names of the features. Each is the superparent of one estimator, a parent of all others.
+    levels : tuple of tuple, or None
+        The labels of each feature, and of the class at the end; None until data was seen.
+    priors : (features, classes) read-only array, or None
+        P(class) in each estimator; None until `lp`, as the next two.
+    superparents : (levels of all features, classes) read-only array, or None
+        P(level | class), in the estimator whose superparent has the level.
+    children : tuple of read-only arrays, or None
+        P(level | level of the superparent, class) in each estimator, (levels of all other
+        features, levels of the superparent, classes).
+    recipe : Recipe or None
+        How it was learned; `cv` runs it again.
+    learned : mapping
+        What a method of `lp` learned besides tables, by name, a tuple with one value per estimator.
+    """
+
+    class_var: Hashable
+    features: tuple[Hashable, ...]
+    levels: Levels | None = None
+    priors: Array | None = None
+    superparents: Array | None = None
+    children: tuple[Array, ...] | None = None
+    recipe: Recipe | None = None
+    learned: Mapping[str, Any] = field(default_factory=dict)
+
+    _takes_em = True
+
+    @property
+    def fitted(self) -> bool:
+        """Whether it has tables."""
+        return self.children is not None
+
+    @cached_property
+    def members(self) -> tuple[BNC, ...]:
+        """The estimators, in the order of their superparents."""
+        return tuple(self._member(i) for i in range(len(self.features)))
+
+    @property
+    def spans(self) -> list[slice]:
+        """The slice of the levels of each feature among those of all."""
+        ends = list(accumulate(len(labels) for labels in (self.levels or ())[:-1]))
+        return [slice(start, end) for start, end in pairwise([0, *ends])]
+
+    def _member(self, i: int) -> BNC:
+        superparent = self.features[i]
+        families: tuple[Family, ...] = (
+            *(
+                (f, self.class_var) if f == superparent else (f, superparent, self.class_var)
+                for f in self.features
+            ),
+            (self.class_var,),
+        )
+        cpts = None
+        if self.priors is not None and self.superparents is not None and self.children is not None:
+            ends = accumulate(span.stop - span.start for j, span in enumerate(self.spans) if j != i)
+            *tables, _ = np.split(self.children[i], list(ends))
+            tables.insert(i, self.superparents[self.spans[i]])
+            cpts = (*tables, self.priors[i])
+        learned = {name: by_member[i] for name, by_member in self.learned.items() if name != "counts"}
+        return BNC(self.class_var, families, self.levels, cpts, self.recipe, learned=learned)
+
+    def _count(self, data: Dataset, prior: Prior) -> tuple[Any, ...]:
+        """Count the classes, and all pairs of features at once or one by one."""
+        n = len(self.features)
+        check_all_pairs(data, range(n), n)
+        if is_nested(prior):
+            return tuple([member._count(data, prior) for member in self.members])
+        if self._has_few_levels:
+            return contingency_tables(data, [(n,)])[0], all_pair_counts(data, range(n), n, count_type(data))
+        singles = [(f, n) for f in range(n)]
+        pairs = [(f, g, n) for f, g in combinations(range(n), 2)]
+        return tuple(count_families(data, [(n,), *singles, *pairs]))
+
+    @property
+    def _has_few_levels(self) -> bool:
+        return self.spans[-1].stop <= _FEW_LEVELS * len(self.features)
+
+    def _tabulate(self, tally: Tally) -> AODE:
+        if is_nested(tally.prior):
+            members = zip(self.members, tally.counts, strict=True)
+            tables = [member._tabulate(Tally(counts, tally.prior)) for member, counts in members]
+            stacked = self._stacked(tables)
+            return replace(stacked, learned=with_tally(stacked, tally))
+        prior, n = tally.prior, len(self.features)
+        classes, *counts = tally.counts
+        if self._has_few_levels:
+            singles, children = self._children_of_square(counts[0], prior)
+        else:
+            pairs = dict(zip(combinations(range(n), 2), counts[n:], strict=True))
+            singles, children = counts[:n], self._children(
+                lambda f, g: pairs[f, g] if f < g else pairs[g, f].transpose(1, 0, 2), prior
+            )  # fmt: skip
+        [class_prior] = make_tables([classes], prior)
+        return replace(
+            self,
+            priors=np.repeat(class_prior[None], n, axis=0),
+            superparents=np.concatenate(make_tables(singles, prior)),
+            children=children,
+            learned=with_tally(self, tally),
+        )
+
+    def _children_of_square(
+        self, square: NDArray[Any], prior: Prior
+    ) -> tuple[list[Array], tuple[Array, ...]]:
+        """Return the counts of each feature, and the tables of children, from (levels, classes, levels)."""
+        every, spans = np.arange(len(square)), self.spans
+        diagonal = square[every, :, every].astype(np.float64)
+        singles = [diagonal[span] for span in spans]
+        if not isinstance(prior, PseudoCounts):
+            return singles, self._children(
+                lambda f, g: square[spans[g], :, spans[f]].transpose(2, 0, 1), prior
+            )
+        cards = np.array([span.stop - span.start for span in spans])
+        feature = np.repeat(np.arange(len(cards)), cards)
+        children = []
+        for span, card in zip(spans, cards.tolist(), strict=True):
+            cpts = prior.side_by_side(square[span], feature, cards, card * square.shape[1])
+            children.append(np.delete(cpts, span, axis=-1).transpose(2, 0, 1).copy())
+        return singles, tuple(children)
+
+    def _children(self, pair: Callable[[int, int], Array], prior: Prior) -> tuple[Array, ...]:
+        """Return the same tables, family by family, of the counts of a child, a superparent and the class."""
+        every = range(len(self.features))
+        tables = [make_tables([pair(f, g) for f in every if f != g], prior) for g in every]
+        return tuple([np.concatenate(by_child) for by_child in tables])
+
+    def _stacked(self, members: Sequence[BNC]) -> AODE:
+        """Return the ensemble of estimators that were learned one by one."""
+        tables = [member.cpts or () for member in members]
+        return replace(
+            self,
+            levels=members[0].levels,
+            priors=np.stack([cpts[-1] for cpts in tables]),
+            superparents=np.concatenate([cpts[i] for i, cpts in enumerate(tables)]),
+            children=tuple(np.concatenate([*cpts[:i], *cpts[i + 1 : -1]]) for i, cpts in enumerate(tables)),
+            learned={name: tuple(member.learned[name] for member in members) for name in members[0].learned},
+        )
+
+    def _maximize(self, data: Dataset, prior: PseudoCounts, em: EM) -> AODE:
+        check_all_pairs(data, range(len(self.features)), len(self.features))
+        return self._stacked([maximise(member, data, prior, em) for member in self.members])
+
+    def _log_joint(self, codes: Codes) -> Array:
+        cells = sum(table.size for table in self.children or ())
+        *cards, n_classes = map(len, self.levels or ())
+        if sum(cards) ** 2 * n_classes > max(_SMALL, 2 * cells):
+            # Most pairs of levels are of one feature, so a table of all of them would be mostly empty.
+            return joint_in_blocks([network_factors(member) for member in self.members], codes)
+        stack: Stack = self.derived("stack", _make_stack) if cells <= KEPT_CELLS else _make_stack(self)
+        return joint_by_rows(lambda block: _joint_of_rows(stack, cards, block), codes, n_classes)
+
+
+def _make_stack(x: AODE) -> Stack:
+    """Make log tables, (levels of the superparent, classes, levels of the children)."""
+    priors, superparents = np.asarray(x.priors), np.asarray(x.superparents)
+    n_levels, n_classes = superparents.shape
+    feature = np.repeat(np.arange(len(x.features)), [span.stop - span.start for span in x.spans])
+    tables = np.ones((n_levels, n_classes, n_levels))
+    for span, table in zip(x.spans, x.children or (), strict=True):
+        by_child = table.transpose(1, 2, 0)
+        tables[span, :, : span.start] = by_child[..., : span.start]
+        tables[span, :, span.stop :] = by_child[..., span.start :]
+    every = np.arange(n_levels)
+    tables[every, :, every] = superparents * priors[feature]
+    return Stack(finite_log(tables), feature, every)
+
+
+def _joint_of_rows(stack: Stack, cards: Sequence[int], codes: Codes) -> Array:
+    """Return the log of the mean joint of the estimators, (rows, classes)."""
+    levels = number_levels(codes, cards)
+    result = np.empty((codes.shape[1], stack.logs.shape[1]))
+    for block in stack.blocks(levels, levels):
+        logs = block.sums()
+        if block.levels.min() < 0:
+            _sum_out(logs, stack, block)
+        n = block.rows.stop - block.rows.start
+        result[block.rows] = log_total(logs)[:n] - np.log(len(logs))
+    return result
+
+
+def _sum_out(logs: Array, stack: Stack, block: Block) -> None:
+    """Give estimators whose superparent is missing the log of the sum over its levels.
+
+    `logs` is (features, rows, classes). Features with equally many levels are treated together.
+    """
+    missing = block.levels < 0
+    cards = np.bincount(stack.feature)
+    starts = np.cumsum(cards) - cards
+    for card in np.unique(cards[missing.any(axis=1)]).tolist():
+        feature, row = np.nonzero(missing & (cards == card)[:, None])
+        levels = starts[feature] + np.arange(card)[:, None]
+        logs[feature, row] = log_sum_exp(block.sums_at(row, levels) + stack.joint[levels], axis=0)
