@@ -475,3 +475,45 @@ def test_identifiers_with_holes_are_told_and_features_chosen_by_name_are_not() -
     with pytest.warns(UserWarning, match="of its own in 'id'"):
         bn.nb("y", data)
     assert bn.features(bn.nb("y", data, features=["id"])) == ("id",)
+
+
+def test_columns_are_read_with_and_without_the_shortcut_of_pandas(
+    monkeypatch: pytest.MonkeyPatch, car: pd.DataFrame
+) -> None:
+    frame = car.assign(
+        text=car["doors"].astype(object), number=car["safety"].cat.codes.astype("int64"),
+        flag=car["class"] == "acc", whole=car["maint"].cat.codes.astype("Int8"),
+    )  # fmt: skip
+    frame.loc[::9, ["text", "whole"]] = None
+    first = bn.encode(frame)
+    monkeypatch.delattr(pd.DataFrame, "_iter_column_arrays")
+    second = bn.encode(frame)
+    assert first.schema == second.schema
+    np.testing.assert_array_equal(first.codes, second.codes)
+
+
+@pytest.mark.parametrize("learner", ["nb", "tan_cl", "hc", "kdb_mi", "tan_hc"])
+def test_a_large_frame_is_counted_in_blocks(monkeypatch: pytest.MonkeyPatch, learner: str) -> None:
+    options = {"k": 2, "rng": 0} if learner == "tan_hc" else {}
+    frame = bn.load_voting() if learner in ("nb", "tan_cl", "kdb_mi") else bn.load_car()
+    target = str(frame.columns[-1])
+    expected = bn.bnc(learner, target, frame, dag_args=options, smooth=1)
+    monkeypatch.setattr("bnclassify.frames.training._MOST_ROWS", 100)
+    monkeypatch.setattr("bnclassify.frames.partitions._BLOCK_ROWS", 100)
+    model = bn.bnc(learner, target, frame, dag_args=options, smooth=1)
+    assert model.families == expected.families
+    for name, table in bn.params(expected).items():
+        np.testing.assert_array_equal(bn.params(model)[name], table)
+
+
+def test_rows_above_a_number_are_counted_in_slices(monkeypatch: pytest.MonkeyPatch) -> None:
+    frame = bn.load_voting()
+    expected = bn.lp(bn.tan_cl("Class", frame), frame, smooth=1)
+    data = bn.encode(frame, weights=np.repeat([1, 2, 0], 145))
+    weighted = bn.lp(bn.tan_cl("Class", data), data, smooth=1)
+    monkeypatch.setattr("bnclassify.frames.schema._PART_ROWS", 100)
+    for rows, whole in ((frame, expected), (data, weighted)):
+        model = bn.lp(bn.tan_cl("Class", rows), rows, smooth=1)
+        assert model.families == whole.families
+        for name, table in bn.params(whole).items():
+            np.testing.assert_array_equal(bn.params(model)[name], table)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
-from dataclasses import dataclass, replace
+import sqlite3
+import warnings
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -14,6 +16,7 @@ import bnclassify as bn
 from bnclassify.base.arrays import Array, Codes, log_normalize, normalize
 from bnclassify.counts.information import mutual_information
 from bnclassify.frames.schema import Dataset
+from bnclassify.frames.sources import register_source
 from bnclassify.frames.training import prepare
 from bnclassify.functions.parameters import fit
 from bnclassify.learners.fixed import network
@@ -170,3 +173,50 @@ def test_a_metric_with_a_name(car: pd.DataFrame, monkeypatch: pytest.MonkeyPatch
     assert in_parts == pytest.approx(bn.cv(x, rows[car.columns], folds=rows["fold"].to_numpy(), metric=named))
     twice = bn.encode(car.assign(times=2), weights="times")
     assert 0 < bn.cv(bn.bnc("nb", "class", twice, smooth=1), twice, k=3, rng=0, metric="surprise") < 1
+
+
+@dataclass
+class Table:
+    """A source: a table of a database, which counts by GROUP BY and never sends a row."""
+
+    connection: sqlite3.Connection
+    name: str
+    argument: str = "dataset"
+    once = False
+    declared: Mapping[Hashable, tuple[Any, ...]] = field(default_factory=dict)
+
+    @property
+    def names(self) -> list[Hashable]:
+        return [row[1] for row in self.connection.execute(f"PRAGMA table_info({self.name})")]
+
+    def count(self, families: Any, required: Hashable, weights: Hashable) -> list[dict[tuple[Any, ...], int]]:
+        total = "COUNT(*)" if weights is None else f'SUM("{weights}")'
+        return [self._group_by(family, total, required) for family in families]
+
+    def _group_by(
+        self, family: tuple[str, ...], total: str, required: Hashable
+    ) -> dict[tuple[Any, ...], int]:
+        labels = ", ".join(f'"{name}"' for name in family) or "NULL"
+        known = " AND ".join(f'"{name}" IS NOT NULL' for name in {*family, required} - {None}) or "1"
+        query = f"SELECT {labels}, {total} FROM {self.name} WHERE {known} GROUP BY {labels}"
+        return {tuple(row[: len(family)]): row[-1] for row in self.connection.execute(query)}
+
+    def reduce(self, make: Any, merge: Any, columns: Any = None) -> Any:
+        raise AssertionError("rows are fetched")
+
+
+def test_a_source(voting: pd.DataFrame) -> None:
+    connection = sqlite3.connect(":memory:")
+    frame = voting.astype(object).where(voting.notna(), None)
+    frame.loc[::50, "Class"] = None
+    frame.to_sql("votes", connection, index=False)
+    frame = frame.astype("string")
+    register_source(lambda data: isinstance(data, tuple) and data[0] is connection, lambda d, _: Table(*d))
+    for learner in (bn.nb, bn.tan_cl, bn.kdb_mi, bn.chow_liu):
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "9 of 435 rows have no class")
+            counted = bn.lp(learner("Class", (connection, "votes")), (connection, "votes"), smooth=1)
+            expected = bn.lp(learner("Class", frame), frame, smooth=1)
+        assert counted.families == expected.families
+        for name, table in bn.params(expected).items():
+            np.testing.assert_array_equal(bn.params(counted)[name], table)

@@ -38,8 +38,12 @@ def _open(value: Any) -> Any:
 
 
 def lock(value: object) -> None:
-    """Make an array, or those in a tuple, read-only, and what they are views of."""
-    for array in value if isinstance(value, tuple) else (value,):
+    """Make an array, or the arrays in a tuple, read-only, and those that they are views of."""
+    if isinstance(value, tuple):
+        arrays = value if any(issubclass(kind, np.ndarray) for kind in set(map(type, value))) else ()
+    else:
+        arrays = (value,)
+    for array in arrays:
         while isinstance(array, np.ndarray):
             array.setflags(write=False)
             array = array.base

@@ -88,11 +88,16 @@ def count_families(data: Countable, families: Sequence[Sequence[int]]) -> list[A
 def count_alike(data: Countable, families: Sequence[Sequence[int]]) -> Iterator[tuple[list[int], Array]]:
     """Count families, and yield those with equal numbers of levels together, with their positions."""
     alike: dict[tuple[int, ...], list[int]] = {}
+    cards = data.cards
     for number, family in enumerate(families):
-        alike.setdefault(tuple([data.cards[column] for column in family]), []).append(number)
+        alike.setdefault(tuple([cards[column] for column in family]), []).append(number)
     groups = [[families[number] for number in group] for group in alike.values()]
     for group in groups:
         check_cells(data, group[0])
+    counted = data.counts_of_source(families)
+    if counted is not None:
+        yield from ((numbers, np.stack([counted[n] for n in numbers])) for numbers in alike.values())
+        return
     yield from zip(alike.values(), data.add_up(partial(_count_groups, groups)), strict=True)
 
 

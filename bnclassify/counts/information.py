@@ -132,7 +132,7 @@ def _product_statistics(
     level of all, the second of all that have one, and so on. So a sum over the levels of every
     feature is a sum of as many slices as the longest has levels.
     """
-    cards = np.array([data.cards[f] for f in features])
+    cards = np.array(data.cards)[features]
     order = np.argsort(-cards, kind="stable")
     has = np.arange(cards.max()) < cards[order, None]
     levels, feature = np.nonzero(has.T)

@@ -23,7 +23,9 @@ _EXACT_ONES = 2**24  # a sum of fewer ones is exact in single precision
 
 def part_by_levels(data: Countable, features: Sequence[int]) -> tuple[list[int], list[int]]:
     """Part the positions of features: those with few enough levels for `pair_tables`, and the others."""
-    few = [data.cards[f] <= _PRODUCT_LEVELS for f in features]
+    cards = data.cards
+    most = 0 if data.counts_of_source([]) is not None else _PRODUCT_LEVELS
+    few = [cards[f] <= most for f in features]
     return [i for i, is_few in enumerate(few) if is_few], [i for i, is_few in enumerate(few) if not is_few]
 
 
@@ -115,7 +117,7 @@ def _count_pairs(
 
 def check_all_pairs(data: Countable, features: Sequence[int], class_column: int) -> None:
     """Raise a ValueError if tables of all pairs of features would have more than ``MAX_CELLS`` cells."""
-    cards = [data.cards[f] for f in features]
+    cards = list(map(data.cards.__getitem__, features))
     cells = (sum(cards) ** 2 - sum(card**2 for card in cards)) * data.cards[class_column]
     if cells > MAX_CELLS:
         wide = how_to_merge(zip([data.columns[f] for f in features], cards, strict=True))

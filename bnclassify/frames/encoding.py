@@ -174,16 +174,20 @@ def _as_levels(labels: pd.Index[Any]) -> tuple[Any, ...]:
 
 def check_columns(names: Iterable[Hashable], available: Collection[Hashable], argument: str) -> set[Hashable]:
     """Return names as a set, or raise a KeyError for those that are not available."""
-    existing = set(available)
+    existing = available if isinstance(available, set | dict) else set(available)
     names = list(names)
-    for name in names:
-        check_name(name, argument)
+    try:
+        chosen = set(names)
+    except TypeError:
+        for name in names:
+            check_name(name, argument)
+        raise
     absent = [name for name in names if name not in existing]
     if absent:
         raise KeyError(
             f"{argument}: no column {listed(absent)} in the data; {suggestion(absent[0], available)}"
         )
-    return set(names)
+    return chosen
 
 
 def check_names(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, Protocol, TypeVar
 
@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from ..base.arrays import added
+from ..base.arrays import Array, added
 from ..base.messages import listed, shown, warn
 from .encoding import encode_columns
 from .matching import match
@@ -149,6 +149,10 @@ class Memo:
         return is_first
 
 
+class RowsNeededError(TypeError):
+    """Raised by what needs rows in memory, if data are partitioned."""
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Partitions(Learnable):
     """Categorical data in parts, which are encoded and counted where they lie.
@@ -203,16 +207,24 @@ class Partitions(Learnable):
     def incomplete(self) -> NDArray[np.bool_]:
         """Which columns have a missing value."""
         if not self.memo.gaps.keys() >= set(self.columns):
-            self.add_up(_nothing)
+            self._look()
         return np.array([self.memo.gaps[name] > 0 for name in self.columns], dtype=bool)
 
     @property
     def _counted(self) -> Facts:
         """What is known of all rows; a pass over the data, unless an earlier pass has found it."""
         if self.memo.counted is None:
-            self.add_up(_nothing)
+            self._look()
         assert self.memo.counted is not None
         return self.memo.counted
+
+    def _look(self) -> None:
+        """Find what counting finds in passing."""
+        facts = facts_of_source(self.source, self.columns, self.reading)
+        if facts is None:
+            self.add_up(_nothing)
+        elif self.memo.keep(facts, self.columns):
+            self.tell()
 
     @property
     def dask_frame(self) -> Any:
@@ -222,7 +234,7 @@ class Partitions(Learnable):
     @property
     def codes(self) -> NDArray[Any]:
         """Raise a TypeError, because rows in parts are not kept."""
-        raise TypeError(f"dataset: {NEEDS_ROWS}")
+        raise RowsNeededError(f"dataset: {NEEDS_ROWS}")
 
     def coded(self, schema: Schema) -> Partitions:
         """Return the columns of a schema, coded by its levels."""
@@ -253,11 +265,31 @@ class Partitions(Learnable):
         The function is called where the part lies, so it can be pickled. The first pass warns of rows
         without a class, and raises if no row is left.
         """
+        if self.counts_of_source([]) is not None:
+            try:
+                return count(self)  # type: ignore[arg-type]
+            except RowsNeededError:  # it looks at codes
+                pass
         total, facts = self.source.reduce(_Counting(self.reading, count), _merge, self.reading.columns)
         if self.memo.keep(facts, self.columns):
             self.tell()
         result: T = total
         return result
+
+    def counts_of_source(self, families: Sequence[Sequence[int]]) -> list[Array] | None:
+        """Return the tables of families if the source of the rows counts them itself, as a database can."""
+        names = [tuple([self.columns[i] for i in family]) for family in families]
+        counted = ask_source(self.source, names, self.reading)
+        if counted is None:
+            return None
+        tables = []
+        for family, counts in zip(families, counted, strict=True):
+            codes = [{label: k for k, label in enumerate(self.levels[i])} for i in family]
+            table = np.zeros([len(code) for code in codes])
+            for labels, n in counts.items():
+                table[tuple([code[label] for code, label in zip(codes, labels, strict=True)])] = n
+            tables.append(table)
+        return tables
 
     def tell(self) -> None:
         """Raise if there is nothing to learn from, and warn of rows without a class."""
@@ -288,6 +320,33 @@ def check_rows(targets: Sequence[Hashable], rows: int, kept: int, size: float, w
         raise ValueError("dataset: no rows to learn from, for all have weight 0")
     if kept < rows and warns:
         warn(f"{rows - kept} of {rows} rows have no class {shown(targets[0])} and are left out")
+
+
+Counts = Mapping[tuple[Any, ...], float]
+
+
+def ask_source(
+    source: Source, families: Sequence[tuple[Hashable, ...]], reading: Reading
+) -> Sequence[Counts] | None:
+    """Return the counts of families by label if the source counts these rows itself; see `Source`."""
+    count = getattr(source, "count", None)
+    if count is None or reading.keep is not None or reading.prepare is not None:
+        return None
+    answer: Sequence[Counts] | None = count(families, reading.required, reading.weights)
+    return answer
+
+
+def facts_of_source(source: Source, columns: Sequence[Hashable], reading: Reading) -> Facts | None:
+    """Return what there is to know of the rows if the source counts them itself."""
+    families = [(), *((name,) for name in columns)]
+    kept = ask_source(source, families, replace(reading, weights=None))
+    rows = ask_source(source, [()], replace(reading, weights=None, required=None))
+    size = ask_source(source, [()], reading)
+    if kept is None or rows is None or size is None:
+        return None
+    n, *known = [int(sum(counts.values())) for counts in kept]
+    gaps = np.array([n - k for k in known], dtype=np.int64)
+    return Facts(int(sum(rows[0].values())), n, float(sum(size[0].values())), gaps)
 
 
 def in_blocks(make: Make[T], merge: Merge[T], frame: pd.DataFrame) -> T:

@@ -77,6 +77,9 @@ class Countable(Immutable):
         def select(self, columns: Sequence[Hashable]) -> Self:
             """Return some of the columns, in this order."""
 
+        def counts_of_source(self, families: Sequence[Sequence[int]]) -> list[Array] | None:
+            """Return the tables of families if the source of the rows counts them itself."""
+
         def coded(self, schema: Schema) -> Countable:
             """Return the columns of a schema, coded by its levels."""
 
@@ -189,6 +192,9 @@ class Dataset(Countable):
             return count(self)
         total: T = added(map(count, self._parts()))
         return total
+
+    def counts_of_source(self, families: Sequence[Sequence[int]]) -> None:
+        """Return None, because rows in memory are counted here."""
 
     def _parts(self) -> Iterable[Dataset]:
         for start in range(0, len(self), _PART_ROWS):

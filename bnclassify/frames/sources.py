@@ -13,6 +13,7 @@ import pandas as pd
 from tqdm.auto import tqdm
 
 from ..base.messages import shown
+from .schema import Countable
 
 T = TypeVar("T")
 
@@ -49,7 +50,13 @@ class Source(Protocol):
         """The categories of columns of which they are known beforehand, the same in all frames."""
 
     def reduce(self, make: Make[T], merge: Merge[T], columns: Sequence[Hashable] | None = None) -> T:
-        """Make something of each frame, or of some of its columns, and merge that, in the order of frames."""
+        """Make something of each frame, or of some of its columns, and merge that, in the order of frames.
+
+        A source can also have a method ``count(families, required, weights)``, which is asked before rows are
+        fetched. It returns for each family (a tuple of column names) a dict of the number of rows by tuple of
+        labels, only for rows in which no column of the family and not the ``required`` column is missing;
+        ``weights`` names a column whose sum replaces the number of rows. It can return None.
+        """
 
 
 class Chunks:
@@ -83,14 +90,7 @@ class Chunks:
     @property
     def declared(self) -> Mapping[Hashable, tuple[Any, ...]]:
         """The categories of the first frame, if there is one pass only, for then they are those of all."""
-        if not self.once:
-            return {}
-        columns = self._peek().items()
-        return {
-            name: tuple(column.cat.categories)
-            for name, column in columns
-            if isinstance(column.dtype, pd.CategoricalDtype)
-        }
+        return _categories(self._peek()) if self.once else {}
 
     def reduce(self, make: Make[T], merge: Merge[T], columns: Sequence[Hashable] | None = None) -> T:
         """Go through the frames; see `Source`."""
@@ -198,6 +198,37 @@ def _close(frames: object) -> None:
         close()
 
 
+class LargeFrame:
+    """A data frame in memory that is read in blocks, because a copy as codes would take much memory."""
+
+    once = False
+
+    def __init__(self, frame: pd.DataFrame) -> None:
+        self.frame = frame
+
+    @property
+    def names(self) -> Sequence[Hashable]:
+        """Names of the columns."""
+        return self.frame.columns.tolist()
+
+    @property
+    def declared(self) -> Mapping[Hashable, tuple[Any, ...]]:
+        """The categories of columns that have some."""
+        return _categories(self.frame)
+
+    def reduce(self, make: Make[T], merge: Merge[T], columns: Sequence[Hashable] | None = None) -> T:
+        """Look at the frame; see `Source`."""
+        return make(self.frame if columns is None else self.frame[list(columns)])
+
+
+def _categories(frame: pd.DataFrame) -> dict[Hashable, tuple[Any, ...]]:
+    return {
+        name: tuple(column.cat.categories)
+        for name, column in frame.items()
+        if isinstance(column.dtype, pd.CategoricalDtype)
+    }
+
+
 class DaskFrame:
     """The partitions of a Dask DataFrame, looked at where they lie; what is made of them meets in a tree.
 
@@ -267,7 +298,7 @@ def register_source(test: Callable[[Any], bool], make: MakeSource) -> None:
 
 def find_source(data: object, argument: str) -> Source | None:
     """Return the source of data that need not be in memory together, or None."""
-    if isinstance(data, pd.DataFrame) or is_delayed(data):  # which has any attribute
+    if isinstance(data, pd.DataFrame | Countable) or is_delayed(data):  # which has any attribute
         return None
     if isinstance(data, Source):
         return data

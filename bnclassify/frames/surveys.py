@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import pandas as pd
@@ -11,8 +11,8 @@ import pandas as pd
 from ..base.arrays import added
 from ..base.messages import listed, shown
 from .encoding import encode_columns
-from .partitions import Facts, in_blocks, with_class
-from .schema import Dataset, Levels
+from .partitions import Facts, Reading, ask_source, facts_of_source, in_blocks, with_class
+from .schema import Dataset, Levels, Schema
 from .sources import Source
 from .weights import check_weights
 
@@ -78,6 +78,12 @@ def survey(
 
     Categories that are the same in all parts stay as they are; what differs from part to part is sorted.
     """
+    reading = Reading(Schema((), ()), class_var, weights)
+    counted = ask_source(source, [(name,) for name in columns], replace(reading, required=None, weights=None))
+    facts = facts_of_source(source, columns, reading)
+    if counted is not None and facts is not None:
+        labels = [ColumnLevels(tuple([label for (label,) in counts]), False) for counts in counted]
+        return tuple(map(_in_order, columns, labels)), facts
     look = Survey(tuple(columns), class_var, weights)
     wanted = [*columns, *([] if weights is None else [weights])]
     column_levels, facts = source.reduce(look, look.merge, wanted)

@@ -14,8 +14,11 @@ from .encoding import check_class_name, check_columns, check_levels, check_names
 from .parting import InFull, InParts, Known, column_names, open_columns
 from .partitions import Partitions, Prepare, check_rows
 from .schema import Dataset, Learnable, Schema
-from .sources import NEEDS_ROWS, Source, find_source
+from .sources import NEEDS_ROWS, LargeFrame, Source, find_source
 from .wide_columns import warn_of_no_features, warn_of_wide_columns
+
+_MOST_ROWS = 2**20
+"""A frame with more rows is counted in blocks, without a copy of all its codes."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -98,7 +101,9 @@ def prepare(
     columns into categories. Unless ``warns``, nothing is said of rows without a class and of wide columns.
     """
     if rows_needed and isinstance(dataset, Partitions):
-        raise TypeError(f"dataset: {NEEDS_ROWS}")
+        if not isinstance(dataset.source, LargeFrame):
+            raise TypeError(f"dataset: {NEEDS_ROWS}")
+        dataset = dataset.source.frame[list(dataset.columns)]
     if isinstance(dataset, TrainingData) and dataset.frame is not None and preparation is not None:
         dataset = dataset.frame
     if isinstance(dataset, TrainingData | Partitions) and dataset.targets == targets:
@@ -109,6 +114,8 @@ def prepare(
     if isinstance(dataset, pd.DataFrame) and preparation is not None:
         dataset = preparation.apply(dataset, "dataset")
     names, chosen = _choose(dataset, targets, features, warns, named_by)
+    if not rows_needed and _is_large(dataset, (*chosen, *targets)):
+        dataset = LargeFrame(dataset)  # type: ignore[arg-type]
     required = targets[0] if len(targets) == 1 else None
     data = open_columns(
         dataset, (*chosen, *targets), known=known, preparation=preparation, required=required,
@@ -124,6 +131,15 @@ def prepare(
     if features is None and warns:
         warn_of_wide_columns(data.schema, data.codes, data.weights, targets[0])
     return _rows_with_targets(data, targets, order, warns)
+
+
+def _is_large(dataset: object, columns: Sequence[Hashable]) -> bool:
+    """Whether data are a frame of so many rows that it is better not copied, with the levels at hand."""
+    if not isinstance(dataset, pd.DataFrame) or len(dataset) <= _MOST_ROWS:
+        return False
+    dtypes = dict(dataset.dtypes.items())
+    kinds = [dtypes[name] for name in columns]
+    return all(isinstance(kind, pd.CategoricalDtype) and len(kind.categories) < 2**16 for kind in kinds)
 
 
 def _choose(
