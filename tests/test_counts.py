@@ -20,7 +20,7 @@ from bnclassify.base.arrays import log
 from bnclassify.base.blas import one_thread
 from bnclassify.counts import contingency as counting
 from bnclassify.counts import information, pairs
-from bnclassify.network.log_joints import log_joint
+from bnclassify.model.raw_rows import log_joint
 
 from .strategies import examples, frames
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import bnclassify as bn
 from bnclassify.network import em as maximisation
-from bnclassify.network.expectations import expect
+from bnclassify.network.em import expect
 
 from .benchmarks.data import tree_augmented
 from .oracles import joint_by_enumeration

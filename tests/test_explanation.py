@@ -12,9 +12,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import bnclassify as bn
-from bnclassify.functions.sequences import joints_in_sequence
 from bnclassify.model.model import Model
-from bnclassify.network.log_joints import joint_of_codes
 
 from .strategies import frames, graphs, networks, smooths
 
@@ -310,11 +308,11 @@ def test_what_becomes_known_step_by_step_is_what_is_known_at_each_step(model: An
     while len(order) < len(codes):  # parents first
         known = {bn.features(x)[i] for i in order}
         order += [i for i, v in enumerate(bn.features(x)) if i not in order and set(parents[v]) <= known]
-    logs = joints_in_sequence(x, codes, order)
+    logs = x._log_joints_in_sequence(codes, order)
     for step in range(len(order) + 1):
         known = codes.copy()
         known[order[step:]] = -1
-        np.testing.assert_allclose(logs[step], joint_of_codes(x, known), atol=1e-9)
+        np.testing.assert_allclose(logs[step], x._log_joint(known), atol=1e-9)
 
 
 def test_no_row_and_labels_of_rows(car: pd.DataFrame) -> None:

@@ -31,7 +31,7 @@ from bnclassify.learners.search.neighbours import (
 from bnclassify.learners.search.scoring import CrossValidatedScore
 from bnclassify.metrics.folds import fold_rows
 from bnclassify.metrics.metrics import METRICS
-from bnclassify.network.log_joints import log_joint
+from bnclassify.model.raw_rows import log_joint
 
 from .conftest import read_reference, reference_frame
 from .strategies import examples, frames, networks

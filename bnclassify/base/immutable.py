@@ -22,11 +22,16 @@ class Immutable:
     """
 
     def __post_init__(self) -> None:
-        for name, value in list(vars(self).items()):
-            if isinstance(value, Mapping):
-                object.__setattr__(self, name, MappingProxyType(dict(value)))
+        self._freeze()
+
+    def _freeze(self) -> None:
+        """Make arrays read-only and close mappings; those closed already stay as they are."""
+        for name, value in vars(self).items():
+            if isinstance(value, tuple | np.ndarray):
+                lock(value)
+            elif value is not None and isinstance(value, Mapping) and type(value) is not MappingProxyType:
+                self.__dict__[name] = MappingProxyType(dict(value))
                 lock(tuple(value.values()))
-            lock(value)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), tuple(_open(getattr(self, field.name)) for field in fields(self))  # type: ignore[arg-type]
@@ -45,5 +50,6 @@ def lock(value: object) -> None:
         arrays = (value,)
     for array in arrays:
         while isinstance(array, np.ndarray):
-            array.setflags(write=False)
+            if array.flags.writeable:
+                array.flags.writeable = False
             array = array.base

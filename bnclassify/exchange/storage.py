@@ -11,7 +11,6 @@ from ..base.messages import listed, shown, warn
 from ..model.model import Model, check_model
 from ..network.bnc import Graph
 from ..network.ensemble import Ensemble
-from ..network.log_joints import joint_of_codes
 from .documents import read_document, write_document
 from .notation import UnknownValueError, can_write, from_notation, to_notation
 from .replacement import as_path, replace_file
@@ -163,11 +162,11 @@ def _check_tables(x: Model, source: str) -> None:
         for family, table in zip(network.families, network.cpts or (), strict=True):
             if not ((table >= 0).all() and (np.abs(table.sum(axis=0) - 1) <= _ROUNDING).all()):
                 raise ValueError(f"{source}: the probabilities of {shown(family[0])} do not sum to 1")
-    if len(x.targets) > 1:
+    if not x.one_class:
         return
     row = np.zeros((len(x.features), 1), dtype=np.int8)
     try:
-        fits = joint_of_codes(x, row).shape == (1, len((x.levels or ((),))[-1]))
+        fits = x._log_joint(row).shape == (1, len((x.levels or ((),))[-1]))
     except Exception as error:  # whatever comes of arrays that do not fit each other
         raise ValueError(f"{source}: the file is damaged, its tables do not fit: {error}") from error
     if not fits:

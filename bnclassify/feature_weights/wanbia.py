@@ -21,10 +21,10 @@ from ..counts.contingency import contingency_tables, flat_index
 from ..frames.schema import Dataset, take_rows
 from ..model.forms import is_nb
 from ..model.model import Model
+from ..model.raw_rows import check_size
 from ..network.bnc import BNC
+from ..network.em import expect, lay_out
 from ..network.estimation import estimate
-from ..network.expectations import expect, lay_out
-from ..network.log_joints import check_size
 from ..network.methods import Method, check_augmented, check_positive
 from ..network.priors import Prior
 from .weighting import with_weights

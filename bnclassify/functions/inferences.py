@@ -20,9 +20,6 @@ from ..frames.rows import encode_row
 from ..frames.schema import code_type
 from ..model.model import Model, check_joint
 from ..model.questions import values
-from ..network.completion import complete
-from ..network.log_joints import joint_of_codes
-from ..network.sampling import draw
 
 _MOST_CELLS = 2**22
 _BLOCK_CODES = 2**22
@@ -159,7 +156,7 @@ def _log_table(x: Model, variables: Sequence[int], evidence: Codes) -> Array:
     for block in _blocks(n, len(cards)):
         codes = np.repeat(evidence[:-1, None], block.stop - block.start, axis=1)
         codes[features] = combinations[:, block]
-        logs[block] = joint_of_codes(x, codes)
+        logs[block] = x._log_joint(codes)
     if evidence[-1] >= 0:
         logs = logs[:, [evidence[-1]]]
     if class_number not in variables:
@@ -211,7 +208,7 @@ def sample(x: Model, n: int, *, rng: Seed = None) -> pd.DataFrame:
     ((1000, 7), True)
     """
     model = check_joint(x, "sample")
-    codes = draw(model, check_whole("n", n, 0, _MOST_ROWS, kind="a whole number of rows"), check_rng(rng))
+    codes = model._draw(check_whole("n", n, 0, _MOST_ROWS, kind="a whole number of rows"), check_rng(rng))
     labels = [pd.CategoricalDtype(list(levels)) for levels in values(model).values()]
     columns = {
         name: pd.Categorical.from_codes(column, dtype=dtype)
@@ -272,7 +269,7 @@ def impute(x: Model, frame: pd.DataFrame) -> pd.DataFrame:
     data = encode_columns(table, names, argument="frame", known={name: levels[name] for name in names})
     codes = np.full((len(levels), len(table)), -1, dtype=code_type(max(map(len, levels.values()))))
     codes[: len(names)] = match(data, names, tuple(levels[name] for name in names))
-    completed = complete(model, codes)
+    completed = model._complete(codes)
     result = table.copy()
     for name, filled, column in zip(names, completed, codes, strict=False):
         gaps = column < 0

@@ -28,7 +28,6 @@ from ..model.model import Model, renewed
 from ..model.recipes import Recipe, Step
 from ..network.bnc import BNC, structure_of
 from ..network.ensemble import Ensemble
-from ..network.sizes import warn_of_wide_tables
 from ..superparents.n_dependence import ANDE, ande
 from ..superparents.one_dependence import AODE
 from .parameters import lp
@@ -154,7 +153,7 @@ def bnc(
         learner, class_var, dataset, options, Preparing(discretize, bins, min_count)
     )
     fitted = lp(structure, data, **lp_args)
-    warn_of_wide_tables(fitted, len(data))
+    fitted._warn_of_size(len(data))
     return fitted
 
 

@@ -5,21 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import singledispatch
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from ..base import graphs
-from ..base.arrays import Array, Codes, first_best, log_normalize, log_sum_exp
+from ..base.arrays import Array, Codes, first_best
 from ..base.checks import is_among
 from ..base.messages import listed, shown
 from ..frames.matching import check_unseen, match
 from ..frames.schema import Dataset
 from ..model.model import Model, check_fitted
 from ..model.questions import classes, values
-from .sequences import joints_in_sequence
 
 _BLOCK_CELLS = 2**22
 
@@ -118,20 +117,7 @@ def _weigh_block(
     x: Model, codes: Codes, order: Sequence[int], comparison: _Comparison
 ) -> tuple[Array, Rows, NDArray[np.bool_], Array]:
     """Return the weights of some rows, NaN where there are no odds, targets, rivals, posteriors."""
-    if own := getattr(type(x), "_weigh_evidence", None):
-        return cast("tuple[Array, Rows, NDArray[np.bool_], Array]", own(x, codes, order, comparison.choose))
-    logs = joints_in_sequence(x, codes, order)
-    targets, rivals = comparison.choose(logs[-1])
-    at = np.arange(codes.shape[1])
-    with np.errstate(invalid="ignore"):
-        odds = logs[:, at, targets] - log_sum_exp(np.where(rivals, logs, -np.inf))
-        # Once infinite, the odds stay so: inf − inf adds nothing.
-        steps = np.where(odds[1:] == odds[:-1], 0.0, np.diff(odds, axis=0))
-    steps = np.where(codes[list(order)] < 0, 0.0, steps)
-    posteriors = np.exp(log_normalize(logs[-1]))[at, targets]
-    weights = np.concatenate([odds[:1], steps]).T
-    weights[np.isnan(odds[-1])] = np.nan
-    return weights, targets, rivals, posteriors
+    return x._weigh_evidence(codes, order, comparison.choose)
 
 
 def _order(x: Model) -> list[int]:

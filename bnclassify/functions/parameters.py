@@ -27,7 +27,6 @@ from ..model.sufficient_statistics import Tally
 from ..network.em import EM
 from ..network.methods import PLAIN, Method
 from ..network.priors import Prior
-from ..network.sizes import warn_of_wide_tables
 
 
 @record
@@ -301,7 +300,7 @@ def fit_kind(x: Model, call: Call) -> Any:
     if method is not PLAIN:
         fitted = _without_prior(fitted)
     if not _is_prepared(call.dataset):
-        warn_of_wide_tables(fitted, len(rows))
+        fitted._warn_of_size(len(rows))
     return fitted
 
 

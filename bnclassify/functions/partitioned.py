@@ -27,7 +27,7 @@ from ..metrics.metrics import METRICS, AnyMetric, measure
 from ..metrics.outcomes import Labelling, Outcome
 from ..model.model import Model
 from ..model.questions import class_var, classes, values
-from ..network.log_joints import log_joint
+from ..model.raw_rows import log_joint
 from ..numbers.preparation import Preparation
 from .prediction import Wish, predict_kind
 from .repetition import columns_needed, relearn

@@ -20,9 +20,8 @@ from ..frames.sources import is_dask
 from ..metrics.outcomes import Labelling
 from ..model.model import Model, check_fitted
 from ..model.questions import class_var, classes
-from ..model.raw_rows import encode_for
+from ..model.raw_rows import encode_for, log_joint
 from ..network.class_prior import class_shares
-from ..network.log_joints import log_joint
 from .decisions import check_costs, check_prior, exchange_prior, least_costly
 
 

@@ -17,7 +17,7 @@ from ..metrics.folds import Folds, Rows, check_k, draw_folds, fold_rows, shuffle
 from ..metrics.outcomes import Labelling, Outcome
 from ..model.model import Model
 from ..model.questions import classes
-from ..network.log_joints import log_joint
+from ..model.raw_rows import log_joint
 from .repetition import relearn
 
 

@@ -15,9 +15,8 @@ from ..frames.matching import scoring_classes
 from ..frames.parting import InFull, InParts, open_columns
 from ..model.model import Model, check_fitted, check_joint
 from ..model.questions import class_var, classes, nparams
-from ..model.raw_rows import encode_for, rows_for
+from ..model.raw_rows import encode_for, log_joint, rows_for
 from ..network.bnc import BNC, Graph, check_graph
-from ..network.log_joints import log_joint
 
 
 def _log_joint_and_classes(x: Model, dataset: InFull) -> tuple[Array, Codes, Array | None]:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 
 from ..base import graphs
-from ..network.bnc import BNC, Family, structure_of
-from ..superparents.one_dependence import AODE
 from .model import Model, check_model
 
 
@@ -75,10 +73,9 @@ def is_semi_naive(x: Model) -> bool:
     >>> is_semi_naive(anb("class", {"b": ["a"], "c": ["b"]}))
     False
     """
-    network = structure_of(check_model(x))
-    if not (isinstance(network, BNC) and network.is_augmented):
+    if not is_anb(x):
         return False
-    parents = network.feature_parents
+    parents = x.feature_parents
     return all(
         sum(len(parents[v]) for v in group) == len(group) * (len(group) - 1) // 2
         for group in graphs.components(parents)
@@ -106,7 +103,8 @@ def is_anb(x: Model) -> bool:
     >>> is_anb(nb("class", features=["doors"]))
     True
     """
-    return _every_feature(x, lambda parents: True)
+    graph = check_model(x).graph
+    return graph is not None and graph.is_augmented and not graph.no_joint
 
 
 def is_aode(x: Model) -> bool:
@@ -128,11 +126,8 @@ def is_aode(x: Model) -> bool:
     >>> is_aode(aode("class", load_car()))
     True
     """
-    return isinstance(check_model(x), AODE)
+    return check_model(x).is_aode
 
 
-def _every_feature(x: Model, condition: Callable[[Family], bool]) -> bool:
-    network = structure_of(check_model(x))
-    if not (isinstance(network, BNC) and network.is_augmented):
-        return False
-    return all(map(condition, network.feature_parents.values()))
+def _every_feature(x: Model, condition: Callable[[tuple[Hashable, ...]], bool]) -> bool:
+    return is_anb(x) and all(map(condition, x.feature_parents.values()))

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import partial
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..base.arrays import Array, Codes, log_normalize
+from ..base.arrays import Array, Codes, log_normalize, log_sum_exp
 from ..base.checks import is_among
 from ..base.immutable import Immutable
 from ..base.messages import shown
@@ -21,6 +20,8 @@ from .recipes import Recipe
 from .sufficient_statistics import Tally
 
 M = TypeVar("M", bound="Model")
+Choice: TypeAlias = NDArray[np.intp]
+Choose: TypeAlias = Callable[[Array], tuple[Choice, NDArray[np.bool_]]]
 
 
 class Model(Immutable):
@@ -66,6 +67,12 @@ class Model(Immutable):
         def learned(self) -> Mapping[str, Any]:
             """What learning left behind."""
 
+    one_class = True
+    """Whether it predicts one class, not several class variables."""
+
+    is_aode = False
+    """Whether it averages one-dependence estimators."""
+
     @property
     def preparation(self) -> Preparation | None:
         """What makes categories of raw data, if the model takes such."""
@@ -91,6 +98,35 @@ class Model(Immutable):
         """The feature parents of each feature: the graph that is left without what is predicted."""
         parents, targets = self.parents, self.targets
         return {f: tuple([p for p in parents[f] if p not in targets]) for f in self.features}
+
+    @property
+    def graph(self) -> Any:
+        """The single graph that it is or is built on; None if there are several."""
+        return None
+
+    @property
+    def network(self) -> Any:
+        """The single graph with tables that it is or has; None if there is none."""
+        return None
+
+    @property
+    def is_augmented(self) -> bool:
+        """Whether it is one network with one class that is a parent of every feature and has no parents."""
+        return False
+
+    @property
+    def known_levels(self) -> Levels:
+        """The levels, or a ValueError if no data were seen."""
+        if self.levels is None:
+            raise ValueError(
+                "the model has seen no data, so its levels are unknown. Call lp(x, dataset, smooth=...)."
+            )
+        return self.levels
+
+    @property
+    def levels_by_name(self) -> dict[Hashable, tuple[Any, ...]]:
+        """The levels of each variable."""
+        return dict(zip(self.variables, self.known_levels, strict=True))
 
     @property
     def no_joint(self) -> str:
@@ -129,16 +165,12 @@ class Model(Immutable):
 
     # What functions ask of models. A family implements as named methods what differs from these.
 
-    _takes_em = False
-    """Whether `_maximize` is defined."""
-
     def _log_joint(self, codes: Codes) -> Array:
         """Return ln P(observed features, class), (rows, classes).
 
         ``codes`` are those of the features, (features, rows), -1 where missing.
         """
-        reason = "has no log joint of one class and the features"
-        return _registered("network.log_joints", "joint_of_codes", reason, self, codes)
+        return _call("network.log_joints", "joint_of_codes", self, codes)
 
     def _class_prior(self) -> Array:
         """Return P(class), (classes,): by default the posterior of a row whose features are all missing."""
@@ -159,9 +191,34 @@ class Model(Immutable):
         logs = self._log_joint(sequence)
         return logs.reshape(steps, rows, logs.shape[1])
 
+    def _weigh_evidence(
+        self, codes: Codes, order: Sequence[int], choose: Choose
+    ) -> tuple[Array, Choice, NDArray[np.bool_], Array]:
+        """Return what the prior and each feature in order add to the log odds, NaN if there are no odds.
+
+        ``choose`` returns the class to explain in each row and those to compare it with from the log joint.
+        They are returned, too, and the posterior of the class to explain.
+        """
+        logs = self._log_joints_in_sequence(codes, order)
+        targets, rivals = choose(logs[-1])
+        at = np.arange(codes.shape[1])
+        with np.errstate(invalid="ignore"):
+            odds = logs[:, at, targets] - log_sum_exp(np.where(rivals, logs, -np.inf))
+            # Once infinite, the odds stay so: inf − inf adds nothing.
+            steps = np.where(odds[1:] == odds[:-1], 0.0, np.diff(odds, axis=0))
+        steps = np.where(codes[list(order)] < 0, 0.0, steps)
+        posteriors = np.exp(log_normalize(logs[-1]))[at, targets]
+        weights = np.concatenate([odds[:1], steps]).T
+        weights[np.isnan(odds[-1])] = np.nan
+        return weights, targets, rivals, posteriors
+
     def _draw(self, n: int, rng: np.random.Generator) -> Codes:
         """Draw n rows, (variables, n) codes of the features and of the class at the end."""
-        return _registered("network.sampling", "draw", "does not define how to draw rows", self, n, rng)
+        raise self._lacks("draw rows")
+
+    def _complete(self, codes: Codes) -> Codes:
+        """Return (variables, rows) codes with the most probable values in place of missing ones, -1."""
+        raise self._lacks("fill in values")
 
     def _of_class(self, class_var: Hashable | None) -> Model:
         """Return the model of one of the class variables; of one class, the model itself."""
@@ -175,24 +232,33 @@ class Model(Immutable):
         ``data`` has the variables of the model in its order, coded by the levels to use.
         """
         structure = renewed(self, levels=data.levels)
-        counts = data.add_up(partial(_count, structure, prior))
+        counts = data.add_up(partial(count_rows, structure, prior))
         return structure._tabulate(Tally(counts, prior))
 
     def _count(self, data: Dataset, prior: Any) -> tuple[Any, ...]:
         """Return the counts that the tables are made of; counts of different rows add up."""
-        return _registered("network.estimation", "count", "does not define how to count", self, data, prior)
+        return _call("network.estimation", "count", self, data, prior)
 
     def _tabulate(self, tally: Tally) -> Any:
         """Return the structure, whose levels are known, with tables, and with their counts."""
-        return _registered("network.estimation", "tabulate", "does not define its tables", self, tally)
+        return _call("network.estimation", "tabulate", self, tally)
+
+    def _check_em(self) -> None:
+        """Raise a TypeError unless `_maximize` is defined."""
+        if type(self)._maximize is Model._maximize:
+            reason = self.no_joint or f"it is not defined for a {type(self).__name__}; leave it out"
+            raise TypeError(f'missing: "em" needs a joint distribution; {reason}')
 
     def _maximize(self, data: Dataset, prior: Any, em: Any) -> Any:
         """Return the structure with the tables that EM finds."""
-        raise TypeError(f'missing: "em" is not defined for a {type(self).__name__}')
+        raise self._lacks("run EM")
 
     def _left_out(self, data: Dataset, prior: Any, rows: NDArray[np.intp], left_out: Any) -> Array:
         """Return ln P(features, class) of rows, each under the model of all other rows, (rows, classes)."""
         raise TypeError(f"loo_power: is not defined for a {type(self).__name__}")
+
+    def _warn_of_size(self, rows: int) -> None:
+        """Warn if the tables have too many parameters for the number of rows."""
 
     def _arc_shares(self) -> dict[tuple[Hashable, Hashable], float]:
         """Return the share of the members that has each arc, (from, to); of a single model, 1."""
@@ -207,6 +273,10 @@ class Model(Immutable):
         """Return weights of features to write into a picture, and a note on them; by default none."""
         return {}, ""
 
+    def _lacks(self, action: str) -> TypeError:
+        """Return the error that a family does not define an action."""
+        return TypeError(f"x: it is not defined how to {action} with a {type(self).__name__}")
+
     def derived(self, name: str, make: Any) -> Any:
         """Return what follows from the model, made at the first call and kept as long as the model."""
         cache = self.__dict__.setdefault("_derived", {})
@@ -215,17 +285,23 @@ class Model(Immutable):
         return cache[name]
 
 
-def _count(x: Model, prior: Any, data: Dataset) -> tuple[Any, ...]:
+def count_rows(x: Model, prior: Any, data: Dataset) -> tuple[Any, ...]:
+    """Return the counts that the tables of a structure are made of; called part by part."""
     return x._count(data, prior)
 
 
-def _registered(module: str, name: str, reason: str, x: Model, *arguments: Any) -> Any:
-    """Call what is registered for a family with a generic function, until methods have replaced them."""
+def _registered(module: str, name: str, x: Model) -> Any:
+    """Return what is registered for a family with a generic function, until methods have replaced it."""
     generic = getattr(import_module(f"bnclassify.{module}"), name)
     implementation = generic.dispatch(type(x))
-    if implementation is generic.dispatch(object):
-        raise TypeError(f"x: {type(x).__name__} {reason}")
-    return implementation(x, *arguments)
+    return None if implementation is generic.dispatch(object) else implementation
+
+
+def _call(module: str, name: str, x: Model, *arguments: Any) -> Any:
+    own = _registered(module, name, x)
+    if own is None:
+        raise x._lacks(name)
+    return own(x, *arguments)
 
 
 class BuiltOn(Model):
@@ -251,6 +327,11 @@ class BuiltOn(Model):
     def parents(self) -> dict[Hashable, tuple[Hashable, ...]]:
         """The parents of each variable."""
         return self.basis.parents
+
+    @property
+    def graph(self) -> Any:
+        """The single graph of the other model, if it has one."""
+        return self.basis.graph
 
     @property
     def levels(self) -> Levels | None:
@@ -292,6 +373,55 @@ def check_fitted(x: object) -> Model:
     return model
 
 
+def check_graph(x: object, question: str, *, sized: bool = False) -> Any:
+    """Return the single graph that ``x`` is or is built on, or raise.
+
+    If ``sized``, the answer depends on the size of tables, which members with one structure share.
+    """
+    model = check_model(x)
+    if model.graph is None or (sized and len(model.members) > 1):
+        raise _of_members(model, question)
+    return model.graph
+
+
+def check_single(x: object, question: str) -> Any:
+    """Return the single network with one class that ``x`` is or is built on, or raise."""
+    graph = check_graph(x, question)
+    if len(graph.targets) > 1:
+        raise TypeError(f"{question}: expected a network with one class, got {type(graph).__name__}")
+    return graph
+
+
+def check_bnc(x: object, question: str) -> Any:
+    """Return the single Bayesian network with one class that ``x`` is, or raise."""
+    model = check_model(x)
+    if model.no_joint:
+        raise TypeError(f"{question}: {model.no_joint}")
+    return check_single(model, question)
+
+
+def check_tables(x: object, question: str) -> Any:
+    """Return the single graph with tables that ``x`` is or has, or raise."""
+    model = check_fitted(x)
+    if model.network is None:
+        raise _of_members(model, question)
+    return model.network
+
+
+def _of_members(x: Model, question: str) -> TypeError:
+    return TypeError(
+        f"{question}: expected a single network (BNC), but an {type(x).__name__} is made of "
+        f"{len(x.members)} networks; ask each of members(x)"
+    )
+
+
 def renewed(x: M, **changes: Any) -> M:
-    """Return a model with some of its fields changed; every kind is a dataclass."""
-    return replace(x, **changes)  # type: ignore[type-var]
+    """Return a model with some of its fields changed, which are not checked again."""
+    names = x.__dataclass_fields__  # type: ignore[attr-defined]
+    values = {name: changes.pop(name) if name in changes else getattr(x, name) for name in names}
+    if changes:
+        raise TypeError(f"{type(x).__name__} has no field {', '.join(changes)}")
+    copy = object.__new__(type(x))
+    copy.__dict__.update(values)
+    copy._freeze()
+    return copy

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
+from math import prod
 from typing import Any
 
 from ..base import graphs
 from ..base.checks import is_among
 from ..base.messages import shown, suggestion
-from ..network.bnc import BNC, Family, Graph, Network, check_bnc, check_graph, check_single, count_parameters
-from .model import Model, check_model
+from .model import Model, check_bnc, check_graph, check_model, check_single
 
 
 def members(x: Model) -> tuple[Model, ...]:
@@ -124,7 +124,7 @@ def features(x: Model) -> tuple[Hashable, ...]:
     return check_model(x).features
 
 
-def families(x: Graph) -> dict[Hashable, Family]:
+def families(x: Model) -> dict[Hashable, tuple[Hashable, ...]]:
     """Return the family of each variable: the variable, its feature parents, the class if it is one.
 
     Parameters
@@ -146,7 +146,7 @@ def families(x: Graph) -> dict[Hashable, Family]:
     return {family[0]: family for family in check_graph(x, "families").families}
 
 
-def feature_families(x: Graph) -> dict[Hashable, Family]:
+def feature_families(x: Model) -> dict[Hashable, tuple[Hashable, ...]]:
     """Return the family of each feature, that of the class left out.
 
     Parameters
@@ -190,12 +190,7 @@ def values(x: Model) -> dict[Hashable, tuple[Any, ...]]:
     >>> values(nb("class", load_car()))["safety"]
     ('low', 'med', 'high')
     """
-    levels = check_model(x).levels
-    if levels is None:
-        raise ValueError(
-            "the model has seen no data, so it knows no levels: call lp(x, dataset, smooth=...) first"
-        )
-    return dict(zip(vars(x), levels, strict=True))
+    return check_model(x).levels_by_name
 
 
 def classes(x: Model) -> tuple[Any, ...]:
@@ -219,10 +214,11 @@ def classes(x: Model) -> tuple[Any, ...]:
     >>> classes(nb("class", load_car()))
     ('unacc', 'acc', 'good', 'vgood')
     """
-    return values(x)[class_var(x)]
+    model = check_model(x)
+    return model.levels_by_name[model.class_var]
 
 
-def nparams(x: Graph) -> int:
+def nparams(x: Model) -> int:
     """Return the number of free parameters: Σ (levels − 1) · Π levels of the parents.
 
     It follows from structure and levels, so a model need not be fitted, but must have seen data.
@@ -246,10 +242,11 @@ def nparams(x: Graph) -> int:
     63
     """
     model = check_graph(x, "nparams", sized=True)
-    return count_parameters(model.scopes, [len(labels) for labels in values(model).values()])
+    cards = [len(labels) for labels in model.known_levels]
+    return sum((cards[v] - 1) * prod([cards[p] for p in parents]) for v, *parents in model.scopes)
 
 
-def narcs(x: Graph) -> int:
+def narcs(x: Model) -> int:
     """Return the number of arcs, those from the class included.
 
     Parameters
@@ -271,7 +268,7 @@ def narcs(x: Graph) -> int:
     return sum(len(family) - 1 for family in check_graph(x, "narcs").families)
 
 
-def modelstring(x: BNC) -> str:
+def modelstring(x: Model) -> str:
     """Write the structure in bnlearn's notation, parents before children.
 
     Parameters
@@ -293,7 +290,7 @@ def modelstring(x: BNC) -> str:
     '[class] [buying|class] [maint|buying:class]'
     """
     model = check_bnc(x, "modelstring")
-    for name in vars(model):
+    for name in model.variables:
         if set(str(name)) & set("[]|:"):
             raise ValueError(
                 f"modelstring: the name {shown(name)} contains a sign of the notation ([ ] | :); "
@@ -307,7 +304,7 @@ def modelstring(x: BNC) -> str:
     )
 
 
-def markov_blanket(x: Network, variable: Hashable) -> tuple[Hashable, ...]:
+def markov_blanket(x: Model, variable: Hashable) -> tuple[Hashable, ...]:
     """Return the variables that a variable depends on directly: known these, no other says more of it.
 
     Parameters
@@ -346,7 +343,7 @@ def markov_blanket(x: Network, variable: Hashable) -> tuple[Hashable, ...]:
     model = check_single(x, "markov_blanket")
     number = variable_number(model, variable)
     blanket = set(model.scopes[number])
-    if isinstance(model, BNC) or variable == model.class_var:
+    if not model.no_joint or variable == model.class_var:
         blanket.update(*(scope for scope in model.scopes if number in scope))
     return tuple([name for i, name in enumerate(model.variables) if i in blanket - {number}])
 

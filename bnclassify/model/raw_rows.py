@@ -7,6 +7,8 @@ from typing import TypeVar
 
 import pandas as pd
 
+from ..base.arrays import Array
+from ..frames.matching import match
 from ..frames.parting import open_columns
 from ..frames.partitions import Partitions
 from ..frames.rows import Row, encode_new
@@ -14,7 +16,8 @@ from ..frames.schema import Dataset
 from ..frames.sources import find_source
 from ..frames.training import TrainingData
 from .model import Model
-from .questions import values
+
+_MOST_CELLS = 2**28  # of a log joint, 2 GiB
 
 Given = TypeVar("Given", bound="pd.DataFrame | Dataset | Row")
 
@@ -30,7 +33,7 @@ def prepared(x: Model, dataset: Given, argument: str = "dataset") -> Given | pd.
 def rows_for(x: Model, dataset: object) -> Dataset | Partitions:
     """Return the variables of a model of data of any source: coded by it if partitioned, else encoded."""
     if isinstance(dataset, Partitions) or find_source(dataset, "dataset") is not None:
-        return open_columns(dataset, x.variables, known=values(x), preparation=x.preparation)
+        return open_columns(dataset, x.variables, known=x.levels_by_name, preparation=x.preparation)
     return encode_for(x, dataset, argument="dataset")  # type: ignore[arg-type]
 
 
@@ -51,6 +54,27 @@ def encode_for(
     argument : str
         What errors call ``newdata``.
     """
-    levels = values(x)
+    levels = x.levels_by_name
     wanted = {name: levels[name] for name in (levels if names is None else names)}
     return encode_new(prepared(x, newdata, argument), wanted, argument)
+
+
+def log_joint(x: Model, data: Dataset, *, unseen: str | None = None) -> Array:
+    """Return ln P(observed features, class), (rows, classes), of rows that have a column for each feature.
+
+    ``unseen`` is what becomes of values that are not among the levels, as in `match`.
+    """
+    levels = x.known_levels
+    check_size(len(data), len(levels[-1]))
+    if isinstance(data, TrainingData) and data.frame is not None:
+        data = encode_for(x, data, x.features)
+    return x._log_joint(match(data, x.features, levels[:-1], unseen=unseen))
+
+
+def check_size(rows: int, n_classes: int) -> None:
+    """Raise a ValueError if a number for each row and class would take more memory than is reasonable."""
+    if rows * n_classes > _MOST_CELLS:
+        raise ValueError(
+            f"{rows:,} rows and {n_classes:,} classes would need {rows * n_classes:,} numbers, more than "
+            f"{_MOST_CELLS:,}. Pass fewer rows at a time, or merge rare classes."
+        )

@@ -7,11 +7,11 @@ from collections.abc import Hashable
 import pandas as pd
 
 from ..base.arrays import Array
-from ..network.bnc import Graph, check_tables
-from .questions import values, variable_number
+from .model import Model, check_tables
+from .questions import variable_number
 
 
-def params(x: Graph) -> dict[Hashable, Array]:
+def params(x: Model) -> dict[Hashable, Array]:
     """Return the conditional probability table of each variable, as arrays; `cpt` has them with labels.
 
     Parameters
@@ -46,7 +46,7 @@ def params(x: Graph) -> dict[Hashable, Array]:
     return dict(zip(network.variables, network.cpts or (), strict=True))
 
 
-def cpt(x: Graph, variable: Hashable) -> pd.DataFrame:
+def cpt(x: Model, variable: Hashable) -> pd.DataFrame:
     """Return one conditional probability table as people read it.
 
     Parameters
@@ -86,7 +86,7 @@ def cpt(x: Graph, variable: Hashable) -> pd.DataFrame:
     network = check_tables(x, "cpt")
     table = params(network)
     family = network.families[variable_number(network, variable)]
-    labels = values(x)
+    labels = x.levels_by_name
     index = pd.Index(list(labels[variable]), name=variable, tupleize_cols=False)
     if len(family) == 1:
         return pd.DataFrame({"probability": table[variable]}, index=index)

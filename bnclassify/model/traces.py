@@ -9,12 +9,11 @@ from typing import Any
 import pandas as pd
 
 from ..backoff.powered import Powered
-from ..network.bnc import BNC, check_single, check_tables, structure_of
 from ..superparents.n_dependence import ANDE
-from .model import Model, check_fitted, check_model
+from .model import Model, check_fitted, check_model, check_single, check_tables
 
 
-def greedy_scores(x: BNC) -> tuple[float, ...]:
+def greedy_scores(x: Model) -> tuple[float, ...]:
     """Return the scores of the steps that a greedy search took.
 
     Parameters
@@ -92,7 +91,7 @@ def search_steps(x: Model) -> pd.DataFrame:
     return pd.DataFrame(list(steps), columns=columns).astype({"gain": float, "score": float})
 
 
-def em_objectives(x: BNC) -> tuple[float, ...]:
+def em_objectives(x: Model) -> tuple[float, ...]:
     """Return what expectation maximisation maximised, at the start and after each iteration.
 
     Parameters
@@ -297,7 +296,7 @@ def loo_summary(x: Model) -> pd.Series[Any]:
 
 def _left_behind(x: Model, name: str, advice: str) -> Any:
     """Return what learning left behind under a name, or raise if there is nothing."""
-    traces = {**getattr(structure_of(x) or x, "trace", {}), **x.learned}
+    traces = {**getattr(x.graph, "trace", {}), **x.learned}
     if name not in traces:
         raise ValueError(f"x: {advice}")
     return traces[name]

@@ -1,29 +1,49 @@
-"""Single networks: a graph over features and class and, once learned, a table for each of its families."""
+"""Single networks: a graph over features and class and, once fitted, a table for each of its families."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
-from math import prod
-from typing import TYPE_CHECKING, Any, Self, TypeAlias
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Self
 
-from ..base.arrays import Array
-from ..base.graphs import find_cycle
-from ..base.messages import cut, listed, shown, suggestion
+import numpy as np
+
+from ..base.arrays import Array, Codes, log
+from ..base.graphs import layers
+from ..base.messages import shown
 from ..base.records import record
-from ..frames.schema import Levels
-from ..model.model import Model, check_fitted, check_model
+from ..counts.contingency import count_families, flat_index
+from ..frames.schema import Countable, Dataset, Levels, code_type
+from ..model.model import Model, renewed
+from ..model.model import check_bnc as check_bnc
+from ..model.model import check_graph as check_graph
+from ..model.model import check_single as check_single
 from ..model.recipes import Recipe
-
-Family: TypeAlias = tuple[Hashable, ...]
-Scope: TypeAlias = tuple[int, ...]
+from ..model.sufficient_statistics import Tally
+from .completion import complete
+from .em import maximize
+from .factors import Batch, Factor
+from .families import Family as Family
+from .families import Scope as Scope
+from .families import check_families as check_families
+from .families import (
+    check_levels,
+    check_shapes,
+    count_parameters,
+    estimate,
+    number_families,
+    tabulate,
+    warn_of_wide_tables,
+)
+from .log_joints import joint_in_blocks
+from .priors import is_nested
 
 
 class Graph(Model):
-    """Base of models that are one graph: a family for each variable and, once learned, a table for each.
+    """Base of models that are one graph: a family for each variable and, once fitted, a table for each.
 
-    Every kind has the fields ``families``, in the order of ``variables``, ``levels`` and ``cpts``.
+    Subclasses have the fields ``families``, in the order of ``variables``, ``levels`` and ``cpts``.
     """
 
     if TYPE_CHECKING:
@@ -34,18 +54,28 @@ class Graph(Model):
 
     def __post_init__(self) -> None:
         self._check_graph()
-        _check_levels(self.families, self.levels)
+        check_levels(self.families, self.levels)
         if self.cpts is not None:
-            _check_shapes(self.families, self.scopes, self.levels, self.cpts)
+            check_shapes(self.families, self.scopes, self.levels, self.cpts)
         super().__post_init__()
 
     def _check_graph(self) -> None:
-        """Raise a ValueError unless the families are a graph of this kind."""
+        """Raise a ValueError unless the families are a graph of this type."""
 
     @property
     def members(self) -> tuple[Self, ...]:
         """The model itself."""
         return (self,)
+
+    @property
+    def graph(self) -> Self:
+        """The model itself."""
+        return self
+
+    @property
+    def network(self) -> Self:
+        """The model itself."""
+        return self
 
     @property
     def fitted(self) -> bool:
@@ -55,7 +85,7 @@ class Graph(Model):
     @cached_property
     def scopes(self) -> tuple[Scope, ...]:
         """The families by number: variables 0, 1, 2 … in the order of ``families``."""
-        return _number(self.families)
+        return number_families(self.families)
 
     @property
     def parents(self) -> dict[Hashable, Family]:
@@ -65,7 +95,7 @@ class Graph(Model):
     @cached_property
     def cards(self) -> tuple[int, ...]:
         """The numbers of levels of the variables."""
-        return tuple(len(labels) for labels in self.levels or ())
+        return tuple([len(labels) for labels in self.levels or ()])
 
     def facts(self) -> dict[str, object]:
         """Return the numbers of features and arcs, and with tables that of free parameters."""
@@ -77,30 +107,29 @@ class Graph(Model):
             facts["free parameters"] = count_parameters(self.scopes, self.cards)
         return facts | {"EM": self.learned.get("em")}
 
+    def _estimate(self, data: Countable, prior: Any) -> Self:
+        if is_nested(prior):
+            raise TypeError(f"backoff: {self.no_joint or 'is defined for networks with one class variable'}")
+        tables, counts = estimate(data, self.scopes, prior)
+        return self._with_tables(tables, Tally(tuple(counts), prior), data.levels)
+
+    def _count(self, data: Dataset, prior: Any) -> tuple[Any, ...]:
+        return tuple(count_families(data, self.scopes))
+
+    def _tabulate(self, tally: Tally) -> Self:
+        tables, counts = tabulate(tally.counts, tally.prior)
+        return self._with_tables(tables, Tally(tuple(counts), tally.prior), self.levels)
+
+    def _with_tables(
+        self, tables: Sequence[Array], tally: Tally, levels: Levels | None, **learned: Any
+    ) -> Self:
+        learned = {**learned, "counts": tally}
+        return renewed(self, levels=levels, cpts=tuple(tables), learned=learned)
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Network(Graph):
-    """Base of networks: a family for each variable and, once learned, a table for each family.
-
-    Attributes
-    ----------
-    class_var : str
-        The class.
-    families : tuple of tuple
-        ``(variable, feature parents…, class if it is a parent)`` of each feature, and at the end the
-        class's own, ``(class_var, parents…)``.
-    levels : tuple of tuple, or None
-        The labels of each variable in the order of ``families``; None until data was seen.
-    cpts : tuple of read-only arrays, or None
-        The conditional probability tables in the order of ``families``. Axis i of a table is
-        member i of its family, so a table sums to 1 over its first axis. None until `lp`.
-    recipe : Recipe or None
-        How structure and parameters were learned; `cv` runs it again.
-    trace : mapping
-        What the search for the structure left behind, by name: `greedy_scores` reads it.
-    learned : mapping
-        What a method of `lp` left behind, by name: `feature_weights`, `em_objectives` read it.
-    """
+    """Base of networks with one class; see `BNC` for the attributes."""
 
     class_var: Hashable
     families: tuple[Family, ...]
@@ -111,7 +140,6 @@ class Network(Graph):
     learned: Mapping[str, Any] = field(default_factory=dict)
 
     def _check_graph(self) -> None:
-        """Raise a ValueError unless the families are a graph of this kind of network."""
         check_families(self.class_var, tuple(self.families))
 
     @cached_property
@@ -127,8 +155,25 @@ class Network(Graph):
 
     @property
     def depth(self) -> int:
-        """The most feature parents of a variable, the class among the variables."""
+        """The largest number of feature parents of a variable, the class among the variables."""
         return max(len(family) - 1 - (family[-1] == self.class_var != family[0]) for family in self.families)
+
+    @cached_property
+    def terms(self) -> tuple[Factor, ...]:
+        """The terms of the log joint: those of the features in order, then that of the class."""
+        tables, class_number = self.cpts or (), len(self.features)
+        ends = np.cumsum([table.size for table in tables]).tolist()
+        logs = log(np.concatenate([table.ravel() for table in tables]))
+        terms = []
+        for scope, table, end in zip(self.scopes, tables, ends, strict=True):
+            table_logs = logs[end - table.size : end].reshape(table.shape)
+            if scope[0] == class_number:
+                scope, table_logs = (*scope[1:], class_number), np.moveaxis(table_logs, 0, -1)
+            if scope[-1] == class_number:
+                terms.append(Factor(scope[:-1], table_logs[..., None, :]))
+            else:
+                terms.append(Factor(scope, table_logs[..., None, None]))
+        return tuple(terms)
 
     def facts(self) -> dict[str, object]:
         """Return the size of the graph, and how a search guided by a metric went."""
@@ -141,13 +186,29 @@ class Network(Graph):
         n = len(scores) - 1
         return f"{n} step{'' if n == 1 else 's'}, {metric} {abs(scores[-1]):.4g}, epsilon {epsilon:g}"
 
+    def _warn_of_size(self, rows: int) -> None:
+        if "concentrations" not in self.learned:  # back-off makes wide tables harmless
+            warn_of_wide_tables(self, rows)
+
+    def _log_joint(self, codes: Codes) -> Array:
+        return joint_in_blocks([self.terms], codes)
+
+    def _running_sums(self, codes: Codes, order: Sequence[int]) -> Array:
+        """Sum the terms at complete rows, that of the class first, then those of the features in order."""
+        *of_features, of_class = self.terms
+        rows = Batch(codes, complete=True)
+        logs = np.zeros((len(order) + 1, len(rows), of_class.table.shape[-1]))
+        for step, term in enumerate([of_class, *[of_features[i] for i in order]]):
+            term.add_to(logs[step], rows)
+        return logs.cumsum(axis=0)
+
 
 @record
 @dataclass(frozen=True, eq=False, repr=False)
 class BNC(Network):
-    """A Bayesian network classifier: its directed acyclic graph and, once learned, its tables.
+    """A Bayesian network classifier: its directed acyclic graph and, once fitted, its tables.
 
-    Learners return it; functions such as `lp`, `predict` and `params` take it. It never
+    Learners return it; functions such as `lp`, `predict` and `params` use it. It never
     changes: `lp` returns a new one.
 
     Attributes
@@ -156,24 +217,24 @@ class BNC(Network):
         The class.
     families : tuple of tuple
         ``(variable, feature parents…, class if it is a parent)`` of each feature, and at the end the
-        class's own, ``(class_var, parents…)``. In an augmented naive Bayes, which most learners
-        return, the class is a parent of every feature and has none.
+        family of the class, ``(class_var, parents…)``. In an augmented naive Bayes, which most learners
+        return, the class is a parent of every feature and has no parents.
     levels : tuple of tuple, or None
-        The labels of each variable in the order of ``families``; None until data was seen.
+        The labels of each variable in the order of ``families``; None before any data were seen.
     cpts : tuple of read-only arrays, or None
         The conditional probability tables in the order of ``families``. Axis i of a table is
-        member i of its family, so a table sums to 1 over its first axis. None until `lp`.
+        member i of its family, so a table sums to 1 over its first axis. None before `lp`.
     recipe : Recipe or None
         How structure and parameters were learned; `cv` runs it again.
     trace : mapping
-        What the search for the structure left behind, by name: `search_steps` reads it.
+        Results of the search for the structure, by name: `search_steps` reads it.
     learned : mapping
-        What a method of `lp` left behind, by name: `feature_weights`, `em_objectives` read it.
+        Results of a method of `lp`, by name: `feature_weights` and `em_objectives` read it.
 
     Raises
     ------
     ValueError
-        If the families are no acyclic graph of which each variable is one node, or levels or tables
+        If the families are not an acyclic graph in which each variable is one node, or levels or tables
         do not fit them.
 
     Examples
@@ -188,6 +249,52 @@ class BNC(Network):
       num. arcs:      2
     """
 
+    def _estimate(self, data: Countable, prior: Any) -> Self:
+        if is_nested(prior):  # tables are then made of the counts of shorter families, too
+            fitted: Self = Model._estimate(self, data, prior)
+            return fitted
+        return super()._estimate(data, prior)
+
+    def _count(self, data: Dataset, prior: Any) -> tuple[Any, ...]:
+        return prior.count(data, self.scopes) if is_nested(prior) else super()._count(data, prior)
+
+    def _tabulate(self, tally: Tally) -> Self:
+        if not is_nested(tally.prior):
+            return super()._tabulate(tally)
+        tables, learned = tally.prior.tabulate(tally.counts, self.scopes, self.families)
+        return self._with_tables(tables, tally, self.levels, **learned)
+
+    def _maximize(self, data: Dataset, prior: Any, em: Any) -> Self:
+        tables, run = maximize(data, self.scopes, prior, em)
+        return renewed(self, levels=data.levels, cpts=tuple(tables), learned={"em": run})
+
+    def _class_prior(self) -> Array:
+        if self.cpts is not None and len(self.families[-1]) == 1:  # whatever else sums to 1
+            return self.cpts[-1]
+        return super()._class_prior()
+
+    def _log_joints_in_sequence(self, codes: Codes, order: Sequence[int]) -> Array:
+        # If the class has no parents, a feature that comes later has no known descendants, so its
+        # table sums to 1: each step adds one term to the step before.
+        complete = codes.min(axis=0, initial=0) >= 0
+        if self.parents[self.class_var] or not complete.any():
+            return super()._log_joints_in_sequence(codes, order)
+        logs = np.empty((len(order) + 1, codes.shape[1], self.cards[-1]))
+        logs[:, complete] = self._running_sums(codes[:, complete], order)
+        if not complete.all():
+            logs[:, ~complete] = super()._log_joints_in_sequence(codes[:, ~complete], order)
+        return logs
+
+    def _draw(self, n: int, rng: np.random.Generator) -> Codes:
+        codes = np.empty((len(self.scopes), n), dtype=code_type(max(self.cards)))
+        parents = {scope[0]: scope[1:] for scope in self.scopes}
+        for v in (v for layer in layers(parents) for v in layer):
+            codes[v] = _draw_column((self.cpts or ())[v], [codes[p] for p in parents[v]], rng.random(n))
+        return codes
+
+    def _complete(self, codes: Codes) -> Codes:
+        return complete(self.terms, codes)
+
     def _left_out(self, data: Any, prior: Any, rows: Any, left_out: Any) -> Array:
         return left_out.log_joint(self, data, prior, rows)
 
@@ -195,10 +302,11 @@ class BNC(Network):
 @record
 @dataclass(frozen=True, eq=False, repr=False)
 class DN(Network):
-    """A dependency network classifier: each feature chose its parents by itself.
+    """A dependency network classifier: the parents of each feature were selected separately.
 
-    Its graph may have cycles, so the product of its tables is no joint distribution: it predicts by
-    P(c) Π P(x_i | parents, c), normalised over the classes. Learned by `chisq_dn`; its tables by `lp`.
+    Its graph may have cycles, so the product of its tables is not a joint distribution. It predicts with
+    P(c) Π P(x_i | parents, c), normalized over the classes. `chisq_dn` learns its structure, `lp` estimates
+    its tables.
 
     Attributes
     ----------
@@ -230,8 +338,8 @@ class DN(Network):
     def no_joint(self) -> str:
         """Why there is no joint distribution, and what to do."""
         return (
-            "a dependency network (DN) has no joint distribution, as its arcs may form cycles; it has "
-            "predict, cloglik and cv, and ban learns a network that has a joint distribution too"
+            "a dependency network (DN) has no joint distribution, because its arcs may form cycles; use "
+            "predict, cloglik and cv, or learn a network with a joint distribution, for example with ban"
         )
 
     def _check_graph(self) -> None:
@@ -242,129 +350,31 @@ class DN(Network):
                 "feature and has no parents"
             )
 
+    def _log_joint(self, codes: Codes) -> Array:
+        self._check_complete(codes)
+        return super()._log_joint(codes)
 
-@lru_cache(maxsize=64)  # a structure is checked once, however often its model is made anew
-def check_families(
-    class_var: Hashable, families: tuple[Family, ...], *, origin: str = "families", acyclic: bool = True
-) -> None:
-    """Raise a ValueError unless families are a graph in which each variable is one node.
+    def _log_joints_in_sequence(self, codes: Codes, order: Sequence[int]) -> Array:
+        self._check_complete(codes)
+        return self._running_sums(codes, order)
 
-    ``origin`` is what the message blames: the argument that the families came from. Unless ``acyclic``,
-    arcs may form cycles.
-    """
-    variables = {family[0] for family in families if family}
-    if not families or not all(families) or families[-1][0] != class_var:
-        raise ValueError(
-            f"{origin}: expected a family of each variable, that of {shown(class_var)} at the end"
-        )
-    if len(variables) < len(families):
-        names = [family[0] for family in families]
-        twice = [name for i, name in enumerate(names) if name in names[:i]]
-        raise ValueError(f"{origin}: each variable may have one family, but these have more: {listed(twice)}")
-    for variable, *parents in families:
-        strange = [name for name in parents if name not in variables]
-        if strange:
+    def _check_complete(self, codes: Codes) -> None:
+        lacking = int(np.count_nonzero((codes < 0).any(axis=0)))
+        if lacking:
             raise ValueError(
-                f"{origin}: the parent {shown(strange[0])} of {shown(variable)} is no variable of the "
-                f"network; {suggestion(strange[0], variables)}"
-            )
-        if not acyclic and variable in parents:
-            raise ValueError(f"{origin}: {shown(variable)} is named as a parent of itself")
-        if len(set(parents)) < len(parents):
-            raise ValueError(f"{origin}: a parent of {shown(variable)} is named twice in {listed(parents)}")
-        if class_var in parents[:-1]:
-            raise ValueError(
-                f"{origin}: the class goes last in the family of {shown(variable)}, got {listed(parents)}"
-            )
-    if acyclic and any(len(family) > 1 + (family[-1] == class_var) for family in families):
-        cycle = find_cycle({family[0]: family[1:] for family in families})
-        if cycle:
-            raise ValueError(
-                f"{origin}: the arcs form a cycle: {cut(' -> '.join(map(str, cycle)))}; drop one of them"
+                f"newdata: features are missing in {lacking} of {codes.shape[1]} rows, and a dependency "
+                "network has no joint distribution to marginalize over them; use a network that has one, "
+                "such as ban learns, or fill in the values with such a network and impute"
             )
 
 
-@lru_cache(maxsize=64)
-def _number(families: tuple[Family, ...]) -> tuple[Scope, ...]:
-    """Return families by the positions of their variables."""
-    position = {family[0]: i for i, family in enumerate(families)}
-    return tuple([tuple([position[v] for v in family]) for family in families])
+def _draw_column(table: Array, parents: list[Codes], uniform: Array) -> Codes:
+    """Invert the distribution function of a variable given its parents at uniform numbers."""
+    levels = table.cumsum(axis=0).reshape(len(table), -1)[:-1]
+    thresholds = levels if not parents else levels[:, flat_index(parents, table.shape[1:])]
+    return np.asarray(np.count_nonzero(uniform >= thresholds, axis=0))
 
 
-def _check_levels(families: Sequence[Family], levels: Levels | None) -> None:
-    """Raise a ValueError unless there are labels of each variable."""
-    if levels is not None and len(levels) != len(families):
-        raise ValueError(f"levels: expected labels of each of {len(families)} variables, got {len(levels)}")
-
-
-def _check_shapes(
-    families: Sequence[Family], scopes: Sequence[Scope], levels: Levels | None, cpts: tuple[Array, ...]
-) -> None:
-    """Raise a ValueError unless there is a table for each family, of the shape of its levels."""
-    if levels is None or len(cpts) != len(families):
-        raise ValueError(f"cpts: expected levels and a table for each of {len(families)} families")
-    cards = [len(labels) for labels in levels]
-    for family, scope, table in zip(families, scopes, cpts, strict=True):
-        shape = tuple([cards[v] for v in scope])
-        if table.shape != shape:
-            raise ValueError(
-                f"cpts: expected a table of {shown(family[0])} of shape {shape}, as its family's levels are, "
-                f"got {table.shape}"
-            )
-
-
-def count_parameters(scopes: Sequence[Scope], cards: Sequence[int]) -> int:
-    """Return the number of free parameters: Σ (levels − 1) · Π levels of the parents."""
-    return sum((cards[v] - 1) * prod([cards[p] for p in parents]) for v, *parents in scopes)
-
-
-def check_bnc(x: object, question: str) -> BNC:
-    """Return ``x`` if it is a Bayesian network, else say why it must be."""
-    model = check_model(x)
-    if model.no_joint:
-        raise TypeError(f"{question}: {model.no_joint}")
-    network = check_single(model, question)
-    if not isinstance(network, BNC):
-        raise TypeError(f"{question}: expected a Bayesian network (BNC), got {type(network).__name__}")
-    return network
-
-
-def structure_of(x: Model) -> Network | None:
-    """Return the single network that a model is or is made of; None of an ensemble."""
-    return x if isinstance(x, Network) else getattr(x, "structure", None)
-
-
-def check_single(x: object, question: str, *, sized: bool = False) -> Network:
-    """Return the single network with one class that ``x`` is or is made of; see `check_graph`."""
-    network = check_graph(x, question, sized=sized)
-    if not isinstance(network, Network):
-        raise TypeError(f"{question}: expected a network with one class, got {type(network).__name__}")
-    return network
-
-
-def check_graph(x: object, question: str, *, sized: bool = False) -> Graph:
-    """Return the single graph that ``x`` is or is made of, whatever its classes, else say to ask the members.
-
-    If the answer depends on the size of tables, that holds of members with one structure too.
-    """
-    model = check_model(x)
-    graph = model if isinstance(model, Graph) else getattr(model, "structure", None)
-    if graph is None or (sized and len(model.members) > 1):
-        raise _of_members(model, question)
-    return graph
-
-
-def check_tables(x: object, question: str) -> Graph:
-    """Return the single graph with tables that ``x`` is or has, else say to ask the members."""
-    model = check_fitted(x)
-    graph = model if isinstance(model, Graph) else getattr(model, "network", None)
-    if graph is None:
-        raise _of_members(model, question)
-    return graph
-
-
-def _of_members(x: Model, question: str) -> TypeError:
-    return TypeError(
-        f"{question}: expected a single network (BNC), but an {type(x).__name__} is made of "
-        f"{len(x.members)} networks; ask each of members(x)"
-    )
+def structure_of(x: Model) -> Any:
+    """Return the single graph that a model is or is built on."""
+    return x.graph

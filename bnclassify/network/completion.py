@@ -1,76 +1,60 @@
-"""The likeliest values of all that is missing in a row, together.
+"""The most probable values of all that is missing in a row, together.
 
-In a single network the largest product is found like the sum in an elimination, the maximum in
-place of the sum, and then read backwards. An average of networks does not split so; there every
-combination is tried.
+In a single network the largest product is found like the sum in an elimination, with the maximum in
+place of the sum, and then read backwards. An average of networks does not factorize in this way, so
+every combination is tried.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from functools import singledispatch
+from collections.abc import Callable, Iterator, Sequence
 from math import prod
-from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..base.arrays import TOLERANCE, Array, Codes
-from ..model.model import Model
-from .bnc import BNC
 from .elimination import Run, Table, eliminate, runs
-from .factors import Factor, network_factors, sum_factors
-from .log_joints import joint_of_codes
+from .factors import Batch, Factor, Rows, sum_terms
 
 _MOST_COMBINATIONS = 2**16
 _BLOCK_CELLS = 2**20
 
-Rows = NDArray[np.intp]
 
+def try_all(
+    log_joint: Callable[[Codes], Array], cards: Sequence[int], codes: Codes, argument: str = "frame"
+) -> Codes:
+    """Return codes with the most probable values in place of missing ones, all combinations tried.
 
-@singledispatch
-def complete(x: Model, codes: Codes) -> Codes:
-    """Return codes with the likeliest values in place of what is missing.
-
-    A kind of model registers here how it finds them; any that has a log joint can try them all.
-
-    Parameters
-    ----------
-    x : Model
-        With parameters and a joint distribution.
-    codes : (variables, rows) array of integers
-        Of the features, and of the class at the end; -1 where missing.
-
-    Returns
-    -------
-    (variables, rows) array
+    ``codes`` are (variables, rows), those of the class at the end, -1 where missing; ``log_joint`` computes
+    the log joint of a model from those of the features.
     """
-    if own := getattr(type(x), "_complete", None):
-        return cast("Codes", own(x, codes))
     result = codes.copy()
-    cards = [len(labels) for labels in x.levels or ()]
     for hidden, rows in _patterns(codes):
         choices = [range(cards[v]) for v in hidden if v < len(cards) - 1]
         n = prod(len(choice) for choice in choices)
         if n > _MOST_COMBINATIONS:
             raise ValueError(
-                f"frame: {len(hidden)} values are missing together in a row, and have more than "
-                f"{_MOST_COMBINATIONS:,} combinations to try; a single network (BNC) need not try them all"
+                f"{argument}: {len(hidden)} values are missing together in a row and have more than "
+                f"{_MOST_COMBINATIONS:,} combinations, which an average of networks has to try one by one. "
+                "Use a single network (BNC)."
             )
         values = np.indices([len(choice) for choice in choices]).reshape(len(choices), n)
         rows_per_block = max(1, _BLOCK_CELLS // (n * len(cards)))
         for block in (rows[i : i + rows_per_block] for i in range(0, len(rows), rows_per_block)):
-            result[:, block] = _try_all(x, codes[:, block], hidden, values)
+            result[:, block] = _try_rows(log_joint, codes[:, block], hidden, values)
     return result
 
 
-def _try_all(x: Model, codes: Codes, hidden: Sequence[int], values: NDArray[np.intp]) -> Codes:
-    """Return rows with the first of the likeliest combinations of hidden features' values and the class."""
+def _try_rows(
+    log_joint: Callable[[Codes], Array], codes: Codes, hidden: Sequence[int], values: NDArray[np.intp]
+) -> Codes:
+    """Return rows with the first of the most probable combinations of missing values and the class."""
     n = values.shape[1]
     tried = np.repeat(codes, n, axis=1)
     features = [v for v in hidden if v < len(codes) - 1]
     tried[features] = np.tile(values, codes.shape[1])
-    logs = joint_of_codes(x, tried[:-1])
+    logs = log_joint(tried[:-1])
     if hidden[-1] != len(codes) - 1:  # the class is known
         logs = np.where(tried[-1][:, None] == np.arange(logs.shape[1]), logs, -np.inf)
     best = _first_best(logs.reshape(codes.shape[1], -1), axis=1)
@@ -97,18 +81,17 @@ def _first_best(logs: Array, axis: int) -> NDArray[np.intp]:
     return np.asarray((logs >= logs.max(axis=axis, keepdims=True) - TOLERANCE).argmax(axis=axis))
 
 
-@complete.register
-def _(x: BNC, codes: Codes) -> Codes:
-    factors = network_factors(x)
+def complete(terms: Sequence[Factor], codes: Codes) -> Codes:
+    """Do the same in a single network, from its terms, by elimination."""
     result = codes.copy()
     unknown = np.nonzero(codes[-1] < 0)[0]
     if len(unknown):
         features = codes[:-1, unknown]
-        by_class = sum_factors(factors, features, complete=False)
-        for run, _, maxima in _maxima(factors, features):
+        by_class = sum_terms(terms, Batch(features, complete=False))
+        for run, _, maxima in _maxima(terms, features):
             by_class[run.rows] += maxima
         result[-1, unknown] = _first_best(by_class, axis=1)
-    for run, joined, _ in _maxima(factors, codes[:-1]):
+    for run, joined, _ in _maxima(terms, codes[:-1]):
         _read_back(run, joined, result)
     return result
 

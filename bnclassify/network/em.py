@@ -1,28 +1,35 @@
-"""Expectation maximisation: tables from incomplete rows, those without a class included."""
+"""Expectation maximization: tables from incomplete rows, with or without a class.
+
+Messages pass through a network twice, up and down, whatever the number of families: the expected
+counts of all tables come from the same two passes.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import singledispatch
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from numbers import Real
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from tqdm.auto import tqdm
 
-from ..base.arrays import Array, log
+from ..base.arrays import Array, Codes, log, log_sum_exp, share_out
 from ..base.checks import check_flag, check_whole
 from ..base.messages import shown, warn
 from ..base.records import record
 from ..counts.contingency import contingency_tables
 from ..frames.schema import Dataset
 from ..model.model import Model
-from .bnc import BNC
-from .ensemble import Average, Ensemble
-from .expectations import expect, lay_out
+from . import elimination, forests
+from .factors import Batch, Belief, Factor, Rows, sum_terms
 from .methods import Method
 from .priors import Dirichlet, Prior, PseudoCounts
+
+Scope = tuple[int, ...]
+
+_BLOCK_ROWS = 2**13
+_BLOCK_CELLS = 2**22
 
 
 @record
@@ -87,55 +94,30 @@ class EM(Method):
 
     def check(self, x: Model, prior: Prior) -> None:
         """Raise unless the model has a joint distribution to maximise and the prior adds pseudo-counts."""
-        if maximise.dispatch(type(x)) is maximise.dispatch(object) and not x._takes_em:
-            reason = x.no_joint or f"it is not defined for a {type(x).__name__}; leave it out"
-            raise TypeError(f'missing: "em" needs a joint distribution; {reason}')
-        for member in x.members if isinstance(x, Average) else ():
-            self.check(member, prior)
+        x._check_em()
         if not isinstance(prior, PseudoCounts):
             raise ValueError('missing: "em" goes with smooth, ess or m; give one of them')
 
     def __call__(self, x: Model, data: Dataset, prior: Prior, rng: np.random.Generator) -> Model:
         """Return a structure with the tables that EM ends at."""
-        return maximise(x, data, prior, self)
+        return x._maximize(data, prior, self)
 
 
-@singledispatch
 def maximise(x: Model, data: Dataset, prior: Any, em: EM) -> Any:
-    """Give a structure the tables that maximise its posterior given all that rows show.
-
-    A kind of model registers here how EM learns its parameters.
-    """
+    """Give a structure the tables that maximise its posterior given all that rows show."""
     return x._maximize(data, prior, em)
 
 
-@maximise.register
-def _(x: Ensemble, data: Dataset, prior: PseudoCounts, em: EM) -> Ensemble:
-    return replace(x, members=tuple([maximise(member, data, prior, em) for member in x.members]))
+def maximize(data: Dataset, scopes: Sequence[Scope], prior: PseudoCounts, em: EM) -> tuple[list[Array], Run]:
+    """Return the tables of a network that maximize their posterior given all rows, and how EM went.
 
-
-@maximise.register
-def _(x: BNC, data: Dataset, prior: PseudoCounts, em: EM) -> BNC:
-    """Maximise the posterior of one network.
-
-    Parameters
-    ----------
-    x : BNC
-        A structure.
-    data : Dataset
-        The variables of ``x`` in its order, coded by the levels to be taken.
-    prior : PseudoCounts
-    em : EM
-        When to stop.
+    ``data`` has the variables of the network in its order; ``em`` says when to stop.
 
     Notes
     -----
-    An iteration is two passes of messages through the network, see `expect`. Nothing is changed in place,
-    so an interrupt leaves all as it was before.
-
-    What is maximised is Σ ln P(row) + a Σ ln θ over all cells of all tables, a what the prior adds
+    The objective is Σ ln P(row) + a Σ ln θ over all cells of all tables, a being what the prior adds
     to a cell: the log posterior under Dirichlet priors with hyperparameters a + 1, whose maximum
-    on complete data is the usual estimate (N + a) / (N· + r a).
+    on complete data is the usual estimate (N + a) / (N· + r a) [1]_ [2]_.
 
     References
     ----------
@@ -144,12 +126,12 @@ def _(x: BNC, data: Dataset, prior: PseudoCounts, em: EM) -> BNC:
     .. [2] Lauritzen, S. L. (1995). The EM algorithm for graphical association models with missing
        data. Computational Statistics & Data Analysis 19.
     """
-    observed = [contingency_tables(data, [scope])[0] for scope in x.scopes]
+    observed = [contingency_tables(data, [scope])[0] for scope in scopes]
     cases = lay_out(data.codes, data.cards)
 
     def expected(tables: Sequence[Array]) -> tuple[list[Array], float]:
         """Return the expected counts of all families under tables, and the objective at the tables."""
-        hidden, evidence = expect(x.scopes, tables, cases, data.weights)
+        hidden, evidence = expect(scopes, tables, cases, data.weights)
         counts = [full + partial for full, partial in zip(observed, hidden, strict=True)]
         return counts, evidence + _log_prior(tables, prior)
 
@@ -173,10 +155,152 @@ def _(x: BNC, data: Dataset, prior: PseudoCounts, em: EM) -> BNC:
             f"{objectives[-1] - objectives[-2]:.3g} nats; raise em_iterations or em_tolerance"
         )
     run = Run(converged, tuple(objectives))
-    return replace(x, levels=data.levels, cpts=tuple(tables), learned={"em": run})
+    return tables, run
 
 
 def _log_prior(tables: Sequence[Array], prior: PseudoCounts) -> float:
     """Return a Σ ln θ over all cells of all tables, a what the prior adds to a cell."""
     added = [prior.per_cell(len(table), table[0].size) for table in tables]
     return sum(a * float(log(table).sum()) for a, table in zip(added, tables, strict=True) if a)
+
+
+class Cases(NamedTuple):
+    """Rows with a class each. A row without one is as many cases as there are classes.
+
+    Attributes
+    ----------
+    rows : (rows,) array of int
+    labelled : bool
+        Whether these rows have a class.
+    copies : int
+        The number of cases that each row makes, one after the other.
+    codes : (features, cases) array
+        -1 where missing.
+    classes : (cases,) array
+    """
+
+    rows: Rows
+    labelled: bool
+    copies: int
+    codes: Codes
+    classes: Codes
+
+
+def lay_out(codes: Codes, cards: Sequence[int]) -> list[Cases]:
+    """Lay rows out for `expect`, in blocks that keep memory bounded.
+
+    Parameters
+    ----------
+    codes : (variables, rows) array of integers
+        The features, and the class last; -1 where missing.
+    cards : sequence of int
+        Their numbers of levels.
+    """
+    *features, n_classes = cards
+    is_labelled = codes[-1] >= 0
+    cases_per_block = min(_BLOCK_ROWS, _BLOCK_CELLS // max(1, sum(features)))
+    blocks = []
+    for labelled, copies in ((True, 1), (False, n_classes)):
+        positions = np.nonzero(is_labelled == labelled)[0]
+        rows_per_block = max(1, cases_per_block // copies)
+        for rows in (positions[i : i + rows_per_block] for i in range(0, len(positions), rows_per_block)):
+            block = codes.take(rows, axis=1)
+            classes = block[-1].astype(np.intp) if labelled else np.tile(np.arange(copies), len(rows))
+            blocks.append(Cases(rows, labelled, copies, block[:-1].repeat(copies, axis=1), classes))
+    return blocks
+
+
+def expect(
+    scopes: Sequence[Scope],
+    tables: Sequence[Array],
+    cases: Sequence[Cases],
+    weights: Array | None = None,
+) -> tuple[list[Array], float]:
+    """Return how many rows are to be expected in each cell of each table, and the log-likelihood.
+
+    Parameters
+    ----------
+    scopes : sequence of tuple of int
+        The families by number, as ``BNC.scopes``.
+    tables : sequence of arrays
+        Their tables, axes in family order.
+    cases : sequence of Cases
+        Rows laid out.
+    weights : (rows,) array, optional
+        How often each row counts.
+
+    Returns
+    -------
+    list of arrays
+        Shapes as of ``tables``. Rows in which nothing of a family is missing are not counted in its table:
+        those counts do not depend on the tables.
+    float
+        Σ ln P(what the row shows), in nats.
+
+    Notes
+    -----
+    The expected count of a cell is the sum over rows of P(cell | what the row shows).
+    """
+    of_class = len(scopes) - 1
+    factors = _given_class(scopes, tables)
+    counts = [np.zeros(factor.table.shape[:-1]) for factor in factors]
+    evidence = 0.0
+    for block in cases:
+        log_joints, beliefs = _sweep(factors, block)
+        logs_by_row = log_joints.reshape(-1, block.copies)
+        times = np.ones(len(logs_by_row)) if weights is None else weights[block.rows]
+        evidence += float(times[times > 0] @ log_sum_exp(logs_by_row)[times > 0])
+        shares = (share_out(logs_by_row, axis=1) * times[:, None]).ravel()
+        for belief in beliefs:
+            _add(counts[belief.factor], factors[belief.factor].scope, belief, block, shares)
+        if not block.labelled:
+            for i, factor in [(i, factors[i]) for i, scope in enumerate(scopes) if of_class in scope]:
+                rows = np.nonzero((block.codes[list(factor.scope)] >= 0).all(axis=0))[0]
+                _add(counts[i], factor.scope, Belief(i, rows, (), np.ones(len(rows))), block, shares)
+    return [_by_family(scope, table, of_class) for scope, table in zip(scopes, counts, strict=True)], evidence
+
+
+def _sweep(factors: Sequence[Factor], cases: Cases) -> tuple[Array, Iterator[Belief]]:
+    """Return the log joint of each case, and what is then known of missing values, to be taken once."""
+    log_joints = sum_terms(factors, Batch(cases.codes, cases.classes, complete=False))
+    if forests.is_forest(factors):
+        evidence = list(forests.ascend(log_joints, factors, cases.codes, cases.classes, leaves=True))
+        return log_joints, forests.descend(evidence, factors, cases.codes, cases.classes)
+    elimination.add_missing(log_joints, factors, cases.codes, cases.classes)
+    return log_joints, elimination.beliefs(factors, cases.codes, cases.classes)
+
+
+def _given_class(scopes: Sequence[Scope], tables: Sequence[Array]) -> list[Factor]:
+    """Turn tables into factors whose context is the class, which is observed in every case."""
+    of_class, n_classes = len(scopes) - 1, len(tables[-1])
+    factors = []
+    for scope, table in zip(scopes, tables, strict=True):
+        logs = log(table)
+        if scope[0] == of_class:
+            logs = np.moveaxis(logs, 0, -1)
+        elif scope[-1] != of_class:
+            logs = np.repeat(logs[..., None], n_classes, axis=-1)
+        factors.append(Factor(tuple([v for v in scope if v != of_class]), logs[..., None]))
+    return factors
+
+
+def _by_family(scope: Scope, counts: Array, of_class: int) -> Array:
+    """Give counts by features and class the axes of their family."""
+    if scope[0] == of_class:
+        return np.moveaxis(counts, -1, 0)
+    return counts if scope[-1] == of_class else counts.sum(axis=-1)
+
+
+def _add(counts: Array, scope: Scope, belief: Belief, cases: Cases, shares: Array) -> None:
+    """Add the posteriors of a family's missing members, at the values that the others have."""
+    strides = dict(zip(scope, np.cumprod(counts.shape[:0:-1])[::-1].tolist(), strict=True))
+    base_index = cases.classes[belief.rows]
+    for v in set(scope) - set(belief.free):
+        # Codes come in a small type, which the product would not fit in.
+        base_index = base_index + strides[v] * cases.codes[v, belief.rows].astype(np.intp)
+    steps = np.zeros(1, dtype=np.intp)
+    for v in belief.free:
+        steps = np.add.outer(steps, strides[v] * np.arange(counts.shape[scope.index(v)])).ravel()
+    mass = belief.shares.reshape(len(base_index), len(steps)) * shares[belief.rows, None]
+    cells = np.bincount((base_index[:, None] + steps).ravel(), mass.ravel(), minlength=counts.size)
+    counts += cells.reshape(counts.shape)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import isfinite
 from typing import Any
@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 from ..base.arrays import Array, Codes, log_sum_exp
 from ..base.messages import listed
 from ..base.records import record
-from ..frames.schema import Dataset, Levels
+from ..frames.schema import Countable, Dataset, Levels
 from ..model.model import Model
 from ..model.recipes import Recipe, Step
+from .completion import try_all
 
 Arcs = dict[tuple[Hashable, Hashable], float]
 
@@ -33,13 +34,25 @@ class Average(Model):
         """The logs of the weights of the members, which sum to 1: by default all are equal."""
         return np.full(len(self.members), -np.log(len(self.members)))
 
-    def _draw(self, n: int, rng: np.random.Generator, weights: Array | None = None) -> Codes:
-        picks = rng.choice(len(self.members), size=n, p=weights)
+    @property
+    def _shares(self) -> Array | None:
+        """The weights of the members, which sum to 1; None if they are equal."""
+        return None
+
+    def _draw(self, n: int, rng: np.random.Generator) -> Codes:
+        picks = rng.choice(len(self.members), size=n, p=self._shares)
         codes = np.empty((len(self.variables), n), dtype=np.intp)
         for number, member in enumerate(self.members):
             rows = np.nonzero(picks == number)[0]
             codes[:, rows] = member._draw(len(rows), rng)
         return codes
+
+    def _complete(self, codes: Codes) -> Codes:
+        return try_all(self._log_joint, [len(labels) for labels in self.levels or ()], codes)
+
+    def _check_em(self) -> None:
+        for member in self.members:
+            member._check_em()
 
     def _arc_shares(self) -> Arcs:
         return mean_arcs(self.members, np.exp(self.log_weights).tolist())
@@ -139,8 +152,19 @@ class Ensemble(Average):
         weights = np.asarray(self.weights or [1.0] * len(self.members))
         return np.asarray(np.log(weights / weights.sum()))
 
-    def _draw(self, n: int, rng: np.random.Generator, weights: Array | None = None) -> Codes:
-        return super()._draw(n, rng, np.exp(self.log_weights) if weights is None else weights)
+    @property
+    def _shares(self) -> Array:
+        return np.asarray(np.exp(self.log_weights))
+
+    def _estimate(self, data: Countable, prior: Any) -> Ensemble:
+        return replace(self, members=tuple([member._estimate(data, prior) for member in self.members]))
+
+    def _maximize(self, data: Dataset, prior: Any, em: Any) -> Ensemble:
+        return replace(self, members=tuple([member._maximize(data, prior, em) for member in self.members]))
+
+    def _log_joint(self, codes: Codes) -> Array:
+        logs = [m._log_joint(codes) + w for m, w in zip(self.members, self.log_weights, strict=True)]
+        return log_sum_exp(np.stack(logs), axis=0)
 
 
 def _recipe(x: Ensemble) -> Recipe:

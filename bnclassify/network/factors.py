@@ -1,28 +1,50 @@
-"""Log tables of families, padded so that a missing value adds nothing when rows are looked up."""
+"""The terms of a log joint: log tables of families, padded so that a missing value adds nothing."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..base.arrays import Array, Codes, log
+from ..base.arrays import Array, Codes
 from ..counts.contingency import flat_index
-from .bnc import Network
+
+if TYPE_CHECKING:
+    from .bnc import Network
 
 Rows = NDArray[np.intp]
 
 
+class Batch:
+    """Rows at which terms are added up together.
+
+    ``codes`` are those of the features, (features, rows), -1 where missing. ``context`` says of each row
+    which of several tables applies, such as those of its fold.
+    """
+
+    def __init__(self, codes: Codes, context: Codes | None = None, *, complete: bool | None = None) -> None:
+        self.codes = codes
+        self.context = context
+        self.complete = bool(codes.min(initial=0) >= 0) if complete is None else complete
+        self._buffers: dict[int, Array] = {}
+
+    def __len__(self) -> int:
+        return int(self.codes.shape[1])
+
+    def buffer(self, width: int) -> Array:
+        """Return an array of (rows, width) to write into, the same at every call."""
+        if width not in self._buffers:
+            self._buffers[width] = np.empty((len(self), width))
+        return self._buffers[width]
+
+
 @dataclass(frozen=True, eq=False)
 class Factor:
-    """The table of one family in logs, ln θ, in one or several contexts.
-
-    A context is something that every row has and that says which table holds, such as the
-    fold of a row in cross-validation.
+    """The term of one family whose variables all have levels: its table in logs, ln θ.
 
     Attributes
     ----------
@@ -30,7 +52,7 @@ class Factor:
         Numbers of the features of the family: of the variable, if it is one, and of its feature
         parents.
     table : (levels of each member of the scope…, contexts, classes) array
-        Of a family without the class, the last axis has length 1: it says the same of all classes.
+        If the class is not in the family, the last axis has length 1.
     """
 
     scope: tuple[int, ...]
@@ -47,6 +69,22 @@ class Factor:
         padded = np.zeros((*(r + 1 for r in self.table.shape[:n]), *self.table.shape[n:]))
         padded[(slice(-1),) * n] = self.table
         return padded
+
+    def add_to(self, total: Array, rows: Batch) -> None:
+        """Add the term to (rows, classes) sums; a row in which a member of the family is missing adds 0."""
+        table = self.table if rows.complete else self.padded
+        coordinates = [rows.codes[i] for i in self.scope]
+        if rows.context is not None:
+            coordinates.append(rows.context)
+        if not coordinates:
+            total += table
+            return
+        index = flat_index(coordinates, table.shape[: len(coordinates)])
+        looked_up = rows.buffer(table.shape[-1])
+        # With a mode, take writes into the buffer; only "wrap" ever moves an index.
+        mode: Literal["clip", "wrap"] = "clip" if rows.complete else "wrap"
+        np.take(table.reshape(-1, table.shape[-1]), index, axis=0, out=looked_up, mode=mode)
+        total += looked_up
 
 
 class Belief(NamedTuple):
@@ -69,62 +107,14 @@ class Belief(NamedTuple):
     shares: Array
 
 
-def network_factors(x: Network) -> list[Factor]:
-    """Turn the tables of a fitted network into factors, features in order, the class's own last."""
-    factors: list[Factor] = x.derived("factors", _make_factors)
-    return factors
+def network_factors(x: Network) -> Sequence[Factor]:
+    """Return the terms of a fitted network."""
+    return x.terms
 
 
-def _make_factors(x: Network) -> list[Factor]:
-    tables = x.cpts or ()
-    ends = np.cumsum([table.size for table in tables]).tolist()
-    logs = log(np.concatenate([table.ravel() for table in tables]))
-    class_number = len(x.features)
-    factors = []
-    for scope, table, end in zip(x.scopes, tables, ends, strict=True):
-        table_logs = logs[end - table.size : end].reshape(table.shape)
-        if scope[0] == class_number:
-            scope, table_logs = (*scope[1:], class_number), np.moveaxis(table_logs, 0, -1)
-        if scope[-1] == class_number:
-            factors.append(Factor(scope[:-1], table_logs[..., None, :]))
-        else:
-            factors.append(Factor(scope, table_logs[..., None, None]))
-    return factors
-
-
-def sum_factors(
-    factors: Sequence[Factor], codes: Codes, context: Codes | None = None, *, complete: bool
-) -> Array:
-    """Sum factors at each row, those without a missing member.
-
-    Parameters
-    ----------
-    factors : sequence of Factor
-    codes : (features, rows) array of integers
-        -1 where missing.
-    context : (rows,) array of integers, optional
-        The context of each row, if there are several.
-    complete : bool
-        Whether no code is missing. The sums are the same either way.
-
-    Returns
-    -------
-    (rows, classes) array
-    """
-    n_classes = max(factor.table.shape[-1] for factor in factors)
-    total = np.zeros((codes.shape[1], n_classes))
-    buffers = {width: np.empty((len(total), width)) for width in {n_classes, 1}}
-    for factor in factors:
-        table = factor.table if complete else factor.padded
-        members = [codes[i] for i in factor.scope]
-        coordinates = members if context is None else [*members, context]
-        if not coordinates:
-            total += table
-            continue
-        index = flat_index(coordinates, table.shape[: len(coordinates)])
-        looked_up = buffers[table.shape[-1]]
-        # With a mode, take writes into the buffer; only "wrap" ever moves an index.
-        mode: Literal["clip", "wrap"] = "clip" if complete else "wrap"
-        np.take(table.reshape(-1, table.shape[-1]), index, axis=0, out=looked_up, mode=mode)
-        total += looked_up
+def sum_terms(terms: Sequence[Factor], rows: Batch) -> Array:
+    """Return the sum of terms at each row, (rows, classes)."""
+    total = np.zeros((len(rows), max(term.table.shape[-1] for term in terms)))
+    for term in terms:
+        term.add_to(total, rows)
     return total

@@ -10,8 +10,6 @@ import numpy as np
 from ..base.messages import shown
 from ..base.records import record
 from ..model.model import Model
-from .bnc import BNC, DN
-from .estimation import estimate
 from .priors import Prior
 
 
@@ -42,7 +40,7 @@ class Method:
 
     def __call__(self, x: Model, data: Any, prior: Prior, rng: np.random.Generator) -> Model:
         """Return a structure with parameters, learned from data with its variables in its order."""
-        return estimate(x, data, prior)
+        return x._estimate(data, prior)
 
 
 @record
@@ -55,12 +53,13 @@ class Plain(Method):
 PLAIN = Plain()
 
 
-def check_augmented(x: Model, argument: str) -> BNC:
-    """Return a network of which the class is a parent of every feature, or raise."""
-    if not isinstance(x, BNC):
-        kind = "a dependency network" if isinstance(x, DN) else f"an {type(x).__name__}"
+def check_augmented(x: Model, argument: str) -> Any:
+    """Return a network in which the class is a parent of every feature and has no parents, or raise."""
+    graph: Any = x.graph
+    if graph is not x or x.no_joint:
+        kind = "a dependency network" if graph is x else f"an {type(x).__name__}"
         raise TypeError(f"{argument}: is defined for a single Bayesian network (BNC), not for {kind}")
-    if not x.is_augmented:
+    if not graph.is_augmented:
         raise ValueError(
             f"{argument}: is defined for an augmented naive Bayes, in which the class {shown(x.class_var)} "
             "is a parent of every feature and has no parents; learn the structure with nb or tan_cl, for "

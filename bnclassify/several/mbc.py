@@ -22,6 +22,8 @@ class MultiModel(Model):
     They have ``class_vars`` in place of ``class_var``; ``levels`` has the features', then the classes'.
     """
 
+    one_class = False
+
     if TYPE_CHECKING:
 
         @property

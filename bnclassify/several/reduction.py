@@ -27,7 +27,7 @@ from ..network.elimination import (
     plan_scopes,
     restrict,
 )
-from ..network.factors import Factor, Rows, sum_factors
+from ..network.factors import Batch, Factor, Rows, sum_terms
 from .maode import MAODE
 from .mbc import MBC, MultiModel
 
@@ -201,7 +201,7 @@ def _look_up(parts: Parts, codes: Codes) -> list[Table]:
     complete = codes.min(initial=0) >= 0
     tables = [Table((), np.zeros((rows, 1)))]
     for classes, factors in parts.by_classes.items():
-        logs = sum_factors(factors, codes, complete=complete)
+        logs = sum_terms(factors, Batch(codes, complete=complete))
         tables.append(Table(classes, logs.reshape(rows, *[parts.cards[c] for c in classes], 1)))
     return tables
 

@@ -60,6 +60,8 @@ class AODE(Average):
         What a method of `lp` learned besides tables, by name, a tuple with one value per estimator.
     """
 
+    is_aode = True
+
     class_var: Hashable
     features: tuple[Hashable, ...]
     levels: Levels | None = None

@@ -17,9 +17,9 @@ from ...frames.schema import Dataset
 from ...frames.training import TrainingData, prepare
 from ...metrics.folds import Folds, Rows, draw_folds, fold_rows
 from ...metrics.metrics import METRICS
+from ...model.raw_rows import check_size
 from ...model.recipes import Step, is_repeated
 from ...network.bnc import BNC
-from ...network.log_joints import check_size
 from ...network.priors import Prior
 from ..fixed import network
 from .folded import FoldedData

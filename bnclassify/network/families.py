@@ -1,0 +1,154 @@
+"""Families, each a variable and its parents: whether they are a graph, and the tables estimated for them."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Sequence
+from functools import lru_cache
+from math import prod
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from ..base.arrays import Array
+from ..base.graphs import find_cycle
+from ..base.messages import cut, listed, shown, suggestion, warn
+from ..counts.contingency import count_alike, narrow
+from ..frames.schema import Countable, Levels
+from .priors import Prior
+
+Family: TypeAlias = tuple[Hashable, ...]
+Scope: TypeAlias = tuple[int, ...]
+
+_FEWEST_ROWS = 100
+"""With fewer rows, most networks have more parameters than rows, and users know that."""
+
+
+def estimate(data: Countable, scopes: Sequence[Scope], prior: Prior) -> tuple[list[Array], list[Array]]:
+    """Return the table of each family, and the counts that it was made of, both read-only."""
+    return _tabulate(len(scopes), count_alike(data, scopes), prior)
+
+
+def tabulate(counts: Sequence[Array], prior: Prior) -> tuple[list[Array], list[Array]]:
+    """Do the same from counts."""
+    alike: dict[tuple[int, ...], list[int]] = {}
+    for number, table in enumerate(counts):
+        alike.setdefault(table.shape, []).append(number)
+    stacks = ((numbers, np.stack([counts[number] for number in numbers])) for numbers in alike.values())
+    return _tabulate(len(counts), stacks, prior)
+
+
+def _tabulate(
+    n: int, stacks: Iterable[tuple[list[int], Array]], prior: Prior
+) -> tuple[list[Array], list[Array]]:
+    """Make tables of counts of the same shape, which are stacked."""
+    tables: list[Any] = [None] * n
+    counts: list[Any] = [None] * n
+    for numbers, stack in stacks:
+        kept, made = narrow(stack), prior(np.asarray(stack, dtype=np.float64), axis=1)
+        kept.flags.writeable = made.flags.writeable = False  # so are then the parts
+        for i, number in enumerate(numbers):
+            counts[number], tables[number] = kept[i], made[i]
+    return tables, counts
+
+
+@lru_cache(maxsize=64)  # a structure is checked once, however often its model is made anew
+def check_families(
+    class_var: Hashable, families: tuple[Family, ...], *, origin: str = "families", acyclic: bool = True
+) -> None:
+    """Raise a ValueError unless families are a graph in which each variable is one node.
+
+    ``origin`` is what the message blames: the argument that the families came from. Unless ``acyclic``,
+    arcs may form cycles.
+    """
+    variables = {family[0] for family in families if family}
+    if not families or not all(families) or families[-1][0] != class_var:
+        raise ValueError(
+            f"{origin}: expected a family of each variable, that of {shown(class_var)} at the end"
+        )
+    if len(variables) < len(families):
+        names = [family[0] for family in families]
+        twice = [name for i, name in enumerate(names) if name in names[:i]]
+        raise ValueError(f"{origin}: each variable may have one family, but these have more: {listed(twice)}")
+    for variable, *parents in families:
+        strange = [name for name in parents if name not in variables]
+        if strange:
+            raise ValueError(
+                f"{origin}: the parent {shown(strange[0])} of {shown(variable)} is no variable of the "
+                f"network; {suggestion(strange[0], variables)}"
+            )
+        if not acyclic and variable in parents:
+            raise ValueError(f"{origin}: {shown(variable)} is named as a parent of itself")
+        if len(set(parents)) < len(parents):
+            raise ValueError(f"{origin}: a parent of {shown(variable)} is named twice in {listed(parents)}")
+        if class_var in parents[:-1]:
+            raise ValueError(
+                f"{origin}: the class goes last in the family of {shown(variable)}, got {listed(parents)}"
+            )
+    if acyclic and any(len(family) > 1 + (family[-1] == class_var) for family in families):
+        cycle = find_cycle({family[0]: family[1:] for family in families})
+        if cycle:
+            raise ValueError(
+                f"{origin}: the arcs form a cycle: {cut(' -> '.join(map(str, cycle)))}; drop one of them"
+            )
+
+
+@lru_cache(maxsize=64)
+def number_families(families: tuple[Family, ...]) -> tuple[Scope, ...]:
+    """Return families by the positions of their variables."""
+    position = {family[0]: i for i, family in enumerate(families)}
+    return tuple([tuple([position[v] for v in family]) for family in families])
+
+
+def check_levels(families: Sequence[Family], levels: Levels | None) -> None:
+    """Raise a ValueError unless there are labels of each variable."""
+    if levels is not None and len(levels) != len(families):
+        raise ValueError(f"levels: expected labels of each of {len(families)} variables, got {len(levels)}")
+
+
+def check_shapes(
+    families: Sequence[Family], scopes: Sequence[Scope], levels: Levels | None, cpts: tuple[Array, ...]
+) -> None:
+    """Raise a ValueError unless there is a table for each family, of the shape of its levels."""
+    if levels is None or len(cpts) != len(families):
+        raise ValueError(f"cpts: expected levels and a table for each of {len(families)} families")
+    cards = [len(labels) for labels in levels]
+    for family, scope, table in zip(families, scopes, cpts, strict=True):
+        shape = tuple([cards[v] for v in scope])
+        if table.shape != shape:
+            raise ValueError(
+                f"cpts: expected a table of {shown(family[0])} of shape {shape}, as its family's levels are, "
+                f"got {table.shape}"
+            )
+
+
+def count_parameters(scopes: Sequence[Scope], cards: Sequence[int]) -> int:
+    """Return the number of free parameters: Σ (levels − 1) · Π levels of the parents."""
+    return sum((cards[v] - 1) * prod([cards[p] for p in parents]) for v, *parents in scopes)
+
+
+def warn_of_wide_tables(x: Any, rows: int) -> None:
+    """Warn of a network with more free parameters than rows, if single tables make it so.
+
+    Many tables that are small each, as those of a naive Bayes with many features, do no harm.
+    """
+    total = count_parameters(x.scopes, x.cards)
+    if total <= rows or rows < _FEWEST_ROWS:
+        return
+    sizes = {f: count_parameters([scope], x.cards) for f, scope in zip(x.families, x.scopes, strict=True)}
+    widest = sorted((f for f in sizes if sizes[f] > rows / 2), key=lambda family: -sizes[family])
+    if not widest:
+        return
+    tables = ", ".join(f"{_written(family)} with {sizes[family]:,}" for family in widest[:3])
+    longest = sorted(zip(x.variables, x.cards, strict=True), key=lambda column: -column[1])[:3]
+    columns = ", ".join(f"{shown(name)} ({card:,} levels)" for name, card in longest)
+    warn(
+        f"the network has {total:,} free parameters, more than the {rows:,} rows: among others {tables}. "
+        f"Merge rare levels of its longest columns, {columns}, with merge_rare(dataset, columns=[...]), "
+        "drop such columns, or learn a structure with fewer arcs, for example with score='bic'"
+    )
+
+
+def _written(family: Family) -> str:
+    """Write a table as a conditional probability."""
+    variable, *parents = map(str, family)
+    return f"P({variable} | {', '.join(parents)})" if parents else f"P({variable})"
