@@ -317,7 +317,7 @@ def test_weights(votes: pd.DataFrame, method: dict[str, Any], label: str, questi
 
 
 @pytest.mark.parametrize(("epsilon", "steps"), [(0.01, 2), (0.9, 0)])
-@pytest.mark.filterwarnings("ignore:epsilon. no step raises")
+@pytest.mark.filterwarnings("ignore:No step improves")
 def test_scores(car: pd.DataFrame, epsilon: float, steps: int) -> None:
     x = bn.tan_hc("class", car, k=3, smooth=1, rng=0, epsilon=epsilon)
     ax = bn.plot_scores(x)

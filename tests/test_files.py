@@ -272,7 +272,7 @@ def test_files_name_every_learner() -> None:
         def lp() -> None: ...
 
 
-@pytest.mark.filterwarnings("ignore:metric. no feature")
+@pytest.mark.filterwarnings("ignore:No feature improves")
 @pytest.mark.parametrize("learner", sorted(LEARNERS))
 def test_what_any_learner_finds_is_read_back(learner: str, car: pd.DataFrame, tmp_path: Path) -> None:
     """With all that it leaves behind, and so that it can be learned again."""

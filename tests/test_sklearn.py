@@ -99,7 +99,7 @@ def test_figures_are_those_of_the_functions(data: st.DataObject, learner: str, s
         assert bn.modelstring(clf.model_) == bn.modelstring(x)
 
 
-@pytest.mark.filterwarnings("ignore:metric. no feature")
+@pytest.mark.filterwarnings("ignore:No feature improves")
 @pytest.mark.parametrize(
     ("options", "lp_args", "rng"),
     [

@@ -350,7 +350,7 @@ def test_other_columns_are_told_unless_any_will_do(car: pd.DataFrame) -> None:
     bn.cv(named, car.drop(columns="safety"), k=3, rng=0)
 
 
-@pytest.mark.filterwarnings("ignore:metric. no feature")
+@pytest.mark.filterwarnings("ignore:No feature improves")
 def test_features_that_a_search_left_out_are_columns_too(car: pd.DataFrame) -> None:
     x = bn.bnc("fssj", "class", car, smooth=1, dag_args={"k": 3, "rng": 0})
     assert len(bn.features(x)) < 6

@@ -58,6 +58,12 @@ class PseudoCounts:
         levels, *parent_cards = counts.shape[axis:]
         return normalize(counts + self.per_cell(levels, prod(parent_cards)), axis)
 
+    def shares(self, counts: Array, totals: Array, levels: int, configurations: int) -> Array:
+        """Return (counts + a) / (totals + r a) for some cells of a table; 1 / r where that is 0 / 0."""
+        pseudo = self.per_cell(levels, configurations)
+        mass, total = counts + pseudo, totals + levels * pseudo
+        return np.divide(mass, total, out=np.full(mass.shape, 1 / levels), where=total > 0)
+
     def side_by_side(
         self,
         counts: NDArray[Any],

@@ -1,31 +1,48 @@
-"""The greedy loop: from a structure to its best neighbour, as long as that is an improvement."""
+"""Greedy search: from a structure to its best neighbor, while that improves the cross-validated score."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 from tqdm.auto import tqdm
 
+from ...backoff.prior import find_prior
 from ...base.arrays import TOLERANCE, Array
-from .neighbours import Edit, Structure, apply
+from ...base.checks import Flag, OneOf, Real, Whole
+from ...base.messages import warn
+from ...base.randomness import Seed, check_rng
+from ...frames.schema import Dataset
+from ...frames.training import TrainingData, prepare
+from ...metrics.folds import Folds, Rows, draw_folds, fold_rows
+from ...metrics.metrics import METRICS
+from ...model.raw_rows import check_size
+from ...model.recipes import Step, is_repeated
+from ...network.bnc import BNC
+from ..fixed import network
+from .folded import FoldedData
+from .neighbours import Edit, Structure, apply, describe
+from .scoring import CrossValidatedScore
 
-Score = Callable[[Structure, Sequence[Edit]], Array]
-Pick = Callable[[Array], int]
+SEARCHED = ("accuracy", "balanced_accuracy", "log_loss")
+"""The metrics that a search can maximize, or minimize if they are losses."""
+
+Amount = float | None
 
 
-class Climber(NamedTuple):
-    """What a step has at hand: the features there are, and how to score and pick candidates."""
+class Candidates(NamedTuple):
+    """The features, and functions that score edits of a structure and pick the best score."""
 
     features: range
-    score: Score
-    pick: Pick
+    score: Callable[[Structure, Sequence[Edit]], Array]
+    pick: Callable[[Array], int]
 
 
 class Move(NamedTuple):
-    """A step that a search took, from a structure by an edit, and the scores before and after."""
+    """An edit that a search made, with the structure and the score before, and the score after."""
 
     structure: Structure
     edit: Edit
@@ -33,34 +50,36 @@ class Move(NamedTuple):
     after: float
 
 
-@dataclass(frozen=True)
-class Ascent:
-    """What a search returns.
-
-    Attributes
-    ----------
-    structure : Structure
-    start : float
-        The score of the structure that the search began with.
-    moves : tuple of Move
-    missed : float
-        By how much the best candidate would have raised the score at the end; 0 if there was none
-        that would.
-    """
+class Found(NamedTuple):
+    """The result of a search; `missed` is the improvement of the best candidate that was too small."""
 
     structure: Structure
     start: float
     moves: tuple[Move, ...]
-    missed: float = 0.0
-
-    @property
-    def scores(self) -> tuple[float, ...]:
-        """The score at the start, and after each step."""
-        return (self.start, *(move.after for move in self.moves))
+    missed: float
 
 
-def picker(rng: np.random.Generator | None) -> Pick:
-    """Return a function that picks the best score, of tied ones the first, or with rng any."""
+@dataclass(frozen=True)
+class Moves:
+    """What distinguishes the greedy learners.
+
+    Attributes
+    ----------
+    start : callable
+        Function of the number of features. Returns the initial structure.
+    neighbours : callable
+        Function of a structure and the `Candidates`. Returns the edits that a step chooses from.
+    joins : bool
+        Whether steps join groups of features; if not, they add arcs.
+    """
+
+    start: Callable[[int], Structure]
+    neighbours: Callable[[Structure, Candidates], Sequence[Edit]]
+    joins: bool = False
+
+
+def picker(rng: np.random.Generator | None) -> Callable[[Array], int]:
+    """Return a function that picks the best score: of tied scores the first, or any if `rng` is given."""
 
     def pick(scores: Array) -> int:
         tied = np.nonzero(scores >= scores.max() - TOLERANCE)[0]
@@ -69,35 +88,145 @@ def picker(rng: np.random.Generator | None) -> Pick:
     return pick
 
 
-def search(
-    initial: Structure,
-    neighbours: Callable[[Structure, Climber], Sequence[Edit]],
-    climber: Climber,
-    *,
-    epsilon: float,
-    most: float,
-    progress: bool = False,
-) -> Ascent:
-    """Take the best edit again and again while it improves the score by at least epsilon.
-
-    Search ends early when the score is ``most``, above which there is none, or no edit is left.
-    """
-    current, moves, missed = initial, list[Move](), 0.0
-    start = score = float(climber.score(initial, [{}])[0])
+def climb(moves: Moves, at: Candidates, *, epsilon: float, most: float, progress: bool) -> Found:
+    """Make the best edit as long as it improves the score by epsilon and the score is below `most`."""
+    current, made, missed = moves.start(len(at.features)), list[Move](), 0.0
+    start = score = float(at.score(current, [{}])[0])
     with tqdm(disable=not progress, desc="search", unit=" steps") as bar:
         while score < most - TOLERANCE:
-            edits = neighbours(current, climber)
+            edits = moves.neighbours(current, at)
             if not edits:
                 break
             bar.set_postfix(candidates=len(edits), best=f"{score:.4f}")
-            scores = climber.score(current, edits)
-            best = climber.pick(scores)
+            scores = at.score(current, edits)
+            best = at.pick(scores)
             best_score = float(scores[best])
             if best_score - epsilon < score - TOLERANCE:
                 missed = best_score - score if best_score > score + TOLERANCE else 0.0
                 break
-            moves.append(Move(current, edits[best], score, best_score))
+            made.append(Move(current, edits[best], score, best_score))
             current, score = apply(current, edits[best]), best_score
             bar.update()
             bar.set_postfix(candidates=len(edits), best=f"{score:.4f}")
-    return Ascent(current, start, tuple(moves), missed)
+    return Found(current, start, tuple(made), missed)
+
+
+@dataclass(frozen=True)
+class Search:
+    """The arguments that all greedy learners share."""
+
+    k: int
+    epsilon: float
+    smoothing: tuple[Amount, Amount, Amount]
+    metric: str
+    folds: Folds | None
+    rng: Seed
+    progress: bool
+
+    @property
+    def priors(self) -> dict[str, float]:
+        """The argument that selects the prior, as in `lp`; ``smooth=0`` by default."""
+        amounts = dict(zip(("smooth", "ess", "m"), self.smoothing, strict=True))
+        return {name: amount for name, amount in amounts.items() if amount is not None} or {"smooth": 0}
+
+    def run(
+        self,
+        learner: Callable[..., BNC],
+        moves: Moves,
+        class_var: Hashable,
+        dataset: pd.DataFrame | Dataset,
+        **further: Any,
+    ) -> BNC:
+        """Return the structure found; `further` are settings of the learner that the recipe contains too."""
+        self._check()
+        prior, generator = find_prior(**self.priors), check_rng(self.rng)
+        data = prepare(dataset, (class_var,), rows_needed=True)
+        check_size(len(data), data.cards[-1])
+        metric = METRICS[self.metric]
+        folded = FoldedData.deal(data, _tests(data, self.k, self.folds, generator))
+        score = CrossValidatedScore(folded, prior, metric)
+        candidates = Candidates(
+            range(len(data.features)), score, picker(None if self.rng is None else generator)
+        )
+        most = 0.0 if metric.is_loss else 1.0
+        found = climb(moves, candidates, epsilon=self.epsilon, most=most, progress=self.progress)
+        self._warn(found, len(data.features))
+        parents = {
+            data.features[v]: tuple(data.features[p] for p in numbers)
+            for v, numbers in sorted(found.structure.items())
+        }
+        step = Step(learner.__name__, learner, self._settings(further), draws=True)
+        trace = self._trace(found, data.features, joins=moves.joins)
+        return network(class_var, parents, data.schema, step, trace=trace)
+
+    def _check(self) -> None:
+        Whole(least=2).check("k", self.k)
+        Real(least=0).check("epsilon", self.epsilon)
+        OneOf(SEARCHED).check("metric", self.metric)
+        Flag().check("progress", self.progress)
+
+    def _settings(self, further: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the settings for the recipe: those that are not defaults and apply to other rows too."""
+        seed = None if isinstance(self.rng, np.random.Generator) else self.rng
+        settings = {"k": self.k, **further, "epsilon": self.epsilon, **self.priors, "metric": self.metric}
+        usual = {"epsilon": 0.01, "smooth": 0, "metric": "accuracy", "kdbk": 2}
+        kept = {name: value for name, value in settings.items() if usual.get(name) != value}
+        return kept if seed is None else kept | {"rng": seed}
+
+    def _warn(self, found: Found, n_features: int) -> None:
+        """Warn once about a search that no step improved by epsilon, or that selected no feature."""
+        if is_repeated():
+            return
+        if found.missed and not found.moves:
+            warn(
+                f"No step improves the {self.metric} by `epsilon` = {self.epsilon}, so the search returns "
+                f"the initial structure. The best step improves it by {found.missed:.2g}; use a smaller "
+                "epsilon, such as epsilon=0."
+            )
+        elif n_features and not found.structure:
+            warn(
+                f"No feature improves the {self.metric} of predicting the majority class, so none was "
+                "selected. Use metric='log_loss', which evaluates posteriors."
+            )
+
+    def _trace(self, found: Found, features: Sequence[Hashable], *, joins: bool) -> dict[str, Any]:
+        """Return what `greedy_scores`, `search_steps` and the summary report."""
+
+        def named(numbers: Sequence[int], several: bool) -> Any:
+            names = tuple(features[v] for v in numbers)
+            return names if several else names[0] if names else None
+
+        steps = []
+        for move in found.moves:
+            operation, source, target = describe(move.structure, move.edit, joins=joins)
+            ends = [named(numbers, operation == "join") for numbers in (source, target)]
+            steps.append((operation, *ends, move.after - move.before, move.after))
+        return {
+            "scores": (found.start, *(move.after for move in found.moves)),
+            "steps": tuple(steps),
+            "metric": self.metric,
+            "epsilon": float(self.epsilon),
+        }
+
+
+def _tests(data: TrainingData, k: int, folds: Folds | None, rng: np.random.Generator) -> list[Rows]:
+    """Return the rows of `data` that each fold tests; the given folds include rows without a class."""
+    if folds is None:
+        tests = fold_rows(draw_folds(data.codes[-1], data.levels[-1], k, rng), len(data))
+    else:
+        known = data.has_class
+        position = np.cumsum(known) - 1
+        test_rows = fold_rows(folds, len(known), data.all_rows.index)
+        tests = [position[test[known[test]]] for test in test_rows]
+    for number, test in enumerate(tests):
+        if not 0 < len(test) < len(data):
+            raise ValueError(
+                f"folds must each test at least one of the {len(data)} rows with a class, and not all of "
+                f"them; fold {number} tests {len(test)}."
+            )
+        if data.weights is not None and not data.weights[test].any():
+            raise ValueError(
+                f"folds must each test rows with a positive weight; those that fold {number} tests all have "
+                "weight 0."
+            )
+    return tests

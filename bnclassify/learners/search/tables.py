@@ -1,224 +1,156 @@
-"""Tables of families in every fold, in logs, and what families add to the log joint of tested rows.
+"""Tables of families in every fold, and what families add to the log joint of tested rows.
 
-A family is a variable and its parents. Families that share all but their last parent, their *head*,
-are counted together and their tables laid side by side, since a step of a search asks for many of
-them. Families with so many joint values that a table would be longer than the rows are left to
-`rowwise`.
+A family is a variable and its feature parents; the class is a parent of all. Its joint values are the
+cells of a table. If there are more of them than rows, only those that occur are numbered.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable
 from functools import cached_property
-from itertools import accumulate
 from math import prod
+from typing import Generic, TypeVar
 
 import numpy as np
 
-from ...base.arrays import Array, log, normalize
-from ...base.caches import Cache
-from ...counts.contingency import contingency_tables
-from ...counts.pairs import all_pair_counts
+from ...base.arrays import Array, log
 from ...network.priors import PseudoCounts
-from .contrasts import Contrasts
 from .folded import FoldedData, Index
 from .neighbours import Parents
-from .rowwise import RowwiseTables
+from .planes import LogOddsPlanes
 
-Family = tuple[int, ...]
+Value = TypeVar("Value")
 
-_KEPT_BYTES = 2**27  # of tables, and of what families add
-_PAIR_LEVELS = 12  # of a feature on average, up to where all pairs are best counted at once
-_PAIR_CELLS = 2**22  # and up to so many counts
-_TABLE_CELLS = 2**21  # of families whose tables are made at once
-_SMALL_CELLS = 2**14  # up to here a table is worth while for any number of rows
+_KEPT_BYTES = 2**27
+_FEW_CELLS = 2**12  # up to here, cells are numbered whether they occur or not
+_FLAGGED = 16  # up to so many cells per row, flags show which occur; otherwise sorting does
 
 
-@dataclass(frozen=True, eq=False)
-class HeadTables:
-    """Logs of families with one head.
+class Kept(Generic[Value]):
+    """Values of this step of a search and the last one, up to so many bytes in each.
 
-    Attributes
-    ----------
-    planes : (planes, states, width) array
-        A state is a fold with values of the head. The levels of all last parents lie side by side.
-    starts : dict
-        The position at which the levels of a last parent begin, by its number.
+    >>> kept = Kept[str](len)
+    >>> kept.get("a", lambda: "made"), kept.get("a", lambda: "made again")
+    ('made', 'made')
     """
 
-    planes: Array
-    starts: dict[int, int]
+    def __init__(self, n_bytes: Callable[[Value], int]) -> None:
+        self._n_bytes = n_bytes
+        self._now: dict[Hashable, Value] = {}
+        self.turn()
 
-    @cached_property
-    def low(self) -> Array:
-        """The least in each state over all levels, (planes, states)."""
-        return self.planes.min(axis=2)
+    def turn(self) -> None:
+        """Begin a step."""
+        self._last, self._now, self._free = self._now, {}, _KEPT_BYTES
 
-    @cached_property
-    def high(self) -> Array:
-        """The greatest in each state over all levels, (planes, states)."""
-        return self.planes.max(axis=2)
-
-    @cached_property
-    def flat(self) -> Array:
-        """The planes, (planes, states · width)."""
-        return self.planes.reshape(len(self.planes), -1)
-
-    @property
-    def width(self) -> int:
-        """How many levels lie side by side."""
-        return self.planes.shape[2]
+    def get(self, key: Hashable, make: Callable[[], Value]) -> Value:
+        """Return the value of a key; make it if it is not kept."""
+        value = self._now.get(key)
+        if value is None:
+            value = self._last.pop(key, None)
+            if value is None:
+                value = make()
+            size = self._n_bytes(value)
+            if size <= self._free:
+                self._now[key] = value
+                self._free -= size
+        return value
 
 
 class FamilyTables:
-    """Count families in every fold and give what they add to the log joint.
+    """What families add to the log joint of tested rows, if each fold is trained on its training rows."""
 
-    Parameters
-    ----------
-    data : FoldedData
-    prior : PseudoCounts
-        Makes tables of counts.
-    contrasts : Contrasts
-        How logs of classes are held.
-    """
-
-    def __init__(self, data: FoldedData, prior: PseudoCounts, contrasts: Contrasts) -> None:
-        self.data, self.prior, self.contrasts = data, prior, contrasts
-        self._offsets = np.cumsum([0, *data.cards[: data.group]])
-        self._widest: dict[Family, int] = {}
-        self._heads: Cache[list[HeadTables]] = Cache(_KEPT_BYTES // 2, share=8)
-        self._states: Cache[Index] = Cache(_KEPT_BYTES)
-        self._added: Cache[Array] = Cache(2 * _KEPT_BYTES)
-        self._by_row = RowwiseTables(data, prior, contrasts)
+    def __init__(self, data: FoldedData, prior: PseudoCounts, planes: LogOddsPlanes) -> None:
+        self.data, self.prior, self.planes = data, prior, planes
+        self._most_cells = max(len(data.grouped), _FEW_CELLS)
+        self._added = Kept[Array](lambda added: added.nbytes)
+        self._tables = Kept[Array](lambda table: table.nbytes)
+        self._cells = Kept[tuple[Index, int]](lambda cells: cells[0].nbytes)
 
     def turn(self) -> None:
-        """Begin a step of the search: what the one before the last asked for need not be kept."""
-        for cache in (self._heads, self._states, self._added, self._by_row):
-            cache.turn()
-
-    def of_class(self) -> Array:
-        """Return what the class itself adds, (planes, tested rows)."""
-        return self.data.by_row(self._of_class)
+        """Begin a step of the search."""
+        for kept in (self._added, self._tables, self._cells):
+            kept.turn()
 
     @cached_property
-    def _of_class(self) -> Array:
-        """What the class itself adds in each fold, (planes, folds)."""
-        counts = contingency_tables(self.data.grouped, [(self.data.group,)])[0]
-        trained = self.data.trained(counts)
-        shares = normalize(trained + self.prior.per_cell(self.data.n_classes, 1), axis=1)
-        return self.contrasts.planes(log(shares), axis=1)
+    def of_class(self) -> Array:
+        """What the class adds, (planes, tested rows)."""
+        counts = np.bincount(self.data.group, self.data.grouped.weights, self.data.n_groups)
+        shares = self.prior(self.data.trained(counts), axis=1)
+        return self.data.by_row(self.planes.planes(log(shares), axis=1))
 
     def added(self, variable: int, parents: Parents) -> Array:
-        """Return what a family adds to tested rows, (planes, tested rows); 0 where a member is missing."""
-        family = (variable, *parents)
-        kept = self._added.get(family)
-        if kept is not None:
-            return kept
-        head, last = self.split(variable, parents)
-        added = self._look_up(head, last) if self.fits(head, last) else self._by_row.added(variable, parents)
-        observed = self.data.observed(family)
+        """Return what a family adds, (planes, tested rows); 0 if a member is missing."""
+        return self._added.get((variable, *parents), lambda: self._look_up(variable, parents))
+
+    def _look_up(self, variable: int, parents: Parents) -> Array:
+        cells, _ = self._number((variable, *parents))
+        table = self._tables.get((variable, *parents), lambda: self._tabulate(variable, parents))
+        added = table.take(cells[: self.data.n_tested] * self.data.n_folds + self.data.fold, axis=1)
+        observed = self.data.observed((variable, *parents))
+        return added if observed is None else added * observed[: self.data.n_tested]
+
+    def _tabulate(self, variable: int, parents: Parents) -> Array:
+        """Return the logs of a family's table, (planes, cells · folds)."""
+        data, card = self.data, self.data.cards[variable]
+        cells, n_cells = self._number((variable, *parents))
+        index, weights = cells * data.n_groups + data.group, data.grouped.weights
+        observed = data.observed((variable, *parents))
         if observed is not None:
-            added *= observed
-        return self._added.put(family, added, added.nbytes)
+            index, weights = index[observed], None if weights is None else weights[observed]
+        counts = np.bincount(index, weights, n_cells * data.n_groups)
+        trained = data.trained(counts.reshape(n_cells, -1))
+        configurations = prod([data.cards[p] for p in parents]) * data.n_classes
+        shares = self.prior.shares(trained, self._totals(trained, variable, parents), card, configurations)
+        planes = self.planes.planes(log(shares), axis=2)
+        return planes.reshape(len(planes), -1)
 
-    def split(self, variable: int, parents: Parents) -> tuple[Family, int]:
-        """Return the head of a family, and the last parent."""
-        return ((variable, *parents[:-1]), parents[-1]) if parents else ((variable,), self.data.no_parent)
+    def _totals(self, trained: Array, variable: int, parents: Parents) -> Array:
+        """Sum (cells, ...) over the levels of the variable: the rows with the parents of each cell."""
+        n_cells, card = len(trained), self.data.cards[variable]
+        if n_cells == card * prod([self.data.cards[p] for p in parents]):
+            total = trained.reshape(card, -1, *trained.shape[1:]).sum(axis=0)
+            return np.concatenate([total] * card)
+        of_row, n_configurations = self._number(parents)
+        configuration = np.empty(n_cells, dtype=np.intp)
+        configuration[self._number((variable, *parents))[0]] = of_row
+        flat = trained.reshape(n_cells, -1)
+        index = configuration[:, None] * flat.shape[1] + np.arange(flat.shape[1])
+        sums = np.bincount(index.ravel(), flat.ravel(), n_configurations * flat.shape[1])
+        return np.asarray(sums.reshape(n_configurations, *trained.shape[1:])[configuration])
 
-    def fits(self, head: Family, last: int) -> bool:
-        """Tell whether the table of a family is short enough to be worth while."""
-        widest = self._widest.get(head)
-        if widest is None:
-            cells = max(2 * self.data.n_tested * self.data.n_classes, _SMALL_CELLS)
-            widest = self._widest[head] = min(cells, _TABLE_CELLS) // self._slices(head)
-        return self.data.cards[last] <= widest
+    def _number(self, columns: Parents) -> tuple[Index, int]:
+        """Return the cell of each row in a table of these columns, and the number of cells.
 
-    def of_head(self, head: Family, lasts: Sequence[int]) -> list[tuple[HeadTables, list[int]]]:
-        """Return tables that together hold the families of a head with these last parents, which fit."""
-        result = []
-        for tables in self._heads.get(head) or []:
-            covered = [last for last in lasts if last in tables.starts]
-            if covered:
-                result.append((tables, covered))
-                lasts = [last for last in lasts if last not in tables.starts]
-        while lasts:
-            widths = accumulate(self.data.cards[q] for q in lasts)
-            n = sum(1 for width in widths if self._slices(head) * width <= _TABLE_CELLS)
-            covered, lasts = [*lasts[: max(1, n)]], lasts[max(1, n) :]
-            result.append((self._make(head, covered), covered))
-        return result
+        A missing value counts as the first level.
+        """
+        if not columns:
+            return np.zeros(len(self.data.grouped), dtype=np.intp), 1
+        return self._cells.get(columns, lambda: self._number_further(columns))
 
-    def states(self, head: Family) -> Index:
-        """Return the state of each tested row: its fold with its values of the head, missing as the first."""
-        kept = self._states.get(head)
-        if kept is not None:
-            return kept
-        n_states = prod(self.data.cards[u] for u in head)
-        states = np.zeros(self.data.n_tested, dtype=np.intp)
-        for u in head:
-            states *= self.data.cards[u]
-            codes = self.data.tested[u]
-            states += np.maximum(codes, 0) if u in self.data.partial else codes
-        states += self.data.by_row(np.arange(self.data.n_folds) * n_states)
-        return self._states.put(head, states, states.nbytes)
+    def _number_further(self, columns: Parents) -> tuple[Index, int]:
+        *others, last = columns
+        cells, n_cells = self._number(tuple(others))
+        codes = self.data.grouped.codes[last]
+        further = cells * self.data.cards[last]
+        further += np.maximum(codes, 0) if last in self.data.partial else codes
+        return renumber(further, n_cells * self.data.cards[last], self._most_cells)
 
-    def _slices(self, head: Family) -> int:
-        """Return how many cells a level of the last parent has."""
-        return self.data.n_groups * prod(self.data.cards[u] for u in head)
 
-    def _look_up(self, head: Family, last: int) -> Array:
-        [(tables, _)] = self.of_head(head, [last])
-        index = self.states(head) * tables.width
-        index += tables.starts[last]
-        index += self.data.tested[last]
-        return tables.flat.take(index, axis=1)  # a missing value, -1, leads to some other cell
+def renumber(cells: Index, n_cells: int, most: int) -> tuple[Index, int]:
+    """Number the cells that occur, in the same order, if there are more than `most`.
 
-    def _make(self, head: Family, lasts: Sequence[int]) -> HeadTables:
-        """Make the tables of a head with these last parents, of a single variable with all that fit."""
-        if len(head) == 1:  # the others will be asked for soon
-            every = [q for q in range(self.data.group) if q not in head and self.fits(head, q)]
-            if self._slices(head) * sum(self.data.cards[q] for q in every) <= _TABLE_CELLS:
-                lasts = every
-        counts = self._count(head, lasts)
-        card, *parent_cards = (self.data.cards[u] for u in head)
-        trained = self.data.trained(counts.reshape(len(counts), card, -1, counts.shape[-1]))
-        of_last = np.repeat([self.data.cards[q] for q in lasts], [self.data.cards[q] for q in lasts])
-        trained += self.prior.per_cell(card, of_last * prod(parent_cards) * self.data.n_classes)
-        planes = self.contrasts.planes(log(normalize(trained, axis=2)), axis=1)
-        starts = accumulate((self.data.cards[q] for q in lasts), initial=0)
-        planes = planes.reshape(len(planes), -1, planes.shape[-1])
-        tables = HeadTables(planes, dict(zip(lasts, starts, strict=False)))
-        all_tables = [*(self._heads.get(head) or []), tables]
-        self._heads.put(head, all_tables, sum(t.planes.nbytes for t in all_tables))
-        return tables
-
-    def _count(self, head: Family, lasts: Sequence[int]) -> Array:
-        """Count groups and values of the head with the levels of last parents side by side."""
-        if len(head) == 1 and self._pairs is not None:
-            pairs = self._pairs[self._offsets[head[0]] : self._offsets[head[0] + 1]]
-            return np.ascontiguousarray(np.moveaxis(pairs[:, :, self._columns(lasts)], 1, 0))
-        n_groups = self.data.n_groups
-        starts = np.cumsum([0, *(self.data.cards[q] for q in lasts)])
-        counts = np.empty((n_groups, self._slices(head) // n_groups, starts[-1]))
-        for card in {self.data.cards[q] for q in lasts}:
-            alike = [i for i, q in enumerate(lasts) if self.data.cards[q] == card]
-            families = [(self.data.group, *head, lasts[i]) for i in alike]
-            tables = contingency_tables(self.data.grouped, families)
-            for i, table in zip(alike, tables, strict=True):
-                counts[:, :, starts[i] : starts[i + 1]] = table.reshape(n_groups, -1, card)
-        return counts
-
-    @cached_property
-    def _pairs(self) -> Array | None:
-        """Counts of all pairs of levels by group, (levels, groups, levels), or None if that would not pay."""
-        if self.data.grouped.is_weighted and not self.data.partition:
-            return None  # products add weights up in another order for all rows than for those of a fold
-        n_levels = self._offsets[-1]
-        if n_levels > _PAIR_LEVELS * self.data.group or n_levels**2 * self.data.n_groups > _PAIR_CELLS:
-            return None
-        return all_pair_counts(self.data.grouped, range(self.data.group), self.data.group)
-
-    def _columns(self, features: Sequence[int]) -> Index:
-        """Return where the levels of features stand among those of all."""
-        return np.concatenate([np.arange(self._offsets[q], self._offsets[q + 1]) for q in features])
+    >>> renumber(np.array([7, 3, 7]), 8, most=4)
+    (array([1, 0, 1]), 2)
+    >>> renumber(np.array([7, 3, 7]), 8, most=8)
+    (array([7, 3, 7]), 8)
+    """
+    if n_cells <= most:
+        return cells, n_cells
+    if n_cells > _FLAGGED * len(cells):
+        occurring, cells = np.unique(cells, return_inverse=True)
+        return cells, len(occurring)
+    flags = np.zeros(n_cells, dtype=bool)
+    flags[cells] = True
+    ranks = flags.cumsum(dtype=np.intp)
+    return ranks[cells] - 1, int(ranks[-1])

@@ -6,13 +6,13 @@ from collections.abc import Hashable, Sequence
 
 import pandas as pd
 
-from ...base.checks import check_whole
+from ...base.checks import Whole
+from ...base.docstrings import sharing
 from ...base.randomness import Seed
 from ...frames.schema import Dataset
 from ...metrics.folds import Folds
 from ...network.bnc import BNC
-from .docstrings import telling
-from .greedy import Climber
+from .greedy import Candidates, Moves, Search
 from .neighbours import (
     Edit,
     Structure,
@@ -22,7 +22,61 @@ from .neighbours import (
     superparents,
     tree_arcs,
 )
-from .runs import Moves, Search
+
+_DATA = """\
+class_var : str
+    Name of the class variable.
+dataset : pandas.DataFrame or Dataset
+    Training data. All columns except `class_var` are features.
+k : int
+    Number of folds, from 2 to the number of rows."""
+
+_SEARCH = """\
+epsilon : float, default 0.01
+    Minimum improvement of the score by a step. With 0, steps that do not change the score are made.
+smooth, ess, m : float, optional
+    Prior of the models that are scored, as in `lp`; at most one of them. By default ``smooth=0``, as in
+    R.
+metric : {"accuracy", "balanced_accuracy", "log_loss"}, default "accuracy"
+    Metric to optimize. If classes are imbalanced, the structure without features can have the
+    best accuracy; "log_loss" evaluates posteriors.
+folds : list of arrays or array of int, optional
+    Positions of the rows that each fold tests, or the fold number of each row. By default, folds are
+    drawn at random.
+rng : int or numpy.random.Generator, optional
+    Seed of the folds. If given, ties are broken at random; by default, the first candidate wins.
+progress : bool, default False
+    If True, show a bar with the steps, the number of candidates and the best score."""
+
+_RESULT = """\
+Returns
+-------
+BNC
+    Structure without parameters. Use `lp` to estimate them, and `greedy_scores` and `search_steps` to
+    see the search.
+
+Raises
+------
+KeyError
+    If `class_var` is not a column of `dataset`.
+TypeError, ValueError
+    If an argument is out of range, or `dataset` has no rows.
+
+Warns
+-----
+UserWarning
+    If a class has fewer rows than there are folds, the class is missing in some rows, which are then
+    ignored, or all values of a column are distinct. If the search returns the initial structure although
+    a step would have improved the score by less than `epsilon`, or selects no feature.
+
+Notes
+-----
+The score is the mean over folds of the metric, with parameters estimated on the other folds; for a
+loss, such as log_loss, its negative. Scores within 1e-9 are tied. The search ends if no step improves
+the score by `epsilon`, no step is left, or the score has its maximum. Tables are estimated from available
+cases, and missing features of a row are marginalized over exactly."""
+
+_shared = sharing({"{data}": _DATA, "{search}": _SEARCH, "{result}": _RESULT})
 
 
 def _nothing(n: int) -> Structure:
@@ -33,8 +87,8 @@ def _naive(n: int) -> Structure:
     return dict.fromkeys(range(n), ())
 
 
-def _favourite_children(structure: Structure, at: Climber) -> Sequence[Edit]:
-    """Choose the best superparent first; then its children one by one are the neighbours."""
+def _children_of_best(structure: Structure, at: Candidates) -> Sequence[Edit]:
+    """Select the best superparent; the neighbors add an arc from it to one of its children."""
     candidates = superparents(structure)
     if not candidates:
         return []
@@ -45,10 +99,10 @@ def _favourite_children(structure: Structure, at: Climber) -> Sequence[Edit]:
 FORWARD = Moves(_nothing, lambda structure, at: additions_and_joins(structure, at.features), joins=True)
 BACKWARD = Moves(_naive, lambda structure, at: removals_and_joins(structure), joins=True)
 TREE = Moves(_naive, lambda structure, at: tree_arcs(structure))
-SUPERPARENT = Moves(_naive, _favourite_children)
+SUPERPARENT = Moves(_naive, _children_of_best)
 
 
-@telling
+@_shared
 def fssj(
     class_var: Hashable,
     dataset: pd.DataFrame | Dataset,
@@ -65,8 +119,8 @@ def fssj(
 ) -> BNC:
     """Learn a semi-naive Bayes by forward sequential selection and joining.
 
-    Starts from the class alone. A step adds a feature by itself, or joins it to a group: all
-    members of the group become its parents. Features that do not help stay out.
+    The search starts from the class alone. A step adds a feature by itself or joins it to a group, all
+    members of which become its parents. Features that do not improve the score are not selected.
 
     Parameters
     ----------
@@ -93,7 +147,7 @@ def fssj(
     return search.run(fssj, FORWARD, class_var, dataset)
 
 
-@telling
+@_shared
 def bsej(
     class_var: Hashable,
     dataset: pd.DataFrame | Dataset,
@@ -110,7 +164,7 @@ def bsej(
 ) -> BNC:
     """Learn a semi-naive Bayes by backward sequential elimination and joining.
 
-    Starts from the naive Bayes. A step removes a feature, or joins two groups of features: the
+    The search starts from naive Bayes. A step removes a feature or joins two groups of features: the
     members of the later group become parents of those of the earlier one.
 
     Parameters
@@ -140,7 +194,7 @@ def bsej(
     return search.run(bsej, BACKWARD, class_var, dataset)
 
 
-@telling
+@_shared
 def tan_hc(
     class_var: Hashable,
     dataset: pd.DataFrame | Dataset,
@@ -157,8 +211,8 @@ def tan_hc(
 ) -> BNC:
     """Learn a tree-augmented naive Bayes by hill climbing.
 
-    Starts from the naive Bayes. A step adds one arc to a feature that has no feature parent. Of
-    two directions that give equivalent structures, the arc from the later feature is tried.
+    The search starts from naive Bayes. A step adds one arc to a feature without a feature parent. If
+    both directions give equivalent structures, the arc from the later feature is the candidate.
 
     Parameters
     ----------
@@ -186,7 +240,7 @@ def tan_hc(
     return search.run(tan_hc, TREE, class_var, dataset)
 
 
-@telling
+@_shared
 def tan_hcsp(
     class_var: Hashable,
     dataset: pd.DataFrame | Dataset,
@@ -203,9 +257,9 @@ def tan_hcsp(
 ) -> BNC:
     """Learn a tree-augmented naive Bayes by hill climbing with superparents.
 
-    Starts from the naive Bayes. A step first picks the superparent: the feature that scores best
-    as parent of all features that can still have one. Then it adds the best single arc from it.
-    Of n features a step scores some 2n structures, where `tan_hc` scores all arcs, some n².
+    The search starts from naive Bayes. A step first selects the superparent: the feature with the best
+    score as a parent of all features that can still have one. Then it adds the best single arc from it.
+    With n features, a step scores about 2n structures; `tan_hc` scores about n².
 
     Parameters
     ----------
@@ -233,7 +287,7 @@ def tan_hcsp(
     return search.run(tan_hcsp, SUPERPARENT, class_var, dataset)
 
 
-@telling
+@_shared
 def kdb(
     class_var: Hashable,
     dataset: pd.DataFrame | Dataset,
@@ -249,17 +303,17 @@ def kdb(
     rng: Seed = None,
     progress: bool = False,
 ) -> BNC:
-    """Learn a k-dependence Bayes by hill climbing.
+    """Learn a k-dependence Bayes by hill climbing on a cross-validated metric, as R's ``kdb``.
 
-    Starts from the naive Bayes. A step adds one arc to a feature that has fewer than ``kdbk``
-    feature parents. `kdb_mi` finds such a structure by mutual information, without a search, and gives
-    each feature as many parents as it may have.
+    This is not Sahami's k-DB, which `kdb_mi` implements: it ranks parents by mutual information and
+    gives each feature as many as it may have. Here, the search starts from naive Bayes, and a step adds
+    one arc to a feature with fewer than `kdbk` feature parents.
 
     Parameters
     ----------
     {data}
     kdbk : int, default 2
-        The most feature parents that a feature may have.
+        Maximum number of feature parents per feature.
     {search}
 
     {result}
@@ -267,7 +321,7 @@ def kdb(
     References
     ----------
     .. [1] Sahami, M. (1996). Learning limited dependence Bayesian classifiers. KDD 96, for the
-       structure; here it is found by greedy search.
+       structure; the greedy search is that of R's bnclassify.
 
     Examples
     --------
@@ -279,7 +333,7 @@ def kdb(
     >>> [round(score, 3) for score in greedy_scores(model)]
     [0.85, 0.901, 0.939]
     """
-    most = check_whole("kdbk", kdbk, least=1, kind="a whole number of feature parents")
+    most = Whole(least=1).check("kdbk", kdbk)
     arcs = Moves(_naive, lambda structure, at: dependence_arcs(structure, most))
     search = Search(k, epsilon, (smooth, ess, m), metric, folds, rng, progress)
     return search.run(kdb, arcs, class_var, dataset, kdbk=most)
