@@ -113,9 +113,6 @@ from .several import (
     class_prediction as _class_prediction,
 )
 from .several import (
-    class_validation as _class_validation,
-)
-from .several import (
     class_views as _class_views,
 )
 from .several.chains import Chain

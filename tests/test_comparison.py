@@ -274,6 +274,7 @@ def test_bad_arguments() -> None:
     with pytest.raises(ValueError, match="of 10 rows"):  # without a word on which are of one repeat
         bn.compare(table(FIGURES["five_by_two"][0]), test="5x2cv_f")
     with pytest.raises(
-        ValueError, match="metric: results have no 'auc'; the columns of these tell of models only"
+        ValueError,
+        match="`metric` must be in the results; got 'auc'; the columns of these results are models only",
     ):
         bn.compare(frame, metric="auc", train_size=9, test_size=1)

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bnclassify.metrics.metrics import METRICS, Metric, bin_sums, find_metric, measure
+from bnclassify.metrics.metrics import METRICS, Metric, bin_sums, find_metric
 from bnclassify.metrics.outcomes import Labelling, Outcome
 
 
@@ -27,6 +27,10 @@ def outcomes(draw: st.DrawFn, *, min_classes: int = 1, max_rows: int = 40) -> Ou
         logs = np.log(mass) - rng.exponential(50, size=(rows, 1))
     labels = tuple(f"c{i}" for i in range(classes))
     return Outcome(logs, rng.integers(0, classes, rows), Labelling(labels, "k", pd.RangeIndex(rows)))
+
+
+def measure(metric: Any, outcome: Outcome) -> float:
+    return metric.value_of(metric.sums_of(outcome))
 
 
 def figure(name: str, outcome: Outcome) -> float:

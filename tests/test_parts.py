@@ -559,9 +559,9 @@ def test_predictions_out_of_fold_are_lazy(car: pd.DataFrame, parts: int) -> None
 
 def test_cross_validation_in_parts_says_what_it_cannot(car: pd.DataFrame) -> None:
     x, data = bn.bnc("nb", "class", car, smooth=1), chunks(car)
-    with pytest.raises(TypeError, match=r"metric: 'auc' is no sum over rows"):
+    with pytest.raises(TypeError, match="must be made of sums over rows if data are partitioned; got 'auc'"):
         bn.cv(x, data, metric=["accuracy", "auc"])
-    with pytest.raises(TypeError, match="no sum over rows"):
+    with pytest.raises(TypeError, match="must be made of sums over rows"):
         bn.cv(x, data, metric=lambda posteriors, actual: 0.0)
     with pytest.raises(TypeError, match="folds: of data in parts, expected the name of a column"):
         bn.cv(x, data, folds=np.arange(len(car)) % 2)
@@ -570,7 +570,7 @@ def test_cross_validation_in_parts_says_what_it_cannot(car: pd.DataFrame) -> Non
     with pytest.raises(ValueError, match="model 0 was learned from other columns: it lacks 'doors'"):
         bn.cv(x, chunks(car.drop(columns="doors")))
     gaps = car.assign(**{"class": car["class"].where(np.arange(len(car)) > 3)})
-    with pytest.raises(ValueError, match="dataset: rows have no class 'class'"):
+    with pytest.raises(ValueError, match="4 of 1728 rows have no class 'class'"):
         bn.cv(x, chunks(gaps))
     with pytest.raises(ValueError, match="can be gone through once"):
         bn.cv(x, iter([car]))

@@ -118,11 +118,23 @@ def test_what_is_no_data() -> None:
         bn.mbc(CLASSES, [votes.iloc[:0]])
     with pytest.raises(ValueError, match="can be gone through once"):
         bn.mbc(CLASSES, iter([votes]))
-    x = bn.lp(bn.mbc(CLASSES, votes), votes, smooth=1)
-    with pytest.raises(TypeError, match="to judge models of several class variables, rows are needed"):
-        bn.cv(x, chunks(votes))
     with pytest.raises(TypeError, match="rows are needed in memory here"):
         bn.chain(CLASSES, chunks(votes), learner="tan_hc", dag_args={"k": 2})
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_cross_validation_is_that_of_memory(learner: str) -> None:
+    votes = bn.load_voting()
+    x, folds = bn.lp(LEARNERS[learner](votes), votes, smooth=1), np.arange(len(votes)) % 3
+    metric = ["hamming", "exact_match", "joint_exact_match", "log_loss", "calibration_error"]
+    expected = bn.cv(x, votes, folds=folds, metric=metric, mean=False)
+    numbered = votes.assign(fold=folds)
+    for parts in (chunks(numbered), by_dask(numbered, 3)):
+        found = bn.cv(x, parts, folds="fold", metric=metric, mean=False)
+        pd.testing.assert_frame_equal(found, expected, rtol=1e-12)
+        assert found.attrs["cv"]["test_size"] == expected.attrs["cv"]["test_size"] == len(votes) / 3
+    with pytest.raises(TypeError, match=r"`metric` must be made of sums over rows .* got 'auc\("):
+        bn.cv(x, chunks(votes), metric="auc")
 
 
 @pytest.mark.parametrize("learn", [bn.mbc, bn.maode])

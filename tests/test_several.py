@@ -501,7 +501,7 @@ def test_what_cross_validation_returns(models: dict[str, MultiModel]) -> None:
     assert twice.loc[0, "hamming"].mean() == pytest.approx(one["hamming"])
     kept = bn.cv(models["mbc"], known, k=3, rng=0, dag=False)
     assert 0.3 < kept["exact_match"] < kept["hamming"] < 1
-    with pytest.raises(ValueError, match="one class"):
+    with pytest.raises(ValueError, match="models of the same class"):
         bn.cv([models["mbc"], bn.lp(bn.nb("Class", known), known, smooth=1)], known)
 
 

@@ -94,7 +94,9 @@ def test_any_metric_of_scikit_learn_works(models: dict[str, Any], car: pd.DataFr
         return sk.balanced_accuracy_score(actual, posteriors.idxmax(axis=1))
 
     metric = ["auc", auc, log_loss, "balanced_accuracy", balanced]
-    with pytest.raises(ValueError, match="metric: there are several of the same name, 'auc', 'log_loss'"):
+    with pytest.raises(
+        ValueError, match="`metric` must contain metrics with different names; got 'auc', 'log_loss'"
+    ):
         bn.cv(models, car, metric=[*metric, "log_loss"])
     found = bn.cv(models["nb"], car, k=5, metric=["balanced_accuracy", balanced], rng=0)
     assert found[0, "balanced_accuracy"] == pytest.approx(found[0, "balanced"], abs=1e-12)
@@ -147,7 +149,7 @@ def test_predictions_need_every_row_once(models: dict[str, Any], car: pd.DataFra
         ValueError, match="folds: expected every row to be tested once, but 1725 of 1728 rows"
     ):
         bn.cv_predict(models["nb"], car, folds=[[0, 1], [1, 2]])
-    with pytest.raises(TypeError, match="x: expected one model, got dict"):
+    with pytest.raises(TypeError, match="`x` must be one model; got dict"):
         bn.cv_predict(models, car)
     with pytest.raises(TypeError, match="prob must be True or False"):
         bn.cv_predict(models["nb"], car, prob=1)
@@ -242,12 +244,14 @@ def test_compare_takes_what_cv_gives(judged: pd.DataFrame) -> None:
     selected = bn.compare(judged.xs("auc", axis=1, level=1), metric="auc")
     assert selected.equals(bn.compare(judged, metric="auc"))
     with pytest.raises(
-        ValueError, match="metric: results have several, say which is meant: 'accuracy', 'auc'"
+        ValueError, match="`metric` must be given, because the results have several: 'accuracy', 'auc'"
     ):
         bn.compare(judged)
-    with pytest.raises(ValueError, match="metric: results have no 'brier'; there is 'accuracy', 'auc'"):
+    with pytest.raises(
+        ValueError, match="`metric` must be in the results; got 'brier'; there is 'accuracy', 'auc'"
+    ):
         bn.compare(judged, metric="brier")
-    with pytest.raises(ValueError, match="these are metrics of one model"):
+    with pytest.raises(ValueError, match="got metrics of one model"):
         bn.compare(judged["nb"])
     with pytest.raises(ValueError, match="at least two models to compare; got 1"):
         bn.compare(judged[["nb"]], metric="auc")
@@ -310,7 +314,7 @@ def test_rows_count_as_often_as_they_weigh(car: pd.DataFrame) -> None:
     ("options", "error", "message"),
     [
         ({"metric": "acuracy"}, ValueError, "did you mean 'accuracy'"),
-        ({"metric": []}, ValueError, "metric: expected at least one"),
+        ({"metric": []}, ValueError, "`metric` must contain at least one"),
         ({"metric": 3}, TypeError, "`metric` must be a name or a function"),
         ({"metric": lambda p, a: "good"}, TypeError, "`metric` <lambda> must return a number; got str"),
         ({"repeats": 0}, ValueError, "repeats must be a whole number from 1 to 100,000; got 0"),

@@ -1,101 +1,373 @@
-"""Rounds of cross-validation: models learned again on some rows, and what they say of the others."""
+"""Rounds of cross-validation: models fitted again without the rows of a fold, and evaluated on them."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping
-from dataclasses import dataclass
+import warnings
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from hashlib import blake2b
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+import pandas as pd
+from tqdm.auto import tqdm
 
-from ..base.messages import shown
+from ..base.arrays import Array, log, normalize
+from ..base.checks import check_whole
+from ..base.messages import listed, shown
 from ..base.randomness import Seed, check_rng
-from ..frames.matching import scoring_classes
-from ..frames.schema import Dataset, take_rows
-from ..frames.training import TrainingData
-from ..metrics.folds import Folds, Rows, check_k, draw_folds, fold_rows, shuffle_folds
-from ..metrics.outcomes import Labelling, Outcome
-from ..model.model import Model
-from ..model.questions import classes
-from ..model.raw_rows import log_joint
-from .repetition import relearn
+from ..frames.encoding import check_columns, check_levels
+from ..frames.parting import column_names, open_columns
+from ..frames.partitions import Partitions, is_partitioned
+from ..frames.schema import Dataset
+from ..frames.training import TrainingData, prepare
+from ..metrics.folds import (
+    FoldRows,
+    Folds,
+    GivenFolds,
+    HashedFolds,
+    Rows,
+    check_k,
+    draw_folds,
+    fold_rows,
+    shuffle_folds,
+)
+from ..metrics.metrics import AnyMetric
+from ..metrics.outcomes import Outcomes, outcomes_of
+from ..model.model import Model, check_fitted, of_estimator
+from ..model.questions import values
+from ..model.recipes import Recipe
+from ..numbers.preparation import Preparation
+
+
+@dataclass(frozen=True, eq=False)
+class RowFold:
+    """A fold of rows in memory: the positions of the rows that it tests."""
+
+    rows: Rows
+
+    def split(self, data: TrainingData) -> tuple[TrainingData, TrainingData]:
+        """Return the rows to learn from and the rows to test."""
+        others = np.ones(len(data), dtype=bool)
+        others[self.rows] = False
+        return data.taken(np.nonzero(others)[0]), data.taken(self.rows)
+
+    def evaluate(self, test: Dataset, score: Any) -> Any:
+        """Return the scores of the rows to test."""
+        return score(test)
+
+    def tested(self, test: Dataset, counts: Array) -> tuple[Any, pd.Index[Any], Array | None]:
+        """Return the class codes, the index and the weights of the rows to test."""
+        return test.codes[-1], test.index, test.weights
+
+
+@dataclass(frozen=True, eq=False)
+class PartFold:
+    """A fold of partitioned data."""
+
+    folds: HashedFolds | GivenFolds
+    number: int
+
+    def split(self, data: Partitions) -> tuple[Partitions, Partitions]:
+        """Return the rows to learn from and the rows to test, of which there may be none."""
+        train, test = [data.keeping(FoldRows(self.folds, self.number, tested)) for tested in (False, True)]
+        return train, replace(test, targets=())
+
+    def evaluate(self, test: Partitions, score: Any) -> Any:
+        """Return the sum of the scores of all parts."""
+        return test.add_up(score)
+
+    def tested(self, test: Partitions, counts: Array) -> tuple[Any, pd.Index[Any], Array | None]:
+        """Return the same as if the rows of a class were one row with their weight."""
+        return np.arange(len(counts)), pd.RangeIndex(len(counts)), counts
 
 
 @dataclass(frozen=True, eq=False)
 class Round:
-    """A fold of a repeat.
+    """One fold of one repeat, and the seed of what learners draw at random, the same for all models."""
+
+    repeat: int
+    number: int
+    fold: Any
+    seed: int | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """Data of any source, and how its rows are assigned to folds.
 
     Attributes
     ----------
-    repeat, fold : int
-        From 0.
-    test : array of int
-        The rows that are tested; models learn from the others.
-    seed : int or None
-        Of what learners draw at random. All models get the same, so it does not matter which stand
-        beside one another.
+    data : TrainingData or Partitions
+        The features, then the targets.
+    rounds : list of Round
+    folds : str
+        A digest of the folds.
+    is_partition : bool
+        Whether the folds of each repeat test every row once.
     """
 
-    repeat: int
-    fold: int
-    test: Rows
-    seed: int | None
+    data: TrainingData | Partitions
+    rounds: list[Round]
+    folds: str
+    is_partition: bool
+
+    @property
+    def repeats(self) -> int:
+        """The number of repeats."""
+        return self.rounds[-1].repeat + 1
+
+    def learn(self, models: Mapping[Any, Model], rnd: Round, train: Any, dag: bool) -> Iterator[Model]:
+        """Yield each model, fitted again on the rows that a round does not test."""
+        for name, model in models.items():
+            recipe, rng = check_recipe(model), None if rnd.seed is None else check_rng(rnd.seed)
+            try:
+                yield recipe.fit(train, rng) if dag else recipe.refit(model, train, rng)
+            except ValueError as error:
+                raise ValueError(
+                    f"x: model {shown(name)} cannot be learned again in fold {rnd.number}: {error}. With "
+                    "dag=False it keeps its structure"
+                ) from error
 
 
-def deal_rounds(
-    data: Dataset, *, k: int, repeats: int, folds: Folds | None, rng: Seed, stratified: bool = True
-) -> list[Round]:
-    """Deal rows, whose class is the last column, into folds, and again for each repeat.
+def name_models(x: object) -> dict[Any, Model]:
+    """Return models by name or number, all fitted and with the same targets, or raise."""
+    if isinstance(x, Model):
+        models: dict[Any, Any] = {0: x}
+    elif isinstance(x, Mapping):
+        models = dict(x)
+    elif isinstance(x, list | tuple):
+        models = dict(enumerate(x))
+    else:
+        raise TypeError(
+            f"`x` must be a model, or a list or dict of models; got {type(x).__name__}{of_estimator(x)}."
+        )
+    if not models:
+        raise ValueError("`x` must contain at least one model; got none.")
+    for model in models.values():
+        check_recipe(model)
+    targets = {model.targets for model in models.values()}
+    if len(targets) > 1:
+        names = listed([name for each in targets for name in each])
+        raise ValueError(f"`x` must be models of the same class; got models of {names}.")
+    return models
 
-    The first repeat is the same whatever their number. Folds that are not ``stratified`` are dealt
-    whatever the classes.
-    """
-    generator, rounds = check_rng(rng), []
-    draw = _draw if stratified else _draw_at_random
+
+def check_recipe(x: Model) -> Recipe:
+    """Return the recipe of a fitted model, or raise if it has none."""
+    check_fitted(x)
+    if x.recipe is None or x.recipe.parameters is None:
+        raise ValueError(
+            "`x` must record how it was learned, to be fitted again. Learn it with functions of this package."
+        )
+    return x.recipe
+
+
+def columns_needed(models: Mapping[Any, Model], *, dag: bool) -> set[Hashable] | None:
+    """Return the columns that fitting models again needs; None for all that the data have."""
+    needed: set[Hashable] = set()
+    for model in models.values():
+        if check_recipe(model).columns is None and dag:
+            return None
+        needed |= set(model.variables)
+    return needed
+
+
+def plan_rounds(
+    models: Mapping[Any, Model], dataset: Any, *, k: int, repeats: int, folds: Any, dag: bool, rng: Seed
+) -> Plan:
+    """Prepare the data that models need, and assign its rows to folds."""
+    names = column_names(dataset)
+    if not is_partitioned(dataset):
+        data: Any = _prepare(models, dataset, names, dag, None)
+        if isinstance(dataset, pd.DataFrame) and any(m.preparation is not None for m in models.values()):
+            data = replace(data, frame=dataset)
+        return _plan_rows(data, k, repeats, folds, rng)
+    column = None if folds is None else _check_fold_column(folds, names)
+    names = [name for name in names if name != column]
+    data = _prepare(models, dataset, names, dag, _common_preparation(models, dag))
+    return _plan_parts(data, dataset, k, repeats, column, rng)
+
+
+def _prepare(
+    models: Mapping[Any, Model],
+    dataset: Any,
+    names: Sequence[Hashable],
+    dag: bool,
+    preparation: Preparation | None,
+) -> TrainingData | Partitions:
+    """Return the features and the targets; if there is one target, no row lacks it."""
+    targets = next(iter(models.values())).targets
+    coded = {k: m for k, m in models.items() if preparation is not None or m.preparation is None}
+    needed = columns_needed(coded, dag=dag)
+    check_columns({*targets, *(needed or ())}, names, "dataset")
+    chosen = [name for name in names if needed is None or name in needed or name in targets]
+    known = {k: v for model in models.values() for k, v in values(model).items()} if preparation else None
+    data = open_columns(dataset, chosen, known=known, preparation=preparation)
+    check_levels(data, data.columns)
+    if len(targets) == 1 and data.incomplete[data.positions[targets[0]]]:
+        unknown = data.select(targets).add_up(lambda rows: np.count_nonzero(rows.codes < 0))
+        raise ValueError(
+            f"`dataset` must have a class in every row; {unknown} of {len(data)} rows have no class "
+            f"{shown(targets[0])}. Drop them, for example with .dropna(subset=[{shown(targets[0])}])."
+        )
+    return prepare(data, targets, warns=False)
+
+
+def _common_preparation(models: Mapping[Any, Model], dag: bool) -> Preparation | None:
+    """Return how models prepare raw partitioned data, all in the same way; None if they do not."""
+    first, *others = [model.preparation for model in models.values()]
+    if any(other != first for other in others):
+        raise TypeError(
+            "x: these models make categories of raw data in different ways, and data in parts is prepared in "
+            "one; judge them one by one, with dag=False, or on a sample in memory"
+        )
+    if first is not None and dag:
+        raise TypeError(
+            "x: the model makes categories of raw data, and to learn these again its rows are needed in "
+            "memory; say dag=False, which keeps the categories and the structure, or judge a sample in memory"
+        )
+    return first
+
+
+def _check_fold_column(folds: object, names: Sequence[Hashable]) -> Hashable:
+    if not isinstance(folds, Hashable) or (isinstance(folds, tuple) and folds not in names):
+        raise TypeError(
+            "folds: of data in parts, expected the name of a column that holds the fold of each row, got "
+            f"{shown(folds)}"
+        )
+    check_columns([folds], names, "folds")
+    return folds
+
+
+def _plan_rows(data: TrainingData, k: int, repeats: int, folds: Folds | None, rng: Seed) -> Plan:
+    """Assign rows in memory to folds, stratified if there is one target; the first repeat never changes."""
+    generator, rounds, digest, is_partition = check_rng(rng), [], blake2b(digest_size=12), True
     for repeat in range(repeats):
-        drawn = folds if folds is not None else draw(data, k, generator, quiet=repeat > 0)
-        for fold, test in enumerate(fold_rows(drawn, len(data), data.index)):
+        drawn = _draw(data, k, generator, quiet=repeat > 0) if folds is None else folds
+        tests = fold_rows(drawn, len(data), data.index)
+        is_partition &= np.array_equal(np.sort(np.concatenate(tests)), np.arange(len(data)))
+        for number, test in enumerate(tests):
             seed = None if rng is None else int(generator.integers(2**63))
-            rounds.append(Round(repeat, fold, test, seed))
-    return rounds
+            rounds.append(Round(repeat, number, RowFold(test), seed))
+            digest.update(np.array([len(test), *np.sort(test)], dtype="<i8").tobytes())
+    return Plan(data, rounds, digest.hexdigest(), is_partition)
 
 
-def run_round(
-    models: Mapping[Hashable, Model], data: TrainingData, fold: Round, *, dag: bool
-) -> Iterator[Outcome]:
-    """Yield what each model, learned again on the other rows, says of those that a round tests."""
-    test = take_rows(data, fold.test)
-    for learned in learn_again(models, data, fold, dag=dag):
-        actual = scoring_classes(test, data.class_var, classes(learned))
-        labelling = Labelling(classes(learned), data.class_var, test.index)
-        yield Outcome(log_joint(learned, test), actual, labelling, test.weights)
-
-
-def learn_again(
-    models: Mapping[Hashable, Model], data: Dataset, fold: Round, *, dag: bool
-) -> Iterator[Model]:
-    """Yield each model, learned again on the rows that a round does not test."""
-    tested = np.zeros(len(data), dtype=bool)
-    tested[fold.test] = True
-    trained = take_rows(data, ~tested)
-    for name, model in models.items():
-        rng = None if fold.seed is None else check_rng(fold.seed)
-        try:
-            yield relearn(model, trained, dag=dag, rng=rng)
-        except ValueError as error:
-            raise ValueError(
-                f"x: model {shown(name)} cannot be learned again in fold {fold.fold}: {error}. With "
-                "dag=False it keeps its structure"
-            ) from error
-
-
-def _draw(data: Dataset, k: int, rng: np.random.Generator, *, quiet: bool) -> NDArray[np.intp]:
-    """Draw folds; unless ``quiet``, warn of classes with fewer rows than there are folds."""
+def _draw(data: TrainingData, k: int, rng: np.random.Generator, *, quiet: bool) -> Rows:
+    """Draw the fold of each row; unless ``quiet``, warn of classes with fewer rows than folds."""
+    if len(data.targets) > 1:
+        check_k(k, len(data))
+        return shuffle_folds(np.zeros(len(data), dtype=np.intp), k, rng)
     classes = data.codes[-1]
     return shuffle_folds(classes, k, rng) if quiet else draw_folds(classes, data.levels[-1], k, rng)
 
 
-def _draw_at_random(data: Dataset, k: int, rng: np.random.Generator, *, quiet: bool) -> NDArray[np.intp]:
-    """Draw folds of all rows as if they were of one class."""
-    check_k(k, len(data))
-    return shuffle_folds(np.zeros(len(data), dtype=np.intp), k, rng)
+def _plan_parts(data: Any, dataset: object, k: int, repeats: int, column: Hashable, rng: Seed) -> Plan:
+    """Assign the rows of partitioned data to folds by a hash of their values, or by a column."""
+    if column is None:
+        check_whole("k", k, 2)
+        generator = check_rng(0 if rng is None else rng)
+        # All columns, so that the folds do not depend on the columns that models need.
+        names = tuple([name for name in data.source.names if name != data.reading.weights])
+        seeds = [int(generator.integers(2**63)) for _ in range(repeats)]
+        drawn: list[Any] = [HashedFolds(names, k, seed) for seed in seeds]
+    else:
+        codes = open_columns(dataset, [column])
+        counts = codes.add_up(_count_levels)
+        labels = tuple([label for label, count in zip(codes.levels[0], counts, strict=True) if count])
+        if len(labels) < 2:
+            raise ValueError(f"folds: expected at least 2 folds in {shown(column)}, got {len(labels)}")
+        drawn = [GivenFolds(column, labels)]
+    numbered = [(repeat, folds) for repeat, folds in enumerate(drawn)]
+    rounds = [Round(r, number, PartFold(folds, number)) for r, folds in numbered for number in range(folds.k)]
+    return Plan(data, rounds, blake2b(repr(tuple(drawn)).encode(), digest_size=12).hexdigest(), True)
+
+
+def _count_levels(data: Dataset) -> Array:
+    """Count the rows of each level of the only column, (levels,)."""
+    [codes], [card] = data.codes, data.cards
+    return np.bincount(codes[codes >= 0], minlength=card).astype(np.float64)
+
+
+class Scores(NamedTuple):
+    """Metrics of models in each round.
+
+    Attributes
+    ----------
+    of_models : (rounds, models, metrics) array
+    of_frequencies : (rounds, metrics) array
+        The same of class frequencies alone; NaN if they are not defined.
+    sizes : (rounds, 2) array
+        The weights of the rows to learn from and of the rows to test.
+    """
+
+    of_models: Array
+    of_frequencies: Array
+    sizes: Array
+
+
+@dataclass(frozen=True, eq=False)
+class _Scoring:
+    """Sums over rows that metrics of models are made of, and the rows of each class; called by workers."""
+
+    models: tuple[Model, ...]
+    metrics: tuple[AnyMetric, ...]
+
+    def __call__(self, rows: Dataset) -> tuple[list[list[Any]], Array]:
+        outcomes = [outcomes_of(model, rows) for model in self.models]
+        sums = [[metric.sums_of(each) for metric in self.metrics] for each in outcomes]
+        return sums, _class_weights(rows, self.models[0].targets)
+
+
+def _class_weights(rows: Dataset, targets: Sequence[Hashable]) -> Array:
+    """Sum the weights of the rows by class, (classes,); of all rows, (1,), if there are several targets."""
+    if len(targets) > 1:
+        return np.array([rows.size], dtype=np.float64)
+    return np.bincount(rows.codes[-1], rows.weights, rows.cards[-1]).astype(np.float64)
+
+
+def score_rounds(
+    models: Mapping[Any, Model], plan: Plan, metrics: Sequence[AnyMetric], *, dag: bool, progress: bool
+) -> Scores:
+    """Fit models again in each round, and evaluate them on the rows that it tests."""
+    data, values, baselines, sizes = plan.data, [], [], []
+    total = data.add_up(partial(_class_weights, targets=data.targets))
+    steps = len(plan.rounds) * len(models)
+    with tqdm(total=steps, disable=not progress, desc="cv", unit=" models") as bar:
+        for rnd in plan.rounds:
+            train, test = rnd.fold.split(data)
+            learned = []
+            for model in plan.learn(models, rnd, train, dag):
+                learned.append(model)
+                bar.update()
+            scoring = _Scoring(tuple(learned), tuple(metrics))
+            sums, counts = rnd.fold.evaluate(test, scoring)
+            values.append([[m.value_of(one) for m, one in zip(metrics, each, strict=True)] for each in sums])
+            frequencies = _frequencies_alone(data, total - counts, *rnd.fold.tested(test, counts))
+            baselines.append([_quiet_value(metric, frequencies) for metric in metrics])
+            sizes.append([total.sum() - counts.sum(), counts.sum()])
+    return Scores(np.array(values), np.array(baselines), np.array(sizes))
+
+
+def _frequencies_alone(
+    data: Any, counts: Array, actual: Any, index: pd.Index[Any], weights: Array | None
+) -> Outcomes | None:
+    """Return what class frequencies alone predict, the posterior of a model without features."""
+    if len(data.targets) > 1:
+        return None
+    logs = np.broadcast_to(log(normalize(counts)), (len(actual), len(counts)))
+    return Outcomes([logs], actual[None], data.targets, data.levels[-1:], index, weights, list)  # type: ignore[arg-type]
+
+
+def _quiet_value(metric: AnyMetric, outcomes: Outcomes | None) -> float:
+    """Return a metric that no user asked for; NaN if a user's function is not made for it."""
+    if outcomes is None:
+        return np.nan
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            return metric.value_of(metric.sums_of(outcomes))
+        except Exception:
+            return np.nan

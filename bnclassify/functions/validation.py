@@ -1,34 +1,31 @@
-"""Cross-validation of models that are learned again in each fold: how good they are, and what they say."""
+"""Cross-validation of models that are fitted again in each fold: metrics, and out-of-fold predictions."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, cast
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
 
 import numpy as np
 import pandas as pd
 from tqdm.auto import tqdm
 
-from ..base.arrays import first_best
-from ..base.checks import check_flag, check_whole
+from ..base.arrays import Array, first_best
+from ..base.checks import check_choice, check_flag, check_whole
+from ..base.messages import listed, shown, warn
 from ..base.randomness import Seed
-from ..frames.parting import InFull, InParts
-from ..frames.partitions import is_partitioned
+from ..frames.parting import InFull, InParts, column_names
+from ..frames.partitions import Partitions
+from ..frames.sources import check_not_once, is_dask
 from ..metrics.folds import Folds
-from ..metrics.outcomes import Labelling
+from ..metrics.metrics import METRICS, AnyMetric, choose_metrics
+from ..metrics.outcomes import Labelling, outcomes_of
 from ..model.model import Model, of_estimator
-from .partitioned import judge_in_parts, plan_folds, predict_in_parts
-from .rounds import deal_rounds, run_round
-from .schemes import record_scheme
-from .trials import (
-    AsMetric,
-    Trial,
-    check_same_columns,
-    judge,
-    name_models,
-    prepare_rows,
-    warn_of_undefined,
-)
+from .prediction import predict
+from .rounds import Plan, check_recipe, name_models, plan_rounds, score_rounds
+from .schemes import Scheme, record_scheme
+
+AsMetric: TypeAlias = "str | Callable[[pd.DataFrame, pd.Series[Any]], float]"
 
 _MOST_REPEATS = 100_000
 
@@ -167,21 +164,102 @@ def cv(
         check_flag(name, flag)
     if check_whole("repeats", repeats, 1, _MOST_REPEATS) > 1 and folds is not None:
         raise ValueError("repeats: folds are given, so there is nothing to deal anew; leave one of them out")
-    check_same_columns(models, dataset, columns, dag, [folds] if isinstance(folds, str) else [])
-    if is_partitioned(dataset):
-        plan = plan_folds(models, dataset, k=k, repeats=repeats, folds=folds, dag=dag, rng=rng)
-        verdict = judge_in_parts(models, metric, plan, dag=dag, progress=progress)
-    else:
-        trial = Trial(models, cast("InFull", dataset), metric, k, repeats, dag, folds, rng, progress)
-        verdict = judge(next(iter(models.values())), trial)
-    results = verdict.table(list(models), alone=isinstance(x, Model))
+    _check_same_columns(models, dataset, columns, dag, folds)
+    targets = next(iter(models.values())).targets
+    metrics = choose_metrics(metric, targets)
+    plan = plan_rounds(models, dataset, k=k, repeats=repeats, folds=folds, dag=dag, rng=rng)
+    _check_sums(metrics, plan)
+    scores = score_rounds(models, plan, metrics, dag=dag, progress=progress)
+    by_metric = isinstance(metric, list | tuple) or len(targets) > 1
+    names = _columns(
+        list(models), metrics if by_metric else None, flat=len(targets) > 1 and isinstance(x, Model)
+    )
+    results = pd.DataFrame(scores.of_models.reshape(len(plan.rounds), -1), _index(plan), names)
+    baselines = dict(zip([m.name for m in metrics], _means(scores.of_frequencies), strict=True))
+    scheme = _describe(plan, scores.sizes, baselines)
     if not mean:
-        return record_scheme(results, verdict.scheme)
-    warn_of_undefined(verdict)
+        return record_scheme(results, scheme)
+    _warn_of_undefined(metrics, scores.of_models)
     means = results.mean()
-    if isinstance(x, Model) and not verdict.several:
+    if isinstance(x, Model) and not by_metric:
         return float(means.iloc[0])
-    return record_scheme(means, verdict.scheme)
+    return record_scheme(means, scheme)
+
+
+def _columns(models: list[Any], metrics: Sequence[AnyMetric] | None, *, flat: bool) -> pd.Index[Any]:
+    """Return the columns of results: models, models and metrics, or for one model metrics if ``flat``."""
+    names = [] if metrics is None else [metric.name for metric in metrics]
+    if flat:
+        return pd.Index(names)
+    if metrics is None:
+        return pd.Index(models, tupleize_cols=False)
+    return pd.MultiIndex.from_product([models, names], names=["model", "metric"])
+
+
+def _index(plan: Plan) -> pd.Index[Any]:
+    """Return the rows of results: folds, or repeats and folds."""
+    if plan.repeats == 1:
+        return pd.RangeIndex(len(plan.rounds), name="fold")
+    return pd.MultiIndex.from_tuples([(r.repeat, r.number) for r in plan.rounds], names=["repeat", "fold"])
+
+
+def _means(values: Array) -> list[float | None]:
+    """Return the mean over rounds of each column; None if it is not defined."""
+    means = pd.DataFrame(values).mean()
+    return [None if np.isnan(value) else float(value) for value in means]
+
+
+def _describe(plan: Plan, sizes: Array, baselines: Mapping[str, float | None]) -> Scheme:
+    """Return the record of how rows were assigned to folds; sizes are (rounds, 2)."""
+    train_size, test_size = map(float, sizes.mean(axis=0))
+    k = len(plan.rounds) // plan.repeats
+    return Scheme(plan.repeats, k, train_size, test_size, plan.is_partition, plan.folds, baselines)
+
+
+def _check_sums(metrics: Sequence[AnyMetric], plan: Plan) -> None:
+    """Raise a TypeError if a metric needs all rows and the data are partitioned."""
+    unfit = [metric.name for metric in metrics if metric.needs_rows]
+    if unfit and isinstance(plan.data, Partitions):
+        raise TypeError(
+            f"`metric` must be made of sums over rows if data are partitioned; got {listed(unfit)}. Use "
+            f"{listed([m.name for m in METRICS.values() if not m.needs_rows])}, or a sample in memory."
+        )
+
+
+def _check_same_columns(
+    models: Mapping[Any, Model], dataset: Any, columns: object, dag: bool, folds: object
+) -> None:
+    """Raise unless the data have exactly the columns that models were learned from, or any will do."""
+    check_not_once(dataset)
+    if check_choice("columns", columns, ("same", "any")) == "any" or not dag:
+        return
+    present = [name for name in column_names(dataset) if not (isinstance(folds, str) and name == folds)]
+    for name, model in models.items():
+        seen = check_recipe(model).seen
+        if seen is None or set(seen) == set(present):
+            continue
+        missing, added = [c for c in seen if c not in present], [c for c in present if c not in seen]
+        differing = [
+            f"{difference} {listed(names)}"
+            for difference, names in (("it lacks", missing), ("it has besides", added))
+            if names
+        ]
+        raise ValueError(
+            f"dataset: model {shown(name)} was learned from other columns: {' and '.join(differing)}. Pass "
+            "the columns that it was learned from; or say columns='any', to learn from what is there, "
+            "another model then; or dag=False, which keeps the structure"
+        )
+
+
+def _warn_of_undefined(metrics: Sequence[AnyMetric], values: Array) -> None:
+    """Warn of metrics that are not defined in some folds; values are (rounds, models, metrics)."""
+    absent = np.isnan(values).any(axis=1).sum(axis=0)
+    for metric, folds in zip(metrics, absent.tolist(), strict=True):
+        if folds:
+            warn(
+                f"{metric.name} is not defined in {folds} of {len(values)} folds, which are left out of "
+                "the mean; mean=False shows them"
+            )
 
 
 def cv_predict(
@@ -253,26 +331,65 @@ def cv_predict(
     1727   0.163  0.118  0.023  0.695
     """
     if not isinstance(x, Model):
-        raise TypeError(f"x: expected one model, got {type(x).__name__}{of_estimator(x)}")
+        raise TypeError(f"`x` must be one model; got {type(x).__name__}{of_estimator(x)}.")
     models = name_models(x)
     for name, flag in {"prob": prob, "dag": dag, "progress": progress}.items():
         check_flag(name, flag)
-    check_same_columns(models, dataset, columns, dag, [folds] if isinstance(folds, str) else [])
-    if is_partitioned(dataset):
-        plan = plan_folds(models, dataset, k=k, repeats=1, folds=folds, dag=dag, rng=rng)
-        return predict_in_parts(x, dataset, plan, prob=prob, dag=dag, progress=progress)
-    data = prepare_rows(models, cast("InFull", dataset), dag)
+    _check_same_columns(models, dataset, columns, dag, folds)
+    if len(x.targets) > 1:
+        raise TypeError(f"`x` must predict one class; got a model of {listed(x.targets)}.")
+    plan = plan_rounds(models, dataset, k=k, repeats=1, folds=folds, dag=dag, rng=rng)
+    if isinstance(plan.data, Partitions):
+        return _predict_parts(x, plan, dataset, prob=prob, dag=dag, progress=progress)
+    return _predict_rows(x, plan, prob=prob, dag=dag, progress=progress)
+
+
+def _predict_rows(x: Model, plan: Plan, *, prob: bool, dag: bool, progress: bool) -> Any:
+    """Predict rows in memory, each in the round that tests it."""
+    data: Any = plan.data
     labels = data.levels[-1]
-    rounds = deal_rounds(data, k=k, repeats=1, folds=folds, rng=rng)
-    times = np.bincount(np.concatenate([fold.test for fold in rounds]), minlength=len(data))
+    times = np.bincount(np.concatenate([rnd.fold.rows for rnd in plan.rounds]), minlength=len(data))
     if (times != 1).any():
         raise ValueError(
             f"folds: expected every row to be tested once, but {np.count_nonzero(times == 0)} of "
             f"{len(data)} rows never are, and {np.count_nonzero(times > 1)} more than once"
         )
     logs = np.empty((len(data), len(labels)))
-    for fold in tqdm(rounds, disable=not progress, desc="cv_predict", unit=" folds"):
-        for outcome in run_round(models, data, fold, dag=dag):
-            logs[fold.test] = outcome.logs_of(labels)
+    for rnd in tqdm(plan.rounds, disable=not progress, desc="cv_predict", unit=" folds"):
+        train, test = rnd.fold.split(data)
+        [learned] = plan.learn({0: x}, rnd, train, dag)
+        logs[rnd.fold.rows] = outcomes_of(learned, test).of_target().logs_of(labels)
     labelling = Labelling(labels, data.columns[-1], data.index)
     return labelling.posteriors(logs) if prob else labelling.labels(first_best(logs))
+
+
+def _predict_parts(x: Model, plan: Plan, dataset: object, *, prob: bool, dag: bool, progress: bool) -> Any:
+    """Predict the rows of a Dask DataFrame, each when its partition is computed."""
+    frame: Any = dataset.dask_frame if isinstance(dataset, Partitions) else dataset
+    if not is_dask(frame):
+        raise TypeError(
+            "dataset: predictions of chunks would be as long as they are; take a Dask DataFrame, whose come "
+            "back lazily, or cv, which adds figures up"
+        )
+    learned: list[Model] = []
+    for rnd in tqdm(plan.rounds, disable=not progress, desc="cv_predict", unit=" folds"):
+        train, _ = rnd.fold.split(plan.data)
+        learned += plan.learn({0: x}, rnd, train, dag)
+    meta = predict(learned[0], frame._meta.iloc[:0], prob=prob)
+    return frame.map_partitions(_OutOfFold(tuple(learned), plan.rounds[0].fold.folds, prob), meta=meta)
+
+
+@dataclass(frozen=True, eq=False)
+class _OutOfFold:
+    """Predicts each row by the model that was fitted without it; called by workers."""
+
+    models: tuple[Model, ...]
+    folds: Callable[[pd.DataFrame], Any]
+    prob: bool
+
+    def __call__(self, frame: pd.DataFrame) -> pd.DataFrame | pd.Series[Any]:
+        numbers = self.folds(frame)
+        parts = [frame[numbers == number] for number in range(len(self.models))]
+        predictions = [predict(*pair, prob=self.prob) for pair in zip(self.models, parts, strict=True)]
+        order = np.argsort(np.concatenate([np.flatnonzero(numbers == i) for i in range(len(parts))]))
+        return pd.concat(predictions).iloc[order]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from numbers import Real
@@ -13,15 +13,15 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from ..base.arrays import Array, Codes, first_best, log_normalize
-from ..base.messages import plain, shown, suggestion
-from .outcomes import Outcome
+from ..base.messages import listed, plain, shown, suggestion
+from .outcomes import Outcome, Outcomes
 
 CALIBRATION_BINS = 15
 _LEAST = float(np.finfo(np.float64).eps)
 
 
 class AnyMetric(Protocol):
-    """A metric of outcomes: sums over their rows, and a value from the sums."""
+    """A metric of all that a model predicts: sums over rows, and a value from the sums."""
 
     @property
     def name(self) -> str:
@@ -31,8 +31,8 @@ class AnyMetric(Protocol):
     def needs_rows(self) -> bool:
         """Whether all rows must be in memory, because the metric is not made of sums over rows."""
 
-    def sums_of(self, outcome: Any) -> Any:
-        """Return what the metric needs to know of the rows of an outcome."""
+    def sums_of(self, outcomes: Outcomes) -> Any:
+        """Return the sums over the rows, or what else the metric needs to know of them."""
 
     def value_of(self, sums: Any) -> float:
         """Return the metric."""
@@ -91,7 +91,9 @@ class OwnMetric:
     needs_rows: ClassVar[bool] = True
 
     def sums_of(self, outcome: Outcome) -> float:
-        """Return the value of the function, called with copies that it may change."""
+        """Return the value of the function, called with copies; NaN if there are no rows."""
+        if not len(outcome.actual):
+            return np.nan
         if outcome.weights is not None:
             raise ValueError(
                 f"`metric` {self.name} is a function of posteriors and classes, which does not know the "
@@ -110,9 +112,79 @@ class OwnMetric:
         return sums
 
 
-def measure(metric: AnyMetric, outcome: Any) -> float:
-    """Return the metric of an outcome whose rows are all in memory."""
-    return metric.value_of(metric.sums_of(outcome))
+@dataclass(frozen=True)
+class TargetMetric:
+    """A metric of one of the target variables, by its position."""
+
+    name: str
+    metric: Metric | OwnMetric
+    target: int = 0
+
+    @property
+    def needs_rows(self) -> bool:
+        """Whether all rows must be in memory."""
+        return self.metric.needs_rows
+
+    def sums_of(self, outcomes: Outcomes) -> Any:
+        """Return the sums over the rows in which the target is known."""
+        return self.metric.sums_of(outcomes.of_target(self.target))
+
+    def value_of(self, sums: Any) -> float:
+        """Return the metric."""
+        return self.metric.value_of(sums)
+
+
+@dataclass(frozen=True)
+class LabelMetric:
+    """The proportion of labels of all targets that are correct or, if ``exact``, of rows in which all are.
+
+    The labels are those that are most probable together if ``joint``, else those of each target by itself.
+    Missing labels are ignored, and if ``exact``, so are rows in which one is missing.
+    """
+
+    name: str
+    exact: bool
+    joint: bool
+    needs_rows: ClassVar[bool] = False
+
+    def sums_of(self, outcomes: Outcomes) -> Array:
+        """Return the sums of correct and of known labels, or of rows, (2,)."""
+        labels = outcomes.most_probable() if self.joint else np.array([*map(first_best, outcomes.logs)])
+        known = outcomes.actual >= 0
+        right = known & (labels == outcomes.actual)
+        gather = np.all if self.exact else np.sum
+        weights = np.ones(known.shape[1]) if outcomes.weights is None else outcomes.weights
+        return np.array([gather(right, axis=0) @ weights, gather(known, axis=0) @ weights])
+
+    def value_of(self, sums: Array) -> float:
+        """Return the proportion; NaN if nothing is known."""
+        return float(sums[0] / sums[1]) if sums[1] else np.nan
+
+
+def choose_metrics(metric: object, targets: Sequence[Hashable]) -> list[AnyMetric]:
+    """Return the metrics of models with these target variables, with different names, or raise."""
+    if len(targets) > 1 and isinstance(metric, str) and metric == "accuracy":
+        metric = ["hamming", "exact_match"]
+    metrics: list[AnyMetric] = []
+    for one in metric if isinstance(metric, list | tuple) else [metric]:
+        if len(targets) == 1:
+            found = find_metric(one)
+            metrics.append(TargetMetric(found.name, found))
+        elif isinstance(one, str) and one in LABEL_METRICS:
+            metrics.append(LABEL_METRICS[one])
+        else:
+            found = find_metric(one)
+            metrics += [TargetMetric(f"{found.name}({name})", found, i) for i, name in enumerate(targets)]
+    names = [one.name for one in metrics]
+    if not names:
+        raise ValueError("`metric` must contain at least one metric; got an empty list.")
+    twice = dict.fromkeys(name for name in names if names.count(name) > 1)
+    if twice:
+        raise ValueError(
+            f"`metric` must contain metrics with different names; got {listed(twice)} more than once. Name "
+            "functions with def."
+        )
+    return metrics
 
 
 def find_metric(metric: object) -> Metric | OwnMetric:
@@ -159,6 +231,10 @@ def _right_by_class(logs: Array, actual: Codes, weights: Array) -> Array:
     return _by_class(actual, logs.shape[1], weights * (first_best(logs) == actual), weights)
 
 
+def _proportion(sums: Array) -> float:
+    return float(sums[0].sum() / sums[1].sum())
+
+
 def _mean_recall(sums: Array) -> float:
     """Mean over the classes with rows of the proportion that is correct."""
     right, rows = sums[:, sums[1] > 0]
@@ -182,6 +258,10 @@ def _squared_shortfalls(logs: Array, actual: Codes, weights: Array) -> Array:
 
 def _mean(sums: Array) -> float:
     return float(sums[0] / sums[1])
+
+
+def _root_mean(sums: Array) -> float:
+    return float(np.sqrt(_mean(sums)))
 
 
 def _top_bins(logs: Array, actual: Codes, weights: Array) -> Array:
@@ -223,7 +303,7 @@ def _area(scores: Array, is_positive: NDArray[np.bool_], weights: Array) -> floa
     return float(positives @ below / (positives.sum() * negatives.sum()))
 
 
-ACCURACY = Metric("accuracy", _right_by_class, lambda sums: sums[0].sum() / sums[1].sum())
+ACCURACY = Metric("accuracy", _right_by_class, _proportion)
 
 METRICS = {
     metric.name: metric
@@ -234,7 +314,18 @@ METRICS = {
         Metric("brier", _squares, _mean, is_loss=True),
         Metric("auc", _labelled_posteriors, _auc, needs_rows=True),
         Metric("calibration_error", _top_bins, _calibration_error, is_loss=True),
-        Metric("rmse", _squared_shortfalls, lambda sums: np.sqrt(_mean(sums)), is_loss=True),
+        Metric("rmse", _squared_shortfalls, _root_mean, is_loss=True),
     )
 }
 """The metrics with a name."""
+
+LABEL_METRICS = {
+    metric.name: metric
+    for metric in (
+        LabelMetric("hamming", exact=False, joint=False),
+        LabelMetric("exact_match", exact=True, joint=False),
+        LabelMetric("joint_hamming", exact=False, joint=True),
+        LabelMetric("joint_exact_match", exact=True, joint=True),
+    )
+}
+"""The metrics of several target variables together."""

@@ -1,32 +1,28 @@
-"""What a model says of rows, with the labels and the index that users know."""
+"""What a model predicts for rows whose classes are known, with the labels and the index of the data."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from ..base.arrays import Array, Codes, log_normalize
+from ..frames.matching import match
+from ..frames.schema import Dataset, Levels
+from ..model.model import Model
+from ..model.raw_rows import check_size, encode_for
 
 
 @dataclass(frozen=True, eq=False)
 class Labelling:
-    """The names that belong to an array of rows and classes.
+    """The names of an array of rows and classes.
 
-    Attributes
-    ----------
-    classes : tuple
-        The labels of the classes, in the order of columns.
-    name : hashable
-        Of the class.
-    index : pandas.Index
-        Of the rows.
-    made : pandas.CategoricalDtype, optional
-        The classes as pandas has them, if that was made before.
+    ``classes`` are the labels in the order of the columns, ``name`` is that of the class, ``index`` that of
+    the rows; ``made`` has the labels as pandas has them, if they were made before.
     """
 
     classes: tuple[Any, ...]
@@ -35,7 +31,7 @@ class Labelling:
     made: pd.CategoricalDtype | None = None
 
     def posteriors(self, logs: Array) -> pd.DataFrame:
-        """Return the posteriors that follow from logs, (rows, classes), a column a class."""
+        """Return the posteriors that follow from a log joint, (rows, classes), with one column per class."""
         columns = self._labels.categories.rename(self.name)
         return pd.DataFrame(np.exp(log_normalize(logs)), index=self.index, columns=columns)
 
@@ -51,17 +47,9 @@ class Labelling:
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """What a model says of rows, and what they are.
+    """The log joint of rows, (rows, classes), and the codes of their actual classes, (rows,).
 
-    Attributes
-    ----------
-    logs : (rows, classes) array
-        The log joint.
-    actual : (rows,) array of integers
-        The codes of the true classes.
-    labelling : Labelling
-    weights : (rows,) array or None
-        How often each row counts; None if once.
+    ``weights``, (rows,), are None if each row counts once.
     """
 
     logs: Array
@@ -70,7 +58,7 @@ class Outcome:
     weights: Array | None = None
 
     def logs_of(self, classes: tuple[Any, ...]) -> Array:
-        """Return the logs with these columns; a class that the model does not know is impossible."""
+        """Return the log joint with these columns; a class that the model does not contain is impossible."""
         if classes == self.labelling.classes:
             return self.logs
         logs = np.full((len(self.logs), len(classes)), -np.inf)
@@ -82,10 +70,63 @@ class Outcome:
 
     @cached_property
     def posteriors(self) -> pd.DataFrame:
-        """The posteriors, a column a class."""
+        """The posteriors, with one column per class."""
         return self.labelling.posteriors(self.logs)
 
     @cached_property
     def truth(self) -> pd.Series[Any]:
-        """The true classes, categorical."""
+        """The actual classes, categorical."""
         return self.labelling.labels(self.actual)
+
+
+@dataclass(frozen=True, eq=False)
+class Outcomes:
+    """What a model predicts for each of its target variables, of which most have one.
+
+    Attributes
+    ----------
+    logs : sequence of (rows, labels) arrays
+        The log posterior of each target, up to a constant per row.
+    actual : (targets, rows) array of integers
+        The codes of the actual labels, -1 if missing.
+    targets, levels, index, weights
+        Names and labels of the targets; index and weights of the rows.
+    most_probable : callable
+        Returns the codes of the most probable combinations of labels, (targets, rows).
+    """
+
+    logs: Sequence[Array]
+    actual: Codes
+    targets: tuple[Hashable, ...]
+    levels: Levels
+    index: pd.Index[Any]
+    weights: Array | None
+    most_probable: Callable[[], Codes]
+
+    def of_target(self, number: int = 0) -> Outcome:
+        """Return the outcome of one target variable, in the rows in which it is known."""
+        labelling = Labelling(self.levels[number], self.targets[number], self.index)
+        outcome = Outcome(self.logs[number], self.actual[number], labelling, self.weights)
+        known = outcome.actual >= 0
+        if known.all():
+            return outcome
+        weights = None if self.weights is None else self.weights[known]
+        labelling = Labelling(self.levels[number], self.targets[number], self.index[known])
+        return Outcome(outcome.logs[known], outcome.actual[known], labelling, weights)
+
+
+def outcomes_of(x: Model, rows: Dataset) -> Outcomes:
+    """Return what a model predicts for rows, and the labels of the rows."""
+    n, levels = len(x.features), x.levels or ()
+    check_size(len(rows), max(map(len, levels[n:])))
+    data = encode_for(x, rows, x.features, "dataset")
+    codes = match(data, x.features, levels[:n])
+    actual = match(rows, x.targets, levels[n:])
+    joint = partial(_joint_labels, x, codes)
+    return Outcomes(x._log_marginals(codes), actual, x.targets, levels[n:], rows.index, rows.weights, joint)
+
+
+def _joint_labels(x: Any, codes: Codes) -> Codes:
+    """Return the codes of the most probable combinations of labels, (targets, rows)."""
+    labels: Codes = x._most_probable(codes).codes
+    return labels

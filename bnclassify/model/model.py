@@ -172,6 +172,10 @@ class Model(Immutable):
         """
         return _call("network.log_joints", "joint_of_codes", self, codes)
 
+    def _log_marginals(self, codes: Codes) -> list[Array]:
+        """Return ln P(label, observed features) for each target variable, (rows, labels) each."""
+        return [self._log_joint(codes)]
+
     def _class_prior(self) -> Array:
         """Return P(class), (classes,): by default the posterior of a row whose features are all missing."""
         nothing = np.full((len(self.features), 1), -1, dtype=np.int8)

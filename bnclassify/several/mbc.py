@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 from ..base.arrays import Array, Codes
 from ..base.messages import listed, shown
 from ..base.records import record
 from ..frames.schema import Levels
-from ..model.model import Model
+from ..model.model import Model, _call
 from ..model.recipes import Recipe
 from ..network.bnc import Family, Graph, check_families
 
@@ -40,11 +40,12 @@ class MultiModel(Model):
 
     def _log_marginals(self, codes: Codes) -> list[Array]:
         """Return for each class variable ln P(label, known features), (rows, labels)."""
-        raise TypeError(f"x: nothing is known of the posteriors of a {type(self).__name__}")
+        marginals = _call("several.class_inference", "log_marginals", self, codes)
+        return cast("list[Array]", marginals)
 
     def _most_probable(self, codes: Codes) -> Any:
         """Return the most probable combination of labels; of tied ones the first."""
-        raise TypeError(f"x: nothing is known of the most probable labels of a {type(self).__name__}")
+        return _call("several.class_inference", "likeliest", self, codes)
 
     def _log_joint_at(self, codes: Codes, labels: Codes) -> Array:
         """Return ln P(labels, known features), (rows,)."""
