@@ -103,22 +103,9 @@ from .plotting.effects import plot_effect
 from .plotting.heatmaps import plot_cpt
 from .plotting.networks import plot
 from .plotting.verdicts import plot_calibration, plot_confusion, plot_ranks
-from .several import (  # register
-    chain_inference as _chain_inference,
-)
-from .several import (
-    class_estimation as _class_estimation,
-)
-from .several import (
-    class_prediction as _class_prediction,
-)
-from .several import (
-    class_views as _class_views,
-)
 from .several.chains import Chain
-from .several.maode import MAODE
-from .several.mbc import MBC
 from .several.mbc_learners import chain, maode, mbc
+from .several.multidimensional import MAODE, MBC
 from .superparents.n_dependence import ANDE, ande
 from .superparents.one_dependence import AODE
 

@@ -21,12 +21,12 @@ import bnclassify as bn
 from bnclassify.base.arrays import Array, normalize
 from bnclassify.base.records import is_record, record
 from bnclassify.exchange import replacement
-from bnclassify.functions.learning import LEARNERS
 from bnclassify.functions.parameters import fit
+from bnclassify.learners.by_name import LEARNERS
 from bnclassify.model.model import Model
 from bnclassify.network.bnc import Network
 from bnclassify.network.methods import Method
-from bnclassify.several.class_views import ClassView
+from bnclassify.several.multi_model import ClassView
 
 from .conftest import REFERENCE
 from .strategies import models

@@ -17,9 +17,9 @@ from hypothesis import strategies as st
 
 import bnclassify as bn
 from bnclassify.base.arborescences import maximum_arborescence
-from bnclassify.several import class_inference as inference
-from bnclassify.several import reduction
-from bnclassify.several.mbc import MultiModel
+from bnclassify.base.arrays import log_sum_exp
+from bnclassify.several import class_tables
+from bnclassify.several.multi_model import MultiModel
 
 from .strategies import arcs, examples, frames
 
@@ -92,7 +92,7 @@ def test_what_rows_show_is_as_probable_as_expected(case: str, name: str) -> None
         ]
     )
     expected = [row["log_evidence"] for row in FIGURES[case]["models"][name]["rows"]]
-    np.testing.assert_allclose(inference.log_evidence(x, codes), expected, atol=1e-9)
+    np.testing.assert_allclose(log_sum_exp(x._log_marginals(codes)[0]), expected, atol=1e-9)
 
 
 @pytest.mark.parametrize("case", FIGURES)
@@ -210,13 +210,13 @@ def test_features_that_stay_among_the_classes_change_nothing(data: st.DataObject
     frame, class_vars = data.draw(problems(missing=0.6))
     x = data.draw(networks(frame, class_vars))
     expected = bn.predict(x, frame, prob=True), bn.loglik(x, frame)
-    small, block = reduction._SMALL_CELLS, reduction._BLOCK_CELLS
+    small, block = class_tables._SMALL_CELLS, class_tables._BLOCK_CELLS
     try:
-        reduction._SMALL_CELLS, reduction._BLOCK_CELLS = 1, 8
+        class_tables._SMALL_CELLS, class_tables._BLOCK_CELLS = 1, 8
         found = bn.predict(x, frame, prob=True), bn.loglik(x, frame)
         check_beside_enumeration(x, frame, [joint_table(x, row) for _, row in frame.iterrows()])
     finally:
-        reduction._SMALL_CELLS, reduction._BLOCK_CELLS = small, block
+        class_tables._SMALL_CELLS, class_tables._BLOCK_CELLS = small, block
     np.testing.assert_allclose(found[0], expected[0], atol=1e-12)
     np.testing.assert_allclose(found[1], expected[1], rtol=1e-9)
 
@@ -400,8 +400,8 @@ def test_too_many_combinations(votes: pd.DataFrame, monkeypatch: pytest.MonkeyPa
     average = bn.lp(bn.maode(names, votes), votes, smooth=1)
     chained = bn.lp(bn.chain(names, votes), votes, smooth=1)
     greedy = bn.predict(chained, votes, prob=True, greedy=True)
-    monkeypatch.setattr(inference, "MOST_COMBINATIONS", 4)
-    monkeypatch.setattr("bnclassify.several.chain_inference.MOST_COMBINATIONS", 4)
+    monkeypatch.setattr("bnclassify.several.class_inference.MOST_COMBINATIONS", 4)
+    monkeypatch.setattr("bnclassify.several.chains.MOST_COMBINATIONS", 4)
     with pytest.raises(ValueError, match="joint=False"):
         bn.predict(average, votes, joint=True)
     assert bn.predict(average, votes).shape == (len(votes), 3)
@@ -412,8 +412,8 @@ def test_too_many_combinations(votes: pd.DataFrame, monkeypatch: pytest.MonkeyPa
 def test_tables_that_would_be_too_large(votes: pd.DataFrame, monkeypatch: pytest.MonkeyPatch) -> None:
     names = list(votes.columns[:6])
     x = bn.lp(bn.mbc(names, votes, max_parents=2, score="loglik"), votes, smooth=1)
-    monkeypatch.setattr(inference, "MOST_CELLS", 2)
-    monkeypatch.setattr(reduction, "MOST_CELLS", 2)
+    monkeypatch.setattr("bnclassify.several.class_inference.MOST_CELLS", 2)
+    monkeypatch.setattr(class_tables, "MOST_CELLS", 2)
     with pytest.raises(ValueError, match="max_parents"):
         bn.predict(x, votes)
     holes = votes.mask(np.random.default_rng(0).random(votes.shape) < 0.3)

@@ -2,47 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from copy import deepcopy
-from inspect import Parameter, signature
 from typing import Any, cast
 
 import numpy as np
 import pandas as pd
 
 from ..backoff.prior import PRIORS, find_prior
+from ..base.calls import check_arguments, parameters_of
 from ..base.checks import is_among
-from ..base.messages import listed, meant, shown, suggestion
+from ..base.messages import shown
 from ..base.records import record
 from ..frames.encoding import check_names
 from ..frames.parting import InFull, InParts
 from ..frames.schema import Dataset, Learnable
 from ..frames.training import TrainingData, prepare
-from ..learners.chi_square import chisq_dn
-from ..learners.fixed import anb, aode, nb
-from ..learners.hill_climbing import ban, hc
-from ..learners.k_dependence import kdb_mi
-from ..learners.search.wrappers import bsej, fssj, kdb, tan_hc, tan_hcsp
-from ..learners.trees import chow_liu, tan_cl
+from ..learners.by_name import LEARNERS, find_learner
 from ..model.model import Model, renewed
 from ..model.recipes import Recipe, Step
 from ..network.bnc import BNC, structure_of
 from ..network.ensemble import Ensemble
-from ..superparents.n_dependence import ANDE, ande
+from ..superparents.n_dependence import ANDE
 from ..superparents.one_dependence import AODE
 from .parameters import lp
 from .raw_learning import Preparing, learn_raw
-
-_EXACT = (nb, anb, aode, ande, tan_cl, chow_liu, kdb_mi, chisq_dn)
-_SEARCHES = (hc, ban, fssj, bsej, tan_hc, tan_hcsp, kdb)
-
-LEARNERS: dict[str, Callable[..., Model]] = {
-    learner.__name__: record(learner) for learner in (*_EXACT, *_SEARCHES)
-}
-"""The learners of structure that `bnc` knows by name."""
-
-_NAMED = (Parameter.POSITIONAL_OR_KEYWORD, Parameter.KEYWORD_ONLY)
-"""The kinds of parameters that can be given by name."""
 
 _OF_SEVERAL = ("mbc", "maode", "chain")
 
@@ -140,7 +124,8 @@ def bnc(
         raise TypeError(f"dag_args: expected a dict of further arguments, got {shown(dag_args)}")
     options = dict(dag_args or {})
     check_arguments(learner, options, "dag_args", supplied=("class_var", "dataset"))
-    check_arguments(lp, lp_args, "bnc", supplied=("x", "dataset"))
+    advice = "; arguments of the learner go into dag_args={...}"
+    check_arguments(lp, lp_args, "bnc", supplied=("x", "dataset"), advice=advice)
     find_prior(**{name: lp_args.get(name) for name in PRIORS})
     in_package = learner in LEARNERS.values()
     if in_package and options.get("features") is not None:
@@ -240,63 +225,3 @@ def _learner_step(learner: Callable[..., Model], options: Mapping[str, Any]) -> 
     """Return the call of a user's function, with settings that cannot be changed meanwhile."""
     name = str(getattr(learner, "__name__", learner))
     return Step(name, learner, deepcopy(dict(options)), draws="rng" in parameters_of(learner))
-
-
-def find_learner(learner: object, argument: str) -> Callable[..., Model]:
-    """Return a learner of structure given as a function or by name, or raise."""
-    if isinstance(learner, str) and learner in LEARNERS:
-        return LEARNERS[learner]
-    if callable(learner) and not isinstance(learner, type):
-        takes = parameters_of(learner)
-        if "dataset" in takes or any(p.kind is Parameter.VAR_KEYWORD for p in takes.values()):
-            return learner
-        raise TypeError(
-            f"{argument}: a learner is called as learner(class_var, dataset=...), but {shown(learner)} has "
-            "no argument 'dataset'"
-        )
-    raise ValueError(
-        f"{argument}: expected a function or one of {listed(LEARNERS, most=20)}, got {shown(learner)}"
-        f"{meant(learner, LEARNERS)}"
-    )
-
-
-def check_arguments(
-    function: Callable[..., Any], arguments: Collection[str], origin: str, supplied: Collection[str]
-) -> None:
-    """Raise if ``arguments`` are not what a function takes and needs beside those ``supplied``.
-
-    The first of those supplied goes by position, so the function may call it as it likes.
-    """
-    twice = [name for name in arguments if name in supplied]
-    if twice:
-        raise ValueError(f"{origin}: what is given already cannot be among them; leave out {listed(twice)}")
-    takes = list(parameters_of(function).values())[1:]
-    takes_any = any(parameter.kind is Parameter.VAR_KEYWORD for parameter in takes)
-    named = {p.name: p for p in takes if p.name not in supplied and p.kind in _NAMED}
-    name = getattr(function, "__name__", repr(function))
-    unknown = [argument for argument in arguments if argument not in named and not takes_any]
-    if unknown:
-        hint = suggestion(unknown[0], named)
-        if function is lp and origin == "bnc":
-            hint += "; arguments of the learner go into dag_args={...}"
-        raise TypeError(f"{origin}: {name} takes no argument {shown(unknown[0])}; {hint}")
-    absent = [
-        argument
-        for argument, parameter in named.items()
-        if parameter.default is Parameter.empty and argument not in arguments
-    ]
-    if absent:
-        raise TypeError(
-            f"{origin}: {name} needs {listed(absent)} too, as in {origin}={{{shown(absent[0])}: ...}}"
-        )
-
-
-def parameters_of(function: Callable[..., Any]) -> Mapping[str, Parameter]:
-    """Return the parameters of a function; of one written in C that does not tell, anything by name."""
-    try:
-        return signature(function).parameters
-    except ValueError:
-        return signature(_anything).parameters
-
-
-def _anything(*arguments: Any, **named: Any) -> None: ...

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import singledispatch
+from functools import partial, singledispatch
 from typing import Any
 
 import numpy as np
@@ -26,7 +26,7 @@ from ..model.recipes import Step
 from ..model.sufficient_statistics import Tally
 from ..network.em import EM
 from ..network.methods import PLAIN, Method
-from ..network.priors import Prior
+from ..network.priors import Prior, is_nested
 
 
 @record
@@ -291,8 +291,19 @@ def fit_kind(x: Model, call: Call) -> Any:
     A kind of model registers here if its data is prepared in another way than for one class.
     """
     if own := getattr(type(x), "_fit", None):
-        return own(x, call.dataset, call.prior, call.method, call.rng, call.step)
+        options: dict[str, Any] = {
+            "prior": call.prior,
+            "method": call.method,
+            "rng": call.rng,
+            "step": call.step,
+        }
+        return own(x, call.dataset, call.step, partial(fit, **options))
     method = call.method
+    if len(x.targets) > 1 and (method is not PLAIN or is_nested(call.prior)):
+        name = "backoff" if method is PLAIN else method.argument or type(method).__name__
+        raise TypeError(
+            f"{name}: is defined for one class variable; the models of chain(class_vars, dataset) accept it"
+        )
     method.check(x, call.prior)
     rows = rows_to_learn_from(x, call.dataset, method)
     recipe = x.recipe and replace(x.recipe, parameters=call.step)

@@ -2,17 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from functools import singledispatch
-from typing import TypeVar, cast
+from typing import Any, TypeVar, cast
 
-from ..base.messages import listed
 from ..frames.parting import InFull, InParts
 from ..model.model import Model, check_fitted
-from ..model.sufficient_statistics import Tally
-from ..network.ensemble import Ensemble
-from ..network.estimation import add_rows
-from ..superparents.n_dependence import ANDE
 from .parameters import rows_to_learn_from
 
 M = TypeVar("M", bound=Model)
@@ -67,39 +60,11 @@ def update(x: M, dataset: InFull | InParts) -> M:
     True
     """
     model = check_fitted(x)
-    return cast("M", update_kind(model, dataset))
+    return cast("M", _updated(model, dataset))
 
 
-@singledispatch
-def update_kind(x: Model, dataset: InFull | InParts) -> Model:
-    """Add rows to a model; a kind registers here if its data is prepared otherwise, or its counts kept."""
+def _updated(x: Model, dataset: Any) -> Model:
     if own := getattr(type(x), "_update", None):
-        return cast("Model", own(x, dataset))
-    tally = check_tally(x)
-    updated: Model = add_rows(x, rows_to_learn_from(x, dataset), tally)
+        return cast("Model", own(x, dataset, _updated))
+    updated: Model = x._add_rows(rows_to_learn_from(x, dataset))
     return updated
-
-
-def check_tally(x: Model) -> Tally:
-    """Return what the tables of a model were made of, or raise."""
-    tally = x.learned.get("counts")
-    if isinstance(tally, Tally) and tally.prior is not None:
-        return tally
-    adjusted = [name for name in x.learned if name != "counts"]
-    reason = "does not keep the counts that its parameters were made of"
-    if adjusted:
-        reason = f"has parameters that are more than counts: {listed(adjusted)}"
-    raise ValueError(f"x: {reason}; learn them again from all rows, with lp(x, dataset, ...)")
-
-
-@update_kind.register
-def _(x: Ensemble, dataset: InFull | InParts) -> Ensemble:
-    rows = rows_to_learn_from(x, dataset)
-    return replace(x, members=tuple([update_kind(member, rows) for member in x.members]))
-
-
-@update_kind.register
-def _(x: ANDE, dataset: InFull | InParts) -> ANDE:
-    if x.counts is None or x.learned:
-        check_tally(x)
-    return x._add_rows(rows_to_learn_from(x, dataset))

@@ -159,6 +159,26 @@ class LocalScores:
             self._gains[key] = result
         return self._gains[key]
 
+    def gains_by(self, parents: Sequence[int]) -> Array:
+        """Return for each column what its family gains if these become its only parents, (columns,).
+
+        Both scores are over the rows in which the column and all parents are observed.
+        """
+        cards = self.counts.cards
+        q, result = float(prod(cards[list(parents)].tolist())), np.empty(len(cards))
+        for columns, table in self.counts.extended(tuple(parents)):
+            counts = table.reshape(-1, table.shape[-1])
+            starts = np.cumsum(cards[columns]) - cards[columns]
+            gains = np.empty(len(starts))
+            for r in np.unique(cards[columns]).tolist():
+                alike = cards[columns] == r
+                joint = counts[:, starts[alike][:, None] + np.arange(r)].transpose(2, 0, 1)
+                alone = joint.sum(axis=1, keepdims=True)
+                gains[alike] = self._fit(joint, r, q) - self._fit(alone, r, 1.0)
+                gains[alike] -= self.score.penalty * (r - 1) * (q - 1)
+            result[columns] = gains
+        return result
+
     def network(self, parents: Sequence[Sequence[int]]) -> float:
         """Return the score of a network from the parents of each column."""
         self.expect([], [(variable, *ps) for variable, ps in enumerate(parents)])

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ..base.arrays import Array, Codes, log_normalize, log_sum_exp
+from ..base.arrays import Array, Codes, added, log_normalize, log_sum_exp
 from ..base.checks import is_among
 from ..base.immutable import Immutable
-from ..base.messages import shown
+from ..base.messages import listed, shown
 from ..frames.schema import Countable, Dataset, Levels
 from ..numbers.preparation import Preparation
 from .recipes import Recipe
@@ -252,6 +252,23 @@ class Model(Immutable):
         if type(self)._maximize is Model._maximize:
             reason = self.no_joint or f"it is not defined for a {type(self).__name__}; leave it out"
             raise TypeError(f'missing: "em" needs a joint distribution; {reason}')
+
+    def _add_rows(self, data: Countable) -> Any:
+        """Return the model of its training rows and more, which are coded like them."""
+        tally = self._tally()
+        counts = added([tally.counts, data.add_up(partial(count_rows, self, tally.prior))])
+        return self._tabulate(Tally(counts, tally.prior))
+
+    def _tally(self) -> Tally:
+        """Return the counts that the tables are made of; raise if more than counts made them."""
+        tally = self.learned.get("counts")
+        if isinstance(tally, Tally) and tally.prior is not None:
+            return tally
+        adjusted = [name for name in self.learned if name != "counts"]
+        reason = "does not keep the counts that its parameters were made of"
+        if adjusted:
+            reason = f"has parameters that are more than counts: {listed(adjusted)}"
+        raise ValueError(f"x: {reason}; fit it again to all rows, with lp(x, dataset, ...)")
 
     def _maximize(self, data: Dataset, prior: Any, em: Any) -> Any:
         """Return the structure with the tables that EM finds."""

@@ -159,6 +159,9 @@ class Ensemble(Average):
     def _estimate(self, data: Countable, prior: Any) -> Ensemble:
         return replace(self, members=tuple([member._estimate(data, prior) for member in self.members]))
 
+    def _add_rows(self, data: Countable) -> Ensemble:
+        return replace(self, members=tuple([member._add_rows(data) for member in self.members]))
+
     def _maximize(self, data: Dataset, prior: Any, em: Any) -> Ensemble:
         return replace(self, members=tuple([member._maximize(data, prior, em) for member in self.members]))
 

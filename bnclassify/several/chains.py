@@ -1,18 +1,28 @@
-"""Chains: each class variable has an ordinary model, to which those before it are features."""
+"""Classifier chains: each class variable has a model in which the class variables before it are features."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Hashable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from math import prod
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
+from ..base.arrays import Array, Codes, first_best, log, log_normalize
 from ..base.messages import listed, shown
 from ..base.records import record
-from ..frames.schema import Levels
+from ..frames.parting import InFull, InParts
+from ..frames.schema import Learnable, Levels
+from ..frames.training import one_target, prepare
 from ..model.model import Model
-from ..model.recipes import Recipe
-from .mbc import MultiModel
+from ..model.recipes import Recipe, Step
+from .class_inference import MOST_COMBINATIONS, MostProbable, best_of
+from .multi_model import MultiModel
+
+_BLOCK_CODES = 2**22
 
 
 @record
@@ -91,6 +101,53 @@ class Chain(MultiModel):
             "members(x)"
         )
 
+    def _check_greedy(self, greedy: bool) -> None:
+        """Accept both."""
+
+    def _log_marginals(self, codes: Codes, *, greedy: bool = False) -> list[Array]:
+        if greedy or prod(self.class_cards) > MOST_COMBINATIONS:
+            return _follow(self, codes)[0]
+        results = [np.empty((codes.shape[1], card)) for card in self.class_cards]
+        for rows, logs in _try_all(self, codes):
+            shares = np.exp(logs)
+            for j, result in enumerate(results):
+                axes = tuple([1 + i for i in range(len(results)) if i != j])
+                result[rows] = log(shares.sum(axis=axes))
+        return results
+
+    def _most_probable(self, codes: Codes, *, greedy: bool = False) -> MostProbable:
+        if greedy or prod(self.class_cards) > MOST_COMBINATIONS:
+            return _follow(self, codes)[1]
+        labels = np.empty((len(self.class_vars), codes.shape[1]), dtype=np.intp)
+        logs = np.empty(codes.shape[1])
+        for rows, joint in _try_all(self, codes):
+            best, logs[rows] = best_of(joint.reshape(len(joint), -1))
+            labels[:, rows] = np.unravel_index(best, self.class_cards)
+        return MostProbable(labels, logs)
+
+    def _log_posterior_at(self, codes: Codes, labels: Codes) -> Array:
+        total = np.zeros(codes.shape[1])
+        for member in self.members:
+            logs = log_normalize(member._log_joint(_member_codes(self, member, codes, labels)))
+            class_codes = labels[self.class_vars.index(member.class_var)].astype(np.intp)
+            total += np.take_along_axis(logs, class_codes[:, None], axis=1)[:, 0]
+        return total
+
+    def _fit(self, dataset: InFull | InParts, step: Step, fit: Callable[[Model, Any], Model]) -> Chain:
+        """Fit each model by a function of the model and its rows; the recipe is to have this step."""
+        recipe = self.recipe and replace(self.recipe, parameters=step)
+        return replace(self, members=tuple(map(fit, self.members, self._rows(dataset))), recipe=recipe)
+
+    def _update(self, dataset: InFull | InParts, update: Callable[[Model, Any], Model]) -> Chain:
+        return replace(self, members=tuple(map(update, self.members, self._rows(dataset))))
+
+    def _rows(self, dataset: InFull | InParts) -> Iterator[Learnable]:
+        """Yield the rows that each member is learned from, which have its class."""
+        known = None if self.levels is None else dict(zip(self.variables, self.levels, strict=True))
+        data = prepare(dataset, self.class_vars, self.features, known=known)
+        for member in self.members:
+            yield one_target(data, member.class_var, member.features)
+
     def facts(self) -> dict[str, object]:
         """Return the number of features and the order of the chain."""
         order = None if self.order == self.class_vars else ", ".join(map(str, self.order))
@@ -115,3 +172,58 @@ def _check_links(class_vars: tuple[Hashable, ...], members: tuple[Model, ...]) -
         for name, labels in zip(member.variables, member.levels or (), strict=False):
             if known.setdefault(name, labels) != labels:
                 raise ValueError(f"members: expected models that agree in the levels of {shown(name)}")
+
+
+def _follow(x: Chain, codes: Codes) -> tuple[list[Array], MostProbable]:
+    """Choose one label after the other, each given the labels chosen before it.
+
+    Return the log posterior of each class variable given the features and these labels, (rows, labels),
+    and the labels with the product of their posteriors.
+    """
+    position = {name: i for i, name in enumerate(x.class_vars)}
+    chosen = np.empty((len(x.class_vars), codes.shape[1]), dtype=np.intp)
+    total = np.zeros(codes.shape[1])
+    marginals: list[Array] = [np.empty((0, 0))] * len(x.class_vars)
+    for member in x.members:
+        j = position[member.class_var]
+        logs = log_normalize(member._log_joint(_member_codes(x, member, codes, chosen)))
+        marginals[j], chosen[j] = logs, first_best(logs)
+        total += np.take_along_axis(logs, chosen[j][:, None], axis=1)[:, 0]
+    return marginals, MostProbable(chosen, total)
+
+
+def _member_codes(x: Chain, member: Model, codes: Codes, labels: NDArray[np.signedinteger]) -> Codes:
+    """Return the codes of the features of a member, among them class variables before its own."""
+    feature = {name: i for i, name in enumerate(x.features)}
+    label = {name: i for i, name in enumerate(x.class_vars)}
+    columns = [labels[label[name]] if name in label else codes[feature[name]] for name in member.features]
+    return np.array(columns, dtype=np.intp).reshape(len(columns), codes.shape[1])
+
+
+def _try_all(x: Chain, codes: Codes) -> Iterator[tuple[slice, Array]]:
+    """Yield blocks of rows and ln P(labels | features) of them, (rows, labels of each class variable…)."""
+    position = {name: i for i, name in enumerate(x.class_vars)}
+    axes = [0, *(1 + x.order.index(name) for name in x.class_vars)]
+    widest = max(len(member.features) + 2 for member in x.members)
+    rows_per_block = max(1, _BLOCK_CODES // (prod(x.class_cards) * widest))
+    for start in range(0, codes.shape[1], rows_per_block):
+        rows = slice(start, min(start + rows_per_block, codes.shape[1]))
+        logs = np.zeros(rows.stop - start)
+        for i, member in enumerate(x.members):
+            cards = [x.class_cards[position[name]] for name in x.order[:i]]
+            logs = logs[..., None] + _given_before(x, member, codes[:, rows], cards)
+        yield rows, logs.transpose(axes)
+
+
+def _given_before(x: Chain, member: Model, codes: Codes, cards: list[int]) -> Array:
+    """Return ln P(label | features, labels before), an axis for each class variable before.
+
+    Those that the member does not look at have an axis of length 1.
+    """
+    shape = [card if name in member.features else 1 for name, card in zip(x.order, cards, strict=False)]
+    n, rows = prod(shape), codes.shape[1]
+    labels = np.zeros((len(x.class_vars), rows * n), dtype=np.intp)
+    for name, class_codes in zip(x.order, np.indices(shape).reshape(len(shape), n), strict=False):
+        labels[x.class_vars.index(name)] = np.tile(class_codes, rows)
+    logs = member._log_joint(_member_codes(x, member, np.repeat(codes, n, axis=1), labels))
+    return log_normalize(logs).reshape(rows, *shape, -1)

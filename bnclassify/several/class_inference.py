@@ -1,75 +1,40 @@
-"""Posteriors of each class variable, and the likeliest labels of all together, row by row.
+"""Posteriors of each class variable, and the most probable labels of all together, row by row.
 
-A kind of model registers here how it finds them. Where it has tables over classes, each class variable's
-posterior follows from one elimination of the others, and the likeliest labels from one with maxima in place
-of sums, a class variable at a time.
+The posterior of each class variable follows from one elimination of the others, the most probable labels of a
+network from one with maxima in place of sums, one class variable at a time.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import reduce, singledispatch
+from functools import reduce
 from math import prod
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..base.arrays import TOLERANCE, Array, Codes, first_best, log, log_sum_exp
+from ..base.arrays import TOLERANCE, Array, Codes, first_best, log
 from ..network.elimination import Table, distribute, eliminate_tables, multiply, plan_scopes, sum_to
-from .maode import MAODE
-from .mbc import MBC, MultiModel
-from .reduction import MOST_CELLS, Parts, parts_of, reduce_rows
+from .class_tables import MOST_CELLS, ClassFactors, reduce_rows
 
 MOST_COMBINATIONS = 2**16
-"""Combinations of labels that are tried, where all must be."""
+"""Largest number of combinations of labels that are all tried."""
 
 
-class Likeliest(NamedTuple):
-    """The likeliest labels of all class variables together.
+class MostProbable(NamedTuple):
+    """The most probable labels of all class variables together.
 
-    Attributes
-    ----------
-    codes : (class variables, rows) array of int
-    logs : (rows,) array
-        The log of their posterior probability.
+    `codes` is (class variables, rows), and `logs` (rows,) has the log of their posterior probability.
     """
 
     codes: NDArray[np.intp]
     logs: Array
 
 
-@singledispatch
-def log_marginals(x: MultiModel, codes: Codes) -> list[Array]:
-    """Return for each class variable ln P(label, known features), (rows, labels), from codes of features.
-
-    Of a chain, which gives features no probability, ln P(label | known features).
-    """
-    return x._log_marginals(codes)
-
-
-@singledispatch
-def likeliest(x: MultiModel, codes: Codes) -> Likeliest:
-    """Return the likeliest combination of labels, from codes of features; of tied ones the first."""
-    return x._most_probable(codes)
-
-
-@singledispatch
-def log_joint_at(x: MultiModel, codes: Codes, labels: Codes) -> Array:
-    """Return ln P(labels, known features), (rows,), from codes of features and of class variables."""
-    return x._log_joint_at(codes, labels)
-
-
-def log_evidence(x: MultiModel, codes: Codes) -> Array:
-    """Return ln P(known features), (rows,); of a chain 0."""
-    return log_sum_exp(log_marginals(x, codes)[0])
-
-
-@log_marginals.register(MBC)
-@log_marginals.register(MAODE)
-def _(x: MBC | MAODE, codes: Codes) -> list[Array]:
-    parts = parts_of(x)
-    results = [np.empty((codes.shape[1], card)) for card in x.class_cards]
+def log_marginals(parts: ClassFactors, codes: Codes) -> list[Array]:
+    """Return for each class variable ln P(label, observed features), (rows, labels)."""
+    results = [np.empty((codes.shape[1], card)) for card in parts.cards[parts.n :]]
     for evidence in reduce_rows(parts, codes):
         plans = [_plan(parts, [*evidence.tables, *graph]) for graph in parts.graphs]
         for rows, tables in evidence.blocks(max(cells for _, cells in plans)):
@@ -82,8 +47,8 @@ def _(x: MBC | MAODE, codes: Codes) -> list[Array]:
     return results
 
 
-def _marginals(parts: Parts, order: Sequence[int], tables: Sequence[Table], rows: int) -> list[Array]:
-    """Return the log joint of each class variable and the known features, all else summed out."""
+def _marginals(parts: ClassFactors, order: Sequence[int], tables: Sequence[Table], rows: int) -> list[Array]:
+    """Return ln P(label, observed features) of each class variable, marginalized over all others."""
     joined, remainder = eliminate_tables(order, tables)
     beliefs = distribute(order, joined)
     evidence = np.broadcast_to(remainder.logs, (rows, 1))
@@ -91,7 +56,7 @@ def _marginals(parts: Parts, order: Sequence[int], tables: Sequence[Table], rows
     return [log(by_class[u]) + evidence for u in sorted(by_class)]
 
 
-def _plan(parts: Parts, tables: Sequence[Table], extra: int = 1) -> tuple[list[int], int]:
+def _plan(parts: ClassFactors, tables: Sequence[Table], extra: int = 1) -> tuple[list[int], int]:
     """Order the elimination of all variables; raise if ``extra`` times a table would be too large."""
     scopes = [table.scope for table in tables]
     hidden = {v for scope in scopes for v in scope if v < parts.n}
@@ -106,21 +71,21 @@ def _plan(parts: Parts, tables: Sequence[Table], extra: int = 1) -> tuple[list[i
     return order, cells * extra
 
 
-@likeliest.register
-def _(x: MBC, codes: Codes) -> Likeliest:
-    parts = parts_of(x)
+def most_probable(parts: ClassFactors, codes: Codes) -> MostProbable:
+    """Return the most probable combination of labels of one network, by max-product elimination."""
     [graph] = parts.graphs
-    labels = np.empty((len(x.class_vars), codes.shape[1]), dtype=np.intp)
+    cards = parts.cards[parts.n :]
+    labels = np.empty((len(cards), codes.shape[1]), dtype=np.intp)
     logs = np.empty(codes.shape[1])
     for evidence in reduce_rows(parts, codes, closed=True):
         # A class variable that is kept to the end is in all tables on the way.
-        order, cells = _plan(parts, [*evidence.tables, *graph], extra=max(x.class_cards))
+        order, cells = _plan(parts, [*evidence.tables, *graph], extra=max(cards))
         for rows, evidence_tables in evidence.blocks(cells):
             tables = [*evidence_tables, *graph]
             total = eliminate_tables(order, tables)[1].logs[:, 0]
             labels[:, rows], best = _decode(order, tables, len(rows))
-            logs[rows] = _share(best, total, prod(x.class_cards))
-    return Likeliest(labels, logs)
+            logs[rows] = _share(best, total, prod(cards))
+    return MostProbable(labels, logs)
 
 
 def _decode(order: Sequence[int], tables: Sequence[Table], rows: int) -> tuple[NDArray[np.intp], Array]:
@@ -152,11 +117,10 @@ def _share(logs: Array, evidence: Array, combinations: int) -> Array:
     return np.where(possible, logs - np.where(possible, evidence, 0.0), -np.log(combinations))
 
 
-@likeliest.register
-def _(x: MAODE, codes: Codes) -> Likeliest:
-    cards = x.class_cards
+def most_probable_by_trying(parts: ClassFactors, codes: Codes) -> MostProbable:
+    """Return the most probable combination of labels of an average of networks, by trying all."""
+    cards = parts.cards[parts.n :]
     n = check_combinations(cards)
-    parts = parts_of(x)
     classes = tuple(range(parts.n, len(parts.cards)))
     full_table = Table(classes, np.zeros((1, *cards, 1)))
     members = [multiply([full_table, *graph]).logs for graph in parts.graphs]
@@ -168,7 +132,7 @@ def _(x: MAODE, codes: Codes) -> Likeliest:
             joint = multiply([*tables, prior]).logs.reshape(-1, n)
             best, logs[rows] = best_of(joint)
             labels[:, rows] = np.unravel_index(best, cards)
-    return Likeliest(labels, logs)
+    return MostProbable(labels, logs)
 
 
 def best_of(logs: Array) -> tuple[NDArray[np.intp], Array]:
@@ -187,16 +151,14 @@ def check_combinations(cards: Sequence[int]) -> int:
     if n > MOST_COMBINATIONS:
         raise ValueError(
             f"joint: there are {n:,} combinations of labels, more than {MOST_COMBINATIONS:,}, too many to "
-            "try all; joint=False gives the likeliest label of each class variable, and mbc finds the "
-            "likeliest combination without trying all"
+            "try all; joint=False returns the most probable label of each class variable, and mbc finds "
+            "the most probable combination without trying all"
         )
     return n
 
 
-@log_joint_at.register(MBC)
-@log_joint_at.register(MAODE)
-def _(x: MBC | MAODE, codes: Codes, labels: Codes) -> Array:
-    parts = parts_of(x)
+def log_joint_at(parts: ClassFactors, codes: Codes, labels: Codes) -> Array:
+    """Return ln P(labels, observed features), (rows,)."""
     logs = np.empty(codes.shape[1])
     for rows, tables in reduce_rows(parts, codes):
         block_labels = labels[:, rows].astype(np.intp)
@@ -206,8 +168,8 @@ def _(x: MBC | MAODE, codes: Codes, labels: Codes) -> Array:
     return logs
 
 
-def _at(parts: Parts, tables: Sequence[Table], labels: NDArray[np.intp]) -> Array:
-    """Multiply what tables say of known labels, row by row, summing over missing features."""
+def _at(parts: ClassFactors, tables: Sequence[Table], labels: NDArray[np.intp]) -> Array:
+    """Return the log of the product of tables at labels, row by row, marginalized over missing features."""
     tables = [*tables, Table((), np.zeros((1, 1)))]  # there may be no other
     for number, label in enumerate(labels):
         tables = [_fix(table, parts.n + number, label) for table in tables]

@@ -3,27 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
+from itertools import combinations
 from typing import Any
 
 import numpy as np
 
+from ..base.arborescences import maximum_arborescence
+from ..base.arrays import TOLERANCE
+from ..base.calls import check_arguments, parameters_of
 from ..base.checks import check_choice, check_whole
+from ..base.graphs import maximum_forest
 from ..base.messages import listed, shown
 from ..base.records import record
+from ..counts.information import pair_statistics
 from ..frames.parting import InFull, InParts
 from ..frames.partitions import Partitions
 from ..frames.schema import Learnable
 from ..frames.training import TrainingData, one_target, prepare
-from ..functions.learning import check_arguments, find_learner, parameters_of
-from ..learners.local_scores import check_score
+from ..learners.by_name import find_learner
+from ..learners.local_scores import LocalScores, check_score
 from ..model.model import Model
 from ..model.recipes import Recipe, Step
 from ..network.bnc import Family
-from .bridges import Parents, choose_class_parents, class_tree, feature_tree
 from .chains import Chain
 from .class_training import check_class_vars
-from .maode import MAODE
-from .mbc import MBC, MultiModel
+from .multi_model import MultiModel
+from .multidimensional import MAODE, MBC
+
+Parents = tuple[int, ...]
 
 _GRAPHS = ("tree", "empty")
 
@@ -124,9 +131,9 @@ def mbc(
     settings = _score_settings(score, ess, max_parents)
     data = prepare(dataset, names, named_by="class_vars")
     n = len(data.features)
-    bridge = choose_class_parents(data, score, ess, max_parents)
-    feature_parents = feature_tree(data, bridge) if features == "tree" else [()] * n
-    class_parents = class_tree(data) if classes == "tree" else [()] * len(names)
+    bridge = _choose_class_parents(data, score, ess, max_parents)
+    feature_parents = _feature_tree(data, bridge) if features == "tree" else [()] * n
+    class_parents = _class_tree(data) if classes == "tree" else [()] * len(names)
     parents = [(*p, *c) for p, c in zip(feature_parents, bridge, strict=True)] + class_parents
     step = Step("mbc", mbc, {"classes": classes, "features": features} | settings)
     return MBC(names, _families(data, parents), data.levels, recipe=Recipe(names, step))
@@ -197,7 +204,7 @@ def maode(
     names = check_class_vars(class_vars)
     settings = _score_settings(score, ess, max_parents)
     data = prepare(dataset, names, named_by="class_vars")
-    families = _families(data, choose_class_parents(data, score, ess, max_parents))
+    families = _families(data, _choose_class_parents(data, score, ess, max_parents))
     return MAODE(names, families, data.levels, recipe=Recipe(names, Step("maode", maode, settings)))
 
 
@@ -210,6 +217,47 @@ def _score_settings(score: str, ess: float, max_parents: int) -> dict[str, Any]:
 
 def _families(data: Learnable, parents: Sequence[Parents]) -> tuple[Family, ...]:
     return tuple([(data.columns[v], *(data.columns[p] for p in ps)) for v, ps in enumerate(parents)])
+
+
+def _choose_class_parents(data: Learnable, score: str, ess: float, max_parents: int) -> list[Parents]:
+    """Choose for each feature the classes that are worth most as its parents, by column number.
+
+    Every set of at most ``max_parents`` classes is tried, for all features at once. Sets are compared
+    by what they gain over no parent, in the rows in which feature and classes are known.
+    """
+    n, m = len(data.features), len(data.targets)
+    scores = LocalScores(data, score, ess)
+    best = np.zeros(n)
+    chosen: list[Parents] = [()] * n
+    for n_parents in range(1, min(max_parents, m) + 1):
+        sets = list(combinations(range(n, n + m), n_parents))
+        scores.counts.expect(sets)
+        for classes in sets:
+            gains = scores.gains_by(classes)[:n]
+            for v in np.nonzero(gains > best + TOLERANCE)[0].tolist():
+                best[v], chosen[v] = gains[v], classes
+    return chosen
+
+
+def _class_tree(data: Learnable) -> list[Parents]:
+    """Return the parent of each class variable in the tree of most mutual information, the first its root."""
+    n, m = len(data.features), len(data.targets)
+    pairs = pair_statistics(data, range(n, n + m), None)
+    parent = maximum_forest(pairs.information, pairs.rows > 0, roots=range(m))
+    return [(n + p,) if p >= 0 else () for p in parent]
+
+
+def _feature_tree(data: Learnable, class_parents: Sequence[Parents]) -> list[Parents]:
+    """Return the parent of each feature in the best arborescence, given the features' class parents.
+
+    An arc p → v is worth N I(v; p | class parents of v), which v's likelihood gains.
+    """
+    n = len(class_parents)
+    scores = LocalScores(data, "loglik")
+    scores.expect([(v, *classes) for v, classes in enumerate(class_parents)])
+    gains = [np.maximum(scores.gains(v, classes)[:n], 0.0) for v, classes in enumerate(class_parents)]
+    parent = maximum_arborescence(np.array(gains).T) if n else []
+    return [(p,) if p >= 0 else () for p in parent]
 
 
 def chain(

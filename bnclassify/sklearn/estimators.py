@@ -13,23 +13,18 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
 from ..base.arrays import Array, log_normalize
+from ..base.calls import check_arguments, parameters_of
 from ..base.messages import shown, warn
 from ..base.randomness import Seed
 from ..frames.intake import encode
 from ..frames.schema import Dataset
 from ..frames.weights import check_weights
 from ..functions.decisions import check_costs, check_prior
-from ..functions.learning import (
-    best_parameters,
-    bnc,
-    check_arguments,
-    find_learner,
-    learn_structure,
-    parameters_of,
-)
+from ..functions.learning import best_parameters, bnc, learn_structure
 from ..functions.parameters import lp
 from ..functions.prediction import predict, weigh_classes
 from ..functions.raw_learning import Preparing, without_uncut
+from ..learners.by_name import find_learner
 from ..learners.k_dependence import kdb_mi
 from ..model.model import Model
 from ..numbers.discretization import columns_of_numbers

@@ -13,16 +13,16 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
 from ..base.arrays import Array
+from ..base.calls import check_arguments, parameters_of
 from ..base.checks import check_choice, check_flag
 from ..base.messages import listed, shown
 from ..base.randomness import Seed
-from ..functions.learning import check_arguments, parameters_of
 from ..functions.parameters import lp
 from ..functions.prediction import predict
 from ..model.model import Model
 from ..numbers.discretization import discretize
-from ..several.mbc import MultiModel
 from ..several.mbc_learners import chain, maode, mbc
+from ..several.multi_model import MultiModel
 from .inputs import CategoricalInput, draw_seed
 
 _LEARNERS: dict[str, Callable[..., Model]] = {"chain": chain, "maode": maode, "mbc": mbc}

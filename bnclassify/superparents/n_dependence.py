@@ -20,6 +20,7 @@ from ..frames.encoding import check_frame
 from ..frames.parting import InFull, InParts
 from ..frames.schema import Countable, Dataset, Levels
 from ..frames.training import describe
+from ..model.model import Model
 from ..model.recipes import Recipe, Step
 from ..network.bnc import BNC, Family
 from ..network.ensemble import Average
@@ -193,8 +194,12 @@ class ANDE(Average):
         return replace(self, levels=data.levels, counts=counts, prior=prior)
 
     def _add_rows(self, data: Countable) -> ANDE:
-        """Return the model of its training rows and more."""
+        if self.counts is None or self.learned:
+            self._tally()
         return replace(self, counts=add_cooccurrence(data, self.fitted_counts, self._most_counted))
+
+    def _check_em(self) -> None:
+        Model._check_em(self)
 
     def _log_joint(self, codes: Codes) -> Array:
         return log_joint(self, codes)

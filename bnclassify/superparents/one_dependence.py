@@ -19,7 +19,7 @@ from ..frames.schema import Dataset, Levels
 from ..model.recipes import Recipe
 from ..model.sufficient_statistics import Tally
 from ..network.bnc import BNC, Family
-from ..network.em import EM, maximise
+from ..network.em import EM
 from ..network.ensemble import Average
 from ..network.estimation import make_tables, with_tally
 from ..network.factors import network_factors
@@ -70,8 +70,6 @@ class AODE(Average):
     children: tuple[Array, ...] | None = None
     recipe: Recipe | None = None
     learned: Mapping[str, Any] = field(default_factory=dict)
-
-    _takes_em = True
 
     @property
     def fitted(self) -> bool:
@@ -186,7 +184,7 @@ class AODE(Average):
 
     def _maximize(self, data: Dataset, prior: PseudoCounts, em: EM) -> AODE:
         check_all_pairs(data, range(len(self.features)), len(self.features))
-        return self._stacked([maximise(member, data, prior, em) for member in self.members])
+        return self._stacked([member._maximize(data, prior, em) for member in self.members])
 
     def _log_joint(self, codes: Codes) -> Array:
         cells = sum(table.size for table in self.children or ())

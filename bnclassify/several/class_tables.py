@@ -1,17 +1,16 @@
-"""What each row says of the classes: log tables over few class variables, from which all else follows.
+"""Log tables over few class variables from the features of rows, from which posteriors follow.
 
-Families whose features are known in a row become tables over their class parents. Those over the same
+Families whose features are observed in a row become tables over their class parents. Those over the same
 classes are added up, and looked up for all rows at once as if their joint labels were one class. Missing
-features that matter fall into parts that no family connects; each part is summed out for all rows
-that have it, and leaves a table over the classes that it touches. Where that would be large, its tables
-stay as they are, and its features are summed out among the classes.
+features that matter form components that no family connects; each component is marginalized over for all
+rows that have it, which leaves a table over the classes that it touches. If that would be large, its tables
+stay as they are, and its features are eliminated among the classes.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import singledispatch
 from math import prod
 from typing import NamedTuple
 
@@ -28,59 +27,42 @@ from ..network.elimination import (
     restrict,
 )
 from ..network.factors import Batch, Factor, Rows, sum_terms
-from .maode import MAODE
-from .mbc import MBC, MultiModel
 
 MOST_CELLS = 2**20
-"""A table of one row may have this many cells (8 MiB) before it is refused."""
+"""Largest number of cells of a table of one row, 8 MiB."""
 
-_SMALL_CELLS = 2**8  # of tables that missing features are summed into before anything else
+_SMALL_CELLS = 2**8  # of tables that missing features are eliminated into before anything else
 _BLOCK_ROWS = 2**13
 _BLOCK_CELLS = 2**22
 
 Scope = tuple[int, ...]
 
 
-class Evidence(NamedTuple):
-    """What some rows say of the classes: the product of the tables is P(known features | classes).
+class ClassTables(NamedTuple):
+    """Tables whose product is P(observed features | classes) in some rows.
 
-    Attributes
-    ----------
-    rows : (some,) array of int
-    tables : list of Table
-        Over class variables, which are numbered after the features. Missing features may be among
-        them, which are to be summed out.
+    They are over class variables, which are numbered after the features, and over missing features that
+    are still to be marginalized over.
     """
 
     rows: Rows
     tables: list[Table]
 
-    def blocks(self, cells: int) -> Iterator[Evidence]:
-        """Yield the same a few rows at a time, so that tables of so many cells a row fit in memory."""
+    def blocks(self, cells: int) -> Iterator[ClassTables]:
+        """Yield the same for few rows at a time, so that tables of so many cells per row fit in memory."""
         rows_per_block = max(1, _BLOCK_CELLS // cells)
         for block in (slice(i, i + rows_per_block) for i in range(0, len(self.rows), rows_per_block)):
-            yield Evidence(self.rows[block], [Table(scope, logs[block]) for scope, logs in self.tables])
+            yield ClassTables(self.rows[block], [Table(scope, logs[block]) for scope, logs in self.tables])
 
 
 @dataclass(frozen=True, eq=False)
-class Parts:
-    """The tables of a model in logs, sorted by what is asked of them.
+class ClassFactors:
+    """The log tables of a model: `n` features, and `cards` levels of features, then class variables.
 
-    Attributes
-    ----------
-    n : int
-        The number of features.
-    cards : tuple of int
-        Numbers of levels of features, then class variables.
-    by_classes : mapping
-        Class variables to the families that have features and these, as factors: the joint labels of
-        the class variables stand for the class.
-    feature_factors : list of Factor
-        The same families, the class variables members like others.
-    parents : mapping
-        The parents of each variable in the families that have features.
-    graphs : list of list of Table
-        The tables of class variables alone, for each network that is averaged.
+    `by_classes` maps class variables to the families that have features and these, as factors: the joint
+    labels of the class variables take the place of the class. `feature_factors` has the same families with
+    class variables as members like others, and `parents` the parents of each variable in them. `graphs` has
+    the tables of class variables alone, for each network that is averaged.
     """
 
     n: int
@@ -91,45 +73,13 @@ class Parts:
     graphs: list[list[Table]]
 
 
-def parts_of(x: MultiModel) -> Parts:
-    """Return the tables of a model, made once."""
-    parts: Parts = x.derived("parts", _make_parts)
-    return parts
-
-
-@singledispatch
-def _make_parts(x: MultiModel) -> Parts:
-    return x._make_parts()
-
-
-@_make_parts.register
-def _(x: MBC) -> Parts:
-    tables = list(zip(x.scopes, x.cpts or (), strict=True))
-    n = len(x.features)
-    with_features = [(scope, table) for scope, table in tables if min(scope) < n]
-    class_tables = [(scope, table) for scope, table in tables if min(scope) >= n]
-    return _sort_tables(n, x.cards, with_features, [class_tables])
-
-
-@_make_parts.register
-def _(x: MAODE) -> Parts:
-    n, m = len(x.features), len(x.class_vars)
-    first = x.members[0]
-    shared = list(zip(first.scopes[:n], x.cpts or (), strict=True))
-    class_scopes = [member.scopes[n:] for member in x.members]
-    cpts = x.class_cpts or ()
-    class_tables = [
-        list(zip(scopes, cpts[i * m : (i + 1) * m], strict=True)) for i, scopes in enumerate(class_scopes)
-    ]
-    return _sort_tables(n, first.cards, shared, class_tables)
-
-
-def _sort_tables(
+def sort_tables(
     n: int,
     cards: tuple[int, ...],
     with_features: Sequence[tuple[Scope, Array]],
     class_tables: Sequence[Sequence[tuple[Scope, Array]]],
-) -> Parts:
+) -> ClassFactors:
+    """Sort the tables of families with features, and those of class variables alone of each network."""
     by_classes: dict[Scope, list[Factor]] = {}
     feature_factors = []
     for scope, table in with_features:
@@ -142,7 +92,7 @@ def _sort_tables(
         by_classes.setdefault(members[n_features:], []).append(factor)
     parents = dict.fromkeys(range(len(cards)), ()) | {scope[0]: scope[1:] for scope, _ in with_features}
     graphs = [[_class_table(scope, table) for scope, table in graph] for graph in class_tables]
-    return Parts(n, cards, by_classes, feature_factors, parents, graphs)
+    return ClassFactors(n, cards, by_classes, feature_factors, parents, graphs)
 
 
 def _class_table(scope: Scope, table: Array) -> Table:
@@ -151,22 +101,12 @@ def _class_table(scope: Scope, table: Array) -> Table:
     return Table(tuple(sorted(scope)), np.transpose(log(table), order)[None, ..., None])
 
 
-def reduce_rows(parts: Parts, codes: Codes, *, closed: bool = False) -> Iterator[Evidence]:
-    """Yield what rows say of the classes, rows with tables over the same variables together.
+def reduce_rows(parts: ClassFactors, codes: Codes, *, closed: bool = False) -> Iterator[ClassTables]:
+    """Yield tables over classes for rows, those with tables over the same variables together.
 
-    Parameters
-    ----------
-    parts : Parts
-    codes : (features, rows) array of integers
-        -1 where missing.
-    closed : bool
-        Whether all missing features shall be summed out; else those stay in the tables that would join
-        many class variables if they were summed out first.
-
-    Raises
-    ------
-    ValueError
-        If features are missing together in a row over which to sum would need too large a table.
+    `codes` are (features, rows), -1 where missing. If `closed`, all missing features are marginalized over.
+    If not, those stay in the tables that would join many class variables. Raise a ValueError if features
+    are missing together in a row that would need too large a table.
     """
     cells = sum(prod(parts.cards[c] for c in classes) for classes in parts.by_classes) + 1
     rows_per_block = max(1, min(_BLOCK_ROWS, _BLOCK_CELLS // cells))
@@ -175,7 +115,7 @@ def reduce_rows(parts: Parts, codes: Codes, *, closed: bool = False) -> Iterator
         yield from _reduce_block(parts, codes, rows, closed)
 
 
-def _reduce_block(parts: Parts, codes: Codes, rows: Rows, closed: bool) -> Iterator[Evidence]:
+def _reduce_block(parts: ClassFactors, codes: Codes, rows: Rows, closed: bool) -> Iterator[ClassTables]:
     block_codes = codes[:, rows]
     runs = _plan_parts(parts, block_codes, closed)
     if sum(len(run.rows) * run.cells for run in runs) > 4 * _BLOCK_CELLS and len(rows) > 1:
@@ -192,11 +132,11 @@ def _reduce_block(parts: Parts, codes: Codes, rows: Rows, closed: bool) -> Itera
             else:  # no table more, so that fewer kinds of rows must be told apart
                 wider.logs[run.rows] = multiply([Table(wider.scope, wider.logs[run.rows]), table]).logs
     for group, extra in _group(added, len(rows)):
-        yield Evidence(rows[group], [*(Table(scope, logs[group]) for scope, logs in tables), *extra])
+        yield ClassTables(rows[group], [*(Table(scope, logs[group]) for scope, logs in tables), *extra])
 
 
-def _look_up(parts: Parts, codes: Codes) -> list[Table]:
-    """Return the tables of families whose features are known; those of others are 0 throughout."""
+def _look_up(parts: ClassFactors, codes: Codes) -> list[Table]:
+    """Return the tables of families whose features are observed; others are 0 throughout."""
     rows = codes.shape[1]
     complete = codes.min(initial=0) >= 0
     tables = [Table((), np.zeros((rows, 1)))]
@@ -206,10 +146,10 @@ def _look_up(parts: Parts, codes: Codes) -> list[Table]:
     return tables
 
 
-class Run(NamedTuple):
-    """Features to be summed out in this order, if any, the factors that have any of them, and the rows.
+class Elimination(NamedTuple):
+    """Features to be eliminated in this order, if any, the factors that have any of them, and the rows.
 
-    ``part`` are all features that are missing together, ``cells`` those of the largest table of a row.
+    `part` has all features that are missing together, `cells` is the size of the largest table of a row.
     """
 
     part: Part
@@ -219,12 +159,12 @@ class Run(NamedTuple):
     cells: int
 
 
-def _plan_parts(parts: Parts, codes: Codes, closed: bool) -> list[Run]:
-    """Plan how the missing features that matter are summed out."""
+def _plan_parts(parts: ClassFactors, codes: Codes, closed: bool) -> list[Elimination]:
+    """Plan the elimination of the missing features that matter."""
     if not any(v < parts.n for scope in parts.parents.values() for v in scope) or codes.min(initial=0) >= 0:
         return []  # a missing feature that is no parent sums to 1
     class_codes = np.zeros((len(parts.cards) - parts.n, codes.shape[1]), dtype=codes.dtype)
-    runs = []
+    runs: list[Elimination] = []
     for part, rows in hidden_parts(parts.parents, np.vstack([codes, class_codes])).items():
         factors = _touching(parts, part)
         order, cells = plan_scopes(part, [factor.scope for factor in factors], dict(enumerate(parts.cards)))
@@ -232,20 +172,20 @@ def _plan_parts(parts: Parts, codes: Codes, closed: bool) -> list[Run]:
             order, cells = [], 1
         if cells > MOST_CELLS:
             raise ValueError(
-                f"newdata: {len(part)} features are missing together in a row, and summing over them would "
-                f"need a table of {cells:,} cells, more than {MOST_CELLS:,}; take joint=False, or learn with "
-                "features='empty' or a lower max_parents"
+                f"newdata: {len(part)} features are missing together in a row, and marginalizing over them "
+                f"would need a table of {cells:,} cells, more than {MOST_CELLS:,}; use joint=False, or learn "
+                "with features='empty' or a lower max_parents"
             )
-        runs.append(Run(part, order, factors, rows, cells))
+        runs.append(Elimination(part, order, factors, rows, cells))
     return runs
 
 
-def _touching(parts: Parts, part: Part) -> list[Factor]:
+def _touching(parts: ClassFactors, part: Part) -> list[Factor]:
     return [factor for factor in parts.feature_factors if not set(factor.scope).isdisjoint(part)]
 
 
-def _sum_out(run: Run, codes: Codes) -> list[Table]:
-    """Sum features out of their families; tables over classes, and features that stay, are left."""
+def _sum_out(run: Elimination, codes: Codes) -> list[Table]:
+    """Marginalize over features of their families; return tables over classes and features that stay."""
     row_codes = codes[:, run.rows]
     context = np.zeros(row_codes.shape[1], dtype=np.intp)
     free = {v for factor in run.factors for v in factor.scope if v in run.part or v >= len(codes)}

@@ -1,0 +1,56 @@
+"""The parameters of functions, and arguments checked against them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from inspect import Parameter, signature
+from typing import Any
+
+from .messages import listed, shown, suggestion
+
+_NAMED = (Parameter.POSITIONAL_OR_KEYWORD, Parameter.KEYWORD_ONLY)
+"""The kinds of parameters that can be given by name."""
+
+
+def check_arguments(
+    function: Callable[..., Any],
+    arguments: Collection[str],
+    origin: str,
+    supplied: Collection[str],
+    advice: str = "",
+) -> None:
+    """Raise if ``arguments`` are not what a function takes and needs beside those ``supplied``.
+
+    The first of those supplied goes by position, so the function may call it as it likes.
+    """
+    twice = [name for name in arguments if name in supplied]
+    if twice:
+        raise ValueError(f"{origin}: what is given already cannot be among them; leave out {listed(twice)}")
+    takes = list(parameters_of(function).values())[1:]
+    takes_any = any(parameter.kind is Parameter.VAR_KEYWORD for parameter in takes)
+    named = {p.name: p for p in takes if p.name not in supplied and p.kind in _NAMED}
+    name = getattr(function, "__name__", repr(function))
+    unknown = [argument for argument in arguments if argument not in named and not takes_any]
+    if unknown:
+        hint = suggestion(unknown[0], named) + advice
+        raise TypeError(f"{origin}: {name} takes no argument {shown(unknown[0])}; {hint}")
+    absent = [
+        argument
+        for argument, parameter in named.items()
+        if parameter.default is Parameter.empty and argument not in arguments
+    ]
+    if absent:
+        raise TypeError(
+            f"{origin}: {name} needs {listed(absent)} too, as in {origin}={{{shown(absent[0])}: ...}}"
+        )
+
+
+def parameters_of(function: Callable[..., Any]) -> Mapping[str, Parameter]:
+    """Return the parameters of a function; of one written in C that does not tell, anything by name."""
+    try:
+        return signature(function).parameters
+    except ValueError:
+        return signature(_anything).parameters
+
+
+def _anything(*arguments: Any, **named: Any) -> None: ...

@@ -1,0 +1,44 @@
+"""The learners of structure that users may name, as in `bnc`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from inspect import Parameter
+
+from ..base.calls import parameters_of
+from ..base.messages import listed, meant, shown
+from ..base.records import record
+from ..model.model import Model
+from ..superparents.n_dependence import ande
+from .chi_square import chisq_dn
+from .fixed import anb, aode, nb
+from .hill_climbing import ban, hc
+from .k_dependence import kdb_mi
+from .search.wrappers import bsej, fssj, kdb, tan_hc, tan_hcsp
+from .trees import chow_liu, tan_cl
+
+_EXACT = (nb, anb, aode, ande, tan_cl, chow_liu, kdb_mi, chisq_dn)
+_SEARCHES = (hc, ban, fssj, bsej, tan_hc, tan_hcsp, kdb)
+
+LEARNERS: dict[str, Callable[..., Model]] = {
+    learner.__name__: record(learner) for learner in (*_EXACT, *_SEARCHES)
+}
+"""The learners of structure that `bnc` knows by name."""
+
+
+def find_learner(learner: object, argument: str) -> Callable[..., Model]:
+    """Return a learner of structure given as a function or by name, or raise."""
+    if isinstance(learner, str) and learner in LEARNERS:
+        return LEARNERS[learner]
+    if callable(learner) and not isinstance(learner, type):
+        takes = parameters_of(learner)
+        if "dataset" in takes or any(p.kind is Parameter.VAR_KEYWORD for p in takes.values()):
+            return learner
+        raise TypeError(
+            f"{argument}: a learner is called as learner(class_var, dataset=...), but {shown(learner)} has "
+            "no argument 'dataset'"
+        )
+    raise ValueError(
+        f"{argument}: expected a function or one of {listed(LEARNERS, most=20)}, got {shown(learner)}"
+        f"{meant(learner, LEARNERS)}"
+    )

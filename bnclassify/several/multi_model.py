@@ -1,0 +1,219 @@
+"""What models of several class variables have in common: prediction, scores, views of one class."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import numpy as np
+import pandas as pd
+
+from ..base.arrays import Array, Codes, first_best, log_normalize, log_sum_exp
+from ..base.checks import is_among
+from ..base.immutable import EMPTY
+from ..base.messages import listed, shown, suggestion
+from ..frames.matching import match, scoring_classes
+from ..frames.rows import Row, encode_new
+from ..frames.schema import Dataset, Levels
+from ..model.model import Model
+from ..model.recipes import Recipe
+from .class_inference import MostProbable
+
+_PROBABILITY = "probability"
+
+
+class MultiModel(Model):
+    """Base of models that predict several class variables.
+
+    They have ``class_vars`` instead of ``class_var``; ``levels`` has those of features, then of classes.
+    """
+
+    one_class = False
+
+    if TYPE_CHECKING:
+
+        @property
+        def class_vars(self) -> tuple[Hashable, ...]:
+            """The names of the class variables."""
+
+    @property
+    def class_var(self) -> NoReturn:
+        """Raise a TypeError that names the class variables."""
+        raise TypeError(
+            f"x: the model predicts several class variables, {listed(self.class_vars)}, which class_vars(x) "
+            "returns, and this function is defined for one"
+        )
+
+    @property
+    def targets(self) -> tuple[Hashable, ...]:
+        """The class variables."""
+        return self.class_vars
+
+    @property
+    def class_levels(self) -> Levels:
+        """The labels of each class variable."""
+        return (self.levels or ())[len(self.features) :]
+
+    @property
+    def class_cards(self) -> tuple[int, ...]:
+        """The number of labels of each class variable."""
+        return tuple(map(len, self.class_levels))
+
+    # What each family implements; codes are (features, rows), -1 where missing.
+
+    def _log_marginals(self, codes: Codes, *, greedy: bool = False) -> list[Array]:
+        """Return for each class variable ln P(label, observed features), (rows, labels), up to a constant."""
+        raise TypeError(f"x: a {type(self).__name__} does not define posteriors of class variables")
+
+    def _most_probable(self, codes: Codes, *, greedy: bool = False) -> MostProbable:
+        """Return the most probable combination of labels; of tied ones the first."""
+        raise TypeError(f"x: a {type(self).__name__} does not define the most probable labels")
+
+    def _log_joint_at(self, codes: Codes, labels: Codes) -> Array:
+        """Return ln P(labels, observed features), (rows,)."""
+        raise TypeError(f"x: {self.no_joint or 'the model does not define a joint distribution'}")
+
+    def _log_posterior_at(self, codes: Codes, labels: Codes) -> Array:
+        """Return ln P(labels | observed features), (rows,); uniform in rows that are impossible."""
+        evidence = log_sum_exp(self._log_marginals(codes)[0])
+        possible = evidence > -np.inf
+        joint = self._log_joint_at(codes, labels)
+        posteriors = np.where(possible, joint - np.where(possible, evidence, 0.0), 0.0)
+        return np.where(possible, posteriors, -float(np.log(self.class_cards).sum()))
+
+    # What functions ask of models.
+
+    def _predict(
+        self,
+        newdata: pd.DataFrame | Dataset | Row,
+        prob: bool,
+        unseen: str,
+        prior: object,
+        costs: object,
+        joint: bool,
+        greedy: bool,
+    ) -> pd.DataFrame:
+        for name, value in {"prior": prior, "costs": costs}.items():
+            if value is not None:
+                raise TypeError(f"{name}: is defined for one class variable; predict each by its own model")
+        self._check_greedy(greedy)
+        if joint and prob and _PROBABILITY in self.class_vars:
+            raise ValueError(f"prob: a class variable is called {shown(_PROBABILITY)}; rename it")
+        codes, index = self._match_features(newdata, unseen)
+        if joint:
+            best = self._most_probable(codes, greedy=greedy)
+            labels = self._label_frame(best.codes, index)
+            return labels.assign(**{_PROBABILITY: np.exp(best.logs)}) if prob else labels
+        marginals = self._log_marginals(codes, greedy=greedy)
+        if prob:
+            return self._posterior_frame(marginals, index)
+        return self._label_frame([first_best(logs) for logs in marginals], index)
+
+    def _check_greedy(self, greedy: bool) -> None:
+        if greedy:
+            raise TypeError("greedy: is defined for a chain, which chain(class_vars, dataset) learns")
+
+    def _match_features(
+        self, newdata: pd.DataFrame | Dataset | Row, unseen: str
+    ) -> tuple[Codes, pd.Index[Any]]:
+        """Return the codes of the features in new rows, and the index of the rows."""
+        levels = dict(zip(self.features, self.levels or (), strict=False))
+        data = encode_new(newdata, levels)
+        if not levels:
+            return np.empty((0, len(data)), dtype=np.int8), data.index
+        return match(data, self.features, tuple(levels.values()), unseen=unseen), data.index
+
+    def _label_frame(self, codes: Sequence[Codes] | Codes, index: pd.Index[Any]) -> pd.DataFrame:
+        """Return labels from codes, one categorical column per class variable."""
+        columns = {}
+        for j, (class_codes, labels) in enumerate(zip(codes, self.class_levels, strict=True)):
+            dtype = pd.CategoricalDtype(pd.Index(list(labels), tupleize_cols=False))
+            columns[j] = pd.Series(pd.Categorical.from_codes(class_codes, dtype=dtype), index=index)
+        names = pd.Index(list(self.class_vars), tupleize_cols=False)
+        return pd.DataFrame(columns, index=index).set_axis(names, axis="columns")
+
+    def _posterior_frame(self, marginals: Sequence[Array], index: pd.Index[Any]) -> pd.DataFrame:
+        """Return posteriors, one column per class variable and label."""
+        named = zip(self.class_vars, self.class_levels, strict=True)
+        pairs = [(name, label) for name, labels in named for label in labels]
+        columns = pd.MultiIndex.from_arrays(
+            [pd.Index(list(part), dtype=object, tupleize_cols=False) for part in zip(*pairs, strict=True)]
+        )
+        posteriors = np.hstack([np.exp(log_normalize(logs)) for logs in marginals])
+        return pd.DataFrame(posteriors, index=index, columns=columns)
+
+    def _sum_log_joint(self, dataset: pd.DataFrame | Dataset) -> float:
+        return self._sum_at(self._log_joint_at, dataset)
+
+    def _sum_log_posterior(self, dataset: pd.DataFrame | Dataset) -> float:
+        return self._sum_at(self._log_posterior_at, dataset)
+
+    def _sum_at(self, function: Callable[[Codes, Codes], Array], dataset: pd.DataFrame | Dataset) -> float:
+        """Return the weighted sum over rows, which have all class variables."""
+        n, levels = len(self.features), self.levels or ()
+        data = encode_new(dataset, dict(zip(self.variables, levels, strict=True)), "dataset")
+        named = zip(self.class_vars, self.class_levels, strict=True)
+        labels = np.array([scoring_classes(data, name, known) for name, known in named], dtype=np.intp)
+        codes = match(data, self.features, levels[:n]) if n else np.empty((0, len(data)), dtype=np.int8)
+        logs, weights = function(codes, labels), data.weights
+        return float(logs.sum()) if weights is None else float(logs[weights > 0] @ weights[weights > 0])
+
+    def _of_class(self, class_var: Hashable | None) -> ClassView:
+        if class_var is None:
+            raise TypeError(
+                f"class_var: the model predicts several class variables, so one of {listed(self.class_vars)} "
+                "must be given"
+            )
+        if not is_among(class_var, self.class_vars):
+            hint = suggestion(class_var, self.class_vars)
+            raise ValueError(f"class_var: the model predicts no {shown(class_var)}; {hint}")
+        return ClassView(self, class_var)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ClassView(Model):
+    """A model of one class variable of a model of several, marginalized over the other class variables."""
+
+    whole: MultiModel
+    class_var: Hashable
+    recipe: Recipe | None = None
+
+    @property
+    def features(self) -> tuple[Hashable, ...]:
+        """The features, without the other class variables."""
+        return self.whole.features
+
+    @property
+    def levels(self) -> Levels | None:
+        """The labels of the features and of the class variable."""
+        levels = self.whole.levels or ()
+        return (*levels[: len(self.features)], levels[len(self.features) + self._number])
+
+    @property
+    def _number(self) -> int:
+        return self.whole.class_vars.index(self.class_var)
+
+    @property
+    def members(self) -> tuple[Model, ...]:
+        """Itself."""
+        return (self,)
+
+    @property
+    def fitted(self) -> bool:
+        """Whether the whole has parameters."""
+        return self.whole.fitted
+
+    @property
+    def learned(self) -> Mapping[str, Any]:
+        """Nothing of its own."""
+        return EMPTY
+
+    @property
+    def parents(self) -> dict[Hashable, tuple[Hashable, ...]]:
+        """The parents of each variable without other class variables; none if there is not one graph."""
+        parents, variables = self.whole.parents, set(self.variables)
+        return {v: tuple([p for p in parents.get(v, ()) if p in variables]) for v in self.variables}
+
+    def _log_joint(self, codes: Codes) -> Array:
+        return self.whole._log_marginals(codes)[self._number]

@@ -1,0 +1,251 @@
+"""Multidimensional Bayesian network classifiers, and averages of them."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+from ..base.arrays import Array, Codes
+from ..base.messages import listed, shown
+from ..base.records import record
+from ..counts.contingency import count_families
+from ..frames.schema import Dataset, Levels
+from ..model.recipes import Recipe
+from ..model.sufficient_statistics import Tally
+from ..network.bnc import Family, Graph, check_families
+from ..network.ensemble import Arcs, mean_arcs
+from ..network.estimation import make_tables, with_tally
+from ..network.priors import Prior
+from . import class_inference
+from .class_inference import MostProbable
+from .class_tables import ClassFactors, sort_tables
+from .multi_model import MultiModel
+
+
+class Bridged(MultiModel):
+    """Base of models with tables over features and classes."""
+
+    def _make_factors(self) -> ClassFactors:
+        """Return the tables as elimination needs them."""
+        raise NotImplementedError
+
+    @property
+    def _factors(self) -> ClassFactors:
+        factors: ClassFactors = self.derived("factors", type(self)._make_factors)
+        return factors
+
+    def _log_marginals(self, codes: Codes, *, greedy: bool = False) -> list[Array]:
+        return class_inference.log_marginals(self._factors, codes)
+
+    def _log_joint_at(self, codes: Codes, labels: Codes) -> Array:
+        return class_inference.log_joint_at(self._factors, codes, labels)
+
+
+@record
+@dataclass(frozen=True, eq=False, repr=False)
+class MBC(Bridged, Graph):
+    """A multidimensional Bayesian network classifier: a directed acyclic graph over features and classes.
+
+    Most learners have classes as parents of features (the bridge), a graph among the classes, and one
+    among the features; any acyclic graph will do. Learned by `mbc`; its tables by `lp`.
+
+    Attributes
+    ----------
+    class_vars : tuple of str
+        The class variables.
+    families : tuple of tuple
+        ``(variable, feature parents…, class parents…)`` of each feature and then of each class variable,
+        class parents in the order of ``class_vars``.
+    levels : tuple of tuple, or None
+        The labels of each variable in the order of ``families``; None until data was seen.
+    cpts : tuple of read-only arrays, or None
+        The conditional probability tables in the order of ``families``; axis i of a table is member
+        i of its family. None until `lp`.
+    recipe : Recipe or None
+        How structure and parameters were learned; `cv` runs it again.
+    learned : mapping
+        What learning left behind, by name.
+
+    Raises
+    ------
+    ValueError
+        If the families are no acyclic graph of which each variable is one node, the class variables at the
+        end, or levels or tables do not fit them.
+
+    Examples
+    --------
+    >>> from bnclassify import MBC
+    >>> MBC(("rain", "wind"), (("sky", "rain", "wind"), ("rain",), ("wind", "rain")))
+    <BLANKLINE>
+      Bayesian network classifier (only structure, no parameters)
+    <BLANKLINE>
+      class variables: rain, wind
+      num. features:   1
+      num. arcs:       3
+    """
+
+    class_vars: tuple[Hashable, ...]
+    families: tuple[Family, ...]
+    levels: Levels | None = None
+    cpts: tuple[Array, ...] | None = None
+    recipe: Recipe | None = None
+    learned: Mapping[str, Any] = field(default_factory=dict)
+
+    def _check_graph(self) -> None:
+        object.__setattr__(self, "class_vars", tuple(self.class_vars))
+        _check_bridged(self.class_vars, self.families)
+
+    @cached_property
+    def features(self) -> tuple[Hashable, ...]:
+        """The names of the features in the order of ``families``."""
+        return tuple([family[0] for family in self.families[: len(self.families) - len(self.class_vars)]])
+
+    def _make_factors(self) -> ClassFactors:
+        tables = list(zip(self.scopes, self.cpts or (), strict=True))
+        n = len(self.features)
+        with_features = [(scope, table) for scope, table in tables if min(scope) < n]
+        class_tables = [(scope, table) for scope, table in tables if min(scope) >= n]
+        return sort_tables(n, self.cards, with_features, [class_tables])
+
+    def _most_probable(self, codes: Codes, *, greedy: bool = False) -> MostProbable:
+        return class_inference.most_probable(self._factors, codes)
+
+
+def _check_bridged(class_vars: tuple[Hashable, ...], families: tuple[Family, ...]) -> None:
+    """Raise a ValueError unless families are an acyclic graph, the classes at its end and in families."""
+    m = len(class_vars)
+    if not m or tuple([family[0] for family in families[-m:] if family]) != class_vars:
+        raise ValueError(
+            f"families: expected a family of each variable, those of {listed(class_vars)} at the end"
+        )
+    check_families(class_vars[-1], tuple(families))
+    position = {name: i for i, name in enumerate(class_vars)}
+    for variable, *parents in families:
+        order = [position.get(name, -1) for name in parents]
+        if order != sorted(order):
+            raise ValueError(
+                f"families: feature parents go before class parents, and those in the order of the class "
+                f"variables, got {listed(parents)} as the parents of {shown(variable)}"
+            )
+
+
+@record
+@dataclass(frozen=True, eq=False, repr=False)
+class MAODE(Bridged):
+    """An average of networks, one for each class variable as the parent of all other class variables.
+
+    The features have the same parents and the same tables in all of them, so these are kept once.
+    `members` takes them apart into networks. Learned by `maode`; its tables by `lp`.
+
+    Attributes
+    ----------
+    class_vars : tuple of str
+        Each is the parent of the others in one member.
+    families : tuple of tuple
+        ``(feature, feature parents…, class parents…)`` of each feature.
+    levels : tuple of tuple, or None
+        The labels of each feature, then of each class variable; None until data was seen.
+    cpts : tuple of read-only arrays, or None
+        The tables of the features in the order of ``families``; None until `lp`, as the next.
+    class_cpts : tuple of read-only arrays, or None
+        The tables of all class variables in the first member, then in the second, and so on.
+    recipe : Recipe or None
+        How it was learned; `cv` runs it again.
+    learned : mapping
+        What learning left behind, by name.
+
+    Raises
+    ------
+    ValueError
+        If the families are no acyclic graph, or levels or tables do not fit.
+    """
+
+    class_vars: tuple[Hashable, ...]
+    families: tuple[Family, ...]
+    levels: Levels | None = None
+    cpts: tuple[Array, ...] | None = None
+    class_cpts: tuple[Array, ...] | None = None
+    recipe: Recipe | None = None
+    learned: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "class_vars", tuple(self.class_vars))
+        if self.levels is not None and len(self.levels) != len(self.variables):
+            raise ValueError(
+                f"levels: must be labels of {len(self.variables)} variables; got {len(self.levels)}"
+            )
+        if (self.cpts is None) != (self.class_cpts is None):
+            raise ValueError("cpts, class_cpts: expected both or neither")
+        m = len(self.class_vars)
+        if self.class_cpts is not None and len(self.class_cpts) != m * m:
+            raise ValueError(f"class_cpts: expected {m * m} tables, got {len(self.class_cpts)}")
+        super().__post_init__()
+        self.members  # noqa: B018  # each member checks its own families and tables
+
+    @cached_property
+    def features(self) -> tuple[Hashable, ...]:
+        """The names of the features."""
+        return tuple([family[0] for family in self.families])
+
+    @property
+    def fitted(self) -> bool:
+        """Whether it has tables."""
+        return self.cpts is not None
+
+    @cached_property
+    def members(self) -> tuple[MBC, ...]:
+        """The networks, in the order of the class variables."""
+        return tuple([self._member(i) for i in range(len(self.class_vars))])
+
+    @property
+    def class_families(self) -> tuple[Family, ...]:
+        """The families of all class variables in the first member, then in the second, and so on."""
+        names = self.class_vars
+        return tuple([(c,) if c == parent else (c, parent) for parent in names for c in names])
+
+    def _member(self, i: int) -> MBC:
+        m = len(self.class_vars)
+        tables = slice(i * m, (i + 1) * m)
+        cpts = None if self.cpts is None else (*self.cpts, *(self.class_cpts or ())[tables])
+        families = (*self.families, *self.class_families[tables])
+        return MBC(self.class_vars, families, self.levels, cpts, self.recipe)
+
+    def _arc_shares(self) -> Arcs:
+        return mean_arcs(self.members, [1 / len(self.members)] * len(self.members))
+
+    def facts(self) -> dict[str, object]:
+        """Return the numbers of features and members."""
+        return {"num. features": len(self.features), "num. members": len(self.class_vars)}
+
+    def _distinct_families(self) -> tuple[Family, ...]:
+        """Return the families of all members, each once."""
+        return tuple(dict.fromkeys((*self.families, *self.class_families)))
+
+    def _count(self, data: Dataset, prior: Prior) -> tuple[Any, ...]:
+        families = [[data.positions[v] for v in family] for family in self._distinct_families()]
+        return tuple(count_families(data, families))
+
+    def _tabulate(self, tally: Tally) -> MAODE:
+        tables = make_tables(tally.counts, tally.prior)
+        by_family = dict(zip(self._distinct_families(), tables, strict=True))
+        return replace(
+            self,
+            cpts=tuple([by_family[family] for family in self.families]),
+            class_cpts=tuple([by_family[family] for family in self.class_families]),
+            learned=with_tally(self, tally),
+        )
+
+    def _make_factors(self) -> ClassFactors:
+        n, m, cpts = len(self.features), len(self.class_vars), self.class_cpts or ()
+        first = self.members[0]
+        class_tables = [
+            list(zip(member.scopes[n:], cpts[i * m : (i + 1) * m], strict=True))
+            for i, member in enumerate(self.members)
+        ]
+        shared = list(zip(first.scopes[:n], self.cpts or (), strict=True))
+        return sort_tables(n, first.cards, shared, class_tables)
+
+    def _most_probable(self, codes: Codes, *, greedy: bool = False) -> MostProbable:
+        return class_inference.most_probable_by_trying(self._factors, codes)
