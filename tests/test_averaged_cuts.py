@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from scipy.special import log_softmax
 
 import bnclassify as bn
-from bnclassify.numbers.shifted_cuts import CUTTINGS, moved_cuts
+from bnclassify.numbers.cut_points import CUTTINGS, averaged_cuts
 
 from .conftest import REFERENCE, read_reference
 
@@ -102,7 +102,7 @@ def test_moved_cuts(seed: int, rows: int, method: str) -> None:
     rng = np.random.default_rng(seed)
     values = rng.integers(0, rng.integers(1, 40), rows).astype(float)
     intervals = CUTTINGS[method]
-    cuts = moved_cuts(np.append(values, np.nan), intervals)
+    cuts = averaged_cuts(np.append(values, np.nan), intervals)
     assert len(cuts) == len(intervals)
     for q, (own, b) in enumerate(zip(cuts, intervals, strict=True)):
         move = (q + 0.5) / len(intervals) - 0.5
@@ -275,7 +275,9 @@ def test_questions_about_sizes_go_to_the_members() -> None:
 
 def test_what_goes_with_averaging() -> None:
     frame = rides()
-    with pytest.raises(ValueError, match="'averaged' goes with 'nb', 'tan_cl', 'kdb_mi', 'anb'"):
+    with pytest.raises(
+        ValueError, match="'averaged' must be used with one of 'nb', 'anb', 'tan_cl', 'kdb_mi'"
+    ):
         bn.bnc("aode", "late", frame, discretize="averaged", smooth=1)
     with pytest.raises(ValueError, match="discretize must be one of"):
         bn.bnc("nb", "late", frame, discretize="fine", smooth=1)

@@ -212,5 +212,5 @@ def test_a_function_that_is_no_learner_is_told(car: pd.DataFrame) -> None:
     ("learner", "target"), [("mbc", ["class", "safety"]), (bn.chain, "class"), ("nb", ["class"])]
 )
 def test_several_classes_are_told_where_to_go(car: pd.DataFrame, learner: Any, target: Any) -> None:
-    with pytest.raises(TypeError, match=r"one class variable; of several make lp\(mbc"):
+    with pytest.raises(TypeError, match=r"one class variable; for several, use lp\(mbc"):
         bn.bnc(learner, target, car, smooth=1)

@@ -16,7 +16,7 @@ from ..model.model import Model
 from ..model.recipes import Recipe
 from ..network.bnc import BNC
 from ..numbers.coarsening import Coarsening
-from ..numbers.shifted_cuts import MovedCuts
+from ..numbers.discretization import MovedCuts
 from .counts import count_nested
 from .prior import prefix_tables
 from .weighted import LogLinear, Weighted, are_of_class, shortened, with_tables

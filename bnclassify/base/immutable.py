@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-EMPTY: Mapping[str, Any] = MappingProxyType({})
+EMPTY: Mapping[Any, Any] = MappingProxyType({})
 """A mapping of nothing, for fields that are empty by default."""
 
 

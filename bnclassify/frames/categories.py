@@ -8,13 +8,10 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
-from pandas.api.extensions import ExtensionArray
 
 from ..base.arrays import Array
 from ..base.messages import listed, shown
-
-ArrayLike = ExtensionArray | NDArray[Any]
+from .numeric import CATEGORICAL, FLOATS, ArrayLike, advice_on, value_type
 
 
 def check_categorical(
@@ -38,13 +35,13 @@ def check_categorical(
 
 def _number_kind(name: Hashable, column: pd.Series[Any]) -> str:
     """Return what numbers of type float a column holds, nothing if it holds categories, or raise."""
-    kind = pd.api.types.infer_dtype(column, skipna=True)
+    kind = value_type(column)
     if kind in ("string", "boolean", "integer") or column.isna().all():
         return ""
-    if kind not in ("floating", "mixed-integer-float", "decimal"):
+    if kind not in FLOATS:
         raise TypeError(
             f"column {shown(name)}: expected one type of categories (category, text, bool or integer), got "
-            f"{kind} values; {_OTHER_KINDS.get(kind, 'convert them, for example with .astype(str)')}"
+            f"{kind} values; {advice_on(kind, CATEGORICAL)}"
         )
     numbers = _floats(column.dropna())
     if np.isinf(numbers).any():
@@ -57,18 +54,19 @@ def _may_be_known(kind: str, levels: tuple[Any, ...]) -> bool:
     return kind == "whole" or any(isinstance(level, float | Decimal) for level in levels)
 
 
+NUMBERS_ADVICE = (
+    "numbers with fractions; discretize them first: training data with discretize(dataset, class_var=...), "
+    "new data with the discretizer that it returns; bnc(..., discretize='averaged') and BNCClassifier() "
+    "learn models that discretize numbers themselves"
+)
+
 _NO_LABELS = {
     "infinite": (
         "numbers with infinite ones among them; make those missing with .replace([np.inf, -np.inf], np.nan), "
-        "then cut the column into intervals with discretize(dataset, class_var=...) or make categories of "
-        "codes with .astype('Int64')"
+        "then discretize the column with discretize(dataset, class_var=...) or make categories of codes with "
+        ".astype('Int64')"
     ),
-    "fractions": (
-        "numbers with fractions; cut them into intervals first: training data with "
-        "discretize(dataset, class_var=...), new data with the discretizer that it returns; "
-        "bnc(..., discretize='averaged') and BNCClassifier() learn models that cut numbers themselves, where "
-        "rows have no weights"
-    ),
+    "fractions": NUMBERS_ADVICE,
     "whole": (
         "whole numbers of type float (pandas makes them so where some are missing); convert them with "
         ".astype('Int64'), or all with dataset.convert_dtypes(), if they are codes, cut them into intervals "
@@ -95,12 +93,3 @@ def _floats(numbers: pd.Series[Any]) -> Array:
         return numbers.to_numpy(dtype=float)
     except OverflowError:
         return np.array([float(Decimal(number)) for number in numbers])
-
-
-_OTHER_KINDS = {
-    "datetime64": "take a part that repeats, for example .dt.month, or leave the column out",
-    "datetime": "take a part that repeats, for example the month, or leave the column out",
-    "date": "take a part that repeats, for example the month, or leave the column out",
-    "timedelta64": "cut them into intervals with pd.cut, or leave the column out",
-    "unknown-array": "convert them, for example with .astype('category')",
-}

@@ -10,8 +10,10 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from ..base.arrays import Array, code_type
+from ..base.immutable import EMPTY
 from ..base.messages import listed, plain, shown, suggestion
-from .categories import ArrayLike, check_categorical
+from .categories import NUMBERS_ADVICE, check_categorical
+from .numeric import ArrayLike, read_numbers
 from .schema import Countable, Dataset, Schema
 from .sources import NEEDS_ROWS, find_source, is_delayed
 
@@ -35,6 +37,7 @@ def encode_columns(
     argument: str = "dataset",
     named_by: str | None = None,
     known: Mapping[Hashable, tuple[Any, ...]] | None = None,
+    numeric: Mapping[Hashable, bool] = EMPTY,
 ) -> Dataset:
     """Encode the named columns of a data frame, or all; what the others hold does not matter.
 
@@ -42,7 +45,10 @@ def encode_columns(
     KeyError that names them and the argument they were named by, else that of the data.
 
     The levels that are ``known`` of each column are given for new data: numbers of type float may be
-    among them. In data to learn from, such numbers may be codes or measurements, and are refused.
+    among them. In data to learn from, such numbers may be codes or measurements, and raise an error.
+
+    The columns in ``numeric`` are read as numbers, without codes, if they hold any; those that map to
+    True must.
     """
     if isinstance(frame, Dataset):
         check_columns(columns or (), frame.columns, named_by or argument)
@@ -51,11 +57,26 @@ def encode_columns(
     chosen = None
     if columns is not None:
         chosen = check_columns(columns, frame.columns.tolist(), named_by or argument)
-    schema, column_codes, _ = read_columns(frame, chosen, known=known)
-    codes = np.empty((len(column_codes), len(frame)), dtype=code_type(max(schema.cards, default=0)))
-    for row, code in zip(codes, column_codes, strict=True):
-        row[:] = code
-    return Dataset(schema, codes, frame.index)
+    names: list[Hashable] = [name for name in frame.columns.tolist() if chosen is None or name in chosen]
+    numbers = _read_numbers(frame, numeric.keys() & names, argument, numeric) if numeric else {}
+    coded, column_codes, _ = read_columns(frame, {name for name in names if name not in numbers}, known=known)
+    levels = tuple([() if name in numbers else coded.levels[coded.positions[name]] for name in names])
+    schema = Schema(tuple(names), levels, coded.ordered)
+    codes = np.full((len(names), len(frame)), -1, dtype=code_type(max(coded.cards, default=0)))
+    for name, code in zip(coded.columns, column_codes, strict=True):
+        codes[schema.positions[name]] = code
+    return Dataset(schema, codes, frame.index, numbers=numbers)
+
+
+def _read_numbers(
+    frame: pd.DataFrame, names: Collection[Hashable], argument: str, must: Mapping[Hashable, bool]
+) -> dict[Hashable, NDArray[Any]]:
+    """Return the numbers of those of the named columns that hold such."""
+    columns = zip(frame.columns.tolist(), column_arrays(frame), strict=True)
+    read = {
+        name: read_numbers(array, name, argument, must=must[name]) for name, array in columns if name in names
+    }
+    return {name: values for name, values in read.items() if values is not None}
 
 
 def read_columns(
@@ -75,7 +96,9 @@ def read_columns(
     }
     check_categorical(arrays, known)
     encoded = [_encode_column(array) for array in arrays.values()]
-    return Schema(tuple(arrays), tuple([levels for levels, _ in encoded])), [c for _, c in encoded], None
+    ordered = [name for name, array in arrays.items() if getattr(array.dtype, "ordered", False)]
+    levels = tuple([levels for levels, _ in encoded])
+    return Schema(tuple(arrays), levels, frozenset(ordered)), [c for _, c in encoded], None
 
 
 def check_frame(frame: object, argument: str, *, or_row: bool = False) -> pd.DataFrame:
@@ -233,6 +256,9 @@ def check_levels(data: Countable | Schema, columns: Iterable[Hashable], rows: in
     empty = [name for name in columns if not data.cards[data.positions[name]]]
     if empty and (rows == 0 or (isinstance(data, Dataset) and not len(data))):
         raise ValueError("dataset: no rows to learn from")
+    numeric = [name for name in empty if isinstance(data, Dataset) and name in data.numbers]
+    if numeric:
+        raise TypeError(f"column {listed(numeric)}: expected categories, got {NUMBERS_ADVICE}")
     if empty:
         raise ValueError(
             f"dataset: no value is known in {listed(empty)}; leave such columns out or, where this is a part "

@@ -21,14 +21,17 @@ from .weights import check_weights
 T = TypeVar("T")
 
 
+D = TypeVar("D", bound=Dataset)
+
+
 class Prepare(Protocol):
     """Turns raw columns into categories."""
 
-    def __call__(self, frame: pd.DataFrame, /) -> pd.DataFrame:
-        """Return the frame with categories."""
+    def encode(self, frame: Any, known: Mapping[Hashable, tuple[Any, ...]], argument: str, /) -> Dataset:
+        """Encode the columns of raw data that are known, with these levels, to a model."""
 
-    def apply(self, frame: pd.DataFrame, argument: str, /) -> pd.DataFrame:
-        """Do the same; errors call the frame by the name of an argument."""
+    def code(self, data: D, /) -> D:
+        """Prepare encoded data, unless that was done."""
 
 
 _BLOCK_ROWS = 2**18
@@ -104,8 +107,6 @@ class Reading:
     @property
     def columns(self) -> tuple[Hashable, ...] | None:
         """The columns of frames that are looked at; None for all."""
-        if self.prepare is not None:
-            return None
         besides = () if self.keep is None else self.keep.columns
         weights = () if self.weights is None else (self.weights,)
         return tuple(dict.fromkeys((*self.schema.columns, *weights, *besides)))
@@ -115,7 +116,11 @@ class Reading:
         if self.keep is not None:
             frame = frame[self.keep(frame)]
         weights = None if self.weights is None else check_weights(frame[self.weights].array, frame.index)
-        raw = encode_columns(frame if self.prepare is None else self.prepare(frame), self.schema.columns)
+        if self.prepare is None:
+            raw = encode_columns(frame, self.schema.columns)
+        else:
+            known = dict(zip(self.schema.columns, self.schema.levels, strict=True))
+            raw = self.prepare.encode(frame, known, "dataset")
         codes = match(raw, self.schema.columns, self.schema.levels)
         return with_class(Dataset(self.schema, codes, raw.index, weights), self.required)
 

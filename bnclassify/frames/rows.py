@@ -7,9 +7,12 @@ from typing import Any, TypeAlias
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
+from ..base.immutable import EMPTY
 from ..base.messages import shown
 from .encoding import check_columns, check_frame, encode_columns
+from .numeric import read_numbers
 from .schema import Dataset, Schema
 
 Row: TypeAlias = "pd.Series[Any] | Mapping[Any, Any]"
@@ -30,6 +33,7 @@ def encode_new(
     newdata: pd.DataFrame | Dataset | Row,
     known: Mapping[Hashable, tuple[Any, ...]],
     argument: str = "newdata",
+    numeric: Mapping[Hashable, bool] = EMPTY,
 ) -> Dataset:
     """Encode new data: a data frame, one row, or what is encoded already.
 
@@ -42,13 +46,17 @@ def encode_new(
         float may be among them.
     argument : str
         What errors call ``newdata``.
+    numeric : mapping
+        As in `encode_columns`.
     """
     if isinstance(newdata, pd.Series | Mapping):
-        return encode_row(newdata, tuple(known), argument)
-    return encode_columns(newdata, known, argument=argument, known=known)
+        return encode_row(newdata, tuple(known), argument, numeric)
+    return encode_columns(newdata, known, argument=argument, known=known, numeric=numeric)
 
 
-def encode_row(row: Row, names: Sequence[Hashable], argument: str) -> Dataset:
+def encode_row(
+    row: Row, names: Sequence[Hashable], argument: str, numeric: Mapping[Hashable, bool] = EMPTY
+) -> Dataset:
     """Encode one row whose values are labels: each is the only level of its column, but where it is missing.
 
     So no column is guessed a type: a Series of several types holds objects, or floats for integers.
@@ -56,9 +64,23 @@ def encode_row(row: Row, names: Sequence[Hashable], argument: str) -> Dataset:
     values = _values_by_name(row, argument)
     check_columns(names, values, argument)
     _check_single(values, names, argument)
-    levels = tuple(() if is_missing(values[name]) else (values[name],) for name in names)
+    numbers = {}
+    for name in [name for name in names if name in numeric]:
+        read = read_numbers(_alone(values[name]), name, argument, must=numeric[name])
+        if read is not None:
+            numbers[name] = read
+    levels = tuple(() if name in numbers or is_missing(values[name]) else (values[name],) for name in names)
     codes = np.array([len(labels) - 1 for labels in levels], dtype=np.int8)[:, None]
-    return Dataset(Schema(tuple(names), levels), codes, _index(row))
+    return Dataset(Schema(tuple(names), levels), codes, _index(row), numbers=numbers)
+
+
+def _alone(value: Any) -> NDArray[Any]:
+    """Return an array of one value, of floats if it is a number."""
+    if isinstance(value, float | int | np.number) and not isinstance(value, bool):
+        return np.array([value])
+    array = np.empty(1, dtype=object)
+    array[0] = value
+    return array
 
 
 def _values_by_name(row: Row, argument: str) -> dict[Hashable, Any]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
@@ -29,11 +29,13 @@ Data = TypeVar("Data", bound="Dataset")
 class Schema:
     """The names of columns and the labels that their codes stand for, without the rows.
 
-    ``levels[i]`` is the tuple of labels of a coded column: code ``k`` stands for label ``k``.
+    ``levels[i]`` is the tuple of labels of a coded column: code ``k`` stands for label ``k``. ``ordered``
+    holds the names of columns whose levels are declared to have an order.
     """
 
     columns: tuple[Hashable, ...]
     levels: Levels
+    ordered: frozenset[Hashable] = frozenset()
 
     @cached_property
     def cards(self) -> tuple[int, ...]:
@@ -47,7 +49,8 @@ class Schema:
 
     def select(self, columns: Sequence[Hashable]) -> Schema:
         """Return the schema of some columns, in their order."""
-        return Schema(tuple(columns), tuple([self.levels[self.positions[column]] for column in columns]))
+        levels = tuple([self.levels[self.positions[column]] for column in columns])
+        return Schema(tuple(columns), levels, self.ordered)
 
 
 class Countable(Immutable):
@@ -150,12 +153,16 @@ class Dataset(Countable):
         Row labels of the data frame.
     weights : (rows,) array or None
         Weight of each row, 0 or more; None if each row counts once.
+    numbers : mapping
+        The values of numeric columns, NaN where missing, for what has to be learned from them. Such a
+        column has no levels, and codes of -1, unless it is coded too.
     """
 
     schema: Schema
     codes: Codes
     index: pd.Index[Any]
     weights: Array | None = None
+    numbers: Mapping[Hashable, NDArray[Any]] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return self.codes.shape[1]
@@ -206,14 +213,30 @@ class Dataset(Countable):
         """Return the rows at positions."""
         weights = None if self.weights is None else self.weights[positions]
         codes = self.codes.take(positions, axis=1)
-        return replace(self, codes=codes, index=self.index[positions], weights=weights)
+        numbers = {name: values[positions] for name, values in self.numbers.items()}
+        return replace(self, codes=codes, index=self.index[positions], weights=weights, numbers=numbers)
 
     def select(self, columns: Sequence[Hashable]) -> Self:
         """Return some of the columns in this order, without a copy if they are adjacent."""
         if tuple(columns) == self.columns:
             return self
         where = [self.positions[column] for column in columns]
-        return replace(self, schema=self.schema.select(columns), codes=codes_of(self.codes, where))
+        numbers = {name: values for name, values in self.numbers.items() if name in columns}
+        schema = self.schema.select(columns)
+        return replace(self, schema=schema, codes=codes_of(self.codes, where), numbers=numbers)
+
+    def recoded(self, coded: Mapping[Hashable, tuple[tuple[Any, ...], NDArray[Any]]]) -> Self:
+        """Return the data with the given levels and codes of some columns, which are no longer numeric."""
+        if not coded:
+            return self
+        pairs = zip(self.columns, self.levels, strict=True)
+        levels = tuple([coded[name][0] if name in coded else labels for name, labels in pairs])
+        codes = np.empty(self.codes.shape, dtype=code_type(max(map(len, levels))))
+        for i, name in enumerate(self.columns):
+            codes[i] = coded[name][1] if name in coded else self.codes[i]
+        numbers = {name: values for name, values in self.numbers.items() if name not in coded}
+        schema = Schema(self.columns, levels, self.schema.ordered)
+        return replace(self, schema=schema, codes=codes, numbers=numbers)
 
     def coded(self, schema: Schema) -> Dataset:
         """Return the columns of a schema, coded by its levels."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, Self, TypeVar, overload
 
@@ -25,14 +25,13 @@ _MOST_ROWS = 2**20
 class TrainingData(Learnable, Dataset):
     """Rows to learn from: the features, then the targets. If there is one target, no row lacks it.
 
-    ``order`` lists the columns as they were given, ``with_unknown`` has all rows if some lack the only
-    target, and ``frame`` is the data frame of the rows if a model still has to prepare raw columns.
+    ``order`` lists the columns as they were given, and ``with_unknown`` has all rows if some lack the only
+    target.
     """
 
     targets: tuple[Hashable, ...] = ()
     order: tuple[Hashable, ...] = ()
     with_unknown: Dataset | None = None
-    frame: pd.DataFrame | None = None
 
     @property
     def all_rows(self) -> Dataset:
@@ -49,12 +48,8 @@ class TrainingData(Learnable, Dataset):
         with_unknown = self.with_unknown and self.with_unknown.select(columns)
         return replace(super().select(columns), with_unknown=with_unknown)
 
-    def taken(self, positions: NDArray[Any]) -> Self:
-        """Return the rows at positions."""
-        frame = None if self.frame is None else self.frame.iloc[positions]
-        return replace(super().taken(positions), frame=frame)
 
-
+L = TypeVar("L", bound=Callable[..., Any])
 Trained = TypeVar("Trained", bound=Learnable)
 
 
@@ -104,15 +99,15 @@ def prepare(
         if not isinstance(dataset.source, LargeFrame):
             raise TypeError(f"dataset: {NEEDS_ROWS}")
         dataset = dataset.source.frame[list(dataset.columns)]
-    if isinstance(dataset, TrainingData) and dataset.frame is not None and preparation is not None:
-        dataset = dataset.frame
+    if isinstance(dataset, Dataset) and preparation is not None:
+        dataset = preparation.code(dataset)
     if isinstance(dataset, TrainingData | Partitions) and dataset.targets == targets:
         return dataset if features is None else _some_features(dataset, tuple(features))
     if not rows_needed:
         source = find_source(dataset, "dataset")
         dataset = dataset if source is None else source
     if isinstance(dataset, pd.DataFrame) and preparation is not None:
-        dataset = preparation.apply(dataset, "dataset")
+        dataset = preparation.encode(dataset, known or {}, "dataset")
     names, chosen = _choose(dataset, targets, features, warns, named_by)
     if not rows_needed and _is_large(dataset, (*chosen, *targets)):
         dataset = LargeFrame(dataset)  # type: ignore[arg-type]
@@ -182,7 +177,8 @@ def _rows_with_targets(
     unlabeled = len(targets) > 1 and bool((data.codes[-len(targets) :] < 0).all())
     check_rows(targets, len(data), 0 if unlabeled else len(kept), kept.size, warns)
     with_unknown = None if kept is data else data
-    return TrainingData(kept.schema, kept.codes, kept.index, kept.weights, targets, order, with_unknown)
+    content = kept.schema, kept.codes, kept.index, kept.weights, kept.numbers
+    return TrainingData(*content, targets, order, with_unknown)
 
 
 def one_target(
@@ -192,6 +188,12 @@ def one_target(
     rows = data.select((*features, class_var))
     known = dict(zip(rows.columns, rows.levels, strict=True))  # which are checked already
     return prepare(rows, (class_var,), known=known, warns=False)
+
+
+def averages_views(learner: L) -> L:
+    """State that a learner averages what it learns over the `views` of its data, or learns none of it."""
+    learner.averages_views = True  # type: ignore[attr-defined]
+    return learner
 
 
 def describe(

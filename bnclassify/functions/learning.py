@@ -9,26 +9,27 @@ from typing import Any, cast
 import numpy as np
 import pandas as pd
 
+from ..backoff.averaged_cuts import AveragedCuts
 from ..backoff.prior import PRIORS, find_prior
 from ..base.calls import check_arguments, parameters_of
-from ..base.checks import is_among
-from ..base.messages import shown
+from ..base.messages import listed, shown
 from ..base.records import record
-from ..frames.encoding import check_names
+from ..frames.encoding import check_class_name, check_columns, check_frame, check_names
 from ..frames.parting import InFull, InParts
 from ..frames.schema import Dataset, Learnable
 from ..frames.training import TrainingData, prepare
+from ..frames.wide_columns import warn_of_no_features, warn_of_wide_columns
 from ..learners.by_name import LEARNERS, find_learner
 from ..model.model import Model, renewed
 from ..model.recipes import Recipe, Step
-from ..network.bnc import BNC, structure_of
+from ..network.bnc import BNC, check_bnc, structure_of
 from ..network.ensemble import Ensemble
+from ..numbers.coarsening import FineData
+from ..numbers.discretization import MovedCuts
+from ..numbers.preparation import Preparation, Preparing, check_numbers
 from ..superparents.n_dependence import ANDE
 from ..superparents.one_dependence import AODE
 from .parameters import lp
-from .raw_learning import Preparing, learn_raw
-
-_OF_SEVERAL = ("mbc", "maode", "chain")
 
 
 def bnc(
@@ -114,12 +115,12 @@ def bnc(
     >>> nparams(bnc("tan_cl", "class", load_car(), smooth=1, dag_args={"score": "aic"}))
     131
     """
-    if isinstance(class_var, list) or is_among(getattr(dag_learner, "__name__", dag_learner), _OF_SEVERAL):
+    learner = None if isinstance(class_var, list) else find_learner(dag_learner, "dag_learner")
+    if learner is None or "class_vars" in parameters_of(learner):
         raise TypeError(
-            "bnc: makes models of one class variable; of several make lp(mbc(class_vars, dataset), dataset, "
-            "smooth=...), or with maode or chain in place of mbc"
+            "bnc: class_var must be one class variable; for several, use lp(mbc(class_vars, dataset), "
+            "dataset, smooth=...), or maode or chain in place of mbc"
         )
-    learner = find_learner(dag_learner, "dag_learner")
     if dag_args is not None and not isinstance(dag_args, Mapping):
         raise TypeError(f"dag_args: expected a dict of further arguments, got {shown(dag_args)}")
     options = dict(dag_args or {})
@@ -194,16 +195,80 @@ def _learn_raw(
     rng: np.random.Generator | None = None,
 ) -> tuple[Model, TrainingData]:
     """Learn a structure from raw data, with a recipe that does so again."""
-    learner_step = _learner_step(learner, options)
-    named = learner.__name__ if learner in LEARNERS.values() else learner
-    settings = {"learner": named, "dag_args": dict(learner_step.settings), **preparing._asdict()}
-    step = Step(learner_step.name, relearn_raw, settings, draws=learner_step.draws)
-    drawn = {"rng": rng} if learner_step.draws and rng is not None else {}
+    step = _learner_step(learner, options)
+    if step.draws and rng is not None:
+        options = {**options, "rng": rng}
+    named = step.name if learner in LEARNERS.values() else learner
+    settings = {"learner": named, "dag_args": dict(step.settings), **preparing._asdict()}
+    names = _names(options)
+    raw, seen = _read_raw(class_var, dataset, names, preparing)
+    preparation = preparing.learn(raw, class_var)
+    again = Step(step.name, relearn_raw, settings, draws=step.draws)
+    recipe = Recipe(class_var, again, names, preparation=preparation, seen=seen)
+    cuts = preparation.discretizer
+    data = _prepare(raw, preparation, class_var, names, keep="parents" in options, warns=raw is not dataset)
+    if not (isinstance(cuts, MovedCuts) and any(cuts.cuts.values())):
+        return renewed(_checked(learner(class_var, dataset=data, **options)), recipe=recipe), data
+    if not getattr(learner, "averages_views", False):
+        able = [name for name, function in LEARNERS.items() if hasattr(function, "averages_views")]
+        raise ValueError(
+            f"discretize: {shown(cuts.method)} must be used with one of {listed(able)}, which learn from "
+            f"several discretizations at once; with {step.name}, use 'mdlp' or 'mixed'"
+        )
+    fine = FineData.of(data, cuts)
+    network = check_bnc(learner(class_var, dataset=fine, **options), "discretize")
+    return AveragedCuts(renewed(network, recipe=recipe), fine.cuttings, recipe=recipe), fine
 
-    def learn(data: TrainingData) -> Model:
-        return _checked(learner(class_var, dataset=data, **{**learner_step.settings, **drawn}))
 
-    return learn_raw(class_var, dataset, learn, _names(options), preparing, step, keep="parents" in options)
+def _read_raw(
+    class_var: Hashable,
+    dataset: pd.DataFrame | Dataset,
+    names: tuple[Hashable, ...] | None,
+    preparing: Preparing,
+) -> tuple[Dataset, tuple[Hashable, ...] | None]:
+    """Return raw data with numeric columns as numbers, and the columns to learn from again if all are."""
+    check_class_name(class_var)
+    if isinstance(dataset, Dataset):
+        if preparing.discretize is not None and not isinstance(dataset, TrainingData):
+            check_numbers(dataset)
+        return dataset, dataset.columns if names is None else None
+    frame = check_frame(dataset, "dataset")
+    check_columns([class_var], frame.columns, "class_var")
+    if names is None:
+        return preparing.read(frame, class_var, list(frame.columns)), tuple(frame.columns)
+    chosen = {*check_columns(names, frame.columns, "features"), class_var}
+    return preparing.read(frame, class_var, [name for name in frame.columns if name in chosen]), None
+
+
+def _prepare(
+    raw: Dataset,
+    preparation: Preparation,
+    class_var: Hashable,
+    names: tuple[Hashable, ...] | None,
+    *,
+    keep: bool,
+    warns: bool,
+) -> TrainingData:
+    """Discretize and merge data, and prepare them for a learner.
+
+    Numeric columns that are left with one level are dropped, unless no feature would be left, features
+    are named, or ``keep``.
+    """
+    data = preparation.code(raw)
+    features = [name for name in data.columns if name != class_var]
+    if names is not None:
+        return prepare(data, (class_var,), names, rows_needed=True)
+    cuts = preparation.discretizer
+    if cuts is not None and not keep and len(cuts.uncut) < len(features):
+        features = [name for name in features if name not in cuts.uncut]
+    prepared = prepare(data, (class_var,), features, rows_needed=True)
+    if warns:
+        fine = cuts.cuts if isinstance(cuts, MovedCuts) else ()  # whose intervals are narrow on purpose
+        others = prepared.select([name for name in prepared.columns if name not in fine])
+        warn_of_wide_columns(others.schema, others.codes, others.weights, class_var)
+        if not features:
+            warn_of_no_features(class_var)
+    return prepared
 
 
 @record
@@ -216,7 +281,7 @@ def relearn_raw(
     rng: np.random.Generator | None = None,
     **preparing: Any,
 ) -> Model:
-    """Learn a structure from raw data as `bnc` does, the preparation of the data included."""
+    """Learn a structure from raw data as `bnc` does, including the preparation of the data."""
     function = find_learner(learner, "learner")
     return _learn_raw(class_var, dataset, function, dag_args, Preparing(**preparing), rng)[0]
 

@@ -38,7 +38,7 @@ from ..metrics.outcomes import Outcomes, outcomes_of
 from ..model.model import Model, check_fitted, of_estimator
 from ..model.questions import values
 from ..model.recipes import Recipe
-from ..numbers.preparation import Preparation
+from ..numbers.preparation import Preparation, check_numbers, read_raw
 
 
 @dataclass(frozen=True, eq=False)
@@ -180,14 +180,29 @@ def plan_rounds(
     """Prepare the data that models need, and assign its rows to folds."""
     names = column_names(dataset)
     if not is_partitioned(dataset):
-        data: Any = _prepare(models, dataset, names, dag, None)
-        if isinstance(dataset, pd.DataFrame) and any(m.preparation is not None for m in models.values()):
-            data = replace(data, frame=dataset)
+        data: Any = _prepare(models, _read(models, dataset, names, dag), names, dag, None)
         return _plan_rows(data, k, repeats, folds, rng)
     column = None if folds is None else _check_fold_column(folds, names)
     names = [name for name in names if name != column]
     data = _prepare(models, dataset, names, dag, _common_preparation(models, dag))
     return _plan_parts(data, dataset, k, repeats, column, rng)
+
+
+def _read(models: Mapping[Any, Model], dataset: Any, names: Sequence[Hashable], dag: bool) -> Any:
+    """Encode rows in memory with numeric columns as numbers, if some models discretize them."""
+    raw = {k: m for k, m in models.items() if m.preparation is not None and m.preparation.discretizer}
+    if not raw:
+        return dataset
+    if dag:
+        check_numbers(dataset)
+    if isinstance(dataset, Dataset):
+        return dataset
+    others = {k: m for k, m in models.items() if k not in raw}
+    sets = [columns_needed(some, dag=dag) for some in (models, others)]
+    needed, coded = [set(names) if some is None else some for some in sets]
+    target = next(iter(models.values())).class_var
+    check_columns({target, *needed}, names, "dataset")
+    return read_raw(dataset, target, needed | {target}, coded=coded)
 
 
 def _prepare(
@@ -199,20 +214,20 @@ def _prepare(
 ) -> TrainingData | Partitions:
     """Return the features and the targets; if there is one target, no row lacks it."""
     targets = next(iter(models.values())).targets
-    coded = {k: m for k, m in models.items() if preparation is not None or m.preparation is None}
-    needed = columns_needed(coded, dag=dag)
+    needed = columns_needed(models, dag=dag)
     check_columns({*targets, *(needed or ())}, names, "dataset")
     chosen = [name for name in names if needed is None or name in needed or name in targets]
     known = {k: v for model in models.values() for k, v in values(model).items()} if preparation else None
     data = open_columns(dataset, chosen, known=known, preparation=preparation)
-    check_levels(data, data.columns)
+    numbers = data.numbers if isinstance(data, Dataset) else {}
+    check_levels(data, [name for name in data.columns if name not in numbers])
     if len(targets) == 1 and data.incomplete[data.positions[targets[0]]]:
         unknown = data.select(targets).add_up(lambda rows: np.count_nonzero(rows.codes < 0))
         raise ValueError(
             f"`dataset` must have a class in every row; {unknown} of {len(data)} rows have no class "
             f"{shown(targets[0])}. Drop them, for example with .dropna(subset=[{shown(targets[0])}])."
         )
-    return prepare(data, targets, warns=False)
+    return prepare(data, targets, known=dict.fromkeys(numbers, ()), warns=False)
 
 
 def _common_preparation(models: Mapping[Any, Model], dag: bool) -> Preparation | None:

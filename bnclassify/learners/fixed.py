@@ -14,7 +14,7 @@ from ..base.records import record
 from ..frames.encoding import check_class_name, check_name
 from ..frames.parting import InFull, InParts
 from ..frames.schema import Schema
-from ..frames.training import describe
+from ..frames.training import averages_views, describe
 from ..model.recipes import Recipe, Step
 from ..network.bnc import BNC, Family, check_families
 from ..superparents.one_dependence import AODE
@@ -74,6 +74,7 @@ def _kept(dataset: object, features: object, chosen: tuple[Hashable, ...]) -> tu
     return None if features is None and dataset is not None else chosen
 
 
+@averages_views
 def nb(
     class_var: Hashable,
     dataset: InFull | InParts | None = None,
@@ -199,6 +200,7 @@ def aode(
     return AODE(class_var, chosen, levels, recipe=Recipe(class_var, step, kept, seen=seen))
 
 
+@averages_views
 def anb(
     class_var: Hashable,
     parents: Mapping[Hashable, Sequence[Hashable]],

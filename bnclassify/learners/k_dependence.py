@@ -13,12 +13,13 @@ from ..counts.contingency import count_alike
 from ..counts.information import pair_statistics
 from ..frames.parting import InFull, InParts
 from ..frames.schema import Learnable
-from ..frames.training import prepare
+from ..frames.training import averages_views, prepare
 from ..model.recipes import Step
 from ..network.bnc import BNC
 from .fixed import network
 
 
+@averages_views
 def kdb_mi(
     class_var: Hashable,
     dataset: InFull | InParts,

@@ -14,7 +14,7 @@ from ..base.messages import shown, suggestion
 from ..counts.information import PairStatistics, pair_statistics
 from ..frames.parting import InFull, InParts
 from ..frames.schema import Learnable
-from ..frames.training import prepare
+from ..frames.training import averages_views, prepare
 from ..model.recipes import Step
 from ..network.bnc import BNC
 from .fixed import general_network, network
@@ -46,6 +46,7 @@ _SCORES: dict[str, Callable[[Learnable, PairStatistics, float], Array]] = {
 }
 
 
+@averages_views
 def tan_cl(
     class_var: Hashable,
     dataset: InFull | InParts,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
-from typing import TypeVar
 
 import pandas as pd
 
@@ -14,20 +13,9 @@ from ..frames.partitions import Partitions
 from ..frames.rows import Row, encode_new
 from ..frames.schema import Dataset
 from ..frames.sources import find_source
-from ..frames.training import TrainingData
 from .model import Model
 
 _MOST_CELLS = 2**28  # of a log joint, 2 GiB
-
-Given = TypeVar("Given", bound="pd.DataFrame | Dataset | Row")
-
-
-def prepared(x: Model, dataset: Given, argument: str = "dataset") -> Given | pd.DataFrame:
-    """Return data as categories, if the model prepares raw data; encoded data are categories already."""
-    raw = dataset.frame if isinstance(dataset, TrainingData) else dataset
-    if x.preparation is None or raw is None or isinstance(raw, Dataset):
-        return dataset
-    return x.preparation.apply(raw, argument)
 
 
 def rows_for(x: Model, dataset: object) -> Dataset | Partitions:
@@ -56,7 +44,9 @@ def encode_for(
     """
     levels = x.levels_by_name
     wanted = {name: levels[name] for name in (levels if names is None else names)}
-    return encode_new(prepared(x, newdata, argument), wanted, argument)
+    if x.preparation is None:
+        return encode_new(newdata, wanted, argument)
+    return x.preparation.encode(newdata, wanted, argument)
 
 
 def log_joint(x: Model, data: Dataset, *, unseen: str | None = None) -> Array:
@@ -66,8 +56,6 @@ def log_joint(x: Model, data: Dataset, *, unseen: str | None = None) -> Array:
     """
     levels = x.known_levels
     check_size(len(data), len(levels[-1]))
-    if isinstance(data, TrainingData) and data.frame is not None:
-        data = encode_for(x, data, x.features)
     return x._log_joint(match(data, x.features, levels[:-1], unseen=unseen))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -14,8 +14,7 @@ from ..base.immutable import Immutable
 from ..base.records import record
 from ..frames.schema import Levels, Schema
 from ..frames.training import TrainingData
-from .discretization import interval_labels
-from .shifted_cuts import MovedCuts
+from .discretization import MovedCuts
 
 
 @record
@@ -52,14 +51,15 @@ def coarsenings(cuts: MovedCuts, features: Schema) -> tuple[Coarsening, ...]:
     """Return each cutting of features that were cut at the points of all."""
     fine = cuts.cuts
     result = []
-    for coarse in (time.cuts for time in cuts.at_times):
+    for time in cuts.at_times:
+        coarse, intervals = time.cuts, time.intervals
         maps: list[NDArray[np.int8] | None] = []
         levels: list[tuple[Any, ...]] = []
         for name, labels in zip(features.columns, features.levels, strict=True):
             if name in coarse:
                 places = np.searchsorted(coarse[name], fine[name], side="left")
                 maps.append(np.array([*places, len(coarse[name]), -1], dtype=np.int8))
-                levels.append(tuple(interval_labels(coarse[name])))
+                levels.append(intervals[name])
             else:
                 maps.append(None)
                 levels.append(labels)
@@ -78,10 +78,19 @@ class FineData(TrainingData):
 
     cuttings: tuple[Coarsening, ...] = ()
 
+    @classmethod
+    def of(cls, data: TrainingData, cuts: MovedCuts) -> FineData:
+        """Return data that were discretized at the cut points of all."""
+        cuttings = coarsenings(cuts, Schema(data.features, data.levels[:-1]))
+        content = {field.name: getattr(data, field.name) for field in fields(data)}
+        return cls(**content, cuttings=cuttings)
+
     @property
     def views(self) -> Iterator[TrainingData]:
         """The rows in each cutting."""
         for coarsen in self.cuttings:
             codes = np.concatenate([coarsen(self.codes[:-1]), self.codes[-1:]])
             schema = Schema(self.columns, (*coarsen.levels, self.levels[-1]))
-            yield TrainingData(schema, codes, self.index, self.weights, self.targets, self.order)
+            yield TrainingData(
+                schema, codes, self.index, self.weights, targets=self.targets, order=self.order
+            )

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from ..base.arrays import Array, Codes
 from ..base.checks import check_choice, check_whole
@@ -16,19 +18,20 @@ from ..base.immutable import Immutable
 from ..base.messages import listed, shown
 from ..base.records import record
 from ..frames.encoding import check_columns, check_frame, check_names, encode_columns
-from ..frames.rows import Row, as_frame
-from ..frames.wide_columns import warn_of_wide_columns
-from .mdlp import BY_CLASS, METHODS, cut_points
-from .measurements import (
+from ..frames.numeric import (
     FLOATS,
-    NUMBERS,
     as_floats,
-    as_label,
     check_exact,
     check_finite,
-    kind_of,
+    code_labels,
     labels_to_keep,
+    read_numbers,
+    value_type,
 )
+from ..frames.rows import Row, as_frame
+from ..frames.schema import Data
+from ..frames.wide_columns import warn_of_wide_columns
+from .cut_points import BY_CLASS, CUTTINGS, METHODS, averaged_cuts, cut_points
 
 _MOST_BINS = 10_000
 
@@ -67,20 +70,36 @@ class Discretizer(Immutable):
     @property
     def cuts(self) -> dict[Hashable, tuple[float, ...]]:
         """The cut points by column; columns that stay categories are not among them."""
-        cuts = dict(zip(self.columns, self.points, strict=True))
-        return {name: points for name, points in cuts.items() if name not in self.kept}
+        return {name: points for name, points, labels in self._rows if not labels}
 
     @property
     def kept(self) -> dict[Hashable, tuple[Any, ...]]:
         """The columns that stay categories, and their labels."""
-        return {name: labels for name, labels in zip(self.columns, self.labels, strict=False) if labels}
+        return {name: labels for name, _, labels in self._rows if labels}
 
     @property
     def uncut(self) -> tuple[Hashable, ...]:
-        """The columns of numbers left with one level: no cut was found in them, or all are equal."""
-        levels = {name: len(labels) for name, labels in self.kept.items()}
-        levels |= {name: len(points) + 1 for name, points in self.cuts.items()}
-        return tuple(name for name in self.columns if levels[name] == 1)
+        """The numeric columns left with one level: no cut point was found, or all values are equal."""
+        return tuple([name for name, points, labels in self._rows if len(labels or (*points, 0)) == 1])
+
+    @property
+    def _rows(self) -> list[tuple[Hashable, tuple[float, ...], tuple[Any, ...]]]:
+        """The name, cut points and labels of each column."""
+        return list(zip(self.columns, self.points, self.labels or ((),) * len(self.columns), strict=True))
+
+    @cached_property
+    def numeric(self) -> dict[Hashable, bool]:
+        """Which columns to read as numbers, and whether they must hold such, for `encode_columns`."""
+        return {name: not labels for name, _, labels in self._rows}
+
+    @cached_property
+    def intervals(self) -> dict[Hashable, tuple[str, ...]]:
+        """The labels of the intervals of each column with cut points."""
+        return {name: interval_labels(points) for name, points in self.cuts.items()}
+
+    @cached_property
+    def _edges(self) -> dict[Hashable, Array]:
+        return {name: np.array(points) for name, points in self.cuts.items()}
 
     def __call__(self, newdata: pd.DataFrame | Row) -> pd.DataFrame:
         """Cut data at these points.
@@ -111,25 +130,70 @@ class Discretizer(Immutable):
         return self.apply(newdata, "newdata")
 
     def apply(self, newdata: pd.DataFrame | Row, argument: str) -> pd.DataFrame:
-        """Cut data at these points; errors call it by the name of an argument."""
+        """Discretize a data frame; errors call it by the name of an argument."""
         original = as_frame(newdata, argument)
         check_columns([name for name, points in self.cuts.items() if points], original.columns, argument)
-        position: dict[Hashable, int] = {name: i for i, name in enumerate(original.columns)}
         frame = original.copy()
-        for name, points in self.cuts.items():
-            if name in position:
-                numbers = as_floats(original.iloc[:, position[name]], argument)
-                frame.isetitem(position[name], _cut(numbers, points))
-        for name, labels in self.kept.items():
-            if name in position:
-                frame.isetitem(position[name], _keep(original.iloc[:, position[name]], labels).array)
+        for i, name in enumerate(original.columns):
+            if name not in self.numeric:
+                continue
+            column = original.iloc[:, i].array
+            numbers = read_numbers(column, name, argument, must=self.numeric[name])
+            if numbers is None and column.isna().all():
+                numbers = np.full(len(column), np.nan)
+            if numbers is not None:
+                levels, codes = self._code(name, numbers)
+                ordered = name in self.intervals
+                frame.isetitem(i, pd.Categorical.from_codes(codes, pd.Index(levels), ordered=ordered))
         return frame
+
+    def code(self, data: Data) -> Data:
+        """Return data with codes for the numbers of the columns of this discretizer."""
+        numbers = {name: values for name, values in data.numbers.items() if name in self.numeric}
+        return data.recoded({name: self._code(name, values) for name, values in numbers.items()})
+
+    def _code(self, name: Hashable, numbers: NDArray[Any]) -> tuple[tuple[Any, ...], NDArray[Any]]:
+        """Return the levels of a column, and the codes of its numbers."""
+        if name not in self.intervals:
+            return code_labels(numbers, self.kept[name])
+        values = as_floats(numbers)
+        codes = np.searchsorted(self._edges[name], values, side="left")
+        codes[np.isnan(values)] = -1
+        return self.intervals[name], codes
 
     def __repr__(self) -> str:
         notes = {name: ", ".join(map(_written, points)) or "no cut" for name, points in self.cuts.items()}
         notes |= {name: f"stays {listed(labels, most=10)}" for name, labels in self.kept.items()}
         lines = [f"  {name}: {notes[name]}" for name in self.columns]
         return "\n".join([f"Discretizer ({self.method}), columns cut at", *(lines or ["  (no column)"])])
+
+
+@record
+@dataclass(frozen=True, repr=False)
+class MovedCuts(Discretizer):
+    """Several discretizations of the same columns, and the function that uses the cut points of all.
+
+    At time s, column number j uses its discretization (s + j) modulo their number.
+
+    Attributes
+    ----------
+    cuttings : tuple of tuple of tuple of float
+        At each time the cut points of each column, as in ``points``.
+    """
+
+    cuttings: tuple[tuple[tuple[float, ...], ...], ...] = ()
+
+    @property
+    def at_times(self) -> tuple[Discretizer, ...]:
+        """The discretizer of each time."""
+        return tuple([Discretizer(self.method, self.columns, cut, self.labels) for cut in self.cuttings])
+
+    def __repr__(self) -> str:
+        summary = f"cut {len(self.cuttings)} times, at {{}} points in all"
+        points = {name: summary.format(len(points)) for name, points in self.cuts.items()}
+        points |= {name: f"stays {listed(labels, most=10)}" for name, labels in self.kept.items()}
+        lines = [f"  {name}: {points[name]}" for name in self.columns]
+        return "\n".join([f"Discretizer ({self.method}), columns", *(lines or ["  (no column)"])])
 
 
 def discretize(
@@ -261,98 +325,97 @@ def discretize(
     """
     check_frame(dataset, "dataset")
     check_choice("method", method, METHODS)
-    bins = check_whole("bins", bins, 2, _MOST_BINS, kind="a whole number of intervals")
-    classes = _class_codes(dataset, class_var, method)
-    labels = _labels_to_keep(dataset, class_var, columns)
-    numbers = numbers_to_cut(dataset, labels)
+    names = None if columns is None else check_names(columns, (class_var,), "columns")
     if not len(dataset):
         raise ValueError("dataset: no rows to choose cut points from")
-    points = {name: cut_points(values, classes, method, bins) for name, values in numbers.items()}
-    aligned = tuple(points.get(name, ()) for name in labels)
-    discretizer = Discretizer(method, tuple(labels), aligned, tuple(labels.values()))
+    classes = None if class_var is None else _class_codes(dataset, class_var, method)
+    chosen = None if names is None else check_columns(names, dataset.columns, "columns")
+    numbers = {}
+    for name, column in dataset.items():
+        if name != class_var and (chosen is None or name in chosen):
+            values = read_numbers(column.array, name, "dataset", must=chosen is not None)
+            if values is not None:
+                numbers[name] = values
+    kept = {} if chosen is not None else {name: labels_to_keep(values) for name, values in numbers.items()}
+    discretizer = learn_cuts(numbers, kept, classes, method, bins)
     return discretizer(dataset), discretizer
 
 
-def columns_of_numbers(frame: pd.DataFrame, class_var: Hashable | None) -> dict[Hashable, tuple[Any, ...]]:
-    """Return the columns of numbers but the class, with the labels of those that stay categories."""
-    columns = {name: column for name, column in frame.items() if name != class_var}
-    return {name: labels_to_keep(column) for name, column in columns.items() if kind_of(column) in NUMBERS}
+def learn_cuts(
+    numbers: Mapping[Hashable, NDArray[Any]],
+    kept: Mapping[Hashable, tuple[Any, ...]],
+    classes: Codes | None,
+    method: str,
+    bins: int,
+) -> Discretizer:
+    """Choose the cut points of columns.
 
-
-def _labels_to_keep(
-    frame: pd.DataFrame, class_var: Hashable | None, columns: Iterable[Hashable] | None
-) -> dict[Hashable, tuple[Any, ...]]:
-    """Return the same, or the columns that are named, all of which are cut, in the order of the data."""
-    if columns is None:
-        return columns_of_numbers(frame, class_var)
-    named = check_columns(check_names(columns, (class_var,), "columns"), frame.columns, "columns")
-    return {name: () for name in frame.columns if name in named}
-
-
-def numbers_to_cut(frame: pd.DataFrame, labels: Mapping[Hashable, tuple[Any, ...]]) -> dict[Hashable, Array]:
-    """Return the numbers of the columns that do not stay categories, or raise where they cannot be cut."""
-    columns = {name: column for name, column in frame.items() if name in labels}
-    numbers = {name: as_floats(column, "dataset") for name, column in columns.items()}
-    check_finite(numbers)
-    numbers = {name: values for name, values in numbers.items() if not labels[name]}
-    check_exact(columns, numbers)
-    return numbers
-
-
-def _class_codes(frame: pd.DataFrame, class_var: Hashable | None, method: str) -> Codes:
-    """Return the codes of the class, or for methods that do not look at it, 0 everywhere."""
-    if class_var is not None:
-        check_columns([class_var], frame.columns, "class_var")
-        check_class(dict(frame.items())[class_var])
-    if method not in BY_CLASS:
-        return np.zeros(len(frame), dtype=np.int8)
-    if class_var is None:
+    Parameters
+    ----------
+    numbers : mapping
+        The values of every numeric column, (rows,).
+    kept : mapping
+        The labels of those that stay categories.
+    classes : (rows,) array of integers, optional
+        The codes of the class, -1 where missing.
+    method, bins
+        As in `discretize`, or a method of `CUTTINGS`.
+    """
+    bins = check_whole("bins", bins, 2, _MOST_BINS, kind="a whole number of intervals")
+    if classes is None and method in BY_CLASS:
         raise ValueError(
-            f"class_var: {shown(method)} chooses cut points by the class, so name it; or take "
-            "method='quantile' or 'width', which do without"
+            f"class_var: {shown(method)} chooses cut points by the class, so name it; or use "
+            "method='quantile' or 'width', which do not need it"
         )
+    check_finite(numbers)
+    to_cut = {name: values for name, values in numbers.items() if not kept.get(name)}
+    check_exact(to_cut)
+    labels = tuple([kept.get(name, ()) for name in numbers])
+
+    def aligned(points: Mapping[Hashable, tuple[float, ...]]) -> tuple[tuple[float, ...], ...]:
+        return tuple([points.get(name, ()) for name in numbers])
+
+    if method not in CUTTINGS:
+        points = {n: cut_points(values, classes, method, bins) for n, values in to_cut.items()}
+        return Discretizer(method, tuple(numbers), aligned(points), labels)
+    several = {name: averaged_cuts(values, CUTTINGS[method]) for name, values in to_cut.items()}
+    times = [
+        aligned({name: cuts[(time + j) % len(cuts)] for j, (name, cuts) in enumerate(several.items())})
+        for time in range(len(CUTTINGS[method]))
+    ]
+    union = {name: tuple(sorted(set().union(*cuts))) for name, cuts in several.items()}
+    return MovedCuts(method, tuple(numbers), aligned(union), labels, tuple(times))
+
+
+def _class_codes(frame: pd.DataFrame, class_var: Hashable, method: str) -> Codes | None:
+    """Return the codes of the class, or None if the method does not need them."""
+    check_columns([class_var], frame.columns, "class_var")
+    check_class(dict(frame.items())[class_var])
+    if method not in BY_CLASS:
+        return None
     data = encode_columns(frame, [class_var])
-    codes = data.codes[0]
-    if len(codes) and codes.max() < 0:
+    if data.codes.max() < 0:
         raise ValueError(f"dataset: the class {shown(class_var)} is missing in every row")
-    warn_of_wide_columns(data.schema, data.codes, data.weights, class_var)
-    return codes
+    warn_of_wide_columns(data.schema, data.codes, None, class_var)
+    return data.codes[0]
 
 
 def check_class(column: pd.Series[Any]) -> None:
-    """Raise a TypeError if the class is a number of type float: it is never cut."""
-    if kind_of(column) in FLOATS and column.notna().any():
+    """Raise a TypeError if the class consists of numbers of type float: it is never discretized."""
+    if value_type(column) in FLOATS and column.notna().any():
         raise TypeError(
-            f"class_var: the class is never cut, but {shown(column.name)} holds numbers of type float; "
-            "convert it with .astype('Int64') if they are codes, make classes of it with pd.cut if they are "
-            "measurements"
+            f"class_var: the class is never discretized, but {shown(column.name)} holds numbers of type "
+            "float; convert it with .astype('Int64') if they are codes, make classes of it with pd.cut if "
+            "they are measurements"
         )
 
 
-def _cut(numbers: Array, points: tuple[float, ...]) -> pd.Categorical[str]:
-    """Return the interval of each number."""
-    codes = np.where(np.isnan(numbers), -1, np.searchsorted(points, numbers, side="left"))
-    return pd.Categorical.from_codes(codes, categories=pd.Index(interval_labels(points)), ordered=True)
-
-
-def _keep(column: pd.Series[Any], labels: tuple[Any, ...]) -> pd.Series[Any]:
-    """Return numbers as categories, those that are not among the labels after them; else what came."""
-    if kind_of(column) not in NUMBERS and column.notna().any():
-        return column
-    codes, numbers = pd.factorize(column)
-    number_labels = [as_label(number) for number in numbers]
-    categories = [*labels, *sorted(set(number_labels).difference(labels))]
-    position = {label: code for code, label in enumerate(categories)}
-    lookup = np.array([*(position[label] for label in number_labels), -1])  # the last is for what is missing
-    return pd.Series(pd.Categorical.from_codes(lookup[codes], categories=pd.Index(categories)))
-
-
-def interval_labels(points: tuple[float, ...]) -> list[str]:
-    """Write the intervals between cut points."""
+def interval_labels(points: tuple[float, ...]) -> tuple[str, ...]:
+    """Return the intervals between cut points as text."""
     ends = ["-inf", *map(_written, points), "inf"]
-    return [f"({low}, {high}{')' if high == 'inf' else ']'}" for low, high in pairwise(ends)]
+    return tuple([f"({low}, {high}{')' if high == 'inf' else ']'}" for low, high in pairwise(ends)])
 
 
 def _written(point: float) -> str:
-    """Write a cut point with as few digits as tell it exactly."""
+    """Return a cut point as text, with as few digits as identify it."""
     return repr(point).removesuffix(".0")

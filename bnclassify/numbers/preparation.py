@@ -1,43 +1,48 @@
-"""What is done to raw data before it is encoded: rare levels merged, numbers cut, as one value."""
+"""How raw data become categories: numbers discretized, rare levels merged, as one value."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable
-from dataclasses import dataclass
+from collections.abc import Collection, Hashable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 import pandas as pd
 
+from ..base.checks import check_choice
 from ..base.immutable import Immutable
 from ..base.records import record
-from ..frames.rows import Row, as_frame
-from .discretization import Discretizer, columns_of_numbers, discretize
-from .rare_levels import Merger, columns_to_merge, merge_rare
-from .shifted_cuts import CUTTINGS, learn_moved
+from ..frames.encoding import check_frame, encode_columns
+from ..frames.numeric import are_categories, code_labels, labels_to_keep
+from ..frames.rows import Row, as_frame, encode_new
+from ..frames.schema import Data, Dataset
+from .cut_points import CUTTINGS, METHODS
+from .discretization import Discretizer, check_class, learn_cuts
+from .rare_levels import Merger, learn_merger
 
 
 @record
 @dataclass(frozen=True, repr=False)
 class Preparation(Immutable):
-    """A function that turns raw data into the categories that a model knows. Made by ``learn_preparation``.
+    """A function that turns raw data into the categories that a model knows. Made by `bnc`.
 
     Attributes
     ----------
     merger : Merger or None
         Merges rare levels.
     discretizer : Discretizer or None
-        Cuts numbers; of other columns than those that are merged.
+        Discretizes numeric columns.
     """
 
     merger: Merger | None = None
     discretizer: Discretizer | None = None
 
     def __call__(self, newdata: pd.DataFrame | Row) -> pd.DataFrame:
-        """Merge, then cut.
+        """Discretize, then merge.
 
         Parameters
         ----------
         newdata : pandas.DataFrame, Series or dict
-            As `Merger` and `Discretizer` take it.
+            As for `Merger` and `Discretizer`.
 
         Returns
         -------
@@ -47,63 +52,95 @@ class Preparation(Immutable):
         Raises
         ------
         KeyError, TypeError, ValueError
-            As they do.
+            As `Merger` and `Discretizer`.
         """
-        return self.apply(newdata, "newdata")
-
-    def apply(self, newdata: pd.DataFrame | Row, argument: str) -> pd.DataFrame:
-        """Merge, then cut; errors call the data by the name of an argument."""
-        frame = as_frame(newdata, argument)
-        for step in (self.merger, self.discretizer):
-            if step is not None:
-                frame = step.apply(frame, argument)
+        frame = as_frame(newdata)
+        for step in self._steps:
+            frame = step.apply(frame, "newdata")
         return frame
 
+    @property
+    def _steps(self) -> list[Discretizer | Merger]:
+        return [step for step in (self.discretizer, self.merger) if step is not None]
+
+    def encode(
+        self,
+        newdata: pd.DataFrame | Dataset | Row,
+        known: Mapping[Hashable, tuple[Any, ...]],
+        argument: str = "newdata",
+    ) -> Dataset:
+        """Encode the columns of raw data that are ``known``, with these levels, to a model."""
+        if not isinstance(newdata, Dataset):
+            numeric = {} if self.discretizer is None else self.discretizer.numeric
+            newdata = encode_new(newdata, known, argument, numeric)
+        return self.code(newdata)
+
+    def code(self, data: Data) -> Data:
+        """Return encoded data as the model knows them; what is discretized and merged stays as it is."""
+        for step in self._steps:
+            data = step.code(data)
+        return data
+
     def __repr__(self) -> str:
-        return (
-            "\n".join(repr(step) for step in (self.merger, self.discretizer) if step is not None)
-            or "Preparation"
-        )
+        steps = (self.merger, self.discretizer)
+        return "\n".join(repr(step) for step in steps if step is not None) or "Preparation"
 
 
-def learn_preparation(
-    dataset: pd.DataFrame,
-    class_var: Hashable,
-    *,
-    method: str | None = None,
-    bins: int = 5,
-    min_count: int | None = None,
-) -> tuple[pd.DataFrame, Preparation]:
-    """Learn how raw training data becomes categories, and do it.
+class Preparing(NamedTuple):
+    """How raw data are to be prepared: the arguments of `bnc` of these names."""
 
-    Parameters
-    ----------
-    dataset : pandas.DataFrame
-    class_var : str
-        Name of the class, which is neither merged nor cut.
-    method : str, optional
-        As in `discretize`, or one of `CUTTINGS`; None cuts nothing.
-    bins : int, default 5
-        As in `discretize`.
-    min_count : int, optional
-        As in `merge_rare`; None merges nothing. Columns that are cut are not merged.
+    discretize: str | None
+    bins: int
+    min_count: int | None
 
-    Returns
-    -------
-    pandas.DataFrame
-        A copy of ``dataset``, merged and cut.
-    Preparation
+    @property
+    def is_needed(self) -> bool:
+        """Whether anything is to be done."""
+        return self.discretize is not None or self.min_count is not None
+
+    def read(self, frame: pd.DataFrame, class_var: Hashable, columns: Collection[Hashable]) -> Dataset:
+        """Encode columns of raw data, with numbers as such if they are to be discretized."""
+        if self.discretize is None:
+            return encode_columns(frame, columns)
+        check_choice("discretize", self.discretize, (*METHODS, *CUTTINGS))
+        check_class(frame[class_var])
+        return read_raw(frame, class_var, columns)
+
+    def learn(self, data: Dataset, class_var: Hashable) -> Preparation:
+        """Learn how to prepare data that were read."""
+        discretizer: Discretizer | None = None
+        merger: Merger | None = None
+        if self.discretize is not None:
+            check_choice("discretize", self.discretize, (*METHODS, *CUTTINGS))
+            levels = {name: data.levels[data.positions[name]] for name in data.numbers}
+            kept = {name: labels for name, labels in levels.items() if labels and are_categories(labels)}
+            classes = data.codes[data.positions[class_var]]
+            discretizer = learn_cuts(data.numbers, kept, classes, self.discretize, self.bins)
+        if self.min_count is not None:
+            cut = () if discretizer is None else discretizer.cuts
+            excluded = {class_var, *data.schema.ordered, *cut}
+            nominal = [name for name in data.columns if name not in excluded]
+            merger = learn_merger(data, nominal, self.min_count)
+        return Preparation(merger, discretizer)
+
+
+def read_raw(
+    frame: pd.DataFrame, class_var: Hashable, columns: Collection[Hashable], coded: Collection[Hashable] = ()
+) -> Dataset:
+    """Encode columns of raw data, with numeric columns as numbers.
+
+    Those with so few values that they are categories, and those in ``coded``, have codes too.
     """
-    merger: Merger | None = None
-    discretizer: Discretizer | None = None
-    frame = dataset
-    if min_count is not None:
-        numbers = {} if method is None else columns_of_numbers(dataset, class_var)
-        cut = {name for name, labels in numbers.items() if not labels}
-        chosen = [name for name in columns_to_merge(dataset, class_var) if name not in cut]
-        frame, merger = merge_rare(frame, class_var=class_var, min_count=min_count, columns=chosen)
-    if method in CUTTINGS:
-        frame, discretizer = learn_moved(frame, class_var, method)
-    elif method is not None:
-        frame, discretizer = discretize(frame, class_var=class_var, method=method, bins=bins)
-    return frame, Preparation(merger, discretizer)
+    numeric = {name: False for name in columns if name != class_var}
+    data = encode_columns(frame, columns, numeric=numeric)
+    kept = {name: labels_to_keep(values) for name, values in data.numbers.items() if name not in coded}
+    codes = {name: code_labels(data.numbers[name], labels) for name, labels in kept.items() if labels}
+    both = encode_columns(frame, [name for name in data.numbers if name in coded])
+    codes |= dict(zip(both.columns, zip(both.levels, both.codes, strict=True), strict=True))
+    return replace(data.recoded(codes), numbers=data.numbers)
+
+
+def check_numbers(dataset: object) -> None:
+    """Raise a TypeError for an encoded dataset without numbers, which cannot be discretized."""
+    if isinstance(dataset, Dataset) and not dataset.numbers:
+        check_frame(dataset, "dataset")

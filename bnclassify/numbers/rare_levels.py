@@ -8,16 +8,16 @@ from typing import Any
 
 import pandas as pd
 
-from ..base.checks import check_whole
+from ..base.checks import Whole
 from ..base.immutable import Immutable
 from ..base.messages import shown
 from ..base.records import record
 from ..counts.contingency import contingency_tables
 from ..frames.encoding import check_columns, check_frame, check_names, encode_columns
 from ..frames.matching import recode
+from ..frames.numeric import value_type
 from ..frames.rows import Row, as_frame
-from ..frames.schema import Dataset
-from .measurements import kind_of
+from ..frames.schema import Data, Dataset
 
 
 @record
@@ -85,15 +85,24 @@ class Merger(Immutable):
         """Merge all levels but those that are kept; errors call the data by the name of an argument."""
         original = as_frame(newdata, argument)
         check_columns(self.columns, original.columns, argument)
-        data = encode_columns(original, self.columns, argument=argument, known=self.kept)
-        position: dict[Hashable, int] = {name: i for i, name in enumerate(original.columns)}
+        data = self.code(encode_columns(original, self.columns, argument=argument, known=self.kept))
         frame = original.copy()
-        for name, levels in self.kept.items():
-            i = data.positions[name]
-            codes = recode(data.codes[i], data.levels[i], levels, name, len(levels))
-            categories = pd.Index([*levels, self.label], tupleize_cols=False)
-            frame.isetitem(position[name], pd.Categorical.from_codes(codes, categories=categories))
+        for i, name in enumerate(original.columns):
+            if name in self.kept:
+                column = data.positions[name]
+                categories: pd.Index[Any] = pd.Index(data.levels[column], tupleize_cols=False)
+                frame.isetitem(i, pd.Categorical.from_codes(data.codes[column], categories=categories))
         return frame
+
+    def code(self, data: Data) -> Data:
+        """Return data in which all levels of these columns but those that are kept are one."""
+        coded = {}
+        for name, levels in self.kept.items():
+            merged = (*levels, self.label)
+            i = data.positions.get(name)
+            if i is not None and data.levels[i] != merged:
+                coded[name] = merged, recode(data.codes[i], data.levels[i], levels, name, len(levels))
+        return data.recoded(coded)
 
     def __repr__(self) -> str:
         label = shown(self.label)
@@ -169,41 +178,35 @@ def merge_rare(
     ['Bari', 'other']
     """
     check_frame(dataset, "dataset")
-    min_count = check_whole("min_count", min_count, 1, kind="a whole number of rows")
     if not isinstance(label, str):
         raise TypeError(f"label: expected a text, got {shown(label)}")
     if class_var is not None:
         check_columns([class_var], dataset.columns, "class_var")
     if columns is None:
-        chosen = columns_to_merge(dataset, class_var)
+        chosen = [name for name, column in dataset.items() if name != class_var and _is_nominal(column)]
     else:
         chosen = list(check_names(columns, (class_var,), "columns"))
     data = encode_columns(dataset, chosen, named_by="columns")
-    if not len(data):
-        raise ValueError("dataset: no rows to count levels in")
-    frequent = {name: _frequent(data, i, min_count) for i, name in enumerate(data.columns) if data.cards[i]}
-    merged = {
-        name: levels for name, levels in frequent.items() if len(levels) < data.cards[data.positions[name]]
-    }
-    levels = tuple(tuple(level for level in kept if level != label) for kept in merged.values())
-    merger = Merger(min_count, label, tuple(merged), levels)
+    merger = learn_merger(data, data.columns, min_count, label)
     return merger.apply(dataset, "dataset"), merger
-
-
-def columns_to_merge(frame: pd.DataFrame, class_var: Hashable | None) -> list[Hashable]:
-    """Return the columns but the class that hold categories without an order, integers among them."""
-    return [name for name, column in frame.items() if name != class_var and _is_nominal(column)]
 
 
 def _is_nominal(column: pd.Series[Any]) -> bool:
     if isinstance(column.dtype, pd.CategoricalDtype):
         return not column.dtype.ordered
-    return kind_of(column) in ("string", "boolean", "integer")
+    return value_type(column) in ("string", "boolean", "integer")
 
 
-def _frequent(data: Dataset, column: int, min_count: int) -> tuple[Any, ...]:
-    """Return the levels of a column that at least so many rows have."""
-    counts = contingency_tables(data, [(column,)])[0].tolist()
-    return tuple(
-        level for level, count in zip(data.levels[column], counts, strict=True) if count >= min_count
-    )
+def learn_merger(data: Dataset, columns: Iterable[Hashable], min_count: int, label: str = "other") -> Merger:
+    """Learn which levels of columns to keep."""
+    min_count = Whole(least=1).check("min_count", min_count)
+    if not len(data):
+        raise ValueError("dataset: no rows to count levels in")
+    kept: dict[Hashable, tuple[Any, ...]] = {}
+    for name in columns:
+        i = data.positions[name]
+        counts = contingency_tables(data, [(i,)])[0].tolist() if data.cards[i] else []
+        pairs = list(zip(data.levels[i], counts, strict=True))
+        if min(counts, default=min_count) < min_count:
+            kept[name] = tuple(level for level, count in pairs if count >= min_count and level != label)
+    return Merger(min_count, label, tuple(kept), tuple(kept.values()))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -16,18 +17,17 @@ from ..base.arrays import Array, log_normalize
 from ..base.calls import check_arguments, parameters_of
 from ..base.messages import shown, warn
 from ..base.randomness import Seed
-from ..frames.intake import encode
+from ..frames.numeric import labels_to_keep, read_numbers
 from ..frames.schema import Dataset
 from ..frames.weights import check_weights
 from ..functions.decisions import check_costs, check_prior
 from ..functions.learning import best_parameters, bnc, learn_structure
 from ..functions.parameters import lp
 from ..functions.prediction import predict, weigh_classes
-from ..functions.raw_learning import Preparing, without_uncut
 from ..learners.by_name import find_learner
 from ..learners.k_dependence import kdb_mi
 from ..model.model import Model
-from ..numbers.discretization import columns_of_numbers
+from ..numbers.preparation import Preparing
 from .inputs import CategoricalInput, as_labels, as_times, class_name, draw_seed
 
 
@@ -288,11 +288,11 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
         frame[target] = pd.Categorical.from_codes(codes, categories=classes.tolist())
         if weights is None:
             model = self._learn_model(learner, target, frame, self._preparing)
-            preparation = model.preparation
         else:
-            frame, preparation = self._preparing.learn(frame, target)
-            data = encode(without_uncut(frame, preparation), weights=weights)
-            model = self._learn_model(learner, target, data, Preparing(None, self.bins, None))
+            read = self._preparing.read(frame, target, frame.columns)
+            preparing = self._preparing if read.numbers else Preparing(None, self.bins, self.min_count)
+            model = self._learn_model(learner, target, replace(read, weights=weights), preparing)
+        preparation = model.preparation
         self.classes_, self.model_ = classes, model
         self.discretizer_ = None if preparation is None else preparation.discretizer
 
@@ -346,4 +346,5 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
         """Whether numbers are cut or levels merged, which repeats rows for their weights."""
         if self.min_count is not None or self.discretize is None:
             return self.min_count is not None
-        return not all(columns_of_numbers(frame, None).values())
+        columns = {name: read_numbers(column.array, name, "X", must=False) for name, column in frame.items()}
+        return any(values is not None and not labels_to_keep(values) for values in columns.values())

@@ -2,33 +2,38 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import log2
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..base.arrays import TOLERANCE, Array, Codes, xlogx
 from ..counts.contingency import MAX_CELLS, flat_index
+from ..frames.numeric import as_floats
 
 _BLOCK_CELLS = 2**16
 _GREAT = 1e307  # less than half of the greatest float
 _MANY_CUTS = 4  # from here on "mixed" takes what MDLP finds
 
 
-def cut_points(numbers: Array, classes: Codes, method: str, bins: int) -> tuple[float, ...]:
+def cut_points(numbers: NDArray[Any], classes: Codes | None, method: str, bins: int) -> tuple[float, ...]:
     """Choose the cut points of one column; each has known values on both sides."""
+    numbers = as_floats(numbers)
     known = np.nonzero(~np.isnan(numbers))[0]
     if not len(known):
         return ()
     order = known[np.argsort(numbers[known])]
     values = numbers[order]
-    points = METHODS[method](values, classes[order], bins)
+    points = METHODS[method](values, classes if classes is None else classes[order], bins)
     inside = points[(points >= values[0]) & (points < values[-1])]
     return tuple(np.unique(_shorten(inside, values)).tolist())
 
 
-def _mdlp(values: Array, classes: Codes, bins: int) -> Array:
+def _mdlp(values: Array, classes: Codes | None, bins: int) -> Array:
     """Cut ascending values where that tells of the class, as long as it pays; see `discretize`."""
+    assert classes is not None
     known = classes >= 0
     if not known.any():
         return np.empty(0)
@@ -101,7 +106,7 @@ def _midpoints(lower: Array, upper: Array) -> Array:
     return np.where((lower <= middle) & (middle < upper), middle, lower)
 
 
-def _quantiles(values: Array, classes: Codes, bins: int) -> Array:
+def _quantiles(values: Array, classes: Codes | None, bins: int) -> Array:
     """Return the quantiles of ascending values; the greatest value gives way to the one before it."""
     scale = 0.5 if max(-values[0], values[-1]) > _GREAT else 1.0  # the range of great numbers is infinite
     points = np.quantile(values * scale, np.arange(1, bins) / bins) / scale
@@ -109,13 +114,13 @@ def _quantiles(values: Array, classes: Codes, bins: int) -> Array:
     return np.where(points < values[-1], points, before)
 
 
-def _equal_widths(values: Array, classes: Codes, bins: int) -> Array:
+def _equal_widths(values: Array, classes: Codes | None, bins: int) -> Array:
     """Return points that part the range of ascending values evenly."""
     share = np.arange(1, bins) / bins
     return values[0] * (1 - share) + values[-1] * share
 
 
-def _mixed(values: Array, classes: Codes, bins: int) -> Array:
+def _mixed(values: Array, classes: Codes | None, bins: int) -> Array:
     """Return the cuts by class where they are many, else quantiles."""
     points = _mdlp(values, classes, bins)
     return points if len(points) >= _MANY_CUTS else _quantiles(values, classes, bins)
@@ -134,3 +139,52 @@ def _shorten(points: Array, values: Array) -> Array:
     short = np.array([float(f"{point:.15g}") for point in points])
     same = np.searchsorted(values, short, side="right") == np.searchsorted(values, points, side="right")
     return np.where(same, short, points) + 0.0  # which makes -0.0 a plain 0.0
+
+
+CUTTINGS = {"averaged": (4, 5, 6) * 3, "averaged5": (5,) * 5}
+"""How many intervals each cutting has, by the method that users name."""
+
+
+def averaged_cuts(numbers: NDArray[Any], intervals: Sequence[int]) -> list[tuple[float, ...]]:
+    """Cut numbers at quantiles, several times, each time moved a little.
+
+    Cutting q of Q has b intervals, moved by t = (q + ½)/Q − ½ of one: its cuts are the quantiles
+    (i + t)/b, for whole i, that lie inside (0, 1), as values of the inverted empirical distribution.
+    A cut at the greatest value would have nothing above it and is left out; if no other is left,
+    the cut is the value below.
+
+    Parameters
+    ----------
+    numbers : (rows,) array
+        NaN where missing.
+    intervals : sequence of int
+        b of each cutting.
+
+    Returns
+    -------
+    list of tuple of float
+        The cuts of each cutting, ascending; none where all known numbers are equal.
+
+    Examples
+    --------
+    >>> averaged_cuts(np.arange(10.0), (2, 2))
+    [(3.0, 8.0), (1.0, 6.0)]
+    """
+    numbers = as_floats(numbers)
+    known = numbers[~np.isnan(numbers)]
+    highest = known.max(initial=-np.inf)
+    below = known[known < highest]
+    if not len(below):
+        return [()] * len(intervals)
+    shares = [_shares(q, b, len(intervals)) for q, b in enumerate(intervals)]
+    points = np.quantile(known, np.concatenate(shares), method="inverted_cdf") + 0.0
+    parts = np.split(points, np.cumsum([len(share) for share in shares])[:-1])
+    cuts = [np.unique(part[part < highest]) for part in parts]
+    return [tuple(cut.tolist()) if len(cut) else (float(below.max()),) for cut in cuts]
+
+
+def _shares(q: int, intervals: int, cuttings: int) -> Array:
+    """Return the shares of the rows that lie below the cuts of a cutting."""
+    move = (q + 0.5) / cuttings - 0.5
+    shares = np.array([(i + move) / intervals for i in range(intervals + 1)])
+    return shares[(shares > 0) & (shares < 1)]

@@ -1,0 +1,157 @@
+"""Columns of numbers: how they are recognized and read, and which of them are categories."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from pandas.api.extensions import ExtensionArray
+
+from ..base.arrays import Array
+from ..base.messages import listed, shown
+
+ArrayLike = ExtensionArray | NDArray[Any]
+
+# What pandas calls the values of a column of numbers.
+FLOATS = ("floating", "mixed-integer-float", "decimal")
+NUMBERS = (*FLOATS, "integer")
+
+MOST_CODES = 10
+"""Whole numbers with up to so many distinct values are regarded as codes, which stay categories."""
+
+_BEGINNING = 100
+"""Rows at the beginning of a column, which usually show that it has more values than that."""
+
+_MOST_EXACT = 2.0**53
+"""From here on, floats cannot represent every integer."""
+
+_TYPES = {"f": "floating", "i": "integer", "u": "integer", "b": "boolean"}
+
+
+def value_type(column: pd.Series[Any] | ArrayLike) -> str:
+    """Return what pandas calls the values of a column."""
+    kind = _TYPES.get(column.dtype.kind)
+    return kind or pd.api.types.infer_dtype(pd.Series(column, dtype=column.dtype), skipna=True)
+
+
+def read_numbers(array: ArrayLike, name: Hashable, argument: str, *, must: bool) -> NDArray[Any] | None:
+    """Return a column of numbers as floats, NaN where missing; integers beyond 2**53 stay objects.
+
+    A column that holds anything else raises an error if it ``must`` hold numbers, and gives None if not.
+    """
+    kind = value_type(array)
+    if kind in NUMBERS:
+        try:
+            if isinstance(array, np.ndarray) and array.dtype.kind != "O":
+                floats = array.astype(np.float64)
+            else:
+                floats = pd.Series(array).to_numpy(dtype=np.float64, na_value=np.nan)
+        except OverflowError as error:
+            raise ValueError(
+                f"{argument}: column {shown(name)}: an integer is beyond the largest float, 1.8e308; make it "
+                "missing, or take logarithms"
+            ) from error
+        if kind == "integer" and (np.abs(floats) >= _MOST_EXACT).any():
+            exact = np.array(array, dtype=object)
+            exact[np.isnan(floats)] = None
+            return exact
+        return floats
+    if not must:
+        return None
+    if pd.isna(array).all():
+        return np.full(len(array), np.nan)
+    raise TypeError(
+        f"{argument}: column {shown(name)}: expected numbers, got {kind} values; {advice_on(kind, NUMERIC)}"
+    )
+
+
+def as_floats(numbers: NDArray[Any]) -> Array:
+    """Return numbers that were read as floats, also those that floats cannot tell apart."""
+    return numbers if numbers.dtype == np.float64 else numbers.astype(np.float64)
+
+
+def labels_to_keep(numbers: NDArray[Any]) -> tuple[Any, ...]:
+    """Return the distinct numbers of a column, ascending, if they are so few that they are categories."""
+    if len(pd.unique(numbers[:_BEGINNING])) > MOST_CODES + 1:  # one may be the missing value
+        return ()
+    values = pd.unique(numbers)
+    labels = tuple(sorted({as_label(value) for value in values[~pd.isna(values)].tolist()}))
+    return labels if are_categories(labels) else ()
+
+
+def are_categories(labels: tuple[Any, ...]) -> bool:
+    """Whether numbers are categories: any two of them, and whole ones up to ``MOST_CODES``."""
+    return len(labels) <= 2 or (len(labels) <= MOST_CODES and all(isinstance(x, int) for x in labels))
+
+
+def as_label(number: Any) -> int | float:
+    """Return a number as Python's own, whole ones as integers.
+
+    >>> from decimal import Decimal
+    >>> as_label(np.float64(3)), as_label(Decimal("0.5"))
+    (3, 0.5)
+    """
+    try:
+        whole = int(number)
+    except (OverflowError, ValueError):  # infinite, or NaN
+        return float(number)
+    return whole if whole == number else float(number)
+
+
+def code_labels(numbers: NDArray[Any], labels: tuple[Any, ...]) -> tuple[tuple[Any, ...], NDArray[np.intp]]:
+    """Return the given labels, followed by numbers that are not among them, and the code of each number."""
+    codes, values = pd.factorize(numbers)
+    found = [as_label(value) for value in values]
+    levels = (*labels, *sorted(set(found).difference(labels)))
+    position = {label: code for code, label in enumerate(levels)}
+    lookup = np.array([*(position[label] for label in found), -1])  # the last is for missing values
+    return levels, lookup[codes]
+
+
+def check_finite(numbers: Mapping[Hashable, NDArray[Any]]) -> None:
+    """Raise a ValueError that names the columns with infinite numbers."""
+    infinite = [name for name, values in numbers.items() if np.isinf(as_floats(values)).any()]
+    if infinite:
+        raise ValueError(
+            f"dataset: infinite numbers in {listed(infinite)}, for which no cut point can be chosen; make "
+            "them missing, or replace them by large finite numbers"
+        )
+
+
+def check_exact(numbers: Mapping[Hashable, NDArray[Any]]) -> None:
+    """Raise a ValueError that names the columns of integers that floats cannot tell apart."""
+    large = [name for name, values in numbers.items() if values.dtype == object]
+    if large:
+        raise ValueError(
+            f"dataset: integers of 2**53 or more in {listed(large)}, which floats cannot tell apart; "
+            "subtract a number from them or divide them, or make them categories if they are codes"
+        )
+
+
+NUMERIC, CATEGORICAL = 0, 1
+"""What a column was expected to hold, for `advice_on`."""
+
+_DATES = (
+    "make numbers of dates, for example the year with .dt.year",
+    "take a part that repeats, for example .dt.month, or drop the column",
+)
+
+_ADVICE = {
+    "string": ("convert text with pd.to_numeric(..., errors='coerce')", ""),
+    "categorical": ("a column that is discretized already needs no cut points", ""),
+    "interval": ("a column that is discretized already needs no cut points", ""),
+    "datetime64": _DATES,
+    "datetime": _DATES,
+    "date": _DATES,
+    "period": _DATES,
+    "timedelta64": ("use pd.to_timedelta(...).dt.total_seconds()", "discretize them with pd.cut"),
+}
+
+
+def advice_on(kind: str, expected: int) -> str:
+    """Return how to make numbers, or categories, of a column of another type of values."""
+    default = ("make numbers of them, or drop the column", "convert them, for example with .astype(str)")
+    return _ADVICE.get(kind, default)[expected] or default[expected]
