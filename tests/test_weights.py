@@ -235,13 +235,19 @@ def test_search_counts_by_weight(learner: str, metric: str) -> None:
     np.testing.assert_allclose(bn.greedy_scores(x), bn.greedy_scores(y), rtol=1e-12)
 
 
-@pytest.mark.parametrize("options", [{"discretize": "mdlp"}, {"min_count": 2}], ids=str)
-def test_weights_go_with_what_is_cut_before(options: dict[str, Any]) -> None:
+def test_levels_are_merged_by_weight() -> None:
+    df = pd.DataFrame({"x": list("aabbbcd") * 2, "y": list("uv") * 7, "w": [2.0, 1, 0.5, 0.5, 0.5, 4, 1] * 2})
+    x = bn.bnc("nb", "y", bn.encode(df, weights="w"), smooth=1, min_count=4)
+    assert bn.values(x)["x"] == ("a", "c", "other")
+    assert bn.predict(x, {"x": "b"}, prob=True).equals(bn.predict(x, {"x": "z"}, prob=True))
+
+
+def test_weights_go_with_what_is_cut_before() -> None:
     df = pd.DataFrame({"x": range(40), "y": list("ab") * 20, "w": np.linspace(0.5, 2, 40)})
     with pytest.raises(
         TypeError, match=r"have weights.*df\.drop\(columns='w'\).*encode\(cut, weights=df\['w'\]"
     ):
-        bn.bnc("nb", "y", bn.encode(df, weights="w"), smooth=1, **options)
+        bn.bnc("nb", "y", bn.encode(df, weights="w"), smooth=1, discretize="mdlp")
     cut, _ = bn.discretize(df.drop(columns="w"), class_var="y", method="width")
     assert bn.bnc("nb", "y", bn.encode(cut, weights=df["w"]), smooth=1).features == ("x",)
 
