@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 import bnclassify as bn
 from bnclassify.base.arrays import Array, normalize
 from bnclassify.base.records import is_record, record
-from bnclassify.exchange import replacement
+from bnclassify.exchange import storage
 from bnclassify.functions.parameters import fit
 from bnclassify.learners.by_name import LEARNERS
 from bnclassify.model.model import Model
@@ -43,7 +43,7 @@ def model(car: pd.DataFrame) -> bn.BNC:
 
 
 @pytest.mark.parametrize("reason", [OSError(28, "No space left on device"), KeyboardInterrupt()])
-@pytest.mark.parametrize("step", ["fsync", "replace"])
+@pytest.mark.parametrize("step", ["copymode", "replace"])
 @pytest.mark.parametrize("verb", VERBS)
 def test_a_file_that_cannot_be_written_stays_as_it_was(
     verb: str,
@@ -57,7 +57,7 @@ def test_a_file_that_cannot_be_written_stays_as_it_was(
         raise reason
 
     (tmp_path / "x.bif").write_text("as it was")
-    monkeypatch.setattr(*((replacement.os, "fsync") if step == "fsync" else (Path, "replace")), fail)
+    monkeypatch.setattr(*((storage.shutil, "copymode") if step == "copymode" else (Path, "replace")), fail)
     with pytest.raises(type(reason)):
         VERBS[verb](model, tmp_path / "x.bif")
     assert [path.name for path in tmp_path.iterdir()] == ["x.bif"]
@@ -88,9 +88,7 @@ def test_what_is_no_file_is_written_to_as_it_is(verb: str, model: bn.BNC, tmp_pa
         write(model, tmp_path)
     with pytest.raises(FileNotFoundError):
         write(model, tmp_path / "absent" / "x.bif")
-    with pytest.raises(ValueError, match="path: expected the name of a file, got one with a null"):
-        write(model, "a\0b")
-    with pytest.raises(TypeError, match="path: expected the name of a file, got int"):
+    with pytest.raises(TypeError, match="path must be the name of a file; got 1"):
         write(model, 1)
     assert not list(tmp_path.iterdir())
 
@@ -299,14 +297,14 @@ def test_a_file_holds_no_code(which: str, car: pd.DataFrame, tmp_path: Path) -> 
         x = bn.bnc(own_learner, "class", car, smooth=1)
     else:
         x = fit(bn.nb("class", car), car, half_uniform)
-    with pytest.warns(UserWarning, match=f"save: '{'own_learner' if which == 'learner' else 'fit'}' calls"):
+    with pytest.warns(UserWarning, match=f"'{'own_learner' if which == 'learner' else 'fit'}' calls"):
         bn.save(x, path)
     back = bn.load(path)
     pd.testing.assert_frame_equal(bn.predict(x, car, prob=True), bn.predict(back, car, prob=True))
     with pytest.raises(ValueError, match=r"could not hold the code of '(own_learner|fit)'"):
         bn.cv(back, car, k=2, rng=0)
     assert bn.lp(back, car, smooth=1).fitted
-    with pytest.warns(UserWarning, match="save: "):  # what was forgotten stays so
+    with pytest.warns(UserWarning, match="calls a function"):  # what was forgotten stays so
         bn.save(back, path)
     assert "own_learner" in path.read_text() or which == "prior"
 
@@ -320,7 +318,7 @@ def test_what_cannot_be_saved_is_refused(car: pd.DataFrame, model: bn.BNC, tmp_p
     dates = car.assign(
         doors=pd.Categorical.from_codes(car["doors"].cat.codes, pd.date_range("2024", periods=4))
     )
-    with pytest.raises(ValueError, match=r"a file cannot hold x.levels\[2\]\[0\]: .* of type Timestamp"):
+    with pytest.raises(ValueError, match=r"got x.levels\[2\]\[0\]: .* of type Timestamp"):
         bn.save(bn.bnc("nb", "class", dates, smooth=1), path)
     with pytest.raises(ValueError, match=r"x.learned.left: array\(.* of dtype|an array of"):
         bn.save(dataclasses.replace(model, learned={"left": np.array(["a"])}), path)
@@ -352,31 +350,35 @@ SAVED = {
 }
 
 NOT_UNDERSTOOD: dict[str, tuple[str, str, str]] = {
-    "no JSON": ('"version"', "version", "expected a file of save, got what is no JSON"),
-    "NaN": ("0.25", "NaN", "NaN is no number of JSON"),
-    "key twice": ('"version": 1', '"version": 1, "version": 1', "a key stands twice, 'version'"),
-    "other JSON": ("bnclassify model", "model", "expected a file of save, got other JSON"),
-    "later version": ('"version": 1', '"version": 2', "expected version 1 of the format, got 2; .*update it"),
-    "odd version": ('"version": 1', '"version": true', "expected version 1 of the format, got True"),
-    "kind": ('"BNC"', '"BNCC"', "model: there is no kind 'BNCC'; did you mean 'BNC'"),
-    "no kind": ('"BNC"', "7", "model: there is no kind 7"),
-    "function for a kind": ('"BNC"', '"lp"', "model: there is no kind 'lp'"),
-    "no model": ('"kind": "BNC"', '"kind_": "BNC"', "expected a model in the file, got"),
+    "no JSON": ('"version"', "version", "must be a file of save; got text that is not JSON"),
+    "NaN": ("0.25", "NaN", "NaN is not a number of JSON"),
+    "key twice": ('"version": 1', '"version": 1, "version": 1', "the key 'version' occurs twice"),
+    "other JSON": ("bnclassify model", "model", "must be a file of save; got"),
+    "later version": ('"version": 1', '"version": 3', "must be at most 2; got 3. Install a later"),
+    "odd version": ('"version": 1', '"version": true', "must be at most 2; got True"),
+    "kind": ('"BNC"', '"BNCC"', "model: there is no type 'BNCC'"),
+    "no kind": ('"BNC"', "7", "model: there is no type 7"),
+    "function for a kind": ('"BNC"', '"lp"', "model: there is no type 'lp'"),
+    "no model": ('"kind": "BNC"', '"kind_": "BNC"', "must contain a model; got"),
     "record, no model": (
         '"model": {',
         '"model": {"kind": "Dirichlet", "smooth": 1}, "more": {',
-        r"expected a model in the file, got Dirichlet\(smooth=1\)",
+        r"must contain a model; got Dirichlet\(smooth=1\)",
     ),
     "field": ('"class_var"', '"class"', "model: a BNC has no 'class'"),
     "no field": ('"class_var": "y", ', "", "model: a BNC needs 'class_var'"),
-    "families": ('[["a", "y"], ["y"]]', '[["a", "z"], ["y"]]', "this makes no BNC: .*parent 'z' of 'a'"),
-    "no families": ('[["a", "y"], ["y"]]', "3", "this makes no BNC"),
-    "shape": ("[0.5, 0.5]", "[0.5, 0.25, 0.25]", "this makes no BNC: .* a table of 'y' of shape"),
-    "ragged": ("[0.25, 1.0]", "[0.25]", "this makes no array"),
-    "text in numbers": ("0.25", '"a"', "this makes no array"),
+    "families": (
+        '[["a", "y"], ["y"]]',
+        '[["a", "z"], ["y"]]',
+        r"this is not a valid BNC \(.*parent 'z' of 'a'",
+    ),
+    "no families": ('[["a", "y"], ["y"]]', "3", "model.families: this must be of type"),
+    "shape": ("[0.5, 0.5]", "[0.5, 0.25, 0.25]", r"this is not a valid BNC \(.* a table of 'y' of shape"),
+    "ragged": ("[0.25, 1.0]", "[0.25]", "this is not a valid array"),
+    "text in numbers": ("0.25", '"a"', "this is not a valid array"),
     "sum": ("0.75", "0.7", "the probabilities of 'a' do not sum to 1"),
-    "negative": ("[0.5, 0.5]", "[1.5, -0.5]", "the probabilities of 'y' do not sum to 1"),
-    "infinite": ("0.25", '"inf"', "the probabilities of 'a' do not sum to 1"),
+    "negative": ("[0.5, 0.5]", "[1.5, -0.5]", "model.cpts: numbers must be finite, not negative"),
+    "infinite": ("0.25", '"inf"', "model.cpts: numbers must be finite"),
     "dtype": ('"values": [0.5', '"dtype": "object", "values": [0.5', "an array of object"),
 }
 
@@ -389,24 +391,26 @@ def test_what_is_not_understood_is_refused(case: str, tmp_path: Path) -> None:
     assert bn.classes(bn.load(path)) == (1, 2)
     assert old in text
     path.write_text(text.replace(old, new, 1))
-    with pytest.raises(ValueError, match=rf"x\.json: .*({message})"):
+    with pytest.raises(ValueError, match=rf"x\.json:? .*({message})"):
         bn.load(path)
 
 
 def test_files_of_others_are_refused(model: bn.BNC, tmp_path: Path) -> None:
     path = tmp_path / "x.bif"
     bn.write_bif(model, path)
-    with pytest.raises(ValueError, match=r"got what is no JSON .*read_bif reads files of write_bif"):
+    with pytest.raises(
+        ValueError, match=r"must be a file of save; got .* Use read_bif for files of write_bif"
+    ):
         bn.load(path)
     path.write_bytes(b"\x1f\x8b\x08")
-    with pytest.raises(ValueError, match="expected a file of save, got what is no JSON"):
+    with pytest.raises(ValueError, match="must be a file of save"):
         bn.load(path)
     path.write_text("[" * 100_000)
-    with pytest.raises(ValueError, match="expected a file of save"):
+    with pytest.raises(ValueError, match="must be a file of save"):
         bn.load(path)
     with pytest.raises(FileNotFoundError):
         bn.load(tmp_path / "absent")
-    with pytest.raises(TypeError, match="path: expected the name of a file"):
+    with pytest.raises(TypeError, match="path must be the name of a file"):
         bn.load(None)
 
 
@@ -416,7 +420,7 @@ def test_an_ensemble_whose_tables_do_not_fit_is_refused(car: pd.DataFrame, tmp_p
     saved = json.loads(path.read_text())
     saved["model"]["priors"]["values"].pop()
     path.write_text(json.dumps(saved))
-    with pytest.raises(ValueError, match=r"x\.json: the file is damaged, its tables do not fit"):
+    with pytest.raises(ValueError, match=r"x\.json: the file is damaged, its parts do not fit"):
         bn.load(path)
 
 
@@ -444,6 +448,6 @@ def test_a_damaged_file_is_read_or_refused(
 @pytest.mark.parametrize("write", [bn.save, bn.write_bif])
 def test_a_folder_that_is_not_there_is_named(car: pd.DataFrame, tmp_path: Path, write: Any) -> None:
     folder = tmp_path / "absent"
-    with pytest.raises(FileNotFoundError, match=r"path: there is no folder '.*absent'; make it first"):
+    with pytest.raises(FileNotFoundError, match=r"path must be in an existing folder; got '.*absent/x.json'"):
         write(bn.bnc("nb", "class", car, smooth=1), folder / "x.json")
     assert not folder.exists()

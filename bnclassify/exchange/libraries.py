@@ -87,7 +87,7 @@ def to_pgmpy(x: BNC) -> pgmpy.models.DiscreteBayesianNetwork:
 
     Notes
     -----
-    For a file in the format BIF take `write_bif`, which finds words for odd names and labels.
+    `write_bif` writes a file in the format BIF.
 
     Examples
     --------
@@ -147,7 +147,7 @@ def to_pyagrum(x: BNC) -> pyagrum.BayesNet:
 
     Notes
     -----
-    For a file in the format BIF take `write_bif`, which finds words for odd names and labels.
+    `write_bif` writes a file in the format BIF.
 
     Examples
     --------

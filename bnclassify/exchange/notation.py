@@ -1,137 +1,253 @@
-"""Values as what JSON knows, and back, exactly: every digit of a number, the type of every label."""
+"""Values as JSON, and back exactly: every digit of a number, the type of every label, and what is shared."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import sys
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import MISSING, dataclass, fields, is_dataclass
+from inspect import get_annotations
 from math import isfinite
-from types import MappingProxyType
-from typing import Any, NamedTuple
+from types import MappingProxyType, NoneType, UnionType
+from typing import Any, NamedTuple, Union, get_args, get_origin
 
 import numpy as np
 import pandas as pd
 
-from ..base.messages import listed, shown, suggestion
+from ..base.messages import listed, shown
 from ..base.records import RECORDS, is_record
 from ..model.recipes import Step
 from ..model.sufficient_statistics import Tally
 
 _KIND = "kind"
-"""The key of an object that says what it stands for; an object without is a mapping by text."""
+"""The key of an object that names the type of the value; an object without it is a mapping by text."""
 
-_PLAIN = (str, int, float, bool, type(None))
+_SHARED = "shared"
+_SHARED_TUPLE = "shared tuple"
+"""The names of objects that refer to a value by its number in the list of those that occur several times."""
+
+_LONG = 8
+"""Number of elements from which tuples that occur several times are written once."""
+
+_PLAIN = (str, int, float, bool, NoneType)
+
+_LARGEST_POWER = 1e6
+
+_RANGES: dict[str, tuple[float, float]] = {
+    **dict.fromkeys(["smooth", "ess", "m", "masses", "counts", "single", "classes"], (0, sys.float_info.max)),
+    **dict.fromkeys(["cpts", "class_cpts", "priors", "superparents", "children"], (0, 1 + 1e-6)),
+    **dict.fromkeys(["power", "powers"], (0, _LARGEST_POWER)),
+    **dict.fromkeys(["weights", "cards", "size", "min_count", "subsumption"], (0, sys.float_info.max)),
+}
+"""Ranges of numbers by the names of fields."""
 
 
 class UnknownValueError(ValueError):
-    """A value that cannot be written, or read; the message says where it stands."""
+    """A value that cannot be written or read; the message names its place."""
+
+    def __init__(self, where: str, problem: str) -> None:
+        place = where if len(where) <= 80 else f"{where[:30]}…{where[-48:]}"
+        super().__init__(f"{place}: {problem}")
 
 
 class Codec(NamedTuple):
-    """How values of a type are written as the fields of an object, and made again of these."""
+    """How values of a type are written as the fields of an object, and read from them."""
 
     type: type[Any]
-    write: Callable[[Any, str], dict[str, Any]]
-    read: Callable[[dict[str, Any], str], Any]
+    write: Callable[[Writer, Any, str], dict[str, Any]]
+    read: Callable[[Reader, dict[str, Any], str], Any]
 
 
-def to_notation(value: Any, where: str) -> Any:
-    """Turn a value into lists, objects, text and numbers.
+class Writer:
+    """Turns values into lists, objects, text and numbers; `shared` lists what occurs several times."""
 
-    Parameters
-    ----------
-    value : object
-    where : str
-        What the value is, for the message of an error.
+    def __init__(self) -> None:
+        self.shared: list[Any] = []
+        self._written: dict[int, tuple[Any, Any]] = {}  # JSON by id of the value, which is kept for its id
+        self._numbers: dict[int, int] = {}
 
-    Raises
-    ------
-    UnknownValueError
-        If files cannot hold it, or something in it.
-    """
-    value = value.item() if isinstance(value, np.generic) else value
-    cls = type(value)
-    if _is_plain(value):
-        return value
-    if cls is tuple:
-        return [to_notation(item, f"{where}[{i}]") for i, item in enumerate(value)]
-    by_text = cls in (dict, MappingProxyType) and all(type(key) is str and _is_plain(key) for key in value)
-    if by_text and _KIND not in value:
-        return {key: to_notation(item, f"{where}.{key}") for key, item in value.items()}
-    for name, codec in CODECS.items():
-        if isinstance(value, codec.type):
-            return {_KIND: name, **codec.write(value, where)}
-    if is_record(cls):
-        return {_KIND: cls.__name__, **_write_record(value, where)}
-    raise UnknownValueError(f"{where}: {shown(value)} is of type {cls.__name__}")
+    def write(self, value: Any, where: str) -> Any:
+        """Return a value as JSON, or raise an UnknownValueError if files cannot hold it."""
+        value = value.item() if isinstance(value, np.generic) else value
+        if _is_plain(value):
+            return value
+        _, written = self._written.get(id(value), (None, None))
+        if written is not None:
+            return self._refer(written)
+        written = self._new(value, where)
+        is_long = type(value) is tuple and len(value) >= _LONG and all(map(_is_plain, value))
+        if is_long or (type(written) is dict and _KIND in written):
+            self._written[id(value)] = (value, written)
+        return written
+
+    def _refer(self, written: Any) -> Any:
+        """Return a reference to a value that occurs again, and turn its first occurrence into one."""
+        if id(written) not in self._numbers:
+            self._numbers[id(written)] = number = len(self.shared)
+            self.shared.append(written.copy())
+            written.clear()
+            if isinstance(written, list):
+                written.append({_KIND: _SHARED_TUPLE, "number": number})
+            else:
+                written.update({_KIND: _SHARED, "number": number})
+        return written
+
+    def _new(self, value: Any, where: str) -> Any:
+        cls = type(value)
+        if cls is tuple:
+            return [self.write(item, f"{where}[{i}]") for i, item in enumerate(value)]
+        if cls in (dict, MappingProxyType) and _KIND not in value and all(type(key) is str for key in value):
+            return {key: self.write(item, f"{where}.{key}") for key, item in value.items()}
+        for name, codec in CODECS.items():
+            if isinstance(value, codec.type):
+                return {_KIND: name, **codec.write(self, value, where)}
+        if is_record(cls):
+            return {_KIND: cls.__name__, **self.write_fields(value, where)}
+        raise UnknownValueError(where, f"{shown(value)} is of type {cls.__name__}")
+
+    def write_fields(self, value: Any, where: str) -> dict[str, Any]:
+        """Return the fields of a record, without those that are None or an empty mapping by default."""
+        written = {}
+        for name, default in _defaults(type(value)).items():
+            item = getattr(value, name)
+            empty = item is None or (isinstance(item, Mapping) and not item)
+            if not (empty and (default is None or default == {})):
+                written[name] = self.write(item, f"{where}.{name}")
+        return written
+
+
+class Reader:
+    """Makes values of what a writer wrote, and believes nothing: types and ranges are checked."""
+
+    def __init__(self, shared: list[Any]) -> None:
+        self._shared = shared
+        self._values: dict[int, Any] = {}
+
+    def read(self, written: Any, where: str) -> Any:
+        """Return the value, or raise an UnknownValueError if it is not known or not possible."""
+        if isinstance(written, list):
+            first = written[0] if len(written) == 1 else None
+            if isinstance(first, dict) and first.get(_KIND) == _SHARED_TUPLE:
+                return self._of_number(first.get("number"), where)
+            return tuple([self.read(item, f"{where}[{i}]") for i, item in enumerate(written)])
+        if not isinstance(written, dict):
+            return written
+        if _KIND not in written:
+            return {key: self.read(item, f"{where}.{key}") for key, item in written.items()}
+        kind = written[_KIND]
+        content = {key: item for key, item in written.items() if key != _KIND}
+        if kind == _SHARED:
+            return self._of_number(content.get("number"), where)
+        if not isinstance(kind, str) or not (kind in CODECS or isinstance(RECORDS.get(kind), type)):
+            raise UnknownValueError(where, f"there is no type {shown(kind)}")
+        try:
+            if kind in CODECS:
+                return CODECS[kind].read(self, content, where)
+            return self.read_fields(RECORDS[kind], content, where)
+        except (UnknownValueError, RecursionError):
+            raise
+        except Exception as error:  # whatever a class raises that is made of nonsense
+            raise UnknownValueError(where, f"this is not a valid {kind} ({error})") from error
+
+    def _of_number(self, number: Any, where: str) -> Any:
+        """Return a shared value, which is made once."""
+        if type(number) is not int or not 0 <= number < len(self._shared):
+            raise UnknownValueError(where, f"there is no shared value {shown(number)}")
+        if number not in self._values:
+            self._values[number] = None  # a value within itself is None, which its fields refuse
+            self._values[number] = self.read(self._shared[number], f"shared[{number}]")
+        return self._values[number]
+
+    def read_fields(self, cls: type[Any], written: dict[str, Any], where: str) -> Any:
+        """Make a record of its fields."""
+        defaults = _defaults(cls)
+        strange = [name for name in written if name not in defaults]
+        absent = [name for name, default in defaults.items() if default is MISSING and name not in written]
+        if strange or absent:
+            problem = f"has no {listed(strange)}" if strange else f"needs {listed(absent)}"
+            raise UnknownValueError(where, f"a {cls.__name__} {problem}")
+        content = {name: self.read(item, f"{where}.{name}") for name, item in written.items()}
+        for name, value in content.items():
+            _check_field(name, value, _hint(cls, name), f"{where}.{name}")
+        return cls(**content)
+
+
+def _check_field(name: str, value: Any, hint: Any, where: str) -> None:
+    """Raise an error unless a value has the type of a field and is in the range of fields of its name."""
+    if not _fits(value, hint):
+        expected = getattr(hint, "__name__", str(hint)).rpartition(".")[2]
+        raise UnknownValueError(where, f"this must be of type {expected}; got {shown(value)}")
+    if name in _RANGES and not _is_within(value, *_RANGES[name]):
+        raise UnknownValueError(where, "numbers must be finite, not negative and not too large")
+    if name in ("levels", "labels") and isinstance(value, tuple):
+        for labels in value:
+            kinds = [(type(label), label) for label in labels] if isinstance(labels, tuple) else []
+            if len(set(kinds)) < len(kinds):
+                raise UnknownValueError(where, f"labels must differ; got {listed(labels)}")
+
+
+def _is_within(value: Any, least: float, most: float) -> bool:
+    """Whether all numbers of a value, which may be a tuple of tuples or arrays, are within bounds."""
+    if isinstance(value, tuple):
+        return all(_is_within(item, least, most) for item in value)
+    if isinstance(value, np.ndarray):
+        return bool(((value >= least) & (value <= most)).all())
+    return not isinstance(value, int | float) or least <= value <= most
+
+
+def _fits(value: Any, hint: Any) -> bool:
+    """Whether a value is of an annotated type; annotations without a class accept any value."""
+    origin, arguments = get_origin(hint), get_args(hint)
+    if hint is Any:
+        return True
+    if hint is Hashable:
+        return isinstance(value, (*_PLAIN, pd.Interval)) or (
+            isinstance(value, tuple) and all(_fits(item, Hashable) for item in value)
+        )
+    if origin in (Union, UnionType):
+        return any(_fits(value, argument) for argument in arguments)
+    if origin is tuple:
+        if arguments[-1] is not Ellipsis:
+            same_size = isinstance(value, tuple) and len(value) == len(arguments)
+            return same_size and all(map(_fits, value, arguments))
+        return isinstance(value, tuple) and all(_fits(item, arguments[0]) for item in value)
+    if origin is np.ndarray:
+        is_whole = all(isinstance(t, type) and issubclass(t, np.integer) for t in get_args(arguments[-1]))
+        return isinstance(value, np.ndarray) and (value.dtype.kind in "iu" or not is_whole)
+    if hint in (int, float):
+        return type(value) is int or (hint is float and type(value) is float)
+    cls = NoneType if hint is None else origin or hint
+    is_class = isinstance(cls, type) and not getattr(cls, "_is_protocol", False)
+    return not is_class or isinstance(value, cls)
+
+
+def _hint(cls: type[Any], name: str) -> Any:
+    """Return the annotation of a field, or Any if it names what is not imported when running."""
+    for owner in cls.__mro__:
+        hint = get_annotations(owner).get(name)
+        if hint is not None:
+            try:
+                return eval(hint, vars(sys.modules[owner.__module__])) if isinstance(hint, str) else hint
+            except NameError:
+                return Any
+    return Any
 
 
 def _is_plain(value: Any) -> bool:
     """Whether JSON holds a value as it is."""
-    if type(value) is str:
-        return not any("\ud800" <= sign <= "\udfff" for sign in value)  # half a sign, which UTF-8 lacks
     return type(value) in _PLAIN and not (type(value) is float and not isfinite(value))
 
 
-def from_notation(written: Any, where: str) -> Any:
-    """Make a value again of what was read.
-
-    Raises
-    ------
-    UnknownValueError
-        If it stands for nothing that is known, or what it stands for refuses it.
-    """
-    if isinstance(written, list):
-        return tuple([from_notation(item, f"{where}[{i}]") for i, item in enumerate(written)])
-    if not isinstance(written, dict):
-        return written
-    if _KIND not in written:
-        return {key: from_notation(item, f"{where}.{key}") for key, item in written.items()}
-    kind = written[_KIND]
-    content = {key: item for key, item in written.items() if key != _KIND}
-    if not isinstance(kind, str) or not (kind in CODECS or isinstance(RECORDS.get(kind), type)):
-        raise UnknownValueError(f"{where}: there is no kind {shown(kind)}; {suggestion(str(kind), RECORDS)}")
-    try:
-        if kind in CODECS:
-            return CODECS[kind].read(content, where)
-        return _read_record(RECORDS[kind], content, where)
-    except UnknownValueError:
-        raise
-    except Exception as error:  # whatever a value says that is made of nonsense
-        raise UnknownValueError(f"{where}: this makes no {kind}: {error}") from error
-
-
-def _write_record(value: Any, where: str) -> dict[str, Any]:
-    """Return the fields of a record, without those that are None or an empty mapping by default."""
-    written = {}
-    for name, default in _defaults(type(value)).items():
-        item = getattr(value, name)
-        empty = item is None or (isinstance(item, Mapping) and not item)
-        if not (empty and (default is None or default == {})):
-            written[name] = to_notation(item, f"{where}.{name}")
-    return written
-
-
-def _read_record(cls: type[Any], written: dict[str, Any], where: str) -> Any:
-    defaults = _defaults(cls)
-    strange = [name for name in written if name not in defaults]
-    absent = [name for name, default in defaults.items() if default is MISSING and name not in written]
-    if strange or absent:
-        problem = f"has no {listed(strange)}" if strange else f"needs {listed(absent)}"
-        raise UnknownValueError(f"{where}: a {cls.__name__} {problem}")
-    return cls(**{name: from_notation(item, f"{where}.{name}") for name, item in written.items()})
-
-
 def _defaults(cls: type[Any]) -> dict[str, Any]:
-    """Return the default of each field of a dataclass or named tuple; MISSING where there is none."""
+    """Return the default of each field of a dataclass or named tuple; MISSING if it has none."""
     if not is_dataclass(cls):
         return {name: cls._field_defaults.get(name, MISSING) for name in cls._fields}
     factories = {f.name: f.default_factory for f in fields(cls) if f.default_factory is not MISSING}
     return {f.name: factories[f.name]() if f.name in factories else f.default for f in fields(cls) if f.init}
 
 
-def _write_array(array: Any, where: str) -> dict[str, Any]:
+def _write_array(writer: Writer, array: Any, where: str) -> dict[str, Any]:
     if array.dtype.kind not in "fiub":
-        raise UnknownValueError(f"{where}: an array of {array.dtype}")
+        raise UnknownValueError(where, f"an array of {array.dtype}")
     written: dict[str, Any] = {} if array.dtype == float else {"dtype": str(array.dtype)}
     if not array.size:
         written["shape"] = list(array.shape)
@@ -140,16 +256,16 @@ def _write_array(array: Any, where: str) -> dict[str, Any]:
 
 
 def _as_text(values: Any) -> Any:
-    """Write the numbers of nested lists that JSON does not know, inf and nan, as text."""
+    """Write the numbers of nested lists that are unknown to JSON, inf and nan, as text."""
     if isinstance(values, list):
         return [_as_text(value) for value in values]
     return values if isfinite(values) else str(values)
 
 
-def _read_array(written: dict[str, Any], where: str) -> Any:
+def _read_array(reader: Reader, written: dict[str, Any], where: str) -> Any:
     dtype = np.dtype(written.get("dtype", "float64"))
     if dtype.kind not in "fiub":
-        raise UnknownValueError(f"{where}: an array of {dtype}")
+        raise UnknownValueError(where, f"an array of {dtype}")
     array = np.array(written["values"], dtype=dtype)
     return array.reshape(written["shape"]) if "shape" in written else array
 
@@ -163,80 +279,84 @@ class Forgotten:
     def __call__(self, *arguments: Any, **settings: Any) -> Any:
         """Raise a ValueError."""
         raise ValueError(
-            f"x: was loaded from a file, which could not hold the code of {shown(self.name)} that it was "
-            "learned by; learn it again from the data"
+            f"x must be learned from data again; it was loaded from a file, which could not hold the code of "
+            f"{shown(self.name)}."
         )
 
 
 def can_write(step: Step) -> bool:
     """Whether files can hold a step: it calls a function that they know by name, with values."""
     try:
-        to_notation(step.settings, step.name)
+        Writer().write(step.settings, step.name)
     except UnknownValueError:
         return False
     return is_record(step.function)
 
 
-def _write_tally(tally: Tally, where: str) -> dict[str, Any]:
-    """Write counts, and their prior unless that is a function: without it no rows can be added."""
-    counts = {"counts": to_notation(tally.counts, f"{where}.counts")}
+def _write_tally(writer: Writer, tally: Tally, where: str) -> dict[str, Any]:
+    """Write counts, and their prior unless it is a function; without it, no rows can be added."""
+    counts = {"counts": writer.write(tally.counts, f"{where}.counts")}
     try:
-        return counts | {"prior": to_notation(tally.prior, f"{where}.prior")}
+        return counts | {"prior": writer.write(tally.prior, f"{where}.prior")}
     except UnknownValueError:
         return counts | {"prior": None}
 
 
-def _write_step(step: Step, where: str) -> dict[str, Any]:
+def _write_step(writer: Writer, step: Step, where: str) -> dict[str, Any]:
     if not can_write(step):
         return {"name": step.name}
-    settings = to_notation(step.settings, f"{where}.settings")
+    settings = writer.write(step.settings, f"{where}.settings")
     written: dict[str, Any] = {"name": step.name, "function": step.function.__name__}
     return written | ({"settings": settings} if settings else {}) | ({"draws": True} if step.draws else {})
 
 
-def _read_step(written: dict[str, Any], where: str) -> Step:
-    name, function = written["name"], written.get("function")
+def _read_step(reader: Reader, written: dict[str, Any], where: str) -> Step:
+    function = written.get("function")
+    content = {
+        "name": written["name"],
+        "settings": reader.read(written.get("settings", {}), f"{where}.settings"),
+    }
+    content["draws"] = written.get("draws", False)
+    for name, value in content.items():
+        _check_field(name, value, _hint(Step, name), f"{where}.{name}")
     if function is None:
-        return Step(name, Forgotten(name))
-    registered = RECORDS.get(function)
+        return Step(content["name"], Forgotten(content["name"]))
+    registered = RECORDS.get(function) if isinstance(function, str) else None
     if registered is None or isinstance(registered, type):
-        raise UnknownValueError(f"{where}: there is no function {shown(function)}")
-    settings = from_notation(written.get("settings", {}), f"{where}.settings")
-    return Step(name, registered, settings, written.get("draws", False))
+        raise UnknownValueError(where, f"there is no function {shown(function)}")
+    return Step(function=registered, **content)
 
 
 CODECS: dict[str, Codec] = {
     "Step": Codec(Step, _write_step, _read_step),
-    "Tally": Codec(Tally, _write_tally, lambda written, where: _read_record(Tally, written, where)),
+    "Tally": Codec(
+        Tally, _write_tally, lambda reader, written, where: reader.read_fields(Tally, written, where)
+    ),
     "array": Codec(np.ndarray, _write_array, _read_array),
     "number": Codec(
-        float, lambda value, where: {"value": str(value)}, lambda written, where: float(written["value"])
-    ),
-    "text": Codec(
-        str,
-        lambda value, where: {"points": [ord(sign) for sign in value]},
-        lambda written, where: "".join(map(chr, written["points"])),
+        float,
+        lambda writer, value, where: {"value": str(value)},
+        lambda reader, written, where: float(written["value"]),
     ),
     "list": Codec(
         list,
-        lambda value, where: {"items": to_notation(tuple(value), where)},
-        lambda written, where: list(from_notation(written["items"], where)),
+        lambda writer, value, where: {"items": [writer.write(item, where) for item in value]},
+        lambda reader, written, where: [reader.read(item, where) for item in written["items"]],
     ),
     "mapping": Codec(
         Mapping,
-        lambda value, where: {"items": to_notation(tuple(value.items()), where)},
-        lambda written, where: dict(from_notation(written["items"], where)),
+        lambda writer, value, where: {"items": writer.write(tuple(value.items()), where)},
+        lambda reader, written, where: dict(reader.read(written["items"], where)),
     ),
     "interval": Codec(
         pd.Interval,
-        lambda value, where: {
-            "left": to_notation(value.left, where),
-            "right": to_notation(value.right, where),
+        lambda writer, value, where: {
+            **{side: writer.write(getattr(value, side), where) for side in ("left", "right")},
             "closed": value.closed,
         },
-        lambda written, where: pd.Interval(
-            from_notation(written["left"], where), from_notation(written["right"], where), written["closed"]
+        lambda reader, written, where: pd.Interval(
+            reader.read(written["left"], where), reader.read(written["right"], where), written["closed"]
         ),
     ),
 }
-"""What files know besides records, text, numbers and tuples, by the name that stands there."""
+"""Types of values besides records, text, numbers and tuples, by their names in files."""

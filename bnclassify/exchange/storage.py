@@ -1,60 +1,84 @@
-"""Files of models: any kind, whole, as JSON."""
+"""Files of models of any type, as JSON."""
 
 from __future__ import annotations
 
+import json
 import os
-from collections.abc import Iterator
+import re
+import shutil
+from collections import Counter
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from secrets import token_hex
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
+from ..base.checks import must_be
 from ..base.messages import listed, shown, warn
+from ..functions.prediction import predict
+from ..model import traces
 from ..model.model import Model, check_model
-from ..network.bnc import Graph
-from ..network.ensemble import Ensemble
-from .documents import read_document, write_document
-from .notation import UnknownValueError, can_write, from_notation, to_notation
-from .replacement import as_path, replace_file
+from ..model.questions import members
+from .notation import Reader, UnknownValueError, Writer, can_write
 
 _FORMAT = "bnclassify model"
 
-_VERSION = 1
+_VERSION = 2
+
+_HEADER = re.compile(rb'\s*\{\s*"format"\s*:\s*"bnclassify model"')
 
 _ROUNDING = 1e-6
-"""How far from 1 a distribution may sum up; those that `lp` makes are much nearer."""
+"""Largest difference from 1 of the sum of a distribution; those of `lp` are much nearer."""
+
+_TRACES: tuple[Callable[[Any], Any], ...] = (
+    traces.concentrations,
+    traces.em_objectives,
+    traces.feature_weights,
+    traces.greedy_scores,
+    traces.loo_summary,
+    traces.manb_arc_posterior,
+    traces.search_steps,
+)
 
 
 def save(x: Model, path: str | os.PathLike[str]) -> None:
-    r"""Save a model to a file, whole: structure, levels, tables, recipe and all else that it carries.
+    r"""Save a model to a file, with its structure, levels, tables, recipe and all other parts.
 
     Parameters
     ----------
     x : BNC, AODE or another model
         With or without parameters.
     path : str or path
-        Where to write. A file that is there is replaced, and stays as it was if that fails.
+        Name of the file. An existing file is replaced, and stays as it was if writing fails.
 
     Raises
     ------
     OSError
         If the file cannot be written.
     TypeError
-        If ``x`` is no model.
+        If `x` is not a model.
     ValueError
-        If files cannot hold something in it, such as labels that are dates; the message tells what.
+        If files cannot hold something in the model, such as labels that are dates. The message names it.
 
     Warns
     -----
     UserWarning
-        If it was learned by a function of your own, or with one as an argument: a file holds no code. What
-        `load` gives back predicts the same, but cannot be learned again by `cv`.
+        If the model was learned by a function of your own, or with one as an argument, because a file
+        contains no code. The loaded model predicts the same, but `cv` cannot run its recipe.
+
+    See Also
+    --------
+    load : Load a model from a file.
+    write_bif : Write a file for other programs.
 
     Notes
     -----
-    The file is JSON that people can read. `load` reads back what was saved, every digit of a number and
-    the type of every label: text, integers, floats, bools, None, tuples and intervals of pandas. It holds
-    no code, so opening a file of strangers runs none, as unpickling would.
-
-    For other programs there is `write_bif`.
+    The file is readable JSON. `load` returns the model as it was: every digit of a number, the type of
+    every label (text, integers, floats, bools, None, tuples and intervals of pandas), and what parts of
+    the model share. The file contains no code, so opening a file of unknown origin runs none.
 
     Examples
     --------
@@ -67,33 +91,39 @@ def save(x: Model, path: str | os.PathLike[str]) -> None:
     ...     path = Path(folder, "car.json")
     ...     save(model, path)
     ...     text, again = path.read_text(), load(path)
-    >>> print(*text.splitlines()[:8], sep="\n")
+    >>> print(*text.splitlines()[:7], sep="\n")
     {
-      "format": "bnclassify model",
-      "version": 1,
-      "model": {
-        "kind": "BNC",
-        "class_var": "class",
-        "families": [["safety", "class"], ["class"]],
-        "levels": [["low", "med", "high"], ["unacc", "acc", "good", "vgood"]],
+     "format": "bnclassify model",
+     "version": 2,
+     "shared": [],
+     "model": {
+      "kind": "BNC",
+      "class_var": "class",
     """
-    model, file = check_model(x), as_path(path)
+    model, file, writer = check_model(x), as_path(path), Writer()
     try:
-        notation = to_notation(model, "x")
+        notation = writer.write(model, "x")
     except UnknownValueError as error:
         raise ValueError(
-            f"save: a file cannot hold {error}; it holds text, numbers, bools, None, tuples and intervals. "
-            "Rename labels that are none of these, for example with "
-            "df[column].cat.rename_categories(str), and learn again"
+            f"x must contain only text, numbers, bools, None, tuples and intervals; got {error}. Rename such "
+            "labels, for example with df[column].cat.rename_categories(str), and refit the model."
         ) from error
     lost = _lost_steps(model)
     if lost:
         warn(
-            f"save: {listed(lost)} calls a function that is not of this package, and a file holds no code; "
-            "what load gives back predicts the same, but cv cannot learn it again"
+            f"{listed(lost)} calls a function that is not of this package, and a file contains no code. The "
+            "loaded model predicts the same, but cv cannot run its recipe."
         )
-    document = write_document({"format": _FORMAT, "version": _VERSION, "model": notation})
-    replace_file(file, document.encode("utf-8"))
+    content = {"format": _FORMAT, "version": _VERSION, "shared": writer.shared, "model": notation}
+    text = json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False)
+    text = re.sub(r"\[\n\s+([^][{}]*?)\n\s*\]", _on_one_line, text)
+    replace_file(file, (text + "\n").encode("utf-8", "surrogatepass"))
+
+
+def _on_one_line(match: re.Match[str]) -> str:
+    """Return a list without lists in it on one line; text in JSON has no line breaks."""
+    items = re.sub(r",\n\s+", ", ", match[1])
+    return f"[{items}]"
 
 
 def load(path: str | os.PathLike[str]) -> Model:
@@ -102,21 +132,32 @@ def load(path: str | os.PathLike[str]) -> Model:
     Parameters
     ----------
     path : str or path
+        Name of the file.
 
     Returns
     -------
     BNC, AODE or another model
-        What was saved.
+        The model that was saved.
 
     Raises
     ------
     OSError
         If the file cannot be opened.
     TypeError
-        If ``path`` is no name of a file.
+        If `path` is not the name of a file.
     ValueError
-        If it is no file of `save`, is of a later version than this package knows, or is damaged; the
-        message tells where.
+        If it is not a file of `save`, has a later version than this package knows, or is damaged. The
+        message names the place.
+
+    See Also
+    --------
+    save : Save a model to a file.
+    read_bif : Read a file of another program.
+
+    Notes
+    -----
+    Types and ranges of all fields are checked, so a damaged file raises an error. A file can still
+    contain another model than the one that you expect.
 
     Examples
     --------
@@ -132,54 +173,82 @@ def load(path: str | os.PathLike[str]) -> Model:
     True
     """
     file, source = as_path(path), os.fspath(path)
-    try:
-        written = read_document(file.read_text(encoding="utf-8"))
-    except ValueError as error:  # UnicodeDecodeError is one
-        hint = "; read_bif reads files of write_bif" if file.suffix == ".bif" else ""
-        raise ValueError(f"{source}: expected a file of save, got what is no JSON ({error}){hint}") from error
-    if not isinstance(written, dict) or written.get("format") != _FORMAT:
-        raise ValueError(f"{source}: expected a file of save, got other JSON, {shown(written)}")
+    written = _read_json(file, source)
     version = written.get("version")
-    if version != _VERSION or type(version) is not int:
+    if version not in (1, _VERSION) or type(version) is not int:
         raise ValueError(
-            f"{source}: expected version {_VERSION} of the format, got {shown(version)}; a later version is "
-            "read by a later bnclassify: update it"
+            f"{source}: the version of the format must be at most {_VERSION}; got {shown(version)}. Install "
+            "a later bnclassify."
         )
+    shared = written.get("shared", [])
     try:
-        model = from_notation(written.get("model"), "model")
+        model = Reader(shared if isinstance(shared, list) else []).read(written.get("model"), "model")
     except UnknownValueError as error:
         raise ValueError(f"{source}: the file is damaged, or of a later bnclassify: {error}") from error
+    except RecursionError as error:
+        raise ValueError(f"{source}: the file is damaged, it is nested too deeply") from error
     if not isinstance(model, Model):
-        raise ValueError(f"{source}: expected a model in the file, got {shown(model)}")
-    if model.fitted:
-        _check_tables(model, source)
+        raise ValueError(f"{source}: the file must contain a model; got {shown(model)}")
+    try:
+        _try_out(model)
+    except Exception as error:  # whatever is raised by parts that do not fit each other
+        raise ValueError(f"{source}: the file is damaged, its parts do not fit: {error}") from error
     return model
 
 
-def _check_tables(x: Model, source: str) -> None:
-    """Raise unless the tables of a model are such that it can predict."""
-    for network in _networks(x):
-        for family, table in zip(network.families, network.cpts or (), strict=True):
-            if not ((table >= 0).all() and (np.abs(table.sum(axis=0) - 1) <= _ROUNDING).all()):
-                raise ValueError(f"{source}: the probabilities of {shown(family[0])} do not sum to 1")
-    if not x.one_class:
-        return
-    row = np.zeros((len(x.features), 1), dtype=np.int8)
+def _read_json(file: Path, source: str) -> dict[str, Any]:
+    """Return the content of a file of `save`, or raise an error before much is read."""
+    hint = " Use read_bif for files of write_bif." if file.suffix == ".bif" else ""
+    with file.open("rb") as opened:
+        start = opened.read(4096)
+    if not _HEADER.match(start):
+        raise ValueError(
+            f"{source} must be a file of save; got {shown(start[:40].decode('utf-8', 'replace'))}.{hint}"
+        )
     try:
-        fits = x._log_joint(row).shape == (1, len((x.levels or ((),))[-1]))
-    except Exception as error:  # whatever comes of arrays that do not fit each other
-        raise ValueError(f"{source}: the file is damaged, its tables do not fit: {error}") from error
-    if not fits:
-        raise ValueError(f"{source}: the file is damaged, its tables do not fit its classes")
+        text = file.read_bytes().decode("utf-8", "surrogatepass")
+        written: dict[str, Any] = json.loads(text, object_pairs_hook=_unique, parse_constant=_refuse)
+    except RecursionError:
+        raise ValueError(f"{source}: the file is damaged, it is nested too deeply") from None
+    except ValueError as error:  # UnicodeDecodeError is one
+        raise ValueError(f"{source} must be a file of save; got text that is not JSON ({error}).") from error
+    return written
 
 
-def _networks(x: Model) -> Iterator[Graph]:
-    """Yield the networks that a model holds one by one."""
-    if isinstance(x, Graph):
-        yield x
-    elif isinstance(x, Ensemble):
-        for member in x.members:
-            yield from _networks(member)
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    content = dict(pairs)
+    if len(content) < len(pairs):
+        counts = Counter(key for key, _ in pairs)
+        raise ValueError(f"the key {listed([key for key in counts if counts[key] > 1])} occurs twice")
+    return content
+
+
+def _refuse(word: str) -> None:
+    raise ValueError(f"{word} is not a number of JSON")
+
+
+def _try_out(x: Model) -> None:
+    """Raise an error unless the parts of a model fit: it is printed, asked, and used once."""
+    repr(x)
+    for member in members(x):
+        if member is not x:
+            _try_out(member)
+            continue
+        for trace in _TRACES:
+            with suppress(ValueError):  # of a model without it
+                trace(x)
+        tables = zip(getattr(x, "families", ()), getattr(x, "cpts", None) or (), strict=False)
+        for family, table in tables:
+            if not (np.abs(table.sum(axis=0) - 1) <= _ROUNDING).all():
+                raise ValueError(f"the probabilities of {shown(family[0])} do not sum to 1")
+    if not x.fitted:
+        return
+    if x.one_class:
+        row = np.zeros((len(x.features), 1), dtype=np.int8)
+        if x._log_joint(row).shape != (1, len((x.levels or ((),))[-1])):
+            raise ValueError("tables do not fit the classes")
+    with suppress(ValueError):  # of a model that needs every feature
+        predict(x, pd.DataFrame({name: [None] for name in x.features}))
 
 
 def _lost_steps(x: Model) -> list[str]:
@@ -188,3 +257,29 @@ def _lost_steps(x: Model) -> list[str]:
         return []
     steps = (x.recipe.structure, x.recipe.parameters)
     return [step.name for step in steps if step is not None and not can_write(step)]
+
+
+def as_path(path: object) -> Path:
+    """Return the name of a file, or raise a TypeError."""
+    if not isinstance(path, str | os.PathLike):
+        raise TypeError(must_be("path", "the name of a file", path))
+    return Path(path)
+
+
+def replace_file(path: Path, content: bytes) -> None:
+    """Write a file beside an old one and put it in its place, so that there is always a whole one."""
+    target = Path(os.path.realpath(path))  # links stay links
+    if target.exists() and not target.is_file():
+        target.write_bytes(content)  # a device has nothing to lose; a folder raises an error
+        return
+    if not target.parent.is_dir():
+        raise FileNotFoundError(f"path must be in an existing folder; got {str(path)!r}. Create the folder.")
+    part = target.with_name(f".{token_hex(8)}.part")
+    try:
+        part.write_bytes(content)
+        if target.exists():
+            shutil.copymode(target, part)
+        part.replace(target)
+    except BaseException:  # an interrupt too
+        part.unlink(missing_ok=True)
+        raise

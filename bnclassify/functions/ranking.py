@@ -213,7 +213,7 @@ def _wilcoxon(differences: Array) -> tuple[float, float, float, float]:
     """Return the sums of ranks of positive and of negative differences, z and its two-sided p."""
     d = pd.Series(differences[differences != 0])
     n = len(d)
-    ranks = d.abs().rank().to_numpy()
+    ranks = np.asarray(d.abs().rank(), dtype=float)
     plus, minus = float(ranks[d > 0].sum()), float(ranks[d < 0].sum())
     if not n:
         return plus, minus, 0.0, 1.0

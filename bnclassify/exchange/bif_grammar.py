@@ -1,25 +1,30 @@
-"""The grammar of the Interchange Format: from text to what it declares, each with its line."""
+"""Text in the Interchange Format (BIF), read into declarations and probability tables with their lines."""
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Callable, Hashable, Iterator
-from math import inf
+from collections.abc import Callable, Hashable, Iterator, Mapping
+from math import inf, prod
 from typing import NamedTuple, NoReturn
 
-from ..base.messages import shown
+import numpy as np
+
+from ..base.arrays import TOLERANCE, Array
+from ..base.messages import cut, listed, shown, suggestion
+from ..counts.contingency import MAX_CELLS
 
 _PROPERTY = r'property\b(?:"[^"]*"|[^;"])*;'
-_OURS = re.compile(r"property\s+python_(\w+)\s*=\s*([^;]*);")
+
+_ROUNDING = 0.011
+"""Largest difference from 1 of the sum of rounded probabilities, as in bnlearn's reader."""
 
 
 class Declared(NamedTuple):
-    """A variable of a file: its labels as text, and the properties that `write_bif` gave it."""
+    """A variable of a file, with its labels."""
 
     line: int
     labels: tuple[str, ...]
-    properties: dict[str, str]
 
 
 class Entry(NamedTuple):
@@ -46,7 +51,7 @@ def parse(text: str, source: str) -> tuple[dict[Hashable, Declared], list[Table]
     """
     reader = _Reader(_without_comments(text, source), source)
     reader.take(r"network\b[^{]*\{", "network NAME {, with which a file begins")
-    _properties(reader)
+    _skip_properties(reader)
     reader.take(r"\}", "} or property")
     variables: dict[Hashable, Declared] = {}
     tables = []
@@ -140,19 +145,15 @@ def _without_comments(text: str, source: str) -> str:
     return re.sub(pattern, blank, text, flags=re.DOTALL)
 
 
-def _properties(reader: _Reader) -> dict[str, str]:
-    """Read properties, as many as there are, and return ours; the others are for other programs."""
-    properties = {}
+def _skip_properties(reader: _Reader) -> None:
+    """Read over properties, which are for other programs."""
     while reader.next_is(r"property\b"):
-        match = _OURS.fullmatch(reader.take(_PROPERTY, "property ... ;")[0])
-        if match:
-            properties[match[1]] = match[2]
-    return properties
+        reader.take(_PROPERTY, "property ... ;")
 
 
 def _variable(reader: _Reader, line: int) -> Declared:
     """Read a variable from behind its brace."""
-    before = _properties(reader)
+    _skip_properties(reader)
     match = reader.take(
         r"type\s+discrete\s*\[\s*0*(\d{1,9})\s*\]\s*(?:=\s*)?\{([^{}]*)\}\s*;",
         "type discrete [ NUMBER ] { LABEL, LABEL, ... };",
@@ -161,9 +162,11 @@ def _variable(reader: _Reader, line: int) -> Declared:
     labels = read_list(match[2], lambda items: len(items) == number)
     if labels is None:
         fail(reader.source, line, f"expected {number} labels, got {shown(match[2].strip())}")
-    after = _properties(reader)
+    _skip_properties(reader)
     reader.take(r"\}", "property or }")
-    return Declared(line, tuple(labels), before | after)
+    if not labels or len(set(labels)) < len(labels):
+        fail(reader.source, line, "expected different labels, at least one")
+    return Declared(line, tuple(labels))
 
 
 def _table(reader: _Reader, line: int) -> Table:
@@ -172,7 +175,7 @@ def _table(reader: _Reader, line: int) -> Table:
     entries = []
     while not reader.next_is(r"\}"):
         if reader.next_is(r"property\b"):
-            _properties(reader)
+            _skip_properties(reader)
         else:
             entries.append(_entry(reader))
     reader.take(r"\}", "}")
@@ -196,3 +199,88 @@ def _number(word: str, source: str, line: int) -> float:
     if not re.fullmatch(r"\+?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?", word) or float(word) == inf:
         fail(source, line, f"expected a probability, got {shown(word)}")
     return float(word)
+
+
+def read_table(
+    table: Table, variables: Mapping[Hashable, Declared], source: str
+) -> tuple[tuple[str, ...], Array]:
+    """Return the family that a table is of and its array, axes in the order of the family."""
+    family = _read_family(table, variables, source)
+    labels = [variables[name].labels for name in family]
+    shape = [len(levels) for levels in labels]
+    if prod(shape) > MAX_CELLS:
+        message = f"the table of {shown(family[0])} would have {prod(shape):,} cells, more than {MAX_CELLS:,}"
+        fail(source, table.line, message)
+    codes = [{label: code for code, label in enumerate(levels)} for levels in labels[1:]]
+    rows = np.full((prod(shape[1:]), shape[0]), np.nan)  # NaN where nothing is given yet
+    default = None
+    for entry in table.entries:
+        expected = prod(shape) if entry.kind == "table" else shape[0]
+        if len(entry.numbers) != expected:
+            fail(source, entry.line, f"expected {expected} probabilities, got {len(entry.numbers)}")
+        if entry.kind == "table":
+            if not np.isnan(rows).all():
+                fail(source, entry.line, f"probabilities of {shown(family[0])} were given already")
+            rows[:] = np.reshape(entry.numbers, (shape[0], -1)).T
+        elif entry.kind == "default":
+            if default is not None:
+                fail(source, entry.line, f"the default of {shown(family[0])} was given already")
+            default = entry.numbers
+        else:
+            position = _position(entry, family, codes, source)
+            if not np.isnan(rows[position, 0]):
+                configuration = cut(entry.labels.strip())
+                fail(source, entry.line, f"the probabilities for ({configuration}) were given already")
+            rows[position] = entry.numbers
+    if default is not None:
+        rows[np.isnan(rows[:, 0])] = default
+    return family, _checked(rows, table, family, labels, source).T.reshape(shape)
+
+
+def _read_family(table: Table, variables: Mapping[Hashable, Declared], source: str) -> tuple[str, ...]:
+    """Return the names in the header: the variable, then its parents; | is one more separator."""
+    header = table.header.replace("|", ",")
+    family = read_list(header, lambda names: bool(names) and variables.keys() >= set(names))
+    if family is None:
+        strange = [name for name in next(readings(header)) if name not in variables] or [header.strip()]
+        advice = suggestion(strange[0], variables)
+        fail(source, table.line, f"expected declared variables, got {shown(strange[0])}; {advice}")
+    if len(set(family)) < len(family):
+        fail(source, table.line, f"expected each variable once, got {listed(family)}")
+    return tuple(family)
+
+
+def _position(entry: Entry, family: tuple[str, ...], codes: list[dict[str, int]], source: str) -> int:
+    """Number the configuration of parents that an entry is for, the last parent changing fastest."""
+    labels = read_list(
+        entry.labels,
+        lambda items: len(items) == len(codes) and all(a in b for a, b in zip(items, codes, strict=True)),
+    )
+    if labels is None:
+        expected = f"a label of each of {listed(family[1:])}" if codes else "no labels, for want of parents"
+        fail(source, entry.line, f"expected {expected}, got ({cut(entry.labels.strip())})")
+    position = 0
+    for label, code in zip(labels, codes, strict=True):
+        position = position * len(code) + code[label]
+    return position
+
+
+def _checked(
+    rows: Array, table: Table, family: tuple[str, ...], labels: list[tuple[str, ...]], source: str
+) -> Array:
+    """Make good what rounding took from the sums of distributions, in place, or raise for one."""
+    sums = rows.sum(axis=1, keepdims=True)
+    wrong = np.flatnonzero(~(np.abs(sums - 1) <= _ROUNDING))
+    if len(wrong):
+        parent_labels = labels[1:]
+        codes = np.unravel_index(wrong[0], [len(levels) for levels in parent_labels]) if parent_labels else ()
+        configuration = [levels[code] for levels, code in zip(parent_labels, codes, strict=True)]
+        condition = f" for ({cut(', '.join(configuration))})" if configuration else ""
+        got = "none" if np.isnan(sums[wrong[0], 0]) else f"a sum of {sums[wrong[0], 0]:g}"
+        fail(
+            source,
+            table.line,
+            f"expected probabilities of {shown(family[0])}{condition} that sum to 1, got {got}",
+        )
+    np.divide(rows, sums, out=rows, where=np.abs(sums - 1) > TOLERANCE)
+    return rows
