@@ -25,6 +25,7 @@ from bnclassify import (
     cv,
     discretize,
     explain,
+    load,
     lp,
     modelstring,
     nb,
@@ -32,7 +33,7 @@ from bnclassify import (
     plot_cpt,
     plot_explanation,
     predict,
-    read_bif,
+    save,
     stratified_folds,
     tan_cl,
     write_bif,
@@ -214,17 +215,18 @@ print(search.best_estimator_.discretizer_)
 # %% [markdown]
 # ## Keep the model
 #
-# `write_bif` writes what bnlearn and pgmpy read too, and pyAgrum where all labels are words or integers, as
-# here. BIF knows no brackets in labels, so intervals are written in words there, and in a property beside
-# them as they are: `read_bif` gives the same model, which goes on with the same discretizer. `pickle` keeps
-# both in one file.
+# `save` writes the model to a file, and `load` returns it with the same labels and tables, so it can be used
+# with the same discretizer. `write_bif` writes a file for bnlearn, pgmpy and pyAgrum. BIF allows no brackets
+# in labels, so words replace the intervals there. `pickle` keeps the model and the discretizer in one file.
 
 # %%
+path = Path("wines.json")
+save(model, path)
+again = load(path)
+same = predict(again, discretizer(new), prob=True).equals(predict(model, discretizer(new), prob=True))
+print("loaded, the same posteriors:", same)
 path = Path("wines.bif")
 write_bif(model, path)
-again = read_bif(path, "cultivar")
-same = predict(again, discretizer(new), prob=True).equals(predict(model, discretizer(new), prob=True))
-print("read back, the same posteriors:", same)
 print(path.read_text()[:230])
 Path("wines.pickle").write_bytes(pickle.dumps((model, discretizer)))
 model_again, discretizer_again = pickle.loads(Path("wines.pickle").read_bytes())
