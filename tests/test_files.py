@@ -377,7 +377,7 @@ NOT_UNDERSTOOD: dict[str, tuple[str, str, str]] = {
     "ragged": ("[0.25, 1.0]", "[0.25]", "this is not a valid array"),
     "text in numbers": ("0.25", '"a"', "this is not a valid array"),
     "sum": ("0.75", "0.7", "the probabilities of 'a' do not sum to 1"),
-    "negative": ("[0.5, 0.5]", "[1.5, -0.5]", "model.cpts: numbers must be finite, not negative"),
+    "negative": ("[0.5, 0.5]", "[1.5, -0.5]", "model.cpts: numbers must be finite and in the range"),
     "infinite": ("0.25", '"inf"', "model.cpts: numbers must be finite"),
     "dtype": ('"values": [0.5', '"dtype": "object", "values": [0.5', "an array of object"),
 }

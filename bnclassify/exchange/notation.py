@@ -35,7 +35,8 @@ _LARGEST_POWER = 1e6
 _RANGES: dict[str, tuple[float, float]] = {
     **dict.fromkeys(["smooth", "ess", "m", "masses", "counts", "single", "classes"], (0, sys.float_info.max)),
     **dict.fromkeys(["cpts", "class_cpts", "priors", "superparents", "children"], (0, 1 + 1e-6)),
-    **dict.fromkeys(["power", "powers"], (0, _LARGEST_POWER)),
+    "power": (0, _LARGEST_POWER),
+    "powers": (-1, _LARGEST_POWER),  # leave-one-out finds powers slightly below 0
     **dict.fromkeys(["weights", "cards", "size", "min_count", "subsumption"], (0, sys.float_info.max)),
 }
 """Ranges of numbers by the names of fields."""
@@ -177,7 +178,7 @@ def _check_field(name: str, value: Any, hint: Any, where: str) -> None:
         expected = getattr(hint, "__name__", str(hint)).rpartition(".")[2]
         raise UnknownValueError(where, f"this must be of type {expected}; got {shown(value)}")
     if name in _RANGES and not _is_within(value, *_RANGES[name]):
-        raise UnknownValueError(where, "numbers must be finite, not negative and not too large")
+        raise UnknownValueError(where, "numbers must be finite and in the range of this field")
     if name in ("levels", "labels") and isinstance(value, tuple):
         for labels in value:
             kinds = [(type(label), label) for label in labels] if isinstance(labels, tuple) else []

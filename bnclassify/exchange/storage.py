@@ -234,7 +234,7 @@ def _try_out(x: Model) -> None:
         if member is not x:
             _try_out(member)
             continue
-        for trace in _TRACES:
+        for trace in _TRACES if x.one_class else ():
             with suppress(ValueError):  # of a model without it
                 trace(x)
         tables = zip(getattr(x, "families", ()), getattr(x, "cpts", None) or (), strict=False)
