@@ -5,21 +5,26 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from math import prod
 from typing import Any
 
 import numpy as np
 
-from ..base.arrays import Codes
+from ..base.arrays import Array, Codes
 from ..base.records import record
 from ..frames.schema import Dataset, Schema
 from ..model.model import Model
 from ..model.recipes import Recipe
 from ..network.bnc import BNC
+from ..network.log_joints import BLOCK_ROWS
 from ..numbers.coarsening import Coarsening
 from ..numbers.discretization import MovedCuts
 from .counts import count_nested
 from .prior import prefix_tables
-from .weighted import LogLinear, Weighted, are_of_class, shortened, with_tables
+from .weighted import LogLinear, Term, Weighted, are_of_class, shortened, with_tables
+
+_MOST_CELLS = 2**12
+"""Largest number of combinations of values of a family, with missing ones, for one table of all cuttings."""
 
 
 @record
@@ -89,6 +94,24 @@ class AveragedCuts(LogLinear):
         """Return the networks whose terms are averaged, each with rows in its own codes."""
         return [(x, coarsen(codes)) for x, coarsen in zip(self.networks, self.coarsenings, strict=True)]
 
+    def _log_joint(self, codes: Codes) -> Array:
+        """Return Σ w ln P, (rows, classes), by one look-up per family unless its table would be large."""
+        tables, others = self.derived("fine_terms", _make_fine_terms)
+        total = np.zeros((codes.shape[1], len(self.known_levels[-1])))
+        for features, cards, logs in tables:
+            cells = np.zeros(codes.shape[1], dtype=np.intp)
+            for i, card in zip(features, cards, strict=True):
+                cells *= card
+                cells += codes[i]
+                cells += 1
+            total += logs.take(cells, axis=0)
+        for start in range(0, codes.shape[1] if others else 0, BLOCK_ROWS):
+            block = slice(start, start + BLOCK_ROWS)
+            views = [view_codes for _, view_codes in self.in_codes(codes[:, block])]
+            for view, term in others:
+                term.add_to(total[block], views[view])
+        return total
+
     def with_powers(self, powers: Sequence[float], parents: int) -> AveragedCuts:
         """Return the model with other powers and at most so many feature parents."""
         networks = tuple([x.with_powers(powers, parents) for x in self.networks])
@@ -132,3 +155,29 @@ class AveragedCuts(LogLinear):
             for i, (x, rows) in enumerate(zip(structures, coarse, strict=True))
         ]
         return replace(self, networks=tuple(networks), learned={})
+
+
+def _make_fine_terms(x: AveragedCuts) -> tuple[list[tuple[Any, ...]], list[tuple[int, Term]]]:
+    """Return tables of the sums of the terms of families, and the terms of families with too many values.
+
+    A table comes with the numbers of its features, and their numbers of values. It has one row for each
+    combination of their fine codes, with missing values first, and one column per class.
+    """
+    families: dict[tuple[int, ...], list[tuple[int, Term]]] = {}
+    for view, term in x.terms:
+        families.setdefault(term.features, []).append((view, term))
+    tables: list[tuple[Any, ...]] = []
+    others: list[tuple[int, Term]] = []
+    for features, terms in families.items():
+        cards = tuple([len(x.known_levels[i]) + 1 for i in features])
+        if prod(cards) > _MOST_CELLS:
+            others += terms
+            continue
+        grid = np.indices(cards).reshape(len(cards), prod(cards)) - 1
+        logs = np.zeros((prod(cards), len(x.known_levels[-1])))
+        for view, term in terms:
+            maps = [x.coarsenings[view].maps[i] for i in features]
+            coarse = [row if places is None else places[row] for row, places in zip(grid, maps, strict=True)]
+            term.add_to(logs, dict(zip(features, coarse, strict=True)))
+        tables.append((features, cards, logs))
+    return tables, others

@@ -218,7 +218,7 @@ class Term:
         logs = self.power * log(self.table.full())
         return logs.reshape(-1, logs.shape[-2] if self.of_class else logs.shape[-1])
 
-    def add_to(self, total: Array, codes: Codes) -> None:
+    def add_to(self, total: Array, codes: Codes | Mapping[int, Codes]) -> None:
         """Add the logs of rows to their totals, (rows, classes), in place."""
         members = [codes[i] for i in self.features]
         if self.logs is None:
