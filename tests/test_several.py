@@ -422,6 +422,18 @@ def test_tables_that_would_be_too_large(votes: pd.DataFrame, monkeypatch: pytest
         bn.predict(tree, holes, joint=True)
 
 
+def test_joint_labels_need_larger_tables(votes: pd.DataFrame, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A class variable that is decoded last is in all tables, with as many cells as it has labels."""
+    names = list(votes.columns[:6])
+    x = bn.lp(bn.mbc(names, votes, max_parents=2, score="loglik"), votes, smooth=1)
+    monkeypatch.setattr("bnclassify.several.class_inference.MOST_CELLS", 16)
+    assert bn.predict(x, votes).shape == (len(votes), 6)
+    with pytest.raises(ValueError, match="a table of 32 cells for each row, more than 16"):
+        bn.predict(x, votes, joint=True)
+    monkeypatch.setattr("bnclassify.several.class_inference.MOST_CELLS", 32)
+    assert bn.predict(x, votes, joint=True).shape == (len(votes), 6)
+
+
 # Verbs.
 
 MODELS = {

@@ -497,6 +497,21 @@ def test_rows_left_out_are_rows_not_learned_from(
         np.testing.assert_allclose(normalize(np.exp(joint[i])), reference.posterior(row, **chosen), rtol=1e-9)
 
 
+@pytest.mark.parametrize("support", [5, 6, 7])
+def test_a_row_left_out_does_not_imply_its_own_values(support: int) -> None:
+    """The value "u" implies "x" if more than 5 rows have it; a row that is left out is not one of them."""
+    rng = np.random.default_rng(0)
+    b = ["u"] * support + ["v"] * 30
+    a = ["x"] * support + rng.choice(["x", "y"], 30).tolist()
+    frame = pd.DataFrame({"b": b, "a": a, "k": rng.choice(["+", "-"], len(a))}).astype("category")
+    structure, data = bn.ande("k", frame, subsumption=5), prepare(frame, ("k",))
+    out = LeftOut(data.codes[-1], np.ones(len(frame)))
+    joint = structure._left_out(data, find_prior(smooth=1), np.arange(len(frame)), out)
+    others = bn.lp(structure, frame.drop(index=0), smooth=1)
+    expected = bn.predict(others, frame.head(1), prob=True).to_numpy()[0]
+    np.testing.assert_allclose(normalize(np.exp(joint[0])), expected, rtol=1e-9)
+
+
 def test_a_power_is_learned_by_leaving_rows_out(car: pd.DataFrame) -> None:
     for n in (1, 2):
         plain, powered = (

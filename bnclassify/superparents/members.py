@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..base.arrays import TOLERANCE, Array, Codes
+from ..base.blas import one_thread
 from .cooccurrence import Counts, Positions
 from .stacks import (
     IMPOSSIBLE,
@@ -260,7 +261,8 @@ def _without_subsumed(x: ANDE, levels: Numbers) -> Numbers:
     general, implies = x.derived("subsumption", _find_subsumption)
     remaining = levels.copy()
     has = levels[feature] == np.arange(len(feature))[:, None]
-    follows = implies @ has.astype(np.float32) > 0
+    with one_thread:
+        follows = implies @ has.astype(np.float32) > 0
     position, rows = np.nonzero(follows & has[general])
     remaining[feature[general[position]], rows] = -1
     return remaining
