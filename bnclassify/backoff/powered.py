@@ -50,6 +50,9 @@ class Powered(BuiltOn):
     def _members_note(self) -> str:
         return self.base._members_note()
 
+    def _superparent_weights(self) -> Array | None:
+        return self.base._superparent_weights()
+
     def _feature_shares(self) -> tuple[dict[Hashable, float], str]:
         return self.base._feature_shares()
 

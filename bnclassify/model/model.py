@@ -290,6 +290,10 @@ class Model(Immutable):
         n = self.facts().get("num. members")
         return "" if n is None else f"average of {n:,} networks"
 
+    def _superparent_weights(self) -> Array | None:
+        """Return the share of each feature in learned weights of superparents, if there are such."""
+        return None
+
     def _feature_shares(self) -> tuple[dict[Hashable, float], str]:
         """Return weights of features to write into a picture, and a note on them; by default none."""
         return {}, ""

@@ -8,8 +8,6 @@ from typing import Any
 
 import pandas as pd
 
-from ..backoff.powered import Powered
-from ..superparents.n_dependence import ANDE
 from .model import Model, check_fitted, check_model, check_single, check_tables
 
 
@@ -200,9 +198,9 @@ def feature_weights(x: Model) -> pd.Series[float]:
         *of_features, of_class = powers
         index = _index([x.class_var, *x.features])
         return pd.Series([of_class, *of_features], index=index, name="weight", dtype=float)
-    base = x.base if isinstance(x, Powered) else x
-    if isinstance(base, ANDE) and base.weighting is not None and base.n and base.fitted:
-        return pd.Series(base.shares, index=_index(x.features), name="weight", dtype=float)
+    shares = x._superparent_weights()
+    if shares is not None:
+        return pd.Series(shares, index=_index(x.features), name="weight", dtype=float)
     advice = "has no weights; lp(x, dataset, ...) with loo_weights=True, wanbia=True or awnb_trees makes them"
     weights = _left_behind(x, "weights", advice)
     return pd.Series(weights, index=_index(x.features), name="weight", dtype=float)
