@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import prod
@@ -12,16 +12,14 @@ import numpy as np
 
 from ..base.arrays import Array, Codes
 from ..base.records import record
-from ..frames.schema import Dataset, Schema
+from ..frames.schema import Dataset
 from ..model.model import Model
 from ..model.recipes import Recipe
 from ..network.bnc import BNC
 from ..network.log_joints import BLOCK_ROWS
 from ..numbers.coarsening import Coarsening
 from ..numbers.discretization import MovedCuts
-from .counts import count_nested
-from .prior import prefix_tables
-from .weighted import LogLinear, Term, Weighted, are_of_class, shortened, with_tables
+from .weighted import LogLinear, Stacks, Term, Weighted, stack_families
 
 _MOST_CELLS = 2**12
 """Largest number of combinations of values of a family, with missing ones, for one table of all cuttings."""
@@ -112,11 +110,6 @@ class AveragedCuts(LogLinear):
                 term.add_to(total[block], views[view])
         return total
 
-    def with_powers(self, powers: Sequence[float], parents: int) -> AveragedCuts:
-        """Return the model with other powers and at most so many feature parents."""
-        networks = tuple([x.with_powers(powers, parents) for x in self.networks])
-        return replace(self, structure=shortened(self.structure, parents), networks=networks)
-
     def unweighted(self) -> AveragedCuts:
         """Return the model without powers other than 1, which this is if it has none."""
         return self
@@ -130,31 +123,21 @@ class AveragedCuts(LogLinear):
 
     def _estimate(self, data: Any, prior: Any) -> AveragedCuts:
         """Return the structure with the tables of each cutting, all powers 1."""
-        result = self._with_prefixes(data, prior)
+        result: AveragedCuts = self._stacks(data, prior).model([1.0] * len(data.columns), self.depth)
         _ = result.terms  # which predictions need
         return result
 
-    def _with_prefixes(self, data: Dataset, prior: Any) -> AveragedCuts:
-        """Return the structure with the tables of each cutting, all powers 1; those not cut are shared."""
-        structures = [self.in_cutting(i) for i in range(len(self.coarsenings))]
-        coarse = []
-        for structure, coarsen in zip(structures, self.coarsenings, strict=True):
-            codes = np.concatenate([coarsen(data.codes[:-1]), data.codes[-1:]])
-            coarse.append(replace(data, schema=Schema(data.columns, structure.levels or ()), codes=codes))
-        scopes, of_class = self.structure.scopes, are_of_class(self.structure)
-        places, counts = [], []
-        for i, coarsen in enumerate(self.coarsenings):
-            for family, scope in enumerate(scopes):
-                if i == 0 or coarsen.changes(scope):
-                    places.append((i, family))
-                    counts.append(count_nested(coarse[i], scope))
-        made = prefix_tables(counts, [of_class[family] for _, family in places], prior)
-        tables = dict(zip(places, made, strict=True))
-        networks = [
-            with_tables(x, rows, [tables.get((i, f)) or tables[0, f] for f in range(len(scopes))])
-            for i, (x, rows) in enumerate(zip(structures, coarse, strict=True))
-        ]
-        return replace(self, networks=tuple(networks), learned={})
+    def _stacks(self, data: Dataset, prior: Any) -> Stacks:
+        """Return the tables of all prefixes of the families in each cutting."""
+        structures = [replace(self.in_cutting(i), cpts=None) for i in range(len(self.coarsenings))]
+        codes = [np.concatenate([coarsen(data.codes[:-1]), data.codes[-1:]]) for coarsen in self.coarsenings]
+        return stack_families(
+            structures, codes, data, prior, self._with_networks, self.coarsenings[0].changes
+        )
+
+    def _with_networks(self, networks: tuple[Weighted, ...]) -> AveragedCuts:
+        structure = replace(self.structure, families=networks[0].structure.families, cpts=None)
+        return replace(self, structure=structure, networks=networks, learned={})
 
 
 def _make_fine_terms(x: AveragedCuts) -> tuple[list[tuple[Any, ...]], list[tuple[int, Term]]]:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy.special import digamma, gammaln
 
 from ..base.arrays import TOLERANCE, Array
-from .counts import PrefixCounts
+from .counts import PrefixCounts, owners
 from .tables import back_off
 
 LEAST, MOST = 0.5, 5000.0
@@ -31,28 +31,30 @@ Index = NDArray[np.intp]
 
 
 def learn_masses(
-    families: Sequence[Sequence[PrefixCounts]], first: Sequence[float | None]
-) -> list[tuple[float, ...]]:
-    """Return the concentration of each prefix of families, each chosen after those before it.
+    families: Sequence[Sequence[PrefixCounts]], cards: Sequence[NDArray[np.intp]], of_class: Sequence[bool]
+) -> list[list[Array]]:
+    """Return the concentrations of the prefixes of families, each chosen after those before it.
 
-    ``first`` has that of the first prefix of a family if it is given. The prefixes of all families are
-    worked on together, their cells one after the other.
+    Of each prefix there is one per coding, as ``cards`` have rows; the class alone has 1. The prefixes of all
+    families are worked on together, their cells one after the other.
     """
     order = sorted(range(len(families)), key=lambda f: -len(families[f]))
-    masses: list[list[float]] = [[] for _ in families]
+    masses: list[list[Array]] = [[] for _ in families]
+    all_owners = [owners(prefixes, rows) for prefixes, rows in zip(families, cards, strict=True)]
 
-    def at(i: int) -> list[PrefixCounts]:
-        return [families[f][i] for f in order if len(families[f]) > i]
+    def at(i: int) -> list[int]:
+        return [f for f in order if len(families[f]) > i]
 
     def read(i: int, shorter: Array | None) -> tuple[Array, Array, Array]:
-        prefixes = at(i)
+        prefixes = [families[f][i] for f in at(i)]
         counts = np.concatenate([p.counts.ravel() for p in prefixes])
         totals = np.concatenate([p.totals[p.cells.keys // p.levels].ravel() for p in prefixes])
         if shorter is None:
-            uniform = np.array([1 / p.levels for p in prefixes])
-            return counts, totals, np.repeat(uniform, [p.counts.size for p in prefixes])
+            levels = [cards[f][p.cells.keys // p.levels, 0] for f, p in zip(at(i), prefixes, strict=True)]
+            return counts, totals, 1 / np.concatenate(levels)
         places, offset = [], 0
-        for prefix, before in zip(prefixes, at(i - 1), strict=False):
+        for f, prefix in zip(at(i), prefixes, strict=True):
+            before = families[f][i - 1]
             width, n_classes = before.counts.shape[1], prefix.counts.shape[1]
             cells = offset + prefix.cells_before(before)[:, None] * width
             places.append((cells + np.arange(n_classes) % width).ravel())
@@ -60,20 +62,26 @@ def learn_masses(
         return counts, totals, shorter[np.concatenate(places)]
 
     def mass(i: int, counts: Array, base: Array) -> Array:
-        prefixes = at(i)
-        sizes = [p.counts.size for p in prefixes]
+        sizes, totals = [], []
+        for f in at(i):
+            prefix, owner, n = families[f][i], all_owners[f][i], len(cards[f])
+            width = prefix.counts.shape[1]
+            sizes += (np.bincount(owner[prefix.cells.keys // prefix.levels], minlength=n) * width).tolist()
+            totals += np.split(prefix.totals, np.searchsorted(owner, np.arange(1, n)))
         ends = np.cumsum(sizes)[:-1]
-        totals = [p.totals for p in prefixes]
-        best = best_concentrations(np.split(counts, ends), np.split(base, ends), totals)
-        for place, family in enumerate(order[: len(best)]):
-            given = first[family] if i == 0 else None
-            best[place] = best[place] if given is None else given
-            masses[family].append(best[place])
+        best = np.array(best_concentrations(np.split(counts, ends), np.split(base, ends), totals))
+        start = 0
+        for f in at(i):
+            end = start + len(cards[f])
+            if of_class[f] and i == 0:
+                best[start:end] = 1.0
+            masses[f].append(best[start:end])
+            start = end
         return np.repeat(best, sizes)
 
     for _ in back_off(max(map(len, families), default=0), read, mass):
         pass
-    return [tuple(family) for family in masses]
+    return masses
 
 
 def best_concentrations(

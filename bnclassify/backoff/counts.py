@@ -55,7 +55,7 @@ class Numbering(Immutable):
         return np.where(self.keys[places] == numbers, places, -1)
 
 
-_ROOT = Numbering(np.zeros(1, dtype=np.intp), 1)  # of no feature parents there is one configuration
+_ROOT = Numbering(np.zeros(1, dtype=np.intp), 1)  # without feature parents there is one configuration
 
 
 @record
@@ -101,19 +101,21 @@ def count_prefixes(
     classes: NDArray[Any] | None = None,
     n_classes: int = 1,
     weights: Array | None = None,
+    codings: int = 1,
 ) -> tuple[PrefixCounts, ...]:
     """Count a variable alone, given the class, and given its first 1, 2, … feature parents.
 
     Each prefix is counted in the rows in which all of it is observed. ``codes`` and ``cards`` are those of
     the variable and its feature parents, -1 where missing; ``classes`` are given if the class is a parent.
+    The rows may follow one another in several codings, each of which is then a configuration without parents.
     """
-    places = np.where(codes[0] >= 0, 0, -1)
-    cells, index = _numbered(_joined(places, codes[0], cards[0]), cards[0])
-    result = [PrefixCounts(cards[0], _ROOT, cells, _sums(index, len(cells), None, 1, weights))]
+    parents = Numbering(np.arange(codings), codings)
+    places = np.where(codes[0] >= 0, np.repeat(parents.keys, len(codes[0]) // codings), -1)
+    cells, index = _numbered(_joined(places, codes[0], cards[0]), codings * cards[0])
+    result = [PrefixCounts(cards[0], parents, cells, _sums(index, len(cells), None, 1, weights))]
     if classes is not None:
         counts = _sums(index, len(cells), classes, n_classes, weights)
-        result.append(PrefixCounts(cards[0], _ROOT, cells, counts))
-    parents = _ROOT
+        result.append(PrefixCounts(cards[0], parents, cells, counts))
     for code, card in zip(codes[1:], cards[1:], strict=True):
         parents, places = _numbered(_joined(places, code, card), len(parents) * card)
         cells, index = _numbered(_joined(places, codes[0], cards[0]), len(parents) * cards[0])
@@ -126,6 +128,7 @@ def _sums(
     index: Places, cells: int, classes: NDArray[Any] | None, n_classes: int, weights: Array | None
 ) -> Array:
     """Return the number or weight of the rows in each cell and class, (cells, classes)."""
+    n_classes = 1 if classes is None else n_classes
     if classes is not None:
         index = _joined(index, classes, n_classes)
     if index.min(initial=0) < 0:
@@ -160,14 +163,16 @@ class NestedCounts(Immutable):
 
 def count_nested(data: Dataset, scope: Sequence[int]) -> NestedCounts:
     """Count all prefixes of a family: the variable and its parents by number, the class last if it is one."""
-    class_column = len(data.columns) - 1
-    by_class = len(scope) > 1 and scope[-1] == class_column
-    members = scope[:-1] if by_class else scope
+    members = without_class(scope, len(data.columns) - 1)
     cards = tuple([data.cards[column] for column in members])
+    classes = data.codes[-1] if len(members) < len(scope) else None
     codes = [data.codes[column] for column in members]
-    classes = data.codes[class_column] if by_class else None
-    n_classes = data.cards[class_column] if by_class else 1
-    return NestedCounts(cards, count_prefixes(codes, cards, classes, n_classes, data.weights))
+    return NestedCounts(cards, count_prefixes(codes, cards, classes, data.cards[-1], data.weights))
+
+
+def without_class(scope: Sequence[int], class_number: int) -> Sequence[int]:
+    """Return the variable of a family and its feature parents."""
+    return scope[:-1] if len(scope) > 1 and scope[-1] == class_number else scope
 
 
 def _spread(prefixes: Sequence[PrefixCounts], cards: Sequence[int]) -> list[tuple[Places, Array]]:
@@ -201,14 +206,49 @@ def _nest(cells: Sequence[tuple[Places, Array]], cards: Sequence[int]) -> tuple[
     return tuple(result)
 
 
+def owners(prefixes: Sequence[PrefixCounts], cards: NDArray[np.intp]) -> list[Places]:
+    """Return the coding of each configuration of each prefix, ascending, with one row of cards per coding."""
+    root = len(prefixes) - cards.shape[1]
+    result: list[Places] = []
+    for i, prefix in enumerate(prefixes):
+        keys = prefix.parents.keys
+        result.append(keys if i <= root else result[-1][keys // cards[:, i - root].max()])
+    return result
+
+
+def split_codings(prefixes: Sequence[PrefixCounts], cards: NDArray[np.intp]) -> list[list[PrefixCounts]]:
+    """Return the counts of each coding by themselves, with its own numbers of levels."""
+    n, root = len(cards), len(prefixes) - cards.shape[1]
+    if n == 1:
+        return [list(prefixes)]
+    result: list[list[PrefixCounts]] = [[] for _ in range(n)]
+    starts = np.arange(n + 1)
+    for i, (prefix, owner) in enumerate(zip(prefixes, owners(prefixes, cards), strict=True)):
+        configurations, level = np.divmod(prefix.cells.keys, prefix.levels)
+        before, starts = starts, np.searchsorted(owner, np.arange(n + 1))
+        cell_owner, ends = owner[configurations], np.searchsorted(configurations, starts)
+        keys = (configurations - starts[cell_owner]) * cards[cell_owner, 0] + level
+        parents = [_ROOT] * n
+        if i > root:
+            card = cards[:, i - root]
+            previous, level = np.divmod(prefix.parents.keys, card.max())
+            numbers = (previous - before[owner]) * card[owner] + level
+            sizes = (np.diff(before) * card).tolist()
+            parents = [Numbering(numbers[starts[s] : starts[s + 1]], sizes[s]) for s in range(n)]
+        for s, levels in enumerate(cards[:, 0].tolist()):
+            part = slice(ends[s], ends[s + 1])
+            cells = Numbering(keys[part], len(parents[s]) * levels)
+            result[s].append(PrefixCounts(levels, parents[s], cells, prefix.counts[part]))
+    return result
+
+
 def walk(
-    prefixes: Sequence[PrefixCounts], codes: Sequence[NDArray[Any]], cards: Sequence[int]
+    prefixes: Sequence[PrefixCounts], codes: Sequence[NDArray[Any]], cards: Sequence[int], places: Places
 ) -> Iterator[tuple[Places, Places]]:
     """Yield the places of rows in the counts of each prefix: their configurations and their cells.
 
-    A place is -1 if a value is missing, or if it does not occur with those before it.
+    A place is -1 if a value is missing, or if it does not occur with those before it. The first are given.
     """
-    places = np.zeros(len(codes[0]), dtype=np.intp)
     steps = len(prefixes) - len(codes) + 1  # without feature parents
     cells = None
     for i, prefix in enumerate(prefixes):

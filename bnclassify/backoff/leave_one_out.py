@@ -29,7 +29,7 @@ from .powered import Powered
 from .powers import COMMON_PRECISION, Powers, best_powers, common_power, contrasts, log_likelihood
 from .prior import check_prefix_prior
 from .tables import LeftOut, PrefixTable
-from .weighted import LogLinear, Weighted, weighted
+from .weighted import Stacks, Weighted, stack_network
 
 _BLOCK_CELLS = 2**16  # of the log probabilities of a family at rows, which stay in cache
 _MOST_CELLS = 2**25  # of the contrasts of all terms, 256 MiB
@@ -88,11 +88,12 @@ class LeaveOneOut(Method):
 
     def __call__(self, x: Model, data: Dataset, prior: Prior, rng: np.random.Generator) -> Model:
         """Return the model with what was chosen."""
-        learn = getattr(x, "_with_prefixes", None) or partial(weighted, _structure(x))
-        fitted = learn(data, prior)
-        depths = range(fitted.depth + 1) if self.parents else [fitted.depth]
-        rows, weights, left_out = _judged(data, len(depths) * len(fitted.powers))
-        by_depth = left_out_contrasts(fitted, data.codes[:-1, rows], left_out, depths)
+        stack = getattr(x, "_stacks", None) or partial(stack_network, _structure(x))
+        stacks: Stacks = stack(data, prior)
+        depth = stacks.structures[0].depth
+        depths = range(depth + 1) if self.parents else [depth]
+        rows, weights, left_out = _judged(data, len(depths) * len(stacks.families))
+        by_depth = left_out_contrasts(stacks, rows, left_out, depths)
         choose = best_powers if self.weights else plain_powers
         found = [choose(terms, weights) for terms in by_depth]
         objectives = np.array([powers.objective for powers in found])
@@ -101,7 +102,7 @@ class LeaveOneOut(Method):
         summary = LeaveOneOutSummary(
             powers.common, powers.objective, powers.log_likelihood, depths[best], len(rows)
         )
-        result = fitted.with_powers(powers.single.tolist(), depths[best])
+        result = stacks.model(powers.single.tolist(), depths[best])
         result = result if self.weights else result.unweighted()
         _ = getattr(result, "terms", None)  # which predictions need
         return renewed(result, learned={**result.learned, "leave_one_out": summary})
@@ -161,11 +162,15 @@ class JudgedRows(LeftOut):
 
     def log_joint(self, x: BNC, data: Dataset, prior: Prior, rows: NDArray[np.intp]) -> Array:
         """Return ln P(features, class) of rows, each under the network of all other rows, (rows, classes)."""
-        network = weighted(x, data, prior)
+        stacks = stack_network(x, data, prior)
+        network: Weighted = stacks.model([1.0] * len(x.scopes), x.depth)
         codes = data.codes[:, rows]
         complete = codes.min(axis=0) >= 0
         result = np.empty((len(rows), data.cards[-1]))
-        result[complete] = _sum_families(network, codes[:, complete], self.take(complete))
+        known = self.take(complete)
+        result[complete] = sum(
+            next(stacks.logs(family, rows[complete], known, [x.depth])) for family in range(len(x.scopes))
+        )
         incomplete = np.nonzero(~complete)[0]
         rows_per_block = max(1, _TABLE_CELLS // max(table.cells for table in network.tables))
         for start in range(0, len(incomplete), rows_per_block):
@@ -183,37 +188,24 @@ def _judged(data: Dataset, terms: int) -> tuple[NDArray[np.intp], Array, JudgedR
     return rows, weights, JudgedRows(data.codes[-1, rows], np.minimum(weights, 1.0))
 
 
-def left_out_contrasts(x: LogLinear, codes: Codes, left_out: LeftOut, depths: Sequence[int]) -> Array:
+def left_out_contrasts(x: Stacks, rows: NDArray[np.intp], left_out: LeftOut, depths: Sequence[int]) -> Array:
     """Return the log odds of each other class against a row's own by each family, with the row left out.
 
     They are a (depths, families, rows, classes − 1) array, for each largest number of feature parents.
     """
-    rows, n_families, n_classes = len(left_out.classes), len(x.powers), len((x.levels or ())[-1])
-    distinct = [x.distinct_tables(family) for family in range(n_families)]
-    result = np.empty((len(depths), n_families, rows, n_classes - 1))
-    rows_per_block = max(1, _BLOCK_CELLS // (n_classes * len(depths)))
-    for start in range(0, rows, rows_per_block):
+    n_families, n_classes = len(x.families), x.structures[0].cards[-1]
+    result = np.empty((len(depths), n_families, len(rows), n_classes - 1))
+    rows_per_block = max(1, _BLOCK_CELLS // (n_classes * len(x.structures)))
+    for start in range(0, len(rows), rows_per_block):
         block = slice(start, start + rows_per_block)
         judged = left_out.take(block)
-        networks = x.in_codes(codes[:, block])
         for family in range(n_families):
-            total = np.zeros((len(depths), len(judged.classes), n_classes))
-            for view, times in distinct[family].items():
-                network, view_codes = networks[view]
-                logs = network.family_logs(family, view_codes, judged, depths)
-                for sums, values in zip(total, logs, strict=True):
-                    sums += values if times == 1 else times * values
-            result[:, family, block] = contrasts(total, judged.classes)
-    result /= len(x.networks)
+            for i, values in enumerate(x.logs(family, rows[block], judged, depths)):
+                shape = (len(judged.classes), n_classes)
+                result[i, family, block] = contrasts(np.broadcast_to(values, shape), judged.classes)
     return result
 
 
-def _sum_families(x: Weighted, codes: Codes, left_out: LeftOut) -> Array:
-    """Return the log joint of complete rows."""
-    total = np.zeros((codes.shape[1], x.tables[-1].cards[0]))
-    for family in range(len(x.tables)):
-        total += next(x.family_logs(family, codes[:-1], left_out, [x.depth]))
-    return total
 
 
 def _marginalize(x: Weighted, codes: Codes, left_out: LeftOut) -> Array:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
-from math import prod
+from functools import partial
 from numbers import Real
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from ..base.arrays import Array
 from ..base.checks import check_flag
@@ -15,10 +18,10 @@ from ..base.records import record
 from ..frames.schema import Dataset
 from ..network.priors import Dirichlet, EquivalentSize, MEstimate, Prior, is_nested
 from .concentrations import learn_masses
-from .counts import NestedCounts, count_nested
-from .tables import PrefixTable
+from .counts import PrefixCounts, count_nested
+from .tables import PrefixTable, Stack
 
-_BLOCK_FAMILIES = 2**8  # of which concentrations are chosen together
+_BLOCK_FAMILIES = 2**6  # of which concentrations are chosen together
 
 
 @record
@@ -47,36 +50,43 @@ class BackOff:
         families: Sequence[tuple[Hashable, ...]],
     ) -> tuple[list[Array], dict[str, Any]]:
         """Return the table of each family, and the concentrations."""
-        tables = prefix_tables(counts, [scope[0] == len(families) - 1 for scope in scopes], self)
+        of_class = [scope[0] == len(families) - 1 for scope in scopes]
+        stacks = make_stacks(
+            [c.prefixes for c in counts], [np.array([c.cards]) for c in counts], of_class, self
+        )
+        tables = [stack.tables(len(scope))[0] for stack, scope in zip(stacks, scopes, strict=True)]
         cpts = [table.conditional(family) for table, family in zip(tables, families, strict=True)]
         return cpts, concentrations_of(tables)
 
 
-def prefix_tables(counts: Sequence[NestedCounts], of_class: Sequence[bool], prior: Any) -> list[PrefixTable]:
-    """Return the tables of families from their counts; ``of_class`` marks those of the class."""
+def make_stacks(
+    families: Sequence[Sequence[PrefixCounts]],
+    cards: Sequence[NDArray[np.intp]],
+    of_class: Sequence[bool],
+    prior: Any,
+) -> list[Stack]:
+    """Return the tables of families from their counts, in one or more codings, as ``cards`` have rows."""
     nested = is_nested(check_prefix_prior(prior))
-    masses: list[tuple[float, ...]] = []
-    for start in range(0, len(counts) if nested else 0, _BLOCK_FAMILIES):
+    masses: list[list[Array]] = []
+    for start in range(0, len(families), _BLOCK_FAMILIES):
         block = slice(start, start + _BLOCK_FAMILIES)
-        first = [1.0 if flag else None for flag in of_class[block]]
-        masses += learn_masses([family.prefixes for family in counts[block]], first)
-    if not nested:
-        masses = [_given_masses(family, prior) for family in counts]
+        if nested:
+            masses += learn_masses(families[block], cards[block], of_class[block])
+        else:
+            masses += map(partial(_given_masses, prior), families[block], cards[block])
     return [
-        PrefixTable(family.cards, family.prefixes, amounts, nested)
-        for family, amounts in zip(counts, masses, strict=True)
+        Stack(rows, tuple(prefixes), amounts, nested)
+        for rows, prefixes, amounts in zip(cards, families, masses, strict=True)
     ]
 
 
-def _given_masses(counts: NestedCounts, prior: Any) -> tuple[float, ...]:
-    """Return the pseudo-counts that a prior adds to each distribution of each prefix."""
-    levels, *parent_cards = counts.cards
-    root = len(counts.prefixes) - len(counts.cards)
-    configurations = [
-        prefix.counts.shape[1] * prod(parent_cards[: max(0, i - root)])
-        for i, prefix in enumerate(counts.prefixes)
-    ]
-    return tuple([float(levels * prior.per_cell(levels, q)) for q in configurations])
+def _given_masses(prior: Any, prefixes: Sequence[PrefixCounts], cards: NDArray[np.intp]) -> list[Array]:
+    """Return the pseudo-counts that a prior adds to each distribution of each prefix, one per coding."""
+    levels, root, masses = cards[:, 0], len(prefixes) - cards.shape[1], []
+    for i, prefix in enumerate(prefixes):
+        configurations = prefix.counts.shape[1] * cards[:, 1 : max(1, i - root + 1)].prod(axis=1)
+        masses.append(np.array(levels * prior.per_cell(levels, configurations), dtype=np.float64))
+    return masses
 
 
 def check_prefix_prior(prior: Any) -> Any:

@@ -16,7 +16,7 @@ from ..base.immutable import Immutable
 from ..base.messages import how_to_merge, listed
 from ..base.records import record
 from ..counts.contingency import MAX_CELLS
-from .counts import Places, PrefixCounts, walk
+from .counts import Places, PrefixCounts, split_codings, walk
 
 Read: TypeAlias = Callable[[int, "Array | None"], tuple[Array, Array, Array]]
 Deduct: TypeAlias = Callable[[int], tuple[Array, Array]]
@@ -131,15 +131,45 @@ class PrefixTable(Immutable):
     def at_rows(
         self, codes: Sequence[NDArray[Any]], classes: NDArray[Any] | None = None, deduct: Deduct | None = None
     ) -> Iterator[Array]:
+        """Yield P(x | class, first parents) at rows; see `Stack.at_rows`."""
+        masses = [np.array([mass]) for mass in self.masses]
+        stack = Stack(np.array([self.cards]), self.prefixes, masses, self.nested)
+        return stack.at_rows(codes, classes, deduct)
+
+
+@dataclass(frozen=True, eq=False)
+class Stack:
+    """The tables of one family in several codings of the rows, with the roots of all in one numbering.
+
+    ``cards`` has one row per coding, and the masses of a prefix one number per coding. The prefixes number
+    the values of each variable by its largest number of levels. See `PrefixTable`.
+    """
+
+    cards: NDArray[np.intp]
+    prefixes: tuple[PrefixCounts, ...]
+    masses: Sequence[Array]
+    nested: bool
+
+    @property
+    def root(self) -> int:
+        """The number of the prefix without feature parents."""
+        return len(self.prefixes) - self.cards.shape[1]
+
+    def at_rows(
+        self, codes: Sequence[NDArray[Any]], classes: NDArray[Any] | None = None, deduct: Deduct | None = None
+    ) -> Iterator[Array]:
         """Yield P(x | class, first parents) at rows, for 0 feature parents and more, as (rows, classes or 1).
 
-        ``codes`` are those of the variable and its feature parents. If a parent is missing (-1), the
-        distribution given the parents before it is used. ``deduct`` returns by the number of a prefix what to
-        subtract at each row from n(u, x) and from n(u), in the column of its class.
+        ``codes`` are those of the variable and its feature parents, in one coding after the other. If a
+        parent is missing (-1), the distribution given the parents before it is used. ``deduct`` returns by
+        the number of a prefix what to subtract at each row from n(u, x) and from n(u), in the column of its
+        class.
         """
-        uniform = np.full((1, 1), 1 / self.cards[0])
+        n = len(self.cards)
+        codings = np.repeat(np.arange(n), len(codes[0]) // n)
+        uniform = (1 / self.cards[codings if n > 1 else [0], 0])[:, None]
         unknown = np.zeros(len(codes[0]), dtype=bool)
-        places = walk(self.prefixes, codes, self.cards)
+        places = walk(self.prefixes, codes, self.cards.max(axis=0).tolist(), codings)
 
         def read(i: int, shorter: Array | None) -> tuple[Array, Array, Array]:
             parents, cells = next(places)
@@ -160,10 +190,21 @@ class PrefixTable(Immutable):
                 return counts, totals, np.where(unknown[:, None], shorter, uniform)
             return counts, totals, uniform
 
-        steps = back_off(len(self.prefixes), read, lambda i, *_: self.masses[i])
+        def mass(i: int, counts: Array, base: Array) -> Any:
+            return self.masses[i][codings][:, None] if n > 1 else self.masses[i].item()
+
+        steps = back_off(len(self.prefixes), read, mass)
         for i, value in enumerate(steps):
             if i >= self.root:
                 yield value
+
+    def tables(self, parents: int) -> list[PrefixTable]:
+        """Return the table of each coding, with at most so many feature parents."""
+        cards = self.cards[:, : 1 + parents]
+        kept = self.root + cards.shape[1]
+        masses = np.stack(self.masses[:kept], axis=1).tolist()
+        codings = zip(cards.tolist(), split_codings(self.prefixes[:kept], cards), masses, strict=True)
+        return [PrefixTable(tuple(c), tuple(p), tuple(m), self.nested) for c, p, m in codings]
 
 
 @dataclass(frozen=True, eq=False)
@@ -179,7 +220,7 @@ class LeftOut:
 
 
 def feature_probabilities(
-    table: PrefixTable, codes: Sequence[NDArray[Any]], left_out: LeftOut | None = None
+    table: PrefixTable | Stack, codes: Sequence[NDArray[Any]], left_out: LeftOut | None = None
 ) -> Iterator[Array]:
     """Yield P(feature | class, first parents) at rows, for 0 feature parents and more; 1 if it is missing."""
     missing = codes[0] < 0
@@ -194,11 +235,11 @@ def feature_probabilities(
 
 
 def class_probabilities(
-    table: PrefixTable, codes: Sequence[NDArray[Any]], rows: int, left_out: LeftOut | None = None
+    table: PrefixTable | Stack, codes: Sequence[NDArray[Any]], rows: int, left_out: LeftOut | None = None
 ) -> Iterator[Array]:
     """Yield P(class | first parents) at rows, for 0 parents and more, as (rows, classes)."""
     columns = []
-    for c in range(table.cards[0]):
+    for c in range(table.prefixes[0].levels):
         deduct = None
         if left_out is not None:
             own = np.where(left_out.classes == c, left_out.shares, 0.0)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -19,9 +19,9 @@ from ..model.recipes import Recipe
 from ..network.bnc import BNC, Scope
 from ..network.estimation import estimate
 from ..network.log_joints import BLOCK_ROWS
-from .counts import count_nested
-from .prior import concentrations_of, prefix_tables
-from .tables import LeftOut, PrefixTable, class_probabilities, feature_probabilities
+from .counts import count_prefixes, without_class
+from .prior import concentrations_of, make_stacks
+from .tables import LeftOut, PrefixTable, Stack, class_probabilities, feature_probabilities
 
 _MOST_CELLS = 2**20  # of a table that is written out in full, to be looked up
 _MOST_CELLS_OF_ALL = 2**25
@@ -146,51 +146,86 @@ class Weighted(LogLinear):
         """Return the size of the network, and what leave-one-out found."""
         return self.structure.facts() | {"leave-one-out": self.learned.get("leave_one_out")}
 
-    def with_powers(self, powers: Sequence[float], parents: int) -> Weighted:
-        """Return the model with other powers and at most so many feature parents."""
-        tables = tuple([table.shortened(parents) for table in self.tables])
-        return replace(
-            self,
-            structure=shortened(self.structure, parents),
-            tables=tables,
-            powers=tuple(powers),
-            learned={**self.learned, **concentrations_of(tables)},
-        )
-
-    def family_logs(
-        self, family: int, codes: Codes, left_out: LeftOut, depths: Sequence[int]
-    ) -> Iterator[Array]:
-        """Return the logs of a family at rows left out for each number of parents, (rows, classes or 1)."""
-        class_number = len(self.features)
-        members = [codes[v] for v in self.structure.scopes[family] if v != class_number]
-        table = self.tables[family].shortened(max(depths))
-        if family == class_number:
-            by_depth = class_probabilities(table, members, len(left_out.classes), left_out)
-        else:
-            by_depth = feature_probabilities(table, members, left_out)
-        logs = [log(values) for values in by_depth]
-        return (logs[min(depth, len(logs) - 1)] for depth in depths)
-
     def _estimate(self, data: Any, prior: Any) -> Any:
         """Return the structure with tables, without powers."""
         return estimate(replace(self.structure, recipe=self.recipe), data, prior)
 
 
-def weighted(x: BNC, data: Dataset, prior: Any) -> Weighted:
-    """Return a structure with the tables of all prefixes of its families, all powers 1."""
-    tables = prefix_tables([count_nested(data, scope) for scope in x.scopes], are_of_class(x), prior)
-    return with_tables(x, data, tables)
+@dataclass(frozen=True, eq=False)
+class Stacks:
+    """The tables of all prefixes of a network's families, in one or more codings of the rows.
+
+    ``structures`` have the levels of each coding and ``codes`` its rows, (variables, rows). ``families`` has
+    the tables of each family: in all codings, or in the first alone if they code it alike. ``make`` returns
+    a model, given the network of each coding.
+    """
+
+    structures: Sequence[BNC]
+    codes: Sequence[Codes]
+    families: Sequence[Stack]
+    make: Callable[[tuple[Weighted, ...]], Any]
+
+    def logs(self, family: int, rows: Any, left_out: LeftOut, depths: Sequence[int]) -> Iterator[Array]:
+        """Yield the mean logs of a family at rows left out, with so many parents, (rows, classes or 1)."""
+        x, stack = self.structures[0], self.families[family]
+        n, class_number = len(stack.cards), len(x.features)
+        of_class = family == class_number
+        members = [v for v in x.scopes[family] if v != class_number]
+        codes = [np.concatenate([self.codes[i][v][rows] for i in range(n)]) for v in members]
+        repeated = LeftOut(np.tile(left_out.classes, n), np.tile(left_out.shares, n)) if n > 1 else left_out
+        values = (
+            class_probabilities(stack, codes, len(repeated.classes), repeated)
+            if of_class
+            else feature_probabilities(stack, codes, repeated)
+        )
+        logs = []
+        for value in values:
+            by_coding = log(value).reshape(n, -1, value.shape[1])
+            logs.append(by_coding.sum(axis=0) / n if n > 1 else by_coding[0])
+        return (logs[min(depth, len(logs) - 1)] for depth in depths)
+
+    def model(self, powers: Sequence[float], parents: int) -> Any:
+        """Return the model with powers of its families and at most so many feature parents."""
+        by_family = [stack.tables(parents) for stack in self.families]
+        networks = []
+        for i, structure in enumerate(self.structures):
+            tables = [of_family[i if len(of_family) > 1 else 0] for of_family in by_family]
+            x = shortened(replace(structure, learned={}), parents)
+            networks.append(Weighted(x, tuple(tables), tuple(powers), x.recipe, concentrations_of(tables)))
+        return self.make(tuple(networks))
 
 
-def with_tables(x: BNC, data: Dataset, tables: Sequence[PrefixTable]) -> Weighted:
-    """Return a structure with tables and the levels of the data, all powers 1."""
-    structure = replace(x, levels=data.levels, cpts=None, learned={})
-    return Weighted(structure, tuple(tables), (1.0,) * len(tables), x.recipe, concentrations_of(tables))
+def stack_families(
+    structures: Sequence[BNC],
+    codes: Sequence[Codes],
+    data: Dataset,
+    prior: Any,
+    make: Callable[[tuple[Weighted, ...]], Any],
+    varies: Callable[[Sequence[int]], bool] = lambda scope: False,
+) -> Stacks:
+    """Count the families of a structure in codings of the same rows, and learn their tables; see `Stacks`.
+
+    ``varies`` is whether a family is coded differently by different codings.
+    """
+    scopes, class_number = structures[0].scopes, len(data.columns) - 1
+    counts, cards = [], []
+    for scope in scopes:
+        n = len(structures) if varies(scope) else 1
+        members = without_class(scope, class_number)
+        cards.append(np.array([[x.cards[v] for v in members] for x in structures[:n]]))
+        classes = np.tile(data.codes[-1], n) if len(members) < len(scope) else None
+        weights = None if data.weights is None else np.tile(data.weights, n)
+        all_codes = [np.concatenate([coding[v] for coding in codes[:n]]) for v in members]
+        largest = cards[-1].max(axis=0).tolist()
+        counts.append(count_prefixes(all_codes, largest, classes, data.cards[-1], weights, n))
+    of_class = [scope[0] == class_number for scope in scopes]
+    return Stacks(structures, codes, make_stacks(counts, cards, of_class, prior), make)
 
 
-def are_of_class(x: BNC) -> list[bool]:
-    """Whether each family is that of the class."""
-    return [scope[0] == len(x.features) for scope in x.scopes]
+def stack_network(x: BNC, data: Dataset, prior: Any) -> Stacks:
+    """Return the tables of the families of one network."""
+    structure = replace(x, levels=data.levels, cpts=None)
+    return stack_families([structure], [data.codes], data, prior, lambda networks: networks[0])
 
 
 def shortened(x: BNC, parents: int) -> BNC:
