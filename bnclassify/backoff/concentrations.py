@@ -36,37 +36,41 @@ def learn_masses(
     """Return the concentrations of the prefixes of families, each chosen after those before it.
 
     Of each prefix there is one per coding, as ``cards`` have rows; the class alone has 1. The prefixes of all
-    families are worked on together, their cells one after the other.
+    families are worked on together, their counts above 0 one after the other.
     """
     order = sorted(range(len(families)), key=lambda f: -len(families[f]))
     masses: list[list[Array]] = [[] for _ in families]
     all_owners = [owners(prefixes, rows) for prefixes, rows in zip(families, cards, strict=True)]
+    occurring: list[list[tuple[Any, ...]]] = [[p.counts.nonzero() for p in prefixes] for prefixes in families]
+
+    def configurations(f: int, i: int) -> Index:
+        return families[f][i].cells.keys[occurring[f][i][0]] // families[f][i].levels
 
     def at(i: int) -> list[int]:
         return [f for f in order if len(families[f]) > i]
 
     def read(i: int, shorter: Array | None) -> tuple[Array, Array, Array]:
-        prefixes = [families[f][i] for f in at(i)]
-        counts = np.concatenate([p.counts.ravel() for p in prefixes])
-        totals = np.concatenate([p.totals[p.cells.keys // p.levels].ravel() for p in prefixes])
+        counts = np.concatenate([families[f][i].counts[occurring[f][i]] for f in at(i)])
+        totals = [families[f][i].totals[configurations(f, i), occurring[f][i][1]] for f in at(i)]
         if shorter is None:
-            levels = [cards[f][p.cells.keys // p.levels, 0] for f, p in zip(at(i), prefixes, strict=True)]
-            return counts, totals, 1 / np.concatenate(levels)
+            levels = [cards[f][configurations(f, i), 0] for f in at(i)]
+            return counts, np.concatenate(totals), 1 / np.concatenate(levels)
         places, offset = [], 0
-        for f, prefix in zip(at(i), prefixes, strict=True):
-            before = families[f][i - 1]
-            width, n_classes = before.counts.shape[1], prefix.counts.shape[1]
-            cells = offset + prefix.cells_before(before)[:, None] * width
-            places.append((cells + np.arange(n_classes) % width).ravel())
-            offset += before.counts.size
-        return counts, totals, shorter[np.concatenate(places)]
+        for f in at(i):
+            before, after = families[f][i - 1 : i + 1]
+            place = np.empty(before.counts.shape, dtype=np.intp)
+            place[occurring[f][i - 1]] = np.arange(offset, offset + len(occurring[f][i - 1][0]))
+            cells, classes = occurring[f][i]
+            columns = classes if place.shape[1] > 1 else np.zeros_like(classes)
+            places.append(place[after.cells_before(before)[cells], columns])
+            offset += len(occurring[f][i - 1][0])
+        return counts, np.concatenate(totals), shorter[np.concatenate(places)]
 
     def mass(i: int, counts: Array, base: Array) -> Array:
         sizes, totals = [], []
         for f in at(i):
             prefix, owner, n = families[f][i], all_owners[f][i], len(cards[f])
-            width = prefix.counts.shape[1]
-            sizes += (np.bincount(owner[prefix.cells.keys // prefix.levels], minlength=n) * width).tolist()
+            sizes += np.bincount(owner[configurations(f, i)], minlength=n).tolist()
             totals += np.split(prefix.totals, np.searchsorted(owner, np.arange(1, n)))
         ends = np.cumsum(sizes)[:-1]
         best = np.array(best_concentrations(np.split(counts, ends), np.split(base, ends), totals))
@@ -149,8 +153,10 @@ class _Evidence:
         at_steps: Any = m if isinstance(m, float) else m[self.step_tables]
         at_large: Any = m if isinstance(m, float) else m[self.large_tables]
         scaled = at_large * self.base
-        large = self.signs * scaled * (digamma(scaled + self.large) - digamma(scaled))
-        return self.logs + self._add_up(self.weights * at_steps / (at_steps + self.steps), large)
+        large = self.signs * self.base * (digamma(scaled + self.large) - digamma(scaled))
+        small = np.add(self.steps, at_steps)
+        np.divide(self.weights, small, out=small)
+        return self.logs + m * self._add_up(small, large)
 
     def _add_up(self, small: Array, large: Array) -> Array:
         n = len(self.logs)

@@ -85,7 +85,10 @@ class PrefixCounts(Immutable):
         if len(self.parents) == 1:
             return self.counts.sum(axis=0, keepdims=True)
         totals = np.zeros((len(self.parents), self.counts.shape[1]))
-        np.add.at(totals, self.cells.keys // self.levels, self.counts)
+        configurations = self.cells.keys // self.levels
+        starts = np.flatnonzero(np.diff(configurations, prepend=-1))
+        if len(starts):
+            totals[configurations[starts]] = np.add.reduceat(self.counts, starts, axis=0)
         return totals
 
     def cells_before(self, shorter: PrefixCounts) -> Places:

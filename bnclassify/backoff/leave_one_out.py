@@ -26,7 +26,16 @@ from ..network.log_joints import network_joint
 from ..network.methods import Method, check_positive
 from ..network.priors import Prior
 from .powered import Powered
-from .powers import COMMON_PRECISION, Powers, best_powers, common_power, contrasts, log_likelihood
+from .powers import (
+    COMMON_PRECISION,
+    Powers,
+    best_powers,
+    common_power,
+    contrasts,
+    log_likelihood,
+    other_classes,
+    pick_contrasts,
+)
 from .prior import check_prefix_prior
 from .tables import LeftOut, PrefixTable
 from .weighted import Stacks, Weighted, stack_network
@@ -94,8 +103,10 @@ class LeaveOneOut(Method):
         depths = range(depth + 1) if self.parents else [depth]
         rows, weights, left_out = _judged(data, len(depths) * len(stacks.families))
         by_depth = left_out_contrasts(stacks, rows, left_out, depths)
-        choose = best_powers if self.weights else plain_powers
-        found = [choose(terms, weights) for terms in by_depth]
+        found: list[Powers] = []
+        for terms in by_depth:
+            near = found[-1] if found else None
+            found.append(best_powers(terms, weights, near) if self.weights else plain_powers(terms, weights))
         objectives = np.array([powers.objective for powers in found])
         best = int(np.nonzero(objectives >= objectives.max() - TOLERANCE)[0][0])
         powers = found[best]
@@ -199,10 +210,10 @@ def left_out_contrasts(x: Stacks, rows: NDArray[np.intp], left_out: LeftOut, dep
     for start in range(0, len(rows), rows_per_block):
         block = slice(start, start + rows_per_block)
         judged = left_out.take(block)
+        places = other_classes(judged.classes, n_classes)
         for family in range(n_families):
-            for i, values in enumerate(x.logs(family, rows[block], judged, depths)):
-                shape = (len(judged.classes), n_classes)
-                result[i, family, block] = contrasts(np.broadcast_to(values, shape), judged.classes)
+            for i, logs in enumerate(x.logs(family, rows[block], judged, depths)):
+                result[i, family, block] = pick_contrasts(logs, places) if logs.shape[1] > 1 else 0.0
     return result
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..base.arrays import Array, Codes, log_sum_exp
 
@@ -38,34 +39,45 @@ class Powers:
     log_likelihood: float
 
 
-def contrasts(terms: Array, classes: Codes) -> Array:
-    """Return the log odds of each other class against a row's own, (…, rows, classes − 1), from logs."""
-    rows, n_classes = terms.shape[-2:]
-    own = classes.astype(np.intp)
+def contrasts(logs: Array, classes: Codes) -> Array:
+    """Return the log odds of each other class against a row's own, (rows, classes − 1), from logs."""
+    return pick_contrasts(logs, other_classes(classes, logs.shape[1]))
+
+
+def other_classes(classes: Codes, n_classes: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Return the places of each row's own class, and of its other classes, in (rows, classes) arrays."""
+    starts = np.arange(len(classes)) * n_classes
     others = np.arange(n_classes - 1)
-    others = others + (others >= own[:, None]) + (np.arange(rows) * n_classes)[:, None]
-    flat = terms.reshape(*terms.shape[:-2], rows * n_classes)
-    own_logs = flat.take(np.arange(rows) * n_classes + own, axis=-1)
-    return np.asarray(flat.take(others, axis=-1) - own_logs[..., None])
+    return starts + classes, starts[:, None] + others + (others >= classes[:, None])
 
 
-def best_powers(terms: Array, weights: Array) -> Powers:
+def pick_contrasts(logs: Array, places: tuple[NDArray[np.intp], NDArray[np.intp]]) -> Array:
+    """Return `contrasts` by the places of classes."""
+    flat = logs.ravel()
+    result = flat.take(places[1])
+    result -= flat.take(places[0])[:, None]
+    return result
+
+
+def best_powers(terms: Array, weights: Array, start: Powers | None = None) -> Powers:
     """Return the best common power of terms, and the best powers around it.
 
     The common power τ maximizes Σ v ln P(y) − ½ (τ − 1)², with all powers τ. The powers w of single terms
     maximize Σ v ln P(y) − (3/2) Σ (w − τ)². P(y) ∝ exp Σ w·term(y), and y is the row's own class. ``terms``
-    are (terms, rows, classes − 1) `contrasts`, and ``weights`` count the rows.
+    are (terms, rows, classes − 1) `contrasts`, and ``weights`` count the rows. The search may start from
+    the powers of similar terms.
     """
-    common = common_power(terms.sum(axis=0), weights)
-    single = _maximize(terms, weights, np.full(len(terms), common), PRECISION)
+    common = common_power(terms.sum(axis=0), weights, 1.0 if start is None else start.common)
+    mean = np.full(len(terms), common)
+    single = _maximize(terms, weights, mean, PRECISION, mean if start is None else start.single)
     likelihood = log_likelihood(np.tensordot(single, terms, 1), weights)
     penalty = PRECISION / 2 * float(((single - common) ** 2).sum())
     return Powers(common, single, likelihood - penalty, likelihood)
 
 
-def common_power(total: Array, weights: Array) -> float:
+def common_power(total: Array, weights: Array, start: float = 1.0) -> float:
     """Return the best power of the sum of all terms, (rows, classes − 1) contrasts."""
-    return float(_maximize(total[None], weights, np.ones(1), COMMON_PRECISION)[0])
+    return float(_maximize(total[None], weights, np.ones(1), COMMON_PRECISION, np.array([start]))[0])
 
 
 def log_likelihood(total: Array, weights: Array) -> float:
@@ -80,9 +92,9 @@ def _surprise(total: Array) -> Array:
     return log_sum_exp(np.concatenate([np.zeros((len(total), 1)), total], axis=1))
 
 
-def _maximize(terms: Array, weights: Array, mean: Array, precision: float) -> Array:
-    """Climb from the mean of the prior by Newton's method, with steps halved until they go up."""
-    powers: Array = mean
+def _maximize(terms: Array, weights: Array, mean: Array, precision: float, start: Array) -> Array:
+    """Climb by Newton's method, with steps halved until they go up; the prior of the powers has a mean."""
+    powers: Array = start
     step: Array = np.zeros_like(mean)
     value = -np.inf
     for _ in range(_ITERATIONS):

@@ -36,7 +36,8 @@ def back_off(prefixes: int, read: Read, mass: Callable[[int, Array, Array], Any]
         amount = mass(i, counts, base)
         positive = amount > 0
         if positive is True or np.all(positive):
-            value = np.asarray(counts + amount * base)
+            value = np.multiply(base, amount, out=np.empty(counts.shape))
+            value += counts
             value /= totals + amount
         else:
             observed = totals > 0
@@ -178,11 +179,7 @@ class Stack:
                 _look_up(self.prefixes[i].totals, parents),
             )
             if deduct is not None:
-                rows = (parents >= 0).nonzero()[0]
-                columns = classes[rows] if counts.shape[1] > 1 and classes is not None else 0
-                from_cells, from_totals = deduct(i)
-                counts[rows, columns] -= from_cells[rows]
-                totals[rows, columns] -= from_totals[rows]
+                _subtract(deduct(i), counts, totals, classes, parents)
             if shorter is None or self.nested:
                 return counts, totals, uniform if shorter is None else shorter
             if i > self.root:  # rows that lack a parent have no counts, so that they keep the base
@@ -252,6 +249,19 @@ def class_probabilities(
 def _always(amounts: tuple[Array, Array], i: int) -> tuple[Array, Array]:
     """Return the same amounts for every prefix."""
     return amounts
+
+
+def _subtract(
+    amounts: tuple[Array, Array], counts: Array, totals: Array, classes: NDArray[Any] | None, parents: Places
+) -> None:
+    """Subtract amounts from counts and totals in the column of each row's class, if its parents are known."""
+    n_classes = counts.shape[1]
+    absent = parents < 0
+    any_absent = absent.any()
+    columns = 0 if n_classes == 1 or classes is None else classes
+    places = np.arange(0, counts.size, n_classes) + columns
+    for table, amount in zip((counts, totals), amounts, strict=True):
+        table.reshape(-1)[places] -= np.where(absent, 0.0, amount) if any_absent else amount
 
 
 def _look_up(table: Array, places: Places) -> Array:
