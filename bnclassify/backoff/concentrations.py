@@ -58,7 +58,7 @@ def learn_masses(
         places, offset = [], 0
         for f in at(i):
             before, after = families[f][i - 1 : i + 1]
-            place = np.empty(before.counts.shape, dtype=np.intp)
+            place: NDArray[Any] = np.empty(before.counts.shape, dtype=np.intp)
             place[occurring[f][i - 1]] = np.arange(offset, offset + len(occurring[f][i - 1][0]))
             cells, classes = occurring[f][i]
             columns = classes if place.shape[1] > 1 else np.zeros_like(classes)

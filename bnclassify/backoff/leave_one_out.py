@@ -217,8 +217,6 @@ def left_out_contrasts(x: Stacks, rows: NDArray[np.intp], left_out: LeftOut, dep
     return result
 
 
-
-
 def _marginalize(x: Weighted, codes: Codes, left_out: LeftOut) -> Array:
     """Return the log joint of incomplete rows: each has tables of its own."""
     class_number = len(x.features)
