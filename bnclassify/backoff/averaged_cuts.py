@@ -124,7 +124,6 @@ class AveragedCuts(LogLinear):
     def _estimate(self, data: Any, prior: Any) -> AveragedCuts:
         """Return the structure with the tables of each cutting, all powers 1."""
         result: AveragedCuts = self._stacks(data, prior).model([1.0] * len(data.columns), self.depth)
-        _ = result.terms  # which predictions need
         return result
 
     def _stacks(self, data: Dataset, prior: Any) -> Stacks:

@@ -115,7 +115,6 @@ class LeaveOneOut(Method):
         )
         result = stacks.model(powers.single.tolist(), depths[best])
         result = result if self.weights else result.unweighted()
-        _ = getattr(result, "terms", None)  # which predictions need
         return renewed(result, learned={**result.learned, "leave_one_out": summary})
 
 
