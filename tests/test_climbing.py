@@ -68,12 +68,12 @@ def test_gains_are_differences_on_the_rows_that_are_observed(
         assert gains[number[other]] == pytest.approx(with_it - without, abs=1e-9)
 
 
-def test_families_too_large_for_one_product_are_counted_column_by_column(
+def test_large_families_are_counted_by_the_configurations_that_occur(
     monkeypatch: pytest.MonkeyPatch, car: pd.DataFrame
 ) -> None:
     whole = LocalScores(bn.encode(car), "bic").gains(0, [1, 2])
-    monkeypatch.setattr("bnclassify.counts.family_counts._CELLS", 10)
-    monkeypatch.setattr("bnclassify.counts.family_counts._STATES", 2)
+    monkeypatch.setattr("bnclassify.counts.family_counts._TABLE_CELLS", 10)
+    monkeypatch.setattr("bnclassify.counts.family_counts._FEW_CONFIGURATIONS", 2)
     in_parts = LocalScores(bn.encode(car.iloc[:10]), "bic").gains(0, [1, 2])
     assert np.isfinite(in_parts).all()
     np.testing.assert_allclose(LocalScores(bn.encode(car), "bic").gains(0, [1, 2])[3:], whole[3:])

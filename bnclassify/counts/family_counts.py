@@ -1,8 +1,4 @@
-"""Counts of families, and of a family with each further column: what is asked before a parent is added.
-
-All further columns are counted at once, by a product of two matrices: which rows have which joint
-values of the family, and which rows have which levels.
-"""
+"""Counts of families, and of a family together with each further column, as needed to add a parent."""
 
 from __future__ import annotations
 
@@ -13,51 +9,43 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csc_array
 
-from ..base.arrays import Array
-from ..base.blas import one_thread
 from ..base.messages import how_to_merge, shown
 from ..frames.partitions import Partitions
 from ..frames.schema import Countable, Dataset
 from .contingency import MAX_CELLS, check_cells
+from .pairs import pair_tables, part_by_levels
 
-_ONES = 2**26  # zeros and ones that are kept
-_EXACT_ROWS = 2**24  # sums of fewer ones are exact in single precision
-_CELLS = 2**22  # of the tables of all further columns together
-_STATES = 2**12  # up to here joint values are numbered whether they occur or not
+_PAIR_CELLS = 2**22  # of the tables of all pairs of columns, up to which they are counted at once
+_TABLE_CELLS = 2**20  # of the tables of further columns that are returned together
+_FEW_CONFIGURATIONS = 2**12  # up to here, configurations are numbered whether they occur or not
 
 Counts = NDArray[Any]
-States = NDArray[Any]
+Index = NDArray[np.intp]
 
 
 class FamilyCounts:
-    """Count families of the columns of a data set; a family is a variable and its parents, by number.
+    """Counts of families of the columns of rows in memory.
 
-    Rows in which a member of a family is missing are not counted for it. Of the configurations of
-    the parents only those that occur are sure to be in a table, so that no table has more columns
-    than there are rows, or than a few thousand.
+    A family contains the numbers of a variable and its parents. A row in which a member is missing is not
+    counted.
 
     Parameters
     ----------
     data : Dataset
     numbered : bool
-        Whether configurations are numbered by those that occur; if not, tables have all, so that those
-        of different rows add up.
+        If True and there are more configurations of the parents than rows, only those that occur are
+        numbered. If False, tables contain all configurations, so that tables of several parts add up.
     """
 
     def __init__(self, data: Dataset, *, numbered: bool = True) -> None:
-        self.data, self.numbered = data, numbered
+        self.data = data
         self.cards = np.array(data.cards, dtype=np.intp)
-        self.starts = np.concatenate([[0], np.cumsum(self.cards)])
-        """Where the levels of each column begin, when those of all lie side by side."""
         self.is_complete = not data.incomplete.any()
-        most = (max(len(data), _STATES) if numbered else MAX_CELLS) * int(self.cards.max(initial=1)) ** 2
-        self._counted = np.intp if data.weights is None else np.float64
-        self._type: type[np.signedinteger[Any]] = np.int32 if most < 2**31 else np.int64
+        self._most = max(len(data), _FEW_CONFIGURATIONS) if numbered else np.inf
 
-    def expect(self, families: Iterable[Sequence[int]], tables: Iterable[Sequence[int]] = ()) -> None:
-        """Be told what will be asked for: families to be extended, and others. Here, nothing follows."""
+    def prefetch(self, families: Iterable[Sequence[int]], tables: Iterable[Sequence[int]] = ()) -> None:
+        """Count families that will be asked for. Rows in memory are counted when they are."""
 
     def table(self, family: Sequence[int]) -> Counts:
         """Count a family: (levels of the variable, configurations) array."""
@@ -65,7 +53,7 @@ class FamilyCounts:
         weights = self.data.weights
         if not self.is_complete:
             observed = self._observed(family)
-            state, weights = state[observed], weights if weights is None else weights[observed]
+            state, weights = state[observed], None if weights is None else weights[observed]
         return np.bincount(state, weights, minlength=shape[0] * shape[1]).reshape(shape)
 
     def extended(self, family: Sequence[int]) -> Iterator[tuple[slice, Counts]]:
@@ -74,119 +62,79 @@ class FamilyCounts:
         Yields
         ------
         slice
-            Columns; together the slices have all.
-        (levels of the variable, configurations, levels of these columns) array
-            For each level of those columns, side by side, the family's table in the rows that have
-            it. What stands at the columns of the family itself means nothing.
+            Columns; together the slices contain all.
+        (levels of the variable, configurations, levels of these columns side by side) array
+            The family's table in the rows that have each level. The entries of the columns of the family
+            itself are undefined.
         """
         if len(family) == 1 and self._pairs is not None:
-            pairs = self._pairs[self.starts[family[0]] : self.starts[family[0] + 1]]
-            yield slice(0, len(self.cards)), pairs[:, None].astype(self._counted)
+            start = int(self.cards[: family[0]].sum())
+            pairs = self._pairs[start : start + self.cards[family[0]]]
+            yield slice(0, len(self.cards)), pairs[:, None]
             return
         state, shape = self._states(family)
-        n_states = shape[0] * shape[1]
         observed = None if self.is_complete else self._observed(family)
-        if self._hot is not None and n_states * self.starts[-1] <= _CELLS:
-            counts = self._product(self._hot, state, n_states, observed)
-            yield slice(0, len(self.cards)), counts.reshape(*shape, -1)
-            return
+        scaled = {card: state * card for card in set(self.cards.tolist())}
+        start, tables = 0, list[Counts]()
         for column, card in enumerate(self.cards.tolist()):
-            if n_states * card > MAX_CELLS:
-                wide = how_to_merge((self.data.columns[c], self.data.cards[c]) for c in (*family, column))
-                raise ValueError(
-                    f"dataset: a table of {shown(self.data.columns[family[0]])}, its parents and "
-                    f"{shown(self.data.columns[column])} would have {n_states * card:,} cells, more than "
-                    f"{MAX_CELLS:,}; set max_parents, or {wide}"
-                )
-            index, weights = self._extended_by(column, state, observed)
-            counts = np.bincount(index, weights, minlength=n_states * card)
-            yield slice(column, column + 1), counts.reshape(*shape, card)
+            cells = shape[0] * shape[1] * card
+            self._check(family, column, cells)
+            index, weights = scaled[card] + self.data.codes[column], self.data.weights
+            if observed is not None:
+                both = observed & (self.data.codes[column] >= 0)
+                index, weights = index[both], None if weights is None else weights[both]
+            tables.append(np.bincount(index, weights, minlength=cells).reshape(*shape, card))
+            if column == len(self.cards) - 1 or (column + 1 - start) * cells > _TABLE_CELLS:
+                yield slice(start, column + 1), np.concatenate(tables, axis=-1)
+                start, tables = column + 1, []
 
-    def _extended_by(
-        self, column: int, state: States, observed: NDArray[np.bool_] | None
-    ) -> tuple[States, Array | None]:
-        """Number the joint values of states and a column, in rows in which both are known, with weights."""
-        codes, weights = self.data.codes[column], self.data.weights
-        index = state * self.cards[column] + codes
-        if observed is None:
-            return index, weights
-        both = observed & (codes >= 0)
-        return index[both], weights if weights is None else weights[both]
+    def _check(self, family: Sequence[int], column: int, cells: int) -> None:
+        if cells > MAX_CELLS:
+            wide = how_to_merge((self.data.columns[c], self.data.cards[c]) for c in (*family, column))
+            raise ValueError(
+                f"dataset: a table of {shown(self.data.columns[family[0]])}, its parents and "
+                f"{shown(self.data.columns[column])} would have {cells:,} cells, more than "
+                f"{MAX_CELLS:,}; set max_parents, or {wide}"
+            )
 
-    def _product(
-        self, hot: NDArray[Any], state: States, n_states: int, observed: NDArray[np.bool_] | None
-    ) -> Counts:
-        """Count (states, levels of all columns) by the product of two matrices of zeros and ones.
+    def _states(self, family: Sequence[int]) -> tuple[Index, tuple[int, int]]:
+        """Number the joint values of a family in each row; return the numbers of levels and configurations.
 
-        Rows that weigh more or less than others have their weights for ones.
-        """
-        rows = len(state)
-        ones = np.ones(rows, dtype=hot.dtype) if self.data.weights is None else self.data.weights
-        entries = ones if observed is None else ones * observed
-        member = csc_array((entries, state, self._each), shape=(n_states, rows))
-        return np.asarray(member @ hot).astype(self._counted, copy=False)
-
-    def _states(self, family: Sequence[int]) -> tuple[States, tuple[int, int]]:
-        """Number the joint values of a family in each row, and return how many levels and configurations.
-
-        A missing value is taken for the first level; whoever counts leaves such rows out.
+        A missing value counts as the first level.
         """
         variable, *parents = family
-        configuration: States = np.zeros(len(self.data), dtype=self._type)
-        n = 1
+        configuration, n = np.zeros(len(self.data), dtype=np.intp), 1
         for parent in parents:
             n *= int(self.cards[parent])
-            configuration *= self.cards[parent].astype(self._type)
+            configuration *= self.cards[parent]
             configuration += self._codes(parent)
-            if self.numbered and n > max(len(self.data), _STATES):
+            if n > self._most:
                 occurring, configuration = np.unique(configuration, return_inverse=True)
-                configuration, n = configuration.astype(self._type), len(occurring)
-        state = self._codes(variable) * self._type(n)
-        state += configuration
-        return state, (int(self.cards[variable]), n)
+                n = len(occurring)
+        configuration += self._codes(variable).astype(np.intp) * n
+        return configuration, (int(self.cards[variable]), n)
 
-    def _codes(self, column: int) -> States:
-        codes = self.data.codes[column].astype(self._type)
-        return np.maximum(codes, 0, out=codes) if self.data.incomplete[column] else codes
+    def _codes(self, column: int) -> Counts:
+        codes = self.data.codes[column]
+        return np.maximum(codes, 0) if self.data.incomplete[column] else codes
 
     def _observed(self, family: Sequence[int]) -> NDArray[np.bool_]:
         return np.logical_and.reduce(self.data.codes[list(family)] >= 0)
 
     @cached_property
-    def _each(self) -> NDArray[np.int32]:
-        """The rows one by one, as the columns of a sparse matrix with one entry in each."""
-        return np.arange(len(self.data) + 1, dtype=np.int32)
-
-    @cached_property
-    def _pairs(self) -> NDArray[Any] | None:
-        """How many rows have both of two levels, for all pairs; None if there are too many."""
-        if self._hot is None or int(self.starts[-1]) ** 2 > _CELLS:
+    def _pairs(self) -> Counts | None:
+        """Counts of the pairs of levels, (levels, levels); None if there are too many."""
+        n_levels = int(self.cards.sum())
+        if part_by_levels(self.data, range(len(self.cards)))[1] or n_levels**2 > _PAIR_CELLS:
             return None
-        if self.data.weights is not None:
-            left, hot = self._hot.T * self.data.weights, self._hot
-        else:
-            hot = self._hot.astype(np.float32)
-            left = hot.T
-        with one_thread:
-            return np.asarray(left @ hot)
-
-    @cached_property
-    def _hot(self) -> NDArray[Any] | None:
-        """Which rows have which levels of all columns, as zeros and ones; None if that would be large."""
-        rows = len(self.data)
-        if rows * int(self.starts[-1]) > _ONES or rows > _EXACT_ROWS:
-            return None
-        exact = np.int16 if rows < 2**15 else np.float32  # both are added up fast
-        hot = np.zeros((rows, int(self.starts[-1])), dtype=exact if self.data.weights is None else np.float64)
-        for codes, start in zip(self.data.codes, self.starts, strict=False):
-            known = np.nonzero(codes >= 0)[0]
-            # NumPy 1 would add in the small type of the codes, and wrap.
-            hot[known, start + codes[known].astype(np.intp)] = 1
-        return hot
+        columns = np.repeat(np.arange(len(self.cards)), self.cards)
+        levels = np.concatenate([np.arange(card) for card in self.cards])
+        [pairs] = pair_tables(self.data, columns, levels, None)
+        return pairs.astype(np.intp if self.data.weights is None else np.float64)
 
 
 class FamilyCountsInParts:
-    """The same of data in parts, of which each pass counts all families that are expected by then."""
+    """Counts of families of data in parts: one pass counts all families that are asked for."""
 
     def __init__(self, data: Partitions) -> None:
         self.data = data
@@ -195,8 +143,8 @@ class FamilyCountsInParts:
         self._tables: dict[tuple[int, ...], Counts] = {}
         self._extended: dict[tuple[int, ...], Counts] = {}
 
-    def expect(self, families: Iterable[Sequence[int]], tables: Iterable[Sequence[int]] = ()) -> None:
-        """Count, in one pass, families to be extended, and others, but for those that are known."""
+    def prefetch(self, families: Iterable[Sequence[int]], tables: Iterable[Sequence[int]] = ()) -> None:
+        """Count families to be extended, and others, in one pass."""
         # What is counted is asked for once; the scores made of it are kept.
         wanted = [tuple(family) for family in families if tuple(family) not in self._extended]
         alone = [tuple(family) for family in tables if tuple(family) not in self._tables]
@@ -222,12 +170,12 @@ class FamilyCountsInParts:
 
     def table(self, family: Sequence[int]) -> Counts:
         """Count a family; see `FamilyCounts`."""
-        self.expect([], [family])
+        self.prefetch([], [family])
         return self._tables[tuple(family)]
 
     def extended(self, family: Sequence[int]) -> Iterator[tuple[slice, Counts]]:
         """Count a family together with each level of each column; see `FamilyCounts`."""
-        self.expect([family])
+        self.prefetch([family])
         yield slice(0, len(self.cards)), self._extended[tuple(family)]
 
 

@@ -133,7 +133,7 @@ class Climb:
 
     def _score(self, *variables: int) -> None:
         """Score families and what they would gain or lose by one parent more or less."""
-        self.scores.expect(
+        self.scores.prefetch(
             [(v, *self.parents[v]) for v in variables if len(self.parents[v]) < self.limits.max_parents],
             [(v, *self.parents[v]) for v in variables]
             + [(v, *p) for v in variables for _, p in self._lesser(v)],

@@ -110,7 +110,7 @@ def _choose_parents(data: Learnable, alpha: float) -> list[list[int]]:
     dependence = 2 * pairs.rows * pairs.information
     choosing = [choice for choice in choices if choice.go_on(dependence[choice.variable])]
     while choosing:
-        scores.expect([(choice.variable, *choice.parents, class_column) for choice in choosing])
+        scores.prefetch([(choice.variable, *choice.parents, class_column) for choice in choosing])
         choosing = [
             choice
             for choice in choosing

@@ -110,14 +110,11 @@ class LocalScores:
         self._families: dict[tuple[int, frozenset[int]], float] = {}
         self._gains: dict[tuple[int, frozenset[int]], Array] = {}
 
-    def expect(self, families: Iterable[Family], others: Iterable[Family] = ()) -> None:
-        """Be told which families will be scored with what they would gain, and which others, all at once.
-
-        It makes no difference but to data in parts, which is gone through once for all of them.
-        """
+    def prefetch(self, families: Iterable[Family], others: Iterable[Family] = ()) -> None:
+        """Count families that will be scored, with gains or without, in one pass over data in parts."""
         wanted = [family for family in families if (family[0], frozenset(family[1:])) not in self._gains]
         alone = [family for family in others if (family[0], frozenset(family[1:])) not in self._families]
-        self.counts.expect(wanted, alone)
+        self.counts.prefetch(wanted, alone)
 
     def family(self, variable: int, parents: Sequence[int]) -> float:
         """Return the score of a family."""
@@ -128,7 +125,7 @@ class LocalScores:
 
     def _by_gain(self, variable: int, parents: frozenset[int]) -> float | None:
         """Return the score of a family if that of another and its gain by a further parent are kept."""
-        for parent in parents if self.counts.is_complete else ():
+        for parent in parents:
             key = variable, parents - {parent}
             if key in self._gains and key in self._families:
                 return self._families[key] + float(self._gains[key][parent])
@@ -181,7 +178,7 @@ class LocalScores:
 
     def network(self, parents: Sequence[Sequence[int]]) -> float:
         """Return the score of a network from the parents of each column."""
-        self.expect([], [(variable, *ps) for variable, ps in enumerate(parents)])
+        self.prefetch([], [(variable, *ps) for variable, ps in enumerate(parents)])
         return sum(self.family(variable, ps) for variable, ps in enumerate(parents))
 
     def _sizes(self, variable: int, parents: Sequence[int]) -> tuple[int, float]:

@@ -30,7 +30,7 @@ def _arc_parameters(data: Learnable) -> Array:
 def _bde_gains(data: Learnable, ess: float) -> Array:
     """Return what an arc between two features adds to the log marginal likelihood."""
     scores, n = LocalScores(data, "bde", ess), len(data.features)
-    scores.expect([(feature, n) for feature in range(n)])
+    scores.prefetch([(feature, n) for feature in range(n)])
     gains = np.array([scores.gains(feature, (n,))[:n] for feature in range(n)])
     return (gains + gains.T) / 2
 

@@ -231,7 +231,7 @@ def _choose_class_parents(data: Learnable, score: str, ess: float, max_parents: 
     chosen: list[Parents] = [()] * n
     for n_parents in range(1, min(max_parents, m) + 1):
         sets = list(combinations(range(n, n + m), n_parents))
-        scores.counts.expect(sets)
+        scores.counts.prefetch(sets)
         for classes in sets:
             gains = scores.gains_by(classes)[:n]
             for v in np.nonzero(gains > best + TOLERANCE)[0].tolist():
@@ -254,7 +254,7 @@ def _feature_tree(data: Learnable, class_parents: Sequence[Parents]) -> list[Par
     """
     n = len(class_parents)
     scores = LocalScores(data, "loglik")
-    scores.expect([(v, *classes) for v, classes in enumerate(class_parents)])
+    scores.prefetch([(v, *classes) for v, classes in enumerate(class_parents)])
     gains = [np.maximum(scores.gains(v, classes)[:n], 0.0) for v, classes in enumerate(class_parents)]
     parent = maximum_arborescence(np.array(gains).T) if n else []
     return [(p,) if p >= 0 else () for p in parent]
