@@ -44,7 +44,7 @@ from .exchange.bif import read_bif, write_bif
 from .exchange.libraries import to_networkx, to_pgmpy, to_pyagrum
 from .exchange.storage import load, save
 from .feature_weights.trees import min_testing_depths
-from .frames.intake import encode
+from .frames.opening import encode
 from .frames.partitions import Partitions
 from .frames.schema import Dataset
 from .functions.agreement import accuracy, confusion, exact_match, hamming

@@ -623,7 +623,7 @@ def test_bad_arguments(car_models: dict[str, bn.BNC], tmp_path: Path) -> None:
         with pytest.raises(TypeError, match="path must be the name of a file"):
             verb()
     for name in (["class"], None):
-        with pytest.raises(TypeError, match="class_var: expected the name of a column"):
+        with pytest.raises(TypeError, match="class_var must be the name of a column"):
             bn.read_bif(path, name)
     path.write_bytes(b"\x1f\x8b\x08")
     with pytest.raises(ValueError, match=r"x.bif: expected text in UTF-8 .*unpack or convert"):

@@ -145,9 +145,9 @@ def test_features_for_the_learner_of_bnc(car: pd.DataFrame) -> None:
     x = bn.bnc("nb", "class", car, smooth=1, dag_args={"features": map(str, ["safety", "doors"])})
     assert bn.features(x) == ("doors", "safety")
     for features, error, message in (
-        ("safety", TypeError, r"features: expected a list of names, got 'safety'; write \['safety'\]"),
-        (3, TypeError, "features: expected a list of names, got 3"),
-        (["safty"], KeyError, "features: no column 'safty'.*did you mean 'safety'"),
+        ("safety", TypeError, r"features must be a list of names; got 'safety'. Write \['safety'\]"),
+        (3, TypeError, "features must be a list of names; got 3"),
+        (["safty"], KeyError, "features: no column 'safty'.*Did you mean 'safety'"),
     ):
         with pytest.raises(error, match=message):
             bn.bnc("nb", "class", car, smooth=1, dag_args={"features": features})

@@ -116,9 +116,9 @@ def test_what_is_no_data() -> None:
         bn.mbc(["crimes"], chunks(votes))
     with pytest.raises(ValueError, match="no rows to learn from"):
         bn.mbc(CLASSES, [votes.iloc[:0]])
-    with pytest.raises(ValueError, match="can be gone through once"):
+    with pytest.raises(ValueError, match="a new iterator at each call"):
         bn.mbc(CLASSES, iter([votes]))
-    with pytest.raises(TypeError, match="rows are needed in memory here"):
+    with pytest.raises(TypeError, match="must be in memory; got partitioned data"):
         bn.chain(CLASSES, chunks(votes), learner="tan_hc", dag_args={"k": 2})
 
 

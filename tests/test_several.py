@@ -577,7 +577,7 @@ def test_bad_arguments(car: pd.DataFrame, models: dict[str, MultiModel]) -> None
             learner([], car)
         with pytest.raises(ValueError, match="named again: 'class'"):
             learner(["class", "class"], car)
-        with pytest.raises(KeyError, match="did you mean 'class'"):
+        with pytest.raises(KeyError, match="Did you mean 'class'"):
             learner(["safety", "clas"], car)
     with pytest.raises(ValueError, match="classes must be one of 'tree', 'empty'"):
         bn.mbc(two, car, classes="forest")

@@ -380,16 +380,16 @@ def test_class_gets_a_name_that_no_feature_has(columns: list[str], name: object,
         (
             np.array([[0.5], [1], [2]]),
             TypeError,
-            "column 'x0': expected categories, .*discretize.*BNCClassifier",
+            "column 'x0' must be categorical, .*discretize.*BNCClassifier",
         ),
         (
             pd.DataFrame({"a b": [1, 2.25, None], "c": ["u", "v", "u"]}),
             TypeError,
             "column 'a b': .*BNCClassifier",
         ),
-        (np.array([[0.1], [1], [None]], dtype=object), TypeError, "column 'x0': expected categories"),
-        (np.array([[1e300], [1], [2]]), TypeError, "column 'x0': expected categories"),
-        (pd.DataFrame({"a": [1, np.inf, 2]}), TypeError, "column 'a': expected categories"),
+        (np.array([[0.1], [1], [None]], dtype=object), TypeError, "column 'x0' must be categorical"),
+        (np.array([[1e300], [1], [2]]), TypeError, "column 'x0' must be categorical"),
+        (pd.DataFrame({"a": [1, np.inf, 2]}), TypeError, "column 'a' must be categorical"),
         (np.array([[np.inf], [1], [2]]), ValueError, "infinity"),
         (np.array([["a"], [1], [2]], dtype=object), TypeError, "column 'x0': expected one type"),
         (np.array([["2020-01-01"]] * 3, dtype="M8[D]"), TypeError, "column 'x0': .*datetime64"),
@@ -422,7 +422,7 @@ def test_verbs_point_to_the_model_inside() -> None:
 
 def test_fractions_are_refused_in_prediction_too() -> None:
     clf = plain(handle_unknown="missing").fit([[0], [1], [1]], [0, 1, 1])
-    with pytest.raises(TypeError, match="column 'x0': expected categories"):
+    with pytest.raises(TypeError, match="column 'x0' must be categorical"):
         clf.predict([[0.7]])
 
 

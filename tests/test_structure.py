@@ -35,10 +35,10 @@ def test_nb_of_an_empty_frame_keeps_its_levels(car: pd.DataFrame) -> None:
 @pytest.mark.parametrize(
     ("features", "error", "message"),
     [
-        (["doors", "doors"], ValueError, "occur again: 'doors'"),
-        (["class"], ValueError, "'class' is the class; leave it out"),
+        (["doors", "doors"], ValueError, "a list of names that all differ"),
+        (["class"], ValueError, "must not include the class; got 'class'"),
         (["wheels"], KeyError, "features: no column 'wheels'"),
-        ("doors", TypeError, r"write \['doors'\]"),
+        ("doors", TypeError, r"Write \['doors'\]"),
     ],
 )
 def test_bad_features(car: pd.DataFrame, features: list[str], error: type, message: str) -> None:

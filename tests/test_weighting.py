@@ -21,7 +21,7 @@ from bnclassify.feature_weights.awnb import depth_weights
 from bnclassify.feature_weights.trees import testing_depths as depths_of_trees
 from bnclassify.feature_weights.wanbia import objective_of
 from bnclassify.feature_weights.weighting import with_weights
-from bnclassify.frames.intake import encode
+from bnclassify.frames.opening import encode
 from bnclassify.frames.training import prepare
 
 from .conftest import read_reference, reference_frame

@@ -13,7 +13,7 @@ from ..base.arrays import Array
 from ..base.checks import OneOf
 from ..base.messages import listed, shown
 from ..base.records import record
-from ..frames.encoding import check_class_name
+from ..frames.encoding import check_name
 from ..frames.schema import Dataset
 from ..functions.parameters import lp
 from ..learners.fixed import fixed_again, fixed_network
@@ -215,7 +215,7 @@ def read_bif(path: str | os.PathLike[str], class_var: Hashable) -> BNC:
     positive  0.05  0.8
     """
     file, source = as_path(path), str(path)
-    check_class_name(class_var)
+    check_name(class_var)
     try:
         text = file.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:

@@ -1,33 +1,31 @@
-"""Data frames become integer codes here, and here all input data is checked."""
+"""Data frames become integer codes: training data, new data, one row, and weights."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from ..base.arrays import Array, code_type
+from ..base.checks import Names, available, is_among, must_be
 from ..base.immutable import EMPTY
-from ..base.messages import listed, plain, shown, suggestion
-from .categories import NUMBERS_ADVICE, check_categorical
+from ..base.messages import listed, shown
+from .columns import NUMBERS_ADVICE, check_categorical, column_arrays, encode_column
 from .numeric import ArrayLike, read_numbers
 from .schema import Countable, Dataset, Schema
-from .sources import NEEDS_ROWS, find_source, is_delayed
+from .sources import NEEDS_ROWS, find_source
+
+Row: TypeAlias = "pd.Series[Any] | Mapping[Any, Any]"
 
 _ASKED_ABOUT = {
-    "newdata": (
-        "take a part at a time, as in: for chunk in chunks: predict(x, chunk); predict takes a Dask "
-        "DataFrame as a whole"
-    ),
-    "frame": "take a part at a time, as in: for chunk in chunks: impute(x, chunk)",
-    "row": "take a few of them, such as frame.head() of a Dask DataFrame",
+    "newdata": "Use one part at a time, as in: for chunk in chunks: predict(x, chunk).",
+    "frame": "Use one part at a time, as in: for chunk in chunks: impute(x, chunk).",
+    "row": "Use a few rows, such as frame.head() of a Dask DataFrame.",
 }
-"""What to do where a model is asked about rows in parts, by the argument that has them."""
-
-_SAMPLE = "take a sample of them, for example frame.sample(frac=0.01).compute() of a Dask DataFrame"
+"""The remedy if a model is asked about partitioned data, by argument."""
 
 
 def encode_columns(
@@ -39,16 +37,11 @@ def encode_columns(
     known: Mapping[Hashable, tuple[Any, ...]] | None = None,
     numeric: Mapping[Hashable, bool] = EMPTY,
 ) -> Dataset:
-    """Encode the named columns of a data frame, or all; what the others hold does not matter.
+    """Encode the named columns of a data frame (by default, all), in the order of the data.
 
-    An encoded dataset is returned with all its columns. Columns that are not there raise a
-    KeyError that names them and the argument they were named by, else that of the data.
-
-    The levels that are ``known`` of each column are given for new data: numbers of type float may be
-    among them. In data to learn from, such numbers may be codes or measurements, and raise an error.
-
-    The columns in ``numeric`` are read as numbers, without codes, if they hold any; those that map to
-    True must.
+    A `Dataset` is returned with all its columns. Columns that are absent raise a KeyError with the name of
+    the argument that named them. In new data, whose ``known`` levels are given, floats can be categories. The
+    columns in ``numeric`` are read as numbers, without codes, if they hold any; those that map to True must.
     """
     if isinstance(frame, Dataset):
         check_columns(columns or (), frame.columns, named_by or argument)
@@ -71,7 +64,7 @@ def encode_columns(
 def _read_numbers(
     frame: pd.DataFrame, names: Collection[Hashable], argument: str, must: Mapping[Hashable, bool]
 ) -> dict[Hashable, NDArray[Any]]:
-    """Return the numbers of those of the named columns that hold such."""
+    """Return the numbers of those of the named columns that hold any."""
     columns = zip(frame.columns.tolist(), column_arrays(frame), strict=True)
     read = {
         name: read_numbers(array, name, argument, must=must[name]) for name, array in columns if name in names
@@ -95,109 +88,121 @@ def read_columns(
         if columns is None or name in columns
     }
     check_categorical(arrays, known)
-    encoded = [_encode_column(array) for array in arrays.values()]
+    encoded = [encode_column(array) for array in arrays.values()]
     ordered = [name for name, array in arrays.items() if getattr(array.dtype, "ordered", False)]
     levels = tuple([levels for levels, _ in encoded])
     return Schema(tuple(arrays), levels, frozenset(ordered)), [c for _, c in encoded], None
 
 
-def check_frame(frame: object, argument: str, *, or_row: bool = False) -> pd.DataFrame:
-    """Return what is a data frame with unique column names, or raise; ``or_row`` is what could have been."""
-    if (isinstance(frame, Countable) and not isinstance(frame, Dataset)) or find_source(frame, argument):
-        raise TypeError(f"{argument}: {_needs_rows(argument, or_row)}")
-    if not isinstance(frame, pd.DataFrame):
-        expected = "a pandas DataFrame" + (", or one row as a Series or a dict" if or_row else "")
-        raise TypeError(f"{argument}: expected {expected}, got {_origin(frame)}{_hint(frame)}")
-    if not frame.columns.is_unique:
-        twice = frame.columns[frame.columns.duplicated()].unique().tolist()
-        raise ValueError(
-            f"{argument}: column names must be unique, but these occur more than once: {listed(twice)}"
-        )
+def encode_new(
+    newdata: pd.DataFrame | Dataset | Row,
+    known: Mapping[Hashable, tuple[Any, ...]],
+    argument: str = "newdata",
+    numeric: Mapping[Hashable, bool] = EMPTY,
+) -> Dataset:
+    """Encode the ``known`` columns of new data: a data frame, one row, or a `Dataset`."""
+    if isinstance(newdata, pd.Series | Mapping):
+        return encode_row(newdata, tuple(known), argument, numeric)
+    return encode_columns(newdata, known, argument=argument, known=known, numeric=numeric)
+
+
+def encode_row(
+    row: Row, names: Sequence[Hashable], argument: str, numeric: Mapping[Hashable, bool] = EMPTY
+) -> Dataset:
+    """Encode one row; each value is the only level of its column, so that no type has to be guessed."""
+    values = _values_by_name(row, argument)
+    check_columns(names, values, argument)
+    _check_single(values, names, argument)
+    numbers = {}
+    for name in [name for name in names if name in numeric]:
+        read = read_numbers(_alone(values[name]), name, argument, must=numeric[name])
+        if read is not None:
+            numbers[name] = read
+    levels = tuple(() if name in numbers or is_missing(values[name]) else (values[name],) for name in names)
+    codes = np.array([len(labels) - 1 for labels in levels], dtype=np.int8)[:, None]
+    return Dataset(Schema(tuple(names), levels), codes, _index(row), numbers=numbers)
+
+
+def _alone(value: Any) -> NDArray[Any]:
+    """Return an array of one value, of floats if it is a number."""
+    if isinstance(value, float | int | np.number) and not isinstance(value, bool):
+        return np.array([value])
+    array = np.empty(1, dtype=object)
+    array[0] = value
+    return array
+
+
+def as_frame(newdata: object, argument: str = "newdata") -> pd.DataFrame:
+    """Return a data frame as it is, and one row as a frame of one row; raise for all else."""
+    if not isinstance(newdata, pd.Series | Mapping):
+        return check_frame(newdata, argument, or_row=True)
+    values = _values_by_name(newdata, argument)
+    _check_single(values, values, argument)
+    frame = pd.DataFrame({i: [value] for i, value in enumerate(values.values())}, index=_index(newdata))
+    frame.columns = pd.Index(list(values), tupleize_cols=False)
     return frame
 
 
-def _needs_rows(argument: str, is_new: bool) -> str:
-    """Say what to do with data in parts, to learn from or new."""
-    if not is_new and argument not in _ASKED_ABOUT:
-        return NEEDS_ROWS
-    advice = _ASKED_ABOUT.get(argument, _SAMPLE)
-    return f"rows are needed in memory here, and these are in parts; {advice}"
+def _values_by_name(row: Row, argument: str) -> dict[Hashable, Any]:
+    if isinstance(row, pd.Series) and not row.index.is_unique:
+        raise ValueError(f"{argument} must have one value per column; got a Series with repeated labels.")
+    return dict(row.items())
 
 
-def _origin(data: object) -> str:
-    """Return the type of data, and of other libraries' data frames whose they are."""
-    kind = type(data)
-    library = kind.__module__.partition(".")[0]
-    foreign = hasattr(data, "to_pandas") or library == "dask"
-    return f"{kind.__name__} of {library}" if foreign else kind.__name__
+def _check_single(values: Mapping[Hashable, Any], names: Iterable[Hashable], argument: str) -> None:
+    """Raise a TypeError if a row has anything but one value per column."""
+    for name in names:
+        if not isinstance(values[name], Hashable):
+            remedy = "A dict or Series is one row; for several rows, pass a pd.DataFrame."
+            raise TypeError(must_be(argument, f"one value of {shown(name)}", values[name], remedy))
 
 
-def _hint(data: object) -> str:
-    """Say how to make a data frame of what came instead."""
-    if is_delayed(data):  # which has any attribute
-        return "; call its compute(), or make a Dask DataFrame by dask.dataframe.from_delayed"
-    if hasattr(data, "to_pandas"):
-        return "; call its to_pandas()"
-    if isinstance(data, Dataset) and data.weights is not None:
+def is_missing(value: Any) -> bool:
+    """Whether a value, of whatever type, stands for a missing one."""
+    return bool(pd.api.types.is_scalar(value) and pd.isna(value))
+
+
+def _index(row: Row) -> pd.Index[Any]:
+    """Return the label of a row that was taken from a frame; by default, 0."""
+    name = row.name if isinstance(row, pd.Series) else None
+    return pd.RangeIndex(1) if name is None else pd.Index([name], tupleize_cols=False)
+
+
+def check_frame(frame: object, argument: str, *, or_row: bool = False) -> pd.DataFrame:
+    """Return a data frame with unique column names, or raise; ``or_row`` if one row would do, too."""
+    if (isinstance(frame, Countable) and not isinstance(frame, Dataset)) or find_source(frame, argument):
+        remedy = _ASKED_ABOUT.get(argument)
+        in_memory = "must be in memory; got partitioned data."
+        raise TypeError(f"{argument} {NEEDS_ROWS if remedy is None else f'{in_memory} {remedy}'}")
+    if not isinstance(frame, pd.DataFrame):
+        expected = "a pandas DataFrame" + (", or one row as a Series or a dict" if or_row else "")
+        raise TypeError(f"{argument} must be {expected}; got {type(frame).__name__}.{_remedy(frame)}")
+    if not frame.columns.is_unique:
+        twice = frame.columns[frame.columns.duplicated()].unique().tolist()
+        raise ValueError(f"{argument} must have unique column names; got {listed(twice)} more than once.")
+    return frame
+
+
+def _remedy(data: object) -> str:
+    """Say how to make a data frame of other data."""
+    if isinstance(data, Dataset) and data.is_weighted:
         return (
-            ", whose rows have weights; cut and merge the data frame that it was encoded from first, without "
-            "its weights: cut, discretizer = discretize(df.drop(columns='w'), class_var=...), then "
-            "encode(cut, weights=df['w']), and learn from that without discretize and min_count"
+            " Its rows have weights: discretize the data frame without its column of weights, then use "
+            "encode(discretized, weights=df['w'])."
         )
     if isinstance(data, Dataset):
-        return ", whose columns are categories already; pass the data frame that it was encoded from"
-    if isinstance(data, pd.Series):
-        return "; a single row is pd.DataFrame([row]) or df.iloc[[i]]"
-    if isinstance(data, dict):
-        return "; make it pd.DataFrame([row]) if it is one row, pd.DataFrame(data) if it is columns"
-    if isinstance(data, str):
-        return "; pass the DataFrame itself; learners take the name of the class first, then the data"
-    if hasattr(data, "to_frame"):  # a column of Dask or another library
-        return "; a single column is df[[name]], or its to_frame()"
-    if isinstance(data, list | tuple):
-        return f"; {_first_wrong(data)}; rows are pd.DataFrame(data, columns=names)"
-    return "; make it pd.DataFrame(data, columns=names)"
+        return " Its columns are categories already; pass the data frame that it was encoded from."
+    for method in ("to_pandas", "compute", "to_frame"):
+        if hasattr(data, method):
+            return f" Call its {method}()."
+    if isinstance(data, str | Hashable) and not isinstance(data, tuple):
+        return ""
+    return " Make one with pd.DataFrame(data, columns=names)."
 
 
-def _first_wrong(parts: Sequence[object]) -> str:
-    """Say why a list is not one of data frames."""
-    wrong = [(i, part) for i, part in enumerate(parts) if not isinstance(part, pd.DataFrame)]
-    allowed = "a list may hold data frames of pandas, the parts of the data"
-    return (
-        f"{allowed}, but item {wrong[0][0]} is a {_origin(wrong[0][1])}"
-        if wrong
-        else f"{allowed}, but this has none"
-    )
-
-
-def column_arrays(frame: pd.DataFrame) -> list[ArrayLike]:
-    """Return the arrays of columns, without making a Series of each if pandas has a way."""
-    arrays = getattr(frame, "_iter_column_arrays", None)
-    return [column.array for _, column in frame.items()] if arrays is None else list(arrays())
-
-
-def _encode_column(array: ArrayLike) -> tuple[tuple[Any, ...], NDArray[Any]]:
-    """Return the levels and codes of one column of categories."""
-    if isinstance(array, pd.Categorical):
-        return _as_levels(array.categories), array.codes
-    codes, labels = pd.factorize(pd.Series(array, dtype=array.dtype), sort=True)
-    levels = _as_levels(labels)
-    if array.dtype.kind in "fO":  # whole numbers are told and compared as such
-        levels = tuple(int(x) if isinstance(x, float) and x.is_integer() else x for x in levels)
-    return levels, codes
-
-
-def _as_levels(labels: pd.Index[Any]) -> tuple[Any, ...]:
-    dtype = labels.dtype
-    if isinstance(dtype, pd.StringDtype):
-        arrow = dtype.storage == "pyarrow"  # where tolist takes several times as long
-        return tuple(labels.array.__arrow_array__().to_pylist() if arrow else labels.tolist())
-    return tuple(map(plain, labels)) if dtype.kind == "O" else tuple(labels.tolist())
-
-
-def check_columns(names: Iterable[Hashable], available: Collection[Hashable], argument: str) -> set[Hashable]:
-    """Return names as a set, or raise a KeyError for those that are not available."""
-    existing = available if isinstance(available, set | dict) else set(available)
+def check_columns(names: Iterable[Hashable], options: Collection[Hashable], argument: str) -> set[Hashable]:
+    """Return names as a set, or raise a KeyError for those that are not columns."""
+    existing = options if isinstance(options, set | dict) else set(options)
     names = list(names)
     try:
         chosen = set(names)
@@ -207,9 +212,7 @@ def check_columns(names: Iterable[Hashable], available: Collection[Hashable], ar
         raise
     absent = [name for name in names if name not in existing]
     if absent:
-        raise KeyError(
-            f"{argument}: no column {listed(absent)} in the data; {suggestion(absent[0], available)}"
-        )
+        raise KeyError(f"{argument}: no column {listed(absent)} in the data. {available(absent[0], options)}")
     return chosen
 
 
@@ -217,38 +220,22 @@ def check_names(
     features: Iterable[Hashable], targets: Collection[Hashable], argument: str = "features"
 ) -> tuple[Hashable, ...]:
     """Return feature names as a tuple; they must be unique and no target among them."""
-    if isinstance(features, str) or not isinstance(features, Iterable) or getattr(features, "ndim", 1) != 1:
-        raise TypeError(
-            f"{argument}: expected a list of names, got {shown(features)}; write [{shown(features)}]"
-        )
-    names = tuple(features)
-    if not all(isinstance(name, Hashable) and name is not pd.NA for name in names):
-        raise TypeError(f"{argument}: expected a list of names, got {listed(names)}")
+    names = Names().check(argument, features)
     for target in targets:
         if target in names:
-            raise ValueError(f"{argument}: {shown(target)} is the class; leave it out")
-    if len(set(names)) < len(names):
-        twice = [name for i, name in enumerate(names) if name in names[:i]]
-        raise ValueError(f"{argument}: each name may occur once, but these occur again: {listed(twice)}")
+            raise ValueError(f"{argument} must not include the class; got {shown(target)}.")
     return names
 
 
-def check_name(name: object, argument: str) -> None:
+def check_name(name: object, argument: str = "class_var") -> None:
     """Raise a TypeError for what cannot name a column."""
-    if not isinstance(name, Hashable) or name is pd.NA:
-        hint = f" {shown(name)}"
+    if not isinstance(name, Hashable) or name is None or name is pd.NA:
+        remedy = ""
         if isinstance(name, pd.Series):
-            hint = f"; write {shown(name.name)}"
+            remedy = f" Write {shown(name.name)}."
         elif isinstance(name, pd.DataFrame):
-            hint = "; the name of the class goes first, the data second"
-        raise TypeError(f"{argument}: expected the name of a column, got {type(name).__name__}{hint}")
-
-
-def check_class_name(class_var: object, argument: str = "class_var") -> None:
-    """Raise a TypeError for what cannot name the class, where no data tells."""
-    check_name(class_var, argument)
-    if class_var is None:
-        raise TypeError(f"{argument}: expected the name of a column, got None")
+            remedy = " The name of the class is the first argument, and the data are the second."
+        raise TypeError(f"{argument} must be the name of a column; got {type(name).__name__}.{remedy}")
 
 
 def check_levels(data: Countable | Schema, columns: Iterable[Hashable], rows: int | None = None) -> None:
@@ -258,9 +245,50 @@ def check_levels(data: Countable | Schema, columns: Iterable[Hashable], rows: in
         raise ValueError("dataset: no rows to learn from")
     numeric = [name for name in empty if isinstance(data, Dataset) and name in data.numbers]
     if numeric:
-        raise TypeError(f"column {listed(numeric)}: expected categories, got {NUMBERS_ADVICE}")
+        raise TypeError(f"column {listed(numeric)} must be categorical; got {NUMBERS_ADVICE}")
     if empty:
         raise ValueError(
-            f"dataset: no value is known in {listed(empty)}; leave such columns out or, where this is a part "
-            "of the data, make them categories before it is split"
+            f"dataset: no value is known in {listed(empty)}. Drop such columns or, if this is a part of the "
+            "data, make them categorical before splitting."
         )
+
+
+def names_column(weights: Any) -> bool:
+    """Whether weights are given by the name of a column."""
+    return isinstance(weights, str | tuple) or np.ndim(weights) == 0
+
+
+def weight_column(frame: pd.DataFrame, name: Hashable) -> pd.Series[Any]:
+    """Return the column of weights, or raise a KeyError."""
+    names = frame.columns.tolist()
+    if not is_among(name, names):
+        raise KeyError(f"weights: no column {shown(name)} in the data. {available(name, names)}")
+    return frame[name]
+
+
+def check_weights(weights: Any, index: pd.Index[Any], argument: str = "weights") -> Array:
+    """Return a weight of 0 or more for each row, or raise."""
+    if isinstance(weights, pd.Series) and not weights.index.equals(index):
+        raise ValueError(
+            f"{argument} must have the index of the data; got a Series with another one. Align it, or pass "
+            ".to_numpy() if its numbers are in the order of the rows."
+        )
+    numbers = np.asarray(weights)
+    if numbers.dtype.kind not in "biuf":
+        try:  # nullable types of pandas, decimals
+            numbers = pd.Series(numbers).astype(float).to_numpy()
+        except (TypeError, ValueError):
+            raise TypeError(must_be(argument, "a number for each row", weights)) from None
+    if numbers.shape != (len(index),):
+        raise ValueError(
+            f"{argument} must be one number for each of {len(index)} rows; got an array of shape "
+            f"{numbers.shape}."
+        )
+    floats = numbers.astype(np.float64, copy=True)  # not a view of what the caller may change
+    wrong = ~(np.isfinite(floats) & (floats >= 0))
+    if wrong.any():
+        raise ValueError(
+            f"{argument} must be finite numbers of 0 or more; got {shown(numbers[wrong][0])} in "
+            f"{np.count_nonzero(wrong)} of {len(index)} rows. To ignore a row, give it weight 0."
+        )
+    return floats

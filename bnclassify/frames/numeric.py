@@ -146,6 +146,7 @@ _ADVICE = {
     "datetime64": _DATES,
     "datetime": _DATES,
     "date": _DATES,
+    "time": ("make numbers of them, for example the hour", "take a part that repeats, for example the hour"),
     "period": _DATES,
     "timedelta64": ("use pd.to_timedelta(...).dt.total_seconds()", "discretize them with pd.cut"),
 }

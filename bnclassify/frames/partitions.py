@@ -12,11 +12,10 @@ from numpy.typing import NDArray
 
 from ..base.arrays import Array, added
 from ..base.messages import listed, shown, warn
-from .encoding import encode_columns
+from .encoding import check_weights, encode_columns
 from .matching import match
 from .schema import Dataset, Learnable, Schema, take_rows
 from .sources import NEEDS_ROWS, DaskFrame, Make, Merge, Source, find_source
-from .weights import check_weights
 
 T = TypeVar("T")
 
@@ -239,7 +238,7 @@ class Partitions(Learnable):
     @property
     def codes(self) -> NDArray[Any]:
         """Raise a TypeError, because rows in parts are not kept."""
-        raise RowsNeededError(f"dataset: {NEEDS_ROWS}")
+        raise RowsNeededError(f"dataset {NEEDS_ROWS}")
 
     def coded(self, schema: Schema) -> Partitions:
         """Return the columns of a schema, coded by its levels."""

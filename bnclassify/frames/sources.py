@@ -1,13 +1,13 @@
-"""Where frames come from that need not fit into memory together: a Dask DataFrame, or chunks in a row."""
+"""Sources of frames that need not fit in memory together: chunks, Dask DataFrames, and registered ones."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, MutableMapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from inspect import signature
 from itertools import chain
 from typing import Any, Protocol, TypeVar, runtime_checkable
-from weakref import WeakKeyDictionary, finalize
+from weakref import finalize
 
 import pandas as pd
 from tqdm.auto import tqdm
@@ -22,24 +22,25 @@ Merge = Callable[[Sequence[T]], T]
 
 _MERGED = 16  # results that are merged at once, on the way down to one
 
-_GIVEN: MutableMapping[Callable[..., Any], Iterator[Any]] = WeakKeyDictionary()  # by functions, at last
-
 NEEDS_ROWS = (
-    "rows are needed in memory here, and these are in parts; take a sample of them, for example "
-    "frame.sample(frac=0.01).compute() of a Dask DataFrame, or what counts alone: structures by nb, aode, "
-    "ande, anb, tan_cl, chow_liu, kdb_mi, hc, ban, chisq_dn, mbc, maode or chain, and lp with smooth, ess, m "
-    "or backoff"
+    "must be in memory; got partitioned data. Use a sample, for example frame.sample(frac=0.01).compute() of "
+    "a Dask DataFrame."
 )
-"""What is said where rows are asked for that need not be in memory together."""
+"""The end of a message about partitioned data, after the name of the argument."""
+
+NEEDS_FUNCTION = (
+    "must be a function that returns a new iterator at each call, such as "
+    "lambda: pd.read_csv(path, chunksize=100_000)"
+)
 
 
 @runtime_checkable
 class Source(Protocol):
-    """Frames with the same columns, which are looked at one by one, wherever they are."""
+    """Frames with the same columns, which are read one by one, wherever they are."""
 
     @property
     def once(self) -> bool:
-        """Whether they can be gone through no more than once."""
+        """Whether they can be read only once."""
 
     @property
     def names(self) -> Sequence[Hashable]:
@@ -47,10 +48,10 @@ class Source(Protocol):
 
     @property
     def declared(self) -> Mapping[Hashable, tuple[Any, ...]]:
-        """The categories of columns of which they are known beforehand, the same in all frames."""
+        """The levels of columns for which they are known, the same in all frames."""
 
     def reduce(self, make: Make[T], merge: Merge[T], columns: Sequence[Hashable] | None = None) -> T:
-        """Make something of each frame, or of some of its columns, and merge that, in the order of frames.
+        """Call ``make`` on each frame, or on some of its columns, and merge the results in order.
 
         A source can also have a method ``count(families, required, weights)``, which is asked before rows are
         fetched. It returns for each family (a tuple of column names) a dict of the number of rows by tuple of
@@ -62,13 +63,8 @@ class Source(Protocol):
 class Chunks:
     """Frames one after the other, of which one is in memory at a time.
 
-    Parameters
-    ----------
-    frames : iterator, iterable or function
-        An iterator can be gone through once; a function gives one anew for each pass. The first frame
-        tells the columns: others must have them, and what else they have is left out.
-    argument : str
-        What errors call it.
+    An iterator of frames can be read once; a function returns a new one for each pass. The first frame
+    has the columns: others must have them, and their further columns are ignored.
     """
 
     def __init__(self, frames: Iterable[Any] | Callable[[], Iterable[Any]], argument: str) -> None:
@@ -89,30 +85,27 @@ class Chunks:
 
     @property
     def declared(self) -> Mapping[Hashable, tuple[Any, ...]]:
-        """The categories of the first frame, if there is one pass only, for then they are those of all."""
+        """The categories of the first frame, which are those of all if there is one pass only."""
         return _categories(self._peek()) if self.once else {}
 
     def reduce(self, make: Make[T], merge: Merge[T], columns: Sequence[Hashable] | None = None) -> T:
         """Go through the frames; see `Source`."""
         total: list[T] = []
-        # A bar where somebody watches, none in files and tests.
+        # A bar in an interactive session, none in files and tests.
         for frame in tqdm(self._walk(columns or ()), desc="chunks", unit=" chunks", disable=None):
             total = [merge([*total, make(frame if columns is None else frame[list(columns)])])]
         return total[0]
 
     def _peek(self) -> pd.DataFrame:
-        """Return the first frame, which is kept, with what gives the others, for the pass that follows."""
+        """Return the first frame, which is kept for the pass that follows."""
         if self._opened is None:
             frames = self._open()
-            # What a function made is closed with this, should no pass follow.
+            # What a function made is closed with this if no pass follows.
             close = finalize(self, _close, frames) if callable(self._frames) else partial(_close, frames)
             others = iter(frames)
             first = next(others, None)
             if first is None:
-                raise ValueError(
-                    f"{self.argument}: expected data frames one after the other, none came; an iterator that "
-                    "was gone through before has none left, a function that gives one anew always has"
-                )
+                raise ValueError(f"{self.argument} {NEEDS_FUNCTION}; got no data frames.")
             self._opened = _as_pandas(first, self.argument), others, close
         return self._opened[0]
 
@@ -120,9 +113,7 @@ class Chunks:
         """Go through the frames, each of which must have some columns."""
         if self._spent:
             raise ValueError(
-                f"{self.argument}: an iterator can be gone through once, and this goes through the data "
-                "again; pass a function that gives one anew, such as "
-                "lambda: pd.read_csv(path, chunksize=100_000)"
+                f"{self.argument} {NEEDS_FUNCTION}; got an iterator, and several passes are needed."
             )
         self._peek()
         assert self._opened is not None
@@ -137,45 +128,21 @@ class Chunks:
                 yield made
         finally:
             close()
-        self._check_rows(rows)
-
-    def _check_rows(self, rows: int) -> None:
-        """Raise a ValueError if a pass saw another number of rows than the first."""
-        if self._rows is None:
-            self._rows = rows
+        self._rows = rows if self._rows is None else self._rows
         if rows != self._rows:
-            raise ValueError(
-                f"{self.argument}: {self._rows} rows came at the first pass and {rows} at a later one; a "
-                "function must give the same frames whenever it is called"
-            )
+            found = f"{self._rows} rows in the first pass and {rows} in a later one"
+            raise ValueError(f"{self.argument} {NEEDS_FUNCTION}; got {found}.")
 
     def _open(self) -> Iterable[Any]:
-        if callable(self._frames):
-            _check_call(self._frames, self.argument)
-        frames = self._frames() if callable(self._frames) else self._frames
+        frames = self._frames
+        if callable(frames):
+            _check_call(frames, self.argument)
+            frames = frames()
         if isinstance(frames, pd.DataFrame | str | Mapping) or not isinstance(frames, Iterable):
             raise TypeError(
-                f"{self.argument}: expected a function that gives data frames one after the other, such as "
-                f"lambda: pd.read_csv(path, chunksize=100_000), but it gave a {type(frames).__name__}"
+                f"{self.argument} {NEEDS_FUNCTION}; got a function that returns {type(frames).__name__}."
             )
-        if callable(self._frames):
-            _check_new(self._frames, frames, self.argument)
         return frames
-
-
-def _check_new(function: Callable[..., Any], frames: Iterable[Any], argument: str) -> None:
-    """Raise a ValueError if a function gives an iterator that it gave before, to this or to another verb."""
-    if not isinstance(frames, Iterator):
-        return
-    try:
-        before, _GIVEN[function] = _GIVEN.get(function), frames
-    except TypeError:  # no hash, or no weak references
-        return
-    if before is frames:
-        raise ValueError(
-            f"{argument}: the function gives the same iterator again, of which frames were taken already; "
-            "make a new one in each call, such as lambda: pd.read_csv(path, chunksize=100_000)"
-        )
 
 
 def _check_call(function: Callable[..., Any], argument: str) -> None:
@@ -184,10 +151,10 @@ def _check_call(function: Callable[..., Any], argument: str) -> None:
         signature(function).bind()
     except TypeError:
         raise TypeError(
-            f"{argument}: expected a DataFrame, or a function without arguments that gives data frames one "
-            f"after the other, got {shown(function)}"
+            f"{argument} must be a DataFrame, or a function without arguments that returns data frames one "
+            f"after the other; got {shown(function)}."
         ) from None
-    except ValueError:  # written in C, and does not tell what it takes
+    except ValueError:  # written in C, without a signature
         pass
 
 
@@ -230,14 +197,7 @@ def _categories(frame: pd.DataFrame) -> dict[Hashable, tuple[Any, ...]]:
 
 
 class DaskFrame:
-    """The partitions of a Dask DataFrame, looked at where they lie; what is made of them meets in a tree.
-
-    Parameters
-    ----------
-    frame : dask.dataframe.DataFrame
-    argument : str
-        What errors call it.
-    """
+    """The partitions of a Dask DataFrame, read where they are; results are merged in a tree."""
 
     once = False
 
@@ -258,12 +218,12 @@ class DaskFrame:
         return {name: tuple(self.frame[name].cat.categories) for name in known}
 
     def reduce(self, make: Make[T], merge: Merge[T], columns: Sequence[Hashable] | None = None) -> T:
-        """Look at the partitions by the scheduler that Dask has; see `Source`."""
+        """Read the partitions by the scheduler of Dask; see `Source`."""
         from dask.delayed import delayed
 
         frame = self.frame if columns is None else self.frame[list(columns)]
         together = delayed(merge, pure=False)
-        # Mapped, not delayed, so that a partition is read and looked at in one task, and never kept or sent.
+        # Mapped, not delayed, so that a partition is read and counted in one task, and never kept or sent.
         nothing = pd.Series([], dtype=object)
         results = frame.map_partitions(make, meta=nothing, enforce_metadata=False).to_delayed()
         while len(results) > 1:
@@ -273,12 +233,12 @@ class DaskFrame:
 
 
 def is_dask(data: object) -> bool:
-    """Whether data is a Dask DataFrame, which is told without importing Dask."""
+    """Whether data is a Dask DataFrame, found without importing Dask."""
     return type(data).__module__.partition(".")[0] == "dask" and type(data).__name__ == "DataFrame"
 
 
 def is_delayed(data: object) -> bool:
-    """Whether data is what Dask has yet to compute, which can be called, but gives no frames."""
+    """Whether data is a delayed value of Dask, which can be called but returns no frames."""
     return type(data).__module__ == "dask.delayed"
 
 
@@ -308,10 +268,7 @@ def find_source(data: object, argument: str) -> Source | None:
 def check_not_once(data: object) -> None:
     """Raise a ValueError for data that can be read only once, if several passes are needed."""
     if isinstance(data, Iterator):
-        raise ValueError(
-            "dataset: an iterator can be gone through once, and this goes through the data several times; "
-            "pass a function that gives one anew, such as lambda: pd.read_csv(path, chunksize=100_000)"
-        )
+        raise ValueError(f"dataset {NEEDS_FUNCTION}; got an iterator, and several passes are needed.")
 
 
 def _is_chunks(data: Any) -> bool:
@@ -328,14 +285,12 @@ def _check_has(frame: pd.DataFrame, columns: Sequence[Hashable], number: int, ar
     """Raise a KeyError if one of several frames lacks columns, which the first has."""
     absent = [name for name in columns if name not in frame.columns]
     if absent:
-        raise KeyError(f"{argument}: frame {number} has no column {shown(absent[0])}, which frame 0 has")
+        raise KeyError(f"{argument}: no column {shown(absent[0])} in frame {number}; frame 0 has one.")
 
 
 def _as_pandas(frame: Any, argument: str) -> pd.DataFrame:
     """Return one of several frames, or batches of Arrow, as a data frame of pandas."""
     made = frame.to_pandas() if hasattr(frame, "to_pandas") else frame
     if not isinstance(made, pd.DataFrame):
-        raise TypeError(
-            f"{argument}: expected data frames one after the other, got {type(frame).__name__} among them"
-        )
+        raise TypeError(f"{argument} must be data frames one after the other; got {type(frame).__name__}.")
     return made

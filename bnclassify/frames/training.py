@@ -10,12 +10,12 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from .encoding import check_class_name, check_columns, check_levels, check_names, read_columns
-from .parting import InFull, InParts, Known, column_names, open_columns
+from .columns import warn_of_no_features, warn_of_wide_columns
+from .encoding import check_columns, check_levels, check_name, check_names, read_columns
+from .opening import InFull, InParts, Known, column_names, open_columns
 from .partitions import Partitions, Prepare, check_rows
 from .schema import Dataset, Learnable, Schema
 from .sources import NEEDS_ROWS, LargeFrame, Source, find_source
-from .wide_columns import warn_of_no_features, warn_of_wide_columns
 
 _MOST_ROWS = 2**20
 """A frame with more rows is counted in blocks, without a copy of all its codes."""
@@ -97,7 +97,7 @@ def prepare(
     """
     if rows_needed and isinstance(dataset, Partitions):
         if not isinstance(dataset.source, LargeFrame):
-            raise TypeError(f"dataset: {NEEDS_ROWS}")
+            raise TypeError(f"dataset {NEEDS_ROWS}")
         dataset = dataset.source.frame[list(dataset.columns)]
     if isinstance(dataset, Dataset) and preparation is not None:
         dataset = preparation.code(dataset)
@@ -146,7 +146,7 @@ def _choose(
 ) -> tuple[Sequence[Hashable], list[Hashable]]:
     """Return the names of all columns and the features to learn from, or raise."""
     for target in targets:
-        check_class_name(target, named_by)
+        check_name(target, named_by)
     wanted = None if features is None else check_names(features, targets)
     names = column_names(dataset)
     check_columns(targets, names, named_by)
@@ -201,7 +201,7 @@ def describe(
 ) -> tuple[Schema | None, tuple[Hashable, ...]]:
     """Return the schema of data, if there are any, and the features, which suffice for a fixed structure."""
     if dataset is None:
-        check_class_name(class_var)
+        check_name(class_var)
         return None, () if features is None else check_names(features, (class_var,))
     if isinstance(dataset, Learnable) and dataset.targets == (class_var,) and features is None:
         return dataset.schema.select(dataset.order), dataset.features

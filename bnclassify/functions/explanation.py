@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from ..base.arrays import Codes
 from ..counts.contingency import flat_index
-from ..frames.rows import Row, is_missing
+from ..frames.encoding import Row, is_missing
 from ..frames.schema import Dataset
 from ..model.model import Model, check_fitted
 from ..model.questions import classes, values

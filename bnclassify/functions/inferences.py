@@ -14,9 +14,8 @@ from ..base.arrays import Array, Codes, log_sum_exp
 from ..base.checks import check_whole, is_among
 from ..base.messages import listed, shown, suggestion
 from ..base.randomness import Seed, check_rng
-from ..frames.encoding import check_frame, encode_columns
+from ..frames.encoding import check_frame, encode_columns, encode_row
 from ..frames.matching import match
-from ..frames.rows import encode_row
 from ..frames.schema import code_type
 from ..model.model import Model, check_joint
 from ..model.questions import values

@@ -14,11 +14,11 @@ from ..backoff.prior import PRIORS, find_prior
 from ..base.calls import check_arguments, parameters_of
 from ..base.messages import listed, shown
 from ..base.records import record
-from ..frames.encoding import check_class_name, check_columns, check_frame, check_names
-from ..frames.parting import InFull, InParts
+from ..frames.columns import warn_of_no_features, warn_of_wide_columns
+from ..frames.encoding import check_columns, check_frame, check_name, check_names
+from ..frames.opening import InFull, InParts
 from ..frames.schema import Dataset, Learnable
 from ..frames.training import TrainingData, prepare
-from ..frames.wide_columns import warn_of_no_features, warn_of_wide_columns
 from ..learners.by_name import LEARNERS, find_learner
 from ..model.model import Model, renewed
 from ..model.recipes import Recipe, Step
@@ -227,7 +227,7 @@ def _read_raw(
     preparing: Preparing,
 ) -> tuple[Dataset, tuple[Hashable, ...] | None]:
     """Return raw data with numeric columns as numbers, and the columns to learn from again if all are."""
-    check_class_name(class_var)
+    check_name(class_var)
     if isinstance(dataset, Dataset):
         if preparing.discretize is not None and not isinstance(dataset, TrainingData):
             check_numbers(dataset)

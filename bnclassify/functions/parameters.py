@@ -18,7 +18,7 @@ from ..feature_weights.awnb import AWNB
 from ..feature_weights.manb import MANB
 from ..feature_weights.wanbia import WANBIA
 from ..frames.encoding import check_levels
-from ..frames.parting import InFull, InParts
+from ..frames.opening import InFull, InParts
 from ..frames.schema import Learnable, Schema
 from ..frames.training import TrainingData, prepare
 from ..model.model import Model, check_model, renewed

@@ -11,10 +11,9 @@ import pandas as pd
 
 from ..base.arrays import Array, first_best
 from ..base.checks import check_flag
-from ..frames.encoding import check_columns
+from ..frames.encoding import Row, check_columns
 from ..frames.matching import check_unseen
 from ..frames.partitions import Partitions
-from ..frames.rows import Row
 from ..frames.schema import Dataset
 from ..frames.sources import is_dask
 from ..metrics.outcomes import Labelling

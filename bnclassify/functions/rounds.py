@@ -18,7 +18,7 @@ from ..base.checks import check_whole
 from ..base.messages import listed, shown
 from ..base.randomness import Seed, check_rng
 from ..frames.encoding import check_columns, check_levels
-from ..frames.parting import column_names, open_columns
+from ..frames.opening import column_names, open_columns
 from ..frames.partitions import Partitions, is_partitioned
 from ..frames.schema import Dataset
 from ..frames.training import TrainingData, prepare

@@ -12,7 +12,7 @@ from ..base.arrays import Array, Codes, log_normalize
 from ..base.checks import OneOf
 from ..counts.information import mutual_information
 from ..frames.matching import scoring_classes
-from ..frames.parting import InFull, InParts, open_columns
+from ..frames.opening import InFull, InParts, open_columns
 from ..model.model import Model, check_fitted, check_joint
 from ..model.questions import class_var, classes, nparams
 from ..model.raw_rows import encode_for, log_joint, rows_for

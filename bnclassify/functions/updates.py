@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, TypeVar, cast
 
-from ..frames.parting import InFull, InParts
+from ..frames.opening import InFull, InParts
 from ..model.model import Model, check_fitted
 from .parameters import rows_to_learn_from
 

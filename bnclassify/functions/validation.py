@@ -14,7 +14,7 @@ from ..base.arrays import Array, first_best
 from ..base.checks import check_choice, check_flag, check_whole
 from ..base.messages import listed, shown, warn
 from ..base.randomness import Seed
-from ..frames.parting import InFull, InParts, column_names
+from ..frames.opening import InFull, InParts, column_names
 from ..frames.partitions import Partitions
 from ..frames.sources import check_not_once, is_dask
 from ..metrics.folds import Folds

@@ -13,7 +13,7 @@ from ..base.checks import check_real
 from ..base.messages import shown
 from ..counts.contingency import count_families
 from ..counts.information import pair_statistics
-from ..frames.parting import InFull, InParts
+from ..frames.opening import InFull, InParts
 from ..frames.schema import Learnable
 from ..frames.training import prepare
 from ..model.recipes import Recipe, Step

@@ -11,8 +11,8 @@ from ..base.checks import check_list
 from ..base.immutable import EMPTY
 from ..base.messages import cut, shown, suggestion
 from ..base.records import record
-from ..frames.encoding import check_class_name, check_name
-from ..frames.parting import InFull, InParts
+from ..frames.encoding import check_name
+from ..frames.opening import InFull, InParts
 from ..frames.schema import Schema
 from ..frames.training import averages_views, describe
 from ..model.recipes import Recipe, Step
@@ -245,7 +245,7 @@ def anb(
             "parents: expected a dict from a feature to the list of its parents, "
             f"got {type(parents).__name__}"
         )
-    check_class_name(class_var)
+    check_name(class_var)
     written = {feature: _as_parents(feature, names) for feature, names in parents.items()}
     mentioned = tuple(dict.fromkeys(name for f, ps in written.items() for name in (f, *ps)))
     if class_var in mentioned:

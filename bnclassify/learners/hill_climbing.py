@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 
 from ..base.messages import listed, suggestion
-from ..frames.parting import InFull, InParts
+from ..frames.opening import InFull, InParts
 from ..frames.schema import Learnable
 from ..frames.training import prepare
 from ..model.recipes import Step

@@ -11,7 +11,7 @@ from ..base.checks import check_whole
 from ..base.graphs import descending
 from ..counts.contingency import count_alike
 from ..counts.information import pair_statistics
-from ..frames.parting import InFull, InParts
+from ..frames.opening import InFull, InParts
 from ..frames.schema import Learnable
 from ..frames.training import averages_views, prepare
 from ..model.recipes import Step

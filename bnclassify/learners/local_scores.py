@@ -15,7 +15,7 @@ from ..base.arrays import Array, xlogx
 from ..base.checks import check_choice, check_real
 from ..base.messages import listed, shown
 from ..counts.family_counts import Counts, family_counts
-from ..frames.parting import InFull, InParts, open_columns
+from ..frames.opening import InFull, InParts, open_columns
 from ..frames.schema import Countable, Schema
 from ..network.bnc import BNC, check_bnc
 from ..network.priors import Dirichlet, EquivalentSize, PseudoCounts

@@ -12,7 +12,7 @@ from ..base.checks import check_choice, is_among
 from ..base.graphs import maximum_forest
 from ..base.messages import shown, suggestion
 from ..counts.information import PairStatistics, pair_statistics
-from ..frames.parting import InFull, InParts
+from ..frames.opening import InFull, InParts
 from ..frames.schema import Learnable
 from ..frames.training import averages_views, prepare
 from ..model.recipes import Step

@@ -7,10 +7,10 @@ from collections.abc import Hashable, Iterable
 import pandas as pd
 
 from ..base.arrays import Array
+from ..frames.encoding import Row, encode_new
 from ..frames.matching import match
-from ..frames.parting import open_columns
+from ..frames.opening import open_columns
 from ..frames.partitions import Partitions
-from ..frames.rows import Row, encode_new
 from ..frames.schema import Dataset
 from ..frames.sources import find_source
 from .model import Model

@@ -17,7 +17,8 @@ from ..base.checks import check_choice, check_whole
 from ..base.immutable import Immutable
 from ..base.messages import listed, shown
 from ..base.records import record
-from ..frames.encoding import check_columns, check_frame, check_names, encode_columns
+from ..frames.columns import warn_of_wide_columns
+from ..frames.encoding import Row, as_frame, check_columns, check_frame, check_names, encode_columns
 from ..frames.numeric import (
     FLOATS,
     as_floats,
@@ -28,9 +29,7 @@ from ..frames.numeric import (
     read_numbers,
     value_type,
 )
-from ..frames.rows import Row, as_frame
 from ..frames.schema import Data
-from ..frames.wide_columns import warn_of_wide_columns
 from .cut_points import BY_CLASS, CUTTINGS, METHODS, averaged_cuts, cut_points
 
 _MOST_BINS = 10_000

@@ -11,9 +11,8 @@ import pandas as pd
 from ..base.checks import check_choice
 from ..base.immutable import Immutable
 from ..base.records import record
-from ..frames.encoding import check_frame, encode_columns
+from ..frames.encoding import Row, as_frame, check_frame, encode_columns, encode_new
 from ..frames.numeric import are_categories, code_labels, labels_to_keep
-from ..frames.rows import Row, as_frame, encode_new
 from ..frames.schema import Data, Dataset
 from .cut_points import CUTTINGS, METHODS
 from .discretization import Discretizer, check_class, learn_cuts

@@ -13,10 +13,9 @@ from ..base.immutable import Immutable
 from ..base.messages import shown
 from ..base.records import record
 from ..counts.contingency import contingency_tables
-from ..frames.encoding import check_columns, check_frame, check_names, encode_columns
+from ..frames.encoding import Row, as_frame, check_columns, check_frame, check_names, encode_columns
 from ..frames.matching import recode
 from ..frames.numeric import value_type
-from ..frames.rows import Row, as_frame
 from ..frames.schema import Data, Dataset
 
 

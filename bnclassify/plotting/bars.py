@@ -11,7 +11,7 @@ import pandas as pd
 
 from ..base.arrays import Array
 from ..base.messages import shown
-from ..frames.rows import Row
+from ..frames.encoding import Row
 from ..frames.schema import Dataset
 from ..functions.explanation import describe, encode_rows, explain_row, write_rivals
 from ..functions.odds import weigh_evidence

@@ -15,8 +15,8 @@ import pandas as pd
 from ..base.arrays import Codes
 from ..base.checks import check_flag
 from ..base.messages import shown
+from ..frames.encoding import Row
 from ..frames.matching import check_unseen, match
-from ..frames.rows import Row
 from ..frames.schema import Dataset
 from ..functions.explanation import Explanation, encode_one, explain_row
 from ..functions.inferences import query

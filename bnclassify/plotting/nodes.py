@@ -9,7 +9,7 @@ from typing import Any
 
 import graphviz
 
-from ..frames.rows import is_missing
+from ..frames.encoding import is_missing
 from ..functions.explanation import Explanation, describe
 from ..model.model import Model
 from .marks import BLUE, ORANGE, PALE, blend, chance, ink, signed

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from ..base.arrays import Array, Codes, first_best, log, log_normalize
 from ..base.messages import listed, shown
 from ..base.records import record
-from ..frames.parting import InFull, InParts
+from ..frames.opening import InFull, InParts
 from ..frames.schema import Learnable, Levels
 from ..frames.training import one_target, prepare
 from ..model.model import Model

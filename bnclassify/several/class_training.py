@@ -8,7 +8,7 @@ import pandas as pd
 
 from ..base.checks import check_list
 from ..base.messages import listed, shown
-from ..frames.encoding import check_class_name
+from ..frames.encoding import check_name
 
 
 def check_class_vars(class_vars: object) -> tuple[Hashable, ...]:
@@ -24,7 +24,7 @@ def check_class_vars(class_vars: object) -> tuple[Hashable, ...]:
     if not names:
         raise ValueError("class_vars: expected at least one name, got none")
     for name in names:
-        check_class_name(name, "class_vars")
+        check_name(name, "class_vars")
     twice = [name for i, name in enumerate(names) if name in names[:i]]
     if twice:
         raise ValueError(f"class_vars: each may be named once, but these are named again: {listed(twice)}")

@@ -16,7 +16,7 @@ from ..base.graphs import maximum_forest
 from ..base.messages import listed, shown
 from ..base.records import record
 from ..counts.information import pair_statistics
-from ..frames.parting import InFull, InParts
+from ..frames.opening import InFull, InParts
 from ..frames.partitions import Partitions
 from ..frames.schema import Learnable
 from ..frames.training import TrainingData, one_target, prepare

@@ -13,8 +13,8 @@ from ..base.arrays import Array, Codes, first_best, log_normalize, log_sum_exp
 from ..base.checks import is_among
 from ..base.immutable import EMPTY
 from ..base.messages import listed, shown, suggestion
+from ..frames.encoding import Row, encode_new
 from ..frames.matching import match, scoring_classes
-from ..frames.rows import Row, encode_new
 from ..frames.schema import Dataset, Levels
 from ..model.model import Model
 from ..model.recipes import Recipe

@@ -17,9 +17,9 @@ from ..base.arrays import Array, log_normalize
 from ..base.calls import check_arguments, parameters_of
 from ..base.messages import shown, warn
 from ..base.randomness import Seed
+from ..frames.encoding import check_weights
 from ..frames.numeric import labels_to_keep, read_numbers
 from ..frames.schema import Dataset
-from ..frames.weights import check_weights
 from ..functions.decisions import check_costs, check_prior
 from ..functions.learning import best_parameters, bnc, learn_structure
 from ..functions.parameters import lp

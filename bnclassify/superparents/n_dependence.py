@@ -17,7 +17,7 @@ from ..base.checks import check_choice, check_whole
 from ..base.messages import listed, shown
 from ..base.records import record
 from ..frames.encoding import check_frame
-from ..frames.parting import InFull, InParts
+from ..frames.opening import InFull, InParts
 from ..frames.schema import Countable, Dataset, Levels
 from ..frames.training import describe
 from ..model.model import Model

@@ -1,0 +1,172 @@
+"""Columns of a data frame: which are categorical, their levels and codes, and warnings about their levels."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from ..base.arrays import Array, Codes
+from ..base.messages import listed, plain, shown, warn
+from .numeric import CATEGORICAL, FLOATS, ArrayLike, advice_on, value_type
+from .schema import Schema
+
+_FEWEST_ROWS = 20
+"""With fewer rows, all values of a column can differ by chance."""
+
+
+def column_arrays(frame: pd.DataFrame) -> list[ArrayLike]:
+    """Return the arrays of columns, without making a Series of each if pandas has a way."""
+    arrays = getattr(frame, "_iter_column_arrays", None)
+    return [column.array for _, column in frame.items()] if arrays is None else list(arrays())
+
+
+def encode_column(array: ArrayLike) -> tuple[tuple[Any, ...], NDArray[Any]]:
+    """Return the levels and codes of one categorical column."""
+    if isinstance(array, pd.Categorical):
+        return _as_levels(array.categories), array.codes
+    codes, labels = pd.factorize(pd.Series(array, dtype=array.dtype), sort=True)
+    levels = _as_levels(labels)
+    if array.dtype.kind in "fO":  # whole numbers are shown and compared as such
+        levels = tuple(int(x) if isinstance(x, float) and x.is_integer() else x for x in levels)
+    return levels, codes
+
+
+def _as_levels(labels: pd.Index[Any]) -> tuple[Any, ...]:
+    dtype = labels.dtype
+    if isinstance(dtype, pd.StringDtype):
+        arrow = dtype.storage == "pyarrow"  # whose tolist takes several times as long
+        return tuple(labels.array.__arrow_array__().to_pylist() if arrow else labels.tolist())
+    return tuple(map(plain, labels)) if dtype.kind == "O" else tuple(labels.tolist())
+
+
+def check_categorical(
+    columns: Mapping[Hashable, ArrayLike], known: Mapping[Hashable, tuple[Any, ...]] | None
+) -> None:
+    """Raise a TypeError that names the columns that are not categorical.
+
+    In new data, for which the ``known`` levels are given by column, floats are categories if they are whole
+    or if the known levels include floats.
+    """
+    rejected: dict[str, list[Hashable]] = {}
+    for name, array in columns.items():
+        if not isinstance(array, pd.Categorical):
+            kind = _kind_of_floats(name, pd.Series(array, dtype=array.dtype))
+            if kind and not (known is not None and _may_be_known(kind, known[name])):
+                rejected.setdefault(kind, []).append(name)
+    for kind, remedy in (_REMEDIES if known is None else _REMEDIES_OF_NEW).items():
+        if kind in rejected:
+            raise TypeError(f"column {listed(rejected[kind])} must be categorical; got {kind}. {remedy}")
+
+
+_INFINITE, _FRACTIONS, _WHOLE = "infinite numbers", "numbers with fractions", "whole numbers of type float"
+
+_REMEDIES = {
+    _INFINITE: "Replace them with missing values, with .replace([np.inf, -np.inf], np.nan).",
+    _FRACTIONS: (
+        "Discretize them: training data with discretize(dataset, class_var=...), new data with the returned "
+        "discretizer. bnc(..., discretize='averaged') and BNCClassifier() do so within the model."
+    ),
+    _WHOLE: (
+        "pandas uses this type for whole numbers if some are missing. If they are codes, convert them with "
+        ".astype('Int64'); if they are measurements, discretize them with discretize(dataset, class_var=...)."
+    ),
+}
+"""What to do with floats in training data, the worst first."""
+
+NUMBERS_ADVICE = f"{_FRACTIONS}. {_REMEDIES[_FRACTIONS]}"
+
+_REMEDIES_OF_NEW = {
+    _INFINITE: _REMEDIES[_INFINITE],
+    _FRACTIONS: (
+        "If the training data were discretized, apply the discretizer that discretize returned for them."
+    ),
+}
+
+
+def _kind_of_floats(name: Hashable, column: pd.Series[Any]) -> str:
+    """Return what floats a column holds, "" if it is categorical, or raise."""
+    kind = value_type(column)
+    if kind in ("string", "boolean", "integer") or column.isna().all():
+        return ""
+    if kind not in FLOATS:
+        remedy = advice_on(kind, CATEGORICAL)
+        remedy = f"{remedy[0].upper()}{remedy[1:]}."
+        raise TypeError(
+            f"column {shown(name)} must be categorical: category, text, bool or integer; got {kind} values. "
+            f"{remedy}"
+        )
+    numbers = _floats(column.dropna())
+    if np.isinf(numbers).any():
+        return _INFINITE
+    return _WHOLE if (numbers == numbers.round()).all() else _FRACTIONS
+
+
+def _may_be_known(kind: str, levels: tuple[Any, ...]) -> bool:
+    """Whether floats can be among levels: whole ones always, because they are compared as integers."""
+    return kind == _WHOLE or any(isinstance(level, float | Decimal) for level in levels)
+
+
+def _floats(numbers: pd.Series[Any]) -> Array:
+    """Return numbers as floats; those that are too large are infinite."""
+    try:
+        return numbers.to_numpy(dtype=float)
+    except OverflowError:
+        return np.array([float(Decimal(number)) for number in numbers])
+
+
+def warn_of_wide_columns(
+    schema: Schema, codes: Iterable[Codes], weights: Array | None, class_var: Hashable
+) -> None:
+    """Warn of columns with more levels than half of their rows, if there are enough rows to judge."""
+    identifiers: list[Hashable] = []
+    wide: list[Hashable] = []
+    for name, column, card in zip(schema.columns, codes, schema.cards, strict=True):
+        rows, levels = _rows_and_levels(column, card, weights)
+        if rows < _FEWEST_ROWS or 2 * levels <= rows:
+            continue
+        if name == class_var:
+            warn(
+                f"the class {shown(class_var)} has {levels:,} labels in {rows:,g} rows. If it is a number, "
+                "make a few classes of it with pd.cut."
+            )
+        else:
+            (identifiers if levels == rows else wide).append(name)
+    if identifiers:
+        warn(
+            f"all values of {listed(identifiers)} differ, as in a column of identifiers. Drop such columns, "
+            f"with {_without(identifiers)}."
+        )
+    if wide:
+        warn(
+            f"{listed(wide)}: more levels than half of the rows. Merge rare levels, with frame, merger = "
+            f"merge_rare(dataset, columns=[{listed(wide)}]), or drop such columns, with {_without(wide)}."
+        )
+
+
+def _rows_and_levels(codes: Codes, card: int, weights: Array | None) -> tuple[float, int]:
+    """Return the known rows of a column and the levels that occur in them; 0 for a narrow column."""
+    if card < _FEWEST_ROWS // 2:
+        return 0, 0
+    is_known = codes >= 0
+    known, known_weights = codes[is_known], None if weights is None else weights[is_known]
+    rows = len(known) if known_weights is None else float(known_weights.sum())
+    if 2 * card <= rows:
+        return 0, 0
+    return rows, int(np.count_nonzero(np.bincount(known, known_weights)))
+
+
+def _without(names: Sequence[Hashable]) -> str:
+    return f"dataset.drop(columns=[{listed(names)}])"
+
+
+def warn_of_no_features(class_var: Hashable) -> None:
+    """Warn that a model has no features to predict by."""
+    warn(
+        f"no feature is left to predict {shown(class_var)}, so every row gets the most frequent class. Has a "
+        "previous step dropped too many columns?"
+    )

@@ -1,0 +1,305 @@
+"""Data of any source at the entrance: recognized, its columns checked, its levels found."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple, TypeAlias, overload
+
+import pandas as pd
+
+from ..base.arrays import added
+from ..base.messages import listed, shown
+from .encoding import check_columns, check_frame, check_weights, encode_columns, names_column, weight_column
+from .partitions import (
+    Facts,
+    Memo,
+    Partitions,
+    Prepare,
+    Reading,
+    ask_source,
+    facts_of_source,
+    in_blocks,
+    with_class,
+)  # fmt: skip
+from .schema import Countable, Dataset, Learnable, Levels, Schema
+from .sources import NEEDS_FUNCTION, Source, find_source
+
+InFull: TypeAlias = pd.DataFrame | Dataset
+"""Data with its rows in memory."""
+
+InParts: TypeAlias = Learnable | Callable[[], Iterable[Any]] | Iterator[Any] | Sequence[pd.DataFrame]
+"""Partitioned data. A Dask DataFrame, which has no type of its own for checkers, is such data, too."""
+
+Known: TypeAlias = Mapping[Hashable, tuple[Any, ...]]
+
+
+@overload
+def encode(frame: InFull, *, weights: Any = None) -> Dataset: ...
+@overload
+def encode(frame: InParts, *, weights: Any = None) -> Partitions: ...
+def encode(frame: Any, *, weights: Any = None) -> Dataset | Partitions:
+    """Encode a data frame of categorical columns as integers, once for many calls.
+
+    Every verb of the package takes a data frame or what this function returns.
+    Encoding first saves time when the same data goes to several verbs, and is the way to say how often
+    rows count, as in a table of frequencies.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame, Dataset, or data in parts
+        Columns of type category (levels in the order of the categories, with those that
+        never occur), text, bool or integer (levels sorted). Missing is NaN, None or pd.NA.
+        A Dataset is returned as it is, but for its weights. Data in parts stays where it is; only its
+        levels are looked for.
+    weights : str or array-like of numbers, optional
+        How often each row counts, 0 or more: the name of a column, which is no feature then, or a number
+        for each row. All that is counted is a sum of weights, so whole weights are the same as rows
+        repeated; what WANBIA finds by steps agrees to as many digits as it settles. Levels that occur in
+        rows of weight 0 alone stay levels.
+
+    Returns
+    -------
+    Dataset
+        Of data in parts, what knows its names and levels, and counts it where it lies.
+
+    Raises
+    ------
+    KeyError
+        If there is no column of such weights.
+    TypeError
+        If ``frame`` is no data frame, a column holds numbers with fractions or dates, or values of
+        several types, or weights are no numbers.
+    ValueError
+        If column names are not unique, or a weight is missing, infinite or below 0.
+
+    Notes
+    -----
+    Data in parts need not fit into memory. It is a Dask DataFrame, a function that gives data frames one
+    after the other and can do so again, such as ``lambda: pd.read_csv(path, chunksize=100_000)``, a list of
+    them, or where one pass is enough an iterator. Whatever counts alone takes it: parts are encoded and
+    counted where they lie, and what is made of the sums is the same as in memory. Its levels are known
+    where Dask knows categories, else looked for in a pass of its own; its weights are a column.
+
+    Folds are dealt by rows, however often each counts, and metrics are means by weight. What draws rows
+    at random draws them by weight.
+
+    Examples
+    --------
+    >>> from bnclassify import encode, load_voting
+    >>> encode(load_voting())
+    Dataset: 435 rows, 17 columns, 392 missing values
+
+    Rows that are alike, with how many there are:
+
+    >>> import pandas as pd
+    >>> from bnclassify import cpt, lp, nb
+    >>> counted = pd.DataFrame({"sex": ["f", "f", "m", "m"], "survived": ["no", "yes", "no", "yes"],
+    ...                         "people": [126, 344, 1364, 367]})
+    >>> data = encode(counted, weights="people")
+    >>> data
+    Dataset: 4 rows that count 2,201, 2 columns, 0 missing values
+    >>> cpt(lp(nb("survived", data), data, smooth=0), "sex").round(3)
+    survived     no    yes
+    sex
+    f         0.085  0.484
+    m         0.915  0.516
+    """
+    given = weights
+    if isinstance(frame, pd.DataFrame) and weights is not None and names_column(weights):
+        given = weight_column(frame, weights).array
+        frame = frame.drop(columns=[weights])
+    data = open_columns(frame, argument="frame", weights=weights)
+    if isinstance(data, Partitions) or weights is None:
+        return data
+    if isinstance(frame, Dataset) and names_column(weights):
+        raise TypeError("weights must be a number for each row if frame is a Dataset.")
+    return replace(data, weights=check_weights(given, data.index))
+
+
+def column_names(dataset: object, argument: str = "dataset") -> Sequence[Hashable]:
+    """Return the names of the columns of data of any source, or raise."""
+    if isinstance(dataset, Countable):
+        return dataset.columns
+    source = find_source(dataset, argument)
+    names: Sequence[Hashable] = (
+        check_frame(dataset, argument).columns.tolist() if source is None else list(source.names)
+    )
+    if len(set(names)) < len(names):
+        twice = [name for i, name in enumerate(names) if name in names[:i]]
+        raise ValueError(f"{argument} must have unique column names; got {listed(twice)} more than once.")
+    return names
+
+
+def open_columns(
+    dataset: object,
+    columns: Sequence[Hashable] | None = None,
+    *,
+    argument: str = "dataset",
+    named_by: str | None = None,
+    known: Known | None = None,
+    weights: Hashable = None,
+    required: Hashable = None,
+    preparation: Prepare | None = None,
+    rows_needed: bool = False,
+) -> Dataset | Partitions:
+    """Return columns of data of any source (by default, all) in the given order, coded.
+
+    Rows in memory are encoded; of partitioned data, the levels that are not ``known`` are found in a pass
+    over it, and rows that lack the ``required`` column are dropped. ``weights`` names a column of
+    partitioned data, ``preparation`` turns its raw columns into categories.
+    """
+    source = None if rows_needed or isinstance(dataset, Countable) else find_source(dataset, argument)
+    if source is None and not isinstance(dataset, Partitions):
+        data = encode_columns(dataset, columns, argument=argument, named_by=named_by, known=known)  # type: ignore[arg-type]
+        return data if columns is None else data.select(list(dict.fromkeys(columns)))
+    names = column_names(dataset if source is None else source, argument)
+    check_columns(columns or (), names, named_by or argument)
+    columns = None if columns is None else list(dict.fromkeys(columns))
+    if isinstance(dataset, Partitions):
+        if weights is not None:
+            raise TypeError("weights must be None for encoded partitioned data. Pass the source to encode.")
+        levels = dict(zip(names, dataset.levels, strict=True)) | dict(known or {})
+        chosen = names if columns is None else columns
+        schema = Schema(tuple(chosen), tuple([levels[name] for name in chosen]))
+        return dataset.coded(schema).requiring(required)
+    if weights is not None and not names_column(weights):
+        raise TypeError("weights must be the name of a column if the data are partitioned.")
+    check_columns([] if weights is None else [weights], names, "weights")
+    chosen = [name for name in names if name != weights] if columns is None else columns
+    assert source is not None
+    return _open(source, Reading(Schema((), ()), required, weights, preparation), chosen, known, argument)
+
+
+def _open(
+    source: Source, reading: Reading, columns: Sequence[Hashable], known: Known | None, argument: str
+) -> Partitions:
+    """Return columns of partitioned frames, after a pass for levels if some are unknown."""
+    levels: dict[Hashable, tuple[Any, ...]] = {**source.declared, **(known or {})}
+    unknown = [name for name in columns if name not in levels]
+    memo = Memo()
+    if unknown:
+        _check_again(source, unknown, argument)
+        surveyed, facts = survey(source, columns, reading.required, reading.weights)
+        levels = dict(zip(columns, surveyed, strict=True)) | levels
+        memo.keep(facts, columns)
+    schema = Schema(tuple(columns), tuple([levels[name] for name in columns]))
+    return Partitions(source, replace(reading, schema=schema), memo=memo)
+
+
+def _check_again(source: Source, unknown: Sequence[Hashable], argument: str) -> None:
+    """Raise a ValueError if a pass for levels would leave nothing to count."""
+    if source.once:
+        raise ValueError(
+            f"{argument} {NEEDS_FUNCTION}; got an iterator, which can be read once, and the levels of "
+            f"{listed(unknown)} are unknown. Alternatively, make these columns categorical."
+        )
+
+
+MAX_LEVELS = 2**20
+"""A column may have this many levels before it is taken for what identifies rows."""
+
+
+class ColumnLevels(NamedTuple):
+    """Levels of a column, from some of the parts.
+
+    Attributes
+    ----------
+    labels : tuple
+    declared : bool
+        Whether they are the categories of all these parts, in their order; else they are to be sorted.
+    """
+
+    labels: tuple[Any, ...]
+    declared: bool
+
+
+@dataclass(frozen=True)
+class Survey:
+    """What workers do with a frame to find levels.
+
+    Attributes
+    ----------
+    columns : tuple
+    class_var, weights : str or None
+        As in `Reading`.
+    """
+
+    columns: tuple[Hashable, ...]
+    class_var: Hashable = None
+    weights: Hashable = None
+
+    def __call__(self, frame: pd.DataFrame) -> tuple[tuple[ColumnLevels, ...], Facts]:
+        """Return the levels of columns in a frame, and what else there is to know of its rows."""
+        return in_blocks(self._of_block, self.merge, frame)
+
+    def _of_block(self, frame: pd.DataFrame) -> tuple[tuple[ColumnLevels, ...], Facts]:
+        weights = None if self.weights is None else check_weights(frame[self.weights].array, frame.index)
+        data = encode_columns(frame, self.columns)
+        where = [data.positions[name] for name in self.columns]
+        data = Dataset(data.schema.select(self.columns), data.codes[where], data.index, weights)
+        column_levels = tuple(
+            ColumnLevels(labels, isinstance(frame[name].dtype, pd.CategoricalDtype))
+            for name, labels in zip(self.columns, data.levels, strict=True)
+        )
+        return column_levels, with_class(data, self.class_var)[1]
+
+    def merge(self, results: Sequence[tuple[tuple[ColumnLevels, ...], Facts]]) -> Any:
+        """Unite the levels of parts."""
+        column_levels, facts = zip(*results, strict=True)
+        united = [_unite(name, parts) for name, *parts in zip(self.columns, *column_levels, strict=True)]
+        return tuple(united), added(facts)
+
+
+def survey(
+    source: Source, columns: Sequence[Hashable], class_var: Hashable = None, weights: Hashable = None
+) -> tuple[Levels, Facts]:
+    """Return the levels of columns, and what else there is to know of the rows, in one pass.
+
+    Categories that are the same in all parts stay as they are; what differs from part to part is sorted.
+    """
+    reading = Reading(Schema((), ()), class_var, weights)
+    counted = ask_source(source, [(name,) for name in columns], replace(reading, required=None, weights=None))
+    facts = facts_of_source(source, columns, reading)
+    if counted is not None and facts is not None:
+        labels = [ColumnLevels(tuple([label for (label,) in counts]), False) for counts in counted]
+        return tuple(map(_in_order, columns, labels)), facts
+    look = Survey(tuple(columns), class_var, weights)
+    wanted = [*columns, *([] if weights is None else [weights])]
+    column_levels, facts = source.reduce(look, look.merge, wanted)
+    return tuple(
+        [_in_order(name, levels) for name, levels in zip(columns, column_levels, strict=True)]
+    ), facts
+
+
+def _unite(name: Hashable, parts: Sequence[ColumnLevels]) -> ColumnLevels:
+    filled = [part for part in parts if part.labels]
+    # True equals 1, so these would be one level, and which of them is shown would depend on the order.
+    if len({any(isinstance(label, bool) for label in part.labels) for part in filled}) > 1:
+        raise _of_two_types(name, [label for part in filled for label in part.labels])
+    if all(part == filled[0] for part in filled[1:]):
+        return filled[0] if filled else parts[0]
+    labels = tuple(dict.fromkeys(label for part in filled for label in part.labels))
+    if len(labels) > MAX_LEVELS:
+        raise ValueError(
+            f"dataset: {shown(name)} has more than {MAX_LEVELS:,} levels, as a column of identifiers has. "
+            "Drop it, or merge rare levels in the same way in each frame."
+        )
+    return ColumnLevels(labels, declared=False)
+
+
+def _in_order(name: Hashable, levels: ColumnLevels) -> tuple[Any, ...]:
+    if levels.declared:
+        return levels.labels
+    try:
+        return tuple(sorted(levels.labels))
+    except TypeError:
+        raise _of_two_types(name, levels.labels) from None
+
+
+def _of_two_types(name: Hashable, labels: Sequence[Any]) -> TypeError:
+    kinds = dict.fromkeys(type(label).__name__ for label in labels)
+    return TypeError(
+        f"column {shown(name)} must have one type in all parts of the data; got {listed(kinds)}. Read it as "
+        f"one, for example with dtype={{{shown(name)}: str}}."
+    )
