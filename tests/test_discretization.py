@@ -528,10 +528,22 @@ def test_a_discretizer_is_a_value() -> None:
         ),
         ({"class_var": "class", "bins": True}, TypeError, "bins must be a whole number"),
         ({"method": "width", "bins": 2.5}, TypeError, "bins must be a whole number"),
-        ({"class_var": "class", "columns": "nullable"}, TypeError, r"columns must be a list of names; .*Write \['nullable'\]"),
+        (
+            {"class_var": "class", "columns": "nullable"},
+            TypeError,
+            r"columns must be a list of names; .*Write \['nullable'\]",
+        ),
         ({"class_var": "class", "columns": ["nul"]}, KeyError, "columns: no column 'nul'"),
-        ({"class_var": "class", "columns": ["class"]}, ValueError, "columns must not include the class; got 'class'"),
-        ({"class_var": "class", "columns": [3, 3]}, ValueError, "columns must be a list of names that all differ"),
+        (
+            {"class_var": "class", "columns": ["class"]},
+            ValueError,
+            "columns must not include the class; got 'class'",
+        ),
+        (
+            {"class_var": "class", "columns": [3, 3]},
+            ValueError,
+            "columns must be a list of names that all differ",
+        ),
         ({"class_var": "class", "columns": ["text"]}, TypeError, "column 'text': .*got string.*to_numeric"),
         ({"class_var": "class", "columns": ["flag"]}, TypeError, "column 'flag': .*got boolean"),
         ({"class_var": "class", "columns": ["kind"]}, TypeError, "column 'kind': .*got categorical"),
@@ -545,7 +557,11 @@ def test_arguments_that_do_not_fit(options: dict[str, Any], error: type[Exceptio
 @pytest.mark.parametrize(
     ("data", "error", "message"),
     [
-        (bn.encode(pd.DataFrame({"y": ["a"]})), TypeError, "dataset must be .*; got Dataset.*categories already"),
+        (
+            bn.encode(pd.DataFrame({"y": ["a"]})),
+            TypeError,
+            "dataset must be .*; got Dataset.*categories already",
+        ),
         ({"x": [1.5], "y": ["a"]}, TypeError, "dataset must be a pandas DataFrame; got dict"),
         (pd.DataFrame({"x": [], "y": []}), ValueError, "dataset: no rows"),
         (pd.DataFrame({"x": [1.5], "y": [None]}), ValueError, "the class 'y' is missing in every row"),

@@ -244,9 +244,7 @@ def test_levels_are_merged_by_weight() -> None:
 
 def test_weights_go_with_what_is_cut_before() -> None:
     df = pd.DataFrame({"x": range(40), "y": list("ab") * 20, "w": np.linspace(0.5, 2, 40)})
-    with pytest.raises(
-        TypeError, match=r"have weights.*encode\(discretized, weights=df\['w'\]"
-    ):
+    with pytest.raises(TypeError, match=r"have weights.*encode\(discretized, weights=df\['w'\]"):
         bn.bnc("nb", "y", bn.encode(df, weights="w"), smooth=1, discretize="mdlp")
     cut, _ = bn.discretize(df.drop(columns="w"), class_var="y", method="width")
     assert bn.bnc("nb", "y", bn.encode(cut, weights=df["w"]), smooth=1).features == ("x",)
