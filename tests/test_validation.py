@@ -133,6 +133,19 @@ def test_one_seed_gives_the_folds_and_models_of_cv(learner: Callable[..., Any], 
     assert accuracies.tolist() == pytest.approx(expected)
 
 
+def test_folds_are_stratified_in_every_repeat(car: pd.DataFrame) -> None:
+    """The numbers of rows that the folds have of a class differ by one at most."""
+    x = bn.lp(bn.nb("class", car), car, smooth=1)
+
+    def rare(posteriors: pd.DataFrame, actual: pd.Series) -> float:
+        return float((actual == "vgood").sum())
+
+    counts = bn.cv(x, car, k=5, repeats=4, metric=rare, mean=False, rng=0)[0].unstack("repeat")
+    assert counts.shape == (5, 4)
+    assert (counts.sum() == (car["class"] == "vgood").sum()).all()
+    assert ((counts.max() - counts.min()) <= 1).all()
+
+
 def test_predictions_are_matched_by_label(models: dict[str, Any], car: pd.DataFrame) -> None:
     """Text has its labels sorted; a model that keeps its structure keeps its order of levels."""
     text = car.astype(str)
