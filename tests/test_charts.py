@@ -380,7 +380,7 @@ def test_cv_shows_what_the_largest_class_alone_scores(judged: pd.DataFrame, metr
         assert drawn.lines[-1].get_xdata() == [alone, alone]
         assert drawn.get_legend().get_texts()[-1].get_text() == "largest class alone"
     assert bn.plot_cv(judged.xs(metric, axis=1, level=1)).get_xlabel() == "figure in the fold"
-    with pytest.raises(ValueError, match="`metric` must be given, because the results have several"):
+    with pytest.raises(ValueError, match="metric must be given, because the results have several"):
         bn.plot_cv(judged)
 
 

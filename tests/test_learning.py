@@ -74,7 +74,7 @@ def test_cv_refuses(car: pd.DataFrame, votes: pd.DataFrame) -> None:
     with pytest.raises(ValueError, match="at least one model"):
         bn.cv({}, car)
     for wrong in ("nb", [x, "nb"]):
-        with pytest.raises(TypeError, match=r"`x` must be|x: expected"):
+        with pytest.raises(TypeError, match=r"x must be|x: expected"):
             bn.cv(wrong, car)
     holes = car.copy()
     holes.loc[0, "class"] = np.nan

@@ -45,9 +45,9 @@ def test_metrics_are_found_by_name() -> None:
         "log_loss", "brier", "calibration_error", "rmse",
     ]  # fmt: skip
     assert all(isinstance(metric, Metric) and metric.name == name for name, metric in METRICS.items())
-    with pytest.raises(ValueError, match=r"`metric` .*got 'balanced'; did you mean 'balanced_accuracy'"):
+    with pytest.raises(ValueError, match=r"metric .*got 'balanced'; did you mean 'balanced_accuracy'"):
         find_metric("balanced")
-    with pytest.raises(TypeError, match="`metric` must be a name or a function"):
+    with pytest.raises(TypeError, match="metric must be a name or a function"):
         find_metric(3)
 
 
@@ -184,7 +184,7 @@ def test_functions_of_the_user_get_labels_and_index() -> None:
     assert posteriors.columns.tolist() == ["n", "y"]
     assert find_metric(partial(expected_share)).name == "expected_share"
     for wrong in (None, "high", True, [0.5]):
-        with pytest.raises(TypeError, match=r"`metric` <lambda> must return a number; got .*"):
+        with pytest.raises(TypeError, match=r"metric <lambda> must return a number; got .*"):
             measure(find_metric(lambda p, a, wrong=wrong: wrong), outcome)
 
 
@@ -213,7 +213,7 @@ def test_whole_weights_are_rows_repeated(outcome: Outcome, data: st.DataObject) 
 def test_functions_of_the_user_know_no_weights() -> None:
     labelling = Labelling(("n", "y"), "k", pd.RangeIndex(1))
     outcome = Outcome(np.zeros((1, 2)), np.zeros(1, int), labelling, np.ones(1))
-    with pytest.raises(ValueError, match=r"`metric` share is a function .* which does not know the weights"):
+    with pytest.raises(ValueError, match=r"metric share is a function .* which does not know the weights"):
         measure(find_metric(share), outcome)
 
 

@@ -133,7 +133,7 @@ def test_cross_validation_is_that_of_memory(learner: str) -> None:
         found = bn.cv(x, parts, folds="fold", metric=metric, mean=False)
         pd.testing.assert_frame_equal(found, expected, rtol=1e-12)
         assert found.attrs["cv"]["test_size"] == expected.attrs["cv"]["test_size"] == len(votes) / 3
-    with pytest.raises(TypeError, match=r"`metric` must be made of sums over rows .* got 'auc\("):
+    with pytest.raises(TypeError, match=r"metric must be made of sums over rows .* got 'auc\("):
         bn.cv(x, chunks(votes), metric="auc")
 
 

@@ -95,7 +95,7 @@ def test_any_metric_of_scikit_learn_works(models: dict[str, Any], car: pd.DataFr
 
     metric = ["auc", auc, log_loss, "balanced_accuracy", balanced]
     with pytest.raises(
-        ValueError, match="`metric` must contain metrics with different names; got 'auc', 'log_loss'"
+        ValueError, match="metric must contain metrics with different names; got 'auc', 'log_loss'"
     ):
         bn.cv(models, car, metric=[*metric, "log_loss"])
     found = bn.cv(models["nb"], car, k=5, metric=["balanced_accuracy", balanced], rng=0)
@@ -140,10 +140,9 @@ def test_folds_are_stratified_in_every_repeat(car: pd.DataFrame) -> None:
     def rare(posteriors: pd.DataFrame, actual: pd.Series) -> float:
         return float((actual == "vgood").sum())
 
-    counts = bn.cv(x, car, k=5, repeats=4, metric=rare, mean=False, rng=0)[0].unstack("repeat")
-    assert counts.shape == (5, 4)
-    assert (counts.sum() == (car["class"] == "vgood").sum()).all()
-    assert ((counts.max() - counts.min()) <= 1).all()
+    counts = bn.cv(x, car, k=5, repeats=4, metric=rare, mean=False, rng=0)[0].to_numpy().reshape(4, 5)
+    assert (counts.sum(axis=1) == (car["class"] == "vgood").sum()).all()
+    assert (np.ptp(counts, axis=1) <= 1).all()
 
 
 def test_predictions_are_matched_by_label(models: dict[str, Any], car: pd.DataFrame) -> None:
@@ -162,7 +161,7 @@ def test_predictions_need_every_row_once(models: dict[str, Any], car: pd.DataFra
         ValueError, match="folds: expected every row to be tested once, but 1725 of 1728 rows"
     ):
         bn.cv_predict(models["nb"], car, folds=[[0, 1], [1, 2]])
-    with pytest.raises(TypeError, match="`x` must be one model; got dict"):
+    with pytest.raises(TypeError, match="x must be one model; got dict"):
         bn.cv_predict(models, car)
     with pytest.raises(TypeError, match="prob must be True or False"):
         bn.cv_predict(models["nb"], car, prob=1)
@@ -257,11 +256,11 @@ def test_compare_takes_what_cv_gives(judged: pd.DataFrame) -> None:
     selected = bn.compare(judged.xs("auc", axis=1, level=1), metric="auc")
     assert selected.equals(bn.compare(judged, metric="auc"))
     with pytest.raises(
-        ValueError, match="`metric` must be given, because the results have several: 'accuracy', 'auc'"
+        ValueError, match="metric must be given, because the results have several: 'accuracy', 'auc'"
     ):
         bn.compare(judged)
     with pytest.raises(
-        ValueError, match="`metric` must be in the results; got 'brier'; there is 'accuracy', 'auc'"
+        ValueError, match="metric must be in the results; got 'brier'; there is 'accuracy', 'auc'"
     ):
         bn.compare(judged, metric="brier")
     with pytest.raises(ValueError, match="got metrics of one model"):
@@ -327,9 +326,9 @@ def test_rows_count_as_often_as_they_weigh(car: pd.DataFrame) -> None:
     ("options", "error", "message"),
     [
         ({"metric": "acuracy"}, ValueError, "did you mean 'accuracy'"),
-        ({"metric": []}, ValueError, "`metric` must contain at least one"),
-        ({"metric": 3}, TypeError, "`metric` must be a name or a function"),
-        ({"metric": lambda p, a: "good"}, TypeError, "`metric` <lambda> must return a number; got str"),
+        ({"metric": []}, ValueError, "metric must contain at least one"),
+        ({"metric": 3}, TypeError, "metric must be a name or a function"),
+        ({"metric": lambda p, a: "good"}, TypeError, "metric <lambda> must return a number; got str"),
         ({"repeats": 0}, ValueError, "repeats must be a whole number from 1 to 100,000; got 0"),
         ({"repeats": 2.0}, TypeError, "repeats must be a whole number"),
         ({"repeats": 2, "folds": [0, 1] * 864}, ValueError, "repeats: folds are given"),

@@ -156,7 +156,7 @@ def confusion(predicted: ArrayLike, actual: ArrayLike) -> pd.DataFrame:
     """
     guesses, truth = _paired_labels(predicted, actual)
     if pd.isna(guesses).any():
-        raise ValueError("`predicted` must have no missing labels. Compare the rows that have one.")
+        raise ValueError("predicted must have no missing labels. Compare the rows that have one.")
     classes = _all_classes(predicted, actual)
     names = pd.Index(classes, dtype=object, tupleize_cols=False)
     down, across = (names.get_indexer(pd.Index(labels, dtype=object)) for labels in (truth, guesses))
@@ -169,36 +169,34 @@ def _paired_labels(predicted: ArrayLike, actual: ArrayLike) -> tuple[Objects, Ob
     """Return labels as two arrays of objects, or raise if they cannot be compared."""
     if isinstance(predicted, pd.DataFrame):
         raise TypeError(
-            "`predicted` must be labels; got a DataFrame. Pass predict(x, df), or cv_predict(x, df, "
+            "predicted must be labels; got a DataFrame. Pass predict(x, df), or cv_predict(x, df, "
             "prob=False); if there are several class variables, call hamming."
         )
     if isinstance(predicted, Model) or isinstance(actual, pd.DataFrame):
         raise TypeError(
-            "`predicted` and `actual` must be labels. Write accuracy(predict(x, df), df[class_var(x)])."
+            "predicted and actual must be labels. Write accuracy(predict(x, df), df[class_var(x)])."
         )
     if (
         isinstance(predicted, pd.Series)
         and isinstance(actual, pd.Series)
         and not predicted.index.equals(actual.index)
     ):
-        raise ValueError(
-            "`predicted` and `actual` must have the same index. Align them, or pass .to_numpy()."
-        )
+        raise ValueError("predicted and actual must have the same index. Align them, or pass .to_numpy().")
     guesses, truth = (np.asarray(labels, dtype=object) for labels in (predicted, actual))
     if guesses.ndim != 1 or guesses.shape != truth.shape:
         raise ValueError(
-            "`predicted` and `actual` must be sequences of the same length; "
+            "predicted and actual must be sequences of the same length; "
             f"got shapes {guesses.shape} and {truth.shape}."
         )
     if not len(truth):
-        raise ValueError("`predicted` and `actual` must contain at least one label; got none.")
+        raise ValueError("predicted and actual must contain at least one label; got none.")
     if pd.isna(truth).any():
-        raise ValueError("`actual` must have no missing labels. Compare the rows that have one.")
+        raise ValueError("actual must have no missing labels. Compare the rows that have one.")
     types = [{type(label) for label in labels if not pd.isna(label)} for labels in (guesses, truth)]
     if types[0].isdisjoint(types[1]) and not set(truth) & {g for g in guesses if not pd.isna(g)}:
         kinds = [" and ".join(sorted(t.__name__ for t in label_types)) or "nothing" for label_types in types]
         raise ValueError(
-            f"`predicted` and `actual` must have labels of the same type; got {kinds[0]} and {kinds[1]}. "
+            f"predicted and actual must have labels of the same type; got {kinds[0]} and {kinds[1]}. "
             "Convert one, for example with .astype(str)."
         )
     return guesses, truth
@@ -233,12 +231,12 @@ def _right_labels(predicted: pd.DataFrame, actual: pd.DataFrame) -> NDArray[np.b
     for name, frame in {"predicted": predicted, "actual": actual}.items():
         if not isinstance(frame, pd.DataFrame):
             raise TypeError(
-                f"`{name}` must be a DataFrame with one column of labels for each class variable; got "
+                f"{name} must be a DataFrame with one column of labels for each class variable; got "
                 f"{type(frame).__name__}."
             )
     if not predicted.shape[1]:
-        raise ValueError("`predicted` must have one column of labels for each class variable; got none.")
+        raise ValueError("predicted must have one column of labels for each class variable; got none.")
     absent = [name for name in predicted.columns if name not in actual.columns]
     if absent:
-        raise KeyError(f"`actual` must have the columns of `predicted`; it lacks {listed(absent)}.")
+        raise KeyError(f"actual must have the columns of predicted; it lacks {listed(absent)}.")
     return np.array([_right(predicted[name], actual[name]) for name in predicted.columns])

@@ -141,16 +141,16 @@ def name_models(x: object) -> dict[Any, Model]:
         models = dict(enumerate(x))
     else:
         raise TypeError(
-            f"`x` must be a model, or a list or dict of models; got {type(x).__name__}{of_estimator(x)}."
+            f"x must be a model, or a list or dict of models; got {type(x).__name__}{of_estimator(x)}."
         )
     if not models:
-        raise ValueError("`x` must contain at least one model; got none.")
+        raise ValueError("x must contain at least one model; got none.")
     for model in models.values():
         check_recipe(model)
     targets = {model.targets for model in models.values()}
     if len(targets) > 1:
         names = listed([name for each in targets for name in each])
-        raise ValueError(f"`x` must be models of the same class; got models of {names}.")
+        raise ValueError(f"x must be models of the same class; got models of {names}.")
     return models
 
 
@@ -159,7 +159,7 @@ def check_recipe(x: Model) -> Recipe:
     check_fitted(x)
     if x.recipe is None or x.recipe.parameters is None:
         raise ValueError(
-            "`x` must record how it was learned, to be fitted again. Learn it with functions of this package."
+            "x must record how it was learned, to be fitted again. Learn it with functions of this package."
         )
     return x.recipe
 
@@ -224,7 +224,7 @@ def _prepare(
     if len(targets) == 1 and data.incomplete[data.positions[targets[0]]]:
         unknown = data.select(targets).add_up(lambda rows: np.count_nonzero(rows.codes < 0))
         raise ValueError(
-            f"`dataset` must have a class in every row; {unknown} of {len(data)} rows have no class "
+            f"dataset must have a class in every row; {unknown} of {len(data)} rows have no class "
             f"{shown(targets[0])}. Drop them, for example with .dropna(subset=[{shown(targets[0])}])."
         )
     return prepare(data, targets, known=dict.fromkeys(numbers, ()), warns=False)

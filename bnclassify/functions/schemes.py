@@ -71,15 +71,15 @@ def choose_metric(
     """Return the values of one metric, with one column per model, and its name if it is known."""
     wanted = getattr(metric, "__name__", metric)
     if results.columns.nlevels == 1 and "metric" in results.columns.names:
-        raise ValueError("`results` must have one column per model; got metrics of one model.")
+        raise ValueError("results must have one column per model; got metrics of one model.")
     by_metric = results.columns.nlevels == 2
     metrics = list(results.columns.unique(1)) if by_metric else list(scheme.baselines if scheme else ())
     if wanted is not None and not is_among(wanted, metrics):
         hint = suggestion(wanted, metrics) if metrics else "the columns of these results are models only"
-        raise ValueError(f"`metric` must be in the results; got {shown(wanted)}; {hint}")
+        raise ValueError(f"metric must be in the results; got {shown(wanted)}; {hint}")
     if wanted is None and by_metric and len(metrics) > 1:
         names = listed(metrics, most=20)
-        raise ValueError(f"`metric` must be given, because the results have several: {names}.")
+        raise ValueError(f"metric must be given, because the results have several: {names}.")
     name = wanted if wanted is not None or len(metrics) != 1 else metrics[0]
     if by_metric:
         results = results.loc[:, results.columns.get_level_values(1) == name].droplevel(1, axis=1)

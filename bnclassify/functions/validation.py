@@ -221,7 +221,7 @@ def _check_sums(metrics: Sequence[AnyMetric], plan: Plan) -> None:
     unfit = [metric.name for metric in metrics if metric.needs_rows]
     if unfit and isinstance(plan.data, Partitions):
         raise TypeError(
-            f"`metric` must be made of sums over rows if data are partitioned; got {listed(unfit)}. Use "
+            f"metric must be made of sums over rows if data are partitioned; got {listed(unfit)}. Use "
             f"{listed([m.name for m in METRICS.values() if not m.needs_rows])}, or a sample in memory."
         )
 
@@ -331,13 +331,13 @@ def cv_predict(
     1727   0.163  0.118  0.023  0.695
     """
     if not isinstance(x, Model):
-        raise TypeError(f"`x` must be one model; got {type(x).__name__}{of_estimator(x)}.")
+        raise TypeError(f"x must be one model; got {type(x).__name__}{of_estimator(x)}.")
     models = name_models(x)
     for name, flag in {"prob": prob, "dag": dag, "progress": progress}.items():
         check_flag(name, flag)
     _check_same_columns(models, dataset, columns, dag, folds)
     if len(x.targets) > 1:
-        raise TypeError(f"`x` must predict one class; got a model of {listed(x.targets)}.")
+        raise TypeError(f"x must predict one class; got a model of {listed(x.targets)}.")
     plan = plan_rounds(models, dataset, k=k, repeats=1, folds=folds, dag=dag, rng=rng)
     if isinstance(plan.data, Partitions):
         return _predict_parts(x, plan, dataset, prob=prob, dag=dag, progress=progress)

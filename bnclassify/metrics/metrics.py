@@ -96,13 +96,13 @@ class OwnMetric:
             return np.nan
         if outcome.weights is not None:
             raise ValueError(
-                f"`metric` {self.name} is a function of posteriors and classes, which does not know the "
+                f"metric {self.name} is a function of posteriors and classes, which does not know the "
                 "weights of these rows. Use a metric by name, or rows without weights."
             )
         value = plain(self.function(outcome.posteriors.copy(), outcome.truth.copy()))
         if isinstance(value, bool) or not isinstance(value, Real):
             raise TypeError(
-                f"`metric` {self.name} must return a number; got {type(value).__name__}. Its arguments are "
+                f"metric {self.name} must return a number; got {type(value).__name__}. Its arguments are "
                 "the posteriors, a DataFrame with one column per class, and the actual classes, a Series."
             )
         return float(value)
@@ -177,11 +177,11 @@ def choose_metrics(metric: object, targets: Sequence[Hashable]) -> list[AnyMetri
             metrics += [TargetMetric(f"{found.name}({name})", found, i) for i, name in enumerate(targets)]
     names = [one.name for one in metrics]
     if not names:
-        raise ValueError("`metric` must contain at least one metric; got an empty list.")
+        raise ValueError("metric must contain at least one metric; got an empty list.")
     twice = dict.fromkeys(name for name in names if names.count(name) > 1)
     if twice:
         raise ValueError(
-            f"`metric` must contain metrics with different names; got {listed(twice)} more than once. Name "
+            f"metric must contain metrics with different names; got {listed(twice)} more than once. Name "
             "functions with def."
         )
     return metrics
@@ -198,7 +198,7 @@ def find_metric(metric: object) -> Metric | OwnMetric:
     if callable(metric):
         function = metric.func if isinstance(metric, partial) else metric
         return OwnMetric(getattr(function, "__name__", type(function).__name__), metric)
-    expected = "`metric` must be a name or a function (posteriors, actual) -> number, or a list of these; got"
+    expected = "metric must be a name or a function (posteriors, actual) -> number, or a list of these; got"
     if not isinstance(metric, str):
         raise TypeError(f"{expected} {shown(metric)}.")
     if metric not in METRICS:

@@ -27,9 +27,6 @@ from .folded import FoldedData
 from .neighbours import Edit, Structure, apply, describe
 from .scoring import CrossValidatedScore
 
-SEARCHED = ("accuracy", "balanced_accuracy", "log_loss")
-"""The metrics that a search can maximize, or minimize if they are losses."""
-
 Amount = float | None
 
 
@@ -162,7 +159,9 @@ class Search:
     def _check(self) -> None:
         Whole(least=2).check("k", self.k)
         Real(least=0).check("epsilon", self.epsilon)
-        OneOf(SEARCHED).check("metric", self.metric)
+        OneOf([metric.name for metric in METRICS.values() if not metric.needs_rows]).check(
+            "metric", self.metric
+        )
         Flag().check("progress", self.progress)
 
     def _settings(self, further: Mapping[str, Any]) -> dict[str, Any]:

@@ -112,7 +112,7 @@ class FamilyTables:
             total = trained.reshape(card, -1, *trained.shape[1:]).sum(axis=0)
             return np.concatenate([total] * card)
         of_row, n_configurations = self._number(parents)
-        configuration = np.empty(n_cells, dtype=np.intp)
+        configuration = np.zeros(n_cells, dtype=np.intp)  # cells without rows may have any
         configuration[self._number((variable, *parents))[0]] = of_row
         flat = trained.reshape(n_cells, -1)
         index = configuration[:, None] * flat.shape[1] + np.arange(flat.shape[1])
