@@ -97,12 +97,11 @@ from .network.ensemble import Ensemble
 from .numbers.discretization import Discretizer, discretize
 from .numbers.preparation import Preparation
 from .numbers.rare_levels import Merger, merge_rare
-from .plotting.bars import plot_explanation, plot_importance, plot_weights
+from .plotting.bars import plot_effect, plot_explanation, plot_importance, plot_weights
 from .plotting.charts import plot_cv, plot_scores
-from .plotting.effects import plot_effect
 from .plotting.heatmaps import plot_cpt
 from .plotting.networks import plot
-from .plotting.verdicts import plot_calibration, plot_confusion, plot_ranks
+from .plotting.performance import plot_calibration, plot_confusion, plot_ranks
 from .several.chains import Chain
 from .several.mbc_learners import chain, maode, mbc
 from .several.multidimensional import MAODE, MBC

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+import time
 from collections.abc import Iterator
 from itertools import pairwise, product
 from typing import Any
@@ -14,8 +15,7 @@ import pytest
 
 import bnclassify as bn
 from bnclassify.metrics.metrics import METRICS
-from bnclassify.plotting.canvas import broken
-from bnclassify.plotting.marks import BLUE, ORANGE, chance
+from bnclassify.plotting.canvas import BLUE, ORANGE, broken, chance
 
 from .benchmarks.data import tree_augmented
 
@@ -488,6 +488,28 @@ def test_ranks_that_differ_have_no_bar() -> None:
     assert len([line for line in same.lines if line.get_linewidth() == 4]) == 1
 
 
+def test_many_classes_are_drawn_without_numbers() -> None:
+    names = [f"class {i}" for i in range(1000)]
+    counts = pd.DataFrame(np.eye(1000, dtype=int), index=names, columns=names)
+    start = time.process_time()
+    ax = bn.plot_confusion(counts)
+    ax.figure.canvas.draw()
+    assert time.process_time() - start < 10
+    assert not ax.texts
+    assert [label.get_text() for label in ax.get_yticklabels()][::14] == ["class 0", "class 999"]
+    assert len(bn.plot_confusion(counts.iloc[:60, :60]).texts) == 3600
+
+
+def test_effects_of_many_levels_are_refused() -> None:
+    frame = pd.DataFrame({"town": [f"t{i}" for i in range(301)] * 2, "c": ["u", "v"] * 301})
+    frame["town"] = frame["town"].astype("category")
+    x = bn.lp(bn.nb("c", frame), frame, smooth=1)
+    with pytest.raises(
+        ValueError, match="feature must be a feature with at most 300 levels; got 'town' with 301"
+    ):
+        bn.plot_effect(x, "town")
+
+
 def test_dollars_are_no_mathematics(car: pd.DataFrame) -> None:
     for label in ("$x^2$", r"\$5", r"a$b$c$", "100$", "$"):
         ax = plt.subplots()[1]
@@ -504,8 +526,8 @@ def test_labels_are_broken_between_words() -> None:
         == "persons = 2, doors = 5more,\nlug_boot = small"
     )
     assert broken("x = (0.079005, inf]", 12) == "x\n= (0.079005, inf]"
-    assert broken(name, 20) == "export_\nadministration_act_\nsouth_africa"
-    assert broken("a" * 50, 20) == "\n".join(["a" * 20, "a" * 30])
+    assert broken(name, 20) == "export_administratio\nn_act_south_africa"
+    assert broken("a" * 50, 20) == "\n".join(["a" * 20, "a" * 20, "a" * 10])
     assert broken("word " * 50, 20).endswith("…")
     assert broken("größe\n(€)") == "größe (€)"
     assert broken("") == ""

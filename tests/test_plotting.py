@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 import struct
+import time
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ import pytest
 
 import bnclassify as bn
 from bnclassify.model.model import Model
-from bnclassify.plotting import marks, pictures
+from bnclassify.plotting import canvas, pictures
 
 SUBSTITUTE = shutil.which("graphviz-pure", path=pictures.sysconfig.get_path("scripts"))
 
@@ -86,9 +87,9 @@ def test_explained_row(tan: bn.BNC, car: pd.DataFrame) -> None:
     drawing = nodes(picture.source)
     p = bn.predict(x, pd.DataFrame([row]), prob=True).iloc[0]["vgood"]
     prior = found.loc["class", "log_odds"]
-    assert drawing["class"]["label"] == f"class = vgood: {p:.2f}\\nprior {marks.signed(prior)}"
+    assert drawing["class"]["label"] == f"class = vgood: {p:.2f}\\nprior {canvas.signed(prior)}"
     largest = found["log_odds"].abs().max()
-    assert drawing["class"]["fillcolor"] == marks.blend(marks.ORANGE, 0.8 * abs(prior) / largest)
+    assert drawing["class"]["fillcolor"] == canvas.blend(canvas.ORANGE, 0.8 * abs(prior) / largest)
     assert drawing["doors"]["label"] == "doors missing\\n0.00"
     assert drawing["doors"]["style"] == "rounded,dashed"
     for variable in ("buying", "maint", "persons", "lug_boot", "safety"):
@@ -96,19 +97,20 @@ def test_explained_row(tan: bn.BNC, car: pd.DataFrame) -> None:
         assert drawing[variable]["label"] == f"{variable} = {row[variable]}\\n{weight:+.2f}"
     strongest = found.drop("class")["log_odds"].idxmax()
     depth = 0.8 * found.loc[strongest, "log_odds"] / largest
-    assert drawing[strongest]["fillcolor"] == marks.blend(marks.BLUE, depth)
+    assert drawing[strongest]["fillcolor"] == canvas.blend(canvas.BLUE, depth)
     assert f"log odds of vgood against acc: {found['log_odds'].sum():+.2f}" in caption(picture)
     assert "blue speaks for vgood, orange against it" in caption(picture)
     away = nodes(bn.plot(x, row=row, target="acc", against="vgood").source)
-    assert away[strongest]["fillcolor"] == marks.blend(marks.ORANGE, depth)
-    assert away["class"]["fillcolor"] == marks.blend(marks.BLUE, 0.8 * abs(prior) / largest)
+    assert away[strongest]["fillcolor"] == canvas.blend(canvas.ORANGE, depth)
+    assert away["class"]["fillcolor"] == canvas.blend(canvas.BLUE, 0.8 * abs(prior) / largest)
     assert re.findall(r"\d+ -> \d+", picture.source) == re.findall(r"\d+ -> \d+", bn.plot(x).source)
 
 
 def test_infinite_weights_have_the_full_colour(tan: bn.BNC, car: pd.DataFrame) -> None:
     drawing = nodes(bn.plot(bn.lp(tan, car, smooth=0), row=car.iloc[0]).source)
     assert drawing["persons"] == {
-        "label": "persons = 2\\n+∞", "style": "rounded,filled", "fillcolor": marks.BLUE, "fontcolor": "white",
+        "label": "persons = 2\\n+∞", "style": "rounded,filled",
+        "fillcolor": canvas.BLUE, "fontcolor": "white",
     }  # fmt: skip
     assert drawing["safety"]["fillcolor"] == "#ffffff"
 
@@ -122,10 +124,10 @@ def test_explaining_needs_a_row_and_parameters(tan: bn.BNC, car: pd.DataFrame) -
 
 def test_ink_is_read_on_every_shade() -> None:
     """Contrast of at least 4.5, as the Web Content Accessibility Guidelines ask of text."""
-    for colour in (marks.BLUE, marks.ORANGE):
+    for colour in (canvas.BLUE, canvas.ORANGE):
         for share in range(101):
-            shade = marks.blend(colour, share / 100)
-            ink = {"black": "#000000", "white": "#ffffff"}[marks.ink(shade)]
+            shade = canvas.blend(colour, share / 100)
+            ink = {"black": "#000000", "white": "#ffffff"}[canvas.ink(shade)]
             assert contrast(shade, ink) >= 4.5
 
 
@@ -306,6 +308,25 @@ def arcs_drawn(picture: Any, x: Model) -> dict[tuple[str, str], str]:
     return {(names[int(a)], names[int(b)]): style for a, b, style in found}
 
 
+def test_a_long_chain_is_laid_out_at_once() -> None:
+    chain = {f"f{i}": [f"f{i - 1}"] for i in range(1, 3000)}
+    x = bn.anb("c", chain, features=[f"f{i}" for i in range(3000)])
+    start = time.process_time()
+    assert "rankdir=TB" in bn.plot(x).source
+    assert time.process_time() - start < 5
+
+
+@pytest.mark.parametrize("distributions", [False, True])
+def test_control_characters_are_shown(distributions: bool) -> None:
+    frame = pd.DataFrame({"a\0b": ["x\x1b", "y\x01"] * 4, "c\x7f": list("uv") * 4})
+    x = bn.lp(bn.nb("c\x7f", frame), frame, smooth=1)
+    source = bn.plot(x, distributions=distributions).source
+    assert "a␀b" in source
+    assert "c␡" in source
+    assert ("x␛" in source) == distributions
+    assert not set(source) & set("\0\x01\x1b\x7f")
+
+
 def test_arcs_of_the_class_can_be_left_out(tan: bn.BNC) -> None:
     picture = bn.plot(tan, class_arcs=False)
     assert set(arcs_drawn(picture, tan)) == {
@@ -325,7 +346,7 @@ def test_a_class_with_parents_is_drawn_between_them_and_its_children() -> None:
     x = bn.from_modelstring("[a][class|a:b][b][c|class:a]", "class")
     found = arcs_drawn(bn.plot(x), x)
     assert set(found) == {("a", "class"), ("b", "class"), ("class", "c"), ("a", "c")}
-    strong = {arc for arc, style in found.items() if marks.ORANGE in style}
+    strong = {arc for arc, style in found.items() if canvas.ORANGE in style}
     assert strong == set(found) - {("class", "c")}
 
 
@@ -356,7 +377,7 @@ def test_an_average_is_explained_too(car: pd.DataFrame) -> None:
     x = bn.lp(bn.aode("class", car), car, smooth=1)
     drawing = nodes(bn.plot(x, row=car.iloc[1727]).source)
     for variable, weight in bn.explain(x, car.iloc[1727])["log_odds"].drop("class").items():
-        assert drawing[variable]["label"].endswith(marks.signed(weight))
+        assert drawing[variable]["label"].endswith(canvas.signed(weight))
 
 
 def test_a_graph_with_cycles_is_drawn_with_arcs_that_go_both_ways(car: pd.DataFrame) -> None:
@@ -368,7 +389,7 @@ def test_a_graph_with_cycles_is_drawn_with_arcs_that_go_both_ways(car: pd.DataFr
     learned = bn.lp(bn.chisq_dn("class", car), car, smooth=1)
     drawing = nodes(bn.plot(learned, row=car.iloc[1727]).source)
     weights = bn.explain(learned, car.iloc[1727])["log_odds"]
-    assert drawing["safety"]["label"].endswith(marks.signed(weights["safety"]))
+    assert drawing["safety"]["label"].endswith(canvas.signed(weights["safety"]))
 
 
 def shown(picture: Any) -> dict[str, list[str]]:

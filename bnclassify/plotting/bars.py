@@ -1,8 +1,8 @@
-"""Bars, by matplotlib: weights of evidence, and the weights that a model gives its features."""
+"""Charts of features: weights of evidence, importance, weights and effects."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
@@ -13,18 +13,38 @@ from ..base.arrays import Array
 from ..base.messages import shown
 from ..frames.encoding import Row
 from ..frames.schema import Dataset
+from ..functions.effects import Effect, measure_effect
 from ..functions.explanation import describe, encode_rows, explain_row, write_rivals
 from ..functions.odds import weigh_evidence
 from ..model.model import Model, check_model
 from ..model.questions import classes
 from ..model.traces import feature_weights, manb_arc_posterior
-from .canvas import chart, horizontal_axes, letters_across, name_colours, write_at_ends, write_below
-from .marks import BLUE, GREY, ORANGE, signed
+from .canvas import (
+    BLUE,
+    GREY,
+    ORANGE,
+    blend,
+    broken,
+    chart,
+    horizontal_axes,
+    letters_across,
+    name_colours,
+    prepare_axes,
+    signed,
+    write_at_ends,
+    write_below,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_BEYOND = 1.25  # what is infinite is drawn so much longer than the longest of the others
+_BEYOND = 1.25  # ratio of infinite bars to the longest finite one
+
+_MOST_LEVELS = 300
+
+_MARGIN = 0.08  # of the range of the cut points, drawn on either side
+
+_BESIDE: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (1, 1)}
 
 
 @chart
@@ -242,3 +262,107 @@ def _longest(bars: list[tuple[str, float]], top: int | None) -> list[tuple[str, 
 def _check_top(top: object) -> None:
     if top is not None and (isinstance(top, bool) or not isinstance(top, Integral) or int(top) < 1):
         raise ValueError(f"top: expected a number of bars, at least 1, or None for all, got {shown(top)}")
+
+
+@chart
+def plot_effect(x: Model, feature: Hashable, *, target: Any = None, ax: Axes | None = None) -> Axes:
+    """Draw what a feature adds to the log odds of a class over its range.
+
+    That of a number that the model cuts is a curve with steps, that of a category bars. If the feature
+    has feature parents, there is a line or bar for levels of the first one, five at most. This is how
+    to read a model that averages over cuttings: a prediction is the sum of such curves.
+
+    Parameters
+    ----------
+    x : BNC, AODE or another model
+        A model with parameters.
+    feature : str
+        One of the model.
+    target : optional
+        The class; by default the likeliest where nothing is known.
+    {ax}
+
+    Returns
+    -------
+    {axes}
+
+    Raises
+    ------
+    {errors}
+    TypeError
+        If ``x`` is no model.
+    KeyError
+        If the model has no such feature.
+    ValueError
+        If the model is a structure without parameters, or has no such class, or the feature has more than
+        300 levels and is not a number that the model discretizes.
+
+    Notes
+    -----
+    Drawn is ln O(target | v, u) − ln O(target | u), with v a level of the feature, u that of its first
+    parent, all other features unknown, and O the odds against all other classes. Of a model with weights
+    that is what its own table says, times its weight: further parents, being unknown, are backed off from.
+
+    Examples
+    --------
+    >>> from bnclassify import load_car, lp, nb, plot_effect
+    >>> car = load_car()
+    >>> ax = plot_effect(lp(nb("class", car), car, smooth=1), "safety", target="acc")
+    >>> ax.get_xlabel()
+    'adds to the log odds of acc'
+    """
+    effect = measure_effect(x, feature, target)
+    cuts = _cuts_of(x, feature)
+    if not cuts and len(effect.levels) > _MOST_LEVELS:
+        expected = f"a feature with at most {_MOST_LEVELS} levels"
+        got = f"{len(effect.levels):,} levels. Merge rare levels with merge_rare"
+        raise ValueError(f"feature must be {expected}; got {shown(feature)} with {got}.")
+    axes = _draw_steps(effect, cuts, ax) if cuts else _draw_levels(effect, ax)
+    if effect.parent is not None:
+        axes.legend(title=broken(effect.parent), frameon=False, fontsize="small", **_BESIDE)
+    return axes
+
+
+def _cuts_of(x: Model, feature: Hashable) -> tuple[float, ...]:
+    """Return where the model cuts a number; nothing for a category."""
+    discretizer = x.preparation.discretizer if x.preparation is not None else None
+    return discretizer.cuts.get(feature, ()) if discretizer is not None else ()
+
+
+def _parent_label(effect: Effect, i: int) -> str | None:
+    return None if effect.parent is None else broken(effect.parent_levels[i])
+
+
+def _draw_steps(effect: Effect, cuts: tuple[float, ...], ax: Axes | None) -> Axes:
+    axes = prepare_axes(ax, 7, 3.2)
+    margin = _MARGIN * (cuts[-1] - cuts[0]) or abs(cuts[0]) * _MARGIN or 1.0
+    edges = [cuts[0] - margin, *cuts, cuts[-1] + margin]
+    axes.axhline(0, color=GREY, linewidth=0.8)
+    for i, line in enumerate(effect.log_odds):
+        axes.stairs(
+            line, edges, baseline=None, color=_shade(effect, i), linewidth=1.6, label=_parent_label(effect, i)
+        )
+    axes.set_xlabel(broken(effect.feature))
+    axes.set_ylabel(broken(f"adds to the log odds of {effect.target}"))
+    axes.spines[["top", "right"]].set_visible(False)
+    return axes
+
+
+def _draw_levels(effect: Effect, ax: Axes | None) -> Axes:
+    axes = horizontal_axes(
+        ax, [str(level) for level in effect.levels], height=0.3 + 0.1 * len(effect.parent_levels)
+    )
+    height = 0.72 / len(effect.parent_levels)
+    positions = np.arange(len(effect.levels))
+    for i, line in enumerate(effect.log_odds):
+        middle = positions + (i - (len(effect.parent_levels) - 1) / 2) * height
+        axes.barh(middle, line, height=height, color=_shade(effect, i), label=_parent_label(effect, i))
+    axes.axvline(0, color=GREY, linewidth=0.8)
+    axes.set_xlabel(broken(f"adds to the log odds of {effect.target}", 48))
+    axes.set_ylabel(broken(effect.feature))
+    return axes
+
+
+def _shade(effect: Effect, i: int) -> Any:
+    """Return a blue, the darker the later the level of the parent."""
+    return BLUE if effect.parent is None else blend(BLUE, 0.3 + 0.7 * (i + 1) / len(effect.parent_levels))

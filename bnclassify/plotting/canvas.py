@@ -1,17 +1,68 @@
-"""What charts share: axes of a size that fits, labels that are broken into lines, notes and legends."""
+"""Common parts of pictures: colors, written numbers, axes, labels in lines, notes and legends."""
 
 from __future__ import annotations
 
 import re
+import textwrap
 from collections.abc import Mapping, Sequence
+from math import isinf
 from typing import TYPE_CHECKING, Any, Literal
 
 from ..base.docstrings import sharing
-from .marks import BLUE
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.container import BarContainer
+
+BLUE, ORANGE, GREY = "#1f4e79", "#b3470f", "#7f8b97"
+"""Colors of evidence for and against the class, and of the rest, which color-blind people can distinguish."""
+
+
+PALE = "#dfe5eb"
+"""Color of the background of bars, and of observed values."""
+
+
+def blend(colour: str, share: float) -> str:
+    """Mix a colour with white.
+
+    >>> blend("#000000", 0.0), blend("#000000", 1.0)
+    ('#ffffff', '#000000')
+    """
+    channels = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
+    return "#" + "".join(f"{round(255 + share * (channel - 255)):02x}" for channel in channels)
+
+
+def ink(colour: str) -> str:
+    """Return black or white, by the relative luminance of the background.
+
+    >>> ink("#ffffff"), ink(BLUE)
+    ('black', 'white')
+    """
+    red, green, blue = ((int(colour[i : i + 2], 16) / 255) ** 2.2 for i in (1, 3, 5))
+    return "black" if 0.2126 * red + 0.7152 * green + 0.0722 * blue > 0.18 else "white"
+
+
+def signed(weight: float) -> str:
+    """Write a weight with its sign, or without a sign if it rounds to 0.
+
+    >>> signed(1.25), signed(-0.5), signed(0.001), signed(float("-inf"))
+    ('+1.25', '−0.50', '0.00', '−∞')
+    """
+    text = f"{weight:+.2f}" if not isinf(weight) else f"{weight:+}".replace("inf", "∞")
+    return text[1:] if text[1:] == "0.00" else text.replace("-", "\N{MINUS SIGN}")
+
+
+def chance(probability: float) -> str:
+    """Write a probability with two digits; only 0 and 1 are written as such.
+
+    >>> chance(0.734), chance(0.99998), chance(0.001), chance(1.0)
+    ('0.73', '>0.99', '<0.01', '1.00')
+    """
+    text = f"{probability:.2f}"
+    if text == "1.00" and probability < 1:
+        return ">0.99"
+    return "<0.01" if text == "0.00" and probability > 0 else text
+
 
 _LINE = 36  # the letters of a label's line
 _LETTER = 0.09  # inches
@@ -101,39 +152,21 @@ def name_colours(axes: Axes, names: Mapping[str, str]) -> None:
 
 
 def broken(label: object, width: int = _LINE) -> str:
-    """Break a label into three lines at most, and keep matplotlib from reading dollars as mathematics.
+    """Break a label into at most three lines, and keep matplotlib from reading dollars as mathematics.
 
-    Names, and intervals such as ``(0.5, inf]``, stay in one piece unless they are very long, and so does
-    ``name = value`` if it fits into a line.
+    Lines are not broken within intervals such as ``(0.5, inf]``, nor within ``name = value`` if it fits.
     """
-    lines = [""]
-    for piece in re.findall(_PIECE, str(label)):
-        for part in _parts(piece, width):
-            if lines[-1] and len(lines[-1]) + len(part) >= width:
-                lines.append("")
-            lines[-1] = f"{lines[-1]} {part}".lstrip()
+
+    def joined(match: re.Match[str]) -> str:
+        piece = match[0].replace(" ", "\xa0")
+        return piece if len(piece) <= width else piece.replace("\xa0=", " =", 1)
+
+    lines: list[str] = []
+    for line in textwrap.wrap(re.sub(_PIECE, joined, str(label)), width, break_long_words=False):
+        lines += textwrap.wrap(line, width) if len(line) > 1.5 * width else [line]
     if len(lines) > 3:
         lines = [*lines[:2], lines[2][: width - 1] + "…"]
-    return "\n".join(lines).replace("$", r"\$")
-
-
-def _parts(piece: str, width: int) -> list[str]:
-    """Cut a piece that is too long for a line: before its value, or else where a name has a joint."""
-    if len(piece) <= width:
-        return [piece]
-    name, equals, value = piece.partition(" = ")
-    return [*_cuts(name, width), *(_cuts(f"= {value}", width) if equals else [])]
-
-
-def _cuts(word: str, width: int) -> list[str]:
-    """Cut a word that is much longer than a line, after the last joint that fits if there is one."""
-    cuts = []
-    while len(word) > 1.5 * width:
-        joint = max(word.rfind(sign, 0, width) for sign in "_-/, ") + 1
-        at = joint if joint > width // 4 else width
-        cuts.append(word[:at])
-        word = word[at:]
-    return [*cuts, word]
+    return "\n".join(lines).replace("\xa0", " ").replace("$", r"\$")
 
 
 def count_lines(texts: Sequence[str]) -> int:

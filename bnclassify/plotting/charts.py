@@ -11,8 +11,7 @@ from ..functions.schemes import choose_metric, scheme_of
 from ..metrics.metrics import METRICS
 from ..model.traces import greedy_scores
 from ..network.bnc import BNC
-from .canvas import ABOVE, broken, chart, horizontal_axes, note, prepare_axes
-from .marks import BLUE, GREY, ORANGE
+from .canvas import ABOVE, BLUE, GREY, ORANGE, broken, chart, horizontal_axes, note, prepare_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -23,16 +23,19 @@ from ..model.raw_rows import encode_for
 from ..model.tables import cpt
 from ..network.bnc import Family, Network
 from .canvas import (
+    BLUE,
+    blend,
     broken,
+    chance,
     chart,
     count_lines,
     estimate_width,
+    ink,
     letters_across,
     prepare_axes,
     white_to_blue,
     write_below,
 )
-from .marks import BLUE, blend, chance, ink
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -23,10 +23,10 @@ from ..functions.inferences import query
 from ..model.model import Model, check_joint, check_model
 from ..model.questions import values
 from ..network.log_joints import joint_of_codes
-from .marks import BLUE, GREY, ORANGE, signed
+from .arcs import Sketch, sketch
+from .canvas import BLUE, GREY, ORANGE, signed
 from .nodes import Node, all_named, distributed, explained, observed, written
 from .pictures import Picture
-from .sketches import Sketch, sketch
 
 _CLASS_ARC = {"color": "#87919b", "penwidth": "0.7", "arrowsize": "0.5"}
 _FEATURE_ARC = {"color": ORANGE, "penwidth": "1.6", "arrowsize": "0.8", "weight": "8"}

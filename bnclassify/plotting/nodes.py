@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Hashable, Sequence
 from html import escape
 from math import isfinite, nextafter
@@ -12,7 +13,7 @@ import graphviz
 from ..frames.encoding import is_missing
 from ..functions.explanation import Explanation, describe
 from ..model.model import Model
-from .marks import BLUE, ORANGE, PALE, blend, chance, ink, signed
+from .canvas import BLUE, ORANGE, PALE, blend, chance, ink, signed
 
 Node = dict[str, str]
 
@@ -44,7 +45,17 @@ def all_named(x: Model) -> tuple[dict[Hashable, Node], list[str]]:
 
 def written(text: str) -> str:
     """Write text so that Graphviz draws it as it is, line by line."""
-    return graphviz.nohtml("\\n".join(graphviz.escape(line) for line in text.split("\n")))
+    return graphviz.nohtml("\\n".join(graphviz.escape(visible(line)) for line in text.split("\n")))
+
+
+def visible(text: str) -> str:
+    r"""Replace characters that no SVG may contain by signs for them.
+
+    >>> visible("a\x00b\x1b")
+    'a␀b␛'
+    """
+    signs = {code: 0x2400 + code for code in range(32) if code not in (9, 10)} | {0x7F: 0x2421}
+    return re.sub("[\x80-\x9f\ud800-\udfff\ufffe\uffff]", "\ufffd", text.translate(signs))
 
 
 def explained(explanation: Explanation) -> dict[Hashable, Node]:
@@ -126,4 +137,4 @@ def _cut(label: object) -> str:
 
 def _html(text: object) -> str:
     """Write text so that it stands in a table as it is; a single backslash would escape what follows."""
-    return escape(str(text)).replace("\\", "\\\\")
+    return escape(visible(str(text))).replace("\\", "\\\\")

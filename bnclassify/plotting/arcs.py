@@ -1,12 +1,11 @@
-"""Which arcs a picture of a model has: what differs by kind of model."""
+"""Arcs of the picture of a model."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass
 
-from ..base.acyclicity import ChangingDag
-from ..base.graphs import layers
+from ..base.graphs import find_cycle, layers
 from ..base.messages import shown
 from ..model.model import Model
 
@@ -17,36 +16,21 @@ Arcs = dict[tuple[Hashable, Hashable], float]
 
 @dataclass(frozen=True)
 class Sketch:
-    """The arcs of a picture and what is to be said of them.
-
-    Attributes
-    ----------
-    arcs : dict
-        The share of the members that has an arc, by (from, to). Two variables have one arc at most.
-    mutual : frozenset
-        Those that go both ways, in a graph with cycles or in different members.
-    notes : tuple of str
-        What someone who sees only the picture has to know.
-    """
+    """Shares of the members that have an arc, by (from, to); the arcs in both directions; notes."""
 
     arcs: Arcs
     mutual: frozenset[tuple[Hashable, Hashable]]
     notes: tuple[str, ...]
 
     def direction(self, features: tuple[Hashable, ...]) -> str:
-        """Draw downwards, or to the right where a layer has more features than fit side by side.
-
-        Graphviz turns arcs round that close a cycle, to lay the network out; here they are left out.
-        """
+        """Draw downwards, or to the right if a layer has more features than fit side by side."""
         position = {feature: i for i, feature in enumerate(features)}
-        graph = ChangingDag(len(position))
-        parents: dict[int, list[int]] = {i: [] for i in position.values()}
-        for tail, head in self.arcs:
-            if tail in position and head in position:
-                arc = position[tail], position[head]
-                if not graph.closes_cycle[arc]:
-                    graph.add(*arc)
-                    parents[arc[1]].append(arc[0])
+        inner = [arc for arc in self.arcs if arc[0] in position and arc[1] in position]
+        parents: dict[Hashable, list[Hashable]] = {feature: [] for feature in features}
+        for tail, head in inner:
+            parents[head].append(tail)
+        if find_cycle(parents):  # without the arcs from later to earlier features there is none
+            parents = {v: [p for p in above if position[p] < position[v]] for v, above in parents.items()}
         widest = max(map(len, layers(parents)), default=0)
         return "LR" if widest > _MOST_ABREAST else "TB"
 

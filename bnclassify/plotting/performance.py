@@ -11,13 +11,25 @@ from ..base.arrays import TOLERANCE, Array
 from ..base.checks import check_whole
 from ..functions.calibration import weigh_calibration
 from ..functions.ranking import RankComparison
-from .canvas import broken, chart, count_lines, estimate_width, prepare_axes, white_to_blue
-from .marks import BLUE, GREY, ORANGE, blend, ink
+from .canvas import (
+    BLUE,
+    GREY,
+    ORANGE,
+    blend,
+    broken,
+    chart,
+    count_lines,
+    estimate_width,
+    ink,
+    prepare_axes,
+    white_to_blue,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _MOST_BINS = 10_000
+_MOST_FIGURES = 60  # classes
 
 
 @chart
@@ -33,7 +45,8 @@ def plot_confusion(counts: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     Returns
     -------
     matplotlib.axes.Axes
-        A cell has its count, and is the darker, the greater its share of the row is.
+        Each cell contains its count, and is darker if its share of the row is larger. With more than 60
+        classes, cells have no numbers, and some of the classes have a label.
         ``ax.figure.savefig("name.png")`` writes a file.
 
     Raises
@@ -54,6 +67,32 @@ def plot_confusion(counts: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     table = _check_counts(counts)
     totals = table.sum(axis=1, keepdims=True)
     shares = np.divide(table, totals, out=np.zeros(table.shape), where=totals > 0)
+    axes = (
+        _draw_few(counts, table, shares, ax)
+        if len(table) <= _MOST_FIGURES
+        else _draw_many(counts, shares, ax)
+    )
+    axes.xaxis.tick_top()
+    axes.xaxis.set_label_position("top")
+    axes.tick_params(length=0)
+    axes.spines[:].set_visible(False)
+    axes.set(xlabel="predicted", ylabel="actual")
+    return axes
+
+
+def _draw_many(counts: pd.DataFrame, shares: Array, ax: Axes | None) -> Axes:
+    """Draw the shares of many classes without numbers, and the labels of some."""
+    axes = prepare_axes(ax, 9, 9)
+    axes.imshow(shares, cmap=white_to_blue(), vmin=0, vmax=1, aspect="auto")
+    places = np.linspace(0, len(shares) - 1, 15).astype(int)
+    labels = [broken(label, 14) for label in counts.index[places]]
+    axes.set_xticks(places, labels, rotation=90)
+    axes.set_yticks(places, labels)
+    return axes
+
+
+def _draw_few(counts: pd.DataFrame, table: Array, shares: Array, ax: Axes | None) -> Axes:
+    """Draw shares with the count in each cell, and the labels of all classes."""
     rows = [broken(label) for label in counts.index]
     columns = [broken(label, 14) for label in counts.columns]
     texts = [f"{count:,.0f}" for count in table.ravel()]
@@ -63,14 +102,11 @@ def plot_confusion(counts: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     axes = prepare_axes(ax, width, height)
     axes.imshow(shares, cmap=white_to_blue(), vmin=0, vmax=1, aspect="auto")
     for (i, j), count in np.ndenumerate(table):
-        axes.text(j, i, f"{count:,.0f}", ha="center", va="center", color=ink(blend(BLUE, shares[i, j])))
+        axes.text(
+            j, i, f"{count:,.0f}", ha="center", va="center", color=ink(blend(BLUE, float(shares[i, j])))
+        )
     axes.set_xticks(range(len(columns)), columns)
     axes.set_yticks(range(len(rows)), rows)
-    axes.xaxis.tick_top()
-    axes.xaxis.set_label_position("top")
-    axes.tick_params(length=0)
-    axes.spines[:].set_visible(False)
-    axes.set(xlabel="predicted", ylabel="actual")
     return axes
 
 
