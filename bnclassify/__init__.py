@@ -66,7 +66,6 @@ from .learners.local_scores import network_score
 from .learners.search.wrappers import bsej, fssj, kdb, tan_hc, tan_hcsp
 from .learners.trees import chow_liu, tan_cl
 from .metrics.folds import stratified_folds
-from .model.forms import is_anb, is_aode, is_nb, is_ode, is_semi_naive
 from .model.questions import (
     class_var,
     class_vars,
@@ -74,6 +73,11 @@ from .model.questions import (
     families,
     feature_families,
     features,
+    is_anb,
+    is_aode,
+    is_nb,
+    is_ode,
+    is_semi_naive,
     markov_blanket,
     members,
     modelstring,
@@ -82,14 +86,15 @@ from .model.questions import (
     values,
     vars,
 )
-from .model.tables import cpt, params
 from .model.traces import (
     concentrations,
+    cpt,
     em_objectives,
     feature_weights,
     greedy_scores,
     loo_summary,
     manb_arc_posterior,
+    params,
     search_steps,
 )
 from .network.bnc import BNC, DN

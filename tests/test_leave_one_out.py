@@ -389,9 +389,9 @@ def test_what_leave_one_out_does_not_take(car: pd.DataFrame) -> None:
         bn.lp(x, car, backoff=False)
     with pytest.raises(TypeError, match="loo_weights must be True or False"):
         bn.lp(x, car, smooth=1, loo_weights=1)
-    with pytest.raises(ValueError, match="back off"):
+    with pytest.raises(ValueError, match="without back-off"):
         bn.concentrations(bn.lp(x, car, smooth=1))
-    with pytest.raises(ValueError, match="no rows left out"):
+    with pytest.raises(ValueError, match="not fitted by leave-one-out"):
         bn.loo_summary(bn.lp(x, car, smooth=1))
     with pytest.raises(ValueError, match="smooth, ess or m"):
         bn.lp(x, car, backoff=True, missing="em")

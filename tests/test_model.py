@@ -136,7 +136,7 @@ def test_what_is_no_model(x: object, car: pd.DataFrame) -> None:
 
 
 def test_modelstring_refuses_names_that_would_not_read_back() -> None:
-    with pytest.raises(ValueError, match="the name 'a:b' contains a sign"):
+    with pytest.raises(ValueError, match="the name 'a:b' contains a character"):
         bn.modelstring(bn.nb("class", features=["a:b"]))
 
 

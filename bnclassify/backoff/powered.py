@@ -10,7 +10,6 @@ from ..base.arrays import Array, Codes
 from ..base.records import record
 from ..model.model import BuiltOn, Model, renewed
 from ..model.recipes import Recipe
-from ..network.class_prior import class_shares
 from ..network.estimation import estimate
 
 
@@ -50,8 +49,8 @@ class Powered(BuiltOn):
     def _members_note(self) -> str:
         return self.base._members_note()
 
-    def _superparent_weights(self) -> Array | None:
-        return self.base._superparent_weights()
+    def _weights(self) -> dict[Hashable, float] | None:
+        return self.base._weights()
 
     def _feature_shares(self) -> tuple[dict[Hashable, float], str]:
         return self.base._feature_shares()
@@ -64,7 +63,7 @@ class Powered(BuiltOn):
         return self.power * self.base._log_joint(codes)
 
     def _class_prior(self) -> Array:
-        return class_shares(self.base)
+        return self.base._class_prior()
 
     def _estimate(self, data: Any, prior: Any) -> Any:
         """Return the model without a power, with tables."""

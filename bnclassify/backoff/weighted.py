@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -56,6 +56,10 @@ class LogLinear(BuiltOn):
     def depth(self) -> int:
         """The largest number of feature parents in a family."""
         return self.structure.depth
+
+    def _weights(self) -> dict[Hashable, float]:
+        *of_features, of_class = self.powers
+        return dict(zip([self.class_var, *self.features], [of_class, *of_features], strict=True))
 
     @property
     def terms(self) -> list[tuple[int, Term]]:

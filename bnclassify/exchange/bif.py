@@ -20,7 +20,7 @@ from ..learners.fixed import fixed_again, fixed_network
 from ..model.model import Model
 from ..model.questions import values, vars
 from ..model.recipes import Step
-from ..model.tables import params
+from ..model.traces import params
 from ..network.bnc import BNC, Family, check_bnc
 from .bif_grammar import Declared, Table, fail, parse, read_table
 from .storage import as_path, replace_file

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..base.messages import listed, shown
 from ..model.questions import values, vars
-from ..model.tables import cpt, params
+from ..model.traces import cpt, params
 from ..network.bnc import BNC, check_bnc, check_single
 
 if TYPE_CHECKING:

@@ -19,8 +19,8 @@ from ..base.messages import shown
 from ..base.records import record
 from ..counts.contingency import count_families
 from ..frames.schema import Countable
-from ..model.forms import is_nb
 from ..model.model import Model
+from ..model.questions import is_nb
 from ..network.bnc import BNC
 from ..network.estimation import estimate
 from ..network.methods import Method, check_augmented, check_positive

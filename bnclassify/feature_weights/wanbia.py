@@ -19,8 +19,8 @@ from ..base.messages import warn
 from ..base.records import record
 from ..counts.contingency import contingency_tables, flat_index
 from ..frames.schema import Dataset, take_rows
-from ..model.forms import is_nb
 from ..model.model import Model
+from ..model.questions import is_nb
 from ..model.raw_rows import check_size
 from ..network.bnc import BNC
 from ..network.em import expect, lay_out

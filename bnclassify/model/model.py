@@ -281,6 +281,11 @@ class Model(Immutable):
     def _warn_of_size(self, rows: int) -> None:
         """Warn if the tables have too many parameters for the number of rows."""
 
+    def _weights(self) -> dict[Hashable, float] | None:
+        """Return the weights of features, and of the class first if it has one; None without weights."""
+        weights = self.learned.get("weights")
+        return None if weights is None else dict(zip(self.features, weights, strict=True))
+
     def _arc_shares(self) -> dict[tuple[Hashable, Hashable], float]:
         """Return the share of the members that has each arc, (from, to); of a single model, 1."""
         return {(parent, variable): 1.0 for variable, parents in self.parents.items() for parent in parents}
@@ -289,10 +294,6 @@ class Model(Immutable):
         """Return a note on the members of an average for its picture; of a single model, none."""
         n = self.facts().get("num. members")
         return "" if n is None else f"average of {n:,} networks"
-
-    def _superparent_weights(self) -> Array | None:
-        """Return the share of each feature in learned weights of superparents, if there are such."""
-        return None
 
     def _feature_shares(self) -> tuple[dict[Hashable, float], str]:
         """Return weights of features to write into a picture, and a note on them; by default none."""

@@ -1,4 +1,4 @@
-"""Names, levels and arcs: what one may ask of every model, and of every network."""
+"""Questions to models: their names, levels and arcs, and the type of their structure."""
 
 from __future__ import annotations
 
@@ -8,22 +8,53 @@ from typing import Any
 
 from ..base import graphs
 from ..base.checks import is_among
+from ..base.docstrings import sharing
 from ..base.messages import shown, suggestion
 from .model import Model, check_bnc, check_graph, check_model, check_single
 
+_of_any = sharing(
+    {
+        "{any model}": """\
+Parameters
+----------
+x : BNC, AODE or another model
+    With or without parameters.
 
+Raises
+------
+TypeError
+    If `x` is not a model.""",
+        "{with levels}": """\
+Parameters
+----------
+x : BNC, AODE or another model
+    With or without parameters.
+
+Raises
+------
+TypeError
+    If `x` is not a model.
+ValueError
+    If no data were seen, so that the levels are unknown.""",
+        "{one network}": """\
+Parameters
+----------
+x : BNC or DN
+    With or without parameters.
+
+Raises
+------
+TypeError
+    If `x` is not a single network; call the function on each of ``members(x)``.""",
+    }
+)
+
+
+@_of_any
 def members(x: Model) -> tuple[Model, ...]:
-    """Return the models that a model averages: itself, or the members of an ensemble.
+    """Return the models that a model averages: of a single model, the model itself.
 
-    Parameters
-    ----------
-    x : BNC, AODE or another model
-        With or without parameters.
-
-    Raises
-    ------
-    TypeError
-        If ``x`` is no model.
+    {any model}
 
     Examples
     --------
@@ -35,18 +66,11 @@ def members(x: Model) -> tuple[Model, ...]:
     return check_model(x).members
 
 
+@_of_any
 def class_var(x: Model) -> Hashable:
     """Return the name of the class.
 
-    Parameters
-    ----------
-    x : BNC, AODE or another model
-        With or without parameters.
-
-    Raises
-    ------
-    TypeError
-        If ``x`` is no model.
+    {any model}
 
     Examples
     --------
@@ -57,18 +81,11 @@ def class_var(x: Model) -> Hashable:
     return check_model(x).class_var
 
 
+@_of_any
 def class_vars(x: Model) -> tuple[Hashable, ...]:
-    """Return the names of the class variables; of an ordinary model, that of its class.
+    """Return the names of the class variables; of a model with one class, its name.
 
-    Parameters
-    ----------
-    x : MBC, MAODE, Chain or another model
-        With or without parameters.
-
-    Raises
-    ------
-    TypeError
-        If ``x`` is no model.
+    {any model}
 
     Examples
     --------
@@ -80,18 +97,11 @@ def class_vars(x: Model) -> tuple[Hashable, ...]:
     return check_model(x).targets
 
 
+@_of_any
 def vars(x: Model) -> tuple[Hashable, ...]:
     """Return the names of all variables: the features, then the class.
 
-    Parameters
-    ----------
-    x : BNC, AODE or another model
-        With or without parameters.
-
-    Raises
-    ------
-    TypeError
-        If ``x`` is no model.
+    {any model}
 
     Examples
     --------
@@ -102,18 +112,11 @@ def vars(x: Model) -> tuple[Hashable, ...]:
     return check_model(x).variables
 
 
+@_of_any
 def features(x: Model) -> tuple[Hashable, ...]:
-    """Return the names of the features: in the order of the data, or as they were named without data.
+    """Return the names of the features, in the order of the data if there were any.
 
-    Parameters
-    ----------
-    x : BNC, AODE or another model
-        With or without parameters.
-
-    Raises
-    ------
-    TypeError
-        If ``x`` is no model.
+    {any model}
 
     Examples
     --------
@@ -124,18 +127,11 @@ def features(x: Model) -> tuple[Hashable, ...]:
     return check_model(x).features
 
 
+@_of_any
 def families(x: Model) -> dict[Hashable, tuple[Hashable, ...]]:
-    """Return the family of each variable: the variable, its feature parents, the class if it is one.
+    """Return the family of each variable: the variable, its feature parents, and the class if it is a parent.
 
-    Parameters
-    ----------
-    x : BNC
-        With or without parameters.
-
-    Raises
-    ------
-    TypeError
-        If ``x`` is no single network; ask each of ``members(x)``.
+    {one network}
 
     Examples
     --------
@@ -146,18 +142,11 @@ def families(x: Model) -> dict[Hashable, tuple[Hashable, ...]]:
     return {family[0]: family for family in check_graph(x, "families").families}
 
 
+@_of_any
 def feature_families(x: Model) -> dict[Hashable, tuple[Hashable, ...]]:
-    """Return the family of each feature, that of the class left out.
+    """Return the family of each feature.
 
-    Parameters
-    ----------
-    x : BNC
-        With or without parameters.
-
-    Raises
-    ------
-    TypeError
-        If ``x`` is no single network; ask each of ``members(x)``.
+    {one network}
 
     Examples
     --------
@@ -169,20 +158,11 @@ def feature_families(x: Model) -> dict[Hashable, tuple[Hashable, ...]]:
     return {family[0]: family for family in model.families[: len(model.features)]}
 
 
+@_of_any
 def values(x: Model) -> dict[Hashable, tuple[Any, ...]]:
     """Return the levels of each variable, in the order of the axes of its table.
 
-    Parameters
-    ----------
-    x : BNC, AODE or another model
-        With or without parameters.
-
-    Raises
-    ------
-    ValueError
-        If the model has seen no data yet.
-    TypeError
-        If ``x`` is no model.
+    {with levels}
 
     Examples
     --------
@@ -193,20 +173,11 @@ def values(x: Model) -> dict[Hashable, tuple[Any, ...]]:
     return check_model(x).levels_by_name
 
 
+@_of_any
 def classes(x: Model) -> tuple[Any, ...]:
     """Return the levels of the class, in the order of the columns of posteriors.
 
-    Parameters
-    ----------
-    x : BNC, AODE or another model
-        With or without parameters.
-
-    Raises
-    ------
-    TypeError
-        If ``x`` is no model.
-    ValueError
-        If the model has seen no data yet, so that it knows no levels.
+    {with levels}
 
     Examples
     --------
@@ -221,19 +192,19 @@ def classes(x: Model) -> tuple[Any, ...]:
 def nparams(x: Model) -> int:
     """Return the number of free parameters: Σ (levels − 1) · Π levels of the parents.
 
-    It follows from structure and levels, so a model need not be fitted, but must have seen data.
+    It follows from structure and levels, so the model need not be fitted.
 
     Parameters
     ----------
-    x : BNC
+    x : BNC or DN
         With or without parameters.
 
     Raises
     ------
     TypeError
-        If ``x`` is no single network; ask each of ``members(x)``.
+        If `x` is not a single network; call the function on each of ``members(x)``.
     ValueError
-        If the model has seen no data yet, so that it knows no levels.
+        If no data were seen, so that the levels are unknown.
 
     Examples
     --------
@@ -246,18 +217,11 @@ def nparams(x: Model) -> int:
     return sum((cards[v] - 1) * prod([cards[p] for p in parents]) for v, *parents in model.scopes)
 
 
+@_of_any
 def narcs(x: Model) -> int:
     """Return the number of arcs, those from the class included.
 
-    Parameters
-    ----------
-    x : BNC
-        With or without parameters.
-
-    Raises
-    ------
-    TypeError
-        If ``x`` is no single network; ask each of ``members(x)``.
+    {one network}
 
     Examples
     --------
@@ -273,15 +237,15 @@ def modelstring(x: Model) -> str:
 
     Parameters
     ----------
-    x : BNC
+    x : BNC or DN
         With or without parameters.
 
     Raises
     ------
     ValueError
-        If a name contains one of the signs ``[ ] | :`` that the notation uses.
+        If a name contains one of the characters ``[ ] | :`` of the notation.
     TypeError
-        If ``x`` is no single network; ask each of ``members(x)``.
+        If `x` is not a single network; call the function on each of ``members(x)``.
 
     Examples
     --------
@@ -293,8 +257,8 @@ def modelstring(x: Model) -> str:
     for name in model.variables:
         if set(str(name)) & set("[]|:"):
             raise ValueError(
-                f"modelstring: the name {shown(name)} contains a sign of the notation ([ ] | :); "
-                "rename the column, or read families(x) instead"
+                f"modelstring: the name {shown(name)} contains a character of the notation ([ ] | :). "
+                "Rename the column, or call families(x)."
             )
     parents = {family[0]: family[1:] for family in model.families}
     order = (variable for layer in graphs.layers(parents) for variable in layer)
@@ -305,7 +269,7 @@ def modelstring(x: Model) -> str:
 
 
 def markov_blanket(x: Model, variable: Hashable) -> tuple[Hashable, ...]:
-    """Return the variables that a variable depends on directly: known these, no other says more of it.
+    """Return the Markov blanket of a variable: given it, the variable is independent of all others.
 
     Parameters
     ----------
@@ -317,15 +281,15 @@ def markov_blanket(x: Model, variable: Hashable) -> tuple[Hashable, ...]:
     Returns
     -------
     tuple
-        Its parents, its children, and their other parents; of a feature in a dependency network its
-        parents alone, which it chose as its blanket. In the order of the features, the class last.
+        Its parents, its children, and the other parents of these. Of a feature in a dependency network,
+        its parents, which were selected as its blanket. In column order, the class last.
 
     Raises
     ------
     KeyError
         If the model has no such variable.
     TypeError
-        If ``x`` is an ensemble.
+        If `x` is not a single network.
 
     References
     ----------
@@ -353,3 +317,89 @@ def variable_number(x: Model, variable: Hashable) -> int:
     if not is_among(variable, x.variables):
         raise KeyError(f"variable: the model has no {shown(variable)}; {suggestion(variable, x.variables)}")
     return x.variables.index(variable)
+
+
+@_of_any
+def is_nb(x: Model) -> bool:
+    """Return whether the model is a naive Bayes: no feature has a feature parent.
+
+    {any model}
+
+    Examples
+    --------
+    >>> from bnclassify import is_nb, nb
+    >>> is_nb(nb("class", features=["doors"]))
+    True
+    """
+    return is_anb(x) and not any(x.feature_parents.values())
+
+
+@_of_any
+def is_ode(x: Model) -> bool:
+    """Return whether the model is a one-dependence estimator: no feature has two feature parents.
+
+    {any model}
+
+    Examples
+    --------
+    >>> from bnclassify import is_ode, load_car, tan_cl
+    >>> is_ode(tan_cl("class", load_car()))
+    True
+    """
+    return is_anb(x) and all(len(parents) <= 1 for parents in x.feature_parents.values())
+
+
+@_of_any
+def is_semi_naive(x: Model) -> bool:
+    """Return whether the model is semi-naive: features in groups, and arcs between all of a group.
+
+    {any model}
+
+    Examples
+    --------
+    >>> from bnclassify import anb, is_semi_naive
+    >>> is_semi_naive(anb("class", {"b": ["a"], "c": ["a", "b"]}))
+    True
+    >>> is_semi_naive(anb("class", {"b": ["a"], "c": ["b"]}))
+    False
+    """
+    if not is_anb(x):
+        return False
+    parents = x.feature_parents
+    return all(
+        sum(len(parents[v]) for v in group) == len(group) * (len(group) - 1) // 2
+        for group in graphs.components(parents)
+    )
+
+
+@_of_any
+def is_anb(x: Model) -> bool:
+    """Return whether the model is an augmented naive Bayes.
+
+    In an augmented naive Bayes, the class is a parent of every feature and has no parents. Ensembles are not.
+
+    {any model}
+
+    Examples
+    --------
+    >>> from bnclassify import is_anb, nb
+    >>> is_anb(nb("class", features=["doors"]))
+    True
+    """
+    graph = check_model(x).graph
+    return graph is not None and graph.is_augmented and not graph.no_joint
+
+
+@_of_any
+def is_aode(x: Model) -> bool:
+    """Return whether the model is an AODE ensemble.
+
+    {any model}
+
+    Examples
+    --------
+    >>> from bnclassify import aode, is_aode, load_car
+    >>> is_aode(aode("class", load_car()))
+    True
+    """
+    return check_model(x).is_aode

@@ -1,18 +1,125 @@
-"""What a search or a method of `lp` left behind."""
+"""Results of estimation and search: tables, scores, weights and what leave-one-out and EM found."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable
 from dataclasses import asdict
 from typing import Any
 
 import pandas as pd
 
+from ..base.arrays import Array
+from ..base.docstrings import sharing
 from .model import Model, check_fitted, check_model, check_single, check_tables
+from .questions import variable_number
+
+_raising = sharing(
+    {
+        "{single}": """\
+Raises
+------
+ValueError
+    If the model was not learned in this way.
+TypeError
+    If `x` is not a single network; call the function on each of ``members(x)``.""",
+        "{any}": """\
+Raises
+------
+TypeError
+    If `x` is not a model.
+ValueError
+    If the model was not learned in this way.""",
+    }
+)
 
 
+def params(x: Model) -> dict[Hashable, Array]:
+    """Return the conditional probability table of each variable as an array; `cpt` adds labels.
+
+    Parameters
+    ----------
+    x : BNC or DN
+        With parameters.
+
+    Returns
+    -------
+    dict
+        A read-only array by variable. Axis i is member i of the variable's family
+        (`families`), its positions are the levels of that member (`values`), and the table sums
+        to 1 over axis 0.
+
+    Raises
+    ------
+    ValueError
+        If the model has no parameters.
+    TypeError
+        If `x` is not a single network; call the function on each of ``members(x)``.
+
+    Examples
+    --------
+    >>> from bnclassify import load_car, lp, nb, params
+    >>> car = load_car()
+    >>> params(lp(nb("class", car), car, smooth=1))["safety"].round(3)
+    array([[0.476, 0.003, 0.014, 0.015],
+           [0.295, 0.468, 0.556, 0.015],
+           [0.229, 0.53 , 0.431, 0.971]])
+    """
+    network = check_tables(x, "params")
+    return dict(zip(network.variables, network.cpts or (), strict=True))
+
+
+def cpt(x: Model, variable: Hashable) -> pd.DataFrame:
+    """Return one conditional probability table with labels.
+
+    Parameters
+    ----------
+    x : BNC or DN
+        With parameters.
+    variable : str
+        A feature or the class.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row per level of the variable, and one column per configuration of its parents: a
+        MultiIndex named by these, or a plain Index if there is one parent. Each column is a
+        distribution. A variable without parents has one column, ``probability``.
+
+    Raises
+    ------
+    KeyError
+        If the model has no such variable.
+    TypeError
+        If `x` is not a single network; call the function on each of ``members(x)``.
+    ValueError
+        If the model has no parameters.
+
+    Examples
+    --------
+    >>> from bnclassify import cpt, load_car, lp, nb
+    >>> car = load_car()
+    >>> cpt(lp(nb("class", car), car, smooth=1), "safety").round(3)
+    class   unacc    acc   good  vgood
+    safety
+    low     0.476  0.003  0.014  0.015
+    med     0.295  0.468  0.556  0.015
+    high    0.229  0.530  0.431  0.971
+    """
+    network = check_tables(x, "cpt")
+    table = params(network)
+    family = network.families[variable_number(network, variable)]
+    labels = x.levels_by_name
+    index = pd.Index(list(labels[variable]), name=variable, tupleize_cols=False)
+    if len(family) == 1:
+        return pd.DataFrame({"probability": table[variable]}, index=index)
+    headers = [pd.Index(list(labels[v]), name=v, tupleize_cols=False) for v in family[1:]]
+    columns = headers[0] if len(headers) == 1 else pd.MultiIndex.from_product(headers, names=family[1:])
+    return pd.DataFrame(table[variable].reshape(len(index), -1), index=index, columns=columns)
+
+
+@_raising
 def greedy_scores(x: Model) -> tuple[float, ...]:
-    """Return the scores of the steps that a greedy search took.
+    """Return the scores of the steps of a greedy search.
 
     Parameters
     ----------
@@ -22,15 +129,10 @@ def greedy_scores(x: Model) -> tuple[float, ...]:
     Returns
     -------
     tuple of float
-        The cross-validated metric of the initial structure, accuracy unless the search was guided by
-        another, then after each step; of a loss, its negative.
+        The cross-validated metric of the initial structure and after each step: accuracy unless the
+        search used another. A loss is negated.
 
-    Raises
-    ------
-    ValueError
-        If the structure was not found by greedy search.
-    TypeError
-        If ``x`` is no single network; ask each of ``members(x)``.
+    {single}
 
     Examples
     --------
@@ -39,16 +141,17 @@ def greedy_scores(x: Model) -> tuple[float, ...]:
     [0.85, 0.9, 0.94]
     """
     return tuple(
-        _left_behind(
+        _result(
             check_single(x, "greedy_scores"),
             "scores",
-            "its structure was not found by greedy search; fssj, bsej, tan_hc, tan_hcsp and kdb are",
+            "its structure was not found by greedy search; those of fssj, bsej, tan_hc, tan_hcsp and kdb are",
         )
     )
 
 
+@_raising
 def search_steps(x: Model) -> pd.DataFrame:
-    """Return the steps that a search for the structure took.
+    """Return the steps of a search for the structure.
 
     Parameters
     ----------
@@ -58,18 +161,13 @@ def search_steps(x: Model) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        A row a step: ``operation``, ``from`` and ``to``, what the step gained, ``gain``, and the
-        ``score`` after it. `hc` and `ban` "add", "delete" and "reverse" an arc, which is given as it was
-        before the step. `tan_hc`, `tan_hcsp` and `kdb` add an "arc". `fssj` and `bsej` "add" the feature in
-        ``to``, "remove" the one in ``from``, or "join" two groups: the features in ``from`` become parents
-        of those in ``to``, both given as tuples.
+        One row per step: ``operation``, ``from`` and ``to``, the ``gain`` of the step, and the
+        ``score`` after it. `hc` and `ban` "add", "delete" and "reverse" an arc, reported as it
+        was before the step. `tan_hc`, `tan_hcsp` and `kdb` add an "arc". `fssj` and `bsej` "add" the feature
+        in ``to``, "remove" the one in ``from``, or "join" two groups: the features in ``from`` become parents
+        of those in ``to``, both are tuples.
 
-    Raises
-    ------
-    TypeError
-        If ``x`` is no model.
-    ValueError
-        If the structure was not found by a search.
+    {any}
 
     Examples
     --------
@@ -80,7 +178,7 @@ def search_steps(x: Model) -> pd.DataFrame:
     1       add  persons   class  251.2 -13850.1
     2       add    class  buying   82.0 -13768.1
     """
-    steps = _left_behind(
+    steps = _result(
         check_model(x),
         "steps",
         "its structure was not found by a search; those of hc, ban, fssj, bsej, tan_hc, tan_hcsp and kdb are",
@@ -89,8 +187,9 @@ def search_steps(x: Model) -> pd.DataFrame:
     return pd.DataFrame(list(steps), columns=columns).astype({"gain": float, "score": float})
 
 
+@_raising
 def em_objectives(x: Model) -> tuple[float, ...]:
-    """Return what expectation maximisation maximised, at the start and after each iteration.
+    """Return the objective of expectation maximization, at the start and after each iteration.
 
     Parameters
     ----------
@@ -100,14 +199,9 @@ def em_objectives(x: Model) -> tuple[float, ...]:
     Returns
     -------
     tuple of float
-        Σ ln P(row) + smooth Σ ln θ, in nats, which never falls.
+        Σ ln P(row) + smooth Σ ln θ, in nats, which never decreases.
 
-    Raises
-    ------
-    ValueError
-        If the model was not fitted by ``lp(..., missing="em")``.
-    TypeError
-        If ``x`` is no single network; ask each of ``members(x)``.
+    {single}
 
     Examples
     --------
@@ -119,9 +213,10 @@ def em_objectives(x: Model) -> tuple[float, ...]:
     """
     model = check_single(x, "em_objectives")
     advice = 'was not fitted by EM; lp(x, dataset, smooth=..., missing="em") does that'
-    return tuple(_left_behind(model, "em", advice).objectives)
+    return tuple(_result(model, "em", advice).objectives)
 
 
+@_raising
 def manb_arc_posterior(x: Model) -> pd.Series[float]:
     """Return the posterior probability of each arc from the class to a feature.
 
@@ -133,14 +228,9 @@ def manb_arc_posterior(x: Model) -> pd.Series[float]:
     Returns
     -------
     pandas.Series
-        A probability by feature.
+        One probability per feature.
 
-    Raises
-    ------
-    ValueError
-        If the model was not fitted so.
-    TypeError
-        If ``x`` is no single network; ask each of ``members(x)``.
+    {single}
 
     Examples
     --------
@@ -152,10 +242,11 @@ def manb_arc_posterior(x: Model) -> pd.Series[float]:
     """
     model = check_single(x, "manb_arc_posterior")
     advice = "has no posteriors of arcs; lp(x, dataset, smooth=..., manb_prior=...) makes them"
-    posteriors = _left_behind(model, "arc_posteriors", advice)
+    posteriors = _result(model, "arc_posteriors", advice)
     return pd.Series(posteriors, index=_index(model.features), name="arc_posterior", dtype=float)
 
 
+@_raising
 def feature_weights(x: Model) -> pd.Series[float]:
     """Return the weight of each feature.
 
@@ -163,22 +254,17 @@ def feature_weights(x: Model) -> pd.Series[float]:
     ----------
     x : BNC or another model
         A model fitted by ``lp(..., awnb_trees=...)``, ``lp(..., wanbia=True)`` or
-        ``lp(..., loo_weights=True)``, one that averages over cuttings, or ``ande(..., weights="mi")``.
+        ``lp(..., loo_weights=True)``, one that averages over discretizations, or ``ande(..., weights="mi")``.
 
     Returns
     -------
     pandas.Series
-        A weight by feature: 0 for a feature that the model ignores, 1 for one that it takes as the
-        data has it. Those of AWNB and WANBIA lie in between. Those by leave-one-out can be any number,
-        and the class has one too, which stands first under its name. Of `ande`, the share that a feature
-        has in the votes as a superparent, where all vote; the shares sum to 1.
+        One weight per feature: 0 for a feature that the model ignores, 1 for one whose table is used
+        unchanged. Those of AWNB and WANBIA lie in between. Those by leave-one-out can be any number,
+        and the class has one, too, which comes first. For `ande`, the weight of each feature as a
+        superparent if all superparents are used; these weights sum to 1.
 
-    Raises
-    ------
-    ValueError
-        If the model was not fitted so.
-    TypeError
-        If ``x`` is no single network; ask each of ``members(x)``.
+    {single}
 
     Examples
     --------
@@ -193,21 +279,17 @@ def feature_weights(x: Model) -> pd.Series[float]:
     buying    3.06
     Name: weight, dtype: float64
     """
-    powers = getattr(check_model(x), "powers", None)
-    if powers:
-        *of_features, of_class = powers
-        index = _index([x.class_var, *x.features])
-        return pd.Series([of_class, *of_features], index=index, name="weight", dtype=float)
-    shares = x._superparent_weights()
-    if shares is not None:
-        return pd.Series(shares, index=_index(x.features), name="weight", dtype=float)
-    advice = "has no weights; lp(x, dataset, ...) with loo_weights=True, wanbia=True or awnb_trees makes them"
-    weights = _left_behind(x, "weights", advice)
-    return pd.Series(weights, index=_index(x.features), name="weight", dtype=float)
+    weights = check_model(x)._weights()
+    if weights is None:
+        raise ValueError(
+            "x: has no weights; lp with loo_weights=True, wanbia=True or awnb_trees=10 finds some"
+        )
+    return pd.Series(list(weights.values()), index=_index(weights), name="weight", dtype=float)
 
 
+@_raising
 def concentrations(x: Model) -> pd.Series[float]:
-    """Return how far each table was shrunk towards the one with a parent less.
+    """Return how far each table was shrunk towards the one with one parent fewer.
 
     Parameters
     ----------
@@ -217,17 +299,12 @@ def concentrations(x: Model) -> pd.Series[float]:
     Returns
     -------
     pandas.Series
-        The concentration m by variable and level: at level 0 the variable alone is shrunk towards the
-        uniform distribution, at level 1 the variable given the class, then that given the feature parents
-        one after the other, in family order. m counts as so many rows in every configuration of the
-        parents, from 0.5, where the data says all, to 5000, where it has little to say.
+        The concentration m by variable and level. At level 0 the variable alone is shrunk towards the
+        uniform distribution, at level 1 the variable given the class, then the variable given the feature
+        parents, one after the other, in family order. m is a number of pseudo-counts per configuration
+        of the parents, from 0.5, if the data determine the table, to 5000, if they add little.
 
-    Raises
-    ------
-    ValueError
-        If the model was not fitted so.
-    TypeError
-        If the model is an ensemble or averages over cuttings; ask each of its `members`.
+    {single}
 
     Examples
     --------
@@ -243,8 +320,8 @@ def concentrations(x: Model) -> pd.Series[float]:
     Name: concentration, dtype: float64
     """
     network = check_tables(x, "concentrations")
-    advice = "has tables that do not back off; lp(x, dataset, backoff=True) makes some that do"
-    by_variable = _left_behind(x, "concentrations", advice)
+    advice = "has tables without back-off; lp(x, dataset, backoff=True) estimates tables with back-off"
+    by_variable = _result(x, "concentrations", advice)
     by_level = {
         (variable, level): m
         for variable, masses in zip(network.variables, by_variable, strict=True)
@@ -255,6 +332,7 @@ def concentrations(x: Model) -> pd.Series[float]:
     return pd.Series(list(by_level.values()), index=index, name="concentration", dtype=float)
 
 
+@_raising
 def loo_summary(x: Model) -> pd.Series[Any]:
     """Return how leave-one-out chose weights, a power or the number of parents.
 
@@ -266,18 +344,13 @@ def loo_summary(x: Model) -> pd.Series[Any]:
     Returns
     -------
     pandas.Series
-        - ``power``: the best common power of all terms; 1 if none was sought
-        - ``objective``: what was maximised: the log-likelihood less what priors of the powers take off
-        - ``log_likelihood``: Σ ln P(class | features) over rows, each left out of what judges it, in nats
-        - ``parents``: the most feature parents that a feature has kept
-        - ``rows``: how many rows were left out, one after the other
+        - ``power``: the best common power of all terms; 1 if none was estimated
+        - ``objective``: the maximized objective: the log-likelihood minus the penalty of the powers
+        - ``log_likelihood``: Σ ln P(class | features), each row under the model of all other rows, in nats
+        - ``parents``: the largest number of feature parents of a feature
+        - ``rows``: the number of rows left out, one after the other
 
-    Raises
-    ------
-    TypeError
-        If ``x`` is no model.
-    ValueError
-        If the model was not fitted so.
+    {any}
 
     Examples
     --------
@@ -288,17 +361,18 @@ def loo_summary(x: Model) -> pd.Series[Any]:
     >>> round(summary["power"], 2), round(summary["objective"], 1), summary["parents"], summary["rows"]
     (2.15, -264.2, 1, 1728)
     """
-    advice = "knows of no rows left out; lp(..., loo_weights=True), loo_parents or loo_power leave them out"
-    return pd.Series(asdict(_left_behind(check_fitted(x), "leave_one_out", advice)), dtype=object)
+    advice = "was not fitted by leave-one-out; lp with loo_weights, loo_parents or loo_power is"
+    return pd.Series(asdict(_result(check_fitted(x), "leave_one_out", advice)), dtype=object)
 
 
-def _left_behind(x: Model, name: str, advice: str) -> Any:
-    """Return what learning left behind under a name, or raise if there is nothing."""
+def _result(x: Model, name: str, advice: str) -> Any:
+    """Return a result of learning by its name, or raise if there is none."""
     traces = {**getattr(x.graph, "trace", {}), **x.learned}
     if name not in traces:
         raise ValueError(f"x: {advice}")
     return traces[name]
 
 
-def _index(names: Sequence[Hashable]) -> pd.Index[Any]:
-    return pd.Index(list(names), tupleize_cols=False, dtype=None if names else object)
+def _index(names: Iterable[Hashable]) -> pd.Index[Any]:
+    names = list(names)
+    return pd.Index(names, tupleize_cols=False, dtype=None if names else object)

@@ -20,7 +20,7 @@ from ..frames.schema import Dataset, Levels, Schema
 from ..functions.explanation import describe
 from ..model.questions import families, values
 from ..model.raw_rows import encode_for
-from ..model.tables import cpt
+from ..model.traces import cpt
 from ..network.bnc import Family, Network
 from .canvas import (
     BLUE,

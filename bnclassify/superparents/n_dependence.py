@@ -236,8 +236,10 @@ class ANDE(Average):
         phrase = "a feature is the parent" if self.n == 1 else "two features are the parents"
         return f"average of {len(self.superparents):,} networks, in each of which {phrase} of all others"
 
-    def _superparent_weights(self) -> Array | None:
-        return self.shares if self.weighting is not None and self.n and self.fitted else None
+    def _weights(self) -> dict[Hashable, float] | None:
+        if self.weighting is None or not self.n or not self.fitted:
+            return None
+        return dict(zip(self.features, self.shares.tolist(), strict=True))
 
     def _feature_shares(self) -> tuple[dict[Hashable, float], str]:
         if not self.n:
