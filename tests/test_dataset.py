@@ -444,14 +444,14 @@ def test_codes_written_in_another_way_are_told() -> None:
 
 
 def test_arguments_in_the_wrong_order_are_told(car: pd.DataFrame) -> None:
-    with pytest.raises(TypeError, match="got DataFrame. The name of the class is the first"):
+    with pytest.raises(TypeError, match=r"got DataFrame\. The name of the class is the first"):
         bn.nb(car, "class")
     with pytest.raises(TypeError, match="got DataFrame; the model goes first, the data second"):
         bn.predict(car, bn.nb("class", car))
 
 
 def test_a_column_in_place_of_its_name_is_told(car: pd.DataFrame) -> None:
-    with pytest.raises(TypeError, match="class_var must be the name of a column; got Series. Write 'class'"):
+    with pytest.raises(TypeError, match=r"must be the name of a column; got Series\. Write 'class'"):
         bn.nb(car["class"], car)
     with pytest.raises(TypeError, match="dataset must be a pandas DataFrame; got str"):
         bn.cmi(car, "doors", "class")

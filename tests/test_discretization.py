@@ -666,7 +666,7 @@ def test_the_refusal_of_numbers_shows_the_way_here() -> None:
         bn.nb("y", data)
     frame, discretizer = bn.discretize(data, class_var="y")
     model = bn.lp(bn.nb("y", frame), frame, smooth=1)
-    with pytest.raises(TypeError, match="apply the discretizer|new data with the returned discretizer"):
+    with pytest.raises(TypeError, match="apply the discretizer"):
         bn.predict(model, data)
     assert bn.predict(model, discretizer(data)).tolist() == list("aabb")
 
