@@ -34,6 +34,7 @@ _LARGEST_POWER = 1e6
 
 _RANGES: dict[str, tuple[float, float]] = {
     **dict.fromkeys(["smooth", "ess", "m", "masses", "counts", "single", "classes"], (0, sys.float_info.max)),
+    **dict.fromkeys(["pairs", "triples"], (0, sys.float_info.max)),
     **dict.fromkeys(["cpts", "class_cpts", "priors", "superparents", "children"], (0, 1 + 1e-6)),
     "power": (0, _LARGEST_POWER),
     "powers": (-1, _LARGEST_POWER),  # leave-one-out finds powers slightly below 0

@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..base.arrays import Array, Codes, log_normalize, log_sum_exp
 from .cooccurrence import Positions
-from .members import MemberBlock, member_blocks, naive_stack, row_groups
+from .row_groups import Estimators, MemberBlock, member_blocks, row_groups
 from .stacks import IMPOSSIBLE
-
-if TYPE_CHECKING:
-    from .n_dependence import ANDE
 
 _BLOCK_CELLS = 2**18
 _CERTAIN = 1e200  # a larger weight comes from a probability of 0
 
 
-def attribute(x: ANDE, codes: Codes, logs: Array, targets: Positions, rivals: NDArray[np.bool_]) -> Array:
+def attribute(
+    x: Estimators, codes: Codes, logs: Array, targets: Positions, rivals: NDArray[np.bool_]
+) -> Array:
     """Split the log odds of a class between its prior and the features, (rows, 1 + features).
 
     `codes` are (features, rows), -1 where missing, `logs` is the log joint, `targets` has the class whose
@@ -65,9 +63,9 @@ class _Contest:
     log_mean: Array
 
     @classmethod
-    def of(cls, x: ANDE, logs: Array, targets: Positions, rivals: NDArray[np.bool_]) -> _Contest:
+    def of(cls, x: Estimators, logs: Array, targets: Positions, rivals: NDArray[np.bool_]) -> _Contest:
         """Return the contest of some rows, given their log joint."""
-        logs, prior = np.maximum(logs, IMPOSSIBLE), naive_stack(x).joint[0]
+        logs, prior = np.maximum(logs, IMPOSSIBLE), x.naive_stack.joint[0]
         target_logs = np.take_along_axis(logs, targets[:, None], axis=1)
         rival_logs = log_sum_exp(np.where(rivals, logs, -np.inf))[:, None]
         shares = log_normalize(np.where(rivals, prior, -np.inf))

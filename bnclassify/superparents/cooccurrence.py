@@ -82,6 +82,13 @@ class Cooccurrence(Immutable):
         later = self.feature > self.feature[level]
         return Beside(level, np.flatnonzero(kept), columns, np.flatnonzero(occurs & later))
 
+    @property
+    def has_triples(self) -> bool:
+        """Whether there are counts of triples for each level, of the levels that occur beside it."""
+        beside = [self.beside(level) for level in range(len(self.feature))]
+        shapes = [(len(b.owners), len(self.classes), len(b.kept)) for b in beside]
+        return [cells.shape for cells in self.triples] == shapes
+
     def table(self, *features: int) -> Array:
         """Return the counts of the joint levels of features counted together, (levels…, classes)."""
         if not features:

@@ -27,13 +27,10 @@ from ..network.ensemble import Average
 from ..network.priors import Dirichlet, EquivalentSize, MEstimate, Prior
 from .attribution import attribute
 from .cooccurrence import Cooccurrence, add_cooccurrence, count_cooccurrence
-from .members import left_out_joint, log_joint
+from .row_groups import Estimators, left_out_joint, log_joint
 
 if TYPE_CHECKING:
     from ..backoff.tables import LeftOut
-
-_RARE = 1e-6  # probabilities below are excluded from weights, as in WAODE
-_ROUNDING = 1e-14  # information up to which it is rounding error
 
 
 @record
@@ -113,18 +110,10 @@ class ANDE(Average):
         }
 
     @property
-    def fitted_counts(self) -> Cooccurrence:
-        """The counts; a ValueError before `lp`."""
-        if self.counts is None:
-            raise ValueError("structure only, no parameters: call lp(x, dataset, smooth=...) first")
-        return self.counts
-
-    @property
-    def fitted_prior(self) -> Dirichlet | MEstimate:
-        """The prior; a ValueError before `lp`."""
-        if self.prior is None:
-            raise ValueError("structure only, no parameters: call lp(x, dataset, smooth=...) first")
-        return self.prior
+    def _estimators(self) -> Estimators:
+        """The estimators that predict; a ValueError before `lp`."""
+        estimators: Estimators = self.derived("estimators", _make_estimators)
+        return estimators
 
     @property
     def superparents(self) -> tuple[tuple[int, ...], ...]:
@@ -149,7 +138,7 @@ class ANDE(Average):
         )
         if not self.fitted:
             return BNC(self.class_var, families, self.levels, recipe=self.recipe)
-        counts, prior = self.fitted_counts, self.fitted_prior
+        counts, prior = self._estimators.counts, self._estimators.prior
         cells = counts.table(*superparents)
         joint = prior(cells.reshape(-1)).reshape(cells.shape)
         tables = {s: _next_factor(joint, i) for i, s in enumerate(superparents)}
@@ -157,18 +146,12 @@ class ANDE(Average):
         cpts = (*[tables[f] for f in range(len(self.features))], _next_factor(joint, None))
         return BNC(self.class_var, families, self.levels, cpts, self.recipe)
 
-    @cached_property
-    def information(self) -> Array:
-        """The mutual information of each feature and the class, in nats."""
-        counts = self.fitted_counts
-        return np.array([_information(counts.single[span]) for span in counts.spans])
-
     @property
     def weights(self) -> Array:
         """The weight of each member if all take part; they sum to 1."""
         if self.weighting is None or self.n == 0 or not self.fitted:
             return normalize(np.ones(len(self.superparents)))
-        return normalize(np.array([self.information[list(s)].sum() for s in self.superparents]))
+        return normalize(np.array([self._estimators.information[list(s)].sum() for s in self.superparents]))
 
     @property
     def shares(self) -> Array:
@@ -196,16 +179,16 @@ class ANDE(Average):
     def _add_rows(self, data: Countable) -> ANDE:
         if self.counts is None or self.learned:
             self._tally()
-        return replace(self, counts=add_cooccurrence(data, self.fitted_counts, self._most_counted))
+        return replace(self, counts=add_cooccurrence(data, self._estimators.counts, self._most_counted))
 
     def _check_em(self) -> None:
         Model._check_em(self)
 
     def _log_joint(self, codes: Codes) -> Array:
-        return log_joint(self, codes)
+        return log_joint(self._estimators, codes)
 
     def _left_out(self, data: Dataset, prior: Any, rows: NDArray[np.intp], left_out: LeftOut) -> Array:
-        return left_out_joint(self._estimate(data, prior), data.codes[:-1, rows], left_out)
+        return left_out_joint(self._estimate(data, prior)._estimators, data.codes[:-1, rows], left_out)
 
     def _weigh_evidence(
         self, codes: Codes, order: Sequence[int], choose: Callable[[Array], tuple[Any, Any]]
@@ -221,7 +204,7 @@ class ANDE(Average):
         possible = np.maximum(logs[at, targets], np.where(rivals, logs, -np.inf).max(axis=1)) > -np.inf
         weights = np.full((len(logs), 1 + len(codes)), np.nan)
         weights[possible] = attribute(
-            self, codes[:, possible], logs[possible], targets[possible], rivals[possible]
+            self._estimators, codes[:, possible], logs[possible], targets[possible], rivals[possible]
         )
         weights[~rivals.any(axis=1)] = 0.0  # which raises an error later
         posteriors = np.exp(log_normalize(logs))[at, targets]
@@ -250,6 +233,12 @@ class ANDE(Average):
         return dict(zip(self.features, self.shares.tolist(), strict=True)), note
 
 
+def _make_estimators(x: ANDE) -> Estimators:
+    if x.counts is None or x.prior is None:
+        raise ValueError("structure only, no parameters: call lp(x, dataset, smooth=...) first")
+    return Estimators(x.counts, x.prior, x.n, x.min_count, x.subsumption, x.weighting is not None)
+
+
 def _check_counts(counts: Cooccurrence, levels: Levels | None, n: int) -> None:
     """Raise a ValueError unless there are the counts that members need, of the levels that there are."""
     *cards, n_classes = [len(labels) for labels in levels or ((),)]
@@ -258,7 +247,7 @@ def _check_counts(counts: Cooccurrence, levels: Levels | None, n: int) -> None:
         raise ValueError(f"counts: must be those of {listed(cards)} levels and {n_classes} classes")
     if counts.classes.shape != (n_classes,) or (n and counts.pairs.shape != (total, n_classes, total)):
         raise ValueError("counts: must be those of all classes and of all pairs of levels")
-    if n > 1 and len(counts.triples) != total:
+    if n > 1 and not counts.has_triples:
         raise ValueError("counts: must be those of all triples of levels")
 
 
@@ -267,18 +256,6 @@ def _next_factor(joint: Array, i: int | None) -> Array:
     n_kept = 0 if i is None else i + 1
     margin = joint.sum(axis=tuple(range(n_kept, joint.ndim - 1)))
     return margin if i is None else normalize(np.moveaxis(margin, i, 0))
-
-
-def _information(counts: Array) -> Array:
-    """Return I(feature; class) from counts, (levels, classes), as in WAODE.
-
-    Cells that are rarer than 1e-6, or would be if the two were independent, are excluded.
-    """
-    joint = counts / max(counts.sum(), 1.0)
-    independent = joint.sum(axis=1, keepdims=True) * joint.sum(axis=0)
-    is_common = (joint >= _RARE) & (independent >= _RARE)
-    information = np.sum(joint[is_common] * np.log(joint[is_common] / independent[is_common]))
-    return np.where(information > _ROUNDING, information, 0.0)
 
 
 def ande(

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from ..base.arrays import TOLERANCE, Array, Codes
 from ..base.blas import one_thread
-from .cooccurrence import Counts, Positions
+from ..network.priors import PseudoCounts
+from .cooccurrence import Cooccurrence, Counts, Positions
 from .stacks import (
     IMPOSSIBLE,
     KEPT_CELLS,
@@ -26,9 +27,54 @@ from .stacks import (
 
 if TYPE_CHECKING:
     from ..backoff.tables import LeftOut
-    from .n_dependence import ANDE
 
 _ROWS_LEFT_OUT = 2**13
+_RARE = 1e-6  # probabilities below are excluded from weights, as in WAODE
+_ROUNDING = 1e-14  # information up to which it is rounding error
+
+
+@dataclass(frozen=True, eq=False)
+class Estimators:
+    """Averaged n-dependence estimators: counts, a prior, and the settings of `ANDE`."""
+
+    counts: Cooccurrence
+    prior: PseudoCounts
+    n: int
+    min_count: float
+    subsumption: float | None
+    is_weighted: bool
+
+    @cached_property
+    def information(self) -> Array:
+        """The mutual information of each feature and the class, in nats."""
+        return np.array([_information(self.counts.single[span]) for span in self.counts.spans])
+
+    @cached_property
+    def naive_stack(self) -> Stack:
+        """The log tables of naive Bayes."""
+        return _naive_tables(self.counts).stack(self)
+
+    @cached_property
+    def single_stack(self) -> Stack:
+        """The log tables of members with one superparent."""
+        return _single_tables(self.counts).stack(self)
+
+    @cached_property
+    def implications(self) -> tuple[Positions, NDArray[np.float32]]:
+        """The levels that others imply, and which imply each, as 0 and 1, (implied, levels)."""
+        return _find_implications(self.counts, self.subsumption or 0)
+
+
+def _information(counts: Array) -> Array:
+    """Return I(feature; class) from counts, (levels, classes), as in WAODE.
+
+    Cells that are rarer than 1e-6, or would be if the two were independent, are excluded.
+    """
+    joint = counts / max(counts.sum(), 1.0)
+    independent = joint.sum(axis=1, keepdims=True) * joint.sum(axis=0)
+    is_common = (joint >= _RARE) & (independent >= _RARE)
+    information = np.sum(joint[is_common] * np.log(joint[is_common] / independent[is_common]))
+    return np.where(information > _ROUNDING, information, 0.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,12 +90,12 @@ class MemberTables:
     own_level: Positions
     superparents: Positions
 
-    def denominators(self, x: ANDE) -> tuple[Array, Array]:
+    def denominators(self, x: Estimators) -> tuple[Array, Array]:
         """Return the pseudo-count and the denominator of P(superparents, class), (combinations,) each.
 
         The denominator has the rows in which all superparents are observed.
         """
-        counts, owners = x.fitted_counts, self.superparents
+        counts, owners = x.counts, self.superparents
         if owners.shape[1] == 2:
             rows = counts.pair_rows[owners[:, 0], owners[:, 1]]
         elif owners.shape[1]:
@@ -57,15 +103,15 @@ class MemberTables:
         else:
             rows = np.array([counts.classes.sum()])
         cells = len(counts.classes) * np.array(counts.cards, dtype=float)[owners].prod(axis=1)
-        pseudo = np.zeros(cells.shape) + x.fitted_prior.per_cell(cells, 1)
+        pseudo = np.zeros(cells.shape) + x.prior.per_cell(cells, 1)
         return pseudo, rows + cells * pseudo
 
-    def stack(self, x: ANDE) -> Stack:
+    def stack(self, x: Estimators) -> Stack:
         """Make the log tables."""
         every = np.arange(len(self.counts))
         pseudo, total = self.denominators(x)
-        cards = np.array([*x.fitted_counts.cards, 1])  # of a superparent that is always there
-        tables = x.fitted_prior.side_by_side(self.counts, self.feature, cards)
+        cards = np.array([*x.counts.cards, 1])  # of a superparent that is always there
+        tables = x.prior.side_by_side(self.counts, self.feature, cards)
         own_counts = self.counts[every, :, self.own_level]
         joint = (own_counts + pseudo[:, None]) / np.where(total > 0, total, 1.0)[:, None]
         tables[every, :, self.own_level] = joint
@@ -135,13 +181,13 @@ def _member_weights(weights: Array, block: MemberBlock) -> Array:
     return weights[block.superparents].sum(axis=1) if block.superparents.shape[1] else np.ones(1)
 
 
-def log_joint(x: ANDE, codes: Codes) -> Array:
+def log_joint(x: Estimators, codes: Codes) -> Array:
     """Return the log of the mean joint of the members that take part in each row, (rows, classes)."""
-    return joint_by_rows(lambda block: _joint_of_rows(x, block), codes, len(x.fitted_counts.classes))
+    return joint_by_rows(lambda block: _joint_of_rows(x, block), codes, len(x.counts.classes))
 
 
-def _joint_of_rows(x: ANDE, codes: Codes) -> Array:
-    result = np.full((codes.shape[1], len(x.fitted_counts.classes)), -np.inf)
+def _joint_of_rows(x: Estimators, codes: Codes) -> Array:
+    result = np.full((codes.shape[1], len(x.counts.classes)), -np.inf)
     for group in row_groups(x, codes):
         total = np.full((len(group.rows), result.shape[1]), -np.inf)
         for block in member_blocks(x, group.n, group.levels):
@@ -151,18 +197,18 @@ def _joint_of_rows(x: ANDE, codes: Codes) -> Array:
     return result
 
 
-def row_groups(x: ANDE, codes: Codes) -> Iterator[RowGroup]:
+def row_groups(x: Estimators, codes: Codes) -> Iterator[RowGroup]:
     """Group rows by the number of superparents: n, or one fewer if no member takes part, down to 0.
 
     If all members that would take part have weight 0, they have equal weights. Naive Bayes, if no member
     takes part, uses all features, also the subsumed ones.
     """
-    levels = number_levels(codes, x.fitted_counts.cards)
+    levels = number_levels(codes, x.counts.cards)
     remaining = _without_subsumed(x, levels)
     equal_weights = np.ones(len(levels))
     rows = np.arange(levels.shape[1])
     for n in range(x.n, 0, -1):
-        for weights in [equal_weights] if x.weighting is None else [x.information, equal_weights]:
+        for weights in [equal_weights] if not x.is_weighted else [x.information, equal_weights]:
             total = _total_weight(x, n, _at_rows(remaining, rows), weights)
             found = rows[total > 0]
             if len(found):
@@ -177,7 +223,7 @@ def _at_rows(levels: Numbers, rows: Positions) -> Numbers:
     return levels if len(rows) == levels.shape[1] else levels[:, rows]
 
 
-def _total_weight(x: ANDE, n: int, levels: Numbers, weights: Array) -> Array:
+def _total_weight(x: Estimators, n: int, levels: Numbers, weights: Array) -> Array:
     """Sum the weights of the members with n superparents that take part in each row."""
     total = np.zeros(levels.shape[1])
     for block in member_blocks(x, n, levels):
@@ -189,23 +235,24 @@ def _total_weight(x: ANDE, n: int, levels: Numbers, weights: Array) -> Array:
     return total
 
 
-def member_blocks(x: ANDE, n: int, levels: Numbers) -> Iterator[MemberBlock]:
+def member_blocks(x: Estimators, n: int, levels: Numbers) -> Iterator[MemberBlock]:
     """Yield the members with n superparents for rows, given their levels as in `RowGroup`."""
-    counts, every = x.fitted_counts, np.arange(levels.shape[1])
+    counts, every = x.counts, np.arange(levels.shape[1])
     if n == 0:
         # The one superparent of naive Bayes is always there, as the last level.
         always = np.full((1, len(every)), len(counts.feature), dtype=levels.dtype)
         no_features = np.empty((1, 0), dtype=np.intp)
         index = np.zeros((1, len(every)), dtype=np.intp)
         all_levels = np.concatenate([levels, always])
-        yield MemberBlock(every, all_levels, no_features, index, _naive_tables(x), partial(naive_stack, x))
+        yield MemberBlock(every, all_levels, no_features, index, _naive_tables(counts), lambda: x.naive_stack)
     elif n == 1 and len(levels):
-        number = np.arange(len(counts.feature), dtype=levels.dtype)
-        tables = MemberTables(counts.pairs, counts.feature, number, counts.feature[:, None])
+        tables = _single_tables(counts)
         is_rare = np.append(counts.single.sum(axis=1) < x.min_count - TOLERANCE, False)
         index = np.where(is_rare[levels], -1, levels) if is_rare.any() else levels
-        features = np.arange(len(levels))[:, None]
-        yield MemberBlock(every, levels, features, index, tables, partial(_single_stack, x, tables))
+        features, is_small = np.arange(len(levels))[:, None], tables.counts.size <= KEPT_CELLS
+        yield MemberBlock(
+            every, levels, features, index, tables, lambda: x.single_stack if is_small else tables.stack(x)
+        )
     elif n == 2:
         for level in range(len(counts.triples)):
             rows = np.flatnonzero(levels[counts.feature[level]] == level)
@@ -213,29 +260,20 @@ def member_blocks(x: ANDE, n: int, levels: Numbers) -> Iterator[MemberBlock]:
                 yield _pair_members(x, level, rows, levels[:, rows])
 
 
-def naive_stack(x: ANDE) -> Stack:
-    """Return the log tables of naive Bayes, which the model keeps."""
-    stack: Stack = x.derived("naive", lambda x: _naive_tables(x).stack(x))
-    return stack
-
-
-def _single_stack(x: ANDE, tables: MemberTables) -> Stack:
-    """Return the log tables of members with one superparent, which the model keeps if they are small."""
-    is_small = tables.counts.size <= KEPT_CELLS
-    stack: Stack = x.derived("single", tables.stack) if is_small else tables.stack(x)
-    return stack
-
-
-def _naive_tables(x: ANDE) -> MemberTables:
-    counts = x.fitted_counts
+def _naive_tables(counts: Cooccurrence) -> MemberTables:
     n, cells = len(counts.feature), np.concatenate([counts.single, counts.classes[None]]).T[None]
     feature = np.append(counts.feature, len(counts.cards))
     return MemberTables(cells, feature, np.array([n]), np.empty((1, 0), dtype=np.intp))
 
 
-def _pair_members(x: ANDE, level: int, rows: Positions, levels: Numbers) -> MemberBlock:
+def _single_tables(counts: Cooccurrence) -> MemberTables:
+    every = np.arange(len(counts.feature))
+    return MemberTables(counts.pairs, counts.feature, every, counts.feature[:, None])
+
+
+def _pair_members(x: Estimators, level: int, rows: Positions, levels: Numbers) -> MemberBlock:
     """Return the members of which one superparent has this level and the other one is later."""
-    counts = x.fitted_counts
+    counts = x.counts
     beside = counts.beside(level)
     own, partner = counts.feature[level], counts.feature[beside.owners]
     partners = np.unique(partner)
@@ -253,12 +291,12 @@ def _pair_members(x: ANDE, level: int, rows: Positions, levels: Numbers) -> Memb
     )
 
 
-def _without_subsumed(x: ANDE, levels: Numbers) -> Numbers:
+def _without_subsumed(x: Estimators, levels: Numbers) -> Numbers:
     """Replace by -1 the levels, (features, rows), that other levels of the same row imply."""
     if x.subsumption is None:
         return levels
-    feature = x.fitted_counts.feature
-    general, implies = x.derived("subsumption", _find_subsumption)
+    feature = x.counts.feature
+    general, implies = x.implications
     remaining = levels.copy()
     has = levels[feature] == np.arange(len(feature))[:, None]
     with one_thread:
@@ -268,12 +306,8 @@ def _without_subsumed(x: ANDE, levels: Numbers) -> Numbers:
     return remaining
 
 
-def _find_subsumption(x: ANDE) -> tuple[Positions, NDArray[np.float32]]:
-    """Return the levels that others imply, and which imply each, as 0 and 1, (implied, levels).
-
-    Of two levels that imply each other, that of the earlier feature is kept.
-    """
-    counts, limit = x.fitted_counts, x.subsumption or 0
+def _find_implications(counts: Cooccurrence, limit: float) -> tuple[Positions, NDArray[np.float32]]:
+    """Return the same. Of two levels that imply each other, that of the earlier feature is kept."""
     support, feature = counts.single.sum(axis=1), counts.feature
     is_later = feature[:, None] > feature
     is_wider = (feature[:, None] != feature) & (support[:, None] > support + TOLERANCE)
@@ -283,13 +317,13 @@ def _find_subsumption(x: ANDE) -> tuple[Positions, NDArray[np.float32]]:
     return np.flatnonzero(is_implied), implied[is_implied].astype(np.float32)
 
 
-def left_out_joint(x: ANDE, codes: Codes, left_out: LeftOut) -> Array:
+def left_out_joint(x: Estimators, codes: Codes, left_out: LeftOut) -> Array:
     """Return the log joint of training rows, (rows, classes), each estimated from all other rows.
 
     The prior leaves no probability at 0. Which members take part, and which levels are subsumed, is decided
     without the row, too. Weights by information are those of all rows.
     """
-    result = np.empty((codes.shape[1], len(x.fitted_counts.classes)))
+    result = np.empty((codes.shape[1], len(x.counts.classes)))
     for share in np.unique(left_out.shares).tolist():
         # N − share ≥ limit is N ≥ limit + share, and all counts of a row's own values include the row.
         limit = None if x.subsumption is None else x.subsumption + share
@@ -301,8 +335,8 @@ def left_out_joint(x: ANDE, codes: Codes, left_out: LeftOut) -> Array:
     return result
 
 
-def _left_out_joint_of_rows(x: ANDE, codes: Codes, classes: Positions, share: float) -> Array:
-    result = np.empty((codes.shape[1], len(x.fitted_counts.classes)))
+def _left_out_joint_of_rows(x: Estimators, codes: Codes, classes: Positions, share: float) -> Array:
+    result = np.empty((codes.shape[1], len(x.counts.classes)))
     for group in row_groups(x, codes):
         total = np.full((len(group.rows), result.shape[1]), -np.inf)
         for block in member_blocks(x, group.n, group.levels):
@@ -320,16 +354,16 @@ def _left_out_joint_of_rows(x: ANDE, codes: Codes, classes: Positions, share: fl
 
 
 def _own_class(
-    x: ANDE, block: MemberBlock, classes: Positions, share: float, pseudo: Array, denominators: Array
+    x: Estimators, block: MemberBlock, classes: Positions, share: float, pseudo: Array, denominators: Array
 ) -> Array:
     """Return the log joint of each row and its own class by each member, (members, rows)."""
-    tables, cards = block.tables, np.array(x.fitted_counts.cards)
+    tables, cards = block.tables, np.array(x.counts.cards)
     index = np.maximum(block.superparent_index, 0).astype(np.intp)
     own_counts = tables.counts[index, classes, tables.own_level[index]] - share + pseudo[:, None]
     result = np.log(np.where(block.takes_part, own_counts, 1.0) / denominators[:, None])
     starts = np.flatnonzero(np.diff(tables.feature, prepend=-1))
     totals = np.add.reduceat(tables.counts, starts, axis=-1, dtype=np.float64)
-    pseudo = np.zeros(cards.shape) + x.fitted_prior.per_cell(cards, 1)
+    pseudo = np.zeros(cards.shape) + x.prior.per_cell(cards, 1)
     for column, f in enumerate(tables.feature[starts].tolist()):
         if f < len(cards):
             levels = block.levels[f].astype(np.intp)
