@@ -371,3 +371,14 @@ def test_trees_and_ranks_of_odd_columns() -> None:
         bn.kdb_mi("c", frame, kdbk=-1)
     with pytest.raises(KeyError, match="root: expected a variable"):
         bn.chow_liu("c", frame, root="d")
+
+
+def test_tolerance_of_ties_grows_with_the_score() -> None:
+    """One row makes b a better predictor than a by some 3 nats, of a score of some 1e13."""
+    rows = [("x", "x", "p"), ("x", "y", "p"), ("y", "x", "p"), ("x", "x", "p")]
+    rows += [(*["y" if v == "x" else "x" for v in pair], "q") for *pair, _ in rows]
+    frame = pd.DataFrame([*rows, ("y", "x", "p")], columns=["a", "b", "class"])
+    heavy = bn.encode(frame, weights=[2e12] * 8 + [1])
+    light = bn.encode(frame, weights=[2] * 8 + [1])
+    first = [bn.search_steps(bn.hc("class", data, score="loglik", max_parents=1)) for data in (heavy, light)]
+    assert [steps["from"][0] for steps in first] == ["a", "b"]

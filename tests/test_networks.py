@@ -11,7 +11,8 @@ import pandas as pd
 import pytest
 
 import bnclassify as bn
-from bnclassify.learners.ascent import MOVES, Climb, Limits
+from bnclassify.learners.arc_rules import MOVES, Limits
+from bnclassify.learners.hill_climbing import HillClimber
 from bnclassify.learners.local_scores import LocalScores
 
 from .conftest import REFERENCE
@@ -120,7 +121,7 @@ def test_gains_of_moves_made_by_hand(name: str, search: str) -> None:
         start = [[own] if v != own else [] for v in range(n)]
     for key, expected in figures(name)[search].items():
         most = 2 if key.endswith("_maxp2") else n
-        climb = Climb(LocalScores(data, **score_of(key)), start, Limits(none, none, most, MOVES))
+        climb = HillClimber(LocalScores(data, **score_of(key)), start, Limits(none, none, most, MOVES))
         assert climb.score == pytest.approx(expected["start_score"], rel=1e-12)
         for operation, source, target, gain, score in expected["moves"]:
             arc = operation, position[source], position[target]

@@ -2,18 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+from tqdm.auto import tqdm
+
+from ..base.acyclicity import ChangingDag
+from ..base.arrays import TOLERANCE, Array
 from ..base.messages import listed, suggestion
 from ..frames.opening import InFull, InParts
 from ..frames.schema import Learnable
 from ..frames.training import prepare
 from ..model.recipes import Step
 from ..network.bnc import BNC
-from .ascent import MOVES, climb
+from .arc_rules import MOVES, Arc, Limits, Rules, place_start, written
 from .fixed import general_network
 from .local_scores import LocalScores, check_complete
-from .rules import Arc, Rules, place_start, written
+
+
+class Change(NamedTuple):
+    """The operation of a step, the arc before it, the gain, and the score after it."""
+
+    operation: str
+    source: int
+    target: int
+    gain: float
+    score: float
 
 
 def hc(
@@ -219,3 +235,118 @@ def _climb(data: Learnable, parents: Mapping[Hashable, Sequence[Hashable]], rule
     named = {names[v]: [names[p] for p in numbers] for v, numbers in enumerate(structure)}
     trace = tuple((s.operation, names[s.source], names[s.target], s.gain, s.score) for s in steps)
     return general_network(data.class_var, named, rows.schema, step, trace={"steps": trace})
+
+
+class HillClimber:
+    """The current network of a search: `parents` lists those of each variable in the order of addition.
+
+    The gain of an arc changes only if the family of its target does, so one or two families are scored
+    after each step.
+    """
+
+    def __init__(self, scores: LocalScores, parents: Sequence[Sequence[int]], limits: Limits) -> None:
+        self.scores, self.limits = scores, limits
+        self.parents = [list(ps) for ps in parents]
+        n = len(self.parents)
+        self._graph = ChangingDag(n, [(p, v) for v, ps in enumerate(parents) for p in ps])
+        # Gains of the addition and the deletion of each arc; -inf if it is impossible.
+        self._added, self._deleted = np.full((2, n, n), -np.inf)
+        self._local = np.zeros(n)
+        self._score(*range(n))
+
+    @property
+    def score(self) -> float:
+        """The score of the network."""
+        return float(self._local.sum())
+
+    def step(self) -> Change | None:
+        """Make the best move, the first if several are tied; None if no move improves the score."""
+        options = [(move, *self._gains(move)) for move in MOVES if move in self.limits.moves]
+        tolerance = max(TOLERANCE, 1e-12 * abs(self.score))
+        best = max(float(gains.max(initial=-np.inf)) for _, gains, _ in options)
+        if best <= tolerance:
+            return None
+        move, gains, arcs = next(o for o in options if o[1].max(initial=-np.inf) >= best - tolerance)
+        first = int((gains >= best - tolerance).argmax())
+        source, target = divmod(first if arcs is None else int(arcs[first]), len(self.parents))
+        gain = float(gains[first])
+        self.make(move, source, target)
+        return Change(move, source, target, gain, self.score)
+
+    def gain(self, move: str, source: int, target: int) -> float:
+        """Return the gain of a move; -inf if it is impossible."""
+        gains, arcs = self._gains(move)
+        where = np.arange(gains.size) if arcs is None else arcs
+        return float(gains[where == source * len(self.parents) + target].max(initial=-np.inf))
+
+    def _gains(self, move: str) -> tuple[Array, NDArray[np.intp] | None]:
+        """Return the gain of a move of each arc, and the numbers of these arcs; None if they are all.
+
+        The arc from i to j of n variables has the number i n + j.
+        """
+        if move == "add":
+            return np.where(self._graph.closes_cycle, -np.inf, self._added).ravel(), None
+        sources, targets = self._graph.present() if move == "delete" else self._graph.reversible()
+        gains = self._deleted[sources, targets]
+        if move == "reverse":
+            gains += self._added[targets, sources]
+        return gains, sources * len(self.parents) + targets
+
+    def make(self, move: str, source: int, target: int) -> None:
+        """Make a possible move."""
+        if move == "add":
+            self.parents[target].append(source)
+            self._graph.add(source, target)
+        else:
+            self.parents[target].remove(source)
+            self._graph.remove(source, target)
+        if move == "reverse":
+            self.parents[source].append(target)
+            self._graph.add(target, source)
+            self._score(source, target)
+        else:
+            self._score(target)
+
+    def _score(self, *variables: int) -> None:
+        """Score families, and their gains by one more or one fewer parent."""
+        self.scores.prefetch(
+            [(v, *self.parents[v]) for v in variables if len(self.parents[v]) < self.limits.max_parents],
+            [(v, *self.parents[v]) for v in variables]
+            + [(v, *p) for v in variables for _, p in self._lesser(v)],
+        )
+        for variable in variables:
+            self._score_family(variable)
+
+    def _lesser(self, variable: int) -> Iterator[tuple[int, list[int]]]:
+        """Yield the parents that may be deleted, each with the other parents."""
+        if self.limits.moves != ("add",):
+            for parent in self.parents[variable]:
+                if not self.limits.required[parent, variable]:
+                    yield parent, [p for p in self.parents[variable] if p != parent]
+
+    def _score_family(self, variable: int) -> None:
+        parents, scores = self.parents[variable], self.scores
+        score = self._local[variable] = scores.family(variable, parents)
+        self._added[:, variable] = -np.inf
+        if len(parents) < self.limits.max_parents:
+            option = ~self.limits.forbidden[:, variable]
+            option[[variable, *parents]] = False
+            np.copyto(self._added[:, variable], scores.gains(variable, parents), where=option)
+        self._deleted[:, variable] = -np.inf
+        for parent, others in self._lesser(variable):
+            self._deleted[parent, variable] = scores.family(variable, others) - score
+
+
+def climb(
+    scores: LocalScores, parents: Sequence[Sequence[int]], limits: Limits, *, progress: bool = False
+) -> tuple[list[list[int]], list[Change]]:
+    """Make moves until none improves the score; return the parents of each variable, and the steps."""
+    climber = HillClimber(scores, parents, limits)
+    steps: list[Change] = []
+    with tqdm(disable=not progress, desc="search", unit=" steps") as bar:
+        while (step := climber.step()) is not None:
+            steps.append(step)
+            if progress:
+                bar.update()
+                bar.set_postfix(score=f"{step.score:.4f}")
+    return climber.parents, steps

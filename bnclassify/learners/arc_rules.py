@@ -1,4 +1,4 @@
-"""What a search for a network was asked for, and may do: checked, and turned from names to numbers."""
+"""Arcs that a search for a network must, may not and may change: checked, and turned into numbers."""
 
 from __future__ import annotations
 
@@ -13,22 +13,27 @@ from ..base.checks import check_flag, check_list, check_whole, is_among
 from ..base.graphs import find_cycle
 from ..base.messages import listed, shown, suggestion
 from ..frames.schema import Countable
-from .ascent import MOVES, Limits
 from .local_scores import check_score
+
+MOVES = ("add", "delete", "reverse")
+"""The operations on an arc, in the order in which ties are broken."""
 
 Arc = tuple[Hashable, Hashable]
 
 
+@dataclass(frozen=True, eq=False)
+class Limits:
+    """Limits of a search; `required` and `forbidden` are (from, to) arrays of bool."""
+
+    required: NDArray[np.bool_]
+    forbidden: NDArray[np.bool_]
+    max_parents: int
+    moves: Collection[str]
+
+
 @dataclass(frozen=True)
 class Rules:
-    """What a search was asked for, checked.
-
-    Attributes
-    ----------
-    required, forbidden : tuple of pairs
-    moves : tuple of str
-        In the order in which ties are decided.
-    """
+    """The checked arguments of a search."""
 
     score: str = "bic"
     ess: float = 1
