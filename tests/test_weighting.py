@@ -19,8 +19,7 @@ from bnclassify.feature_weights import trees as tree
 from bnclassify.feature_weights import wanbia as wanbia
 from bnclassify.feature_weights.awnb import depth_weights
 from bnclassify.feature_weights.trees import testing_depths as depths_of_trees
-from bnclassify.feature_weights.wanbia import objective_of
-from bnclassify.feature_weights.weighting import with_weights
+from bnclassify.feature_weights.wanbia import objective_of, with_weights
 from bnclassify.frames.opening import encode
 from bnclassify.frames.training import prepare
 
@@ -226,7 +225,7 @@ def test_one_of_them_at_a_time(car: pd.DataFrame) -> None:
         bn.lp(x, car, smooth=1, awnb_trees=0)
     with pytest.raises(TypeError, match="awnb_trees must be a whole number"):
         bn.lp(x, car, smooth=1, awnb_trees="ten")
-    with pytest.raises(ValueError, match="awnb_bootstrap: expected a share"):
+    with pytest.raises(ValueError, match="awnb_bootstrap must be a finite number greater than 0"):
         bn.lp(x, car, smooth=1, awnb_bootstrap=1.5)
     with pytest.raises(TypeError, match="wanbia must be True or False"):
         bn.lp(x, car, smooth=1, wanbia="yes")

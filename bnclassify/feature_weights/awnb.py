@@ -1,4 +1,4 @@
-"""AWNB: features weighted by how deep unpruned trees on bootstrap samples test them."""
+"""AWNB: features weighted by the depth at which unpruned trees on bootstrap samples test them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..base.arrays import Array
-from ..base.checks import check_real, check_whole
+from ..base.checks import Real, Whole
 from ..base.records import record
 from ..frames.schema import Dataset
 from ..model.model import Model
@@ -18,7 +18,7 @@ from ..network.estimation import estimate
 from ..network.methods import Method, check_augmented
 from ..network.priors import Prior
 from .trees import Rows, testing_depths
-from .weighting import with_weights
+from .wanbia import with_weights
 
 _MOST_TREES = 100_000
 
@@ -26,14 +26,9 @@ _MOST_TREES = 100_000
 @record
 @dataclass(frozen=True)
 class AWNB(Method):
-    """Weight the features of a network by how deep trees on bootstrap samples test them.
+    """Weight the features of a network by the depth at which trees on bootstrap samples test them.
 
-    Attributes
-    ----------
-    trees : int
-        Their number.
-    share : float
-        The size of a sample, as a share of the rows.
+    ``share`` is the size of a sample, as a proportion of the rows.
     """
 
     trees: int = 10
@@ -43,14 +38,11 @@ class AWNB(Method):
     draws = True
 
     def __post_init__(self) -> None:
-        check_whole("awnb_trees", self.trees, least=1, most=_MOST_TREES, kind="a whole number of trees")
-        if not 0 < check_real("awnb_bootstrap", self.share, kind="a number") <= 1:
-            raise ValueError(
-                f"awnb_bootstrap: expected a share of the rows above 0 and up to 1, got {self.share}"
-            )
+        Whole(least=1, most=_MOST_TREES).check("awnb_trees", self.trees)
+        Real(above=0, most=1).check("awnb_bootstrap", self.share)
 
     def settings(self) -> Mapping[str, Any]:
-        """Return the arguments of `lp` that ask for this."""
+        """Return the arguments of `lp` that request this."""
         return {"awnb_trees": self.trees} | ({} if self.share == 0.5 else {"awnb_bootstrap": self.share})
 
     def check(self, x: Model, prior: Prior) -> None:
@@ -61,12 +53,12 @@ class AWNB(Method):
         """Return the network with its tables weighted."""
         fitted = estimate(check_augmented(x, self.argument), data, prior)
         samples = bootstrap(data, int(self.trees), float(self.share), rng)
-        unweighted = replace(data, weights=None)  # a row that weighs more is drawn more often instead
+        unweighted = replace(data, weights=None)  # rows with larger weights are drawn more often instead
         return with_weights(fitted, depth_weights(unweighted, x.features, x.class_var, samples))
 
 
 def bootstrap(data: Dataset, trees: int, fraction: float, rng: np.random.Generator) -> Iterator[Rows]:
-    """Draw a sample of rows with replacement for each tree, when its turn has come."""
+    """Draw a sample of rows with replacement for each tree, one at a time."""
     n_rows = max(1, int(data.size * fraction))
     if data.weights is None:
         return (rng.integers(len(data), size=n_rows) for _ in range(trees))
@@ -77,7 +69,7 @@ def bootstrap(data: Dataset, trees: int, fraction: float, rng: np.random.Generat
 def depth_weights(
     data: Dataset, features: Sequence[Hashable], class_var: Hashable, samples: Iterable[Rows]
 ) -> Array:
-    """Return the weight of each feature: the mean over trees of 1/√depth, 0 where it is not tested.
+    """Return the weight of each feature: the mean over trees of 1/√depth, or 0 if it is not tested.
 
     References
     ----------
@@ -87,7 +79,7 @@ def depth_weights(
     depths = testing_depths(data, features, class_var, samples)
     if not depths.any():
         raise ValueError(
-            "awnb_trees: no tree has a split, so there are no weights to learn; the features tell nothing "
-            "about the class, or samples are too small for it: raise awnb_trees or awnb_bootstrap"
+            "awnb_trees: no tree has a split, so that no weights can be learned. Increase awnb_trees or "
+            "awnb_bootstrap, unless no feature depends on the class"
         )
     return np.where(depths > 0, 1 / np.sqrt(np.maximum(depths, 1)), 0.0).mean(axis=0)

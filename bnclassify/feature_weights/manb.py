@@ -1,21 +1,20 @@
-"""MANB: a naive Bayes averaged over the presence of each arc from the class, exactly.
+"""MANB: a naive Bayes averaged over the presence of each arc from the class.
 
-The posterior of an arc depends on its feature alone, because the prior of structures and the
-likelihood are products over features; so an average over 2^n structures costs n terms.
+The posterior of an arc depends on its feature alone, because the prior of structures and the likelihood
+are products over features. So the exact average over 2^n structures needs n terms.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from numbers import Real
 from typing import Any
 
 import numpy as np
 from scipy.special import betaln, expit, gammaln, logit
 
 from ..base.arrays import Array
-from ..base.messages import shown
+from ..base.checks import Real
 from ..base.records import record
 from ..counts.contingency import count_families
 from ..frames.schema import Countable
@@ -30,13 +29,7 @@ from ..network.priors import Prior, PseudoCounts
 @record
 @dataclass(frozen=True)
 class MANB(Method):
-    """Average a naive Bayes over the presence of each arc from the class.
-
-    Attributes
-    ----------
-    probability : float
-        That of an arc before data is seen, the same for all.
-    """
+    """Average a naive Bayes over the presence of each arc from the class, given its prior probability."""
 
     probability: float
 
@@ -44,25 +37,22 @@ class MANB(Method):
     counts_alone = True
 
     def __post_init__(self) -> None:
-        if isinstance(self.probability, bool) or not isinstance(self.probability, Real):
-            raise TypeError(f"manb_prior: expected a probability, got {shown(self.probability)}")
-        if not 0 < float(self.probability) < 1:
-            raise ValueError(
-                f"manb_prior: expected a probability strictly between 0 and 1, got {self.probability}"
-            )
+        Real(above=0, below=1).check("manb_prior", self.probability)
 
     def settings(self) -> Mapping[str, Any]:
-        """Return the argument of `lp` that asks for this."""
+        """Return the argument of `lp` that requests this."""
         return {"manb_prior": self.probability}
 
     def check(self, x: Model, prior: Prior) -> None:
         """Raise unless the structure is a naive Bayes and the prior adds pseudo-counts."""
         check_augmented(x, self.argument)
         if not is_nb(x):
-            raise ValueError("manb_prior: MANB is defined for a naive Bayes; learn the structure with nb")
+            raise ValueError("manb_prior: MANB is defined for a naive Bayes. Learn the structure with nb.")
         check_positive(prior, self.argument)
         if not isinstance(prior, PseudoCounts):
-            raise ValueError("manb_prior: arcs have posteriors under smooth, ess or m only; give one of them")
+            raise ValueError(
+                "manb_prior: arcs have posteriors under smooth, ess or m only. Use one of these."
+            )
 
     def __call__(self, x: Model, data: Countable, prior: Prior, rng: np.random.Generator) -> BNC:
         """Return the network with averaged tables, and the posteriors of its arcs."""
@@ -79,22 +69,9 @@ class MANB(Method):
 
 
 def averaged_cpt(counts: Array, prior: PseudoCounts, probability: float) -> tuple[Array, float]:
-    """Average the table of a feature with the arc and without it, by the posterior of the arc.
+    """Return θ·P(arc|D) + θ₀·(1 − P(arc|D)), θ estimated given the class and θ₀ without it, and P(arc|D).
 
-    Parameters
-    ----------
-    counts : (levels, classes) array
-    prior : PseudoCounts
-        Adds something to every cell.
-    probability : float
-        That of the arc before data is seen.
-
-    Returns
-    -------
-    (levels, classes) array
-        θ·P(arc|D) + θ₀·(1 − P(arc|D)), θ estimated given the class, θ₀ without it.
-    float
-        The posterior P(arc|D).
+    ``counts`` are a (levels, classes) array, and ``probability`` is the prior of the arc.
 
     References
     ----------
@@ -112,7 +89,7 @@ def averaged_cpt(counts: Array, prior: PseudoCounts, probability: float) -> tupl
 
 
 def log_marginal_likelihood(counts: Array, smooth: float) -> float:
-    """Return ln P(D) of a table, its parameters integrated out under a Dirichlet prior.
+    """Return ln P(D) of a table, with its parameters integrated out under a Dirichlet prior.
 
     Σ_j [ln Γ(rα) − ln Γ(N_j + rα) + Σ_k (ln Γ(N_jk + α) − ln Γ(α))], k over the first axis.
 

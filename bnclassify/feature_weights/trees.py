@@ -1,7 +1,7 @@
-"""Unpruned classification trees, as far as it matters how deep each feature is tested.
+"""Depths at which unpruned classification trees test features.
 
-Many trees, each on its own sample of rows, grow side by side, level by level: one table counts
-all open nodes of all trees at once.
+Many trees, each on its own sample of rows, grow at the same time, level by level: one table counts
+the open nodes of all trees.
 """
 
 from __future__ import annotations
@@ -22,47 +22,47 @@ from ..frames.training import prepare
 MAX_DEPTH = 30
 _ALL_SUBSETS = 10  # levels, up to which all splits are tried when there are more than two classes
 _BLOCK_CELLS = 2**22
-_SAMPLED_ROWS = 2**19  # of the trees that grow side by side
+_SAMPLED_ROWS = 2**19  # of the trees that grow at the same time
 
 Rows = NDArray[np.intp]
 
 
 def min_testing_depths(class_var: Hashable, dataset: pd.DataFrame | Dataset) -> pd.Series[Any]:
-    """Return the shallowest depth at which an unpruned tree tests each feature.
+    """Return the smallest depth at which an unpruned classification tree tests each feature.
 
     Parameters
     ----------
     class_var : str
-        Name of the class.
+        Name of the class variable.
     dataset : pandas.DataFrame or Dataset
-        All columns but the class are features.
+        Training data. All columns except `class_var` are features.
 
     Returns
     -------
     pandas.Series
-        Depths by feature, 1 at the root; features that are never tested are left out.
+        One depth per feature, 1 at the root. Features that are never tested are omitted.
 
     Raises
     ------
     KeyError
-        If ``class_var`` is not a column.
+        If `class_var` is not a column of `dataset`.
     ValueError
-        If the data has no rows.
+        If `dataset` has no rows.
 
     Warns
     -----
     UserWarning
-        If rows have no class; they are left out. If every row has a value of its own in a column.
+        If the class is missing in some rows, which are then ignored, or if all values of a column are
+        distinct.
 
     Notes
     -----
-    A node is split in two by the subset of a feature's levels that gains the most information,
-    until all its rows have one class or nothing is gained, at most 30 levels deep. Rows in
-    which the tested feature is missing stay behind; they count as errors of the node, if it is a
-    leaf, but of nobody below it. "Unpruned" means that splits cost nothing: after growing, a split is
-    removed only where the subtree below makes as many errors as the node alone, as rpart does with a
-    complexity parameter of 0. With two classes,
-    and with more than 10 levels, levels are ordered and cut; otherwise all subsets are tried.
+    Each node is split in two by the subset of the levels of a feature that gains the most information,
+    until all of its rows have the same class or no split gains information, and at most 30 levels deep.
+    With two classes, or more than 10 levels, the levels are ordered and cut; if not, all subsets are tried.
+    Rows in which the tested feature is missing stay at the node: they count as its errors if it is a leaf,
+    but not as errors of the nodes below it. A split is removed only if the subtree below it makes as many
+    errors as the node alone, as in rpart with a complexity parameter of 0.
 
     References
     ----------
@@ -86,13 +86,7 @@ def min_testing_depths(class_var: Hashable, dataset: pd.DataFrame | Dataset) -> 
 def testing_depths(
     data: Dataset, features: Sequence[Hashable], class_var: Hashable, samples: Iterable[Rows]
 ) -> NDArray[np.int64]:
-    """Return the shallowest tests of features in a tree for each sample of rows.
-
-    Returns
-    -------
-    (samples, features) array of int
-        0 where a tree does not test a feature.
-    """
+    """Return the smallest depth of each feature in the tree of each sample, (samples, features), or 0."""
     columns = [data.positions[feature] for feature in features]
     depths = []
     for portion in _portions(samples):
@@ -104,7 +98,7 @@ def testing_depths(
 
 
 def _portions(samples: Iterable[Rows]) -> Iterator[list[Rows]]:
-    """Take as many samples at a time as grow side by side, so that no more are drawn than are at work."""
+    """Group the samples of the trees that grow at the same time; later ones are not drawn yet."""
     portion: list[Rows] = []
     for sample in samples:
         portion.append(sample)
@@ -119,8 +113,8 @@ def _portions(samples: Iterable[Rows]) -> Iterator[list[Rows]]:
 class _Level:
     """The nodes of one depth, in all trees.
 
-    ``parent`` is the number of a node's parent among the nodes one level up, ``tree`` its tree,
-    ``feature`` what it tests, -1 for a leaf, ``errors`` the rows (or their weight) not of its largest class.
+    ``parent`` is the number of a node's parent among the nodes one level up, ``feature`` the feature that it
+    tests or -1, and ``errors`` the weight of its rows that are not of its majority class.
     """
 
     parent: Rows
@@ -130,7 +124,7 @@ class _Level:
 
 
 class _Forest:
-    """Trees that grow side by side."""
+    """Trees that grow at the same time."""
 
     def __init__(
         self, data: Dataset, columns: Sequence[int], class_column: int, samples: Sequence[Rows]
@@ -143,12 +137,12 @@ class _Forest:
         cards = [data.cards[column] for column in columns]
         self.by_card = {r: [j for j, card in enumerate(cards) if card == r] for r in set(cards) if r > 1}
         self.n_trees = len(samples)
-        # Of each row: the open node that it is in, and -1 once it has come to rest.
+        # The open node of each row, or -1 if its node is closed.
         self.node = np.repeat(np.arange(self.n_trees), [len(sample) for sample in samples])
         self.levels = [self._open(np.full(self.n_trees, -1), np.arange(self.n_trees))]
 
     def _open(self, parent: Rows, tree: Rows) -> _Level:
-        """Open nodes; rows already know which one they are in."""
+        """Open nodes, to which rows are assigned already."""
         counts = self._class_counts(len(parent))
         return _Level(parent, tree, errors=counts.sum(axis=1) - counts.max(axis=1))
 
@@ -160,7 +154,7 @@ class _Forest:
         return counts.reshape(n_nodes, self.n_classes)
 
     def grow(self) -> bool:
-        """Split the nodes of the deepest level; tell whether any was split."""
+        """Split the nodes of the deepest level; return whether any was split."""
         level = self.levels[-1]
         n_nodes = len(level.parent)
         gain = np.zeros(n_nodes)
@@ -183,14 +177,14 @@ class _Forest:
         return True
 
     def _retire(self, closed: NDArray[np.bool_]) -> None:
-        """Let the rows of these nodes rest, and forget rows that do."""
+        """Close nodes, and drop the rows whose nodes are closed."""
         self.node[closed[self.node]] = -1
         alive = self.node >= 0
         self.node, self.classes, self.codes = self.node[alive], self.classes[alive], self.codes[:, alive]
         self.weights = None if self.weights is None else self.weights[alive]
 
     def _send_down(self, level: _Level, goes_left: NDArray[np.bool_]) -> None:
-        """Send rows to the children, numbered two by two; those that cannot go on rest."""
+        """Send rows to the children, two per split node; other rows are dropped."""
         rank = np.cumsum(level.feature >= 0) - 1
         feature = level.feature[self.node]
         code = self.codes[feature, np.arange(len(feature))]
@@ -202,7 +196,7 @@ class _Forest:
     def _best_splits(
         self, r: int, features: Sequence[int], n_nodes: int
     ) -> list[tuple[int, Array, NDArray[np.bool_]]]:
-        """Return the best split of each feature with r levels: its gain and its left side in each node."""
+        """Return the best split of each feature with r levels: its gain and left side in each node."""
         ordered = self.n_classes <= 2 or r > _ALL_SUBSETS
         features_per_block = max(1, _BLOCK_CELLS // (n_nodes * r * self.n_classes))
         result = []
@@ -230,12 +224,12 @@ class _Forest:
         return counts.reshape(-1, r, self.n_classes)
 
     def depths(self) -> NDArray[np.int64]:
-        """Prune upwards, and return the shallowest test of each feature in each tree."""
+        """Prune upwards, and return the smallest depth of each feature in each tree."""
         errors_below: NDArray[Any] = np.zeros(0)
         for upper, lower in zip(self.levels[-2::-1], self.levels[:0:-1], strict=True):
             subtree = self._subtree_errors(lower, errors_below)
             node_errors = np.bincount(lower.parent, weights=subtree, minlength=len(upper.parent))
-            # Sums of weights in another order may differ in the last digits.
+            # Sums of weights in another order may differ by rounding.
             upper.feature[(upper.feature >= 0) & (node_errors >= upper.errors * (1 - TOLERANCE))] = -1
             errors_below = node_errors
         result = np.zeros((self.n_trees, len(self.codes)), dtype=np.int64)
@@ -250,28 +244,21 @@ class _Forest:
         return result
 
     def _subtree_errors(self, level: _Level, errors_below: NDArray[Any]) -> NDArray[Any]:
-        """Errors of the pruned subtree at each node: its own at a leaf, else those of its children."""
+        """Return the errors of the pruned subtree at each node."""
         if not len(errors_below):
             return level.errors
         return np.where(level.feature >= 0, errors_below, level.errors)
 
 
 def _information(counts: Array | Rows) -> Array:
-    """Minus the entropy of class counts, over the last axis, times their sum, in nats."""
+    """Return minus the entropy of class counts over the last axis times their sum, in nats."""
     return xlogx(counts).sum(axis=-1) - xlogx(counts.sum(axis=-1))
 
 
 def _best_cut(counts: Rows) -> tuple[Array, NDArray[np.bool_]]:
-    """Order levels by their share of the classes, and cut where the most information is gained.
+    """Order levels by class proportions, and return the gain of the best cut and the levels on its left.
 
-    Parameters
-    ----------
-    counts : (nodes, levels, classes) array
-
-    Returns
-    -------
-    (nodes,) array, (nodes, levels) array of bool
-        The gain, and which levels go left.
+    From (nodes, levels, classes) counts to (nodes,) and (nodes, levels).
     """
     mass = counts.sum(axis=2)
     shares = counts / np.maximum(mass, 1)[:, :, None]
@@ -286,7 +273,7 @@ def _best_cut(counts: Rows) -> tuple[Array, NDArray[np.bool_]]:
 
 
 def _first_component(shares: Array, mass: Rows) -> Array:
-    """Project the class shares of levels, weighted by size, on their first principal component."""
+    """Project class proportions of levels, weighted by size, on their first principal component."""
     weight = mass / np.maximum(mass.sum(axis=1, keepdims=True), 1)
     centred = shares - (weight[:, :, None] * shares).sum(axis=1, keepdims=True)
     covariance = np.einsum("nl,nlc,nld->ncd", weight, centred, centred)
@@ -295,7 +282,7 @@ def _first_component(shares: Array, mass: Rows) -> Array:
 
 
 def _best_subset(counts: Rows) -> tuple[Array, NDArray[np.bool_]]:
-    """Try all ways to part the levels in two; see `_best_cut`."""
+    """Try all splits of the levels in two; see `_best_cut`."""
     r = counts.shape[1]
     subsets = np.array([(*side, False) for side in product([False, True], repeat=r - 1)][1:])
     nodes_per_block = max(1, _BLOCK_CELLS // (len(subsets) * counts.shape[2]))
@@ -313,7 +300,7 @@ def _best_of(counts: Rows, subsets: NDArray[np.bool_]) -> tuple[Array, NDArray[n
 
 
 def _gain(left: Array | Rows, total: Rows) -> Array:
-    """Return the information that splits gain, (nodes, splits); -inf where a side is empty."""
+    """Return the information gain of splits, (nodes, splits); -inf if a side is empty."""
     right = total[:, None] - left
     gain = _information(left) + _information(right) - _information(total)[:, None]
     return np.where((left.sum(axis=2) > 0) & (right.sum(axis=2) > 0), gain, -np.inf)

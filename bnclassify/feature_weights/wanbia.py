@@ -1,18 +1,16 @@
-"""WANBIA: weights of features that maximise the conditional log-likelihood.
+"""WANBIA: weights of features that maximize the conditional log-likelihood.
 
-The weights are those of the model that is returned, whose tables are θ^w, renormalised, so the
-objective and its gradient both know of the renormalisation.
+The tables of the returned model are θ^w, normalized, and the objective and its gradient are those of this
+model.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.optimize import minimize
-from scipy.sparse import csr_array
 
 from ..base.arrays import Array, Codes, log, log_normalize
 from ..base.messages import warn
@@ -27,30 +25,21 @@ from ..network.em import expect, lay_out
 from ..network.estimation import estimate
 from ..network.methods import Method, check_augmented, check_positive
 from ..network.priors import Prior
-from .weighting import with_weights
 
-_FLAT = 1e-6  # nats a row and weight, a slope that counts as none
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+_FLAT = 1e-6  # nats per row and weight, a slope that counts as none
 _ITERATIONS = 1000
 
 
 class Objective:
     """Minus the conditional log-likelihood as a function of weights, with its gradient.
 
-    Rows with the same features are taken together. The distinct values of a feature and its
+    Rows with the same features are counted together. The distinct values of a feature and its
     parents are the columns of a sparse matrix, in which each distinct row has a one for every
-    family that is observed in it; a product with it sums the log tables.
-
-    Parameters
-    ----------
-    codes : (variables, rows) array of int
-        The features, then the class, -1 where missing. Every row has a class.
-    families : sequence of tuple of int
-        The feature, its feature parents and the class by number, for each feature.
-    cpts : sequence of arrays
-        The tables of these families, all positive.
-    prior : (classes,) array
-    weights : (rows,) array, optional
-        How often each row counts.
+    family that is observed in it; a product with it sums the log tables. ``codes`` are those of the features
+    and the class, (variables, rows), and ``families`` number each feature, its feature parents and the class.
     """
 
     def __init__(
@@ -68,7 +57,6 @@ class Objective:
         counts = np.bincount(cells, weights, minlength=len(distinct) * n_classes)
         self.counts = counts.reshape(len(distinct), n_classes).astype(np.float64)
         self.log_prior = log(prior)
-        # Tables of one shape are weighted together.
         shapes: dict[tuple[int, ...], list[int]] = {}
         for i, cpt in enumerate(cpts):
             shapes.setdefault(cpt.shape, []).append(i)
@@ -85,6 +73,8 @@ class Objective:
     def _membership(
         self, codes: Codes, families: Sequence[tuple[int, ...]], shapes: Sequence[tuple[int, ...]]
     ) -> csr_array:
+        from scipy.sparse import csr_array
+
         starts = np.cumsum([0, *self.sizes])
         # Few bytes an entry, as there is one for each row and family.
         columns = np.full((codes.shape[1], len(families)), -1, dtype=np.min_scalar_type(-starts[-1]))
@@ -109,14 +99,10 @@ class Objective:
 
 
 def _weighted_log(logs: Array, weights: Array) -> tuple[Array, Array]:
-    """Return ln of θ^w renormalised, and its derivative by w, each as (cells, classes).
+    """Return ln of θ^w normalized, and its derivative by w, each as (cells, classes).
 
-    d/dw [w ln θ_k − ln Σ_l θ_l^w] = ln θ_k − Σ_l θ_l^w ln θ_l / Σ_l θ_l^w.
-
-    Parameters
-    ----------
-    logs : (tables, levels, …, classes) array
-    weights : (tables,) array
+    d/dw [w ln θ_k − ln Σ_l θ_l^w] = ln θ_k − Σ_l θ_l^w ln θ_l / Σ_l θ_l^w. ``logs`` have the shape (tables,
+    levels, …, classes).
     """
     weighted = logs * weights.reshape(-1, *[1] * (logs.ndim - 1))
     weighted = np.moveaxis(log_normalize(np.moveaxis(weighted, 1, -1)), -1, 1)
@@ -127,12 +113,12 @@ def _weighted_log(logs: Array, weights: Array) -> tuple[Array, Array]:
 @record
 @dataclass(frozen=True)
 class WANBIA(Method):
-    """Weight the features of a network by what maximises the conditional log-likelihood."""
+    """Weight the features of a network to maximize the conditional log-likelihood."""
 
     argument = "wanbia"
 
     def settings(self) -> Mapping[str, Any]:
-        """Return the argument of `lp` that asks for this."""
+        """Return the argument of `lp` that requests this."""
         return {"wanbia": True}
 
     def check(self, x: Model, prior: Prior) -> None:
@@ -146,16 +132,18 @@ class WANBIA(Method):
 
 
 def weigh_by_likelihood(x: BNC, data: Dataset) -> BNC:
-    """Weight the features of a fitted network by what maximises the conditional log-likelihood.
+    """Weight the features of a fitted network to maximize the conditional log-likelihood.
 
-    The weights in [0, 1] are found by L-BFGS-B, from all ones and from all halves; the better
-    of the two optima is taken, which need not be the best of all.
+    The weights in [0, 1] are found by L-BFGS-B, from all ones and from all halves. The better of the two
+    optima is used; it need not be the global optimum.
 
     References
     ----------
     .. [1] Zaidi, N. A., Cerquides, J., Carman, M. J., Webb, G. I. (2013). Alleviating naive
        Bayes attribute independence assumption by attribute weighting. JMLR 14.
     """
+    from scipy.optimize import minimize
+
     n = len(x.families) - 1
     if not n:
         return with_weights(x, np.empty(0))
@@ -172,19 +160,19 @@ def weigh_by_likelihood(x: BNC, data: Dataset) -> BNC:
         for start in (1.0, 0.5)
     ]
     best = min(runs, key=lambda run: run.fun)
-    # At an optimum the line search may fail for want of digits; then there is no slope to go down.
+    # At an optimum the line search may fail because of rounding; then no direction leads down.
     way_down = np.abs(np.clip(best.x - objective(best.x)[1], 0, 1) - best.x).max()
     if not best.success and way_down > _FLAT * data.size:
-        warn(f"wanbia: the weights may not be the best, the optimiser stopped early ({best.message})")
-    informative = np.array([card > 1 for card in x.cards[:-1]])  # a feature of one level weighs nothing
+        warn(f"wanbia: the weights may not be optimal, as the optimizer stopped early ({best.message})")
+    informative = np.array([card > 1 for card in x.cards[:-1]])
     return with_weights(x, np.where(informative, np.clip(best.x, 0, 1), 0.0))
 
 
 def objective_of(x: BNC, data: Dataset) -> Callable[[Array], tuple[float, Array]]:
     """Return the objective for a fitted network on data with its columns, the class last.
 
-    A missing feature that is a parent cannot just be left out, so where features have feature parents,
-    incomplete rows have an objective of their own.
+    If features have feature parents, incomplete rows have an objective of their own, because a missing
+    parent must be marginalized over.
     """
     *tables, prior = x.cpts or ()
     incomplete = data.codes[:-1].min(axis=0, initial=0) < 0
@@ -206,16 +194,9 @@ def objective_of(x: BNC, data: Dataset) -> Callable[[Array], tuple[float, Array]
 class IncompleteObjective:
     """Minus the conditional log-likelihood of rows with missing features, and its gradient.
 
-    With n_i(cell | y, row) and n_i(cell | row) the counts that are to be expected of a row in the table
-    of feature i, its class known or not, the derivative by w_i is
+    With n_i(cell | y, row) and n_i(cell | row) the expected counts of a row in the table of feature i, given
+    its class or not, the derivative by w_i is
     Σ over rows and cells of [n_i(cell | row) − n_i(cell | y, row)] · d ln θ_i(cell) / d w_i.
-
-    Parameters
-    ----------
-    x : BNC
-        A fitted network.
-    data : Dataset
-        Its variables in its order.
     """
 
     def __init__(self, x: BNC, data: Dataset) -> None:
@@ -244,3 +225,25 @@ class IncompleteObjective:
             )
         ]
         return evidence - joint, np.array(gradient)
+
+
+def with_weights(x: BNC, weights: Array) -> BNC:
+    """Return a fitted network with the table of each feature raised to its weight."""
+    *tables, prior = x.cpts or ()
+    changed = tuple(powered(table, float(w)) for table, w in zip(tables, weights, strict=True))
+    return replace(x, cpts=(*changed, prior), learned={**x.learned, "weights": tuple(map(float, weights))})
+
+
+def powered(cpt: Array, weight: float) -> Array:
+    """Return θ^weight, normalized over the values of the variable; 0⁰ is 1.
+
+    >>> import numpy as np
+    >>> powered(np.array([[0.8], [0.2]]), 0.5).round(3).tolist()
+    [[0.667], [0.333]]
+    >>> powered(np.array([[1.0], [0.0]]), 0).tolist()
+    [[0.5], [0.5]]
+    """
+    if weight == 1:
+        return cpt
+    logs = log(cpt) * weight if weight else np.zeros_like(cpt)
+    return np.exp(np.moveaxis(log_normalize(np.moveaxis(logs, 0, -1)), -1, 0))
