@@ -95,7 +95,7 @@ def test_manb_needs_a_naive_bayes_and_a_prior(car: pd.DataFrame) -> None:
     with pytest.raises(TypeError, match="not for an AODE"):
         bn.lp(bn.aode("class", car), car, smooth=1, manb_prior=0.5)
     for prior in (0, 1, -1, np.nan):
-        with pytest.raises(ValueError, match="strictly between 0 and 1"):
+        with pytest.raises(ValueError, match="greater than 0 and less than 1"):
             bn.lp(x, car, smooth=1, manb_prior=prior)
     for option in ({"manb_prior": 0.5}, {"wanbia": True}):
         with pytest.raises(ValueError, match="needs smooth above 0"):
