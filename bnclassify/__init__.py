@@ -108,7 +108,7 @@ from .plotting.heatmaps import plot_cpt
 from .plotting.networks import plot
 from .plotting.performance import plot_calibration, plot_confusion, plot_ranks
 from .several.chains import Chain
-from .several.mbc_learners import chain, maode, mbc
+from .several.multi_learners import chain, maode, mbc
 from .several.multidimensional import MAODE, MBC
 from .superparents.n_dependence import ANDE, ande
 from .superparents.one_dependence import AODE

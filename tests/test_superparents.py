@@ -520,3 +520,14 @@ def test_a_power_is_learned_by_leaving_rows_out(car: pd.DataFrame) -> None:
         assert bn.loo_summary(powered).power > 1
         assert bn.cloglik(powered, car) > bn.cloglik(plain, car)
         assert bn.predict(powered, car).equals(bn.predict(plain, car))
+
+
+@pytest.mark.parametrize("features", [[], ["safety"]])
+def test_a_power_is_learned_with_fewer_features_than_superparents(
+    features: list[str], car: pd.DataFrame
+) -> None:
+    structure = bn.ande("class", car, n=2, features=features)
+    x = bn.lp(structure, car, smooth=1, loo_power=True)
+    assert len(bn.members(x)) == len(bn.members(structure)) == 1
+    assert bn.features(bn.members(x)[0]) == tuple(features)
+    assert bn.loo_summary(x).power > 0

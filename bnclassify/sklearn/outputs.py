@@ -21,7 +21,7 @@ from ..functions.parameters import lp
 from ..functions.prediction import predict
 from ..model.model import Model
 from ..numbers.discretization import discretize
-from ..several.mbc_learners import chain, maode, mbc
+from ..several.multi_learners import chain, maode, mbc
 from ..several.multi_model import MultiModel
 from .inputs import CategoricalInput, draw_seed
 

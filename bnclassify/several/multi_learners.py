@@ -4,18 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from itertools import combinations
+from math import comb
 from typing import Any
 
 import numpy as np
+import pandas as pd
+from tqdm.auto import tqdm
 
 from ..base.arborescences import maximum_arborescence
 from ..base.arrays import TOLERANCE
 from ..base.calls import check_arguments, parameters_of
-from ..base.checks import check_choice, check_whole
+from ..base.checks import Flag, Names, OneOf, Optional, Whole, must_be
 from ..base.graphs import maximum_forest
-from ..base.messages import listed, shown
+from ..base.messages import shown
 from ..base.records import record
 from ..counts.information import pair_statistics
+from ..frames.encoding import check_name
 from ..frames.opening import InFull, InParts
 from ..frames.partitions import Partitions
 from ..frames.schema import Learnable
@@ -26,13 +30,13 @@ from ..model.model import Model
 from ..model.recipes import Recipe, Step
 from ..network.bnc import Family
 from .chains import Chain
-from .class_training import check_class_vars
 from .multi_model import MultiModel
 from .multidimensional import MAODE, MBC
 
 Parents = tuple[int, ...]
 
-_GRAPHS = ("tree", "empty")
+_GRAPHS = OneOf(("tree", "empty"))
+_SECONDS = 3  # after which a progress bar appears by default
 
 
 @record
@@ -45,61 +49,70 @@ def mbc(
     score: str = "bic",
     ess: float = 1,
     max_parents: int = 1,
+    progress: bool | None = None,
 ) -> MBC:
     """Learn a multidimensional Bayesian network classifier: one network that predicts several classes.
 
-    Each feature gets the classes that it depends on as its parents, so that what is known of one class
-    tells of another. With both graphs empty this is the multidimensional naive Bayes, with two trees the
-    tree-augmented classifier of van der Gaag and de Waal.
+    The class variables that a feature depends on become its parents, so that evidence about one class
+    variable changes the posteriors of the others. With both graphs empty this is the multidimensional
+    naive Bayes classifier, with two trees the tree-augmented classifier of van der Gaag and de Waal.
 
     Parameters
     ----------
     class_vars : list of str
         Names of the class variables.
     dataset : pandas.DataFrame, Dataset, or data in parts
-        All other columns are features.
+        Data with the class variables. All other columns are features.
     classes : {"tree", "empty"}, default "tree"
-        The graph among the class variables: the tree of most mutual information (Chow-Liu), directed away
-        from the first, or no arcs.
+        Graph among the class variables: the maximum-weight spanning tree of mutual information
+        (Chow-Liu), directed away from the first class variable, or no arcs.
     features : {"empty", "tree"}, default "empty"
-        The graph among the features: no arcs, or the best tree given the features' class parents.
+        Graph among the features: no arcs, or the best tree given the class parents of the features.
     score : {"bic", "bde", "aic", "k2", "loglik"}, default "bic"
-        By which the class parents of a feature are chosen, as in `network_score`.
+        Score by which the class parents of a feature are chosen, as in `network_score`.
     ess : float, default 1
         Equivalent sample size of "bde".
     max_parents : int, default 1
-        The most class parents of a feature. All sets up to that size are tried.
+        Maximum number of class parents of a feature. All sets up to this size are scored.
+    progress : bool, optional
+        If True, show a progress bar of the sets that are scored. By default, a bar appears after 3
+        seconds in an interactive session.
 
     Returns
     -------
     MBC
-        A structure; `lp` gives it parameters.
+        A structure without parameters; `lp` estimates them.
 
     Raises
     ------
     KeyError
         If a class variable is not a column.
     TypeError
-        If ``class_vars`` is no list of names, or a column holds no categories.
+        If `class_vars` is not a list of names, or a column does not hold categories.
     ValueError
-        If a class variable is named twice, the data has no rows, or an option is out of range.
+        If a class variable is named twice, the data have no rows, or an option is out of range.
 
     Warns
     -----
     UserWarning
-        If every row has a value of its own in a column.
+        If a column has a different value in every row.
+
+    See Also
+    --------
+    maode : An average of such networks, one for each class variable as the root.
+    chain : A chain of classifiers, of any structure.
 
     Notes
     -----
-    Of tied sets of class parents (within 1e-9) the smallest is taken, then the first. In the tree of
-    features, an arc p → v is worth N I(v; p | class parents of v), and the root is the one of the tree
-    that is worth most (Edmonds). Rows without some of the classes count where what they show is
-    counted: sets of class parents are compared by what they add to a feature without parents in the rows
-    in which all of them are known.
+    Of tied sets of class parents (within 1e-9) the smallest is chosen, then the first. In the tree of
+    features, the weight of an arc p → v is N I(v; p | class parents of v), and the tree is a maximum
+    arborescence (Edmonds). Rows in which some class variables are missing are counted where the family
+    is observed: the score of a set of class parents is its gain over no parents in the rows in which all
+    of them are observed. In prediction, missing features are marginalized over exactly.
 
-    For comparison, with ``X = df.drop(columns=class_vars)``, a classifier a class is
-    ``{c: bnc("tan_cl", c, X.assign(**{c: df[c]}), smooth=1) for c in class_vars}``, and one class of joined
-    labels ``bnc("tan_cl", "all", X.assign(all=df[class_vars].agg("+".join, axis=1)), smooth=1)``.
+    Two baselines, with ``X = df.drop(columns=class_vars)``: one classifier per class variable is
+    ``{c: bnc("tan_cl", c, X.assign(**{c: df[c]}), smooth=1) for c in class_vars}``, and one classifier of
+    joint labels ``bnc("tan_cl", "all", X.assign(all=df[class_vars].agg("+".join, axis=1)), smooth=1)``.
 
     References
     ----------
@@ -125,18 +138,16 @@ def mbc(
        mx_missile immigration crime  probability
     97          n           y     y         0.27
     """
-    names = check_class_vars(class_vars)
-    check_choice("classes", classes, _GRAPHS)
-    check_choice("features", features, _GRAPHS)
+    names = _check_class_vars(class_vars)
+    graphs = {"classes": _GRAPHS.check("classes", classes), "features": _GRAPHS.check("features", features)}
     settings = _score_settings(score, ess, max_parents)
     data = prepare(dataset, names, named_by="class_vars")
-    n = len(data.features)
-    bridge = _choose_class_parents(data, score, ess, max_parents)
-    feature_parents = _feature_tree(data, bridge) if features == "tree" else [()] * n
+    bridge = _choose_class_parents(data, progress, **settings)
+    feature_parents = _feature_tree(data, bridge) if features == "tree" else [()] * len(bridge)
     class_parents = _class_tree(data) if classes == "tree" else [()] * len(names)
     parents = [(*p, *c) for p, c in zip(feature_parents, bridge, strict=True)] + class_parents
-    step = Step("mbc", mbc, {"classes": classes, "features": features} | settings)
-    return MBC(names, _families(data, parents), data.levels, recipe=Recipe(names, step))
+    recipe = Recipe(names, Step("mbc", mbc, graphs | settings))
+    return MBC(names, _families(data, parents), data.levels, recipe=recipe)
 
 
 @record
@@ -147,24 +158,32 @@ def maode(
     score: str = "bic",
     ess: float = 1,
     max_parents: int = 1,
+    progress: bool | None = None,
 ) -> MAODE:
     """Build an average of networks, each with one class variable as the parent of the other classes.
 
-    Which class variable the others depend on need not be chosen: all have their turn.
+    The root of the class variables need not be chosen, because each of them is the root of one network.
 
     Parameters
     ----------
     class_vars : list of str
         Names of the class variables.
     dataset : pandas.DataFrame, Dataset, or data in parts
-        All other columns are features.
-    score, ess, max_parents
-        How the class parents of the features are chosen, which all networks share, as in `mbc`.
+        Data with the class variables. All other columns are features.
+    score : {"bic", "bde", "aic", "k2", "loglik"}, default "bic"
+        Score by which the class parents of a feature are chosen. All networks share these parents.
+    ess : float, default 1
+        Equivalent sample size of "bde".
+    max_parents : int, default 1
+        Maximum number of class parents of a feature. All sets up to this size are scored.
+    progress : bool, optional
+        If True, show a progress bar of the sets that are scored. By default, a bar appears after 3
+        seconds in an interactive session.
 
     Returns
     -------
     MAODE
-        A structure; `lp` gives it parameters.
+        A structure without parameters; `lp` estimates them.
 
     Raises
     ------
@@ -176,13 +195,17 @@ def maode(
     UserWarning
         As `mbc`.
 
+    See Also
+    --------
+    mbc : A single network, whose tree of class variables is learned.
+
     Notes
     -----
-    P(classes, features) is the mean over the members of their joint distributions, taken in log space,
-    so that the posteriors of single classes, the likeliest combination and missing features follow from
-    one distribution. The paper [1]_ pools the members' logs instead, the geometric mean, under which
-    posteriors of single classes and of combinations do not follow from the same distribution unless it
-    is normalised over all combinations.
+    P(classes, features) is the mean over the members of their joint distributions, computed in log space,
+    so the posteriors of single class variables, the most probable combination of labels and the exact
+    marginalization over missing features all follow from one distribution. The paper [1]_ pools the logs
+    of the members instead. The posteriors of single class variables and of combinations then follow from
+    the same distribution only if it is normalized over all combinations.
 
     References
     ----------
@@ -201,17 +224,30 @@ def maode(
                  n     y     n     y
     183       0.36  0.64  0.65  0.35
     """
-    names = check_class_vars(class_vars)
+    names = _check_class_vars(class_vars)
     settings = _score_settings(score, ess, max_parents)
     data = prepare(dataset, names, named_by="class_vars")
-    families = _families(data, _choose_class_parents(data, score, ess, max_parents))
+    families = _families(data, _choose_class_parents(data, progress, **settings))
     return MAODE(names, families, data.levels, recipe=Recipe(names, Step("maode", maode, settings)))
+
+
+def _check_class_vars(class_vars: object) -> tuple[Hashable, ...]:
+    """Return the names of class variables, at least one, or raise."""
+    if isinstance(class_vars, pd.DataFrame):
+        remedy = "The class variables are the first argument, and the data are the second."
+        raise TypeError(must_be("class_vars", "a list of names", class_vars, remedy))
+    names = Names().check("class_vars", class_vars)
+    if not names:
+        raise ValueError(must_be("class_vars", "a list of at least one name", class_vars))
+    for name in names:
+        check_name(name, "class_vars")
+    return names
 
 
 def _score_settings(score: str, ess: float, max_parents: int) -> dict[str, Any]:
     """Return how parents are chosen, checked."""
     ess = check_score(score, ess)
-    settings = {"score": score, "max_parents": check_whole("max_parents", max_parents, 0)}
+    settings = {"score": score, "max_parents": Whole().check("max_parents", max_parents)}
     return settings | ({"ess": ess} if score == "bde" else {})
 
 
@@ -219,23 +255,30 @@ def _families(data: Learnable, parents: Sequence[Parents]) -> tuple[Family, ...]
     return tuple([(data.columns[v], *(data.columns[p] for p in ps)) for v, ps in enumerate(parents)])
 
 
-def _choose_class_parents(data: Learnable, score: str, ess: float, max_parents: int) -> list[Parents]:
-    """Choose for each feature the classes that are worth most as its parents, by column number.
+def _choose_class_parents(
+    data: Learnable, progress: bool | None, *, score: str, max_parents: int, ess: float = 1
+) -> list[Parents]:
+    """Return the best class parents of each feature, by column number, all features at once.
 
-    Every set of at most ``max_parents`` classes is tried, for all features at once. Sets are compared
-    by what they gain over no parent, in the rows in which feature and classes are known.
+    Sets are compared by their gain over no parents, in the rows in which feature and classes are observed.
     """
+    Optional(Flag()).check("progress", progress)
     n, m = len(data.features), len(data.targets)
     scores = LocalScores(data, score, ess)
     best = np.zeros(n)
     chosen: list[Parents] = [()] * n
-    for n_parents in range(1, min(max_parents, m) + 1):
-        sets = list(combinations(range(n, n + m), n_parents))
-        scores.counts.prefetch(sets)
-        for classes in sets:
-            gains = scores.gains_by(classes)[:n]
-            for v in np.nonzero(gains > best + TOLERANCE)[0].tolist():
-                best[v], chosen[v] = gains[v], classes
+    sizes = range(1, min(max_parents, m) + 1)
+    total = sum(comb(m, size) for size in sizes)
+    hidden, delay = (None, _SECONDS) if progress is None else (not progress, 0)
+    with tqdm(total=total, disable=hidden, delay=delay, desc="class parents", unit=" sets") as bar:
+        for size in sizes:
+            sets = list(combinations(range(n, n + m), size))
+            scores.counts.prefetch(sets)
+            for classes in sets:
+                gains = scores.gains_by(classes)[:n]
+                for v in np.nonzero(gains > best + TOLERANCE)[0].tolist():
+                    best[v], chosen[v] = gains[v], classes
+                bar.update()
     return chosen
 
 
@@ -248,9 +291,9 @@ def _class_tree(data: Learnable) -> list[Parents]:
 
 
 def _feature_tree(data: Learnable, class_parents: Sequence[Parents]) -> list[Parents]:
-    """Return the parent of each feature in the best arborescence, given the features' class parents.
+    """Return the parent of each feature in the maximum arborescence, given the class parents of features.
 
-    An arc p → v is worth N I(v; p | class parents of v), which v's likelihood gains.
+    The weight of an arc p → v is N I(v; p | class parents of v), its gain in log-likelihood.
     """
     n = len(class_parents)
     scores = LocalScores(data, "loglik")
@@ -260,6 +303,7 @@ def _feature_tree(data: Learnable, class_parents: Sequence[Parents]) -> list[Par
     return [(p,) if p >= 0 else () for p in parent]
 
 
+@record
 def chain(
     class_vars: Sequence[Hashable],
     dataset: InFull | InParts,
@@ -268,49 +312,54 @@ def chain(
     order: Sequence[Hashable] | None = None,
     dag_args: Mapping[str, Any] | None = None,
 ) -> Chain:
-    """Learn a chain of ordinary structures: those classes that come before are features to the next.
+    """Learn a chain of structures, one per class variable, in which earlier class variables are features.
 
     Parameters
     ----------
     class_vars : list of str
         Names of the class variables.
     dataset : pandas.DataFrame, Dataset, or data in parts
-        All other columns are features.
+        Data with the class variables. All other columns are features.
     learner : str or callable, default "nb"
-        A learner of structure, or its name, such as "tan_cl".
+        Learner of structure, or its name, such as "tan_cl".
     order : list of str, optional
-        The class variables in the order of the chain; that of ``class_vars`` by default.
+        Class variables in the order of the chain. By default, the order of `class_vars`.
     dag_args : dict, optional
-        Further arguments of the learner, the same for all classes.
+        Further arguments of the learner, the same for all class variables.
 
     Returns
     -------
     Chain
-        A structure; `lp` gives it parameters, by any of its methods.
+        A structure without parameters; `lp` estimates them, by any of its methods.
 
     Raises
     ------
     KeyError
         If a class variable is not a column.
     TypeError
-        If ``class_vars`` is no list of names, the learner has no such argument as one of ``dag_args``,
-        or returns no structure of one class.
+        If `class_vars` is not a list of names, the learner has no argument of a name in `dag_args`,
+        or the learner does not return a structure of one class.
     ValueError
-        If a class variable is named twice, ``order`` does not name each once, the data has no rows, or
-        no learner has that name.
+        If a class variable is named twice, `order` does not name each once, the data have no rows, or
+        no learner has the given name.
 
     Warns
     -----
     UserWarning
-        If every row has a value of its own in a column.
+        If a column has a different value in every row.
+
+    See Also
+    --------
+    mbc : One network over features and class variables.
 
     Notes
     -----
-    P(c_1 … c_m | features) = Π P(c_j | features, c_1 … c_{j−1}), each factor the posterior of an ordinary
-    classifier. `predict` tries all combinations of labels where these are at most 65,536, so that posteriors
-    and the likeliest combination are exact. Beyond, or with ``greedy=True``, it takes the
-    likeliest label of one class after the other, given those taken before. Rows that lack a class are
-    left out of what is learned of that class alone.
+    P(c_1 … c_m | features) = Π P(c_j | features, c_1 … c_{j−1}), where each factor is the posterior of a
+    classifier of one class variable. `predict` enumerates all combinations of labels if there are at most
+    65,536, so the posteriors and the most probable combination are exact. Beyond that, or with
+    ``greedy=True``, it predicts one class variable after the other, given the labels predicted before.
+    Rows in which a class variable is missing are excluded only from the structure and parameters of that
+    variable. Missing features are treated as in the models of the chain.
 
     References
     ----------
@@ -330,27 +379,19 @@ def chain(
       mx_missile crime  probability
     5          n     n        0.813
     """
-    names = check_class_vars(class_vars)
+    names = _check_class_vars(class_vars)
     if dag_args is not None and not isinstance(dag_args, Mapping):
-        raise TypeError(f"dag_args: expected a dict of further arguments, got {shown(dag_args)}")
-    options, chain_order = dict(dag_args or {}), _check_order(order, names)
+        raise TypeError(must_be("dag_args", "a dict of arguments of the learner", dag_args))
+    options = dict(dag_args or {})
+    chain_order = names if order is None else Names().check("order", order)
+    if set(chain_order) != set(names):
+        raise ValueError(must_be("order", "a list of all class variables", order))
     function = find_learner(learner, "learner")
     check_arguments(function, options, "dag_args", supplied=("class_var", "dataset"))
     data = prepare(dataset, names, named_by="class_vars")
     settings = {"learner": learner, "order": chain_order, "dag_args": options}
     step = Step("chain", chain_again, settings, draws="rng" in parameters_of(function))
     return Chain(names, _links(function, data, chain_order, options), Recipe(names, step))
-
-
-def _check_order(order: Sequence[Hashable] | None, names: tuple[Hashable, ...]) -> tuple[Hashable, ...]:
-    """Return the order of a chain, or raise unless it has each class variable once."""
-    if order is None:
-        return names
-    if isinstance(order, str) or not isinstance(order, Sequence):
-        raise TypeError(f"order: expected a list of the class variables, got {shown(order)}")
-    if len(order) != len(names) or set(order) != set(names):
-        raise ValueError(f"order: expected each of {listed(names)} once, got {listed(order)}")
-    return tuple(order)
 
 
 @record
@@ -363,7 +404,7 @@ def chain_again(
     dag_args: Mapping[str, Any],
     rng: np.random.Generator | None = None,
 ) -> Chain:
-    """Learn a chain again, drawing from ``rng`` if one is given."""
+    """Learn a chain again, drawing from `rng` if one is given."""
     drawn = {} if rng is None else {"rng": rng}
     return chain(class_vars, dataset, learner=learner, order=order, dag_args={**dag_args, **drawn})
 
@@ -377,14 +418,9 @@ def _links(
     """Learn a structure for each class variable, from the features and the classes before it."""
     links = []
     for i, name in enumerate(order):
-        columns = [*data.features, *order[:i]]
-        link = learner(name, dataset=one_target(data, name, columns), **options)
+        link = learner(name, dataset=one_target(data, name, [*data.features, *order[:i]]), **options)
         if not isinstance(link, Model) or isinstance(link, MultiModel):
-            raise TypeError(
-                f"learner: expected a function that returns a structure of one class, got {shown(link)}"
-            )
+            expected = "a function that returns a structure of one class variable"
+            raise TypeError(f"learner must be {expected}; it returned {shown(link)}.")
         links.append(link)
     return tuple(links)
-
-
-record(chain)
