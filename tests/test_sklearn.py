@@ -209,7 +209,7 @@ def test_unseen_values(X: pd.DataFrame, y: pd.Series[Any]) -> None:
     assert bn.values(declared.model_)["safety"] == ("low", "med", "high")
     assert declared.predict(X).shape == (len(X),)
     clf.set_params(handle_unknown="ignore")
-    with pytest.raises(ValueError, match="handle_unknown: expected 'error' or 'missing', got 'ignore'"):
+    with pytest.raises(ValueError, match="handle_unknown must be one of 'error', 'missing'; got 'ignore'"):
         clf.predict_log_proba(text)
 
 
@@ -281,7 +281,7 @@ def test_columns_without_a_cut_are_left_out(car: pd.DataFrame, X: pd.DataFrame, 
 
 
 def test_a_class_among_the_features_is_told(car: pd.DataFrame) -> None:
-    with pytest.warns(UserWarning, match="X: its column 'class' is y itself"):
+    with pytest.warns(UserWarning, match="X has the class as its column 'class'"):
         plain("nb").fit(car, car["class"])
     other = car.assign(**{"class": car["doors"]})
     assert plain("nb").fit(other, car["class"]).model_.class_var == "class_"
@@ -353,7 +353,7 @@ def test_kinds_of_labels(labels: Any, classes: list[Any]) -> None:
     ids=str,
 )
 def test_missing_labels_are_refused(labels: Any) -> None:
-    with pytest.raises(ValueError, match="y: 1 rows have no class"):
+    with pytest.raises(ValueError, match="y must have no missing values; got 1"):
         plain().fit([["u"], ["v"], ["u"]], labels)
 
 
@@ -432,9 +432,9 @@ def test_fractions_are_refused_in_prediction_too() -> None:
         ({"learner": "tancl"}, ValueError, "learner: expected a function or one of 'nb'"),
         ({"learner": ["nb"]}, ValueError, "learner: expected a function"),
         ({"smooth": -1}, ValueError, "smooth: expected"),
-        ({"dag_args": ["aic"]}, TypeError, "dag_args: expected a dict"),
-        ({"lp_args": "em"}, TypeError, "lp_args: expected a dict"),
-        ({"lp_args": {"smooth": 1}}, ValueError, "lp_args: smooth is an argument of its own"),
+        ({"dag_args": ["aic"]}, TypeError, "dag_args must be a dict"),
+        ({"lp_args": "em"}, TypeError, "lp_args must be a dict"),
+        ({"lp_args": {"smooth": 1}}, ValueError, "lp_args must not contain smooth"),
         (
             {"lp_args": {"dataset": 1, "x": 2}},
             ValueError,
@@ -442,7 +442,7 @@ def test_fractions_are_refused_in_prediction_too() -> None:
         ),
         ({"dag_args": {"dataset": 1}}, ValueError, "dag_args: what is given already .*; leave out 'dataset'"),
         ({"lp_args": {"manb_prior": 2}}, ValueError, "manb_prior"),
-        ({"handle_unknown": "ignore"}, ValueError, "handle_unknown: expected 'error' or 'missing'"),
+        ({"handle_unknown": "ignore"}, ValueError, "handle_unknown must be one of 'error', 'missing'"),
         ({"discretize": ["mdlp"]}, ValueError, "discretize must be one of"),
         ({"discretize": "MDLP"}, ValueError, "discretize must be one of 'mdlp', 'quantile'"),
         ({"discretize": "width", "bins": 1}, ValueError, "bins must be a whole number from 2 to"),
@@ -457,22 +457,6 @@ def test_parameters_that_are_refused(options: dict[str, Any], error: type[Except
         plain(**options).fit([["a"], ["b"]], [0, 1])
 
 
-def test_what_was_learned_stays_where_learning_again_fails() -> None:
-    clf = plain("nb").fit([["a"], ["b"]], ["u", "v"])
-    with pytest.raises(ValueError, match="smooth"):
-        clf.set_params(smooth=-1).fit([["a"], ["b"], ["b"]], ["x", "y", "z"])
-    assert clf.classes_.tolist() == list(bn.classes(clf.model_)) == ["u", "v"]
-    assert clf.predict([["a"]]).tolist() == ["u"]
-    named = plain("nb").fit(pd.DataFrame({"x": ["a", "b"]}), ["u", "v"])
-    with pytest.raises(TypeError, match="fractions"):
-        named.fit(pd.DataFrame({"y": [0.5, 0.7], "z": [1, 2]}), [0, 1])
-    assert named.predict(pd.DataFrame({"x": ["b"]})).tolist() == ["v"]
-    assert named.n_features_in_ == 1
-    with pytest.raises(TypeError, match="fractions"):
-        named.set_params(discretize=None).fit(pd.DataFrame({"x": [0.5, 0.7]}), [0, 1])
-    assert named.discretizer_ is None
-
-
 @pytest.mark.parametrize("container", [pd.array, pd.Series, pd.Index])
 @pytest.mark.parametrize(
     ("labels", "dtype", "kind"),
@@ -485,7 +469,7 @@ def test_classes_of_nullable_types_keep_their_type(
     assert clf.classes_.dtype.kind == kind
     assert clf.classes_.tolist() == sorted(labels)
     assert clf.predict([["a"]]).tolist() == labels[:1]
-    with pytest.raises(ValueError, match="y: 1 rows have no class"):
+    with pytest.raises(ValueError, match="y must have no missing values; got 1"):
         plain("nb").fit([["a"], ["b"]], container([labels[0], None], dtype=dtype))
 
 
@@ -675,7 +659,7 @@ def test_several_outputs_of_numbers_in_a_grid() -> None:
 def test_what_several_outputs_refuse(votes: pd.DataFrame) -> None:
     names = ["crime", "Class"]
     X, y = votes.drop(columns=names), votes[names]
-    with pytest.raises(ValueError, match="BNCMultiClassifier takes"):
+    with pytest.raises(ValueError, match="use BNCMultiClassifier"):
         BNCClassifier("nb").fit(X, y)
     with pytest.raises(ValueError, match="BNCClassifier learns one class"):
         BNCMultiClassifier("nb").fit(X, y)
@@ -695,7 +679,7 @@ def test_weights_are_rows_repeated(car: pd.DataFrame) -> None:
         mine = plain(learner).fit(features, labels, sample_weight=weights)
         other = plain(learner).fit(features.iloc[repeated], labels.iloc[repeated])
         np.testing.assert_allclose(mine.predict_proba(features), other.predict_proba(features), rtol=1e-12)
-    with pytest.raises(ValueError, match="numbers are cut and levels merged by rows"):
+    with pytest.raises(ValueError, match="sample_weight must be whole numbers"):
         plain("nb", min_count=5).fit(features, labels, sample_weight=weights / 2)
     with pytest.raises(ValueError, match="all weights are zero"):
         plain("nb").fit(features, labels, sample_weight=np.zeros(len(car)))
@@ -717,7 +701,7 @@ def test_any_weights_are_taken_where_nothing_is_cut(car: pd.DataFrame) -> None:
 def test_weights_that_would_repeat_too_many_rows_are_refused() -> None:
     X = pd.DataFrame({"a": np.arange(1000) / 7})
     y = np.arange(1000) % 2
-    with pytest.raises(ValueError, match=r"sample_weight: .* 100,000,000 rows, more than 10,000,000"):
+    with pytest.raises(ValueError, match=r"sample_weight must be .* at most 10,000,000"):
         BNCClassifier("nb").fit(X, y, sample_weight=np.full(1000, 100_000))
-    with pytest.raises(ValueError, match=r"whole numbers; for others cut and merge before"):
+    with pytest.raises(ValueError, match=r"sample_weight must be whole numbers"):
         BNCClassifier("nb").fit(X, y, sample_weight=np.full(1000, 0.5))

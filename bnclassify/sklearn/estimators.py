@@ -1,4 +1,4 @@
-"""The classifier of one class for scikit-learn: pipelines, grid searches, whatever takes its estimators."""
+"""The classifier of one class variable as an estimator of scikit-learn."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, v
 
 from ..base.arrays import Array, log_normalize
 from ..base.calls import check_arguments, parameters_of
+from ..base.checks import must_be
 from ..base.messages import shown, warn
 from ..base.randomness import Seed
 from ..frames.encoding import check_weights
@@ -34,75 +35,76 @@ from .inputs import CategoricalInput, as_labels, as_times, class_name, draw_seed
 class BNCClassifier(ClassifierMixin, CategoricalInput):
     """A Bayesian network classifier as an estimator of scikit-learn.
 
-    It does what `bnc` and `predict` do, and its ``model_`` is what `bnc` returns, so that
-    every function of the package goes on from there: ``plot(clf.model_)``. As it comes, without
-    arguments, it is the most accurate that the package has.
+    It calls `bnc` and `predict`. Its ``model_`` is a model of the package, so all functions of the package
+    can be used with it, such as ``plot(clf.model_)``. With default settings, it uses the most accurate
+    method of the package.
 
     Parameters
     ----------
     learner : str or callable, default "kdb_mi"
-        A learner of structure, or its name, as in `bnc`.
+        Learner of the structure, or its name, as in `bnc`.
     smooth : float, optional
-        As in `lp`. With neither ``smooth`` nor ``lp_args``, tables back off, and what the kind of model
-        takes is learned by leave-one-out: weights and the number of parents of a network, the power of
-        an ensemble of networks. Where it takes neither, ``smooth`` is 1.
+        As in `lp`. With neither `smooth` nor `lp_args`, tables are smoothed hierarchically (back-off), and
+        leave-one-out estimates weights and the number of parents of a network, or the power of an
+        ensemble of networks. For models that support neither, `smooth` is 1.
     dag_args : dict, optional
-        Further arguments of the learner, such as ``{"score": "aic"}``. The greedy learners
-        need a number of folds, ``{"k": 5}``. The ``kdbk`` of `kdb_mi` is 4 unless it is among these.
+        Further arguments of the learner, such as ``{"score": "aic"}``. The greedy learners require a
+        number of folds, ``{"k": 5}``. By default, the ``kdbk`` of `kdb_mi` is 4.
     lp_args : dict, optional
-        Further arguments of `lp`, such as ``{"wanbia": True}`` or ``{"missing": "em"}``, or, without
-        ``smooth``, all of them.
+        Further arguments of `lp`, such as ``{"wanbia": True}`` or ``{"missing": "em"}``.
     discretize : str or None, default "averaged"
-        Cut columns of numbers, integers among them, into intervals, as in `bnc`: "averaged" or
-        "averaged5" with the learners that go with them, "mdlp", "mixed", "quantile" or "width" with any.
-        So cut points are learned from what `fit` sees, and in cross-validation from nothing else.
+        Method that discretizes numeric columns, as in `bnc`: "averaged" or "averaged5" for the learners
+        that support it, "mdlp", "mixed", "quantile" or "width" for all. Cut points are learned from the
+        training data of `fit` only.
     bins : int, default 5
-        Number of intervals that "quantile", "width" and "mixed" make.
+        Number of intervals of "quantile", "width" and "mixed".
     min_count : int, optional
-        Merge levels that are in fewer rows, as in `bnc`.
+        Levels in fewer rows are merged, as in `bnc`.
     handle_unknown : {"error", "missing"}, default "missing"
-        What to do when predicting about a value that `fit` did not see: raise, or take it as
-        missing. The categories of a column of type category count as seen.
+        Whether a value that `fit` did not see raises an error at prediction or is treated as missing. The
+        categories of a categorical column count as seen.
     prior : dict or Series, optional
-        The probability of each class where new rows come from, if it is another than in `fit`.
-    costs : DataFrame, optional
-        What it costs to predict a class of a row of another, ``costs.loc[actual, predicted]``: the
-        label of least expected cost is predicted; probabilities stay as they are. Both are as in
+        Probability of each class in new data, if it differs from that in `fit`, as in
         `bnclassify.predict`.
+    costs : DataFrame, optional
+        Misclassification costs, ``costs.loc[actual, predicted]``, as in `bnclassify.predict`. The label
+        with the lowest expected cost is predicted; probabilities do not change.
     random_state : int, numpy.random.Generator or numpy.random.RandomState, optional
-        Seed of what the learner and `lp` draw at random: their ``rng``.
+        Seed of the learner and of `lp`: their ``rng``.
 
     Attributes
     ----------
     model_ : BNC, AODE or another model
-        The model learned. It takes raw data as ``X`` is, but whole numbers as integers.
+        The fitted model. It accepts raw data like `X`, with whole numbers as integers.
     discretizer_ : Discretizer or None
-        Tells where ``model_`` cuts numbers; None if ``discretize`` is.
+        The cut points of ``model_``; None if `discretize` is None.
     classes_ : (classes,) array
-        The labels that occur in ``y``, sorted.
+        Labels that occur in `y`, sorted.
     n_features_in_ : int
-        Number of columns of ``X``.
+        Number of columns of `X`.
     feature_names_in_ : (features,) array of str
-        Their names, if ``X`` is a DataFrame whose column names are all text.
+        Names of the columns, if `X` is a DataFrame whose column names are all text.
+
+    See Also
+    --------
+    bnclassify.bnc : The same for data frames, without scikit-learn.
+    BNCMultiClassifier : The classifier of several class variables.
 
     Notes
     -----
-    ``X`` is a DataFrame or an array. Every column holds categories: those types that `encode`
-    takes, and whole numbers of type float too, because that is what OrdinalEncoder and
-    KBinsDiscretizer return. Numbers with fractions are measurements, and refused where ``discretize``
-    is None. Else columns of numbers are cut, but for flags and whole numbers of at most ten values, which
-    stay categories; those left with one level are left out, if there are others. Missing is NaN, None or
-    pd.NA; what becomes of missing features `lp` says.
+    `X` is a DataFrame or an array. Text, bool, categorical and integer columns are categorical, and so are
+    whole numbers of type float, because OrdinalEncoder and KBinsDiscretizer return these. Numeric columns
+    are discretized, except for flags and whole numbers with at most ten values, which stay categories.
+    With ``discretize=None``, numbers with fractions raise an error. Discretized columns with a single level
+    are dropped if there are others. NaN, None and pd.NA are missing values; see `lp`.
 
-    In ``model_``, features are called as the columns of a DataFrame if all its names are text, else
-    x0, x1 and so on by position. The class keeps the name of a Series ``y``, else it is called
-    "class", with "_" after it where a feature has that name already. Its levels are ``classes_``,
-    also where ``y`` is of type category with labels that do not occur or stand in another order.
+    In ``model_``, features are named like the columns of a DataFrame if all its names are text, and x0,
+    x1, ... if not. The class is named like a Series `y`, or "class", followed by "_" if a feature has that
+    name. Its levels are ``classes_``.
 
-    In cross-validation `fit` sees no more than the training part: make columns categories before, or
-    leave ``handle_unknown`` at "missing", where rare values may be absent from a part. A grid with options
-    of one learner is one of a list: ``[{"learner": ["nb"]}, {"learner": ["tan_cl"],
-    "dag_args": [{"score": "aic"}, {"score": "bic"}]}]``.
+    In cross-validation, `fit` sees the training set only, and with ``handle_unknown="missing"`` rare
+    values that it lacks are treated as missing. A grid with arguments of one learner is a list of grids:
+    ``[{"learner": ["nb"]}, {"learner": ["tan_cl"], "dag_args": [{"score": "aic"}, {"score": "bic"}]}]``.
 
     Examples
     --------
@@ -121,7 +123,7 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
     '[class] [buying|class] [maint|buying:class] [safety|buying:class] [persons|safety:class]
      [lug_boot|safety:class] [doors|lug_boot:class]'
 
-    Numbers, cut anew in each training part:
+    Numeric columns are discretized in each training set:
 
     >>> wines, cultivar = load_wine(return_X_y=True, as_frame=True)
     >>> print(round(cross_val_score(BNCClassifier(), wines, cultivar, cv=folds).mean(), 3))
@@ -161,30 +163,48 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
         Parameters
         ----------
         X : (n, features) DataFrame or array-like
-            Categories, missing values among them or not.
+            Categorical and numeric columns, which may contain missing values.
         y : (n,) array-like
-            The class of each row, none missing.
+            Class of each row, without missing values.
         sample_weight : (n,) array-like of numbers, optional
-            How often each row counts, 0 or more. Rows of weight 0 are left out. Where a column is cut or
-            levels are merged, rows are repeated: weights are whole numbers, 10,000,000 in all at most.
+            Frequency of each row, at least 0. Rows of weight 0 are ignored. If a column is discretized or
+            levels are merged, weights must be whole numbers with a sum of at most 10,000,000.
 
         Returns
         -------
         BNCClassifier
-            Itself.
+            The fitted estimator.
 
         Raises
         ------
         TypeError, ValueError
-            If a column holds no categories, weights are no whole numbers or too great where a column is
-            cut or levels are merged, or what scikit-learn, the learner and `lp` raise.
+            If a column can be neither categorical nor numeric, weights are not as above, or scikit-learn,
+            the learner or `lp` raise an error.
         """
-        state = self.__dict__.copy()
-        try:
-            self._learn(X, y, sample_weight)
-        except BaseException:  # what was learned before stays whole, the names of its columns too
-            self.__dict__ = state
-            raise
+        learner = self._find_learner()
+        labels = validate_data(self, y=as_labels(y))
+        check_classification_targets(labels)
+        frame = self._frame(X, reset=True)
+        check_consistent_length(frame, labels)
+        weights = None
+        if sample_weight is not None:
+            rows, weights = self._weigh_rows(sample_weight, X, frame)
+            frame, labels = frame.iloc[rows].copy(), labels[rows]
+        classes, codes = np.unique(labels, return_inverse=True)
+        self._check_decisions(classes.tolist())
+        if isinstance(X, pd.DataFrame) and isinstance(y, pd.Series) and y.name in X and y.equals(X[y.name]):
+            warn(f"X has the class as its column {shown(y.name)}. Drop it from X.")
+        target = class_name(getattr(y, "name", None), frame.columns)
+        frame[target] = pd.Categorical.from_codes(codes, categories=classes.tolist())
+        if weights is None:
+            model = self._learn_model(learner, target, frame, self._preparing)
+        else:
+            read = self._preparing.read(frame, target, frame.columns)
+            preparing = self._preparing if read.numbers else Preparing(None, self.bins, self.min_count)
+            model = self._learn_model(learner, target, replace(read, weights=weights), preparing)
+        preparation = model.preparation
+        self.classes_, self.model_ = classes, model
+        self.discretizer_ = None if preparation is None else preparation.discretizer
         return self
 
     def predict(self, X: pd.DataFrame | ArrayLike) -> NDArray[Any]:  # noqa: N803
@@ -198,12 +218,12 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
         Returns
         -------
         (n,) array
-            Labels among ``classes_``, of tied ones the first.
+            Labels in ``classes_``; the first of tied labels.
 
         Raises
         ------
         TypeError, ValueError
-            If columns are not those of `fit`, or a value was not seen and ``handle_unknown`` is "error".
+            If columns differ from those of `fit`, or a value is unknown and `handle_unknown` is "error".
         """
         check_is_fitted(self, "model_")
         frame, unseen = self._frame(X), self.handle_unknown
@@ -226,14 +246,14 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
         Raises
         ------
         TypeError, ValueError
-            As `predict`.
+            As in `predict`.
         """
         check_is_fitted(self, "model_")
         frame, unseen = self._frame(X), self.handle_unknown
         return predict(self.model_, frame, prob=True, unseen=unseen, prior=self.prior).to_numpy()
 
     def predict_log_proba(self, X: pd.DataFrame | ArrayLike) -> Array:  # noqa: N803
-        """Predict the logs of the posterior probabilities, exact where those are too small for a float.
+        """Predict the logs of the posterior probabilities, also of those that are too small for a float.
 
         Parameters
         ----------
@@ -248,56 +268,26 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
         Raises
         ------
         TypeError, ValueError
-            As `predict`.
+            As in `predict`.
         """
         check_is_fitted(self, "model_")
         frame, unseen = self._frame(X), self.handle_unknown
         return log_normalize(weigh_classes(self.model_, frame, unseen=unseen, prior=self.prior)[0])
 
     def _find_learner(self) -> Callable[..., Model]:
-        """Return the learner, if it and `lp` take the arguments for them; else raise."""
+        """Return the learner, or raise an error for arguments that it and `lp` do not have."""
         learner = find_learner(self.learner, "learner")
         for name in ("dag_args", "lp_args"):
             if not isinstance(getattr(self, name), Mapping | None):
-                raise TypeError(f"{name}: expected a dict of arguments, got {shown(getattr(self, name))}")
+                raise TypeError(must_be(name, "a dict of arguments", getattr(self, name)))
         if "smooth" in (self.lp_args or {}):
-            raise ValueError("lp_args: smooth is an argument of its own; write BNCClassifier(smooth=...)")
+            raise ValueError("lp_args must not contain smooth. Write BNCClassifier(smooth=...).")
         check_arguments(learner, self.dag_args or {}, "dag_args", supplied=("class_var", "dataset"))
         check_arguments(lp, self.lp_args or {}, "lp_args", supplied=("x", "dataset", "smooth"))
         return learner
 
-    def _learn(self, X: pd.DataFrame | ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None) -> None:  # noqa: N803
-        """Set what `fit` learns."""
-        learner = self._find_learner()
-        labels = validate_data(self, y=as_labels(y))
-        check_classification_targets(labels)
-        frame = self._frame(X, reset=True)
-        check_consistent_length(frame, labels)
-        weights = None
-        if sample_weight is not None:
-            rows, weights = self._weigh_rows(sample_weight, X, frame)
-            frame, labels = frame.iloc[rows].copy(), labels[rows]
-        classes, codes = np.unique(labels, return_inverse=True)
-        self._check_decisions(classes.tolist())
-        if isinstance(X, pd.DataFrame) and isinstance(y, pd.Series) and y.name in X and y.equals(X[y.name]):
-            warn(
-                f"X: its column {shown(y.name)} is y itself, so nothing else will be learned; leave it "
-                "out of X"
-            )
-        target = class_name(getattr(y, "name", None), frame.columns)
-        frame[target] = pd.Categorical.from_codes(codes, categories=classes.tolist())
-        if weights is None:
-            model = self._learn_model(learner, target, frame, self._preparing)
-        else:
-            read = self._preparing.read(frame, target, frame.columns)
-            preparing = self._preparing if read.numbers else Preparing(None, self.bins, self.min_count)
-            model = self._learn_model(learner, target, replace(read, weights=weights), preparing)
-        preparation = model.preparation
-        self.classes_, self.model_ = classes, model
-        self.discretizer_ = None if preparation is None else preparation.discretizer
-
     def _check_decisions(self, classes: list[Any]) -> None:
-        """Raise unless what labels are chosen by fits the classes."""
+        """Raise an error unless prior and costs fit the classes."""
         if self.prior is not None:
             check_prior(self.prior, classes)
         if self.costs is not None:
@@ -305,7 +295,7 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
 
     @property
     def _preparing(self) -> Preparing:
-        """What is done to data before it is encoded."""
+        """The preparation of raw data."""
         return Preparing(self.discretize, self.bins, self.min_count)
 
     def _learn_model(
@@ -331,11 +321,11 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
         X: Any,  # noqa: N803
         frame: pd.DataFrame,
     ) -> tuple[NDArray[np.intp], Array | None]:
-        """Return the rows that count, and how often; where numbers are cut, repeated instead."""
+        """Return rows and their weights; if numbers are discretized, repeated rows."""
         row_index = X.index if isinstance(X, pd.DataFrame) else frame.index
         weights = check_weights(sample_weight, row_index, "sample_weight")
         if not weights.any():
-            raise ValueError("sample_weight: no row counts, for all weights are zero")
+            raise ValueError("sample_weight must have a weight greater than 0; got zeros.")
         rows = np.flatnonzero(weights)
         weights = weights[rows]
         if not self._goes_by_rows(frame.iloc[rows]):
@@ -343,7 +333,7 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
         return np.repeat(rows, as_times(weights)), None
 
     def _goes_by_rows(self, frame: pd.DataFrame) -> bool:
-        """Whether numbers are cut or levels merged, which repeats rows for their weights."""
+        """Whether numbers are discretized or levels merged, for which rows are repeated."""
         if self.min_count is not None or self.discretize is None:
             return self.min_count is not None
         columns = {name: read_numbers(column.array, name, "X", must=False) for name, column in frame.items()}

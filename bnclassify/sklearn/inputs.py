@@ -1,4 +1,4 @@
-"""What estimators for scikit-learn take: features, labels, weights, a seed."""
+"""Inputs of estimators for scikit-learn: features, labels, weights, a seed."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
 from ..base.arrays import Array
-from ..base.messages import shown
+from ..base.checks import OneOf
 from ..base.randomness import Seed
 from ..frames.sources import is_dask
 
@@ -20,10 +20,7 @@ _MOST_ROWS = 10_000_000
 
 
 class CategoricalInput(BaseEstimator):
-    """Base of estimators that take a data frame or an array of categories.
-
-    Estimators have an argument ``handle_unknown``.
-    """
+    """Base of estimators that accept a data frame or an array of categories."""
 
     handle_unknown: str
 
@@ -36,15 +33,11 @@ class CategoricalInput(BaseEstimator):
 
     def _frame(self, X: Any, *, reset: bool = False) -> pd.DataFrame:  # noqa: N803
         """Return a new data frame with names and types as in `fit`, which resets names."""
-        if self.handle_unknown not in ("error", "missing"):
-            raise ValueError(
-                f"handle_unknown: expected 'error' or 'missing', got {shown(self.handle_unknown)}"
-            )
+        OneOf(("error", "missing")).check("handle_unknown", self.handle_unknown)
         if is_dask(X):
             raise TypeError(
-                "X: the classifier takes rows in memory, got a Dask DataFrame; take a sample, such as "
-                "frame.sample(frac=0.01).compute(), or the functions of bnclassify: bnc learns where "
-                "the rows lie, predict(classifier.model_, X) answers lazily"
+                "X must be a DataFrame or array in memory; got a Dask DataFrame. Use a sample, such as "
+                "frame.sample(frac=0.01).compute(), or the functions bnc and predict, which accept Dask."
             )
         if isinstance(X, pd.DataFrame):
             frame = validate_data(self, X, reset=reset, skip_check_array=True)
@@ -63,7 +56,7 @@ class CategoricalInput(BaseEstimator):
 
 
 def _as_integers(column: pd.Series[Any]) -> pd.Series[Any]:
-    """Return whole numbers of type float, which encoders make of labels, as integers; others as they are."""
+    """Return whole numbers of type float, which encoders return, as integers."""
     if pd.api.types.infer_dtype(column, skipna=True) not in ("floating", "mixed-integer-float"):
         return column
     numbers = column.to_numpy(dtype=float, na_value=np.nan)
@@ -73,48 +66,40 @@ def _as_integers(column: pd.Series[Any]) -> pd.Series[Any]:
 
 
 def draw_seed(random_state: Seed | np.random.RandomState) -> Seed:
-    """Return a seed or Generator as it is, and of a RandomState a seed drawn from it."""
+    """Return a seed or Generator; for a RandomState, a seed drawn from it."""
     if isinstance(random_state, np.random.RandomState):
         return int(random_state.randint(2**31))
     return random_state
 
 
 def as_times(weights: Array) -> NDArray[np.intp]:
-    """Return weights as how often rows are repeated, or raise."""
-    advice = (
-        "cut and merge before, with bnclassify.discretize and merge_rare, and set discretize and "
-        "min_count to None"
-    )
-    if (weights != weights.round()).any():
+    """Return weights as numbers of repetitions of rows."""
+    if (weights != weights.round()).any() or weights.sum() > _MOST_ROWS:
         raise ValueError(
-            "sample_weight: numbers are cut and levels merged by rows, so weights must be whole numbers; "
-            f"for others {advice}"
-        )
-    if weights.sum() > _MOST_ROWS:
-        raise ValueError(
-            "sample_weight: numbers are cut and levels merged by rows, which are repeated for that: "
-            f"{weights.sum():,.0f} rows, more than {_MOST_ROWS:,}; divide the weights, or {advice}"
+            f"sample_weight must be whole numbers with a sum of at most {_MOST_ROWS:,} if numbers are "
+            f"discretized or levels merged; got a sum of {weights.sum():,}. For others, use "
+            "bnclassify.discretize and merge_rare before, and set discretize and min_count to None."
         )
     return weights.astype(np.intp)
 
 
 def as_labels(y: Any) -> Any:
-    """Return labels, those of nullable types in NumPy's own; raise for several a row, or missing ones."""
+    """Return labels as an array of NumPy, or raise an error for missing labels or several per row."""
     _, *columns = getattr(y, "shape", None) or (0,)
     if columns and columns[0] > 1:
         raise ValueError(
-            f"y: expected one class a row, a 1d array, got {columns[0]} columns; "
-            "BNCMultiClassifier takes several class variables"
+            f"y must be a 1d array with one class per row; got {columns[0]} columns. For several class "
+            "variables, use BNCMultiClassifier."
         )
     labels = y.to_numpy() if isinstance(y, pd.Series | pd.Index | pd.api.extensions.ExtensionArray) else y
     missing = 0 if y is None else np.count_nonzero(pd.isna(labels))
     if missing:
-        raise ValueError(f"y: {missing} rows have no class; leave them out")
+        raise ValueError(f"y must have no missing values; got {missing}. Drop these rows.")
     return labels
 
 
 def class_name(preferred: object, columns: pd.Index[Any]) -> str:
-    """Name the class as wanted, or by a name that no feature has taken."""
+    """Return the preferred name of the class, or one that no feature has."""
     if isinstance(preferred, str) and preferred not in columns:
         return preferred
     name = "class"

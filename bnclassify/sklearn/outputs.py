@@ -1,4 +1,4 @@
-"""The classifier of several classes for scikit-learn."""
+"""The classifier of several class variables as an estimator of scikit-learn."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, v
 
 from ..base.arrays import Array
 from ..base.calls import check_arguments, parameters_of
-from ..base.checks import check_choice, check_flag
-from ..base.messages import listed, shown
+from ..base.checks import Flag, OneOf, must_be
+from ..base.messages import listed
 from ..base.randomness import Seed
 from ..functions.parameters import lp
 from ..functions.prediction import predict
@@ -30,14 +30,14 @@ _METHODS = ("quantile", "width")
 
 
 class BNCMultiClassifier(MultiOutputMixin, ClassifierMixin, CategoricalInput):
-    """A classifier of several class variables as an estimator of scikit-learn: ``y`` has a column for each.
+    """A classifier of several class variables as an estimator of scikit-learn.
 
-    Its ``model_`` is what `mbc`, `maode` or `chain` and `lp` return.
+    `y` has one column per class variable. `mbc`, `maode` or `chain` and `lp` learn its ``model_``.
 
     Parameters
     ----------
     learner : {"chain", "maode", "mbc"} or callable, default "chain"
-        A learner of structures with several class variables.
+        Learner of a structure with several class variables.
     smooth : float, default 1
         As in `lp`.
     dag_args : dict, optional
@@ -45,24 +45,25 @@ class BNCMultiClassifier(MultiOutputMixin, ClassifierMixin, CategoricalInput):
     lp_args : dict, optional
         Further arguments of `lp`.
     discretize : {"quantile", "width"} or None, default "quantile"
-        Cut columns of numbers into intervals, by what `fit` sees.
+        Method that discretizes numeric columns.
     bins : int, default 4
         Number of intervals.
     joint : bool, default False
-        Whether `predict` gives the likeliest combination of labels; else the likeliest label of each class.
+        If True, `predict` returns the most probable combination of labels. By default, it returns the most
+        probable label of each class variable.
     handle_unknown : {"error", "missing"}, default "missing"
         As in `BNCClassifier`.
     random_state : int, numpy.random.Generator or numpy.random.RandomState, optional
-        Seed of what the learner and `lp` draw at random.
+        Seed of the learner and of `lp`: their ``rng``.
 
     Attributes
     ----------
     model_ : MBC, MAODE or Chain
-        The model learned.
+        The fitted model.
     discretizer_ : Discretizer or None
-        Cuts data into what ``model_`` takes.
+        Discretizes data for ``model_``.
     classes_ : list of arrays
-        The labels of each class variable, sorted; of a single one, an array.
+        Labels of each class variable, sorted; a single array for a single class variable.
     n_outputs_ : int
         The number of class variables.
     n_features_in_ : int
@@ -111,30 +112,30 @@ class BNCMultiClassifier(MultiOutputMixin, ClassifierMixin, CategoricalInput):
         Parameters
         ----------
         X : (n, features) DataFrame or array-like
-            Categories or numbers, missing values among them or not.
+            Categorical and numeric columns, which may contain missing values.
         y : (n, class variables) DataFrame or array-like
-            Labels, none missing. Of a single class variable, all that is returned is as of other
-            classifiers.
+            Labels, without missing values. With a single class variable, all results are like those of
+            other classifiers.
 
         Returns
         -------
         BNCMultiClassifier
-            Itself.
+            The fitted estimator.
 
         Raises
         ------
         TypeError, ValueError
-            If a column holds neither categories nor numbers, labels are missing, or what the learner and
-            `lp` raise.
+            If a column can be neither categorical nor numeric, labels are missing, or the learner or `lp`
+            raise an error.
         """
         learner = self._find_learner()
-        check_flag("joint", self.joint)
+        Flag().check("joint", self.joint)
         labels = _as_columns(validate_data(self, y=_as_values(y), multi_output=True), y)
         frame = self._frame(X, reset=True)
         check_consistent_length(frame, labels)
         discretizer = None
         if self.discretize is not None:
-            check_choice("discretize", self.discretize, _METHODS)
+            OneOf(_METHODS).check("discretize", self.discretize)
             frame, discretizer = discretize(frame, method=self.discretize, bins=self.bins)
         names = _output_names(labels, frame.columns)
         classes = []
@@ -147,7 +148,7 @@ class BNCMultiClassifier(MultiOutputMixin, ClassifierMixin, CategoricalInput):
         structure = learner(names, frame, **{**drawn, **(self.dag_args or {})})
         if not isinstance(structure, MultiModel):
             raise TypeError(
-                f"learner: expected a structure of several class variables, got {shown(structure)}"
+                must_be("learner", "a learner of a structure with several class variables", structure)
             )
         model = lp(structure, frame, **{**rng, "smooth": self.smooth, **(self.lp_args or {})})
         self.model_, self.discretizer_ = model, discretizer
@@ -199,7 +200,7 @@ class BNCMultiClassifier(MultiOutputMixin, ClassifierMixin, CategoricalInput):
         X : (n, features) DataFrame or array-like
         y : (n, class variables) DataFrame or array-like
         sample_weight : (n,) array-like, optional
-            How often each row counts.
+            Frequency of each row.
 
         Returns
         -------
@@ -215,13 +216,10 @@ class BNCMultiClassifier(MultiOutputMixin, ClassifierMixin, CategoricalInput):
         return classes if self.n_outputs_ > 1 else [classes]
 
     def _find_learner(self) -> Callable[..., Model]:
-        """Return the learner, if it and `lp` take the arguments for them; else raise."""
+        """Return the learner, or raise an error for arguments that it and `lp` do not have."""
         learner = _LEARNERS.get(self.learner) if isinstance(self.learner, str) else self.learner
         if not callable(learner):
-            raise ValueError(
-                f"learner: expected a function or one of {listed(_LEARNERS)}, got {shown(self.learner)}; "
-                "BNCClassifier learns one class"
-            )
+            raise ValueError(must_be("learner", f"a function or one of {listed(_LEARNERS)}", self.learner))
         check_arguments(learner, self.dag_args or {}, "dag_args", supplied=("class_vars", "dataset"))
         check_arguments(lp, self.lp_args or {}, "lp_args", supplied=("x", "dataset", "smooth"))
         return learner
@@ -232,16 +230,16 @@ class BNCMultiClassifier(MultiOutputMixin, ClassifierMixin, CategoricalInput):
 
 
 def _as_values(y: Any) -> Any:
-    """Return labels as an array, those of nullable types in NumPy's own; raise if some are missing."""
+    """Return labels as an array of NumPy, or raise an error for missing labels."""
     values = y.to_numpy() if hasattr(y, "to_numpy") else y
     missing = 0 if y is None else np.count_nonzero(pd.isna(np.asarray(values, dtype=object)))
     if missing:
-        raise ValueError(f"y: {missing} labels are missing, NaN; leave rows that lack one out")
+        raise ValueError(f"y must have no missing values (NaN); got {missing}. Drop these rows.")
     return values
 
 
 def _as_columns(values: Any, y: Any) -> pd.DataFrame:
-    """Return labels as a data frame with a column for each class variable, named as those that were given."""
+    """Return labels as a data frame with one column per class variable, with the given names."""
     table = np.asarray(values)
     labels = pd.DataFrame(table if table.ndim > 1 else table[:, None])
     for _, column in labels.items():
