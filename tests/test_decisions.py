@@ -138,7 +138,7 @@ COSTS = pd.DataFrame(1.0 - np.eye(4), index=list(EVEN), columns=list(EVEN))
         ({"costs": COSTS.iloc[[0, 1, 2, 3, 3]]}, ValueError, "one is there more than once"),
         ({"costs": COSTS.replace(0, np.nan)}, ValueError, "costs: expected a finite number in every cell"),
         ({"costs": COSTS.astype(str)}, TypeError, "costs: expected numbers in every cell"),
-        ({"costs": COSTS, "prob": True}, ValueError, "costs: they decide which label to give"),
+        ({"costs": COSTS, "prob": True}, ValueError, "costs must be None if prob is True"),
         ({"prob": "yes"}, TypeError, "prob must be True or False; got 'yes'"),
     ],
 )

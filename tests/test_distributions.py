@@ -245,5 +245,5 @@ def test_columns_keep_their_type_and_others_stay() -> None:
     assert frame.isna().sum().sum() == 4
     with pytest.raises(KeyError, match="frame"):
         bn.impute(x, frame.drop(columns="n"))
-    with pytest.raises(TypeError, match="frame: expected a pandas DataFrame"):
+    with pytest.raises(TypeError, match="frame must be a pandas DataFrame"):
         bn.impute(x, frame.loc["u"])

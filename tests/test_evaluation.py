@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bnclassify as bn
+from bnclassify.functions import prediction
 from bnclassify.model import raw_rows
 
 from .oracles import joint_by_hand
@@ -191,7 +192,7 @@ def test_single_rows_levels_and_features() -> None:
 @pytest.mark.parametrize(
     "verb",
     [
-        lambda x, frame: bn.predict(x, frame),
+        lambda x, frame: bn.predict(x, frame, prob=True),
         lambda x, frame: bn.cv(x, frame, k=2, rng=0),
         lambda x, frame: bn.AIC(x, frame),
         lambda x, frame: bn.tan_hc("class", frame, k=2, smooth=1),
@@ -205,3 +206,13 @@ def test_a_number_for_each_row_and_class_must_have_room(
     monkeypatch.setattr(raw_rows, "_MOST_CELLS", 1_000)
     with pytest.raises(ValueError, match="merge rare classes"):
         verb(x, car)
+
+
+def test_labels_are_the_same_in_blocks_of_rows(car: pd.DataFrame, monkeypatch: pytest.MonkeyPatch) -> None:
+    x = bn.lp(bn.tan_cl("class", car), car, smooth=1)
+    costs = pd.DataFrame(1 - np.eye(4), bn.classes(x), bn.classes(x))
+    prior = dict.fromkeys(bn.classes(x), 0.25)
+    whole = [bn.predict(x, car, costs=costs), bn.predict(x, car, prior=prior)]
+    monkeypatch.setattr(prediction, "_BLOCK_ROWS", 100)
+    pd.testing.assert_series_equal(bn.predict(x, car, costs=costs), whole[0])
+    pd.testing.assert_series_equal(bn.predict(x, car, prior=prior), whole[1])

@@ -19,8 +19,7 @@ from ..base.checks import check_flag
 from ..base.records import record
 from ..frames.schema import Dataset
 from ..model.model import Model, renewed
-from ..network.bnc import BNC, structure_of
-from ..network.estimation import estimate
+from ..network.bnc import BNC
 from ..network.factors import Factor
 from ..network.log_joints import network_joint
 from ..network.methods import Method, check_positive
@@ -87,7 +86,7 @@ class LeaveOneOut(Method):
     def check(self, x: Model, prior: Prior) -> None:
         """Raise unless the model has one structure, and the prior leaves no probability at 0."""
         name = next(iter(self.settings()))
-        if not isinstance(structure_of(x), BNC):
+        if not isinstance(x.graph, BNC):
             raise TypeError(
                 f"{name}: is defined for a single Bayesian network, not for a {type(x).__name__}; of an "
                 "ensemble, loo_power=True learns one power for all"
@@ -137,7 +136,7 @@ class LeaveOneOutPower(Method):
     def __call__(self, x: Model, data: Dataset, prior: Prior, rng: np.random.Generator) -> Model:
         """Return the model with the power."""
         base = x.base if isinstance(x, Powered) else x
-        fitted = estimate(renewed(base, recipe=x.recipe), data, prior)
+        fitted = renewed(base, recipe=x.recipe)._estimate(data, prior)
         rows, weights, left_out = _judged(data, 1)
         row_contrasts = contrasts(fitted._left_out(data, prior, rows, left_out), left_out.classes)
         power = common_power(row_contrasts, weights)
@@ -149,7 +148,7 @@ class LeaveOneOutPower(Method):
 
 def _structure(x: Model) -> BNC:
     """Return the single network of a model, with the recipe of the model."""
-    network: Any = structure_of(x)
+    network: Any = x.graph
     return replace(network, recipe=x.recipe)
 
 
@@ -157,7 +156,7 @@ def _depth(x: Model) -> int:
     """Return the largest number of feature parents in a network or a member."""
     if len(x.members) > 1:
         return max(_depth(member) for member in x.members)
-    network = structure_of(x.members[0])
+    network = x.members[0].graph
     return 0 if network is None else network.depth
 
 

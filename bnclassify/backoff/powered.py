@@ -10,7 +10,6 @@ from ..base.arrays import Array, Codes
 from ..base.records import record
 from ..model.model import BuiltOn, Model, renewed
 from ..model.recipes import Recipe
-from ..network.estimation import estimate
 
 
 @record
@@ -67,4 +66,4 @@ class Powered(BuiltOn):
 
     def _estimate(self, data: Any, prior: Any) -> Any:
         """Return the model without a power, with tables."""
-        return estimate(renewed(self.base, recipe=self.recipe), data, prior)
+        return renewed(self.base, recipe=self.recipe)._estimate(data, prior)

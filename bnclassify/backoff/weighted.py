@@ -16,8 +16,8 @@ from ..counts.contingency import flat_index
 from ..frames.schema import Dataset
 from ..model.model import BuiltOn
 from ..model.recipes import Recipe
-from ..network.bnc import BNC, Scope
-from ..network.estimation import estimate
+from ..network.bnc import BNC
+from ..network.estimates import Scope
 from ..network.log_joints import BLOCK_ROWS
 from .counts import count_prefixes, without_class
 from .prior import concentrations_of, make_stacks
@@ -152,7 +152,7 @@ class Weighted(LogLinear):
 
     def _estimate(self, data: Any, prior: Any) -> Any:
         """Return the structure with tables, without powers."""
-        return estimate(replace(self.structure, recipe=self.recipe), data, prior)
+        return replace(self.structure, recipe=self.recipe)._estimate(data, prior)
 
 
 @dataclass(frozen=True, eq=False)

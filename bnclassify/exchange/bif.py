@@ -17,11 +17,12 @@ from ..frames.encoding import check_name
 from ..frames.schema import Dataset
 from ..functions.parameters import lp
 from ..learners.fixed import fixed_again, fixed_network
-from ..model.model import Model
+from ..model.model import Model, check_bnc
 from ..model.questions import values, vars
 from ..model.recipes import Step
 from ..model.traces import params
-from ..network.bnc import BNC, Family, check_bnc
+from ..network.bnc import BNC
+from ..network.estimates import Family
 from .bif_grammar import Declared, Table, fail, parse, read_table
 from .storage import as_path, replace_file
 

@@ -8,9 +8,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from ..base.messages import listed, shown
+from ..model.model import check_bnc, check_single
 from ..model.questions import values, vars
 from ..model.traces import cpt, params
-from ..network.bnc import BNC, check_bnc, check_single
+from ..network.bnc import BNC
 
 if TYPE_CHECKING:
     import networkx

@@ -14,7 +14,6 @@ from ..base.records import record
 from ..frames.schema import Dataset
 from ..model.model import Model
 from ..network.bnc import BNC
-from ..network.estimation import estimate
 from ..network.methods import Method, check_augmented
 from ..network.priors import Prior
 from .trees import Rows, testing_depths
@@ -51,7 +50,7 @@ class AWNB(Method):
 
     def __call__(self, x: Model, data: Dataset, prior: Prior, rng: np.random.Generator) -> BNC:
         """Return the network with its tables weighted."""
-        fitted = estimate(check_augmented(x, self.argument), data, prior)
+        fitted = check_augmented(x, self.argument)._estimate(data, prior)
         samples = bootstrap(data, int(self.trees), float(self.share), rng)
         unweighted = replace(data, weights=None)  # rows with larger weights are drawn more often instead
         return with_weights(fitted, depth_weights(unweighted, x.features, x.class_var, samples))

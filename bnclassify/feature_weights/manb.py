@@ -21,7 +21,6 @@ from ..frames.schema import Countable
 from ..model.model import Model
 from ..model.questions import is_nb
 from ..network.bnc import BNC
-from ..network.estimation import estimate
 from ..network.methods import Method, check_augmented, check_positive
 from ..network.priors import Prior, PseudoCounts
 
@@ -58,7 +57,7 @@ class MANB(Method):
         """Return the network with averaged tables, and the posteriors of its arcs."""
         if not isinstance(prior, PseudoCounts):
             raise TypeError("prior: expected pseudo-counts")
-        fitted = estimate(check_augmented(x, self.argument), data, prior)
+        fitted = check_augmented(x, self.argument)._estimate(data, prior)
         class_column = len(x.features)
         counts = count_families(data, [(i, class_column) for i in range(class_column)])
         averaged = [averaged_cpt(table, prior, float(self.probability)) for table in counts]

@@ -22,7 +22,6 @@ from ..model.questions import is_nb
 from ..model.raw_rows import check_size
 from ..network.bnc import BNC
 from ..network.em import expect, lay_out
-from ..network.estimation import estimate
 from ..network.methods import Method, check_augmented, check_positive
 from ..network.priors import Prior
 
@@ -128,7 +127,7 @@ class WANBIA(Method):
 
     def __call__(self, x: Model, data: Dataset, prior: Prior, rng: np.random.Generator) -> BNC:
         """Return the network with its tables weighted."""
-        return weigh_by_likelihood(estimate(check_augmented(x, self.argument), data, prior), data)
+        return weigh_by_likelihood(check_augmented(x, self.argument)._estimate(data, prior), data)
 
 
 def weigh_by_likelihood(x: BNC, data: Dataset) -> BNC:

@@ -13,7 +13,6 @@ from ..base.checks import is_among
 from ..base.messages import listed, shown, suggestion
 from ..model.model import Model, check_fitted
 from ..model.questions import classes, values
-from ..network.log_joints import joint_of_codes
 
 _MOST_LINES = 5
 
@@ -64,8 +63,8 @@ def measure_effect(x: Model, feature: Hashable, target: Any = None) -> Effect:
     codes[number, :, 1:] = np.arange(len(levels[feature]))
     if parent is not None:
         codes[model.features.index(parent)] = np.array(shown_levels)[:, None]
-    logs = joint_of_codes(model, codes.reshape(len(codes), -1)).reshape(*codes.shape[1:], -1)
-    nothing_known = joint_of_codes(model, np.full((len(codes), 1), -1))[0]
+    logs = model._log_joint(codes.reshape(len(codes), -1)).reshape(*codes.shape[1:], -1)
+    nothing_known = model._log_joint(np.full((len(codes), 1), -1))[0]
     c = int(nothing_known.argmax()) if target is None else labels.index(target)
     odds = logs[..., c] - log_sum_exp(np.delete(logs, c, axis=-1))
     parent_levels = tuple([None if parent is None else levels[parent][i] for i in shown_levels])

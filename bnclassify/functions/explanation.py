@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from functools import singledispatch
 from typing import Any
 
 import numpy as np
@@ -139,7 +138,7 @@ def explain(
     1726      -0.06     0.11   -3.15
     1727      -1.76     0.09    0.61
     """
-    x = of_one_class(check_fitted(x), class_var)
+    x = check_fitted(x)._of_class(class_var)
     data = encode_rows(x, row)
     evidence = weigh_evidence(x, data, target, against, unseen)
     several = len(data) != 1
@@ -156,12 +155,6 @@ def explain(
     return pd.DataFrame(columns, index).rename_axis(
         columns=" against ".join(map(str, _opponents(x, evidence, 0)))
     )
-
-
-@singledispatch
-def of_one_class(x: Model, class_var: Hashable | None) -> Model:
-    """Return a model of one class variable; a kind that has several registers here what that is."""
-    return x._of_class(class_var)
 
 
 @dataclass(frozen=True)

@@ -20,9 +20,9 @@ from ..frames.opening import InFull, InParts
 from ..frames.schema import Dataset, Learnable
 from ..frames.training import TrainingData, prepare
 from ..learners.by_name import LEARNERS, find_learner
-from ..model.model import Model, renewed
+from ..model.model import Model, check_bnc, renewed
 from ..model.recipes import Recipe, Step
-from ..network.bnc import BNC, check_bnc, structure_of
+from ..network.bnc import BNC
 from ..network.ensemble import Ensemble
 from ..numbers.coarsening import FineData
 from ..numbers.discretization import MovedCuts
@@ -165,7 +165,7 @@ def learn_structure(
 
 def best_parameters(x: Model) -> dict[str, Any]:
     """Return the arguments of `lp` that make a structure as accurate as may be without a choice to make."""
-    if isinstance(structure_of(x), BNC):
+    if isinstance(x.graph, BNC):
         return {"backoff": True, "loo_weights": True, "loo_parents": True}
     if isinstance(x, AODE | Ensemble):
         return {"backoff": True, "loo_power": True}

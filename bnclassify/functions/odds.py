@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import singledispatch
 from typing import Any
 
 import numpy as np
@@ -81,7 +79,7 @@ def weigh_evidence(
     order = _order(x)
     rows_per_block = max(1, _BLOCK_CELLS // ((len(order) + 1) * max(len(order), len(classes(x)))))
     blocks = [codes[:, i : i + rows_per_block] for i in range(0, max(len(data), 1), rows_per_block)]
-    weighed = [_weigh_block(x, block, order, comparison) for block in blocks]
+    weighed = [x._weigh_evidence(block, order, comparison.choose) for block in blocks]
     log_odds, targets, rivals, posteriors = (np.concatenate(parts) for parts in zip(*weighed, strict=True))
     _check_rivals(targets, rivals, classes(x))
     _check_possible(log_odds, data.index, argument)
@@ -110,14 +108,6 @@ class _Comparison:
             rivals[:, list(self.against)] = True
             rivals[at, targets] = False
         return targets, rivals
-
-
-@singledispatch
-def _weigh_block(
-    x: Model, codes: Codes, order: Sequence[int], comparison: _Comparison
-) -> tuple[Array, Rows, NDArray[np.bool_], Array]:
-    """Return the weights of some rows, NaN where there are no odds, targets, rivals, posteriors."""
-    return x._weigh_evidence(codes, order, comparison.choose)
 
 
 def _order(x: Model) -> list[int]:

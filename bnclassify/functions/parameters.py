@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from functools import partial, singledispatch
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -270,47 +270,27 @@ def fit(
     model = check_model(x)
     generator = check_rng(rng)
     step = step or Step("fit", fit, {"prior": prior, "method": method}, draws=True)
-    return fit_kind(model, Call(dataset, prior, method, generator, step))
+    alone = partial(_fit_alone, prior=prior, method=method, rng=generator, step=step)
+    fitted: Model = model._fit(dataset, step, alone)
+    return fitted
 
 
-@dataclass(frozen=True, eq=False)
-class Call:
-    """What parameters are learned from, and how; the arguments of `fit`, checked."""
-
-    dataset: InFull | InParts
-    prior: Prior
-    method: Method
-    rng: np.random.Generator
-    step: Step
-
-
-@singledispatch
-def fit_kind(x: Model, call: Call) -> Any:
-    """Learn the parameters of a structure.
-
-    A kind of model registers here if its data is prepared in another way than for one class.
-    """
-    if own := getattr(type(x), "_fit", None):
-        options: dict[str, Any] = {
-            "prior": call.prior,
-            "method": call.method,
-            "rng": call.rng,
-            "step": call.step,
-        }
-        return own(x, call.dataset, call.step, partial(fit, **options))
-    method = call.method
-    if len(x.targets) > 1 and (method is not PLAIN or is_nested(call.prior)):
+def _fit_alone(
+    x: Model, dataset: Any, *, prior: Prior, method: Method, rng: np.random.Generator, step: Step
+) -> Any:
+    """Fit a model that is not made of models with rows of their own."""
+    if not x.one_class and (method is not PLAIN or is_nested(prior)):
         name = "backoff" if method is PLAIN else method.argument or type(method).__name__
         raise TypeError(
             f"{name}: is defined for one class variable; the models of chain(class_vars, dataset) accept it"
         )
-    method.check(x, call.prior)
-    rows = rows_to_learn_from(x, call.dataset, method)
-    recipe = x.recipe and replace(x.recipe, parameters=call.step)
-    fitted = method(renewed(x, recipe=recipe, learned={}), rows, call.prior, call.rng)
+    method.check(x, prior)
+    rows = rows_to_learn_from(x, dataset, method)
+    recipe = x.recipe and replace(x.recipe, parameters=step)
+    fitted = method(renewed(x, recipe=recipe, learned={}), rows, prior, rng)
     if method is not PLAIN:
         fitted = _without_prior(fitted)
-    if not _is_prepared(call.dataset):
+    if not _is_prepared(dataset):
         fitted._warn_of_size(len(rows))
     return fitted
 

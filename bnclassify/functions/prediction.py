@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from functools import singledispatch
-from typing import Any, cast
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from ..base.arrays import Array, first_best
 from ..base.checks import check_flag
 from ..frames.encoding import Row, check_columns
-from ..frames.matching import check_unseen
+from ..frames.matching import check_unseen, match
 from ..frames.partitions import Partitions
-from ..frames.schema import Dataset
+from ..frames.schema import Dataset, code_type
 from ..frames.sources import is_dask
 from ..metrics.outcomes import Labelling
 from ..model.model import Model, check_fitted
-from ..model.questions import class_var, classes
 from ..model.raw_rows import encode_for, log_joint
-from ..network.class_prior import class_shares
 from .decisions import check_costs, check_prior, exchange_prior, least_costly
+
+_BLOCK_ROWS = 2**16
 
 
 def predict(
@@ -148,76 +148,71 @@ def predict(
     for name, flag in {"prob": prob, "joint": joint, "greedy": greedy}.items():
         check_flag(name, flag)
     check_unseen(unseen)
-    wish = Wish(prob, unseen, prior, costs, joint, greedy)
-    frame = newdata.dask_frame if isinstance(newdata, Partitions) else newdata
-    return _predict_parts(model, frame, wish) if is_dask(frame) else predict_kind(model, newdata, wish)
+    predict_rows = _predicting(model, prob, unseen, prior, costs, joint, greedy)
+    frame: Any = newdata.dask_frame if isinstance(newdata, Partitions) else newdata
+    if not is_dask(frame):
+        return predict_rows(frame)
+    check_columns(model.features, list(frame.columns), "newdata")
+    needed = frame[list(model.features)]
+    return needed.map_partitions(predict_rows, meta=predict_rows(needed._meta.iloc[:0]))
 
 
-def _predict_parts(x: Model, frame: Any, wish: Wish) -> Any:
-    """Predict a Dask DataFrame where its partitions lie, once that is asked for."""
-    check_columns(x.features, list(frame.columns), "newdata")
-    needed = frame[list(x.features)]
-    meta = predict_kind(x, needed._meta.iloc[:0], wish)
-    return needed.map_partitions(_predict_part, x, wish, meta=meta)
+def _predicting(
+    x: Any, prob: bool, unseen: str, prior: object, costs: object, joint: bool, greedy: bool
+) -> Callable[[Any], Any]:
+    """Return a function that predicts rows in memory, and that workers can be sent."""
+    options: dict[str, Any] = {"prob": prob, "unseen": unseen, "prior": prior, "costs": costs}
+    if not x.one_class:
+        return partial(x._predict, **options, joint=joint, greedy=greedy)
+    if joint or greedy:
+        raise TypeError(
+            f"{'joint' if joint else 'greedy'}: is defined for models of several class variables, which mbc, "
+            "maode and chain learn"
+        )
+    if prob and costs is not None:
+        raise ValueError("costs must be None if prob is True. Costs decide only which label is predicted.")
+    return partial(_predict_class, x, **options)
 
 
-def _predict_part(part: pd.DataFrame, x: Model, wish: Wish) -> pd.Series[Any] | pd.DataFrame:
-    return predict_kind(x, part, wish)
-
-
-@dataclass(frozen=True, eq=False)
-class Wish:
-    """What is to be said of new rows: the arguments of `predict`."""
-
-    prob: bool
-    unseen: str
-    prior: Mapping[Any, float] | pd.Series[Any] | None
-    costs: pd.DataFrame | None
-    joint: bool
-    greedy: bool
-
-    def refuse(self, reason: str, *arguments: str) -> None:
-        """Raise a TypeError if any of these arguments is given."""
-        for name in arguments:
-            value = getattr(self, name)
-            if value is not None and value is not False:
-                raise TypeError(f"{name}: {reason}")
-
-
-@singledispatch
-def predict_kind(
-    x: Model, newdata: pd.DataFrame | Dataset | Row, wish: Wish
+def _predict_class(
+    x: Model, newdata: pd.DataFrame | Dataset | Row, *, prob: bool, unseen: str, prior: object, costs: object
 ) -> pd.Series[Any] | pd.DataFrame:
-    """Predict new rows; a kind of model registers here if it does not predict one class."""
-    if own := getattr(type(x), "_predict", None):
-        return cast("pd.DataFrame", own(x, newdata, **vars(wish)))
-    several = "is defined for models of several class variables, which mbc, maode and chain learn"
-    wish.refuse(several, "joint", "greedy")
-    if wish.prob and wish.costs is not None:
-        raise ValueError("costs: they decide which label to give, not how probable it is; prob must be False")
-    names = classes(x)
-    costs = None if wish.costs is None else check_costs(wish.costs, names)
-    logs, index = weigh_classes(x, newdata, unseen=wish.unseen, prior=wish.prior)
-    labelling = Labelling(names, class_var(x), index, x.derived("class_labels", _class_labels))
-    if wish.prob:
-        return labelling.posteriors(logs)
-    return labelling.labels(first_best(logs) if costs is None else least_costly(logs, costs))
+    """Predict the class of rows, for labels a block at a time."""
+    names = x.known_levels[-1]
+    table = None if costs is None else check_costs(costs, names)
+    labelling = partial(Labelling, names, x.class_var, made=x.derived("class_labels", _class_labels))
+    if prob:
+        logs, index = weigh_classes(x, newdata, unseen=unseen, prior=prior)
+        return labelling(index).posteriors(logs)
+    reweigh = _reweighing(x, prior)
+    data = encode_for(x, newdata, x.features)
+    codes = match(data, x.features, x.known_levels[:-1], unseen=unseen)
+    best = np.empty(len(data), dtype=code_type(len(names)))
+    for start in range(0, len(data), _BLOCK_ROWS):
+        block = slice(start, start + _BLOCK_ROWS)
+        logs = reweigh(x._log_joint(codes[:, block]))
+        best[block] = first_best(logs) if table is None else least_costly(logs, table)
+    return labelling(data.index).labels(best)
 
 
 def weigh_classes(
     x: Model, newdata: pd.DataFrame | Dataset | Row, *, unseen: str = "error", prior: object = None
 ) -> tuple[Array, pd.Index[Any]]:
-    """Return logs that are posteriors once normalised, (rows, classes), and the index of the rows."""
-    check_unseen(unseen)
-    names = classes(x)
-    new_prior = None if prior is None else check_prior(prior, names)
+    """Return logs that are posteriors once normalized, (rows, classes), and the index of the rows."""
+    reweigh = _reweighing(x, prior)
     data = encode_for(x, newdata, x.features)
-    logs = log_joint(x, data, unseen=unseen)
-    if new_prior is not None:
-        logs = exchange_prior(logs, class_shares(x), new_prior, names)
-    return logs, data.index
+    return reweigh(log_joint(x, data, unseen=unseen)), data.index
+
+
+def _reweighing(x: Model, prior: object) -> Callable[[Array], Array]:
+    """Return a function of log joints that replaces the learned P(class) by a prior, if one is given."""
+    names = x.known_levels[-1]
+    if prior is None:
+        return lambda logs: logs
+    learned, shares = x._class_prior(), check_prior(prior, names)
+    return lambda logs: exchange_prior(logs, learned, shares, names)
 
 
 def _class_labels(x: Model) -> pd.CategoricalDtype:
     """Return the classes as pandas has them, made once a model: that costs as much as many rows do."""
-    return pd.CategoricalDtype(pd.Index(list(classes(x)), tupleize_cols=False))
+    return pd.CategoricalDtype(pd.Index(list(x.known_levels[-1]), tupleize_cols=False))

@@ -2,40 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
-from functools import partial, singledispatch
+from collections.abc import Hashable, Sequence
+from functools import partial
 from math import log
 
 import numpy as np
 
-from ..base.arrays import Array, Codes, log_normalize
 from ..base.checks import OneOf
 from ..counts.information import mutual_information
-from ..frames.matching import scoring_classes
+from ..frames.matching import match, scoring_classes
 from ..frames.opening import InFull, InParts, open_columns
-from ..model.model import Model, check_fitted, check_joint
-from ..model.questions import class_var, classes, nparams
-from ..model.raw_rows import encode_for, log_joint, rows_for
-from ..network.bnc import BNC, Graph, check_graph
+from ..model.model import Model, check_fitted, check_graph, check_joint
+from ..model.questions import nparams
+from ..model.raw_rows import check_size, encode_for, rows_for
+from ..network.bnc import BNC, Graph
 
 
-def _log_joint_and_classes(x: Model, dataset: InFull) -> tuple[Array, Codes, Array | None]:
-    """Return the log joint of data with a class in every row, the codes of the classes, and weights."""
+def _add_up(x: Model, dataset: InFull | InParts, *, joint: bool) -> float:
+    """Return the sum over rows of ln P(row), if ``joint``, or of ln P(class variables | features)."""
+    return rows_for(x, dataset).add_up(partial(_sum_at_labels, x, joint))
+
+
+def _sum_at_labels(x: Model, joint: bool, dataset: InFull) -> float:
+    """Do the same for a part of the rows."""
     data = encode_for(x, dataset, argument="dataset")
-    actual = scoring_classes(data, class_var(x), classes(x))
-    return log_joint(x, data), actual, data.weights
-
-
-def _sum_at(logs: Array, actual: Codes, weights: Array | None) -> float:
-    row_logs = np.take_along_axis(logs, actual[:, None].astype(np.intp), axis=1)[:, 0]
-    if weights is None:
-        return float(row_logs.sum())
-    return float(row_logs[weights > 0] @ weights[weights > 0])
-
-
-def _add_up(function: Callable[[Model, InFull], float], x: Model, dataset: InFull | InParts) -> float:
-    """Sum what a function of a model returns for each part of the rows."""
-    return rows_for(x, dataset).add_up(partial(function, x))
+    levels, n = x.known_levels, len(x.features)
+    check_size(len(data), len(levels[-1]))
+    named = zip(x.targets, levels[n:], strict=True)
+    labels = np.array([scoring_classes(data, name, known) for name, known in named], dtype=np.intp)
+    codes = match(data, x.features, levels[:n]) if n else np.empty((0, len(data)), dtype=np.int8)
+    logs = x._log_joint_at(codes, labels) if joint else x._log_posterior_at(codes, labels)
+    if data.weights is None:
+        return float(logs.sum())
+    return float(logs[data.weights > 0] @ data.weights[data.weights > 0])
 
 
 def loglik(x: Model, dataset: InFull | InParts) -> float:
@@ -70,24 +69,7 @@ def loglik(x: Model, dataset: InFull | InParts) -> float:
     >>> round(loglik(lp(nb("class", car), car, smooth=0), car), 3)
     -13503.688
     """
-    return _add_up(sum_log_joint, check_joint(x, "loglik"), dataset)
-
-
-@singledispatch
-def sum_log_joint(x: Model, dataset: InFull) -> float:
-    """Return Σ ln P(row, class); a kind of model registers here if it does not predict one class."""
-    if own := getattr(type(x), "_sum_log_joint", None):
-        return float(own(x, dataset))
-    return _sum_at(*_log_joint_and_classes(x, dataset))
-
-
-@singledispatch
-def sum_log_posterior(x: Model, dataset: InFull) -> float:
-    """Return Σ ln P(class | features); a kind of model registers here if it does not predict one class."""
-    if own := getattr(type(x), "_sum_log_posterior", None):
-        return float(own(x, dataset))
-    logs, actual, weights = _log_joint_and_classes(x, dataset)
-    return _sum_at(log_normalize(logs), actual, weights)
+    return _add_up(check_joint(x, "loglik"), dataset, joint=True)
 
 
 def AIC(x: BNC, dataset: InFull | InParts) -> float:
@@ -204,7 +186,7 @@ def cloglik(x: Model, dataset: InFull | InParts) -> float:
     >>> round(cloglik(lp(nb("class", car), car, smooth=0), car), 3)
     -528.535
     """
-    return _add_up(sum_log_posterior, check_fitted(x), dataset)
+    return _add_up(check_fitted(x), dataset, joint=False)
 
 
 _UNITS = {"log": 1.0, "log2": log(2), "log10": log(10)}

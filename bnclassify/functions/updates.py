@@ -60,11 +60,8 @@ def update(x: M, dataset: InFull | InParts) -> M:
     True
     """
     model = check_fitted(x)
-    return cast("M", _updated(model, dataset))
+    return cast("M", model._update(dataset, _add_rows))
 
 
-def _updated(x: Model, dataset: Any) -> Model:
-    if own := getattr(type(x), "_update", None):
-        return cast("Model", own(x, dataset, _updated))
-    updated: Model = x._add_rows(rows_to_learn_from(x, dataset))
-    return updated
+def _add_rows(x: Model, dataset: InFull | InParts) -> Any:
+    return x._add_rows(rows_to_learn_from(x, dataset))

@@ -17,7 +17,8 @@ from ..base.messages import listed, shown
 from ..counts.family_counts import Counts, family_counts
 from ..frames.opening import InFull, InParts, open_columns
 from ..frames.schema import Countable, Schema
-from ..network.bnc import BNC, check_bnc
+from ..model.model import check_bnc
+from ..network.bnc import BNC
 from ..network.priors import Dirichlet, EquivalentSize, PseudoCounts
 
 Family = tuple[int, ...]

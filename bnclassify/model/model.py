@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import partial
-from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import numpy as np
@@ -170,11 +169,19 @@ class Model(Immutable):
 
         ``codes`` are those of the features, (features, rows), -1 where missing.
         """
-        return _call("network.log_joints", "joint_of_codes", self, codes)
+        raise self._lacks("compute a log joint of one class and the features")
 
     def _log_marginals(self, codes: Codes) -> list[Array]:
         """Return ln P(label, observed features) for each target variable, (rows, labels) each."""
         return [self._log_joint(codes)]
+
+    def _log_joint_at(self, codes: Codes, labels: Codes) -> Array:
+        """Return ln P(labels, observed features), (rows,), from codes of features and of class variables."""
+        return _at(self._log_joint(codes), labels)
+
+    def _log_posterior_at(self, codes: Codes, labels: Codes) -> Array:
+        """Return ln P(labels | observed features), (rows,)."""
+        return _at(log_normalize(self._log_joint(codes)), labels)
 
     def _class_prior(self) -> Array:
         """Return P(class), (classes,): by default the posterior of a row whose features are all missing."""
@@ -241,17 +248,25 @@ class Model(Immutable):
 
     def _count(self, data: Dataset, prior: Any) -> tuple[Any, ...]:
         """Return the counts that the tables are made of; counts of different rows add up."""
-        return _call("network.estimation", "count", self, data, prior)
+        raise self._lacks("count")
 
     def _tabulate(self, tally: Tally) -> Any:
         """Return the structure, whose levels are known, with tables, and with their counts."""
-        return _call("network.estimation", "tabulate", self, tally)
+        raise self._lacks("make tables")
 
     def _check_em(self) -> None:
         """Raise a TypeError unless `_maximize` is defined."""
         if type(self)._maximize is Model._maximize:
             reason = self.no_joint or f"it is not defined for a {type(self).__name__}; leave it out"
             raise TypeError(f'missing: "em" needs a joint distribution; {reason}')
+
+    def _fit(self, dataset: Any, step: Any, fit: Callable[[Any, Any], Any]) -> Any:
+        """Return the fitted structure, by a function of a structure and its rows; ``step`` is the call."""
+        return fit(self, dataset)
+
+    def _update(self, dataset: Any, update: Callable[[Any, Any], Any]) -> Any:
+        """Return the model of its training rows and more, by a function of a model and the rows to add."""
+        return update(self, dataset)
 
     def _add_rows(self, data: Countable) -> Any:
         """Return the model of its training rows and more, which are coded like them."""
@@ -316,18 +331,9 @@ def count_rows(x: Model, prior: Any, data: Dataset) -> tuple[Any, ...]:
     return x._count(data, prior)
 
 
-def _registered(module: str, name: str, x: Model) -> Any:
-    """Return what is registered for a family with a generic function, until methods have replaced it."""
-    generic = getattr(import_module(f"bnclassify.{module}"), name)
-    implementation = generic.dispatch(type(x))
-    return None if implementation is generic.dispatch(object) else implementation
-
-
-def _call(module: str, name: str, x: Model, *arguments: Any) -> Any:
-    own = _registered(module, name, x)
-    if own is None:
-        raise x._lacks(name)
-    return own(x, *arguments)
+def _at(logs: Array, labels: Codes) -> Array:
+    """Return (rows, classes) logs at the only class variable's labels, (1, rows)."""
+    return np.take_along_axis(logs, labels[0].astype(np.intp)[:, None], axis=1)[:, 0]
 
 
 class BuiltOn(Model):

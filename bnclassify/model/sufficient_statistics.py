@@ -5,7 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from ..base.immutable import Immutable
+from ..counts.contingency import narrow
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,3 +26,8 @@ class Tally(Immutable):
 
     counts: tuple[Any, ...]
     prior: Any
+
+    def narrowed(self) -> Tally:
+        """Return the same with arrays in the smallest type that holds them."""
+        counts = [narrow(table) if isinstance(table, np.ndarray) else table for table in self.counts]
+        return Tally(tuple(counts), self.prior)

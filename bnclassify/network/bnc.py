@@ -16,18 +16,14 @@ from ..base.records import record
 from ..counts.contingency import count_families, flat_index
 from ..frames.schema import Countable, Dataset, Levels, code_type
 from ..model.model import Model, renewed
-from ..model.model import check_bnc as check_bnc
-from ..model.model import check_graph as check_graph
-from ..model.model import check_single as check_single
 from ..model.recipes import Recipe
 from ..model.sufficient_statistics import Tally
 from .completion import complete
 from .em import maximize
-from .factors import Batch, Factor
-from .families import Family as Family
-from .families import Scope as Scope
-from .families import check_families as check_families
-from .families import (
+from .estimates import (
+    Family,
+    Scope,
+    check_families,
     check_levels,
     check_shapes,
     count_parameters,
@@ -36,6 +32,7 @@ from .families import (
     tabulate,
     warn_of_wide_tables,
 )
+from .factors import Batch, Factor
 from .log_joints import joint_in_blocks
 from .priors import is_nested
 
@@ -117,8 +114,7 @@ class Graph(Model):
         return tuple(count_families(data, self.scopes))
 
     def _tabulate(self, tally: Tally) -> Self:
-        tables, counts = tabulate(tally.counts, tally.prior)
-        return self._with_tables(tables, Tally(tuple(counts), tally.prior), self.levels)
+        return self._with_tables(tabulate(tally.counts, tally.prior), tally.narrowed(), self.levels)
 
     def _with_tables(
         self, tables: Sequence[Array], tally: Tally, levels: Levels | None, **learned: Any
@@ -362,9 +358,9 @@ class DN(Network):
         lacking = int(np.count_nonzero((codes < 0).any(axis=0)))
         if lacking:
             raise ValueError(
-                f"newdata: features are missing in {lacking} of {codes.shape[1]} rows, and a dependency "
-                "network has no joint distribution to marginalize over them; use a network that has one, "
-                "such as ban learns, or fill in the values with such a network and impute"
+                f"newdata: features are missing in {lacking:,} rows or more, and a dependency network has no "
+                "joint distribution to marginalize over them; use a network that has one, as ban learns, "
+                "or fill in the values with such a network and impute"
             )
 
 
@@ -373,8 +369,3 @@ def _draw_column(table: Array, parents: list[Codes], uniform: Array) -> Codes:
     levels = table.cumsum(axis=0).reshape(len(table), -1)[:-1]
     thresholds = levels if not parents else levels[:, flat_index(parents, table.shape[1:])]
     return np.asarray(np.count_nonzero(uniform >= thresholds, axis=0))
-
-
-def structure_of(x: Model) -> Any:
-    """Return the single graph that a model is or is built on."""
-    return x.graph

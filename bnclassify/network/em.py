@@ -103,11 +103,6 @@ class EM(Method):
         return x._maximize(data, prior, self)
 
 
-def maximise(x: Model, data: Dataset, prior: Any, em: EM) -> Any:
-    """Give a structure the tables that maximise its posterior given all that rows show."""
-    return x._maximize(data, prior, em)
-
-
 def maximize(data: Dataset, scopes: Sequence[Scope], prior: PseudoCounts, em: EM) -> tuple[list[Array], Run]:
     """Return the tables of a network that maximize their posterior given all rows, and how EM went.
 

@@ -5,16 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..base.arrays import Array, Codes
 from ..counts.contingency import flat_index
-
-if TYPE_CHECKING:
-    from .bnc import Network
 
 Rows = NDArray[np.intp]
 
@@ -105,11 +102,6 @@ class Belief(NamedTuple):
     rows: Rows
     free: tuple[int, ...]
     shares: Array
-
-
-def network_factors(x: Network) -> Sequence[Factor]:
-    """Return the terms of a fitted network."""
-    return x.terms
 
 
 def sum_terms(terms: Sequence[Factor], rows: Batch) -> Array:

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import singledispatch
 
 import numpy as np
 
 from ..base.arrays import Array, Codes, log_sum_exp
-from ..model.model import Model
 from . import elimination, forests
 from .factors import Batch, Factor, sum_terms
 
@@ -40,9 +38,3 @@ def joint_in_blocks(networks: Sequence[Sequence[Factor]], codes: Codes) -> Array
             joints[0] if len(joints) == 1 else log_sum_exp(np.stack(joints), axis=0) - np.log(len(joints))
         )
     return result
-
-
-@singledispatch
-def joint_of_codes(x: Model, codes: Codes) -> Array:
-    """Call the method, until all families have it."""
-    return x._log_joint(codes)

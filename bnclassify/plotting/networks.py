@@ -22,7 +22,6 @@ from ..functions.explanation import Explanation, encode_one, explain_row
 from ..functions.inferences import query
 from ..model.model import Model, check_joint, check_model
 from ..model.questions import values
-from ..network.log_joints import joint_of_codes
 from .arcs import Sketch, sketch
 from .canvas import BLUE, GREY, ORANGE, signed
 from .nodes import Node, all_named, distributed, explained, observed, written
@@ -207,7 +206,7 @@ def _distributions(x: Model, row: object, unseen: str) -> tuple[dict[Hashable, N
 
 def _check_possible(x: Model, codes: Codes) -> None:
     """Raise a ValueError for a row that nothing follows from."""
-    if joint_of_codes(x, codes).max() == -np.inf:
+    if x._log_joint(codes).max() == -np.inf:
         raise ValueError(
             "row: is impossible under every class, so nothing follows from it; learn with smooth above 0, "
             "which makes nothing impossible"

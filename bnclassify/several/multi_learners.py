@@ -28,7 +28,7 @@ from ..learners.by_name import find_learner
 from ..learners.local_scores import LocalScores, check_score
 from ..model.model import Model
 from ..model.recipes import Recipe, Step
-from ..network.bnc import Family
+from ..network.estimates import Family
 from .chains import Chain
 from .multi_model import MultiModel
 from .multidimensional import MAODE, MBC

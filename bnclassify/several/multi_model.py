@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -14,7 +14,7 @@ from ..base.checks import is_among
 from ..base.immutable import EMPTY
 from ..base.messages import listed, shown, suggestion
 from ..frames.encoding import Row, encode_new
-from ..frames.matching import match, scoring_classes
+from ..frames.matching import match
 from ..frames.schema import Dataset, Levels
 from ..model.model import Model
 from ..model.recipes import Recipe
@@ -142,22 +142,6 @@ class MultiModel(Model):
         )
         posteriors = np.hstack([np.exp(log_normalize(logs)) for logs in marginals])
         return pd.DataFrame(posteriors, index=index, columns=columns)
-
-    def _sum_log_joint(self, dataset: pd.DataFrame | Dataset) -> float:
-        return self._sum_at(self._log_joint_at, dataset)
-
-    def _sum_log_posterior(self, dataset: pd.DataFrame | Dataset) -> float:
-        return self._sum_at(self._log_posterior_at, dataset)
-
-    def _sum_at(self, function: Callable[[Codes, Codes], Array], dataset: pd.DataFrame | Dataset) -> float:
-        """Return the weighted sum over rows, which have all class variables."""
-        n, levels = len(self.features), self.levels or ()
-        data = encode_new(dataset, dict(zip(self.variables, levels, strict=True)), "dataset")
-        named = zip(self.class_vars, self.class_levels, strict=True)
-        labels = np.array([scoring_classes(data, name, known) for name, known in named], dtype=np.intp)
-        codes = match(data, self.features, levels[:n]) if n else np.empty((0, len(data)), dtype=np.int8)
-        logs, weights = function(codes, labels), data.weights
-        return float(logs.sum()) if weights is None else float(logs[weights > 0] @ weights[weights > 0])
 
     def _of_class(self, class_var: Hashable | None) -> ClassView:
         if class_var is None:

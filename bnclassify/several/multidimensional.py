@@ -14,9 +14,9 @@ from ..counts.contingency import count_families
 from ..frames.schema import Dataset, Levels
 from ..model.recipes import Recipe
 from ..model.sufficient_statistics import Tally
-from ..network.bnc import Family, Graph, check_families
+from ..network.bnc import Graph
 from ..network.ensemble import Arcs, mean_arcs
-from ..network.estimation import make_tables, with_tally
+from ..network.estimates import Family, check_families, tabulate
 from ..network.priors import Prior
 from . import class_inference
 from .class_inference import MostProbable
@@ -228,13 +228,13 @@ class MAODE(Bridged):
         return tuple(count_families(data, families))
 
     def _tabulate(self, tally: Tally) -> MAODE:
-        tables = make_tables(tally.counts, tally.prior)
+        tables = tabulate(tally.counts, tally.prior)
         by_family = dict(zip(self._distinct_families(), tables, strict=True))
         return replace(
             self,
             cpts=tuple([by_family[family] for family in self.families]),
             class_cpts=tuple([by_family[family] for family in self.class_families]),
-            learned=with_tally(self, tally),
+            learned={"counts": tally.narrowed()},
         )
 
     def _make_factors(self) -> ClassFactors:

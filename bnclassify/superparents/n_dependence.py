@@ -22,8 +22,9 @@ from ..frames.schema import Countable, Dataset, Levels
 from ..frames.training import describe
 from ..model.model import Model
 from ..model.recipes import Recipe, Step
-from ..network.bnc import BNC, Family
+from ..network.bnc import BNC
 from ..network.ensemble import Average
+from ..network.estimates import Family
 from ..network.priors import Dirichlet, EquivalentSize, MEstimate, Prior
 from .attribution import attribute
 from .cooccurrence import Cooccurrence, add_cooccurrence, count_cooccurrence

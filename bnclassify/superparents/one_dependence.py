@@ -18,11 +18,10 @@ from ..counts.pairs import all_pair_counts, check_all_pairs
 from ..frames.schema import Dataset, Levels
 from ..model.recipes import Recipe
 from ..model.sufficient_statistics import Tally
-from ..network.bnc import BNC, Family
+from ..network.bnc import BNC
 from ..network.em import EM
 from ..network.ensemble import Average
-from ..network.estimation import make_tables, with_tally
-from ..network.factors import network_factors
+from ..network.estimates import Family, tabulate
 from ..network.log_joints import joint_in_blocks
 from ..network.priors import Prior, PseudoCounts, is_nested
 from .stacks import KEPT_CELLS, Block, Stack, finite_log, joint_by_rows, log_total, number_levels
@@ -126,7 +125,7 @@ class AODE(Average):
             members = zip(self.members, tally.counts, strict=True)
             tables = [member._tabulate(Tally(counts, tally.prior)) for member, counts in members]
             stacked = self._stacked(tables)
-            return replace(stacked, learned=with_tally(stacked, tally))
+            return replace(stacked, learned={**stacked.learned, "counts": tally.narrowed()})
         prior, n = tally.prior, len(self.features)
         classes, *counts = tally.counts
         if self._has_few_levels:
@@ -136,13 +135,13 @@ class AODE(Average):
             singles, children = counts[:n], self._children(
                 lambda f, g: pairs[f, g] if f < g else pairs[g, f].transpose(1, 0, 2), prior
             )  # fmt: skip
-        [class_prior] = make_tables([classes], prior)
+        [class_prior] = tabulate([classes], prior)
         return replace(
             self,
             priors=np.repeat(class_prior[None], n, axis=0),
-            superparents=np.concatenate(make_tables(singles, prior)),
+            superparents=np.concatenate(tabulate(singles, prior)),
             children=children,
-            learned=with_tally(self, tally),
+            learned={"counts": tally.narrowed()},
         )
 
     def _children_of_square(
@@ -167,7 +166,7 @@ class AODE(Average):
     def _children(self, pair: Callable[[int, int], Array], prior: Prior) -> tuple[Array, ...]:
         """Return the same tables, family by family, of the counts of a child, a superparent and the class."""
         every = range(len(self.features))
-        tables = [make_tables([pair(f, g) for f in every if f != g], prior) for g in every]
+        tables = [tabulate([pair(f, g) for f in every if f != g], prior) for g in every]
         return tuple([np.concatenate(by_child) for by_child in tables])
 
     def _stacked(self, members: Sequence[BNC]) -> AODE:
@@ -191,7 +190,7 @@ class AODE(Average):
         *cards, n_classes = map(len, self.levels or ())
         if sum(cards) ** 2 * n_classes > max(_SMALL, 2 * cells):
             # Most pairs of levels are of one feature, so a table of all of them would be mostly empty.
-            return joint_in_blocks([network_factors(member) for member in self.members], codes)
+            return joint_in_blocks([member.terms for member in self.members], codes)
         stack: Stack = self.derived("stack", _make_stack) if cells <= KEPT_CELLS else _make_stack(self)
         return joint_by_rows(lambda block: _joint_of_rows(stack, cards, block), codes, n_classes)
 

@@ -28,13 +28,13 @@ def estimate(data: Countable, scopes: Sequence[Scope], prior: Prior) -> tuple[li
     return _tabulate(len(scopes), count_alike(data, scopes), prior)
 
 
-def tabulate(counts: Sequence[Array], prior: Prior) -> tuple[list[Array], list[Array]]:
-    """Do the same from counts."""
+def tabulate(counts: Sequence[Array], prior: Prior) -> list[Array]:
+    """Return the tables of families whose counts are given."""
     alike: dict[tuple[int, ...], list[int]] = {}
     for number, table in enumerate(counts):
         alike.setdefault(table.shape, []).append(number)
     stacks = ((numbers, np.stack([counts[number] for number in numbers])) for numbers in alike.values())
-    return _tabulate(len(counts), stacks, prior)
+    return _tabulate(len(counts), stacks, prior)[0]
 
 
 def _tabulate(
