@@ -71,14 +71,15 @@ def predict(
         Labels, categorical and unordered, named after the class, on the index of ``newdata``.
         Of tied classes the first in the order of levels.
     pandas.DataFrame
-        With ``prob=True``, a row a row and a column a class, rows summing to 1. A row that
-        is impossible under every class has the uniform posterior.
-    dask.dataframe.Series, dask.dataframe.DataFrame
-        Of a Dask DataFrame, the same in its partitions, made when they are asked for.
+        With ``prob=True``, one row per row of `newdata` and one column per class; rows sum to 1. A row
+        that is impossible under every class has the uniform posterior.
 
-        Of several class variables, a column of labels for each; with ``prob=True`` a column for each class
-        variable and label, the posteriors of each class variable summing to 1. With ``joint=True`` the labels
-        of the likeliest combination, of tied ones the first, and with ``prob=True`` its ``probability``.
+        With several class variables, one column of labels per class variable; with ``prob=True``, one
+        column per class variable and label, where the posteriors of each class variable sum to 1. With
+        ``joint=True``, the labels of the most probable combination, of tied ones the first; with
+        ``prob=True`` also a column ``probability``.
+    dask.dataframe.Series, dask.dataframe.DataFrame
+        The same, computed lazily per partition, if `newdata` is a Dask DataFrame.
 
     Raises
     ------

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from ..backoff.prior import BackOff
 from ..base.arrays import Array, Codes, log_normalize, normalize
-from ..base.checks import check_choice, check_whole
+from ..base.checks import OneOf, Optional, Whole
 from ..base.messages import listed, shown
 from ..base.records import record
 from ..frames.encoding import check_frame
@@ -89,7 +89,7 @@ class ANDE(Average):
     )
 
     def __post_init__(self) -> None:
-        check_whole("n", self.n, 0, 2)
+        Whole(0, 2).check("n", self.n)
         if self.counts is not None:
             _check_counts(self.counts, self.levels, self.n)
         super().__post_init__()
@@ -269,57 +269,58 @@ def ande(
     subsumption: int | None = None,
     weights: str | None = None,
 ) -> ANDE:
-    """Build averaged n-dependence estimators: each n features are parents of all others in one of them.
+    """Build averaged n-dependence estimators: in each, n features are parents of all other features.
 
     Parameters
     ----------
     class_var : str
         Name of the class.
     dataset : pandas.DataFrame, Dataset, or data in parts
-        Gives the features, all columns but the class, and the levels of each variable.
+        Data with the levels of each variable. By default, all columns but the class are features.
     n : int, default 1
-        The number of superparents of each estimator: 0 is naive Bayes, 1 AODE, 2 A2DE.
+        Number of superparents of each estimator: 0 is naive Bayes, 1 AODE, 2 A2DE.
     features : list of str, optional
-        The features to take, a selection of the columns.
+        Names of the features, a selection of the columns.
     min_count : int, default 1
-        A value that the row has of a superparent, or of two a pair of values, must have been seen in
-        this many rows for the estimator to vote. Where none does, those with a superparent less vote,
-        and in the end naive Bayes does.
+        Number of training rows that must have the superparents' values of a row for the estimator to
+        be used in that row. If no estimator is used, those with one superparent fewer are, down to naive
+        Bayes.
     subsumption : int, optional
-        Leave out, row by row, values that say nothing new: those that all training rows have that have
-        another value of the row, if these are more than so many rows; 50 is usual.
+        Number of training rows above which a value implies others. In each row, values are dropped that
+        another value of the row implies, because they were in all training rows with that value; 50 is
+        usual. By default, no values are dropped.
     weights : {"mi"}, optional
-        Weigh estimators by the mutual information of their superparents and the class, of two the sum.
-        By default all weigh the same.
+        If "mi", estimators are weighted by the mutual information of their superparents and the class,
+        summed over two superparents. By default, all weights are equal.
 
     Returns
     -------
     ANDE
-        A structure; `lp` gives it parameters, with ``smooth`` or ``m``.
+        A structure without parameters; `lp` estimates them, with ``smooth`` or ``m``.
 
     Raises
     ------
     KeyError
-        If the class or a feature is not a column of ``dataset``.
+        If the class or a feature is not a column of `dataset`.
     TypeError
-        If ``class_var`` is no name, a column holds no categories, or a setting is no whole number.
+        If `class_var` is not a name, a column does not hold categories, or a setting is not a whole number.
     ValueError
-        If a setting is out of its range, a feature is named twice or is the class, or no value of a
-        column is known.
+        If a setting is out of its range, a feature is named twice or is the class, or all values of a
+        column are missing.
 
     Warns
     -----
     UserWarning
-        If, of columns not chosen by name, one has a value of its own in every row.
+        If a column that is not selected by name has a different value in every row.
 
     See Also
     --------
-    aode : As the R package has it.
+    aode : AODE as in the R package, which has a joint distribution.
 
     Notes
     -----
     With N(·) counts of training rows, C classes, r_i levels of feature i, and A the features that are
-    known in the row, `predict` takes for n = 1 [1]_
+    observed in the row, `predict` computes for n = 1 [1]_
 
     .. math:: P(c | x) ∝ Σ_i w_i P(c, x_i) Π_{j ≠ i} P(x_j | c, x_i),
 
@@ -329,22 +330,23 @@ def ande(
 
     .. math:: P(x_j | c, x_i) = (N(c, x_i, x_j) + s) / (N(c, x_i; j) + r_j s)
 
-    for ``lp(..., smooth=s)``, where N_i are the rows in which i is known, N(c, x_i; j) those with c and x_i
-    in which j is; ``lp(..., m=m)`` puts m / (C r_i) and m / r_j in the place of s. For n = 2, pairs take the
-    place of x_i, w that of their sum [2]_. A feature that is missing in the row neither votes nor is a child.
+    for ``lp(..., smooth=s)``, where N_i is the number of rows in which i is observed, and N(c, x_i; j) the
+    number of rows with c and x_i in which j is observed; ``lp(..., m=m)`` has m / (C r_i) and m / r_j in
+    place of s. For n = 2, pairs of features take the place of i, and w is the sum of their weights [2]_.
 
-    R's `aode` differs: each of its estimators is a network with tables of its own, P(c) P(x_i | c), smoothed
-    one by one, and what is missing is summed out. So it has a likelihood, and this has none: there is no
-    `loglik`, `AIC`, `BIC` or EM.
+    A feature that is missing in the row is skipped, both as a superparent and as a child. It is not
+    marginalized over, so there is no joint distribution, and no `loglik`, `AIC`, `BIC` or EM. In `aode`,
+    as in R, each estimator is a network with tables P(c) and P(x_i | c), smoothed one by one; it
+    marginalizes over missing features and has a likelihood.
 
     Subsumption resolution [3]_ drops x_i if there is an x_j in the row with N(x_j) > ``subsumption`` and
-    N(x_i, x_j) = N(x_j); of two values that always come together, that of the earlier column stays. Where
-    nothing votes, naive Bayes takes all features again. Weights by information are those of WAODE [4]_,
-    which is ``weights="mi"`` and ``lp(..., m=1)``: cells with a probability below 1e-6 are left out of the
-    information.
+    N(x_i, x_j) = N(x_j). If two values imply each other, that of the earlier column is kept. Naive
+    Bayes, if no estimator is used, has all features again. Weights by mutual information are those of
+    WAODE [4]_, which is ``weights="mi"`` and ``lp(..., m=1)``: cells with a probability below 1e-6 are
+    excluded from the information.
 
-    Learning counts all pairs of levels, for n = 2 all triples that occur, and refuses tables that would
-    take more than 1 GiB.
+    Learning counts all pairs of levels and, for n = 2, all triples that occur. Tables that would take more
+    than 1 GiB raise an error. With fewer than n features, all of them are superparents.
 
     References
     ----------
@@ -376,12 +378,10 @@ def ande(
     >>> cv(models, car, k=5, rng=0).round(2).to_dict()
     {0: 0.85, 1: 0.91, 2: 0.94}
     """
-    n = check_whole("n", n, 0, 2, kind="a whole number of superparents")
-    min_count = check_whole("min_count", min_count, 1, kind="a whole number of rows")
-    if subsumption is not None:
-        subsumption = check_whole("subsumption", subsumption, kind="a whole number of rows")
-    if weights is not None:
-        check_choice("weights", weights, ("mi",))
+    n = Whole(0, 2).check("n", n)
+    min_count = Whole(1).check("min_count", min_count)
+    subsumption = Optional(Whole()).check("subsumption", subsumption)
+    Optional(OneOf(("mi",))).check("weights", weights)
     if dataset is None:
         check_frame(dataset, "dataset")
     schema, chosen = describe(dataset, class_var, features)
