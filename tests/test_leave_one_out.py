@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from scipy.special import gammaln, log_softmax
 
 import bnclassify as bn
+from bnclassify.backoff import leave_one_out
 from bnclassify.backoff.concentrations import LEAST, MOST, best_concentrations
 from bnclassify.backoff.counts import count_prefixes
 from bnclassify.backoff.powers import best_powers, common_power
@@ -192,6 +193,21 @@ def test_power_of_averaged_dependence_estimators(voting: pd.DataFrame, options: 
     power, likelihood = bn.loo_summary(bn.lp(x, sample, **prior, loo_power=True))[["power", "log_likelihood"]]
     expected = log_softmax(power * logs, axis=1)[np.arange(len(logs)), own].sum()
     assert likelihood == pytest.approx(expected, rel=1e-9)
+
+
+@pytest.mark.parametrize("method", ["loo_power", "loo_weights"])
+def test_rows_are_spread_over_the_data_if_memory_is_short(
+    car: pd.DataFrame, method: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ordered = car.sort_values("class")
+    x = bn.nb("class", ordered)
+    everything = bn.loo_summary(bn.lp(x, ordered, smooth=1, **{method: True}))
+    terms = len(ordered.columns) if method == "loo_weights" else 1
+    monkeypatch.setattr(leave_one_out, "_MOST_CELLS", 400 * terms * 3)
+    some = bn.loo_summary(bn.lp(x, ordered, smooth=1, **{method: True}))
+    assert (everything["rows"], some["rows"]) == (1728, 400)
+    assert some["power"] == pytest.approx(everything["power"], rel=0.1)
+    assert some["log_likelihood"] / 400 == pytest.approx(everything["log_likelihood"] / 1728, rel=0.1)
 
 
 def test_power_of_an_ensemble(car: pd.DataFrame) -> None:

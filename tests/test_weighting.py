@@ -278,7 +278,7 @@ def test_wanbia_does_not_warn_of_an_optimum_that_was_reached(seed: int) -> None:
 def test_wanbia_warns_if_it_stopped_early(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(wanbia, "_ITERATIONS", 1)
     frame = noisy_copies(0)
-    with pytest.warns(UserWarning, match="the optimiser stopped early"):
+    with pytest.warns(UserWarning, match="the optimizer stopped early"):
         bn.lp(bn.nb("class", frame), frame, smooth=1, wanbia=True)
 
 
