@@ -17,7 +17,7 @@ from .tables import back_off
 LEAST, MOST = 0.5, 5000.0
 """The interval of concentrations that are considered."""
 
-_GRID = np.geomspace(LEAST, MOST, 17)
+_GRID = np.geomspace(LEAST, MOST, 9)
 _GRID[[0, -1]] = LEAST, MOST
 _LOG_GRID = np.log(_GRID)
 _FEW = 32  # whole counts up to here are written out as sums: exact, and fast if most counts are small
