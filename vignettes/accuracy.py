@@ -122,10 +122,12 @@ print(cv(model, frame, k=3, metric=["accuracy", "log_loss", "calibration_error"]
 # %% [markdown]
 # ## What leave-one-out found
 #
-# To leave a row out takes one off a few counts, so leaving out each in turn costs little more than learning
-# once, and is exact. First a common power of all tables is found, which says how much the features repeat
-# one another; then a weight a feature around it. Both problems have one optimum, so nothing depends on a
-# start or on chance.
+# To leave a row out subtracts 1 from a few counts, so that leaving out each row in turn takes little longer than
+# learning once. This is exact for tables of counts, given the structure, cut points and concentrations, which
+# are those of all rows. First a common power of all tables is found: it is below 1 if features are redundant.
+# Then one weight per feature is found around it. Both problems have a single optimum, so that the result does
+# not depend on a start or a random seed. The log-likelihood below is not an estimate of performance on new rows;
+# that is what `cv` above estimates.
 
 # %%
 print(loo_summary(model))

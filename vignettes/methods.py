@@ -630,8 +630,10 @@ check("P(maint | buying, class)", table.transpose(0, 2, 1), params(backed)["main
 # %% [markdown]
 # ## Leave-one-out: a power, and weights
 #
-# To judge a model by rows that it has not seen, leave each out in turn. A table of counts makes that cheap: one is taken
-# off a few counts. With $P_{-i}$ the model without row i, `loo_power` raises posteriors to the power
+# Leave-one-out evaluates each row by tables that were counted without it. Tables of counts make this fast: 1 is
+# subtracted from a few counts. It is exact for the tables, given the structure, cut points and concentrations, which
+# are those of all rows; so the log-likelihood of left-out rows is not an estimate of performance on new rows. With
+# $P_{-i}$ the model with the tables without row i, `loo_power` raises posteriors to the power
 #
 # $$
 # τ = \arg\max \sum_i \ln \frac{P_{-i}(y_i \mid x_i)^τ}{\sum_c P_{-i}(c \mid x_i)^τ} - \frac{1}{2} (τ - 1)^2

@@ -85,16 +85,17 @@ def lp(
     wanbia : bool, default False
         WANBIA: weight features so that the conditional log-likelihood is high.
     loo_weights : bool, default False
-        Give each feature and the class a weight, a power of its table, by exact leave-one-out. What
-        comes back knows posteriors but no joint distribution: P(c | x) ∝ P(c)^w₀ Π P(x_i | parents, c)^w_i.
-        In prediction a missing feature drops out, and a family whose parent is missing backs off to the
-        parents before it. `feature_weights` and `loo_summary` tell what was found.
+        Give each feature and the class a weight, a power of its table, by leave-one-out. This is exact for
+        tables of counts, given the structure, cut points and concentrations, which are those of all rows. The
+        returned model provides posteriors, P(c | x) ∝ P(c)^w₀ Π P(x_i | parents, c)^w_i, but does not define
+        a joint distribution. In prediction a missing feature is ignored, and a family whose parent is missing
+        backs off to the parents before it. `feature_weights` and `loo_summary` show the result.
     loo_parents : bool, default False
-        Keep the first feature parents of each family, as many as are best for left-out rows; the network
-        that comes back has just those. For structures whose parents stand best first, as `kdb_mi` has them.
+        Keep the first feature parents of each family, up to the number that is best by leave-one-out. For
+        structures that list the best parents first, as `kdb_mi` does.
     loo_power : bool, default False
-        Raise the posterior to the power that is best for left-out rows; for ensembles too. Who votes in
-        `ande` is decided without the row; weights of its members are those of all rows.
+        Raise the posterior to the power that is best by leave-one-out, for ensembles too. The superparents
+        of `ande` are selected without the row; the weights of its members are those of all rows.
     missing : {"available", "em"}, default "available"
         What to learn from incomplete rows: each table from the rows in which its family is
         observed, or all tables from all rows by expectation maximisation, rows without a
@@ -159,8 +160,8 @@ def lp(
 
     .. math:: P_l(x | u) = (N(u, x) + m_l P_{l-1}(x | u')) / (N(u) + m_l).
 
-    One m a level maximises the marginal likelihood over 0.5 to 5000; the class itself has
-    (n_y + 1/C) / (n + 1). That gains what hierarchical Dirichlet processes [6]_ do, without sampling.
+    One m per level maximizes the marginal likelihood over 0.5 to 5000; the class itself has
+    (n_y + 1/C) / (n + 1). Hierarchical Dirichlet processes [6]_ smooth in the same order, by sampling.
 
     ``loo_weights`` first finds the common power τ, then the weights w around it,
 
@@ -168,11 +169,12 @@ def lp(
 
     .. math:: w = argmax Σ_i ln P_{-i}(y_i | x_i; w) − 3/2 Σ_j (w_j − τ)^2
 
-    where P₋ᵢ knows all rows but i. Both are concave. Leaving a row out takes one off a few counts, so all n
-    models cost little more than one; m is that of all rows. ``loo_parents`` compares the second maximum over
-    numbers of parents, or without weights Σ ln P₋ᵢ; ``loo_power`` is the first step alone, on the posterior.
-    Where rows, features and classes are many, rows evenly over the data are left out, as many as need some
-    256 MiB.
+    where the tables of P₋ᵢ are made of the counts of all rows except i. Both functions are concave. Leaving a
+    row out subtracts 1 from a few counts, so that all n models take little longer than one. ``loo_parents``
+    compares the second maximum over numbers of parents, or Σ ln P₋ᵢ without weights; ``loo_power`` is the
+    first step alone, on the posterior. If all rows would need more than 256 MiB, fewer are left out, evenly
+    spread over the data. The structure, cut points and concentrations m are those of all rows. So the
+    log-likelihood of left-out rows is too high as an estimate for new rows; use `cv` to estimate performance.
 
     EM climbs to a local maximum of Σ ln P(what the row shows) + smooth Σ ln θ, over rows and over all entries
     of the tables [5]_; with ``ess`` or ``m``, what they add to a cell stands for smooth. On complete data

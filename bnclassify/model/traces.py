@@ -346,11 +346,16 @@ def loo_summary(x: Model) -> pd.Series[Any]:
     pandas.Series
         - ``power``: the best common power of all terms; 1 if none was estimated
         - ``objective``: the maximized objective: the log-likelihood minus the penalty of the powers
-        - ``log_likelihood``: Σ ln P(class | features), each row under the model of all other rows, in nats
+        - ``log_likelihood``: Σ ln P(class | features), each row left out of the counts in its turn, in nats
         - ``parents``: the largest number of feature parents of a feature
         - ``rows``: the number of rows left out, one after the other
 
     {any}
+
+    Notes
+    -----
+    This is not an estimate of performance on new rows; use `cv`. Leave-one-out is exact for tables of counts,
+    given the structure, cut points and concentrations, but these were learned from all rows.
 
     Examples
     --------
