@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 import bnclassify as bn
 from bnclassify.counts.information import pair_statistics
+from bnclassify.metrics import folds
 
 from .strategies import examples, frames, networks
 
@@ -169,8 +170,102 @@ def test_folds_are_dealt_by_rows_and_metrics_weighed() -> None:
         for data, numbers in ((weighted, rows), (repeated, folds))
     )
     np.testing.assert_allclose(mine, other, rtol=1e-12)
-    with pytest.raises(ValueError, match="does not know the weights of these rows"):
+    with pytest.raises(ValueError, match="must accept an argument `weights`"):
         bn.cv(x, weighted, folds=rows, metric=lambda posteriors, actual: 0.0)
+
+
+def test_cross_validation_of_a_frequency_table_is_that_of_its_rows() -> None:
+    weighted, repeated = titanic()
+    people = np.repeat(np.arange(32), TITANIC["people"])
+    metric = ["accuracy", "log_loss", "auc", "calibration_error"]
+    for learner in ("nb", "tan_cl"):
+        x, y = (bn.bnc(learner, "survived", data, smooth=1) for data in (weighted, repeated))
+        for options in ({"rng": 0}, {"rng": 1, "repeats": 2, "k": 5}):
+            mine, other = (
+                bn.cv(z, data, metric=metric, mean=False, **options)
+                for z, data in ((x, weighted), (y, repeated))
+            )
+            pd.testing.assert_frame_equal(mine, other, rtol=1e-12)
+            assert mine.attrs["cv"]["train_size"] == other.attrs["cv"]["train_size"]
+        mine, other = bn.cv_predict(x, weighted, rng=0), bn.cv_predict(y, repeated, rng=0)
+        pd.testing.assert_frame_equal(mine.loc[np.unique(people)], other.groupby(people).mean(), rtol=1e-12)
+        assert np.allclose(mine.sum(axis=1), 1)  # those of weight 0, too
+        labels = bn.cv_predict(x, weighted, rng=0, prob=False)
+        assert labels.tolist() == mine.idxmax(axis=1).tolist()
+
+
+def test_agreement_of_weighted_rows_is_that_of_repeated_rows() -> None:
+    weighted, _ = titanic()
+    people, actual = np.repeat(np.arange(32), TITANIC["people"]), TITANIC["survived"]
+    labels = bn.cv_predict(bn.bnc("nb", "survived", weighted, smooth=1), weighted, prob=False, rng=0)
+    for weights in (TITANIC["people"], TITANIC["people"].tolist()):
+        right = bn.accuracy(labels, actual, weights=weights)
+        assert right == pytest.approx(bn.accuracy(labels[people], actual[people]))
+        counts = bn.confusion(labels, actual, weights=weights)
+        assert counts.to_numpy().tolist() == bn.confusion(labels[people], actual[people]).to_numpy().tolist()
+    both = pd.DataFrame({"survived": labels, "sex": TITANIC["sex"][::-1].to_numpy()})
+    for agreement in (bn.hamming, bn.exact_match):
+        expected = agreement(both.loc[people], TITANIC.loc[people])
+        assert agreement(both, TITANIC, weights=TITANIC["people"]) == pytest.approx(expected)
+    with pytest.raises(ValueError, match="weights must contain a positive number"):
+        bn.accuracy(labels, actual, weights=np.zeros(32))
+    with pytest.raises(ValueError, match="weights"):
+        bn.confusion(labels, actual, weights=[1])
+
+
+def test_a_function_with_weights_is_a_metric_of_weighted_rows() -> None:
+    weighted, repeated = titanic()
+
+    def surprise(posteriors: pd.DataFrame, actual: pd.Series, weights: pd.Series | None = None) -> float:
+        p = [posteriors.loc[row, label] for row, label in actual.items()]
+        return -np.average(np.log(p), weights=weights)
+
+    x, y = (bn.bnc("nb", "survived", data, smooth=1) for data in (weighted, repeated))
+    mine, other = (bn.cv(z, data, metric=surprise, rng=0) for z, data in ((x, weighted), (y, repeated)))
+    assert mine == pytest.approx(other)
+    assert mine == pytest.approx(bn.cv(x, weighted, metric="log_loss", rng=0))
+
+
+def test_units_of_large_weights_are_split_as_those_of_repeated_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    codes, units = np.array([0, 1, 0, 1, 0, 2]), np.array([5, 3, 0, 8, 9, 1])
+    repeated = np.array([folds.split_weights(codes, units, 4, rng(seed)) for seed in range(400)])
+    monkeypatch.setattr(folds, "_MOST_UNITS", 0)
+    drawn = np.array([folds.split_weights(codes, units, 4, rng(seed)) for seed in range(400)])
+    assert (drawn.sum(axis=2) == units).all()
+    for code in range(3):  # as many rows of each class in each fold
+        mine, other = (splits[:, codes == code].sum(axis=1) for splits in (drawn, repeated))
+        np.testing.assert_array_equal(mine, other)
+    for moment in (np.mean, np.var):
+        np.testing.assert_allclose(moment(drawn, axis=0), moment(repeated, axis=0), atol=0.2)
+
+
+def rng(seed: int) -> np.random.Generator:
+    return np.random.default_rng(seed)
+
+
+def test_rows_of_fractional_weights_are_tested_as_a_whole(car: pd.DataFrame) -> None:
+    data = bn.encode(car, weights=np.arange(len(car)) % 3 + 0.5)
+    x = bn.bnc("nb", "class", data, smooth=1)
+    given = bn.cv(x, data, folds=bn.stratified_folds(car["class"], 10, rng=0), mean=False)
+    pd.testing.assert_frame_equal(bn.cv(x, data, rng=0, mean=False), given)
+
+
+def test_a_fold_without_rows_to_learn_from_is_nan(car: pd.DataFrame) -> None:
+    fold = np.arange(len(car)) % 4
+    data = bn.encode(car, weights=(fold == 0).astype(float))
+    x = bn.lp(bn.nb("class", data), data, smooth=1)
+    uneven = bn.encode(car, weights=(fold != 0) * 0.5)
+    with pytest.warns(UserWarning, match="No row to learn from has a positive weight if fold 0 is tested"):
+        found = bn.cv([x, x], data, folds=np.where(fold > 1, 1, fold), mean=False)
+    assert found.loc[0].isna().all()
+    assert np.isnan(found.loc[1]).all()  # no row that is tested has a weight
+    assert bn.cv(x, uneven, folds=fold, mean=False)[0].isna().tolist() == [True, False, False, False]
+    with pytest.warns(UserWarning, match="if fold 0 is tested"):
+        posteriors = bn.cv_predict(x, data, folds=fold)
+    assert posteriors.isna().any(axis=1).tolist() == (fold == 0).tolist()
+    with pytest.warns(UserWarning, match="if fold 0 is tested"):
+        labels = bn.cv_predict(x, data, folds=fold, prob=False)
+    assert labels.isna().tolist() == (fold == 0).tolist()
 
 
 def test_weights_come_as_a_column_or_an_array() -> None:

@@ -9,19 +9,23 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
+from ..base.arrays import Array
 from ..base.messages import listed, plain
+from ..frames.encoding import check_weights
 from ..model.model import Model
 
 Objects = NDArray[np.object_]
 
 
-def accuracy(predicted: ArrayLike, actual: ArrayLike) -> float:
+def accuracy(predicted: ArrayLike, actual: ArrayLike, *, weights: ArrayLike | None = None) -> float:
     """Return the proportion of labels that are correct.
 
     Parameters
     ----------
     predicted, actual : (n,) array-like
         Labels, compared one by one in order.
+    weights : (n,) array-like of numbers, optional
+        Weight of each row, 0 or more; whole weights are numbers of rows. By default, all rows count once.
 
     Returns
     -------
@@ -32,7 +36,7 @@ def accuracy(predicted: ArrayLike, actual: ArrayLike) -> float:
     ------
     ValueError
         If the lengths differ, there are no labels, an actual label is missing, two Series
-        have different indexes, or labels of different types can never be equal.
+        have different indexes, labels of different types can never be equal, or all weights are 0.
 
     Examples
     --------
@@ -41,10 +45,10 @@ def accuracy(predicted: ArrayLike, actual: ArrayLike) -> float:
     >>> accuracy(predict(lp(nb("class", car), car, smooth=1), car), car["class"])
     0.8709490740740741
     """
-    return float(_right(predicted, actual).mean())
+    return _mean(_right(predicted, actual), weights, actual)
 
 
-def hamming(predicted: pd.DataFrame, actual: pd.DataFrame) -> float:
+def hamming(predicted: pd.DataFrame, actual: pd.DataFrame, *, weights: ArrayLike | None = None) -> float:
     """Return the proportion of labels that are correct, over all rows and class variables (Hamming accuracy).
 
     Parameters
@@ -53,6 +57,8 @@ def hamming(predicted: pd.DataFrame, actual: pd.DataFrame) -> float:
         One column of labels for each class variable, as `predict` returns them.
     actual : pandas.DataFrame
         Actual labels of the same rows. Contains the columns of ``predicted``; other columns are ignored.
+    weights : (n,) array-like of numbers, optional
+        As in `accuracy`.
 
     Returns
     -------
@@ -82,10 +88,10 @@ def hamming(predicted: pd.DataFrame, actual: pd.DataFrame) -> float:
     >>> round(hamming(predict(model, votes), votes), 3)
     0.787
     """
-    return float(_right_labels(predicted, actual).mean())
+    return _mean(_right_labels(predicted, actual).mean(axis=0), weights, actual)
 
 
-def exact_match(predicted: pd.DataFrame, actual: pd.DataFrame) -> float:
+def exact_match(predicted: pd.DataFrame, actual: pd.DataFrame, *, weights: ArrayLike | None = None) -> float:
     """Return the proportion of rows in which the labels of all class variables are correct.
 
     ``predict(x, df, joint=True)`` returns the labels that are most probably correct together.
@@ -96,6 +102,8 @@ def exact_match(predicted: pd.DataFrame, actual: pd.DataFrame) -> float:
         One column of labels for each class variable, as `predict` returns them.
     actual : pandas.DataFrame
         Actual labels of the same rows. Contains the columns of ``predicted``; other columns are ignored.
+    weights : (n,) array-like of numbers, optional
+        As in `accuracy`.
 
     Returns
     -------
@@ -118,20 +126,22 @@ def exact_match(predicted: pd.DataFrame, actual: pd.DataFrame) -> float:
     >>> round(exact_match(predict(model, votes, joint=True), votes), 3)
     0.56
     """
-    return float(_right_labels(predicted, actual).all(axis=0).mean())
+    return _mean(_right_labels(predicted, actual).all(axis=0), weights, actual)
 
 
-def confusion(predicted: ArrayLike, actual: ArrayLike) -> pd.DataFrame:
+def confusion(predicted: ArrayLike, actual: ArrayLike, *, weights: ArrayLike | None = None) -> pd.DataFrame:
     """Count the rows by actual and predicted class.
 
     Parameters
     ----------
     predicted, actual : (n,) array-like
         Labels, compared one by one in order.
+    weights : (n,) array-like of numbers, optional
+        As in `accuracy`. The counts are then sums of weights.
 
     Returns
     -------
-    (classes, classes) pandas.DataFrame of int
+    (classes, classes) pandas.DataFrame of int, of float if there are weights
         One row per actual class and one column per predicted class: ``counts.loc["no", "yes"]`` is the
         number of rows of class "no" that were predicted as "yes". Both axes contain all classes: the
         categories of ``predicted``, then those of ``actual``, then other labels that occur, sorted.
@@ -161,7 +171,8 @@ def confusion(predicted: ArrayLike, actual: ArrayLike) -> pd.DataFrame:
     names = pd.Index(classes, dtype=object, tupleize_cols=False)
     down, across = (names.get_indexer(pd.Index(labels, dtype=object)) for labels in (truth, guesses))
     cells = down.astype(np.intp) * len(classes) + across
-    counts = np.bincount(cells, minlength=len(classes) ** 2).reshape(len(classes), -1)
+    numbers = None if weights is None else _check_weights(weights, actual)
+    counts = np.bincount(cells, numbers, len(classes) ** 2).reshape(len(classes), -1)
     return pd.DataFrame(counts, index=names.rename("actual"), columns=names.rename("predicted"))
 
 
@@ -218,6 +229,21 @@ def _in_order(labels: Iterable[Any]) -> list[Any]:
         return sorted(labels)
     except TypeError:  # of several types
         return sorted(labels, key=lambda label: (type(label).__name__, str(label)))
+
+
+def _check_weights(weights: ArrayLike, actual: Any) -> Array:
+    """Return the weights of labels, or raise."""
+    if isinstance(actual, pd.Series | pd.DataFrame):
+        return check_weights(weights, actual.index)
+    return check_weights(np.asarray(weights), pd.RangeIndex(len(actual)))
+
+
+def _mean(right: Any, weights: ArrayLike | None, actual: object) -> float:
+    """Return the mean of what is right, (rows,), by the weights of the rows."""
+    numbers = None if weights is None else _check_weights(weights, actual)
+    if numbers is not None and not numbers.any():
+        raise ValueError("weights must contain a positive number; got zeros only.")
+    return float(np.average(right, weights=numbers))
 
 
 def _right(predicted: ArrayLike, actual: ArrayLike) -> NDArray[np.bool_]:

@@ -15,7 +15,7 @@ from tqdm.auto import tqdm
 
 from ..base.arrays import Array, log, normalize
 from ..base.checks import check_whole
-from ..base.messages import listed, shown
+from ..base.messages import listed, shown, warn
 from ..base.randomness import Seed, check_rng
 from ..frames.encoding import check_columns, check_levels
 from ..frames.opening import column_names, open_columns
@@ -29,9 +29,10 @@ from ..metrics.folds import (
     HashedFolds,
     Rows,
     check_k,
-    draw_folds,
     fold_rows,
     shuffle_folds,
+    split_weights,
+    warn_of_small_classes,
 )
 from ..metrics.metrics import AnyMetric
 from ..metrics.outcomes import Outcomes, outcomes_of
@@ -43,15 +44,36 @@ from ..numbers.preparation import Preparation, check_numbers, read_raw
 
 @dataclass(frozen=True, eq=False)
 class RowFold:
-    """A fold of rows in memory: the positions of the rows that it tests."""
+    """A fold of rows in memory: the positions of the rows that it tests.
+
+    ``units`` are the parts of their weights that the fold tests; None if it tests the rows as a whole.
+    """
 
     rows: Rows
+    units: Array | None = None
 
     def split(self, data: TrainingData) -> tuple[TrainingData, TrainingData]:
         """Return the rows to learn from and the rows to test."""
-        others = np.ones(len(data), dtype=bool)
-        others[self.rows] = False
-        return data.taken(np.nonzero(others)[0]), data.taken(self.rows)
+        test = data.taken(self.rows)
+        if self.units is None or data.weights is None:
+            others = np.ones(len(data), dtype=bool)
+            others[self.rows] = False
+            return data.taken(np.nonzero(others)[0]), test
+        left = data.weights.copy()
+        left[self.rows] -= self.units
+        train = replace(data, weights=left).taken(np.nonzero(left)[0])
+        return train, replace(test, weights=self.units)
+
+    def proportions(self, data: TrainingData) -> Array:
+        """Return the proportion of the weight of each row that is tested, (rows,)."""
+        if self.units is None or data.weights is None:
+            return np.ones(len(self.rows))
+        weights = data.weights[self.rows]
+        return np.where(weights > 0, self.units, 1.0) / np.where(weights > 0, weights, 1.0)
+
+    def lacks_rows(self, train: TrainingData) -> bool:
+        """Return whether no row to learn from has a positive weight."""
+        return not train.size
 
     def evaluate(self, test: Dataset, score: Any) -> Any:
         """Return the scores of the rows to test."""
@@ -73,6 +95,10 @@ class PartFold:
         """Return the rows to learn from and the rows to test, of which there may be none."""
         train, test = [data.keeping(FoldRows(self.folds, self.number, tested)) for tested in (False, True)]
         return train, replace(test, targets=())
+
+    def lacks_rows(self, train: Partitions) -> bool:
+        """Return False, because rows are known when they are counted."""
+        return False
 
     def evaluate(self, test: Partitions, score: Any) -> Any:
         """Return the sum of the scores of all parts."""
@@ -260,23 +286,37 @@ def _plan_rows(data: TrainingData, k: int, repeats: int, folds: Folds | None, rn
     """Assign rows in memory to folds, stratified if there is one target; the first repeat never changes."""
     generator, rounds, digest, is_partition = check_rng(rng), [], blake2b(digest_size=12), True
     for repeat in range(repeats):
-        drawn = _draw(data, k, generator, quiet=repeat > 0) if folds is None else folds
-        tests = fold_rows(drawn, len(data), data.index)
-        is_partition &= np.array_equal(np.sort(np.concatenate(tests)), np.arange(len(data)))
+        if folds is None:
+            tests = _draw(data, k, generator, quiet=repeat > 0)
+        else:
+            tests = [RowFold(rows) for rows in fold_rows(folds, len(data), data.index)]
+            rows = np.sort(np.concatenate([test.rows for test in tests]))
+            is_partition = np.array_equal(rows, np.arange(len(data)))
         for number, test in enumerate(tests):
             seed = None if rng is None else int(generator.integers(2**63))
-            rounds.append(Round(repeat, number, RowFold(test), seed))
-            digest.update(np.array([len(test), *np.sort(test)], dtype="<i8").tobytes())
+            rounds.append(Round(repeat, number, test, seed))
+            digest.update(np.array([len(test.rows), *np.sort(test.rows)], dtype="<i8").tobytes())
+            if test.units is not None:
+                digest.update(test.units.astype("<i8").tobytes())
     return Plan(data, rounds, digest.hexdigest(), is_partition)
 
 
-def _draw(data: TrainingData, k: int, rng: np.random.Generator, *, quiet: bool) -> Rows:
-    """Draw the fold of each row; unless ``quiet``, warn of classes with fewer rows than folds."""
-    if len(data.targets) > 1:
-        check_k(k, len(data))
-        return shuffle_folds(np.zeros(len(data), dtype=np.intp), k, rng)
-    classes = data.codes[-1]
-    return shuffle_folds(classes, k, rng) if quiet else draw_folds(classes, data.levels[-1], k, rng)
+def _draw(data: TrainingData, k: int, rng: np.random.Generator, *, quiet: bool) -> list[RowFold]:
+    """Draw folds of rows or of the units of whole weights; warn of small classes unless ``quiet``."""
+    n, weights = len(data), data.weights
+    classes = data.codes[-1] if len(data.targets) == 1 else np.zeros(n, dtype=np.intp)
+    units = None if weights is None or (weights % 1).any() else weights.astype(np.int64)
+    check_k(k, n if units is None else int(units.sum()))
+    if not quiet and len(data.targets) == 1:
+        warn_of_small_classes(np.bincount(classes, units), data.levels[-1], k)
+    if units is None:
+        numbers = shuffle_folds(classes, k, rng)
+        return [RowFold(np.nonzero(numbers == fold)[0]) for fold in range(k)]
+    parts = split_weights(classes, units, k, rng)
+    # Rows of weight 0 are tested, too, so that each row is predicted.
+    tested = (parts > 0) | ((units == 0)[:, None] & (np.arange(n)[:, None] % k == np.arange(k)))
+    rows_of = [np.nonzero(column)[0] for column in tested.T]
+    return [RowFold(rows, parts[rows, fold].astype(np.float64)) for fold, rows in enumerate(rows_of)]
 
 
 def _plan_parts(data: Any, dataset: object, k: int, repeats: int, column: Hashable, rng: Seed) -> Plan:
@@ -353,6 +393,12 @@ def score_rounds(
     with tqdm(total=steps, disable=not progress, desc="cv", unit=" models") as bar:
         for rnd in plan.rounds:
             train, test = rnd.fold.split(data)
+            if rnd.fold.lacks_rows(train):
+                bar.update(len(models))
+                values.append([[np.nan] * len(metrics)] * len(models))
+                baselines.append([np.nan] * len(metrics))
+                sizes.append([0.0, test.size])
+                continue
             learned = []
             for model in plan.learn(models, rnd, train, dag):
                 learned.append(model)
@@ -363,7 +409,19 @@ def score_rounds(
             frequencies = _frequencies_alone(data, total - counts, *rnd.fold.tested(test, counts))
             baselines.append([_quiet_value(metric, frequencies) for metric in metrics])
             sizes.append([total.sum() - counts.sum(), counts.sum()])
+    warn_of_empty_folds(
+        [rnd for rnd, (train_size, _) in zip(plan.rounds, sizes, strict=True) if not train_size]
+    )
     return Scores(np.array(values), np.array(baselines), np.array(sizes))
+
+
+def warn_of_empty_folds(rounds: Sequence[Round]) -> None:
+    """Warn of rounds that leave nothing to learn from."""
+    if rounds:
+        warn(
+            f"No row to learn from has a positive weight if fold {listed([rnd.number for rnd in rounds])} is "
+            "tested, so its results are NaN. Use other folds."
+        )
 
 
 def _frequencies_alone(

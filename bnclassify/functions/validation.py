@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from tqdm.auto import tqdm
 
-from ..base.arrays import Array, first_best
+from ..base.arrays import Array, first_best, log, log_normalize
 from ..base.checks import check_choice, check_flag, check_whole
 from ..base.messages import listed, shown, warn
 from ..base.randomness import Seed
@@ -22,7 +22,7 @@ from ..metrics.metrics import METRICS, AnyMetric, choose_metrics
 from ..metrics.outcomes import Labelling, outcomes_of
 from ..model.model import Model, of_estimator
 from .prediction import predict
-from .rounds import Plan, check_recipe, name_models, plan_rounds, score_rounds
+from .rounds import Plan, check_recipe, name_models, plan_rounds, score_rounds, warn_of_empty_folds
 from .schemes import Scheme, record_scheme
 
 AsMetric: TypeAlias = "str | Callable[[pd.DataFrame, pd.Series[Any]], float]"
@@ -44,97 +44,105 @@ def cv(
     rng: Seed = None,
     progress: bool = False,
 ) -> float | pd.Series[Any] | pd.DataFrame:
-    """Estimate by cross-validation how good models are, all on the same folds.
+    """Estimate the performance of models by cross-validation, all on the same folds.
 
     Parameters
     ----------
-    x : Model, or a list or dict of them
-        Models with parameters. In each fold they are learned again as they were learned,
-        on the rows that the fold does not test.
-    dataset : pandas.DataFrame, Dataset, or data in parts
-        Has all variables of the models, the class in every row. Of data in parts see Notes.
+    x : Model, or a list or dict of models
+        Fitted models. For each fold, they are fitted again as they were fitted, to the rows that the fold
+        does not test.
+    dataset : pandas.DataFrame, Dataset, or partitioned data
+        Contains all variables of the models, and the class in every row. For weights and partitioned data,
+        see Notes.
     k : int, default 10
         Number of folds, if ``folds`` is not given.
     repeats : int, default 1
-        How often to deal rows into folds anew.
+        Number of times that rows are split into folds at random.
     metric : str, function, or a list of them, default "accuracy"
-        "accuracy", "balanced_accuracy", "auc", of which more is better; "log_loss", "brier",
-        "calibration_error", "rmse", of which less is. Or a function of the tested rows' posteriors, a
-        DataFrame with a column a class, and their actual classes, a Series on the same index,
-        that returns a number; see Notes. Data in parts takes neither "auc" nor functions.
+        "accuracy", "balanced_accuracy" and "auc", of which higher is better; "log_loss", "brier",
+        "calibration_error" and "rmse", of which lower is better. Or a function of the posteriors of the
+        tested rows, a DataFrame with one column per class, and of their actual classes, a Series with the
+        same index, that returns a number. If rows have weights, the function must accept ``weights``, a
+        Series. For partitioned data, "auc" and functions are not available.
     dag : bool, default True
-        Whether to learn the structure again too; else only parameters.
+        If True, the structure is learned again; if False, only the parameters are estimated again.
     mean : bool, default True
-        Whether to average over folds.
+        If True, average over folds. "calibration_error" is then computed from all held-out rows.
     folds : list of arrays or array of int, optional
-        The positions of the rows that each fold tests, or the fold number of each row. Of data in parts,
-        the name of a column that holds the fold of each row.
+        Positions of the rows that each fold tests, or the fold number of each row. For partitioned data,
+        the name of a column that contains the fold of each row.
     columns : {"same", "any"}, default "same"
-        What to do where a model was learned from all columns of its data and this data has others: raise,
-        or learn from what is there, which is another model then.
+        If "same", raise an error if a model was learned from all columns of its data and ``dataset`` has
+        other columns. If "any", learn from the columns present, which gives a different model.
     rng : int or numpy.random.Generator, optional
         Seed of the folds, and of all that learners draw at random within them. By default, folds of rows in
-        memory are others each time, and those of data in parts are those of seed 0.
+        memory differ from call to call, and those of partitioned data are those of seed 0.
     progress : bool, default False
-        Whether to show a bar over folds and models.
+        If True, show a progress bar.
 
     Returns
     -------
     float
-        For one model and one metric, the mean over folds of the figure in the fold.
+        For one model and one metric, the mean over folds.
     pandas.Series
-        For several models, the mean of each; a list is numbered, a dict named. With a list of
-        metrics, by model and metric.
+        For several models, the mean of each; models in a list are numbered, those in a dict named. With a
+        list of metrics, by model and metric.
     pandas.DataFrame
-        With ``mean=False``, a row a fold, or a repeat and fold, and a column a model, or a model and metric.
+        With ``mean=False``, one row per fold, or per repeat and fold, and one column per model, or per model
+        and metric.
 
     Raises
     ------
     KeyError
         If a variable is not a column.
     TypeError, ValueError
-        If ``x`` holds something else than models with parameters, models differ in their
-        class, a model was learned from other columns, the class is missing in a row, there is no such
-        metric or it returns no number, or ``k``, ``repeats`` or ``folds`` do not fit the data.
+        If ``x`` contains something other than fitted models, models differ in their class, a model was
+        learned from other columns, the class is missing in a row, a metric does not exist or does not return
+        a number, or ``k``, ``repeats`` or ``folds`` do not fit the data.
 
     Warns
     -----
     UserWarning
-        If a class has fewer than ``k`` rows in memory, so that some folds have none, or a metric is not
-        defined in some folds, which are left out of the mean.
+        If a class has fewer than ``k`` rows in memory, so that some folds have none, a metric is not
+        defined in some folds, which are excluded from the mean, or no row to learn from has a positive
+        weight if a fold is tested, whose results are NaN.
 
     Notes
     -----
     With p(c) the posterior of class c in a row, and means over the tested rows:
 
-    - accuracy: the share of rows whose likeliest class is right;
-    - balanced_accuracy: the mean over classes of the share of their rows that is right;
-    - log_loss: mean of −ln p(true class), at most −ln of the least step of a float above 1;
-    - brier: mean of Σ_c (p(c) − 1[c is true])², 0 to 2;
-    - auc: the chance that a row of a class has a greater p of it than a row of another class, ties
-      counting half, averaged over the classes by their shares;
-    - calibration_error: mean over 15 equal intervals of the likeliest class's p, by rows in them, of the
-      difference between mean p and the share that is right;
-    - rmse: √mean of (1 − p(true class))².
+    - accuracy: proportion of rows whose most probable class is correct;
+    - balanced_accuracy: mean over classes of the proportion of their rows that is correct;
+    - log_loss: mean of −ln p(actual class), at most −ln of the spacing of floats above 1;
+    - brier: mean of Σ_c (p(c) − 1[c is actual])², 0 to 2;
+    - auc: probability that a row of a class has a larger p of this class than a row of another class, where
+      ties count half, averaged over the classes by their frequency;
+    - calibration_error: mean over 15 equal intervals of the most probable class's p, weighted by the rows in
+      them, of the difference between mean p and the proportion that is correct;
+    - rmse: √mean of (1 − p(actual class))².
 
-    Folds of rows in memory are stratified: each class is spread evenly over them. A row in parts goes where a
-    hash of its values and its label says, which depends on the seed and on all columns, so these are read,
-    but not on the models or on how rows lie in parts. So folds are about as large as each other, and so are
-    their shares of a class that has many rows; rows alike in all, label included, are in one fold. Models
-    that make categories of raw data are judged in parts with ``dag=False``, which keeps the categories.
+    *Weights.* Metrics are means by weight. If all weights are whole numbers, as in a table of frequencies, a
+    row of weight 5 stands for five rows: its units are split over the folds at random, so that results
+    are those of the data in which rows are repeated. If a weight is fractional, or ``folds`` are given, each
+    row belongs to one fold, because it is one case, such as a respondent of a survey.
 
-    Of models of several class variables, for which rows must be in memory, folds are dealt whatever the
-    classes, labels that are not known are not judged, and "accuracy" stands for "hamming", the share of
-    labels that are right, and "exact_match", that of rows in which all are; both of the likeliest label
-    of each class variable. "joint_hamming" and "joint_exact_match" are of the likeliest combinations, and
-    any other metric is taken of each class variable by itself, as "log_loss(name)". Results of one such
-    model are by metric alone.
+    *Folds.* Folds of rows in memory are stratified: the rows of each class are spread evenly over them. The
+    fold of a row of partitioned data depends on a hash of its values and its label, on the seed, and on the
+    names of all columns, which are therefore read, but neither on the models nor on the partitions. Folds are
+    then of similar size, and so are their proportions of a class with many rows; rows that are
+    equal in all values and in their label are in the same fold, whatever their weight. Models that discretize
+    are evaluated on partitioned data with ``dag=False``, which keeps the cut points.
 
-    Balanced accuracy and AUC leave out classes of which no row is tested; AUC is NaN where only one
-    is. What a Series or DataFrame was made by travels in its ``attrs``, for `compare`; so does, for
-    `plot_cv`, what the largest class alone would score: a model without features that gives each class the
-    share that it has in the rows that are not tested. Where classes are unbalanced, that is the
-    figure to beat.
+    *Several class variables.* Folds are not stratified, missing labels are ignored, and "accuracy" means
+    "hamming", the proportion of labels that are correct, and "exact_match", that of rows in which all are;
+    both for the most probable label of each class variable. "joint_hamming" and "joint_exact_match" are for
+    the most probable combinations, and any other metric is computed for each class variable by itself, as
+    "log_loss(name)". Results for one such model are indexed by metric alone.
+
+    Balanced accuracy and AUC omit classes of which no row is tested; AUC is NaN if only one class is tested.
+    The ``attrs`` of a Series or DataFrame record how it was computed, for `compare`, and, for `plot_cv`,
+    the metrics of a baseline: a model without features whose posteriors are the class frequencies in the rows
+    that are not tested. If classes are imbalanced, compare models with this baseline.
 
     References
     ----------
@@ -179,7 +187,7 @@ def cv(
     scheme = _describe(plan, scores.sizes, baselines)
     if not mean:
         return record_scheme(results, scheme)
-    _warn_of_undefined(metrics, scores.of_models)
+    _warn_of_undefined(metrics, scores.of_models[scores.sizes[:, 0] > 0])
     means = results.mean()
     if isinstance(x, Model) and not by_metric:
         return float(means.iloc[0])
@@ -274,51 +282,56 @@ def cv_predict(
     rng: Seed = None,
     progress: bool = False,
 ) -> pd.DataFrame | pd.Series[Any]:
-    """Predict every row by a model that was learned without it, in cross-validation.
+    """Predict every row by a model that was fitted without it, in cross-validation.
 
     Parameters
     ----------
     x : Model
-        A model with parameters. In each fold it is learned again as it was learned, on the rows that
-        the fold does not test, and predicts those that it does.
-    dataset : pandas.DataFrame, Dataset, or data in parts
+        A fitted model. For each fold, it is fitted again as it was fitted, to the rows that the fold does
+        not test, and predicts those that the fold tests.
+    dataset : pandas.DataFrame, Dataset, or partitioned data
         As in `cv`.
     k : int, default 10
         Number of folds, if ``folds`` is not given.
     prob : bool, default True
-        Whether to return posteriors; else labels.
+        If True, return posteriors; if False, labels.
     dag : bool, default True
-        Whether to learn the structure again too; else only parameters.
+        If True, the structure is learned again; if False, only the parameters are estimated again.
     folds : list of arrays or array of int, optional
         As in `cv`; they test every row once.
     columns : {"same", "any"}, default "same"
         As in `cv`.
     rng : int or numpy.random.Generator, optional
-        As in `cv`: a seed gives the folds and models that it gives there. Data in parts has seed 0 by
-        default.
+        As in `cv`: the same seed gives the same folds and models. Partitioned data has seed 0 by default.
     progress : bool, default False
-        Whether to show a bar over folds.
+        If True, show a progress bar.
 
     Returns
     -------
     pandas.DataFrame
-        The posteriors on the index of ``dataset``, a column a class, rows summing to 1.
+        Posteriors with the index of ``dataset`` and one column per class; rows sum to 1.
     pandas.Series
-        With ``prob=False``, the labels, as `predict` gives them.
+        With ``prob=False``, the labels, as `predict` returns them.
     dask.dataframe.DataFrame, dask.dataframe.Series
-        Of a Dask DataFrame, the same in its partitions, made when they are asked for.
+        For a Dask DataFrame, the same, computed lazily per partition.
 
     Raises
     ------
     KeyError
         If a variable is not a column.
     TypeError, ValueError
-        As `cv`, or if ``folds`` test a row never or more than once.
+        As `cv`, or if ``folds`` do not test every row once.
 
     Warns
     -----
     UserWarning
-        If a class has fewer than ``k`` rows, so that some folds have none.
+        If a class has fewer than ``k`` rows, so that some folds have none, or no row to learn from has a
+        positive weight if a fold is tested, whose predictions are missing.
+
+    Notes
+    -----
+    If the units of a row with a whole weight are tested in several folds, as in `cv`, its posteriors are
+    averaged over these folds by the number of its units in them.
 
     Examples
     --------
@@ -348,19 +361,27 @@ def _predict_rows(x: Model, plan: Plan, *, prob: bool, dag: bool, progress: bool
     """Predict rows in memory, each in the round that tests it."""
     data: Any = plan.data
     labels = data.levels[-1]
-    times = np.bincount(np.concatenate([rnd.fold.rows for rnd in plan.rounds]), minlength=len(data))
-    if (times != 1).any():
+    if not plan.is_partition:
+        times = np.bincount(np.concatenate([rnd.fold.rows for rnd in plan.rounds]), minlength=len(data))
         raise ValueError(
             f"folds: expected every row to be tested once, but {np.count_nonzero(times == 0)} of "
             f"{len(data)} rows never are, and {np.count_nonzero(times > 1)} more than once"
         )
-    logs = np.empty((len(data), len(labels)))
+    posteriors, empty = np.zeros((len(data), len(labels))), []
     for rnd in tqdm(plan.rounds, disable=not progress, desc="cv_predict", unit=" folds"):
         train, test = rnd.fold.split(data)
+        if rnd.fold.lacks_rows(train):
+            empty.append(rnd)
+            posteriors[rnd.fold.rows] = np.nan
+            continue
         [learned] = plan.learn({0: x}, rnd, train, dag)
-        logs[rnd.fold.rows] = outcomes_of(learned, test).of_target().logs_of(labels)
+        logs = outcomes_of(learned, test).of_target().logs_of(labels)
+        posteriors[rnd.fold.rows] += rnd.fold.proportions(data)[:, None] * np.exp(log_normalize(logs))
+    warn_of_empty_folds(empty)
     labelling = Labelling(labels, data.columns[-1], data.index)
-    return labelling.posteriors(logs) if prob else labelling.labels(first_best(logs))
+    if prob:
+        return labelling.posteriors(log(posteriors)).mask(np.isnan(posteriors))
+    return labelling.labels(np.where(np.isnan(posteriors[:, 0]), -1, first_best(log(posteriors))))
 
 
 def _predict_parts(x: Model, plan: Plan, dataset: object, *, prob: bool, dag: bool, progress: bool) -> Any:

@@ -15,6 +15,8 @@ from ..base.messages import listed, shown, warn
 from ..base.randomness import Seed, check_rng
 from ..frames.encoding import encode_columns
 
+_MOST_UNITS = 2**22
+
 Rows = NDArray[np.intp]
 Folds = Sequence[ArrayLike] | NDArray[Any]
 
@@ -70,21 +72,50 @@ def draw_folds(
 ) -> NDArray[np.intp]:
     """Draw stratified folds of rows with these classes; see `stratified_folds`."""
     check_k(k, len(codes))
-    sizes = np.bincount(codes)
+    warn_of_small_classes(np.bincount(codes), levels, k)
+    return shuffle_folds(codes, k, rng)
+
+
+def warn_of_small_classes(sizes: NDArray[Any], levels: Iterable[Any], k: int) -> None:
+    """Warn of classes with fewer rows than folds."""
     small = [level for level, size in zip(levels, sizes, strict=False) if 0 < size < k]
     if small:
         warn(f"classes with fewer rows than k={k}, so that some folds have none of them: {listed(small)}")
-    return shuffle_folds(codes, k, rng)
 
 
 def shuffle_folds(codes: NDArray[Any], k: int, rng: np.random.Generator) -> NDArray[np.intp]:
     """Draw stratified folds without a check or a warning."""
-    # Classes one after the other, in random order within each, are dealt out like cards.
+    # The rows of one class after the other, in random order, go to folds 0, 1, … k − 1, 0, 1, …
     shuffled = rng.permutation(len(codes))
     order = shuffled[np.argsort(codes[shuffled], kind="stable")]
     folds = np.empty(len(codes), dtype=np.intp)
     folds[order] = np.arange(len(codes)) % k
     return folds
+
+
+def split_weights(
+    codes: NDArray[Any], units: NDArray[np.int64], k: int, rng: np.random.Generator
+) -> NDArray[np.int64]:
+    """Split whole weights over stratified folds unit by unit, (rows, k).
+
+    The folds are those of rows that are repeated as often as their weights say or, if there are too many to
+    repeat, are drawn from the multivariate hypergeometric distribution that these have.
+    """
+    if units.sum() <= _MOST_UNITS:
+        rows = np.repeat(np.arange(len(units)), units)
+        cells = rows * k + shuffle_folds(codes[rows], k, rng)
+        return np.bincount(cells, minlength=len(units) * k).reshape(-1, k)
+    parts, before = np.zeros((len(units), k), dtype=np.int64), 0
+    for code in np.unique(codes):
+        rows = np.nonzero(codes == code)[0]
+        left, total = units[rows], int(units[rows].sum())
+        sizes = total // k + ((np.arange(k) - before) % k < total % k)
+        for fold in range(k - 1):
+            parts[rows, fold] = rng.multivariate_hypergeometric(left, sizes[fold], method="marginals")
+            left = left - parts[rows, fold]
+        parts[rows, -1] = left
+        before += total
+    return parts
 
 
 def check_k(k: object, rows: int) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from inspect import signature
 from numbers import Real
 from typing import Any, ClassVar, Protocol
 
@@ -87,19 +88,22 @@ class OwnMetric:
     """A user's function of labelled posteriors and labelled classes."""
 
     name: str
-    function: Callable[[pd.DataFrame, pd.Series[Any]], float]
+    function: Callable[..., float]
     needs_rows: ClassVar[bool] = True
 
     def sums_of(self, outcome: Outcome) -> float:
         """Return the value of the function, called with copies; NaN if there are no rows."""
         if not len(outcome.actual):
             return np.nan
+        weights: dict[str, Any] = {}
         if outcome.weights is not None:
-            raise ValueError(
-                f"metric {self.name} is a function of posteriors and classes, which does not know the "
-                "weights of these rows. Use a metric by name, or rows without weights."
-            )
-        value = plain(self.function(outcome.posteriors.copy(), outcome.truth.copy()))
+            if not _accepts_weights(self.function):
+                raise ValueError(
+                    f"metric {self.name} must accept an argument `weights`, because the rows have weights. "
+                    "Add it, or use a metric by name."
+                )
+            weights["weights"] = pd.Series(outcome.weights, index=outcome.labelling.index)
+        value = plain(self.function(outcome.posteriors.copy(), outcome.truth.copy(), **weights))
         if isinstance(value, bool) or not isinstance(value, Real):
             raise TypeError(
                 f"metric {self.name} must return a number; got {type(value).__name__}. Its arguments are "
@@ -110,6 +114,13 @@ class OwnMetric:
     def value_of(self, sums: float) -> float:
         """Return the value of the function."""
         return sums
+
+
+def _accepts_weights(function: Callable[..., Any]) -> bool:
+    try:
+        return "weights" in signature(function).parameters
+    except (TypeError, ValueError):  # written in C
+        return False
 
 
 @dataclass(frozen=True)
