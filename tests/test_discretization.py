@@ -202,7 +202,7 @@ def test_mixed_by_hand() -> None:
     assert cuts(x, x // 30 % 2, method="mixed") == (29.5, 59.5, 89.5, 119.5, 149.5)
     assert cuts(x[:150], x[:150] // 30 % 2, method="mixed") == (29.5, 59.5, 89.5, 119.5)
     # Three cuts are too few: the quantiles of 0, 1, …, 119 in quarters
-    assert cuts(x[:120], x[:120] // 30 % 2, method="mixed", bins=4) == (29.75, 59.5, 89.25)
+    assert cuts(x[:120], x[:120] // 30 % 2, method="mixed", bins=4) == (29, 59, 89)
     # Rows whose class is not known have no say in MDLP, but are counted for quantiles
     y = ["a", "b", None, None, None] * 4
     assert cuts(range(20), y, method="mixed") == cuts(range(20), y, method="quantile")
@@ -301,19 +301,23 @@ def test_flags_keep_what_they_tell_of_the_class() -> None:
 def test_methods_without_a_class_agree_with_numpy(x: list[float], bins: int) -> None:
     values = pd.Series(x)
     frame, discretizer = bn.discretize(values.to_frame("x"), method="quantile", bins=bins, columns=["x"])
-    points = np.quantile(x, np.arange(1, bins) / bins)
-    np.testing.assert_allclose(discretizer.cuts["x"], points, rtol=1e-9, atol=1e-9)
-    assert frame["x"].cat.codes.tolist() == np.searchsorted(points, x).tolist()
+    # The least value that i of the bins' shares of the rows do not exceed, but the largest value
+    ascending = sorted(x)
+    points = {ascending[-(-i * len(x) // bins) - 1] for i in range(1, bins)} - {ascending[-1]}
+    expected = sorted(points) or [ascending[-2]]
+    assert list(discretizer.cuts["x"]) == expected
+    assert frame["x"].cat.codes.tolist() == np.searchsorted(expected, x).tolist()
     _, discretizer = bn.discretize(values.to_frame("x"), method="width", bins=bins, columns=["x"])
     np.testing.assert_allclose(
         discretizer.cuts["x"], np.linspace(min(x), max(x), bins + 1)[1:-1], rtol=1e-9, atol=1e-9
     )
 
 
-def test_the_scale_of_quantiles_is_that_of_pandas() -> None:
+def test_quantiles_are_those_of_numpy_and_widths_those_of_pandas() -> None:
     x = pd.Series(np.random.default_rng(1).normal(size=501))
-    frame, _ = bn.discretize(x.to_frame("x"), method="quantile", bins=7)
-    assert frame["x"].cat.codes.tolist() == pd.qcut(x, 7, labels=False).tolist()
+    _, discretizer = bn.discretize(x.to_frame("x"), method="quantile", bins=7)
+    points = np.quantile(x, np.arange(1, 7) / 7, method="inverted_cdf")
+    assert discretizer.cuts["x"] == tuple(points)
     frame, _ = bn.discretize(x.to_frame("x"), method="width", bins=7)
     assert frame["x"].cat.codes.tolist() == pd.cut(x, 7, labels=False).tolist()
 
@@ -325,7 +329,7 @@ def test_the_scale_of_quantiles_is_that_of_pandas() -> None:
         (range(11), {"method": "quantile"}, (2, 4, 6, 8)),
         (range(11), {"method": "quantile", "bins": np.int64(2)}, (5,)),
         # A range beyond the greatest float
-        ([-1e308, -0.9e308, 0.9e308, 1e308], {"method": "quantile", "bins": 2}, (0,)),
+        ([-1e308, -0.9e308, 0.9e308, 1e308], {"method": "quantile", "bins": 2}, (-0.9e308,)),
         ([-1e308, -0.9e308, 0.9e308, 1e308], {"method": "quantile", "bins": 3}, (-0.9e308, 0.9e308)),
         # All quantiles are 0: one cut above it
         ([0] * 9 + [1], {"method": "quantile"}, (0,)),

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import bnclassify as bn
 from bnclassify import Discretizer, Merger
-from bnclassify.exchange.notation import from_notation, to_notation
+from bnclassify.exchange.notation import Reader, Writer
 from bnclassify.numbers.preparation import Preparing
 
 from .strategies import frames
@@ -216,7 +216,9 @@ def test_a_preparation_is_a_value_that_does_both(method: str | None, least: int 
     data = raw() if method else raw().drop(columns=["rooms", "size"])
     frame, preparation = learn_preparation(data, "y", method=method, min_count=least)
     pickled = pickle.loads(pickle.dumps(preparation))
-    saved = from_notation(json.loads(json.dumps(to_notation(preparation, "x"))), "x")
+    writer = Writer()
+    written = json.loads(json.dumps([writer.write(preparation, "x"), writer.shared]))
+    saved = Reader(written[1]).read(written[0], "x")
     for function in (preparation, pickled, saved):
         assert function == preparation
         assert hash(function) == hash(preparation)

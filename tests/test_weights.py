@@ -16,6 +16,7 @@ import bnclassify as bn
 from bnclassify.counts.information import pair_statistics
 from bnclassify.metrics import folds
 
+from .conftest import REFERENCE, read_reference
 from .strategies import examples, frames, networks
 
 
@@ -337,12 +338,39 @@ def test_levels_are_merged_by_weight() -> None:
     assert bn.predict(x, {"x": "b"}, prob=True).equals(bn.predict(x, {"x": "z"}, prob=True))
 
 
-def test_weights_go_with_what_is_cut_before() -> None:
-    df = pd.DataFrame({"x": range(40), "y": list("ab") * 20, "w": np.linspace(0.5, 2, 40)})
-    with pytest.raises(TypeError, match=r"have weights.*encode\(discretized, weights=df\['w'\]"):
-        bn.bnc("nb", "y", bn.encode(df, weights="w"), smooth=1, discretize="mdlp")
-    cut, _ = bn.discretize(df.drop(columns="w"), class_var="y", method="width")
-    assert bn.bnc("nb", "y", bn.encode(cut, weights=df["w"]), smooth=1).features == ("x",)
+@pytest.mark.parametrize("name", ["pima_clean", "made_mixed"])
+@pytest.mark.parametrize("kind", ["whole", "fraction", "whole_eighth"])
+def test_cut_points_by_weight_are_those_of_the_reference(name: str, kind: str) -> None:
+    reference = read_reference("weighted")[name]
+    folder = REFERENCE / "data" if name == "made_mixed" else REFERENCE.parents[1] / "data"
+    frame = pd.read_csv(folder / f"{name}.csv")[[*reference["numbers"], reference["class"]]]
+    weights = np.array(reference["weights"][kind.removesuffix("_eighth")], dtype=float)
+    weights = weights / 8 if kind == "whole_eighth" else weights
+    quantiles = reference["quantile"].get(kind, {})
+    cases = [("mdlp", 5, reference["mdlp"][kind])]
+    cases += [("quantile", int(bins), expected) for bins, expected in quantiles.items()]
+    for method, bins, expected in cases:
+        options = {"method": method, "bins": bins, "columns": reference["numbers"]}
+        _, discretizer = bn.discretize(frame, class_var=reference["class"], weights=weights, **options)
+        for column, points in expected.items():
+            assert discretizer.cuts[column] == pytest.approx(points, rel=1e-12), (method, bins, column)
+        _, again = bn.discretize(
+            frame.assign(weight=weights), class_var=reference["class"], weights="weight", **options
+        )
+        assert again == discretizer
+
+
+def test_numbers_with_weights_are_encoded_and_have_to_be_discretized() -> None:
+    df = pd.DataFrame({"x": np.arange(40) / 3, "y": list("ab") * 20, "w": np.linspace(0.5, 2, 40)})
+    data = bn.encode(df, weights="w")
+    with pytest.raises(TypeError, match=r"column 'x': expected categories, got numbers with fractions"):
+        bn.nb("y", data)
+    x = bn.bnc("nb", "y", data, smooth=1, discretize="averaged")
+    again = bn.bnc(
+        "nb", "y", bn.encode(df.drop(columns="w"), weights=df["w"]), smooth=1, discretize="averaged"
+    )
+    pd.testing.assert_frame_equal(bn.predict(x, df, prob=True), bn.predict(again, df, prob=True))
+    assert 0 <= bn.cv(x, data, k=2, rng=0) <= 1
 
 
 def test_no_fold_is_learned_from_rows_that_do_not_count(car: pd.DataFrame) -> None:

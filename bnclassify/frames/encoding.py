@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -14,7 +15,7 @@ from ..base.checks import Names, available, is_among, must_be
 from ..base.immutable import EMPTY
 from ..base.messages import listed, shown
 from .columns import NUMBERS_ADVICE, check_categorical, column_arrays, encode_column
-from .numeric import ArrayLike, read_numbers
+from .numeric import ArrayLike, code_labels, labels_to_keep, read_numbers
 from .schema import Countable, Dataset, Schema
 from .sources import NEEDS_ROWS, find_source
 
@@ -70,6 +71,25 @@ def _read_numbers(
         name: read_numbers(array, name, argument, must=must[name]) for name, array in columns if name in names
     }
     return {name: values for name, values in read.items() if values is not None}
+
+
+def read_raw(
+    frame: pd.DataFrame,
+    class_var: Hashable | None,
+    columns: Collection[Hashable],
+    coded: Collection[Hashable] = (),
+) -> Dataset:
+    """Encode columns of raw data, with numeric columns as numbers.
+
+    Those with so few values that they are categories, and those in ``coded``, have codes too.
+    """
+    numeric = {name: False for name in columns if name != class_var}
+    data = encode_columns(frame, columns, numeric=numeric)
+    kept = {name: labels_to_keep(values) for name, values in data.numbers.items() if name not in coded}
+    codes = {name: code_labels(data.numbers[name], labels) for name, labels in kept.items() if labels}
+    both = encode_columns(frame, [name for name in data.numbers if name in coded])
+    codes |= dict(zip(both.columns, zip(both.levels, both.codes, strict=True), strict=True))
+    return replace(data.recoded(codes), numbers=data.numbers)
 
 
 def read_columns(
@@ -185,11 +205,6 @@ def check_frame(frame: object, argument: str, *, or_row: bool = False) -> pd.Dat
 
 def _remedy(data: object) -> str:
     """Say how to make a data frame of other data."""
-    if isinstance(data, Dataset) and data.is_weighted:
-        return (
-            " Its rows have weights: discretize the data frame without its column of weights, then use "
-            "encode(discretized, weights=df['w'])."
-        )
     if isinstance(data, Dataset):
         return " Its columns are categories already; pass the data frame that it was encoded from."
     for method in ("to_pandas", "compute", "to_frame"):

@@ -148,6 +148,7 @@ _ADVICE = {
     "date": _DATES,
     "time": ("make numbers of them, for example the hour", "take a part that repeats, for example the hour"),
     "period": _DATES,
+    "unknown-array": ("", "convert them, for example with .astype('category')"),
     "timedelta64": ("use pd.to_timedelta(...).dt.total_seconds()", "discretize them with pd.cut"),
 }
 

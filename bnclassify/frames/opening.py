@@ -10,7 +10,17 @@ import pandas as pd
 
 from ..base.arrays import added
 from ..base.messages import listed, shown
-from .encoding import check_columns, check_frame, check_weights, encode_columns, names_column, weight_column
+from .columns import column_arrays
+from .encoding import (
+    check_columns,
+    check_frame,
+    check_weights,
+    encode_columns,
+    names_column,
+    read_raw,
+    weight_column,
+)
+from .numeric import value_type
 from .partitions import (
     Facts,
     Memo,
@@ -109,6 +119,11 @@ def encode(frame: Any, *, weights: Any = None) -> Dataset | Partitions:
     if isinstance(frame, pd.DataFrame) and weights is not None and names_column(weights):
         given = weight_column(frame, weights).array
         frame = frame.drop(columns=[weights])
+    if isinstance(frame, pd.DataFrame) and weights is not None:
+        types = zip(frame.columns.tolist(), map(value_type, column_arrays(frame)), strict=True)
+        coded = {name for name, values in types if values == "integer"}
+        frame = read_raw(check_frame(frame, "frame"), None, frame.columns.tolist(), coded)
+        return replace(frame, weights=check_weights(given, frame.index))
     data = open_columns(frame, argument="frame", weights=weights)
     if isinstance(data, Partitions) or weights is None:
         return data

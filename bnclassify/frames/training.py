@@ -210,7 +210,7 @@ def describe(
         return data.schema.select(data.order), data.features
     names, chosen = _choose(dataset, (class_var,), features, True, "class_var")
     schema, codes, weights = read_columns(dataset, [n for n in names if n == class_var or n in set(chosen)])
-    check_levels(schema, schema.columns, len(dataset))
+    check_levels(dataset if isinstance(dataset, Dataset) else schema, schema.columns, len(dataset))
     if features is None:
         warn_of_wide_columns(schema, codes, weights, class_var)
     return schema, tuple(chosen)

@@ -17,7 +17,7 @@ from ..base.arrays import Array, log, normalize
 from ..base.checks import check_whole
 from ..base.messages import listed, shown, warn
 from ..base.randomness import Seed, check_rng
-from ..frames.encoding import check_columns, check_levels
+from ..frames.encoding import check_columns, check_levels, read_raw
 from ..frames.opening import column_names, open_columns
 from ..frames.partitions import Partitions, is_partitioned
 from ..frames.schema import Dataset
@@ -39,7 +39,7 @@ from ..metrics.outcomes import Outcomes, outcomes_of
 from ..model.model import Model, check_fitted, of_estimator
 from ..model.questions import values
 from ..model.recipes import Recipe
-from ..numbers.preparation import Preparation, check_numbers, read_raw
+from ..numbers.preparation import Preparation, check_numbers
 
 
 @dataclass(frozen=True, eq=False)

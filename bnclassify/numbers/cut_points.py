@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import log2
 from typing import Any
 
@@ -14,30 +14,40 @@ from ..counts.contingency import MAX_CELLS, flat_index
 from ..frames.numeric import as_floats
 
 _BLOCK_CELLS = 2**16
-_GREAT = 1e307  # less than half of the greatest float
 _MANY_CUTS = 4  # from here on "mixed" takes what MDLP finds
 
 
-def cut_points(numbers: NDArray[Any], classes: Codes | None, method: str, bins: int) -> tuple[float, ...]:
-    """Choose the cut points of one column; each has known values on both sides."""
-    numbers = as_floats(numbers)
-    known = np.nonzero(~np.isnan(numbers))[0]
-    if not len(known):
+def cut_points(
+    numbers: NDArray[Any], classes: Codes | None, method: str, bins: int, weights: Array | None = None
+) -> tuple[float, ...]:
+    """Choose the cut points of one column; each has known values on both sides.
+
+    Rows without a value or with weight 0 are ignored. ``classes`` are codes, (rows,), -1 where missing.
+    """
+    values, weights, order = _in_order(numbers, weights)
+    if not len(values):
         return ()
-    order = known[np.argsort(numbers[known])]
-    values = numbers[order]
-    points = METHODS[method](values, classes if classes is None else classes[order], bins)
+    points = METHODS[method](values, classes if classes is None else classes[order], weights, bins)
     inside = points[(points >= values[0]) & (points < values[-1])]
-    return tuple(np.unique(_shorten(inside, values)).tolist())
+    return tuple(np.unique(inside).tolist())
 
 
-def _mdlp(values: Array, classes: Codes | None, bins: int) -> Array:
-    """Cut ascending values where that tells of the class, as long as it pays; see `discretize`."""
+def _in_order(numbers: NDArray[Any], weights: Array | None) -> tuple[Array, Array | None, NDArray[np.intp]]:
+    """Return the known values of rows that count, ascending, with their weights and positions."""
+    values = as_floats(numbers)
+    known = ~np.isnan(values) if weights is None else ~np.isnan(values) & (weights > 0)
+    rows = np.nonzero(known)[0]
+    order = rows[np.argsort(values[rows])]
+    return values[order], None if weights is None else weights[order], order
+
+
+def _mdlp(values: Array, classes: Codes | None, weights: Array | None, bins: int) -> Array:
+    """Cut ascending values as long as the description length decreases; see `discretize`."""
     assert classes is not None
     known = classes >= 0
     if not known.any():
         return np.empty(0)
-    values, classes = values[known], classes[known]
+    values, classes, weights = values[known], classes[known], None if weights is None else weights[known]
     last = np.append(np.nonzero(values[1:] > values[:-1])[0], len(values) - 1)
     distinct = values[last]
     present = np.bincount(classes) > 0
@@ -47,12 +57,13 @@ def _mdlp(values: Array, classes: Codes | None, bins: int) -> Array:
             f"class_var: {n_classes:,} classes are too many to cut {len(last):,} different values by; "
             "if the class is a number, cut it into a few intervals first"
         )
-    # below[c, i]: how many rows of class c have one of the first i distinct values
-    below = np.zeros((n_classes, len(last) + 1), dtype=np.intp)
+    # below[c, i]: the weight of the rows of class c that have one of the first i distinct values
+    below = np.zeros((n_classes, len(last) + 1), dtype=np.intp if weights is None else np.float64)
     position = np.repeat(np.arange(len(last)), np.diff(last, prepend=-1))
-    counts = np.bincount(flat_index([classes, position], below[:, 1:].shape), minlength=below[:, 1:].size)
+    cells = flat_index([classes, position], below[:, 1:].shape)
+    counts = np.bincount(cells, weights, minlength=below[:, 1:].size)
     np.cumsum(counts.reshape(n_classes, -1), axis=1, out=below[:, 1:])
-    bits = xlogx(np.arange(len(values) + 1)) / np.log(2)
+    bits = _bits(len(values) if weights is None else None)
     firsts, parts = [], [(0, len(distinct))]
     while parts:
         start, stop = parts.pop()
@@ -61,43 +72,56 @@ def _mdlp(values: Array, classes: Codes | None, bins: int) -> Array:
             firsts.append(start + length)
             parts += [(start, start + length), (start + length, stop)]
     cuts = np.array(firsts, dtype=np.intp)
-    return _midpoints(distinct[cuts - 1], distinct[cuts])
+    return _shorten(_midpoints(distinct[cuts - 1], distinct[cuts]), values)
 
 
-def _best_cut(below: NDArray[np.intp], bits: Array) -> int:
-    """Return how many distinct values go below the best cut; 0 if it does not pay.
+def _bits(rows: int | None) -> Callable[[Any], Array]:
+    """Return the function n log2 n, looked up for up to so many ``rows`` if they have no weights."""
+    if rows is None:
+        return lambda n: xlogx(np.asarray(n)) / np.log(2)
+    table: Array = xlogx(np.arange(rows + 1)) / np.log(2)
+    return lambda n: table[n]
+
+
+def _best_cut(below: NDArray[Any], bits: Callable[[Any], Array]) -> int:
+    """Return how many distinct values go below the best cut; 0 if there is none to be made.
 
     Parameters
     ----------
-    below : (classes, distinct values + 1) array of int
-        How many rows of each class come before each value, and before the end.
-    bits : array
-        ``n log2 n`` for each number of rows n.
+    below : (classes, distinct values + 1) array
+        The weight of the rows of each class before each value, and before the end.
+    bits : callable
+        ``n log2 n`` of weights n.
     """
-    whole = below[:, -1] - below[:, 0]
-    if below.shape[1] <= 2 or np.count_nonzero(whole) < 2:
+    whole = _without_rounding(below[:, -1] - below[:, 0])
+    n = whole.sum()
+    if below.shape[1] <= 2 or np.count_nonzero(whole) < 2 or n <= 1:
         return 0
     rows = below.sum(axis=0)
     left, right = rows[1:-1] - rows[0], rows[-1] - rows[1:-1]
-    # N times the entropy of N rows is N log2 N less the same of each class.
-    after = bits[left] + bits[right]
+    # N times the entropy of N rows is N log2 N minus the same of each class.
+    after = bits(left) + bits(right)
     step = max(1, _BLOCK_CELLS // below.shape[1])
     for block in (below[i : i + step] for i in range(0, len(below), step)):
-        after -= (bits[block[:, 1:-1] - block[:, :1]] + bits[block[:, -1:] - block[:, 1:-1]]).sum(axis=0)
-    n = int(whole.sum())
-    gain = bits[n] - bits[whole].sum() - after
+        after -= (bits(block[:, 1:-1] - block[:, :1]) + bits(block[:, -1:] - block[:, 1:-1])).sum(axis=0)
+    gain = bits(n) - bits(whole).sum() - after
     best = int(np.nonzero(gain >= gain.max() - n * TOLERANCE)[0][0])
-    low = below[:, best + 1] - below[:, 0]
+    low = _without_rounding(below[:, best + 1] - below[:, 0])
     k = int(np.count_nonzero(whole))
     cost = log2(n - 1) + log2(3**k - 2)
-    cost += _spread(low, bits) + _spread(whole - low, bits) - _spread(whole, bits)
+    cost += _spread(low, bits) + _spread(_without_rounding(whole - low), bits) - _spread(whole, bits)
     return best + 1 if gain[best] > cost else 0
 
 
-def _spread(counts: NDArray[np.intp], bits: Array) -> float:
+def _without_rounding(weights: NDArray[Any]) -> NDArray[Any]:
+    """Return differences of sums of weights, with 0 for those that are rounding errors."""
+    return np.where(weights > weights.sum() * 1e-12, weights, 0)
+
+
+def _spread(counts: NDArray[Any], bits: Callable[[Any], Array]) -> float:
     """Return the entropy of class counts times the number of classes that occur."""
     n = counts.sum()
-    return float(np.count_nonzero(counts) * (bits[n] - bits[counts].sum()) / n)
+    return float(np.count_nonzero(counts) * (bits(n) - bits(counts).sum()) / n)
 
 
 def _midpoints(lower: Array, upper: Array) -> Array:
@@ -106,24 +130,43 @@ def _midpoints(lower: Array, upper: Array) -> Array:
     return np.where((lower <= middle) & (middle < upper), middle, lower)
 
 
-def _quantiles(values: Array, classes: Codes | None, bins: int) -> Array:
-    """Return the quantiles of ascending values; the greatest value gives way to the one before it."""
-    scale = 0.5 if max(-values[0], values[-1]) > _GREAT else 1.0  # the range of great numbers is infinite
-    points = np.quantile(values * scale, np.arange(1, bins) / bins) / scale
-    before = values[np.searchsorted(values, values[-1]) - 1]
-    return np.where(points < values[-1], points, before)
+def _quantiles(values: Array, classes: Codes | None, weights: Array | None, bins: int) -> Array:
+    """Return the quantiles of ascending values below the largest value."""
+    return _below_largest(_inverted_cdf(values, weights, np.arange(1, bins), bins), values)
 
 
-def _equal_widths(values: Array, classes: Codes | None, bins: int) -> Array:
-    """Return points that part the range of ascending values evenly."""
+def _inverted_cdf(
+    values: Array, weights: Array | None, numerators: NDArray[np.intp], denominator: int
+) -> Array:
+    """Return the least of ascending values that have at least these fractions of the weight up to them."""
+    if weights is None:
+        places = -(-numerators * len(values) // denominator) - 1
+    else:
+        below = np.cumsum(weights)
+        shares = numerators / denominator * below[-1]
+        places = np.minimum(np.searchsorted(below, shares * (1 - 1e-12)), len(values) - 1)
+    return values[places] + 0.0  # which makes -0.0 a plain 0.0
+
+
+def _below_largest(points: Array, values: Array) -> Array:
+    """Return the distinct points below the largest of ascending values, or if none is, the value below."""
+    inside = np.unique(points[points < values[-1]])
+    if len(inside):
+        return inside
+    first = np.searchsorted(values, values[-1])
+    return values[first - 1 : first] + 0.0
+
+
+def _equal_widths(values: Array, classes: Codes | None, weights: Array | None, bins: int) -> Array:
+    """Return points that divide the range of ascending values evenly."""
     share = np.arange(1, bins) / bins
-    return values[0] * (1 - share) + values[-1] * share
+    return _shorten(values[0] * (1 - share) + values[-1] * share, values)
 
 
-def _mixed(values: Array, classes: Codes | None, bins: int) -> Array:
-    """Return the cuts by class where they are many, else quantiles."""
-    points = _mdlp(values, classes, bins)
-    return points if len(points) >= _MANY_CUTS else _quantiles(values, classes, bins)
+def _mixed(values: Array, classes: Codes | None, weights: Array | None, bins: int) -> Array:
+    """Return the cuts by class if there are many, and quantiles if not."""
+    points = _mdlp(values, classes, weights, bins)
+    return points if len(points) >= _MANY_CUTS else _quantiles(values, classes, weights, bins)
 
 
 METHODS = {"mdlp": _mdlp, "quantile": _quantiles, "width": _equal_widths, "mixed": _mixed}
@@ -145,46 +188,41 @@ CUTTINGS = {"averaged": (4, 5, 6) * 3, "averaged5": (5,) * 5}
 """How many intervals each cutting has, by the method that users name."""
 
 
-def averaged_cuts(numbers: NDArray[Any], intervals: Sequence[int]) -> list[tuple[float, ...]]:
-    """Cut numbers at quantiles, several times, each time moved a little.
+def averaged_cuts(
+    numbers: NDArray[Any], intervals: Sequence[int], weights: Array | None = None
+) -> list[tuple[float, ...]]:
+    """Discretize numbers at quantiles several times, each time moved a little.
 
-    Cutting q of Q has b intervals, moved by t = (q + ½)/Q − ½ of one: its cuts are the quantiles
-    (i + t)/b, for whole i, that lie inside (0, 1), as values of the inverted empirical distribution.
-    A cut at the greatest value would have nothing above it and is left out; if no other is left,
-    the cut is the value below.
+    Discretization q of Q has b intervals, moved by t = (q + ½)/Q − ½ of one: its cut points are the quantiles
+    (i + t)/b, for whole i, that lie inside (0, 1), as values of the inverted distribution function. A cut
+    point at the largest value would have nothing above it and is omitted; if no other is left, the cut
+    point is the value below.
 
     Parameters
     ----------
     numbers : (rows,) array
         NaN where missing.
     intervals : sequence of int
-        b of each cutting.
+        b of each discretization.
+    weights : (rows,) array, optional
 
     Returns
     -------
     list of tuple of float
-        The cuts of each cutting, ascending; none where all known numbers are equal.
+        The cut points of each discretization, ascending; none if all known numbers are equal.
 
     Examples
     --------
     >>> averaged_cuts(np.arange(10.0), (2, 2))
     [(3.0, 8.0), (1.0, 6.0)]
     """
-    numbers = as_floats(numbers)
-    known = numbers[~np.isnan(numbers)]
-    highest = known.max(initial=-np.inf)
-    below = known[known < highest]
-    if not len(below):
+    values, weights, _ = _in_order(numbers, weights)
+    if not len(values) or values[0] == values[-1]:
         return [()] * len(intervals)
-    shares = [_shares(q, b, len(intervals)) for q, b in enumerate(intervals)]
-    points = np.quantile(known, np.concatenate(shares), method="inverted_cdf") + 0.0
-    parts = np.split(points, np.cumsum([len(share) for share in shares])[:-1])
-    cuts = [np.unique(part[part < highest]) for part in parts]
-    return [tuple(cut.tolist()) if len(cut) else (float(below.max()),) for cut in cuts]
-
-
-def _shares(q: int, intervals: int, cuttings: int) -> Array:
-    """Return the shares of the rows that lie below the cuts of a cutting."""
-    move = (q + 0.5) / cuttings - 0.5
-    shares = np.array([(i + move) / intervals for i in range(intervals + 1)])
-    return shares[(shares > 0) & (shares < 1)]
+    times, cuts = len(intervals), []
+    for q, b in enumerate(intervals):
+        numerators = 2 * times * np.arange(b + 1) + 2 * q + 1 - times
+        inside = numerators[(numerators > 0) & (numerators < 2 * times * b)]
+        points = _inverted_cdf(values, weights, inside, 2 * times * b)
+        cuts.append(tuple(_below_largest(points, values).tolist()))
+    return cuts

@@ -18,7 +18,17 @@ from ..base.immutable import Immutable
 from ..base.messages import listed, shown
 from ..base.records import record
 from ..frames.columns import warn_of_wide_columns
-from ..frames.encoding import Row, as_frame, check_columns, check_frame, check_names, encode_columns
+from ..frames.encoding import (
+    Row,
+    as_frame,
+    check_columns,
+    check_frame,
+    check_names,
+    check_weights,
+    encode_columns,
+    names_column,
+    weight_column,
+)
 from ..frames.numeric import (
     FLOATS,
     as_floats,
@@ -202,6 +212,7 @@ def discretize(
     method: str = "mdlp",
     bins: int = 5,
     columns: Iterable[Hashable] | None = None,
+    weights: Any = None,
 ) -> tuple[pd.DataFrame, Discretizer]:
     """Cut columns of numbers into intervals, and remember where, to cut new data alike.
 
@@ -227,6 +238,9 @@ def discretize(
         as flags. These stay, as categories, unless they are named here. Text, bool and category columns
         pass as they are, so numbers that are mere codes, such as postcodes, stay whole if they are
         made categories first.
+    weights : str or (n,) array-like of numbers, optional
+        Weight of each row, 0 or more, or the column that holds them, which passes as it is. Sums of weights
+        replace numbers of rows.
 
     Returns
     -------
@@ -272,10 +286,13 @@ def discretize(
     too few; each cut is weighed alone, so a number that tells of the class only beside another, or only
     when cut twice, is not cut either. "mixed" and "quantile" cut it all the same.
 
-    Quantiles that coincide are one cut, so values that many rows share make fewer intervals;
-    a greatest value that so many rows share as to be a quantile gets an interval of its own.
-    Of equal widths all intervals are kept, also those in which no row lies. A column in which
-    no value is known is not cut, nor one that is named and in which all are equal.
+    The quantile of a share p is the least value that at least p of the rows do not exceed, or of their
+    weight, as by NumPy's method "inverted_cdf". Quantiles that coincide are one cut point, so values that
+    many rows share make fewer intervals, and there is no cut point at the largest value. With weights, N and
+    all numbers of rows in the criterion of MDLP are sums of weights, so its cut points depend on their scale,
+    and no cut point is found if they sum to 1 or less. Of equal widths all intervals are kept, also those
+    in which no row lies. A column in which no value is known is not cut, nor one that is named and in which
+    all are equal.
 
     Cut points chosen on all rows know the rows that cross-validation tests, with mdlp even
     their classes, and ``cv`` of a frame cut before promises too much: of 200 rows and 500 columns
@@ -329,14 +346,20 @@ def discretize(
         raise ValueError("dataset: no rows to choose cut points from")
     classes = None if class_var is None else _class_codes(dataset, class_var, method)
     chosen = None if names is None else check_columns(names, dataset.columns, "columns")
+    others = {class_var}
+    if weights is not None:
+        if names_column(weights):
+            others.add(weights)
+            weights = weight_column(dataset, weights).array
+        weights = check_weights(weights, dataset.index)
     numbers = {}
     for name, column in dataset.items():
-        if name != class_var and (chosen is None or name in chosen):
+        if name not in others and (chosen is None or name in chosen):
             values = read_numbers(column.array, name, "dataset", must=chosen is not None)
             if values is not None:
                 numbers[name] = values
     kept = {} if chosen is not None else {name: labels_to_keep(values) for name, values in numbers.items()}
-    discretizer = learn_cuts(numbers, kept, classes, method, bins)
+    discretizer = learn_cuts(numbers, kept, classes, method, bins, weights)
     return discretizer(dataset), discretizer
 
 
@@ -346,6 +369,7 @@ def learn_cuts(
     classes: Codes | None,
     method: str,
     bins: int,
+    weights: Array | None = None,
 ) -> Discretizer:
     """Choose the cut points of columns.
 
@@ -359,6 +383,7 @@ def learn_cuts(
         The codes of the class, -1 where missing.
     method, bins
         As in `discretize`, or a method of `CUTTINGS`.
+    weights : (rows,) array, optional
     """
     bins = check_whole("bins", bins, 2, _MOST_BINS, kind="a whole number of intervals")
     if classes is None and method in BY_CLASS:
@@ -375,9 +400,9 @@ def learn_cuts(
         return tuple([points.get(name, ()) for name in numbers])
 
     if method not in CUTTINGS:
-        points = {n: cut_points(values, classes, method, bins) for n, values in to_cut.items()}
+        points = {n: cut_points(values, classes, method, bins, weights) for n, values in to_cut.items()}
         return Discretizer(method, tuple(numbers), aligned(points), labels)
-    several = {name: averaged_cuts(values, CUTTINGS[method]) for name, values in to_cut.items()}
+    several = {name: averaged_cuts(values, CUTTINGS[method], weights) for name, values in to_cut.items()}
     times = [
         aligned({name: cuts[(time + j) % len(cuts)] for j, (name, cuts) in enumerate(several.items())})
         for time in range(len(CUTTINGS[method]))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import pandas as pd
@@ -11,8 +11,8 @@ import pandas as pd
 from ..base.checks import check_choice
 from ..base.immutable import Immutable
 from ..base.records import record
-from ..frames.encoding import Row, as_frame, check_frame, encode_columns, encode_new
-from ..frames.numeric import are_categories, code_labels, labels_to_keep
+from ..frames.encoding import Row, as_frame, check_frame, encode_columns, encode_new, read_raw
+from ..frames.numeric import are_categories
 from ..frames.schema import Data, Dataset
 from .cut_points import CUTTINGS, METHODS
 from .discretization import Discretizer, check_class, learn_cuts
@@ -114,7 +114,7 @@ class Preparing(NamedTuple):
             levels = {name: data.levels[data.positions[name]] for name in data.numbers}
             kept = {name: labels for name, labels in levels.items() if labels and are_categories(labels)}
             classes = data.codes[data.positions[class_var]]
-            discretizer = learn_cuts(data.numbers, kept, classes, self.discretize, self.bins)
+            discretizer = learn_cuts(data.numbers, kept, classes, self.discretize, self.bins, data.weights)
         if self.min_count is not None:
             cut = () if discretizer is None else discretizer.cuts
             excluded = {class_var, *data.schema.ordered, *cut}
@@ -123,23 +123,7 @@ class Preparing(NamedTuple):
         return Preparation(merger, discretizer)
 
 
-def read_raw(
-    frame: pd.DataFrame, class_var: Hashable, columns: Collection[Hashable], coded: Collection[Hashable] = ()
-) -> Dataset:
-    """Encode columns of raw data, with numeric columns as numbers.
-
-    Those with so few values that they are categories, and those in ``coded``, have codes too.
-    """
-    numeric = {name: False for name in columns if name != class_var}
-    data = encode_columns(frame, columns, numeric=numeric)
-    kept = {name: labels_to_keep(values) for name, values in data.numbers.items() if name not in coded}
-    codes = {name: code_labels(data.numbers[name], labels) for name, labels in kept.items() if labels}
-    both = encode_columns(frame, [name for name in data.numbers if name in coded])
-    codes |= dict(zip(both.columns, zip(both.levels, both.codes, strict=True), strict=True))
-    return replace(data.recoded(codes), numbers=data.numbers)
-
-
 def check_numbers(dataset: object) -> None:
     """Raise a TypeError for an encoded dataset without numbers, which cannot be discretized."""
-    if isinstance(dataset, Dataset) and not dataset.numbers:
+    if isinstance(dataset, Dataset) and not dataset.numbers and dataset.weights is None:
         check_frame(dataset, "dataset")

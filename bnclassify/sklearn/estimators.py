@@ -19,7 +19,6 @@ from ..base.checks import must_be
 from ..base.messages import shown, warn
 from ..base.randomness import Seed
 from ..frames.encoding import check_weights
-from ..frames.numeric import labels_to_keep, read_numbers
 from ..frames.schema import Dataset
 from ..functions.decisions import check_costs, check_prior
 from ..functions.learning import best_parameters, bnc, learn_structure
@@ -29,7 +28,7 @@ from ..learners.by_name import find_learner
 from ..learners.k_dependence import kdb_mi
 from ..model.model import Model
 from ..numbers.preparation import Preparing
-from .inputs import CategoricalInput, as_labels, as_times, class_name, draw_seed
+from .inputs import CategoricalInput, as_labels, class_name, draw_seed
 
 
 class BNCClassifier(ClassifierMixin, CategoricalInput):
@@ -167,8 +166,8 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
         y : (n,) array-like
             Class of each row, without missing values.
         sample_weight : (n,) array-like of numbers, optional
-            Frequency of each row, at least 0. Rows of weight 0 are ignored. If a column is discretized or
-            levels are merged, weights must be whole numbers with a sum of at most 10,000,000.
+            Weight of each row, at least 0, such as survey weights. Rows of weight 0 are ignored. Tables, cut
+            points and rare levels are computed from sums of weights.
 
         Returns
         -------
@@ -178,8 +177,8 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
         Raises
         ------
         TypeError, ValueError
-            If a column can be neither categorical nor numeric, weights are not as above, or scikit-learn,
-            the learner or `lp` raise an error.
+            If a column can be neither categorical nor numeric, or scikit-learn, the learner or `lp` raise
+            an error.
         """
         learner = self._find_learner()
         labels = validate_data(self, y=as_labels(y))
@@ -188,8 +187,12 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
         check_consistent_length(frame, labels)
         weights = None
         if sample_weight is not None:
-            rows, weights = self._weigh_rows(sample_weight, X, frame)
-            frame, labels = frame.iloc[rows].copy(), labels[rows]
+            row_index = X.index if isinstance(X, pd.DataFrame) else frame.index
+            weights = check_weights(sample_weight, row_index, "sample_weight")
+            if not weights.any():
+                raise ValueError("sample_weight must have a weight greater than 0; got zeros.")
+            rows = np.flatnonzero(weights)
+            frame, labels, weights = frame.iloc[rows].copy(), labels[rows], weights[rows]
         classes, codes = np.unique(labels, return_inverse=True)
         self._check_decisions(classes.tolist())
         if isinstance(X, pd.DataFrame) and isinstance(y, pd.Series) and y.name in X and y.equals(X[y.name]):
@@ -314,27 +317,3 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
             return bnc(learner, target, data, dag_args=dag_args, **preparing._asdict(), **{**rng, **lp_args})
         structure, prepared = learn_structure(learner, target, data, dag_args, preparing)
         return lp(structure, prepared, **rng, **best_parameters(structure))
-
-    def _weigh_rows(
-        self,
-        sample_weight: ArrayLike,
-        X: Any,  # noqa: N803
-        frame: pd.DataFrame,
-    ) -> tuple[NDArray[np.intp], Array | None]:
-        """Return rows and their weights; if numbers are discretized, repeated rows."""
-        row_index = X.index if isinstance(X, pd.DataFrame) else frame.index
-        weights = check_weights(sample_weight, row_index, "sample_weight")
-        if not weights.any():
-            raise ValueError("sample_weight must have a weight greater than 0; got zeros.")
-        rows = np.flatnonzero(weights)
-        weights = weights[rows]
-        if not self._goes_by_rows(frame.iloc[rows]):
-            return rows, weights
-        return np.repeat(rows, as_times(weights)), None
-
-    def _goes_by_rows(self, frame: pd.DataFrame) -> bool:
-        """Whether numbers are discretized or levels merged, for which rows are repeated."""
-        if self.min_count is not None or self.discretize is None:
-            return self.min_count is not None
-        columns = {name: read_numbers(column.array, name, "X", must=False) for name, column in frame.items()}
-        return any(values is not None and not labels_to_keep(values) for values in columns.values())

@@ -6,17 +6,12 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
-from ..base.arrays import Array
 from ..base.checks import OneOf
 from ..base.randomness import Seed
 from ..frames.sources import is_dask
-
-_MOST_ROWS = 10_000_000
-"""Rows that weights may make where rows are repeated."""
 
 
 class CategoricalInput(BaseEstimator):
@@ -70,17 +65,6 @@ def draw_seed(random_state: Seed | np.random.RandomState) -> Seed:
     if isinstance(random_state, np.random.RandomState):
         return int(random_state.randint(2**31))
     return random_state
-
-
-def as_times(weights: Array) -> NDArray[np.intp]:
-    """Return weights as numbers of repetitions of rows."""
-    if (weights != weights.round()).any() or weights.sum() > _MOST_ROWS:
-        raise ValueError(
-            f"sample_weight must be whole numbers with a sum of at most {_MOST_ROWS:,} if numbers are "
-            f"discretized or levels merged; got a sum of {weights.sum():,}. For others, use "
-            "bnclassify.discretize and merge_rare before, and set discretize and min_count to None."
-        )
-    return weights.astype(np.intp)
 
 
 def as_labels(y: Any) -> Any:
