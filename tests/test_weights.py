@@ -363,7 +363,7 @@ def test_cut_points_by_weight_are_those_of_the_reference(name: str, kind: str) -
 def test_numbers_with_weights_are_encoded_and_have_to_be_discretized() -> None:
     df = pd.DataFrame({"x": np.arange(40) / 3, "y": list("ab") * 20, "w": np.linspace(0.5, 2, 40)})
     data = bn.encode(df, weights="w")
-    with pytest.raises(TypeError, match=r"column 'x': expected categories, got numbers with fractions"):
+    with pytest.raises(TypeError, match=r"column 'x' must be categorical; got numbers with fractions"):
         bn.nb("y", data)
     x = bn.bnc("nb", "y", data, smooth=1, discretize="averaged")
     again = bn.bnc(
