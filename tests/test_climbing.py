@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from itertools import permutations
 from math import lgamma, log, prod
@@ -248,7 +249,7 @@ def test_models_are_learned_again_as_they_were(car: pd.DataFrame) -> None:
     ("arguments", "error", "message"),
     [
         ({"score": "BIC"}, ValueError, "score must be one of 'loglik', 'aic', 'bic', 'bde', 'k2'"),
-        ({"ess": 0}, ValueError, "ess: expected a number of rows above 0"),
+        ({"ess": 0}, ValueError, "ess must be a finite number of at least 1e-100"),
         ({"ess": "1"}, TypeError, "ess must be a finite number"),
         ({"max_parents": 1.5}, TypeError, "max_parents must be a whole number"),
         ({"max_parents": -1}, ValueError, "max_parents must be a whole number of at least 0"),
@@ -338,7 +339,7 @@ def test_tan_by_marginal_likelihood_leaves_out_what_does_not_pay(car: pd.DataFra
     climbed = bn.ban("class", car, score="bde", max_parents=2)
     assert bn.network_score(x, car, score="bde") >= bn.network_score(climbed, car, score="bde") - 1e-9
     assert bn.tan_cl("class", car, score="bde", ess=100).recipe.structure.settings["ess"] == 100
-    with pytest.raises(ValueError, match="ess: expected a number of rows above 0"):
+    with pytest.raises(ValueError, match="ess must be a finite number of at least 1e-100"):
         bn.tan_cl("class", car, score="bde", ess=-1)
 
 
@@ -382,3 +383,44 @@ def test_tolerance_of_ties_grows_with_the_score() -> None:
     light = bn.encode(frame, weights=[2] * 8 + [1])
     first = [bn.search_steps(bn.hc("class", data, score="loglik", max_parents=1)) for data in (heavy, light)]
     assert [steps["from"][0] for steps in first] == ["a", "b"]
+
+
+# The log marginal likelihood of naive Bayes on car, by loggamma of mpmath with 60 digits.
+BDE = {
+    1e-100: -24763.171412045107,
+    1e-12: -15037.051979238271,
+    1: -13722.624433709869,
+    1e3: -14404.685001671575,
+    1e6: -15274.506621563255,
+    1e9: -15277.269954604007,
+    1e12: -15277.272725742245,
+}
+
+
+@pytest.mark.parametrize("ess", BDE)
+def test_bde_is_exact_for_any_equivalent_size(ess: float, car: pd.DataFrame) -> None:
+    score = bn.network_score(bn.nb("class", car), car, score="bde", ess=ess)
+    assert score == pytest.approx(BDE[ess], rel=1e-13)
+
+
+@pytest.mark.parametrize("ess", [1e-101, 1.01e12, 1e308, float("inf"), 5e-324])
+def test_sizes_beyond_the_bounds_are_refused_alike(ess: float, car: pd.DataFrame) -> None:
+    naive = bn.nb("class", car)
+    calls: list[Callable[[], object]] = [
+        lambda: bn.lp(naive, car, ess=ess),
+        lambda: bn.network_score(naive, car, score="bde", ess=ess),
+        lambda: bn.hc("class", car, score="bde", ess=ess),
+        lambda: bn.ban("class", car, score="bde", ess=ess),
+        lambda: bn.tan_cl("class", car, score="bde", ess=ess),
+        lambda: bn.tan_hc("class", car, k=2, ess=ess),
+        lambda: bn.mbc(["class", "safety"], car, score="bde", ess=ess),
+    ]
+    for call in calls:
+        with pytest.raises(ValueError, match="ess must be"):
+            call()
+
+
+def test_gains_under_a_large_size_are_no_rounding_errors(car: pd.DataFrame) -> None:
+    """With a weak signal against the prior, the gain of an arc is inversely proportional to the size."""
+    first = [bn.search_steps(bn.ban("class", car, score="bde", ess=s))["gain"][0] for s in (1e9, 1e12)]
+    assert first[1] == pytest.approx(first[0] / 1000, rel=1e-3)

@@ -59,13 +59,13 @@ def test_order_of_rows_columns_and_categories_does_not_matter(
 
 @pytest.mark.parametrize("smooth", [-1, np.nan, np.inf])
 def test_smooth_out_of_range(car: pd.DataFrame, smooth: float) -> None:
-    with pytest.raises(ValueError, match="smooth: expected a finite number, 0 or more"):
+    with pytest.raises(ValueError, match="smooth must be .*0"):
         bn.lp(bn.nb("class", car), car, smooth=smooth)
 
 
 @pytest.mark.parametrize("smooth", ["1", True])
 def test_smooth_of_a_wrong_type(car: pd.DataFrame, smooth: object) -> None:
-    with pytest.raises(TypeError, match="smooth: expected a number"):
+    with pytest.raises(TypeError, match="smooth must be a finite number"):
         bn.lp(bn.nb("class", car), car, smooth=smooth)
 
 

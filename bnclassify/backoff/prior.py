@@ -5,18 +5,25 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from numbers import Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..base.arrays import Array
-from ..base.checks import check_flag
-from ..base.messages import plain, shown
+from ..base.checks import Real, check_flag, must_be
 from ..base.records import record
 from ..frames.schema import Dataset
-from ..network.priors import Dirichlet, EquivalentSize, MEstimate, Prior, is_nested
+from ..network.priors import (
+    LEAST_AMOUNT,
+    MOST_AMOUNT,
+    MOST_ESS,
+    Dirichlet,
+    EquivalentSize,
+    MEstimate,
+    Prior,
+    is_nested,
+)
 from .concentrations import learn_masses
 from .counts import PrefixCounts, count_nested
 from .tables import PrefixTable, Stack
@@ -103,7 +110,7 @@ def concentrations_of(tables: Sequence[PrefixTable]) -> dict[str, Any]:
 
 PRIORS: dict[str, Callable[[Any], Prior]] = {
     "smooth": lambda amount: Dirichlet(_check_amount("smooth", amount)),
-    "ess": lambda amount: EquivalentSize(_check_amount("ess", amount)),
+    "ess": lambda amount: EquivalentSize(_check_amount("ess", amount, MOST_ESS)),
     "m": lambda amount: MEstimate(_check_amount("m", amount)),
     "backoff": lambda asked: BackOff(),
 }
@@ -125,12 +132,9 @@ def find_prior(**arguments: object) -> Prior:
     return PRIORS[name](value)
 
 
-def _check_amount(name: str, amount: object) -> float:
-    """Return a number of pseudo-counts as Python's own; raise if it is not finite and 0 or more."""
-    number: Any = plain(amount)
-    if isinstance(number, bool) or not isinstance(number, Real):
-        raise TypeError(f"{name}: expected a number, got {shown(number)}")
-    value: Any = number
-    if not (value == 0 or 1e-100 <= value <= 1e100):
-        raise ValueError(f"{name}: expected a finite number, 0 or more (1e-100 to 1e100), got {shown(value)}")
-    return value if value < 2**63 else float(value)  # NumPy has no longer whole numbers
+def _check_amount(name: str, amount: object, most: float = MOST_AMOUNT) -> float:
+    """Return an amount of pseudo-counts as a number of Python's own, or raise an error."""
+    value: float = Real(0, most).check(name, amount)
+    if 0 < value < LEAST_AMOUNT:
+        raise ValueError(must_be(name, f"0 or at least {LEAST_AMOUNT:g}", value))
+    return value

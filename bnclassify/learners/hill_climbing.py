@@ -62,7 +62,7 @@ def hc(
         What to raise, as in `network_score`. "loglik" gains by every arc, so it needs ``max_parents``
         to make sense.
     ess : float, default 1
-        Equivalent sample size of "bde", above 0; a larger one gives more arcs.
+        Equivalent sample size of "bde", from 1e-100 to 1e12. A larger value gives more arcs.
     start : BNC, optional
         A structure to start from, such as ``nb(class_var, dataset)``; by default the one without arcs.
     max_parents : int, optional

@@ -12,17 +12,18 @@ import numpy as np
 from scipy.special import gammaln
 
 from ..base.arrays import Array, xlogx
-from ..base.checks import check_choice, check_real
-from ..base.messages import listed, shown
+from ..base.checks import OneOf, Real
+from ..base.messages import listed
 from ..counts.family_counts import Counts, family_counts
 from ..frames.opening import InFull, InParts, open_columns
 from ..frames.schema import Countable, Schema
 from ..model.model import check_bnc
 from ..network.bnc import BNC
-from ..network.priors import Dirichlet, EquivalentSize, PseudoCounts
+from ..network.priors import LEAST_AMOUNT, MOST_ESS, Dirichlet, EquivalentSize, PseudoCounts
 
 Family = tuple[int, ...]
 
+_STIRLING = 16.0  # from here, four terms of the series are exact to 1e-14
 _LONGEST_LOOKED_UP = 2**20  # whole numbers up to which n·ln n is looked up, in 8 MiB
 
 
@@ -57,7 +58,31 @@ def _likelihood(data: Countable, penalty: float) -> DecomposableScore:
 
 def _marginal_likelihood(prior: PseudoCounts) -> DecomposableScore:
     """Return the log of the likelihood averaged over tables under their prior."""
-    return DecomposableScore(lambda n, a: gammaln(n + a) - gammaln(a), prior.per_cell, 0.0)
+    return DecomposableScore(log_rising, prior.per_cell, 0.0)
+
+
+def log_rising(n: Counts, a: Any) -> Array:
+    """Return ln Γ(a + n) − ln Γ(a), by the difference of Stirling series where a is large.
+
+    Both terms would lose the digits of their difference if a is large compared with n.
+    """
+    is_large = np.greater_equal(a, _STIRLING)
+    if not is_large.any():
+        return np.asarray(gammaln(n + a) - gammaln(a))
+    large = np.maximum(a, _STIRLING)
+    total = large + n
+    stirling = (large - 0.5) * np.log1p(n / large) + n * (np.log(total) - 1)
+    stirling += _stirling_rest(total) - _stirling_rest(large)
+    if is_large.all():
+        return np.asarray(stirling)
+    small = np.minimum(a, _STIRLING)
+    return np.where(is_large, stirling, gammaln(n + small) - gammaln(small))
+
+
+def _stirling_rest(x: Any) -> Any:
+    """Return ln Γ(x) − (x − 1/2) ln x + x − ln(2π)/2, for large x."""
+    square = x * x
+    return (1 / 12 - (1 / 360 - (1 / 1260 - 1 / 1680 / square) / square) / square) / x
 
 
 # From the data and the equivalent sample size.
@@ -73,12 +98,10 @@ SCORE_NAMES = tuple(_SCORES)
 
 
 def check_score(score: object, ess: object) -> float:
-    """Raise unless a score is known and ``ess`` a finite number above 0; return ``ess``."""
-    check_choice("score", score, SCORE_NAMES)
-    rows: float = check_real("ess", ess)
-    if not rows > 0:
-        raise ValueError(f"ess: expected a number of rows above 0, got {shown(ess)}")
-    return rows
+    """Return `ess`; raise an error if a score is unknown or `ess` is out of range."""
+    OneOf(SCORE_NAMES).check("score", score)
+    size: float = Real(LEAST_AMOUNT, MOST_ESS).check("ess", ess)
+    return size
 
 
 def check_complete(data: Countable) -> None:
@@ -218,7 +241,7 @@ def network_score(x: BNC, dataset: InFull | InParts, *, score: str = "bic", ess:
     score : {"bic", "aic", "bde", "k2", "loglik"}, default "bic"
         The score.
     ess : float, default 1
-        Equivalent sample size of "bde", above 0.
+        Equivalent sample size of "bde", from 1e-100 to 1e12.
 
     Returns
     -------

@@ -67,7 +67,7 @@ def tan_cl(
         What to maximise. With "loglik" the features form one tree; the others leave out
         arcs that lower the score, which gives a forest or a naive Bayes.
     ess : float, default 1
-        Equivalent sample size of "bde", above 0: how many rows the prior is worth.
+        Equivalent sample size of the prior of "bde", from 1e-100 to 1e12.
     root : str, optional
         The feature at which its tree is rooted. Other trees, and all by default, are
         rooted at their first feature.

@@ -14,6 +14,12 @@ from ..base.records import record
 
 Masses: TypeAlias = tuple[float, ...]
 
+LEAST_AMOUNT, MOST_AMOUNT = 1e-100, 1e100
+"""Bounds of pseudo-counts greater than 0, so that no table or score overflows."""
+
+MOST_ESS = 1e12
+"""Largest equivalent sample size, beyond which posterior tables differ from the prior in few digits."""
+
 
 class Prior(Protocol):
     """Turns the counts of a family into its conditional probability table."""
