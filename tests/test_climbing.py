@@ -15,8 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bnclassify as bn
-from bnclassify.base.acyclicity import ChangingDag
-from bnclassify.base.graphs import find_cycle
+from bnclassify.base.graphs import ChangingDag, find_cycle
 from bnclassify.learners.local_scores import SCORE_NAMES, LocalScores
 
 from .strategies import examples, frames, graphs

@@ -214,13 +214,13 @@ def test_no_features(car: pd.DataFrame) -> None:
 @pytest.mark.parametrize(
     ("row", "error", "message"),
     [
-        (lambda car: 3, TypeError, "row: expected .* DataFrame, or one row as a Series or a dict, got int"),
+        (lambda car: 3, TypeError, "row must be .* DataFrame, or one row as a Series or a dict; got int"),
         (lambda car: list(car.iloc[0]), TypeError, "got list"),
         (lambda car: car.iloc[0].drop("doors"), KeyError, "row: no column 'doors'"),
         (lambda car: {"safty": "low"}, KeyError, "row: no column 'buying', 'maint', 'doors'"),
-        (lambda car: {**car.iloc[0], "doors": ["2"]}, TypeError, r"one value of 'doors', got \['2'\]"),
-        (lambda car: pd.concat([car.iloc[0]] * 2), ValueError, "occur more than once"),
-        (lambda car: {**car.iloc[0], "doors": 2}, ValueError, "type int here and str there"),
+        (lambda car: {**car.iloc[0], "doors": ["2"]}, TypeError, r"one value of 'doors'; got \['2'\]"),
+        (lambda car: pd.concat([car.iloc[0]] * 2), ValueError, "one value per column"),
+        (lambda car: {**car.iloc[0], "doors": 2}, ValueError, "type int here and str in the model"),
     ],
 )  # fmt: skip
 def test_bad_rows(car: pd.DataFrame, row: Any, error: type[Exception], message: str) -> None:
@@ -246,7 +246,7 @@ def test_bad_rows(car: pd.DataFrame, row: Any, error: type[Exception], message: 
         ({"against": pd.Series(["good", None])}, "against: expected one of the classes .*, got (None|nan)"),
         ({"against": np.array([["good", "acc"]])}, r"against: expected one of the classes .*, got array\("),
         ({"against": np.array("good")}, r"against: expected one of the classes .*, got array\('good'"),
-        ({"unseen": "ignore"}, "unseen: expected 'error' or 'missing'"),
+        ({"unseen": "ignore"}, "unseen must be one of 'error', 'missing'"),
     ],
 )
 def test_bad_classes(car: pd.DataFrame, arguments: dict[str, Any], message: str) -> None:

@@ -384,7 +384,7 @@ def test_the_first_frame_tells_the_columns(car: pd.DataFrame) -> None:
 def test_a_level_that_the_model_does_not_know(car: pd.DataFrame) -> None:
     x = bn.nb("class", car)
     strange = car.astype(object).assign(doors="6")
-    with pytest.raises(ValueError, match="column 'doors': '6' not among the levels that the model knows"):
+    with pytest.raises(ValueError, match="column 'doors': '6' not among the levels of the model"):
         bn.lp(x, chunks(strange), smooth=1)
 
 

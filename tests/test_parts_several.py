@@ -106,7 +106,7 @@ def test_rows_in_turn_are_rows_at_once(learner: str, options: dict[str, Any], tm
     for rows in (more, chunks(more), by_dask(more, 3)):
         same(bn.update(bn.load(tmp_path / "x.json"), rows), y, votes)
     strange = more.assign(crime=more["crime"].astype(object).where(more["crime"] != "n", "nay"))
-    with pytest.raises(ValueError, match="'crime': 'nay' not among the levels that the model knows"):
+    with pytest.raises(ValueError, match="'crime': 'nay' not among the levels of the model"):
         bn.update(y, strange)
 
 

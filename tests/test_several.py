@@ -16,9 +16,9 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import bnclassify as bn
-from bnclassify.base.arborescences import maximum_arborescence
 from bnclassify.base.arrays import log_sum_exp
 from bnclassify.several import class_tables
+from bnclassify.several.arborescences import maximum_arborescence
 from bnclassify.several.multi_model import MultiModel
 
 from .strategies import arcs, examples, frames

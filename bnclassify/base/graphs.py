@@ -1,4 +1,4 @@
-"""Pure functions on graphs, given as a mapping from a vertex to its parents."""
+"""Graphs: cycles, layers, components, forests of maximum weight, and acyclic graphs that change."""
 
 from __future__ import annotations
 
@@ -96,23 +96,10 @@ def components(parents: Mapping[Vertex, Sequence[Vertex]]) -> list[list[Vertex]]
 
 
 def maximum_forest(weights: Array, keep: NDArray[np.bool_], roots: Iterable[int]) -> list[int]:
-    """Find the undirected forest of maximum weight and point its arcs away from the roots.
+    """Return the parent of each vertex, -1 for a root, in the forest of maximum weight.
 
-    Parameters
-    ----------
-    weights : (n, n) array
-        Symmetric weights of edges. Weights within ``TOLERANCE`` of each other, relative to
-        their size where they are large, are tied; of tied edges the one with the lower first,
-        then the lower second vertex goes first.
-    keep : (n, n) array of bool
-        Edges that may be used.
-    roots : iterable of int
-        Vertices in order of preference: a tree is rooted at the first of its vertices here.
-
-    Returns
-    -------
-    list of int
-        The parent of each vertex, -1 for a root.
+    ``weights`` is symmetric, ``keep`` has the edges that can be used, and a tree is rooted at the first of
+    its vertices in ``roots``. Of tied edges, the one with the lower first, then second vertex is chosen.
     """
     n = len(weights)
     contenders = _contenders(weights, keep)
@@ -134,11 +121,10 @@ def maximum_forest(weights: Array, keep: NDArray[np.bool_], roots: Iterable[int]
 
 
 def _contenders(weights: Array, keep: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Tell which edges can be in a forest of maximum weight, ties within the tolerance allowed for.
+    """Return which edges can be in a forest of maximum weight, within the tolerance of ties.
 
-    Prim's algorithm grows one such forest, and with it the least weight on the path between
-    any two of its vertices. An edge of less weight than that has no place in any, and no say
-    in which of the others are tied.
+    Prim's algorithm grows one such forest, and with it the smallest weight on the path between any two
+    vertices. An edge of smaller weight is in no such forest.
     """
     n = len(weights)
     lowest = np.finfo(float).min
@@ -177,3 +163,59 @@ def descending(weights: Array) -> NDArray[np.intp]:
             leader = weight
         leaders.append(leader)
     return order[np.lexsort((order, -np.array(leaders)))]
+
+
+class ChangingDag:
+    """A directed acyclic graph over vertices by number, with the paths between them kept up to date.
+
+    ``arcs[i, j]`` is whether there is an arc from i to j, and ``reach[i, j]`` whether there is a path; every
+    vertex reaches itself.
+
+    >>> graph = ChangingDag(3, [(0, 1), (1, 2), (0, 2)])
+    >>> graph.closes_cycle[2].tolist()  # arcs from the last vertex to the others and itself
+    [True, True, True]
+    >>> graph.reversible()  # 0 -> 2 is not: the path 0 -> 1 -> 2 would make it a cycle
+    (array([0, 1]), array([1, 2]))
+    """
+
+    def __init__(self, n: int, arcs: Iterable[tuple[int, int]] = ()) -> None:
+        self.arcs = np.zeros((n, n), dtype=bool)
+        self.reach = np.eye(n, dtype=bool)
+        for source, target in arcs:
+            self.add(source, target)
+
+    @property
+    def closes_cycle(self) -> NDArray[np.bool_]:
+        """Whether an arc from the vertex of the row to that of the column would close a cycle."""
+        return self.reach.T
+
+    def add(self, source: int, target: int) -> None:
+        """Add an arc that closes no cycle."""
+        self.arcs[source, target] = True
+        self.reach |= self.reach[:, source, None] & self.reach[target]
+
+    def remove(self, source: int, target: int) -> None:
+        """Remove an arc. Only its source and those above it can lose what they reach."""
+        self.arcs[source, target] = False
+        if self.reach[self.arcs[source], target].any():
+            return
+        ancestors = np.nonzero(self.reach[:, source])[0]
+        # A vertex reaches more than any vertex below it, so this order comes from below.
+        for vertex in ancestors[np.argsort(np.count_nonzero(self.reach[ancestors], axis=1))]:
+            self.reach[vertex] = self.reach[self.arcs[vertex]].any(axis=0)
+            self.reach[vertex, vertex] = True
+
+    def present(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """Return the sources and targets of the arcs, in order."""
+        return np.divmod(np.flatnonzero(self.arcs), len(self.arcs))  # faster than to look in two dimensions
+
+    def reversible(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """Return the sources and targets of the arcs that can be reversed without closing a cycle.
+
+        Such an arc is the only path from its source to its target: no other child of the source
+        reaches the target.
+        """
+        sources, targets = self.present()
+        path_counts = np.count_nonzero(self.arcs[sources] & self.reach.T[targets], axis=1)
+        is_only_path = path_counts == 1  # the target itself
+        return sources[is_only_path], targets[is_only_path]

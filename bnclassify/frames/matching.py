@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..base.arrays import Codes, code_type
+from ..base.checks import OneOf
 from ..base.messages import listed, shown
 
 if TYPE_CHECKING:
@@ -28,45 +29,27 @@ def codes_of(codes: Codes, where: list[int]) -> Codes:
 
 
 def scoring_classes(data: Dataset, class_var: Hashable, levels: tuple[Any, ...]) -> Codes:
-    """Return the codes of the class in data to score a model on: every row must have one."""
+    """Return the codes of the class in data to evaluate a model on; every row must have one."""
     classes = match(data, (class_var,), (levels,))[0]
     unknown = int(np.count_nonzero(classes < 0))
     if unknown:
         raise ValueError(
-            f"dataset: {unknown} of {len(data)} rows have no class {shown(class_var)}; leave them "
-            f"out, for example with .dropna(subset=[{shown(class_var)}])"
+            f"dataset: {unknown} of {len(data)} rows have no class {shown(class_var)}. Drop them, for "
+            f"example with .dropna(subset=[{shown(class_var)}])."
         )
     return classes
 
 
 def check_unseen(unseen: object) -> None:
-    """Raise a ValueError for what `match` does not know."""
-    if not isinstance(unseen, str) or unseen not in ("error", "missing"):
-        raise ValueError(f"unseen: expected 'error' or 'missing', got {shown(unseen)}")
+    """Raise a ValueError for an option that `match` does not have."""
+    OneOf(("error", "missing")).check("unseen", unseen)
 
 
 def match(data: Dataset, columns: Sequence[Hashable], levels: Levels, *, unseen: str | None = None) -> Codes:
-    """Return the codes of columns in terms of other levels, matched by label.
+    """Return the (columns, rows) codes of columns in terms of other levels, matched by label.
 
-    Parameters
-    ----------
-    data : Dataset
-    columns : sequence
-        Names of columns, in the wanted order.
-    levels : tuple of tuple
-        For each column the labels that codes shall stand for.
-    unseen : {"error", "missing"}, optional
-        What becomes of a value that is not among the levels; None if that is not the caller's to choose, and
-        it is an error.
-
-    Returns
-    -------
-    (columns, rows) array of signed integers
-
-    Raises
-    ------
-    ValueError
-        If a value is not among the levels and ``unseen`` is not "missing".
+    A label that is not among the levels is missing if ``unseen`` is "missing"; if it is "error" or None, it
+    raises a ValueError.
     """
     where = [data.positions[name] for name in columns]
     codes = codes_of(data.codes, where)
@@ -82,16 +65,16 @@ def match(data: Dataset, columns: Sequence[Hashable], levels: Levels, *, unseen:
 
 
 _FIXED = (
-    "the levels of a model do not grow: correct such values or leave their rows out, or learn structure and "
-    "parameters again from all rows; a column made a category before splitting keeps all"
+    "Correct such values, drop their rows, or refit the model to all rows. A column that is categorical "
+    "before the data are split keeps all levels."
 )
-"""What is said of values that are new."""
+"""The remedy for unseen labels."""
 
 _CHOICE = (
-    "predict(..., unseen='missing') takes such values as missing, and so does "
-    "BNCClassifier(handle_unknown='missing'); a column made a category before splitting keeps all"
+    "predict(..., unseen='missing') and BNCClassifier(handle_unknown='missing') treat such values as "
+    "missing. A column that is categorical before the data are split keeps all levels."
 )
-"""The same where they may be taken as missing."""
+"""The same if they can be treated as missing."""
 
 
 def recode(
@@ -102,21 +85,7 @@ def recode(
     unseen: int | None,
     advice: str = _FIXED,
 ) -> NDArray[Any]:
-    """Return the codes of one column in terms of other levels, matched by label.
-
-    Parameters
-    ----------
-    codes : (rows,) array of signed integers
-        -1 where missing.
-    old, new : tuple
-        The labels that codes stand for, and shall stand for.
-    name : str
-        Of the column, for errors.
-    unseen : int or None
-        The code of labels that are not among the new; None if there may be none.
-    advice : str
-        What to do about them, for errors.
-    """
+    """Return the codes of one column for ``new`` levels; unseen labels get a code or, without one, raise."""
     position = {label: code for code, label in enumerate(new)}
     # The last entry is what the code -1, missing, is looked up at.
     lookup = np.array([position.get(label, _UNSEEN) for label in old] + [-1])
@@ -124,7 +93,7 @@ def recode(
     new_to_us = matched == _UNSEEN
     if new_to_us.any():
         strange = [old[code] for code in np.unique(codes[new_to_us])]
-        # A column of another type is a mistake, whatever shall become of unseen labels.
+        # A column of another type is an error, even if unseen labels are treated as missing.
         if unseen is None or _same_text(strange, new) or _numbers_for_intervals(strange, new):
             raise ValueError(f"column {shown(name)}: {_unknown(strange, new, advice)}")
         matched[new_to_us] = unseen
@@ -132,7 +101,7 @@ def recode(
 
 
 def _same_text(strange: Iterable[Any], known: Iterable[Any]) -> bool:
-    """Whether labels differ in type alone, or in the .0 that pandas gives whole numbers with gaps."""
+    """Whether labels differ only in type, or by the .0 of whole numbers in a column with missing values."""
     return bool({_bare(label) for label in strange} & {_bare(label) for label in known})
 
 
@@ -141,24 +110,20 @@ def _bare(label: Any) -> str:
 
 
 def _numbers_for_intervals(strange: Iterable[Any], known: Iterable[Any]) -> bool:
-    """Whether numbers came where the known levels are the intervals of a discretizer."""
-    return str(next(iter(known), "")).startswith("(-inf, ") and all(
-        isinstance(label, Real) for label in strange
-    )
+    """Whether the labels are numbers and the known levels are intervals."""
+    return str(next(iter(known), "")).startswith("(-inf, ") and all(isinstance(x, Real) for x in strange)
 
 
-def _unknown(strange: list[Any], known: tuple[Any, ...], advice: str) -> str:
-    """Say which labels are not among the known ones, and what could be the matter."""
+def _unknown(strange: list[Any], known: tuple[Any, ...], remedy: str) -> str:
+    """Return the message about labels that are not among the known ones."""
     if _same_text(strange, known):
-        kinds = type(strange[0]).__name__, type(known[0]).__name__
-        advice = (
-            f"they are of type {kinds[0]} here and {kinds[1]} there"
-            if len(set(kinds)) > 1
-            else ("they are the same but for .0, which whole numbers with gaps get")
-        )
-        advice += "; convert the column"
-        if kinds[1] == "str" and _bare(strange[0]).isdecimal():
-            advice += ", with pd.to_numeric(column).astype('Int64').astype('string')"
+        types = type(strange[0]).__name__, type(known[0]).__name__
+        remedy = "They differ only by .0, which whole numbers get if some are missing. Convert the column"
+        if len(set(types)) > 1:
+            remedy = f"They are of type {types[0]} here and {types[1]} in the model. Convert the column"
+        if types[1] == "str" and _bare(strange[0]).isdecimal():
+            remedy += ", with pd.to_numeric(column).astype('Int64').astype('string')"
+        remedy += "."
     elif _numbers_for_intervals(strange, known):
-        advice = "cut new data, too, with the discretizer that discretize returned for the training data"
-    return f"{listed(strange)} not among the levels that the model knows, {listed(known)}; {advice}"
+        remedy = "Apply the discretizer that discretize returned for the training data."
+    return f"{listed(strange)} not among the levels of the model, {listed(known)}. {remedy}"

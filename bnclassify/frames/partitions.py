@@ -1,4 +1,4 @@
-"""Data in parts that stay where they are: what is known of it are sums over its parts."""
+"""Partitioned data, of which only sums over the parts are known."""
 
 from __future__ import annotations
 
@@ -18,8 +18,6 @@ from .schema import Dataset, Learnable, Schema, take_rows
 from .sources import NEEDS_ROWS, DaskFrame, Make, Merge, Source, find_source
 
 T = TypeVar("T")
-
-
 D = TypeVar("D", bound=Dataset)
 
 
@@ -37,29 +35,20 @@ _BLOCK_ROWS = 2**18
 
 
 class Keep(Protocol):
-    """Tells which rows of a frame to take, from some of its columns."""
+    """Selects rows of a frame by some of its columns."""
 
     @property
     def columns(self) -> tuple[Hashable, ...]:
-        """The columns that it looks at."""
+        """The columns that it uses."""
 
     def __call__(self, frame: pd.DataFrame) -> NDArray[np.bool_]:
-        """Return whether to take each row."""
+        """Return whether each row is selected."""
 
 
 class Facts(NamedTuple):
-    """What counting finds out of rows by the way.
+    """What every pass over rows finds: their number, and how many have the required column.
 
-    Attributes
-    ----------
-    rows : int
-        How many there are.
-    kept : int
-        Of these, how many have a class; all, if there is none.
-    size : float
-        The weights of those that are kept.
-    gaps : (columns,) array of int
-        In how many of those that are kept each column has no value.
+    ``size`` is the weight of the rows that are kept, ``gaps`` has their number of missing values by column.
     """
 
     rows: int
@@ -69,7 +58,7 @@ class Facts(NamedTuple):
 
 
 def with_class(data: Dataset, class_var: Hashable) -> tuple[Dataset, Facts]:
-    """Return the rows that have a class, all if there is none, and what there is to know of them."""
+    """Return the rows that have a class, all if there is none, and their facts."""
     rows = len(data)
     if class_var is not None:
         known = data.codes[data.positions[class_var]] >= 0
@@ -81,20 +70,10 @@ def with_class(data: Dataset, class_var: Hashable) -> tuple[Dataset, Facts]:
 
 @dataclass(frozen=True)
 class Reading:
-    """How a frame becomes rows in codes; workers call it.
+    """A function that encodes a frame, called by workers.
 
-    Attributes
-    ----------
-    schema : Schema
-        The columns to take, and what their codes shall stand for.
-    required : str or None
-        Rows that lack this column are dropped.
-    weights : str or None
-        The column that tells how often rows count.
-    prepare : callable or None
-        Makes categories of raw columns.
-    keep : callable or None
-        Tells which rows to take.
+    Rows that lack the ``required`` column are dropped, ``weights`` names a column, ``prepare`` makes
+    categories of raw columns, and ``keep`` selects rows.
     """
 
     schema: Schema
@@ -111,7 +90,7 @@ class Reading:
         return tuple(dict.fromkeys((*self.schema.columns, *weights, *besides)))
 
     def __call__(self, frame: pd.DataFrame) -> tuple[Dataset, Facts]:
-        """Return the rows of a frame, and what there is to know of them."""
+        """Return the rows of a frame, and their facts."""
         if self.keep is not None:
             frame = frame[self.keep(frame)]
         weights = None if self.weights is None else check_weights(frame[self.weights].array, frame.index)
@@ -159,19 +138,18 @@ class RowsNeededError(TypeError):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Partitions(Learnable):
-    """Categorical data in parts, which are encoded and counted where they lie.
+    """Categorical data in parts, which are encoded and counted where they lie. Made by `encode`.
 
-    It has names and levels as a `Dataset` has, and no codes: all that is known of its rows are sums over
-    parts. If there is one target, it stands for the rows in which the target is known.
+    It has the names and levels of its columns, but no codes; its rows are only counted.
 
     Attributes
     ----------
     source : Source
-        Where the frames come from.
+        The frames.
     reading : Reading
         How they are encoded.
     targets, order : tuple
-        As those of data to learn from in memory.
+        The class variables, and the columns in the given order, if the data are prepared to learn from.
     warns : bool
         Whether to warn of rows that lack the only target.
     memo : object

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from tqdm.auto import tqdm
 
-from ..base.acyclicity import ChangingDag
+from ..base.graphs import ChangingDag
 from ..base.arrays import TOLERANCE, Array
 from ..base.messages import listed, suggestion
 from ..frames.opening import InFull, InParts

@@ -11,7 +11,6 @@ import numpy as np
 import pandas as pd
 from tqdm.auto import tqdm
 
-from ..base.arborescences import maximum_arborescence
 from ..base.arrays import TOLERANCE
 from ..base.calls import check_arguments, parameters_of
 from ..base.checks import Flag, Names, OneOf, Optional, Whole, must_be
@@ -29,6 +28,7 @@ from ..learners.local_scores import LocalScores, check_score
 from ..model.model import Model
 from ..model.recipes import Recipe, Step
 from ..network.estimates import Family
+from .arborescences import maximum_arborescence
 from .chains import Chain
 from .multi_model import MultiModel
 from .multidimensional import MAODE, MBC

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .arrays import TOLERANCE, Array
+from ..base.arrays import TOLERANCE, Array
 
 
 class Arc(NamedTuple):
