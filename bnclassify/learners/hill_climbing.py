@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from tqdm.auto import tqdm
 
-from ..base.graphs import ChangingDag
 from ..base.arrays import TOLERANCE, Array
+from ..base.graphs import ChangingDag
 from ..base.messages import listed, suggestion
 from ..frames.opening import InFull, InParts
 from ..frames.schema import Learnable
