@@ -128,7 +128,7 @@ def test_new_data_are_merged_alike() -> None:
         (
             {"zip": ["10", "20"]},
             ValueError,
-            "column 'zip': '10', '20' not among.*type str here and int there",
+            "column 'zip': '10', '20' not among.*type str here and int in the model",
         ),
         ({"zip": [10.5, 20]}, TypeError, "column 'zip' must be categorical.*numbers with fractions"),
         (

@@ -130,11 +130,14 @@ def test_a_value_that_is_new_is_told(car: pd.DataFrame) -> None:
     ]
     for verb in verbs:
         with pytest.raises(
-            ValueError, match=r"column 'doors': '7' not among .* knows.*levels .* do not grow"
+            ValueError,
+            match=r"column 'doors': '7' not among .* levels of the model.*refit the model to all rows",
         ) as e:
             verb()
         assert "unseen" not in str(e.value)
-    with pytest.raises(ValueError, match=r"column 'doors': '7' not among .* knows.*unseen='missing'"):
+    with pytest.raises(
+        ValueError, match=r"column 'doors': '7' not among the levels of the model.*unseen='missing'"
+    ):
         bn.predict(x, new)
 
 
