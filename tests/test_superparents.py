@@ -430,7 +430,7 @@ def test_settings_are_checked(
 
 
 def test_data_is_needed() -> None:
-    with pytest.raises(TypeError, match="dataset: expected a pandas DataFrame"):
+    with pytest.raises(TypeError, match="dataset must be a pandas DataFrame"):
         bn.ande("class", None)
 
 

@@ -30,32 +30,32 @@ _BLOCK_CODES = 2**22
 class Chain(MultiModel):
     """A probabilistic classifier chain: P(classes | features) = Π P(class | features, classes before it).
 
-    Learned by `chain`; its parameters by `lp`. It says nothing of how probable features are.
+    `chain` learns the structure, `lp` the parameters. It does not define a distribution of the features.
 
     Attributes
     ----------
     class_vars : tuple of str
-        The class variables, in the order in which they are predicted in columns.
+        Names of the class variables, in the order of the predicted columns.
     members : tuple of models
-        A model for each class variable, in the order of the chain; the class variables before it may be
-        among its features.
+        One model per class variable, in the order of the chain. Earlier class variables may be among the
+        features of a model.
     recipe : Recipe or None
-        How it was learned; `cv` runs it again.
+        Steps by which it was learned; `cv` runs them again.
     learned : mapping
-        What learning left behind, by name.
+        Further results of learning, by name.
 
     Raises
     ------
     TypeError
-        If a member is no model of one class.
+        If a member is not a model of one class variable.
     ValueError
-        If the members are not one for each class variable, look at one that comes later, or differ in
-        levels.
+        If there is not one member per class variable, a later class variable is a feature of a member, or
+        members differ in levels.
     """
 
     no_joint = (
-        "a chain has no joint distribution with the features, as each of its members has one of its own; it "
-        "has predict, cloglik and cv"
+        "a chain does not define a joint distribution with the features, because each of its members has its "
+        "own; use predict, cloglik or cv"
     )
 
     class_vars: tuple[Hashable, ...]
@@ -76,7 +76,7 @@ class Chain(MultiModel):
 
     @cached_property
     def features(self) -> tuple[Hashable, ...]:
-        """The features of any member that are no class variables."""
+        """The features of any member that are not class variables."""
         named = dict.fromkeys(name for member in self.members for name in member.features)
         return tuple([name for name in named if name not in self.class_vars])
 
@@ -97,12 +97,12 @@ class Chain(MultiModel):
 
     def _arc_shares(self) -> dict[tuple[Hashable, Hashable], float]:
         raise TypeError(
-            f"plot: a chain is {len(self.members):,} networks, one for each class variable; plot each of "
-            "members(x)"
+            f"plot: a chain has {len(self.members):,} networks, one per class variable; "
+            "plot each of members(x)"
         )
 
     def _check_greedy(self, greedy: bool) -> None:
-        """Accept both."""
+        """Accept both values."""
 
     def _log_marginals(self, codes: Codes, *, greedy: bool = False) -> list[Array]:
         if greedy or prod(self.class_cards) > MOST_COMBINATIONS:
@@ -155,23 +155,24 @@ class Chain(MultiModel):
 
 
 def _check_links(class_vars: tuple[Hashable, ...], members: tuple[Model, ...]) -> None:
-    """Raise unless there is a model for each class variable that looks at none that comes later."""
+    """Raise unless there is one model per class variable, without later class variables as features."""
     strange = [type(m).__name__ for m in members if not isinstance(m, Model) or isinstance(m, MultiModel)]
     if strange:
-        raise TypeError(f"members: expected models of one class each, got {listed(strange)}")
+        raise TypeError(f"members must be models of one class variable each; got {listed(strange)}.")
     order = [member.class_var for member in members]
     if len(set(class_vars)) < len(class_vars) or sorted(map(hash, order)) != sorted(map(hash, class_vars)):
-        raise ValueError(f"members: expected a model of each of {listed(class_vars)}, got {listed(order)}")
+        raise ValueError(f"members must be one model of each of {listed(class_vars)}; got {listed(order)}.")
     known: dict[Hashable, tuple[Any, ...]] = {}
     for i, member in enumerate(members):
         ahead = [name for name in member.features if name in order[i:]]
         if ahead:
             raise ValueError(
-                f"members: that of {shown(order[i])} looks at {listed(ahead)}, which comes later in the chain"
+                f"members must have no later class variables as features; that of {shown(order[i])} has "
+                f"{listed(ahead)}."
             )
         for name, labels in zip(member.variables, member.levels or (), strict=False):
             if known.setdefault(name, labels) != labels:
-                raise ValueError(f"members: expected models that agree in the levels of {shown(name)}")
+                raise ValueError(f"members must be models with the same levels of {shown(name)}.")
 
 
 def _follow(x: Chain, codes: Codes) -> tuple[list[Array], MostProbable]:

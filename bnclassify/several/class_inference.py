@@ -64,9 +64,9 @@ def _plan(parts: ClassFactors, tables: Sequence[Table], extra: int = 1) -> tuple
     order, cells = plan_scopes(variables, scopes, dict(enumerate(parts.cards)))
     if cells * extra > MOST_CELLS:
         raise ValueError(
-            "x: to sum over class variables that are parents of the same features would need a table of "
-            f"{cells * extra:,} cells for each row, more than {MOST_CELLS:,}; learn with a lower "
-            "max_parents, with classes='empty' or features='empty', or take fewer class variables"
+            "x: marginalizing over class variables that are parents of the same features would need a "
+            f"table of {cells * extra:,} cells for each row, more than {MOST_CELLS:,}; learn with a lower "
+            "max_parents, with classes='empty' or features='empty', or with fewer class variables"
         )
     return order, cells * extra
 

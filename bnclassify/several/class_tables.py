@@ -162,7 +162,7 @@ class Elimination(NamedTuple):
 def _plan_parts(parts: ClassFactors, codes: Codes, closed: bool) -> list[Elimination]:
     """Plan the elimination of the missing features that matter."""
     if not any(v < parts.n for scope in parts.parents.values() for v in scope) or codes.min(initial=0) >= 0:
-        return []  # a missing feature that is no parent sums to 1
+        return []  # a missing feature that is not a parent sums to 1
     class_codes = np.zeros((len(parts.cards) - parts.n, codes.shape[1]), dtype=codes.dtype)
     runs: list[Elimination] = []
     for part, rows in hidden_parts(parts.parents, np.vstack([codes, class_codes])).items():

@@ -48,31 +48,31 @@ class Bridged(MultiModel):
 class MBC(Bridged, Graph):
     """A multidimensional Bayesian network classifier: a directed acyclic graph over features and classes.
 
-    Most learners have classes as parents of features (the bridge), a graph among the classes, and one
-    among the features; any acyclic graph will do. Learned by `mbc`; its tables by `lp`.
+    It has class variables as parents of features (the bridge), a graph among the class variables, and one
+    among the features, but any acyclic graph is accepted. `mbc` learns the structure, `lp` the tables.
 
     Attributes
     ----------
     class_vars : tuple of str
-        The class variables.
+        Names of the class variables.
     families : tuple of tuple
         ``(variable, feature parents…, class parents…)`` of each feature and then of each class variable,
-        class parents in the order of ``class_vars``.
+        with class parents in the order of ``class_vars``.
     levels : tuple of tuple, or None
-        The labels of each variable in the order of ``families``; None until data was seen.
+        Labels of each variable in the order of ``families``; None if the levels are not known yet.
     cpts : tuple of read-only arrays, or None
-        The conditional probability tables in the order of ``families``; axis i of a table is member
-        i of its family. None until `lp`.
+        Conditional probability tables in the order of ``families``; axis i of a table is member
+        i of its family. None without parameters.
     recipe : Recipe or None
-        How structure and parameters were learned; `cv` runs it again.
+        Steps by which structure and parameters were learned; `cv` runs them again.
     learned : mapping
-        What learning left behind, by name.
+        Further results of learning, by name.
 
     Raises
     ------
     ValueError
-        If the families are no acyclic graph of which each variable is one node, the class variables at the
-        end, or levels or tables do not fit them.
+        If the families are not an acyclic graph over all variables with the class variables at the end, or
+        levels or tables do not fit them.
 
     Examples
     --------
@@ -118,7 +118,7 @@ def _check_bridged(class_vars: tuple[Hashable, ...], families: tuple[Family, ...
     m = len(class_vars)
     if not m or tuple([family[0] for family in families[-m:] if family]) != class_vars:
         raise ValueError(
-            f"families: expected a family of each variable, those of {listed(class_vars)} at the end"
+            f"families must have one family per variable, with those of {listed(class_vars)} at the end."
         )
     check_families(class_vars[-1], tuple(families))
     position = {name: i for i, name in enumerate(class_vars)}
@@ -126,8 +126,8 @@ def _check_bridged(class_vars: tuple[Hashable, ...], families: tuple[Family, ...
         order = [position.get(name, -1) for name in parents]
         if order != sorted(order):
             raise ValueError(
-                f"families: feature parents go before class parents, and those in the order of the class "
-                f"variables, got {listed(parents)} as the parents of {shown(variable)}"
+                "families must list feature parents, then class parents in the order of the class variables; "
+                f"got {listed(parents)} as the parents of {shown(variable)}."
             )
 
 
@@ -136,30 +136,30 @@ def _check_bridged(class_vars: tuple[Hashable, ...], families: tuple[Family, ...
 class MAODE(Bridged):
     """An average of networks, one for each class variable as the parent of all other class variables.
 
-    The features have the same parents and the same tables in all of them, so these are kept once.
-    `members` takes them apart into networks. Learned by `maode`; its tables by `lp`.
+    The features have the same parents and the same tables in all networks, so these are kept once.
+    `members` returns the networks. `maode` builds the structure, `lp` estimates the tables.
 
     Attributes
     ----------
     class_vars : tuple of str
-        Each is the parent of the others in one member.
+        Names of the class variables. Each is the parent of the others in one member.
     families : tuple of tuple
         ``(feature, feature parents…, class parents…)`` of each feature.
     levels : tuple of tuple, or None
-        The labels of each feature, then of each class variable; None until data was seen.
+        Labels of each feature, then of each class variable; None if the levels are not known yet.
     cpts : tuple of read-only arrays, or None
-        The tables of the features in the order of ``families``; None until `lp`, as the next.
+        Tables of the features in the order of ``families``; None without parameters.
     class_cpts : tuple of read-only arrays, or None
-        The tables of all class variables in the first member, then in the second, and so on.
+        Tables of all class variables in the first member, then in the second, and so on.
     recipe : Recipe or None
-        How it was learned; `cv` runs it again.
+        Steps by which it was learned; `cv` runs them again.
     learned : mapping
-        What learning left behind, by name.
+        Further results of learning, by name.
 
     Raises
     ------
     ValueError
-        If the families are no acyclic graph, or levels or tables do not fit.
+        If the families are not an acyclic graph, or levels or tables do not fit them.
     """
 
     class_vars: tuple[Hashable, ...]
@@ -174,13 +174,13 @@ class MAODE(Bridged):
         object.__setattr__(self, "class_vars", tuple(self.class_vars))
         if self.levels is not None and len(self.levels) != len(self.variables):
             raise ValueError(
-                f"levels: must be labels of {len(self.variables)} variables; got {len(self.levels)}"
+                f"levels must be the labels of {len(self.variables)} variables; got {len(self.levels)}."
             )
         if (self.cpts is None) != (self.class_cpts is None):
-            raise ValueError("cpts, class_cpts: expected both or neither")
+            raise ValueError("cpts and class_cpts must be given together.")
         m = len(self.class_vars)
         if self.class_cpts is not None and len(self.class_cpts) != m * m:
-            raise ValueError(f"class_cpts: expected {m * m} tables, got {len(self.class_cpts)}")
+            raise ValueError(f"class_cpts must be {m * m} tables; got {len(self.class_cpts)}.")
         super().__post_init__()
         self.members  # noqa: B018  # each member checks its own families and tables
 
