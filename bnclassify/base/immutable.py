@@ -24,9 +24,9 @@ class Immutable:
     def __post_init__(self) -> None:
         self._freeze()
 
-    def _freeze(self) -> None:
-        """Make arrays read-only and close mappings; those closed already stay as they are."""
-        for name, value in vars(self).items():
+    def _freeze(self, **changed: Any) -> None:
+        """Make arrays read-only and close mappings, in all fields or in those that changed."""
+        for name, value in (changed or vars(self)).items():
             if isinstance(value, tuple | np.ndarray):
                 lock(value)
             elif value is not None and isinstance(value, Mapping) and type(value) is not MappingProxyType:
@@ -49,7 +49,8 @@ def lock(value: object) -> None:
     else:
         arrays = (value,)
     for array in arrays:
-        while isinstance(array, np.ndarray):
-            if array.flags.writeable:
-                array.flags.writeable = False
-            array = array.base
+        if isinstance(array, np.ndarray):
+            while array is not None:
+                if array.flags.writeable:
+                    array.flags.writeable = False
+                array = array.base if isinstance(array.base, np.ndarray) else None

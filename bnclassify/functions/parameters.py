@@ -270,7 +270,8 @@ def fit(
         What the recipe shall say and do again; by default, this call.
     """
     model = check_model(x)
-    generator = check_rng(rng)
+    # A seed from the system takes as long as many tables.
+    generator = check_rng(rng) if method.draws or rng is not None else None
     step = step or Step("fit", fit, {"prior": prior, "method": method}, draws=True)
     alone = partial(_fit_alone, prior=prior, method=method, rng=generator, step=step)
     fitted: Model = model._fit(dataset, step, alone)
@@ -278,7 +279,7 @@ def fit(
 
 
 def _fit_alone(
-    x: Model, dataset: Any, *, prior: Prior, method: Method, rng: np.random.Generator, step: Step
+    x: Model, dataset: Any, *, prior: Prior, method: Method, rng: Any, step: Step
 ) -> Any:
     """Fit a model that is not made of models with rows of their own."""
     if not x.one_class and (method is not PLAIN or is_nested(prior)):

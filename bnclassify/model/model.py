@@ -450,10 +450,11 @@ def _of_members(x: Model, question: str) -> TypeError:
 def renewed(x: M, **changes: Any) -> M:
     """Return a model with some of its fields changed, which are not checked again."""
     names = x.__dataclass_fields__  # type: ignore[attr-defined]
-    values = {name: changes.pop(name) if name in changes else getattr(x, name) for name in names}
-    if changes:
-        raise TypeError(f"{type(x).__name__} has no field {', '.join(changes)}")
+    if not changes.keys() <= names.keys():
+        raise TypeError(f"{type(x).__name__} does not have all of the fields {', '.join(changes)}")
+    kept = x.__dict__
     copy = object.__new__(type(x))
-    copy.__dict__.update(values)
-    copy._freeze()
+    copy.__dict__.update({name: kept[name] for name in names})
+    copy.__dict__.update(changes)
+    copy._freeze(**changes)
     return copy

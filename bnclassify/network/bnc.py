@@ -183,8 +183,9 @@ class Network(Graph):
         return f"{n} step{'' if n == 1 else 's'}, {metric} {abs(scores[-1]):.4g}, epsilon {epsilon:g}"
 
     def _warn_of_size(self, rows: int) -> None:
-        if "concentrations" not in self.learned:  # back-off makes wide tables harmless
-            warn_of_wide_tables(self, rows)
+        n_parameters = sum([table.size - table.size // len(table) for table in self.cpts or ()])
+        if n_parameters > rows and "concentrations" not in self.learned:  # back-off makes wide ones harmless
+            warn_of_wide_tables(self, rows, n_parameters)
 
     def _log_joint(self, codes: Codes) -> Array:
         return joint_in_blocks([self.terms], codes)

@@ -126,13 +126,12 @@ def count_parameters(scopes: Sequence[Scope], cards: Sequence[int]) -> int:
     return sum((cards[v] - 1) * prod([cards[p] for p in parents]) for v, *parents in scopes)
 
 
-def warn_of_wide_tables(x: Any, rows: int) -> None:
-    """Warn of a network with more free parameters than rows, if single tables make it so.
+def warn_of_wide_tables(x: Any, rows: int, total: int) -> None:
+    """Warn of a network with more free parameters in total than rows, if single tables make it so.
 
     Many tables that are small each, as those of a naive Bayes with many features, do no harm.
     """
-    total = count_parameters(x.scopes, x.cards)
-    if total <= rows or rows < _FEWEST_ROWS:
+    if rows < _FEWEST_ROWS:
         return
     sizes = {f: count_parameters([scope], x.cards) for f, scope in zip(x.families, x.scopes, strict=True)}
     widest = sorted((f for f in sizes if sizes[f] > rows / 2), key=lambda family: -sizes[family])
