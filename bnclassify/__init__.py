@@ -97,7 +97,7 @@ from .model.traces import (
     params,
     search_steps,
 )
-from .network.bnc import BNC, DN
+from .network.classifiers import BNC, DN
 from .network.ensemble import Ensemble
 from .numbers.discretization import Discretizer, discretize
 from .numbers.preparation import Preparation

@@ -24,7 +24,7 @@ from bnclassify.exchange import storage
 from bnclassify.functions.parameters import fit
 from bnclassify.learners.by_name import LEARNERS
 from bnclassify.model.model import Model
-from bnclassify.network.bnc import Network
+from bnclassify.network.classifiers import Network
 from bnclassify.network.methods import Method
 from bnclassify.several.multi_model import ClassView
 

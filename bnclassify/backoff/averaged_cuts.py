@@ -15,7 +15,7 @@ from ..base.records import record
 from ..frames.schema import Dataset
 from ..model.model import Model
 from ..model.recipes import Recipe
-from ..network.bnc import BNC
+from ..network.classifiers import BNC
 from ..network.log_joints import BLOCK_ROWS
 from ..numbers.coarsening import Coarsening
 from ..numbers.discretization import MovedCuts

@@ -19,7 +19,7 @@ from ..base.checks import check_flag
 from ..base.records import record
 from ..frames.schema import Dataset
 from ..model.model import Model, renewed
-from ..network.bnc import BNC
+from ..network.classifiers import BNC
 from ..network.factors import Factor
 from ..network.log_joints import network_joint
 from ..network.methods import Method, check_positive

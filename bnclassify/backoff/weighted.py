@@ -16,7 +16,7 @@ from ..counts.contingency import flat_index
 from ..frames.schema import Dataset
 from ..model.model import BuiltOn
 from ..model.recipes import Recipe
-from ..network.bnc import BNC
+from ..network.classifiers import BNC
 from ..network.estimates import Scope
 from ..network.log_joints import BLOCK_ROWS
 from .counts import count_prefixes, without_class

@@ -21,7 +21,7 @@ from ..model.model import Model, check_bnc
 from ..model.questions import values, vars
 from ..model.recipes import Step
 from ..model.traces import params
-from ..network.bnc import BNC
+from ..network.classifiers import BNC
 from ..network.estimates import Family
 from .bif_grammar import Declared, Table, fail, parse, read_table
 from .storage import as_path, replace_file

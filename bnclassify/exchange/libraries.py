@@ -11,7 +11,7 @@ from ..base.messages import listed, shown
 from ..model.model import check_bnc, check_single
 from ..model.questions import values, vars
 from ..model.traces import cpt, params
-from ..network.bnc import BNC
+from ..network.classifiers import BNC
 
 if TYPE_CHECKING:
     import networkx

@@ -13,7 +13,7 @@ from ..base.checks import Real, Whole
 from ..base.records import record
 from ..frames.schema import Dataset
 from ..model.model import Model
-from ..network.bnc import BNC
+from ..network.classifiers import BNC
 from ..network.methods import Method, check_augmented
 from ..network.priors import Prior
 from .trees import Rows, testing_depths

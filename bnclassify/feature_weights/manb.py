@@ -20,7 +20,7 @@ from ..counts.contingency import count_families
 from ..frames.schema import Countable
 from ..model.model import Model
 from ..model.questions import is_nb
-from ..network.bnc import BNC
+from ..network.classifiers import BNC
 from ..network.methods import Method, check_augmented, check_positive
 from ..network.priors import Prior, PseudoCounts
 

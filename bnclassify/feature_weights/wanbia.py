@@ -20,7 +20,7 @@ from ..frames.schema import Dataset, take_rows
 from ..model.model import Model
 from ..model.questions import is_nb
 from ..model.raw_rows import check_size
-from ..network.bnc import BNC
+from ..network.classifiers import BNC
 from ..network.em import expect, lay_out
 from ..network.methods import Method, check_augmented, check_positive
 from ..network.priors import Prior

@@ -22,7 +22,7 @@ from ..frames.training import TrainingData, prepare
 from ..learners.by_name import LEARNERS, find_learner
 from ..model.model import Model, check_bnc, renewed
 from ..model.recipes import Recipe, Step
-from ..network.bnc import BNC
+from ..network.classifiers import BNC
 from ..network.ensemble import Ensemble
 from ..numbers.coarsening import FineData
 from ..numbers.discretization import MovedCuts

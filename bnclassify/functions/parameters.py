@@ -278,9 +278,7 @@ def fit(
     return fitted
 
 
-def _fit_alone(
-    x: Model, dataset: Any, *, prior: Prior, method: Method, rng: Any, step: Step
-) -> Any:
+def _fit_alone(x: Model, dataset: Any, *, prior: Prior, method: Method, rng: Any, step: Step) -> Any:
     """Fit a model that is not made of models with rows of their own."""
     if not x.one_class and (method is not PLAIN or is_nested(prior)):
         name = "backoff" if method is PLAIN else method.argument or type(method).__name__

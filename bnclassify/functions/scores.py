@@ -15,7 +15,7 @@ from ..frames.opening import InFull, InParts, open_columns
 from ..model.model import Model, check_fitted, check_graph, check_joint
 from ..model.questions import nparams
 from ..model.raw_rows import check_size, encode_for, rows_for
-from ..network.bnc import BNC, Graph
+from ..network.classifiers import BNC, Graph
 
 
 def _add_up(x: Model, dataset: InFull | InParts, *, joint: bool) -> float:

@@ -17,7 +17,7 @@ from ..frames.opening import InFull, InParts
 from ..frames.schema import Learnable
 from ..frames.training import prepare
 from ..model.recipes import Recipe, Step
-from ..network.bnc import DN
+from ..network.classifiers import DN
 from .local_scores import LocalScores
 
 _LEAST = 1e-8  # worths within this of each other are tied, and one must be greater than this

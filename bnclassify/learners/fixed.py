@@ -16,7 +16,7 @@ from ..frames.opening import InFull, InParts
 from ..frames.schema import Schema
 from ..frames.training import averages_views, describe
 from ..model.recipes import Recipe, Step
-from ..network.bnc import BNC
+from ..network.classifiers import BNC
 from ..network.estimates import Family, check_families
 from ..superparents.one_dependence import AODE
 

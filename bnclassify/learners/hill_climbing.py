@@ -16,7 +16,7 @@ from ..frames.opening import InFull, InParts
 from ..frames.schema import Learnable
 from ..frames.training import prepare
 from ..model.recipes import Step
-from ..network.bnc import BNC
+from ..network.classifiers import BNC
 from .arc_rules import MOVES, Arc, Limits, Rules, place_start, written
 from .fixed import general_network
 from .local_scores import LocalScores, check_complete

@@ -15,7 +15,7 @@ from ..frames.opening import InFull, InParts
 from ..frames.schema import Learnable
 from ..frames.training import averages_views, prepare
 from ..model.recipes import Step
-from ..network.bnc import BNC
+from ..network.classifiers import BNC
 from .fixed import network
 
 

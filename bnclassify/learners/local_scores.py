@@ -18,7 +18,7 @@ from ..counts.family_counts import Counts, family_counts
 from ..frames.opening import InFull, InParts, open_columns
 from ..frames.schema import Countable, Schema
 from ..model.model import check_bnc
-from ..network.bnc import BNC
+from ..network.classifiers import BNC
 from ..network.priors import LEAST_AMOUNT, MOST_ESS, Dirichlet, EquivalentSize, PseudoCounts
 
 Family = tuple[int, ...]

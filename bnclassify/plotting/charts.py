@@ -10,7 +10,7 @@ import pandas as pd
 from ..functions.schemes import choose_metric, scheme_of
 from ..metrics.metrics import METRICS
 from ..model.traces import greedy_scores
-from ..network.bnc import BNC
+from ..network.classifiers import BNC
 from .canvas import ABOVE, BLUE, GREY, ORANGE, broken, chart, horizontal_axes, note, prepare_axes
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ from ..functions.explanation import describe
 from ..model.questions import families, values
 from ..model.raw_rows import encode_for
 from ..model.traces import cpt
-from ..network.bnc import Network
+from ..network.classifiers import Network
 from ..network.estimates import Family
 from .canvas import (
     BLUE,

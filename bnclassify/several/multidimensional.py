@@ -14,7 +14,7 @@ from ..counts.contingency import count_families
 from ..frames.schema import Dataset, Levels
 from ..model.recipes import Recipe
 from ..model.sufficient_statistics import Tally
-from ..network.bnc import Graph
+from ..network.classifiers import Graph
 from ..network.ensemble import Arcs, mean_arcs
 from ..network.estimates import Family, check_families, tabulate
 from ..network.priors import Prior

@@ -22,7 +22,7 @@ from ..frames.schema import Countable, Dataset, Levels
 from ..frames.training import describe
 from ..model.model import Model
 from ..model.recipes import Recipe, Step
-from ..network.bnc import BNC
+from ..network.classifiers import BNC
 from ..network.ensemble import Average
 from ..network.estimates import Family
 from ..network.priors import Dirichlet, EquivalentSize, MEstimate, Prior

@@ -18,7 +18,7 @@ from ..counts.pairs import all_pair_counts, check_all_pairs
 from ..frames.schema import Dataset, Levels
 from ..model.recipes import Recipe
 from ..model.sufficient_statistics import Tally
-from ..network.bnc import BNC
+from ..network.classifiers import BNC
 from ..network.em import EM
 from ..network.ensemble import Average
 from ..network.estimates import Family, tabulate

@@ -21,7 +21,7 @@ from ...metrics.folds import Folds, Rows, draw_folds, fold_rows
 from ...metrics.metrics import METRICS
 from ...model.raw_rows import check_size
 from ...model.recipes import Step, is_repeated
-from ...network.bnc import BNC
+from ...network.classifiers import BNC
 from ..fixed import network
 from .folded import FoldedData
 from .neighbours import Edit, Structure, apply, describe

@@ -11,7 +11,7 @@ from ...base.docstrings import sharing
 from ...base.randomness import Seed
 from ...frames.schema import Dataset
 from ...metrics.folds import Folds
-from ...network.bnc import BNC
+from ...network.classifiers import BNC
 from .greedy import Candidates, Moves, Search
 from .neighbours import (
     Edit,
