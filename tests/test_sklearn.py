@@ -664,7 +664,7 @@ def test_what_several_outputs_refuse(votes: pd.DataFrame) -> None:
         BNCClassifier("nb").fit(X, y)
     with pytest.raises(ValueError, match="learner must be a function or one of 'chain'"):
         BNCMultiClassifier("nb").fit(X, y)
-    with pytest.raises(ValueError, match="1 labels are missing"):
+    with pytest.raises(ValueError, match=r"y must have no missing values \(NaN\); got 1"):
         BNCMultiClassifier().fit(X, y.astype(object).where(y.index.to_numpy()[:, None] + [0, 5] != 0))
     with pytest.raises(TypeError, match="no argument 'kdbk'"):
         BNCMultiClassifier(dag_args={"kdbk": 1}).fit(X, y)

@@ -8,8 +8,6 @@ from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import breadth_first_order, connected_components, minimum_spanning_tree
 
 from .arrays import TOLERANCE, Array
 
@@ -83,6 +81,9 @@ def components(parents: Mapping[Vertex, Sequence[Vertex]]) -> list[list[Vertex]]
     >>> components({"a": [], "b": [], "c": ["a"]})
     [['a', 'c'], ['b']]
     """
+    from scipy.sparse import csr_array  # takes longer to import than the rest of this module
+    from scipy.sparse.csgraph import connected_components
+
     position = {vertex: i for i, vertex in enumerate(parents)}
     arcs = [(position[v], position[p]) for v, ps in parents.items() for p in ps]
     rows, columns = np.array(arcs, dtype=_INDEX).reshape(-1, 2).T
@@ -101,6 +102,9 @@ def maximum_forest(weights: Array, keep: NDArray[np.bool_], roots: Iterable[int]
     ``weights`` is symmetric, ``keep`` has the edges that can be used, and a tree is rooted at the first of
     its vertices in ``roots``. Of tied edges, the one with the lower first, then second vertex is chosen.
     """
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import breadth_first_order, minimum_spanning_tree
+
     n = len(weights)
     contenders = _contenders(weights, keep)
     i, j = (index.astype(_INDEX) for index in np.nonzero(np.triu(contenders, 1)))
