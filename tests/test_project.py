@@ -250,7 +250,8 @@ def test_importing_loads_no_statistics() -> None:
     """These parts of SciPy take long to import, and few functions need them."""
     found = run(
         "-c",
-        "import sys, bnclassify; names = {'scipy.stats', 'scipy.optimize', 'scipy.sparse', 'matplotlib'}; print(names & sys.modules.keys())",
+        "import sys, bnclassify; "
+        "print({'scipy.stats', 'scipy.optimize', 'scipy.sparse', 'matplotlib'} & sys.modules.keys())",
     )
     assert found.stdout.strip() == "set()"
 

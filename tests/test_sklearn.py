@@ -432,7 +432,7 @@ def test_fractions_are_refused_in_prediction_too() -> None:
     [
         ({"learner": "tancl"}, ValueError, "learner: expected a function or one of 'nb'"),
         ({"learner": ["nb"]}, ValueError, "learner: expected a function"),
-        ({"smooth": -1}, ValueError, "smooth: expected"),
+        ({"smooth": -1}, ValueError, "smooth must be"),
         ({"dag_args": ["aic"]}, TypeError, "dag_args must be a dict"),
         ({"lp_args": "em"}, TypeError, "lp_args must be a dict"),
         ({"lp_args": {"smooth": 1}}, ValueError, "lp_args must not contain smooth"),
