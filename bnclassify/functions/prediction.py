@@ -45,7 +45,9 @@ def predict(
         Has a column for each feature of ``x``, matched by name and label; others, the class
         among them, are ignored. May have no rows. A Series or dict is one row. Numbers of type float
         that are whole, as pandas makes of integers with gaps, are those integers.
-        Missing features are summed out exactly; if all are, the posterior is the prior.
+        Networks, averages of networks (`aode`) and models of several class variables marginalize
+        exactly over missing features; if all are missing, the posterior is the prior. In models with
+        feature weights, or averaged over discretizations, and in `ande`, missing features are skipped.
     prob : bool, default False
         Whether to return posteriors instead of labels.
     unseen : {"error", "missing"}, default "error"
@@ -59,11 +61,12 @@ def predict(
         What it costs to predict a class, across, of a row that is of a class, down:
         ``costs.loc[actual, predicted]``. Then the label is the one of least expected cost.
     joint : bool, default False
-        Of a model of several class variables, whether to choose the likeliest combination of labels; else
-        the likeliest label of each, whatever the others are.
+        If True, predict the most probable combination of labels of several class variables; by default,
+        the most probable label of each.
     greedy : bool, default False
-        Of a chain, whether to choose one label after the other, each given those chosen before, instead of
-        trying all combinations. Beyond 65,536 combinations it does so in any case.
+        If True, predict the class variables of a chain one after the other, each given the labels
+        predicted before, instead of enumerating all combinations. Chains with more than 65,536
+        combinations are always greedy.
 
     Returns
     -------

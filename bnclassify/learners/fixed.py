@@ -141,21 +141,22 @@ def aode(
     *,
     features: Iterable[Hashable] | None = None,
 ) -> AODE | BNC:
-    """Build an AODE: an ensemble with one estimator for each feature as parent of all others.
+    """Build an AODE: an ensemble with one network for each feature as the parent of all other features.
 
     Parameters
     ----------
     class_var : str
         Name of the class.
     dataset : pandas.DataFrame, Dataset, or data in parts, optional
-        Gives the features, all columns but the class, and the levels of each variable.
+        Data with the levels of each variable. By default, all columns but the class are features.
     features : list of str, optional
-        The features to take; with ``dataset`` a selection of its columns.
+        Names of the features; with `dataset`, a selection of its columns.
 
     Returns
     -------
     AODE
-        With fewer than two features, the naive Bayes, a BNC.
+        A structure without parameters; `lp` estimates them. With fewer than two features, naive Bayes, a
+        BNC.
 
     Raises
     ------
@@ -169,15 +170,15 @@ def aode(
 
     See Also
     --------
-    ande : As its authors have it, and with two superparents.
+    ande : AODE as published, also with two superparents, subsumption resolution and weights.
 
     Notes
     -----
-    This is the ensemble of the R package: each estimator is a network with tables of its own, from
-    P(class) and P(superparent | class) on, the ensemble is the mean of their joint distributions, and
-    features that a row lacks are summed out. In `ande` [1]_, the first table of an estimator is joint,
-    P(class, superparent), only superparents whose values were seen take part, and what is missing neither
-    votes nor is a child.
+    This is the ensemble of the R package: each estimator is a network with its own tables, among them
+    P(class) and P(superparent | class), and the ensemble is the mean of their joint distributions, which
+    marginalizes over missing features exactly. In `ande` [1]_, the first table of an estimator is joint,
+    P(class, superparent), only superparents whose values were seen in training are used, and missing
+    features are skipped.
 
     References
     ----------
