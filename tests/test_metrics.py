@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bnclassify.metrics.metrics import METRICS, Metric, bin_sums, find_metric
+from bnclassify.metrics.metrics import METRICS, Metric, bin_sums, calibration_noise, find_metric
 from bnclassify.metrics.outcomes import Labelling, Outcome
 
 
@@ -70,15 +70,13 @@ def test_metrics_by_hand(outcome: Outcome) -> None:
     assert figure("rmse", outcome) == pytest.approx(np.sqrt(np.mean((1 - (p * own).sum(axis=1)) ** 2)))
     areas = {}
     for c in there:
-        inside, outside = p[actual == c, c], p[actual != c, c]
+        inside, outside = (p[mask, c].round(12) for mask in (actual == c, actual != c))
         beats = [(a > b) + 0.5 * (a == b) for a in inside for b in outside]
         if beats:
             areas[c] = (np.mean(beats), len(inside))
     if areas:
-        # Exact ties, as scikit-learn counts them
         expected = np.average([a for a, _ in areas.values()], weights=[n for _, n in areas.values()])
-        if len(labels) != 2:
-            assert figure("auc", outcome) == pytest.approx(expected)
+        assert figure("auc", outcome) == pytest.approx(expected)
     else:
         assert np.isnan(figure("auc", outcome))
 
@@ -99,14 +97,16 @@ def test_metrics_are_those_of_scikit_learn(outcome: Outcome) -> None:
     if len(set(y)) == 1:
         assert np.isnan(figure("auc", outcome))
     elif len(labels) == 2:
-        assert figure("auc", outcome) == pytest.approx(sk.roc_auc_score(y, p[:, 1]), abs=1e-12)
+        assert figure("auc", outcome) == pytest.approx(sk.roc_auc_score(y, p[:, 1].round(12)), abs=1e-12)
         assert figure("brier", outcome) == pytest.approx(2 * sk.brier_score_loss(y, p[:, 1]), abs=1e-12)
     else:
         shares = np.bincount(y, minlength=len(labels)) / len(y)
-        areas = [sk.roc_auc_score(y == c, p[:, c]) if share else 0 for c, share in enumerate(shares)]
+        areas = [
+            sk.roc_auc_score(y == c, p[:, c].round(12)) if share else 0 for c, share in enumerate(shares)
+        ]
         assert figure("auc", outcome) == pytest.approx(np.dot(shares, areas), abs=1e-12)
         if shares.all():
-            ovr = sk.roc_auc_score(y, p, multi_class="ovr", average="weighted")
+            ovr = sk.roc_auc_score(y, p.round(12), multi_class="ovr", average="weighted")
             assert figure("auc", outcome) == pytest.approx(ovr, abs=1e-12)
 
 
@@ -118,6 +118,29 @@ def test_the_order_of_rows_and_what_logs_are_shifted_by_do_not_matter(outcome: O
         one = figure(name, outcome)
         other = METRICS[name].of_rows(outcome.logs[order], outcome.actual[order])
         assert one == pytest.approx(other, abs=1e-12, nan_ok=True)
+
+
+def test_posteriors_that_differ_by_rounding_are_tied() -> None:
+    actual = np.array([0, 1, 0, 1])
+    p = np.array([0.6, 0.6, 0.2, 1e-12]) + np.array([1e-13, 0, -1e-13, 0])
+    logs = np.log(np.column_stack([p, 1 - p]))
+    assert METRICS["auc"].of_rows(logs, actual) == (0.5 + 1 + 0 + 1) / 4
+    edges = np.arange(8, 15) / 15
+    for shift in (-1e-12, 0.0, 1e-12):
+        rows, _, _ = bin_sums(edges + shift, np.ones(7, bool), 15, np.ones(7))
+        assert rows.tolist() == [0] * 7 + [1] * 7 + [0]
+
+
+@pytest.mark.parametrize("n", [1, 20, 43, 173, 5000])
+def test_calibration_error_to_expect_of_calibrated_posteriors(n: int) -> None:
+    """Means over draws of labels from the posteriors, which are spread over [.5, 1]."""
+    rng = np.random.default_rng(n)
+    p = np.linspace(0.5, 1, n, endpoint=False)
+    drawn = []
+    for _ in range(2000 if n < 1000 else 100):
+        sums = bin_sums(p, rng.random(n) < p, 15, np.ones(n))
+        drawn.append(METRICS["calibration_error"].value_of(sums))
+    assert calibration_noise(sums) == pytest.approx(np.mean(drawn), rel=0.03)
 
 
 def test_figures_of_a_small_table() -> None:

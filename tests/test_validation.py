@@ -180,12 +180,15 @@ def test_what_the_largest_class_alone_would_score(models: dict[str, Any], car: p
     alone = scheme_of(results).baselines
     assert list(alone) == names
     expected: dict[str, list[float]] = {name: [] for name in METRICS}
+    bins = []
     for fold in range(5):
         train, test = car["class"][folds != fold], car["class"][folds == fold]
         shares = train.value_counts(normalize=True, sort=False).to_numpy()
         logs = np.log(np.tile(shares, (len(test), 1)))
         for name, metric in METRICS.items():
             expected[name].append(metric.of_rows(logs, test.cat.codes.to_numpy()))
+        bins.append(METRICS["calibration_error"].sums(logs, test.cat.codes.to_numpy(), np.ones(len(test))))
+    expected["calibration_error"] = [METRICS["calibration_error"].value_of(sum(bins))]  # pooled
     for name in METRICS:
         assert alone[name] == pytest.approx(np.mean(expected[name]))
     assert alone["accuracy"] == pytest.approx(1210 / 1728, abs=1e-3)
@@ -194,6 +197,53 @@ def test_what_the_largest_class_alone_would_score(models: dict[str, Any], car: p
     assert alone["recall"] is None
     means = bn.cv(models, car, folds=folds, metric=[*METRICS, recall])
     assert scheme_of(means) == scheme_of(results)
+
+
+def test_the_order_of_columns_does_not_matter() -> None:
+    """Equal posteriors that differ by rounding are tied, and those at the end of a bin stay in one bin."""
+    metric = ["auc", "calibration_error"]
+    for seed in (299, 0, 1, 2):
+        rng = np.random.default_rng(seed)
+        frame = pd.DataFrame({f: rng.choice(list("ab"), 20) for f in "pqrs"}).assign(
+            c=rng.choice(["u", "v"], 20)
+        )
+        found = [
+            bn.cv(
+                bn.bnc("nb", "c", data, smooth=1),
+                data,
+                folds=np.arange(20) % 2,
+                metric=metric,
+            )
+            for data in (frame, frame[["s", "r", "q", "p", "c"]], frame[["q", "s", "p", "r", "c"]])
+        ]
+        assert found[0].to_numpy() == pytest.approx(found[1].to_numpy(), abs=1e-12)
+        assert found[0].to_numpy() == pytest.approx(found[2].to_numpy(), abs=1e-12)
+
+
+def test_calibration_error_is_that_of_all_held_out_rows(car: pd.DataFrame) -> None:
+    x = bn.bnc("nb", "class", car, smooth=1)
+    p, actual = bn.cv_predict(x, car, k=50, rng=0).to_numpy(), car["class"].cat.codes.to_numpy()
+    pooled = METRICS["calibration_error"].of_rows(np.log(p), actual)
+    assert bn.cv(x, car, k=50, rng=0, metric="calibration_error") == pytest.approx(pooled)
+    numbered = car.assign(fold=np.arange(len(car)) % 50)
+    in_parts = bn.cv(x, [numbered.iloc[:900], numbered.iloc[900:]], folds="fold", metric="calibration_error")
+    folds = numbered["fold"].to_numpy()
+    assert in_parts == pytest.approx(bn.cv(x, car, folds=folds, metric="calibration_error"))
+    assert in_parts < bn.cv(x, car, folds=folds, metric=["calibration_error"], mean=False).mean().item() * 0.7
+    repeated = bn.cv(x, car, k=50, repeats=2, rng=0, metric=["calibration_error", "brier"])
+    assert repeated[0, "calibration_error"] == pytest.approx(pooled, rel=0.1)
+    assert list(repeated.attrs["standard_errors"]) == [(0, "brier")]
+    assert 0 < repeated.attrs["calibrated"][0, "calibration_error"] < pooled
+
+
+def test_standard_errors(car: pd.DataFrame) -> None:
+    models = {"nb": bn.bnc("nb", "class", car, smooth=1), "tan": bn.bnc("tan_cl", "class", car, smooth=1)}
+    folds = bn.cv(models, car, rng=0, mean=False)
+    found = bn.cv(models, car, rng=0)
+    assert found.attrs["standard_errors"] == pytest.approx((folds.std() / np.sqrt(10)).to_dict())
+    again = bn.cv(models, car, rng=0, repeats=3)
+    by_repeat = bn.cv(models, car, rng=0, repeats=3, mean=False).groupby("repeat").std() / np.sqrt(10)
+    assert again.attrs["standard_errors"] == pytest.approx(by_repeat.mean().to_dict())
 
 
 def test_a_class_that_a_fold_lacks() -> None:

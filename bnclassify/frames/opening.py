@@ -91,8 +91,8 @@ def encode(frame: Any, *, weights: Any = None) -> Dataset | Partitions:
     counted where they lie, and what is made of the sums is the same as in memory. Its levels are known
     where Dask knows categories, else looked for in a pass of its own; its weights are a column.
 
-    In cross-validation, the units of whole weights are split over the folds, as in `cv`, and metrics are means
-    by weight. Functions that draw rows at random draw them by weight.
+    In cross-validation, the units of whole weights are split over the folds, as in `cv`, and metrics are
+    means by weight. Functions that draw rows at random draw them by weight.
 
     Examples
     --------

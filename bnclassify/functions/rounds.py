@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from hashlib import blake2b
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
-from tqdm.auto import tqdm
 
-from ..base.arrays import Array, log, normalize
+from ..base.arrays import Array
 from ..base.checks import check_whole
-from ..base.messages import listed, shown, warn
+from ..base.messages import listed, shown
 from ..base.randomness import Seed, check_rng
 from ..frames.encoding import check_columns, check_levels, read_raw
 from ..frames.opening import column_names, open_columns
@@ -34,8 +31,6 @@ from ..metrics.folds import (
     split_weights,
     warn_of_small_classes,
 )
-from ..metrics.metrics import AnyMetric
-from ..metrics.outcomes import Outcomes, outcomes_of
 from ..model.model import Model, check_fitted, of_estimator
 from ..model.questions import values
 from ..model.recipes import Recipe
@@ -344,103 +339,3 @@ def _count_levels(data: Dataset) -> Array:
     """Count the rows of each level of the only column, (levels,)."""
     [codes], [card] = data.codes, data.cards
     return np.bincount(codes[codes >= 0], minlength=card).astype(np.float64)
-
-
-class Scores(NamedTuple):
-    """Metrics of models in each round.
-
-    Attributes
-    ----------
-    of_models : (rounds, models, metrics) array
-    of_frequencies : (rounds, metrics) array
-        The same of class frequencies alone; NaN if they are not defined.
-    sizes : (rounds, 2) array
-        The weights of the rows to learn from and of the rows to test.
-    """
-
-    of_models: Array
-    of_frequencies: Array
-    sizes: Array
-
-
-@dataclass(frozen=True, eq=False)
-class _Scoring:
-    """Sums over rows that metrics of models are made of, and the rows of each class; called by workers."""
-
-    models: tuple[Model, ...]
-    metrics: tuple[AnyMetric, ...]
-
-    def __call__(self, rows: Dataset) -> tuple[list[list[Any]], Array]:
-        outcomes = [outcomes_of(model, rows) for model in self.models]
-        sums = [[metric.sums_of(each) for metric in self.metrics] for each in outcomes]
-        return sums, _class_weights(rows, self.models[0].targets)
-
-
-def _class_weights(rows: Dataset, targets: Sequence[Hashable]) -> Array:
-    """Sum the weights of the rows by class, (classes,); of all rows, (1,), if there are several targets."""
-    if len(targets) > 1:
-        return np.array([rows.size], dtype=np.float64)
-    return np.bincount(rows.codes[-1], rows.weights, rows.cards[-1]).astype(np.float64)
-
-
-def score_rounds(
-    models: Mapping[Any, Model], plan: Plan, metrics: Sequence[AnyMetric], *, dag: bool, progress: bool
-) -> Scores:
-    """Fit models again in each round, and evaluate them on the rows that it tests."""
-    data, values, baselines, sizes = plan.data, [], [], []
-    total = data.add_up(partial(_class_weights, targets=data.targets))
-    steps = len(plan.rounds) * len(models)
-    with tqdm(total=steps, disable=not progress, desc="cv", unit=" models") as bar:
-        for rnd in plan.rounds:
-            train, test = rnd.fold.split(data)
-            if rnd.fold.lacks_rows(train):
-                bar.update(len(models))
-                values.append([[np.nan] * len(metrics)] * len(models))
-                baselines.append([np.nan] * len(metrics))
-                sizes.append([0.0, test.size])
-                continue
-            learned = []
-            for model in plan.learn(models, rnd, train, dag):
-                learned.append(model)
-                bar.update()
-            scoring = _Scoring(tuple(learned), tuple(metrics))
-            sums, counts = rnd.fold.evaluate(test, scoring)
-            values.append([[m.value_of(one) for m, one in zip(metrics, each, strict=True)] for each in sums])
-            frequencies = _frequencies_alone(data, total - counts, *rnd.fold.tested(test, counts))
-            baselines.append([_quiet_value(metric, frequencies) for metric in metrics])
-            sizes.append([total.sum() - counts.sum(), counts.sum()])
-    warn_of_empty_folds(
-        [rnd for rnd, (train_size, _) in zip(plan.rounds, sizes, strict=True) if not train_size]
-    )
-    return Scores(np.array(values), np.array(baselines), np.array(sizes))
-
-
-def warn_of_empty_folds(rounds: Sequence[Round]) -> None:
-    """Warn of rounds that leave nothing to learn from."""
-    if rounds:
-        warn(
-            f"No row to learn from has a positive weight if fold {listed([rnd.number for rnd in rounds])} is "
-            "tested, so its results are NaN. Use other folds."
-        )
-
-
-def _frequencies_alone(
-    data: Any, counts: Array, actual: Any, index: pd.Index[Any], weights: Array | None
-) -> Outcomes | None:
-    """Return what class frequencies alone predict, the posterior of a model without features."""
-    if len(data.targets) > 1:
-        return None
-    logs = np.broadcast_to(log(normalize(counts)), (len(actual), len(counts)))
-    return Outcomes([logs], actual[None], data.targets, data.levels[-1:], index, weights, list)  # type: ignore[arg-type]
-
-
-def _quiet_value(metric: AnyMetric, outcomes: Outcomes | None) -> float:
-    """Return a metric that no user asked for; NaN if a user's function is not made for it."""
-    if outcomes is None:
-        return np.nan
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        try:
-            return metric.value_of(metric.sums_of(outcomes))
-        except Exception:
-            return np.nan

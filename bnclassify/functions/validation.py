@@ -21,8 +21,9 @@ from ..metrics.folds import Folds
 from ..metrics.metrics import METRICS, AnyMetric, choose_metrics
 from ..metrics.outcomes import Labelling, outcomes_of
 from ..model.model import Model, of_estimator
+from .fold_scores import Scores, score_rounds, warn_of_empty_folds
 from .prediction import predict
-from .rounds import Plan, check_recipe, name_models, plan_rounds, score_rounds, warn_of_empty_folds
+from .rounds import Plan, check_recipe, name_models, plan_rounds
 from .schemes import Scheme, record_scheme
 
 AsMetric: TypeAlias = "str | Callable[[pd.DataFrame, pd.Series[Any]], float]"
@@ -140,6 +141,14 @@ def cv(
     "log_loss(name)". Results for one such model are indexed by metric alone.
 
     Balanced accuracy and AUC omit classes of which no row is tested; AUC is NaN if only one class is tested.
+    AUC and calibration errors treat posteriors that differ by rounding as equal.
+
+    The ``attrs`` of a Series contain ``"standard_errors"``, the standard deviation over folds divided by
+    √k, a mean over repeats; folds have most training rows in common, so this is an approximation. If
+    calibration errors were computed, they contain ``"calibrated"``, the calibration error to expect of
+    calibrated posteriors with as many rows, which is not 0, because proportions in small intervals vary. For
+    these of a single model, pass it as ``[x]``.
+
     The ``attrs`` of a Series or DataFrame record how it was computed, for `compare`, and, for `plot_cv`,
     the metrics of a baseline: a model without features whose posteriors are the class frequencies in the rows
     that are not tested. If classes are imbalanced, compare models with this baseline.
@@ -179,19 +188,21 @@ def cv(
     _check_sums(metrics, plan)
     scores = score_rounds(models, plan, metrics, dag=dag, progress=progress)
     by_metric = isinstance(metric, list | tuple) or len(targets) > 1
-    names = _columns(
-        list(models), metrics if by_metric else None, flat=len(targets) > 1 and isinstance(x, Model)
-    )
-    results = pd.DataFrame(scores.of_models.reshape(len(plan.rounds), -1), _index(plan), names)
-    baselines = dict(zip([m.name for m in metrics], _means(scores.of_frequencies), strict=True))
-    scheme = _describe(plan, scores.sizes, baselines)
+    flat = len(targets) > 1 and isinstance(x, Model)
+    names = _columns(list(models), metrics if by_metric else None, flat=flat)
+    scheme = _describe(plan, scores)
     if not mean:
-        return record_scheme(results, scheme)
-    _warn_of_undefined(metrics, scores.of_models[scores.sizes[:, 0] > 0])
-    means = results.mean()
+        values = scores.by_round[:, :-1].reshape(len(plan.rounds), -1)
+        return record_scheme(pd.DataFrame(values, _index(plan), names), scheme)
+    _warn_of_undefined(metrics, scores.by_round[scores.sizes[:, 0] > 0, :-1])
     if isinstance(x, Model) and not by_metric:
-        return float(means.iloc[0])
-    return record_scheme(means, scheme)
+        return float(scores.means[0, 0])
+    means = record_scheme(pd.Series(scores.means[:-1].ravel(), names), scheme)
+    for name, values in {"standard_errors": scores.standard_errors, "calibrated": scores.calibrated}.items():
+        known = pd.Series(values[:-1].ravel(), names).dropna()
+        if len(known):
+            means.attrs[name] = known.to_dict()
+    return means
 
 
 def _columns(models: list[Any], metrics: Sequence[AnyMetric] | None, *, flat: bool) -> pd.Index[Any]:
@@ -211,15 +222,11 @@ def _index(plan: Plan) -> pd.Index[Any]:
     return pd.MultiIndex.from_tuples([(r.repeat, r.number) for r in plan.rounds], names=["repeat", "fold"])
 
 
-def _means(values: Array) -> list[float | None]:
-    """Return the mean over rounds of each column; None if it is not defined."""
-    means = pd.DataFrame(values).mean()
-    return [None if np.isnan(value) else float(value) for value in means]
-
-
-def _describe(plan: Plan, sizes: Array, baselines: Mapping[str, float | None]) -> Scheme:
-    """Return the record of how rows were assigned to folds; sizes are (rounds, 2)."""
-    train_size, test_size = map(float, sizes.mean(axis=0))
+def _describe(plan: Plan, scores: Scores) -> Scheme:
+    """Return the record of how rows were assigned to folds, and of what class frequencies alone score."""
+    train_size, test_size = map(float, scores.sizes.mean(axis=0))
+    means = zip(scores.metrics, scores.means[-1].tolist(), strict=True)
+    baselines = {metric.name: None if np.isnan(mean) else mean for metric, mean in means}
     k = len(plan.rounds) // plan.repeats
     return Scheme(plan.repeats, k, train_size, test_size, plan.is_partition, plan.folds, baselines)
 

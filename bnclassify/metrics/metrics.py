@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from functools import partial
 from inspect import signature
 from numbers import Real
-from typing import Any, ClassVar, Protocol
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from scipy.special import gammaln
 
-from ..base.arrays import Array, Codes, first_best, log_normalize
+from ..base.arrays import TOLERANCE, Array, Codes, first_best, log_normalize, log_sum_exp
 from ..base.messages import listed, plain, shown, suggestion
 from .outcomes import Outcome, Outcomes
 
@@ -21,26 +22,25 @@ CALIBRATION_BINS = 15
 _LEAST = float(np.finfo(np.float64).eps)
 
 
-class AnyMetric(Protocol):
+class AnyMetric:
     """A metric of all that a model predicts: sums over rows, and a value from the sums."""
 
-    @property
-    def name(self) -> str:
-        """The name of the metric."""
+    name: str
+    needs_rows: bool = False
+    is_pooled: bool = False
+    calibrated: Callable[[Any], float] | None = None
 
-    @property
-    def needs_rows(self) -> bool:
-        """Whether all rows must be in memory, because the metric is not made of sums over rows."""
-
-    def sums_of(self, outcomes: Outcomes) -> Any:
+    def sums_of(self, outcomes: Any) -> Any:
         """Return the sums over the rows, or what else the metric needs to know of them."""
+        raise NotImplementedError
 
     def value_of(self, sums: Any) -> float:
         """Return the metric."""
+        raise NotImplementedError
 
 
 @dataclass(frozen=True)
-class Metric:
+class Metric(AnyMetric):
     """A metric of the log joint of rows and of their classes.
 
     Attributes
@@ -55,6 +55,10 @@ class Metric:
         Whether lower is better.
     needs_rows : bool
         Whether `sums` returns something of each row instead, so that all rows must be in memory.
+    is_pooled : bool
+        Whether `cv` computes the metric from the sums over all folds, and not as a mean over folds.
+    calibrated : callable, optional
+        Function of the sums over all rows. Returns the value to expect if the posteriors were calibrated.
     """
 
     name: str
@@ -62,6 +66,8 @@ class Metric:
     value: Callable[[Array], float]
     is_loss: bool = False
     needs_rows: bool = False
+    is_pooled: bool = False
+    calibrated: Callable[[Array], float] | None = None
 
     def of_rows(self, logs: Array, actual: Codes, weights: Array | None = None) -> float:
         """Return the metric of rows; NaN if none has a positive weight."""
@@ -84,12 +90,12 @@ class Metric:
 
 
 @dataclass(frozen=True)
-class OwnMetric:
+class OwnMetric(AnyMetric):
     """A user's function of labelled posteriors and labelled classes."""
 
     name: str
     function: Callable[..., float]
-    needs_rows: ClassVar[bool] = True
+    needs_rows: bool = True
 
     def sums_of(self, outcome: Outcome) -> float:
         """Return the value of the function, called with copies; NaN if there are no rows."""
@@ -124,17 +130,15 @@ def _accepts_weights(function: Callable[..., Any]) -> bool:
 
 
 @dataclass(frozen=True)
-class TargetMetric:
+class TargetMetric(AnyMetric):
     """A metric of one of the target variables, by its position."""
 
     name: str
-    metric: Metric | OwnMetric
-    target: int = 0
-
-    @property
-    def needs_rows(self) -> bool:
-        """Whether all rows must be in memory."""
-        return self.metric.needs_rows
+    metric: AnyMetric
+    target: int
+    needs_rows: bool
+    is_pooled: bool
+    calibrated: Callable[[Any], float] | None
 
     def sums_of(self, outcomes: Outcomes) -> Any:
         """Return the sums over the rows in which the target is known."""
@@ -146,7 +150,7 @@ class TargetMetric:
 
 
 @dataclass(frozen=True)
-class LabelMetric:
+class LabelMetric(AnyMetric):
     """The proportion of labels of all targets that are correct or, if ``exact``, of rows in which all are.
 
     The labels are those that are most probable together if ``joint``, else those of each target by itself.
@@ -156,7 +160,6 @@ class LabelMetric:
     name: str
     exact: bool
     joint: bool
-    needs_rows: ClassVar[bool] = False
 
     def sums_of(self, outcomes: Outcomes) -> Array:
         """Return the sums of correct and of known labels, or of rows, (2,)."""
@@ -172,6 +175,10 @@ class LabelMetric:
         return float(sums[0] / sums[1]) if sums[1] else np.nan
 
 
+def _of_target(metric: AnyMetric, name: str, target: int) -> TargetMetric:
+    return TargetMetric(name, metric, target, metric.needs_rows, metric.is_pooled, metric.calibrated)
+
+
 def choose_metrics(metric: object, targets: Sequence[Hashable]) -> list[AnyMetric]:
     """Return the metrics of models with these target variables, with different names, or raise."""
     if len(targets) > 1 and isinstance(metric, str) and metric == "accuracy":
@@ -180,12 +187,12 @@ def choose_metrics(metric: object, targets: Sequence[Hashable]) -> list[AnyMetri
     for one in metric if isinstance(metric, list | tuple) else [metric]:
         if len(targets) == 1:
             found = find_metric(one)
-            metrics.append(TargetMetric(found.name, found))
+            metrics.append(_of_target(found, found.name, 0))
         elif isinstance(one, str) and one in LABEL_METRICS:
             metrics.append(LABEL_METRICS[one])
         else:
             found = find_metric(one)
-            metrics += [TargetMetric(f"{found.name}({name})", found, i) for i, name in enumerate(targets)]
+            metrics += [_of_target(found, f"{found.name}({name})", i) for i, name in enumerate(targets)]
     names = [one.name for one in metrics]
     if not names:
         raise ValueError("metric must contain at least one metric; got an empty list.")
@@ -218,8 +225,11 @@ def find_metric(metric: object) -> Metric | OwnMetric:
 
 
 def bin_sums(probability: Array, right: NDArray[np.bool_], bins: int, weights: Array) -> Array:
-    """Sum weights, probabilities and right answers by intervals [0, 1/bins], (1/bins, 2/bins], ..."""
-    numbers = np.searchsorted(np.arange(1, bins) / bins, probability, side="left")
+    """Sum weights, probabilities and right answers by intervals [0, 1/bins], (1/bins, 2/bins], ...
+
+    A probability that equals an end but for rounding is in the lower interval.
+    """
+    numbers = np.searchsorted(np.arange(1, bins) / bins + TOLERANCE, probability, side="left")
     return _by_class(numbers, bins, weights, weights * probability, weights * right)
 
 
@@ -287,28 +297,45 @@ def _calibration_error(sums: Array) -> float:
     return float(np.abs(probability - correct).sum() / rows.sum())
 
 
-def _labelled_posteriors(logs: Array, actual: Codes, weights: Array) -> Array:
-    return np.column_stack([_posteriors(logs), actual, weights])
+def calibration_noise(sums: Array) -> float:
+    """Return the expected calibration error if the posteriors were calibrated, from the sums of bins.
+
+    In a bin of n rows with mean probability p, the number of correct rows X is then about binomial, and by de
+    Moivre E|X − np| = 2m C(n, m) pᵐ (1 − p)ⁿ⁻ᵐ⁺¹, where m = ⌊np⌋ + 1.
+    """
+    rows, probability, _ = sums[:, sums[0] > 0]
+    n, p = np.maximum(np.rint(rows), 1), np.minimum(probability / rows, 1.0)
+    m = np.minimum(np.floor(n * p) + 1, n)
+    choices = gammaln(n + 1) - gammaln(m + 1) - gammaln(n - m + 1)
+    with np.errstate(divide="ignore"):
+        deviation = 2 * m * np.exp(choices + m * np.log(p) + (n - m + 1) * np.log1p(-p))
+    return float(deviation / n @ rows / rows.sum()) if len(rows) else np.nan
+
+
+def _log_odds(logs: Array, actual: Codes, weights: Array) -> Array:
+    """Return the log odds of each class, the actual class and the weight, (rows, classes + 2)."""
+    n, posteriors = logs.shape[1], log_normalize(logs)
+    others = [log_sum_exp(np.delete(posteriors, c, axis=1)) if n > 1 else -np.inf for c in range(n)]
+    return np.column_stack([*(posteriors[:, c] - others[c] for c in range(n)), actual, weights])
 
 
 def _auc(rows: Array) -> float:
     """Mean over classes, by their rows, of the area under the curve of one class against the others."""
-    p, actual, weights = rows[:, :-2], rows[:, -2].astype(np.intp), rows[:, -1]
-    n_classes = p.shape[1]
-    if n_classes == 2:
-        # One area equals the other, but floats near 1 are farther apart than those near 0.
-        p[:, 0] = -p[:, 1]
-    [class_weights] = _by_class(actual, n_classes, weights)
+    odds, actual, weights = rows[:, :-2], rows[:, -2].astype(np.intp), rows[:, -1]
+    [class_weights] = _by_class(actual, odds.shape[1], weights)
     ranked = np.flatnonzero((class_weights > 0) & (class_weights < class_weights.sum()))
     if not len(ranked):
         return np.nan
-    areas = [_area(p[:, c], actual == c, weights) for c in ranked]
+    areas = [_area(odds[:, c], actual == c, weights) for c in ranked]
     return float(np.average(areas, weights=class_weights[ranked]))
 
 
 def _area(scores: Array, is_positive: NDArray[np.bool_], weights: Array) -> float:
     """Return the proportion of pairs of a positive and a negative row in which the positive scores higher."""
-    _, rank = np.unique(scores, return_inverse=True)
+    order = np.argsort(scores, kind="stable")
+    with np.errstate(invalid="ignore"):
+        rank = np.concatenate([[0], np.cumsum(np.diff(scores[order]) > TOLERANCE)])
+    weights, is_positive = weights[order], is_positive[order]
     positives, negatives = (np.bincount(rank, weights=weights * mask) for mask in (is_positive, ~is_positive))
     below = np.cumsum(negatives) - negatives / 2  # ties count half
     return float(positives @ below / (positives.sum() * negatives.sum()))
@@ -323,8 +350,15 @@ METRICS = {
         Metric("balanced_accuracy", _right_by_class, _mean_recall),
         Metric("log_loss", _log_losses, _mean, is_loss=True),
         Metric("brier", _squares, _mean, is_loss=True),
-        Metric("auc", _labelled_posteriors, _auc, needs_rows=True),
-        Metric("calibration_error", _top_bins, _calibration_error, is_loss=True),
+        Metric("auc", _log_odds, _auc, needs_rows=True),
+        Metric(
+            "calibration_error",
+            _top_bins,
+            _calibration_error,
+            is_loss=True,
+            is_pooled=True,
+            calibrated=calibration_noise,
+        ),
         Metric("rmse", _squared_shortfalls, _root_mean, is_loss=True),
     )
 }

@@ -1,0 +1,179 @@
+"""Metrics of models in the rounds of cross-validation, and of class frequencies alone."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from tqdm.auto import tqdm
+
+from ..base.arrays import Array, added, log, normalize
+from ..base.messages import listed, warn
+from ..frames.schema import Dataset
+from ..metrics.metrics import AnyMetric
+from ..metrics.outcomes import Outcomes, outcomes_of
+from ..model.model import Model
+from .rounds import Plan, Round
+
+
+@dataclass(frozen=True, eq=False)
+class Scores:
+    """Metrics of models in each round, and at the end of the models those of class frequencies alone.
+
+    Attributes
+    ----------
+    metrics : sequence
+    repeats : list of int
+        The repeat of each round.
+    sums : list
+        The sums over the tested rows by round, model and metric; None where the metric is not defined.
+    sizes : (rounds, 2) array
+        The weights of the rows to learn from and of the rows to test.
+    """
+
+    metrics: Sequence[AnyMetric]
+    repeats: list[int]
+    sums: list[list[list[Any]]]
+    sizes: Array
+
+    @cached_property
+    def by_round(self) -> Array:
+        """The metrics in each round, (rounds, models, metrics)."""
+        return np.array(
+            [[[*map(_value, self.metrics, sums)] for sums in models] for models in self.sums],
+            dtype=np.float64,
+        )
+
+    @cached_property
+    def means(self) -> Array:
+        """The metrics, (models, metrics): means over rounds, or if they are pooled, over repeats."""
+        means: Array = _mean(self.by_round)
+        for i, metric in enumerate(self.metrics):
+            if metric.is_pooled:
+                means[:, i] = self._of_pooled(i, metric.value_of)
+        return means
+
+    @cached_property
+    def calibrated(self) -> Array:
+        """The metrics to expect if posteriors were calibrated, (models, metrics); NaN if not defined."""
+        expected = np.full_like(self.means, np.nan)
+        for i, metric in enumerate(self.metrics):
+            if metric.calibrated is not None:
+                expected[:, i] = self._of_pooled(i, metric.calibrated)
+        return expected
+
+    @cached_property
+    def standard_errors(self) -> Array:
+        """Standard deviations over folds by √folds, (models, metrics); NaN for pooled metrics."""
+        errors, repeats = [], np.array(self.repeats)
+        for repeat in np.unique(repeats):
+            folds = self.by_round[repeats == repeat]
+            n = np.count_nonzero(~np.isnan(folds), axis=0)
+            variance = np.nansum((folds - _mean(folds)) ** 2, axis=0) / np.where(n > 1, n - 1, np.nan)
+            errors.append(np.sqrt(variance / np.maximum(n, 1)))
+        pooled = [metric.is_pooled for metric in self.metrics]
+        return np.where(pooled, np.nan, np.mean(errors, axis=0))
+
+    def _of_pooled(self, metric: int, function: Callable[[Any], float]) -> list[float]:
+        """Return for each model the mean over repeats of a function of the sums over all folds."""
+        means = []
+        for model in range(len(self.sums[0])):
+            found: dict[int, list[Any]] = {}
+            for repeat, models in zip(self.repeats, self.sums, strict=True):
+                if models[model][metric] is not None:
+                    found.setdefault(repeat, []).append(models[model][metric])
+            means.append(float(_mean([function(added(sums)) for sums in found.values()])))
+        return means
+
+
+def _mean(values: Any) -> Any:
+    """Return the mean over the first axis of the numbers that are not NaN; NaN if there are none."""
+    n = np.count_nonzero(~np.isnan(values), axis=0)
+    return np.nansum(values, axis=0) / np.where(n, n, np.nan)
+
+
+def _value(metric: AnyMetric, sums: Any) -> float:
+    return np.nan if sums is None else metric.value_of(sums)
+
+
+@dataclass(frozen=True, eq=False)
+class _Scoring:
+    """Sums over rows that metrics of models are made of, and the rows of each class; called by workers."""
+
+    models: tuple[Model, ...]
+    metrics: tuple[AnyMetric, ...]
+
+    def __call__(self, rows: Dataset) -> tuple[list[list[Any]], Array]:
+        outcomes = [outcomes_of(model, rows) for model in self.models]
+        sums = [[metric.sums_of(each) for metric in self.metrics] for each in outcomes]
+        return sums, _class_weights(rows, self.models[0].targets)
+
+
+def _class_weights(rows: Dataset, targets: Sequence[Hashable]) -> Array:
+    """Sum the weights of the rows by class, (classes,); of all rows, (1,), if there are several targets."""
+    if len(targets) > 1:
+        return np.array([rows.size], dtype=np.float64)
+    return np.bincount(rows.codes[-1], rows.weights, rows.cards[-1]).astype(np.float64)
+
+
+def score_rounds(
+    models: Mapping[Any, Model], plan: Plan, metrics: Sequence[AnyMetric], *, dag: bool, progress: bool
+) -> Scores:
+    """Fit models again in each round, and evaluate them on the rows that it tests."""
+    data, found, sizes = plan.data, list[list[list[Any]]](), list[tuple[float, float]]()
+    total = data.add_up(partial(_class_weights, targets=data.targets))
+    steps = len(plan.rounds) * len(models)
+    with tqdm(total=steps, disable=not progress, desc="cv", unit=" models") as bar:
+        for rnd in plan.rounds:
+            train, test = rnd.fold.split(data)
+            if rnd.fold.lacks_rows(train):
+                bar.update(len(models))
+                found.append([[None] * len(metrics)] * (len(models) + 1))
+                sizes.append((0.0, test.size))
+                continue
+            learned = []
+            for model in plan.learn(models, rnd, train, dag):
+                learned.append(model)
+                bar.update()
+            sums, counts = rnd.fold.evaluate(test, _Scoring(tuple(learned), tuple(metrics)))
+            frequencies = _frequencies_alone(data, total - counts, *rnd.fold.tested(test, counts))
+            found.append([*sums, [_quiet_sums(metric, frequencies) for metric in metrics]])
+            sizes.append((total.sum() - counts.sum(), counts.sum()))
+    warn_of_empty_folds([rnd for rnd, size in zip(plan.rounds, sizes, strict=True) if not size[0]])
+    return Scores(metrics, [rnd.repeat for rnd in plan.rounds], found, np.array(sizes))
+
+
+def warn_of_empty_folds(rounds: Sequence[Round]) -> None:
+    """Warn of rounds that leave nothing to learn from."""
+    if rounds:
+        warn(
+            f"No row to learn from has a positive weight if fold {listed([rnd.number for rnd in rounds])} is "
+            "tested, so its results are NaN. Use other folds."
+        )
+
+
+def _frequencies_alone(
+    data: Any, counts: Array, actual: Any, index: pd.Index[Any], weights: Array | None
+) -> Outcomes | None:
+    """Return what class frequencies alone predict, the posterior of a model without features."""
+    if len(data.targets) > 1:
+        return None
+    logs = np.broadcast_to(log(normalize(counts)), (len(actual), len(counts)))
+    return Outcomes([logs], actual[None], data.targets, data.levels[-1:], index, weights, list)  # type: ignore[arg-type]
+
+
+def _quiet_sums(metric: AnyMetric, outcomes: Outcomes | None) -> Any:
+    """Return the sums of a metric that no user asked for; None if a user's function is not made for it."""
+    if outcomes is None:
+        return None
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            return metric.sums_of(outcomes)
+        except Exception:
+            return None
