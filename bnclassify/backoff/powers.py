@@ -108,27 +108,42 @@ def _maximize(terms: Array, weights: Array, mean: Array, precision: float, start
         else:
             break
         powers, value = powers + step, reached
-        slope, curvature = _derivatives(terms, weights, np.exp(total - surprise[:, None]))
-        slope = slope - precision * (powers - mean)
-        step = np.asarray(np.linalg.solve(curvature + precision * np.eye(len(mean)), slope))
+        posteriors = np.exp(total - surprise[:, None])
+        expected = terms.reshape(len(mean), -1) @ (posteriors * weights[:, None]).ravel()
+        step = _newton_step(terms, weights, posteriors, -expected - precision * (powers - mean), precision)
         if np.abs(step).max() <= _NO_STEP * max(1.0, np.abs(powers).max()):
             return powers + step
     return powers
 
 
-def _derivatives(terms: Array, weights: Array, posteriors: Array) -> tuple[Array, Array]:
-    """Return the gradient of the log-likelihood and minus its Hessian.
+def _newton_step(terms: Array, weights: Array, posteriors: Array, slope: Array, precision: float) -> Array:
+    """Return the solution x of (A Aᵀ + precision) x = slope, A Aᵀ being minus the Hessian of the likelihood.
 
-    ``posteriors`` are those of each other class, (rows, classes − 1).
+    ``posteriors`` are those of each other class, (rows, classes − 1). If A has fewer columns than there are
+    terms, the smaller system with Aᵀ A is solved instead.
     """
     n, rows, others = terms.shape
-    slope, curvature = np.zeros(n), np.zeros((n, n))
-    rows_per_block = max(1, _BLOCK_CELLS // max(1, n * others))
+    if n > rows * others:
+        root = _root_of_curvature(terms, weights, posteriors)
+        inner = np.linalg.solve(root.T @ root + precision * np.eye(root.shape[1]), root.T @ slope)
+        return np.asarray((slope - root @ inner) / precision)
+    curvature = precision * np.eye(n)
+    rows_per_block = max(1, _BLOCK_CELLS // max(1, n * others), n // max(1, others))
     for start in range(0, rows, rows_per_block):
         block = slice(start, start + rows_per_block)
-        part, p, v = terms[:, block], posteriors[block], weights[block]
-        expected = np.einsum("trk,rk->tr", part, p)
-        slope += expected @ v
-        spread = (part * np.sqrt(p * v[:, None])).reshape(n, -1)
-        curvature += spread @ spread.T - (expected * v) @ expected.T
-    return -slope, curvature
+        root = _root_of_curvature(terms[:, block], weights[block], posteriors[block])
+        curvature += root @ root.T
+    return np.asarray(np.linalg.solve(curvature, slope))
+
+
+def _root_of_curvature(terms: Array, weights: Array, posteriors: Array) -> Array:
+    """Return A with A Aᵀ = Σ v (Σ_k p_k x_k x_kᵀ − x̄ x̄ᵀ), (terms, rows · (classes − 1)).
+
+    A row has the columns √(v p_k) (x_k − α x̄), where x̄ = Σ p_k x_k, s = Σ p_k and α s = 1 − √(1 − s).
+    """
+    total = posteriors.sum(axis=1)
+    share = (1 - np.sqrt(np.maximum(1 - total, 0.0))) / np.where(total > 0, total, 1.0)
+    mean = np.einsum("trk,rk->tr", terms, posteriors * share[:, None])
+    root = terms - mean[:, :, None]
+    root *= np.sqrt(posteriors * weights[:, None])
+    return root.reshape(len(terms), -1)
