@@ -236,3 +236,12 @@ def test_features_that_repeat_each_other_break_it() -> None:
         for learn in ("chisq_dn", "nb")
     }
     assert rates == pytest.approx({"chisq_dn": 0.72, "nb": 0.88}, abs=0.01)
+
+
+def test_another_prior_replaces_the_table_of_the_class(car: pd.DataFrame) -> None:
+    x = bn.lp(bn.chisq_dn("class", car), car, smooth=1)
+    even = dict.fromkeys(bn.classes(x), 0.25)
+    learned = bn.predict(x, car, prob=True).to_numpy()
+    expected = learned / bn.params(x)["class"]
+    expected /= expected.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(bn.predict(x, car, prob=True, prior=even), expected, rtol=1e-9)

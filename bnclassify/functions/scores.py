@@ -20,7 +20,11 @@ from ..network.classifiers import BNC, Graph
 
 def _add_up(x: Model, dataset: InFull | InParts, *, joint: bool) -> float:
     """Return the sum over rows of ln P(row), if ``joint``, or of ln P(class variables | features)."""
-    return rows_for(x, dataset).add_up(partial(_sum_at_labels, x, joint))
+    rows = rows_for(x, dataset)
+    total = rows.add_up(partial(_sum_at_labels, x, joint))
+    if not rows.size:  # which partitions know once they were read
+        raise ValueError("dataset must have at least one row with a weight above 0; got none.")
+    return total
 
 
 def _sum_at_labels(x: Model, joint: bool, dataset: InFull) -> float:
@@ -42,11 +46,11 @@ def loglik(x: Model, dataset: InFull | InParts) -> float:
 
     Parameters
     ----------
-    x : BNC or AODE
-        A model with parameters.
-    dataset : pandas.DataFrame, Dataset, or data in parts
-        Has all variables of the model, the class in every row. Missing features are summed
-        out exactly.
+    x : BNC, AODE or another model
+        With parameters and a joint distribution.
+    dataset : pandas.DataFrame, Dataset, or partitioned data
+        Has all variables of the model, the class in every row. The model marginalizes over missing
+        features exactly.
 
     Returns
     -------
@@ -56,11 +60,12 @@ def loglik(x: Model, dataset: InFull | InParts) -> float:
     Raises
     ------
     KeyError
-        If a variable is not a column of ``dataset``.
+        If a variable is not a column of `dataset`.
     TypeError
-        If ``x`` is no model, or ``dataset`` no data.
+        If `x` is not a model with a joint distribution, or `dataset` is not data.
     ValueError
-        If the class is missing in a row, or a value was not among the levels in training.
+        If `dataset` has no rows, the class is missing in a row, or a value is not among the levels of
+        the model.
 
     Examples
     --------
@@ -93,7 +98,7 @@ def AIC(x: BNC, dataset: InFull | InParts) -> float:
     TypeError
         If ``x`` is an ensemble.
     KeyError, ValueError
-        As in `loglik`, and if the data has no rows.
+        As in `loglik`.
 
     References
     ----------
@@ -132,7 +137,7 @@ def BIC(x: BNC, dataset: InFull | InParts) -> float:
     TypeError
         If ``x`` is an ensemble.
     KeyError, ValueError
-        As in `loglik`, and if the data has no rows.
+        As in `loglik`.
 
     References
     ----------
@@ -153,9 +158,7 @@ def _of_network(x: Model, dataset: InFull | InParts, score: str) -> tuple[Graph,
     """Return a single network with parameters, its log-likelihood and the number of rows, or raise."""
     model = check_graph(check_joint(x, score), score)
     data = rows_for(model, dataset)
-    total = loglik(model, data)  # which tells of parts, too, how many rows there are
-    if not data.size:
-        raise ValueError(f"dataset: no rows, so {score} is not defined")
+    total = loglik(model, data)
     return model, total, data.size
 
 

@@ -187,6 +187,11 @@ class Network(Graph):
         if n_parameters > rows and "concentrations" not in self.learned:  # back-off makes wide ones harmless
             warn_of_wide_tables(self, rows, n_parameters)
 
+    def _class_prior(self) -> Array:
+        if self.cpts is not None and len(self.families[-1]) == 1:  # whatever else sums to 1
+            return self.cpts[-1]
+        return super()._class_prior()
+
     def _log_joint(self, codes: Codes) -> Array:
         return joint_in_blocks([self.terms], codes)
 
@@ -264,11 +269,6 @@ class BNC(Network):
     def _maximize(self, data: Dataset, prior: Any, em: Any) -> Self:
         tables, run = maximize(data, self.scopes, prior, em)
         return renewed(self, levels=data.levels, cpts=tuple(tables), learned={"em": run})
-
-    def _class_prior(self) -> Array:
-        if self.cpts is not None and len(self.families[-1]) == 1:  # whatever else sums to 1
-            return self.cpts[-1]
-        return super()._class_prior()
 
     def _log_joints_in_sequence(self, codes: Codes, order: Sequence[int]) -> Array:
         # If the class has no parents, a feature that comes later has no known descendants, so its
