@@ -291,7 +291,8 @@ def test_rows_that_do_not_fit_are_told(car: pd.DataFrame) -> None:
     x = bn.lp(bn.nb("class", car), car, smooth=1)
     row = car.iloc[0].to_dict()
     for one, error, message in (
-        ({"buying": "low"}, KeyError, "newdata: no column 'maint', 'doors', 'persons', 'lug_boot', 'safety'"),
+        ({"price": "low"}, KeyError, "at least one variable of the model in every record; got 'price'"),
+        ([row, {}], KeyError, "at least one variable of the model in every record"),
         (row | {"doors": 2}, ValueError, "column 'doors': 2 not among .* type int here and str in the model"),
         (row | {"doors": "9"}, ValueError, "column 'doors': '9' not among"),
         (
@@ -502,3 +503,32 @@ def test_rows_above_a_number_are_counted_in_slices(monkeypatch: pytest.MonkeyPat
         assert model.families == whole.families
         for name, table in bn.params(whole).items():
             np.testing.assert_array_equal(bn.params(model)[name], table)
+
+
+def test_records_may_omit_features(car: pd.DataFrame) -> None:
+    x = bn.lp(bn.tan_cl("class", car), car, smooth=1)
+    frame = car.tail(3).astype(object)
+    frame.iloc[0, 2], frame.iloc[2, [0, 4]] = None, None
+    records = [{k: v for k, v in row.items() if v is not None} for row in frame.to_dict("records")]
+    expected = bn.predict(x, frame, prob=True).set_axis(range(3))
+    pd.testing.assert_frame_equal(bn.predict(x, records, prob=True), expected)
+    pd.testing.assert_frame_equal(bn.predict(x, records[2], prob=True).set_axis([2]), expected.tail(1))
+    by_label = [pd.Series(row, name=i) for i, row in enumerate(records)]
+    pd.testing.assert_frame_equal(bn.predict(x, by_label, prob=True), expected)
+    weights = bn.explain(x, records, target="vgood")["log_odds"]
+    assert weights.loc[(0, "doors")] == 0
+    assert bn.explain(x, records[0], target="vgood")["log_odds"]["doors"] == 0
+    with pytest.raises(KeyError, match="no column 'doors'"):
+        bn.predict(x, car.drop(columns="doors"))
+    with pytest.warns(UserWarning, match="'safty' is not a variable .* Did you mean 'safety'"):
+        bn.predict(x, {"safty": "low", "doors": "2"})
+
+
+def test_a_column_whose_values_are_all_unseen_is_told(car: pd.DataFrame) -> None:
+    x = bn.lp(bn.nb("class", car), car, smooth=1)
+    odd = car.assign(safety="hoch")
+    with pytest.warns(UserWarning, match="column 'safety': none of its values, 'hoch', is among the levels"):
+        told = bn.predict(x, odd, unseen="missing", prob=True)
+    pd.testing.assert_frame_equal(told, bn.predict(x, car.assign(safety=np.nan), prob=True))
+    half = car.assign(safety=["hoch", "low"] * 864)
+    bn.predict(x, half, unseen="missing")

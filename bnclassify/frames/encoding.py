@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ..base.arrays import Array, code_type
 from ..base.checks import Names, available, is_among, must_be
 from ..base.immutable import EMPTY
-from ..base.messages import listed, shown
+from ..base.messages import did_you_mean, listed, shown, warn
 from .columns import NUMBERS_ADVICE, check_categorical, column_arrays, encode_column
 from .numeric import ArrayLike, code_labels, labels_to_keep, read_numbers
 from .schema import Countable, Dataset, Schema
@@ -115,32 +115,57 @@ def read_columns(
 
 
 def encode_new(
-    newdata: pd.DataFrame | Dataset | Row,
+    newdata: pd.DataFrame | Dataset | Row | Sequence[Row],
     known: Mapping[Hashable, tuple[Any, ...]],
     argument: str = "newdata",
     numeric: Mapping[Hashable, bool] = EMPTY,
 ) -> Dataset:
-    """Encode the ``known`` columns of new data: a data frame, one row, or a `Dataset`."""
+    """Encode the ``known`` columns of new data: a data frame, one or several records, or a `Dataset`."""
     if isinstance(newdata, pd.Series | Mapping):
-        return encode_row(newdata, tuple(known), argument, numeric)
-    return encode_columns(newdata, known, argument=argument, known=known, numeric=numeric)
+        newdata = [newdata]
+    if isinstance(newdata, list) and newdata and all(isinstance(row, pd.Series | Mapping) for row in newdata):
+        return encode_records(newdata, tuple(known), argument, numeric)
+    frame: Any = newdata
+    return encode_columns(frame, known, argument=argument, known=known, numeric=numeric)
 
 
-def encode_row(
-    row: Row, names: Sequence[Hashable], argument: str, numeric: Mapping[Hashable, bool] = EMPTY
+def encode_records(
+    rows: Sequence[Row], names: Sequence[Hashable], argument: str, numeric: Mapping[Hashable, bool] = EMPTY
 ) -> Dataset:
-    """Encode one row; each value is the only level of its column, so that no type has to be guessed."""
-    values = _values_by_name(row, argument)
-    check_columns(names, values, argument)
-    _check_single(values, names, argument)
-    numbers = {}
-    for name in [name for name in names if name in numeric]:
-        read = read_numbers(_alone(values[name]), name, argument, must=numeric[name])
+    """Encode records; what one omits is missing, and values are levels, so that no type has to be guessed."""
+    records = [_values_by_name(row, argument) for row in rows]
+    for record in records:
+        _check_record(record, names, argument)
+    numbers, levels = {}, []
+    codes = np.full((len(names), len(rows)), -1, dtype=code_type(len(rows)))
+    for column, name in zip(codes, names, strict=True):
+        values = [record.get(name) for record in records]
+        read = None
+        if name in numeric:
+            array = _alone(values[0]) if len(values) == 1 else pd.Series(values).array
+            read = read_numbers(array, name, argument, must=numeric[name])
+        labels = {} if read is not None else dict.fromkeys(v for v in values if not is_missing(v))
         if read is not None:
             numbers[name] = read
-    levels = tuple(() if name in numbers or is_missing(values[name]) else (values[name],) for name in names)
-    codes = np.array([len(labels) - 1 for labels in levels], dtype=np.int8)[:, None]
-    return Dataset(Schema(tuple(names), levels), codes, _index(row), numbers=numbers)
+        position = {label: code for code, label in enumerate(labels)}
+        column[:] = [position.get(value, -1) for value in values]
+        levels.append(tuple(labels))
+    return Dataset(Schema(tuple(names), tuple(levels)), codes, _index(rows), numbers=numbers)
+
+
+def _check_record(record: Mapping[Hashable, Any], names: Sequence[Hashable], argument: str) -> None:
+    """Raise unless a record has some of the names, with one value each; warn of misspelled ones."""
+    absent = [name for name in names if name not in record]
+    if absent and len(absent) == len(names):
+        raise KeyError(
+            f"{argument} must have a value of at least one variable of the model in every record; "
+            f"got {listed(record)}. The model has {listed(names)}."
+        )
+    _check_single(record, [name for name in names if name in record], argument)
+    for key in record if absent else ():
+        similar = did_you_mean(key, absent) if key not in names else ""
+        if similar:
+            warn(f"{argument}: {shown(key)} is not a variable of the model and is ignored. {similar}")
 
 
 def _alone(value: Any) -> NDArray[Any]:
@@ -158,7 +183,7 @@ def as_frame(newdata: object, argument: str = "newdata") -> pd.DataFrame:
         return check_frame(newdata, argument, or_row=True)
     values = _values_by_name(newdata, argument)
     _check_single(values, values, argument)
-    frame = pd.DataFrame({i: [value] for i, value in enumerate(values.values())}, index=_index(newdata))
+    frame = pd.DataFrame({i: [value] for i, value in enumerate(values.values())}, index=_index([newdata]))
     frame.columns = pd.Index(list(values), tupleize_cols=False)
     return frame
 
@@ -182,10 +207,10 @@ def is_missing(value: Any) -> bool:
     return bool(pd.api.types.is_scalar(value) and pd.isna(value))
 
 
-def _index(row: Row) -> pd.Index[Any]:
-    """Return the label of a row that was taken from a frame; by default, 0."""
-    name = row.name if isinstance(row, pd.Series) else None
-    return pd.RangeIndex(1) if name is None else pd.Index([name], tupleize_cols=False)
+def _index(rows: Sequence[Row]) -> pd.Index[Any]:
+    """Return the labels of rows that were taken from a frame, or else their numbers."""
+    labels = [row.name if isinstance(row, pd.Series) else None for row in rows]
+    return pd.RangeIndex(len(rows)) if None in labels else pd.Index(labels, tupleize_cols=False)
 
 
 def check_frame(frame: object, argument: str, *, or_row: bool = False) -> pd.DataFrame:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ..base.arrays import Codes, code_type
 from ..base.checks import OneOf
-from ..base.messages import listed, shown
+from ..base.messages import listed, shown, warn
 
 if TYPE_CHECKING:
     from .schema import Dataset, Levels
@@ -61,6 +61,11 @@ def match(data: Dataset, columns: Sequence[Hashable], levels: Levels, *, unseen:
     advice = _FIXED if unseen is None else _CHOICE
     for row, old, name, i, labels in zip(matched, codes, columns, where, levels, strict=True):
         row[:] = old if data.levels[i] == labels else recode(old, data.levels[i], labels, name, code, advice)
+        if code is not None and len(row) > 1 and (old >= 0).any() and not (row >= 0).any():
+            warn(
+                f"column {shown(name)}: none of its values, {listed(data.levels[i])}, is among the levels of "
+                f"the model, {listed(labels)}, so all of them are treated as missing. Check the column."
+            )
     return matched
 
 

@@ -22,7 +22,7 @@ from .odds import Evidence, weigh_evidence
 
 def explain(
     x: Model,
-    row: pd.DataFrame | Dataset | Row,
+    row: pd.DataFrame | Dataset | Row | Sequence[Row],
     *,
     target: Any = None,
     against: Any = None,
@@ -33,53 +33,54 @@ def explain(
 
     Parameters
     ----------
-    x : Model
-        With parameters, of whatever kind.
-    row : pandas.DataFrame, Dataset, Series or dict
-        One row, such as ``df.iloc[i]`` or ``{"safety": "high", …}``, or a data frame of one or
-        many. Has a value for each feature, None or NaN where it is missing; others, the class among
-        them, are ignored.
+    x : BNC, AODE or another model
+        With parameters.
+    row : pandas.DataFrame, Dataset, Series, dict or list of dict
+        One row, such as ``df.iloc[i]`` or ``{"safety": "high", …}``, or several. A data frame has a column
+        for each feature; a Series or dict may omit features, which are then missing. Other columns, such as
+        the class, are ignored.
     target : optional
-        The class to explain; by default the one predicted, row by row.
+        The class to explain; by default, the class predicted for each row.
     against : optional
-        The class to compare it with, or several in a list or the like, taken together; by default the
-        likeliest of the others, row by row. ``classes(x)`` stands for all others: the odds then are
+        The class to compare it with, or a list of classes, taken together; by default, the most probable
+        other class of each row. With ``classes(x)``, all other classes: the odds are then
         P(target | row) / (1 − P(target | row)).
     unseen : {"error", "missing"}, default "error"
         As in `predict`.
     class_var : str, optional
-        Of a model of several class variables, the one to explain; the others are summed out.
+        The class variable to explain, if `x` has several; the others are marginalized over.
 
     Returns
     -------
     pandas.DataFrame
-        A row a variable: the class, then the features, parents before children. Columns:
+        One row per variable: the class, then the features, parents before children. Columns:
 
         - ``value``: the target, and each feature's value; NaN where it is missing
         - ``parents``: the values of its feature parents; empty in an ensemble, whose members
           differ in them
-        - ``log_odds``: what it adds to the log odds, in nats. They sum to the log odds of the
-          posterior. Above 0 it speaks for the target, below 0 against it, and at 0, as where it
-          is missing, neither. What rules a class out, with ``smooth=0``, adds an infinity, and
-          what comes after it nothing
+        - ``log_odds``: the contribution to the log odds, in nats. Contributions sum to the log odds of
+          the posterior. A positive one is evidence for the target, a negative one against it; a
+          missing feature has 0. A value that is impossible under a class, with ``smooth=0``, contributes
+          an infinity, and later features contribute 0
 
-        The axis of the columns is named after what is compared.
+        The axis of the columns is named after the classes that are compared.
 
-        Of a data frame with another number of rows than one, the same for each row, one row after
-        the other. The index then has the row's label before the variable, and there are two columns
-        more, ``target`` and ``against``: what is compared in the row.
+        For several rows or none, the same for each row, one after the other. The index then has the label
+        of the row before the variable, and there are two more columns, ``target`` and ``against``: the
+        classes that are compared.
 
     Raises
     ------
     KeyError
-        If a feature is lacking.
+        If a feature is not a column of `row`, or a dict has none of the features.
     TypeError
-        If ``row`` is neither a row nor a data frame, ``x`` no model, or it predicts several class
-        variables and ``class_var`` does not say which is meant.
+        If `row` is neither rows nor a data frame, `x` is not a model, or it has several class variables and
+        `class_var` is not given.
     ValueError
-        If a class is unknown, a class would be compared with itself, a value was not among the
-        levels in training and ``unseen`` is "error", a row is impossible under all classes compared,
-        so that there are no odds, or the model has no parameters or one class alone.
+        If a class is unknown, a class would be compared with itself, a value is not among the levels of the
+        model and `unseen` is "error", a row is impossible under all classes compared, so that there are no
+        odds, a feature is missing and the model is a `DN`, or the model has no parameters or only one
+        class.
 
     Notes
     -----
@@ -87,23 +88,26 @@ def explain(
 
         log_odds_i = ln O(target : against | v_1 … v_i) − ln O(target : against | v_1 … v_{i−1})
 
-    and that of the class the log of its prior odds. The features that are not known yet, and those
-    that are missing in the row, are summed out. So the weights sum to the log odds of the posterior
-    whatever the model, whatever is missing and whatever is compared.
+    and the weight of the class is its prior log odds. Features that come later, and features that are
+    missing in the row, are treated as `predict` treats missing features: a network, an average of networks
+    and a model of several class variables marginalize over them exactly, a model with weights by
+    leave-one-out ignores them. In any case the weights sum to the log odds of the posterior that `predict`
+    returns.
 
-    Of two classes and a complete row of a single network, they are
-    ln θ(v_i | parents, target) − ln θ(v_i | parents, against), feature by feature, in whatever order
-    [2]_. In other cases they depend on the order: a feature tells less if another has told it before.
-    It is that of the layers of the network, each in the order of the data; in an ensemble, and where
-    arcs between features form a cycle, that of the data.
+    For two classes and a complete row of a single network, the weights are
+    ln θ(v_i | parents, target) − ln θ(v_i | parents, against), feature by feature, in any order
+    [2]_. In other cases they depend on the order: a feature adds less if a correlated feature comes before
+    it. Features are ordered by the layers of the network and then by column; in an ensemble, and if
+    arcs between features form a cycle, by column.
 
-    In averaged n-dependence estimators (`ande`) no order is needed. In a member, the log ratio of target
-    and rival k is a sum: of the prior log odds, of ln P(v_j | v_i, target) − ln P(v_j | v_i, k) for each
-    child j, and of what the superparents' values say, ln P(v_i | target) − ln P(v_i | k), which two of them
-    share equally. These sums are averaged over members i with the weights L(a_i, b_i) / L(Σ a_i, Σ b_i),
-    where a_i and b_i are what the member gives the target and the rival, and L(a, b) =
-    (a − b) / (ln a − ln b) is the logarithmic mean. Only so do they sum to the log odds, the logarithm of a
-    ratio of means [3]_. Of several rivals, each is set against its prior share of the target.
+    Averaged n-dependence estimators (`ande`) need no order. In a member, the log ratio of target
+    and rival k is the sum of the prior log odds, of ln P(v_j | v_i, target) − ln P(v_j | v_i, k) for each
+    child j, and of ln P(v_i | target) − ln P(v_i | k) for the values of the superparents, which two
+    superparents share equally. These sums are averaged over members i with the weights
+    L(a_i, b_i) / L(Σ a_i, Σ b_i), where a_i and b_i are the joint probabilities of the target and the rival
+    in the member, and L(a, b) = (a − b) / (ln a − ln b) is the logarithmic mean. With these weights the
+    averages sum to the log odds, the logarithm of a ratio of means [3]_. With several rivals, each is
+    compared with its prior share of the target.
 
     References
     ----------
@@ -129,7 +133,7 @@ def explain(
     safety              high  persons = more      0.61
     lug_boot             big   safety = high      0.65
 
-    Many rows; unstacked, a row a row and a column a variable:
+    Several rows, unstacked: one row per row, and one column per variable.
 
     >>> many = explain(model, car, target="vgood")
     >>> many["log_odds"].unstack().loc[1726:, ["class", "persons", "safety"]].round(2)

@@ -14,7 +14,7 @@ from ..base.arrays import Array, Codes, log_sum_exp
 from ..base.checks import check_whole, is_among
 from ..base.messages import listed, shown, suggestion
 from ..base.randomness import Seed, check_rng
-from ..frames.encoding import check_frame, encode_columns, encode_row
+from ..frames.encoding import check_frame, encode_columns, encode_records
 from ..frames.matching import match
 from ..frames.schema import code_type
 from ..model.model import Model, check_joint
@@ -132,7 +132,7 @@ def _encode_evidence(x: Model, evidence: object) -> Codes:
     names = list(dict(evidence.items()))
     _check_names(x, "evidence", names)
     levels = values(x)
-    known = match(encode_row(evidence, names, "evidence"), names, tuple(levels[name] for name in names))
+    known = match(encode_records([evidence], names, "evidence"), names, tuple(levels[name] for name in names))
     codes[[x.variables.index(name) for name in names]] = known[:, 0]
     return codes
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -26,7 +26,7 @@ _BLOCK_ROWS = 2**16
 
 def predict(
     x: Model,
-    newdata: pd.DataFrame | Dataset | Row,
+    newdata: pd.DataFrame | Dataset | Row | Sequence[Row],
     *,
     prob: bool = False,
     unseen: str = "error",
@@ -39,30 +39,28 @@ def predict(
 
     Parameters
     ----------
-    x : BNC or AODE
-        A model with parameters.
-    newdata : pandas.DataFrame, Dataset, Series, dict or Dask DataFrame
-        Has a column for each feature of ``x``, matched by name and label; others, the class
-        among them, are ignored. May have no rows. A Series or dict is one row. Numbers of type float
-        that are whole, as pandas makes of integers with gaps, are those integers.
-        Networks, averages of networks (`aode`) and models of several class variables marginalize
-        exactly over missing features; if all are missing, the posterior is the prior. In models with
-        feature weights, or averaged over discretizations, and in `ande`, missing features are skipped.
+    x : BNC, AODE or another model
+        With parameters.
+    newdata : pandas.DataFrame, Dataset, Series, dict, list of dict or Dask DataFrame
+        Rows to predict, with a column for each feature of `x`, matched by name and label. Other columns,
+        such as the class, are ignored. A Series or dict is one row, and may omit features, which are
+        then missing. Floats that are whole, which pandas makes of integers with missing values, equal
+        these integers. See Notes for missing features.
     prob : bool, default False
-        Whether to return posteriors instead of labels.
+        If True, return posteriors instead of labels.
     unseen : {"error", "missing"}, default "error"
-        What to do about a value that was not among the levels in training: raise, or take it
-        as missing. A column that is written in another way, as numbers where the levels are text or
-        intervals, raises in either case.
+        What to do about a value that is not among the levels of the model: raise an error, or treat it as
+        missing. Values that differ from the levels only in type, such as 1 and "1", and numbers for
+        intervals raise an error in either case.
     prior : dict or pandas.Series, optional
-        The probability of each class where ``newdata`` comes from, if it is another than where the model
-        was learned. All classes are in it, and it sums to 1.
+        The probability of each class in the population of `newdata`, if it differs from that of the
+        training data. It has all classes and sums to 1.
     costs : pandas.DataFrame, optional
-        What it costs to predict a class, across, of a row that is of a class, down:
-        ``costs.loc[actual, predicted]``. Then the label is the one of least expected cost.
+        Misclassification costs, ``costs.loc[actual, predicted]``. The label with the lowest expected cost
+        is predicted.
     joint : bool, default False
-        If True, predict the most probable combination of labels of several class variables; by default,
-        the most probable label of each.
+        If True, and `x` has several class variables, predict the most probable combination of labels. By
+        default, the most probable label of each class variable is predicted.
     greedy : bool, default False
         If True, predict the class variables of a chain one after the other, each given the labels
         predicted before, instead of enumerating all combinations. Chains with more than 65,536
@@ -72,7 +70,7 @@ def predict(
     -------
     pandas.Series
         Labels, categorical and unordered, named after the class, on the index of ``newdata``.
-        Of tied classes the first in the order of levels.
+        The first of tied classes in the order of levels is predicted.
     pandas.DataFrame
         With ``prob=True``, one row per row of `newdata` and one column per class; rows sum to 1. A row
         that is impossible under every class has the uniform posterior.
@@ -87,22 +85,40 @@ def predict(
     Raises
     ------
     KeyError
-        If a feature is not a column of ``newdata``.
+        If a feature is not a column of `newdata`, or a dict has none of the features.
     TypeError
-        If ``x`` is no model, ``newdata`` no data frame or row, a column holds no categories, ``prob`` is
-        neither True nor False, ``prior`` or ``costs`` are of another type, or an argument is not defined
-        for the kind of model.
+        If `x` is not a model, `newdata` is not a data frame or rows, a column does not hold categories,
+        another argument is of another type, or an argument is not defined for the model type.
     ValueError
-        If a value was not among the levels in training and ``unseen`` is "error", the model has no
-        parameters, ``prior`` or ``costs`` do not fit its classes, or ``costs`` are given with ``prob=True``:
-        they change labels, not probabilities. If combinations of labels are too many, or summing over class
-        variables would need too large a table (1,048,576 cells a row).
+        If a value is not among the levels of the model and `unseen` is "error", the model has no parameters,
+        a feature is missing and the model is a `DN`, `prior` or `costs` do not fit the classes, or `costs`
+        are given with ``prob=True``. If there are too many combinations of labels, or marginalizing over
+        class variables would need a table of more than 1,048,576 cells per row.
+
+    Warns
+    -----
+    UserWarning
+        If all values of a column are unseen and `unseen` is "missing", or a dict omits a feature and has a
+        similar name.
 
     Notes
     -----
-    With Q the new prior and P what the model learned, Q(c | row) ∝ P(c | row) · Q(c) / P(c): what the
-    features tell of a class stays, how common it is does not. The expected cost of label k is
-    Σ_c P(c | row) costs(c, k).
+    How missing features are treated depends on the model type:
+
+    - A network (`BNC`), an average of networks (`Ensemble`, `aode`) and a model of several class variables
+      (`mbc`, `maode`) marginalize over missing features exactly. If all are missing, the posterior is the
+      prior.
+    - A model with weights or a power by leave-one-out (``lp(..., loo_weights=True)``, ``loo_power=True``,
+      and the default of `BNCClassifier`) does not define a joint distribution. With weights, a missing
+      feature is ignored, and a table with a missing parent backs off to the parents before it. With a
+      power, the posterior of the underlying model, which marginalizes, is raised to this power. Weights
+      and power were estimated on the rows of the training data, so if these are more complete, posteriors
+      are too extreme: with all features missing, the posterior is a power of the prior, normalized.
+    - `ande` uses a missing feature neither as a superparent nor as a child.
+    - A dependency network (`DN`) raises an error.
+
+    With Q the new prior and P the probabilities of the model, Q(c | row) ∝ P(c | row) · Q(c) / P(c). The
+    expected cost of label k is Σ_c P(c | row) costs(c, k).
 
     References
     ----------

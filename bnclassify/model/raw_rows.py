@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Sequence
 
 import pandas as pd
 
@@ -27,7 +27,7 @@ def rows_for(x: Model, dataset: object) -> Dataset | Partitions:
 
 def encode_for(
     x: Model,
-    newdata: pd.DataFrame | Dataset | Row,
+    newdata: pd.DataFrame | Dataset | Row | Sequence[Row],
     names: Iterable[Hashable] | None = None,
     argument: str = "newdata",
 ) -> Dataset:
@@ -36,7 +36,7 @@ def encode_for(
     Parameters
     ----------
     x : Model
-    newdata : pandas.DataFrame, Dataset, Series or dict
+    newdata : pandas.DataFrame, Dataset, Series, dict or list of dict
     names : iterable, optional
         The variables to encode; by default all of the model.
     argument : str

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Mapping
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -64,7 +64,7 @@ class Preparation(Immutable):
 
     def encode(
         self,
-        newdata: pd.DataFrame | Dataset | Row,
+        newdata: pd.DataFrame | Dataset | Row | Sequence[Row],
         known: Mapping[Hashable, tuple[Any, ...]],
         argument: str = "newdata",
     ) -> Dataset:
