@@ -18,7 +18,7 @@ from ..base.arrays import Array, added
 from ..base.immutable import Immutable
 from ..base.messages import how_to_merge
 from ..base.records import record
-from ..counts.contingency import MAX_CELLS, contingency_tables, count_alike, count_type, narrow
+from ..counts.contingency import MAX_CELLS, contingency_tables, count_families, count_type, narrow
 from ..counts.pairs import pair_tables
 from ..frames.schema import Countable, Dataset, Schema, code_type, take_rows
 
@@ -134,7 +134,9 @@ def count_cooccurrence(data: Countable, most: int) -> Cooccurrence:
     *cards, n_classes = data.cards
     classes = contingency_tables(data, [(len(cards),)])[0]
     if most < 2 or not cards:
-        return Cooccurrence(tuple(cards), classes, _count_single(data), np.empty((0, n_classes, 0)))
+        tables = count_families(data, [(f, len(cards)) for f in range(len(cards))])
+        single = np.concatenate([np.empty((0, n_classes)), *tables])
+        return Cooccurrence(tuple(cards), classes, single, np.empty((0, n_classes, 0)))
     # The log tables of pairs, which have as many cells, are floats.
     _check_size(data, "pairs", sum(cards) ** 2 * n_classes, 8)
     pairs = narrow(data.add_up(_count_all_pairs))
@@ -153,16 +155,6 @@ def _check_size(data: Countable, what: str, cells: int, bytes_per_cell: int) -> 
             f"have {cells:,} cells and take {cells * bytes_per_cell / 2**30:,.1f} GiB, more than "
             f"{MAX_BYTES / 2**30:g}; use a smaller n, fewer features, or {wide}"
         )
-
-
-def _count_single(data: Countable) -> Array:
-    """Count the levels of all features by class, those with equally many levels at once."""
-    *cards, n_classes = data.cards
-    starts = np.cumsum([0, *cards])
-    single = np.empty((starts[-1], n_classes))
-    for alike, tables in count_alike(data, [(f, len(cards)) for f in range(len(cards))]):
-        single[starts[alike][:, None] + np.arange(tables.shape[1])] = tables
-    return single
 
 
 def _count_all_pairs(data: Dataset) -> Counts:

@@ -183,16 +183,20 @@ def _member_weights(weights: Array, block: MemberBlock) -> Array:
 
 def log_joint(x: Estimators, codes: Codes) -> Array:
     """Return the log of the mean joint of the members that take part in each row, (rows, classes)."""
-    return joint_by_rows(lambda block: _joint_of_rows(x, block), codes, len(x.counts.classes))
+
+    def of_block(group: RowGroup, block: MemberBlock) -> Array:
+        return block.log_joint(group.log_weights(block))
+
+    return joint_by_rows(lambda rows: _mean_joint(x, rows, of_block), codes, len(x.counts.classes))
 
 
-def _joint_of_rows(x: Estimators, codes: Codes) -> Array:
-    result = np.full((codes.shape[1], len(x.counts.classes)), -np.inf)
+def _mean_joint(x: Estimators, codes: Codes, log_joint: Callable[[RowGroup, MemberBlock], Array]) -> Array:
+    """Return the log of the mean joint of rows, given a function that returns the sum over a block."""
+    result = np.empty((codes.shape[1], len(x.counts.classes)))
     for group in row_groups(x, codes):
         total = np.full((len(group.rows), result.shape[1]), -np.inf)
         for block in member_blocks(x, group.n, group.levels):
-            logs = block.log_joint(group.log_weights(block))
-            total[block.rows] = np.logaddexp(total[block.rows], logs)
+            total[block.rows] = np.logaddexp(total[block.rows], log_joint(group, block))
         result[group.rows] = total - np.log(group.total_weight)[:, None]
     return result
 
@@ -331,26 +335,24 @@ def left_out_joint(x: Estimators, codes: Codes, left_out: LeftOut) -> Array:
         rows = np.nonzero(left_out.shares == share)[0]
         for block in (rows[start : start + _ROWS_LEFT_OUT] for start in range(0, len(rows), _ROWS_LEFT_OUT)):
             classes = left_out.classes[block].astype(np.intp)
-            result[block] = _left_out_joint_of_rows(stricter, codes[:, block], classes, share)
+            without = partial(_joint_without_rows, stricter, classes, share)
+            result[block] = _mean_joint(stricter, codes[:, block], without)
     return result
 
 
-def _left_out_joint_of_rows(x: Estimators, codes: Codes, classes: Positions, share: float) -> Array:
-    result = np.empty((codes.shape[1], len(x.counts.classes)))
-    for group in row_groups(x, codes):
-        total = np.full((len(group.rows), result.shape[1]), -np.inf)
-        for block in member_blocks(x, group.n, group.levels):
-            labels, weights = classes[group.rows[block.rows]], group.log_weights(block)
-            pseudo, before = replace(block.tables, superparents=block.superparents).denominators(x)
-            # The denominator of a member that takes part in no row does not matter.
-            after = np.where(before > share, before - share, 1.0)
-            logs = block.log_joint(weights + np.log(np.maximum(before, after) / after))
-            own_logs = _own_class(x, block, labels, share, pseudo, after) + weights[:, None]
-            own_logs[~block.takes_part] = IMPOSSIBLE
-            logs[np.arange(len(labels)), labels] = log_total(own_logs)
-            total[block.rows] = np.logaddexp(total[block.rows], logs)
-        result[group.rows] = total - np.log(group.total_weight)[:, None]
-    return result
+def _joint_without_rows(
+    x: Estimators, classes: Positions, share: float, group: RowGroup, block: MemberBlock
+) -> Array:
+    """Return the log joint of the members of a block, (rows, classes), each row excluded from its counts."""
+    labels, weights = classes[group.rows[block.rows]], group.log_weights(block)
+    pseudo, before = replace(block.tables, superparents=block.superparents).denominators(x)
+    # The denominator of a member that takes part in no row does not matter.
+    after = np.where(before > share, before - share, 1.0)
+    logs = block.log_joint(weights + np.log(np.maximum(before, after) / after))
+    own_logs = _own_class(x, block, labels, share, pseudo, after) + weights[:, None]
+    own_logs[~block.takes_part] = IMPOSSIBLE
+    logs[np.arange(len(labels)), labels] = log_total(own_logs)
+    return logs
 
 
 def _own_class(
