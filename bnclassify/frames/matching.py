@@ -99,7 +99,7 @@ def recode(
     if new_to_us.any():
         strange = [old[code] for code in np.unique(codes[new_to_us])]
         # A column of another type is an error, even if unseen labels are treated as missing.
-        if unseen is None or _same_text(strange, new) or _numbers_for_intervals(strange, new):
+        if unseen is None or _same_text(strange, new) or _numbers_for_text(strange, new):
             raise ValueError(f"column {shown(name)}: {_unknown(strange, new, advice)}")
         matched[new_to_us] = unseen
     return matched
@@ -114,9 +114,9 @@ def _bare(label: Any) -> str:
     return str(label).removesuffix(".0")
 
 
-def _numbers_for_intervals(strange: Iterable[Any], known: Iterable[Any]) -> bool:
-    """Whether the labels are numbers and the known levels are intervals."""
-    return str(next(iter(known), "")).startswith("(-inf, ") and all(isinstance(x, Real) for x in strange)
+def _numbers_for_text(strange: Iterable[Any], known: Iterable[Any]) -> bool:
+    """Whether labels are numbers, but text in training, as the intervals of a discretizer are."""
+    return all(isinstance(label, str) for label in known) and all(isinstance(x, Real) for x in strange)
 
 
 def _unknown(strange: list[Any], known: tuple[Any, ...], remedy: str) -> str:
@@ -129,6 +129,6 @@ def _unknown(strange: list[Any], known: tuple[Any, ...], remedy: str) -> str:
         if types[1] == "str" and _bare(strange[0]).isdecimal():
             remedy += ", with pd.to_numeric(column).astype('Int64').astype('string')"
         remedy += "."
-    elif _numbers_for_intervals(strange, known):
-        remedy = "Apply the discretizer that discretize returned for the training data."
+    elif _numbers_for_text(strange, known):
+        remedy = "Apply the discretizer that discretize returned for the training data, or convert the column."
     return f"{listed(strange)} not among the levels of the model, {listed(known)}. {remedy}"
