@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 _UNSEEN = -2
 """Code of a label that is not among the levels; a missing value has -1."""
 
+MISSING = "(missing)"
+"""The level that stands for missing values."""
+
 
 def codes_of(codes: Codes, where: list[int]) -> Codes:
     """Select columns by position, without a copy if they are adjacent."""
@@ -130,5 +133,7 @@ def _unknown(strange: list[Any], known: tuple[Any, ...], remedy: str) -> str:
             remedy += ", with pd.to_numeric(column).astype('Int64').astype('string')"
         remedy += "."
     elif _numbers_for_text(strange, known):
-        remedy = "Apply the discretizer that discretize returned for the training data, or convert the column."
+        remedy = "Apply the discretizer that discretize returned in training, or convert the column."
+            "Apply the discretizer that discretize returned in training, or convert the column."
+        )
     return f"{listed(strange)} not among the levels of the model, {listed(known)}. {remedy}"

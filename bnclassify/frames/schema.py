@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from ..base.arrays import Array, Codes, added
 from ..base.arrays import code_type as code_type
 from ..base.immutable import Immutable, lock
-from .matching import codes_of, match
+from .matching import MISSING, codes_of, match
 
 Levels = tuple[tuple[Any, ...], ...]
 
@@ -237,6 +237,17 @@ class Dataset(Countable):
         numbers = {name: values for name, values in self.numbers.items() if name not in coded}
         schema = Schema(self.columns, levels, self.schema.ordered)
         return replace(self, schema=schema, codes=codes, numbers=numbers)
+
+    def with_missing_level(self, columns: Iterable[Hashable]) -> Self:
+        """Return the data with missing values of some columns as a level of its own, the last."""
+        coded = {}
+        for name in columns:
+            i = self.positions.get(name)
+            if i is not None:
+                levels = self.levels[i]
+                levels = levels if MISSING in levels else (*levels, MISSING)
+                coded[name] = levels, np.where(self.codes[i] < 0, levels.index(MISSING), self.codes[i])
+        return self.recoded(coded)
 
     def coded(self, schema: Schema) -> Dataset:
         """Return the columns of a schema, coded by its levels."""

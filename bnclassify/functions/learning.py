@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from copy import deepcopy
 from typing import Any, cast
 
 import numpy as np
 import pandas as pd
+from scipy.special import chdtrc
 
 from ..backoff.averaged_cuts import AveragedCuts
 from ..backoff.prior import PRIORS, find_prior
 from ..base.calls import check_arguments, parameters_of
-from ..base.messages import listed, shown
+from ..base.messages import listed, shown, warn
 from ..base.records import record
 from ..frames.columns import warn_of_no_features, warn_of_wide_columns
 from ..frames.encoding import check_columns, check_frame, check_name, check_names
@@ -31,6 +32,12 @@ from ..superparents.n_dependence import ANDE
 from ..superparents.one_dependence import AODE
 from .parameters import lp
 
+_MANY_CODES = 50
+"""Number of levels from which a column of whole numbers is probably not one of codes."""
+
+_LEVEL = 0.01
+"""Significance level, for all features together, of missing values that depend on the class."""
+
 
 def bnc(
     dag_learner: str | Callable[..., Model],
@@ -41,6 +48,7 @@ def bnc(
     discretize: str | None = None,
     bins: int = 5,
     min_count: int | None = None,
+    missing_level: bool | Iterable[Hashable] = False,
     **lp_args: Any,
 ) -> Model:
     """Learn structure and parameters in one call.
@@ -66,6 +74,10 @@ def bnc(
         Number of intervals that "quantile", "width" and "mixed" make.
     min_count : int, optional
         Merge levels that are in fewer rows, as `merge_rare` does; the model merges those of new data.
+    missing_level : bool or list, default False
+        If True, missing values of a feature are a level of their own, "(missing)", if the feature has missing
+        values in the training data; a list names the features. Use it if that a value is missing depends on
+        the class. Levels that were not seen in training are still treated as missing values.
     **lp_args
         Arguments of `lp`: ``smooth`` or another prior, and what else there is, such as ``manb_prior``.
 
@@ -88,7 +100,9 @@ def bnc(
     Warns
     -----
     UserWarning
-        As the learner and `lp`.
+        If whether a feature is missing is associated with the class (a chi-square test per feature that has
+        missing values, p times their number below 0.01), if a column of whole numbers becomes a category with
+        more than 50 levels, or as the learner and `lp`.
 
     Notes
     -----
@@ -115,6 +129,8 @@ def bnc(
     >>> nparams(bnc("tan_cl", "class", load_car(), smooth=1, dag_args={"score": "aic"}))
     131
     """
+    if not isinstance(missing_level, bool):
+        missing_level = check_names(missing_level, (class_var,), "missing_level")
     learner = None if isinstance(class_var, list) else find_learner(dag_learner, "dag_learner")
     if learner is None or "class_vars" in parameters_of(learner):
         raise TypeError(
@@ -136,7 +152,7 @@ def bnc(
         takes = parameters_of(learner)
         options |= {name: lp_args[name] for name in PRIORS if name in takes and name in lp_args}
     structure, data = learn_structure(
-        learner, class_var, dataset, options, Preparing(discretize, bins, min_count)
+        learner, class_var, dataset, options, Preparing(discretize, bins, min_count, missing_level)
     )
     fitted = lp(structure, data, **lp_args)
     fitted._warn_of_size(len(data))
@@ -152,7 +168,11 @@ def learn_structure(
 ) -> tuple[Model, Learnable]:
     """Learn a structure, and return it with the data prepared for it."""
     if preparing.is_needed:
-        return _learn_raw(class_var, cast("InFull", dataset), learner, options, preparing)
+        raw, rows = _learn_raw(class_var, cast("InFull", dataset), learner, options, preparing)
+        _warn_of_informative_gaps(rows)
+        return raw, rows
+    if isinstance(dataset, pd.DataFrame):
+        _warn_of_many_codes(dataset, class_var, _names(options))
     data = prepare(dataset, (class_var,), _names(options))
     structure = _checked(learner(class_var, dataset=data, **options))
     if learner not in LEARNERS.values():
@@ -160,7 +180,49 @@ def learn_structure(
         structure = renewed(
             structure, recipe=Recipe(class_var, _learner_step(learner, options), seen=data.columns)
         )
+    if isinstance(data, TrainingData):
+        _warn_of_informative_gaps(data)
     return structure, data
+
+
+def _warn_of_many_codes(frame: pd.DataFrame, class_var: Hashable, names: tuple[Hashable, ...] | None) -> None:
+    """Warn of columns of whole numbers that become categories with many levels."""
+    wide = [
+        name
+        for name, column in frame.items()
+        if name != class_var
+        and (names is None or name in names)
+        and column.dtype.kind in "iu"
+        and column.nunique() > _MANY_CODES
+    ]
+    if wide:
+        warn(
+            f"The whole numbers in {listed(wide)} are treated as categories with more than {_MANY_CODES} "
+            "levels. If they are measurements, use discretize='averaged'. If they are codes, make the column "
+            "a category, with .astype('category')."
+        )
+
+
+def _warn_of_informative_gaps(data: TrainingData) -> None:
+    """Warn if whether a feature is missing is associated with the class, by a chi-square test of each."""
+    classes, weights = data.codes[-1], np.ones(len(data)) if data.weights is None else data.weights
+    present = np.bincount(classes, weights, data.cards[-1]) > 0
+    incomplete = np.nonzero(data.incomplete[:-1])[0]
+    related = []
+    for i in incomplete:
+        lacking = data.codes[i] < 0
+        parts = [np.bincount(classes[rows], weights[rows], data.cards[-1]) for rows in (lacking, ~lacking)]
+        table = np.array(parts)[:, present]
+        expected = table.sum(axis=1, keepdims=True) * table.sum(axis=0) / table.sum()
+        if expected.min() > 0:
+            statistic = ((table - expected) ** 2 / expected).sum()
+            if chdtrc(table.shape[1] - 1, statistic) * len(incomplete) < _LEVEL:
+                related.append(data.columns[i])
+    if related:
+        warn(
+            f"Whether {listed(related)} is missing is associated with the class (chi-square test), but "
+            "missing values are ignored. Use missing_level=True or a list of names to treat them as a level."
+        )
 
 
 def best_parameters(x: Model) -> dict[str, Any]:
@@ -251,16 +313,19 @@ def _prepare(
 ) -> TrainingData:
     """Discretize and merge data, and prepare them for a learner.
 
-    Numeric columns that are left with one level are dropped, unless no feature would be left, features
-    are named, or ``keep``.
+    Numeric columns that are left with one level and columns without a value are dropped, unless no feature
+    would be left, features are named, or ``keep``.
     """
     data = preparation.code(raw)
     features = [name for name in data.columns if name != class_var]
     if names is not None:
         return prepare(data, (class_var,), names, rows_needed=True)
     cuts = preparation.discretizer
-    if cuts is not None and not keep and len(cuts.uncut) < len(features):
-        features = [name for name in features if name not in cuts.uncut]
+    uncut = () if cuts is None else cuts.uncut
+    unknown = [name for name in features if not data.cards[data.positions[name]]]
+    drop = {*uncut, *unknown}.difference(preparation.missing)
+    if not keep and len(drop) < len(features):
+        features = [name for name in features if name not in drop]
     prepared = prepare(data, (class_var,), features, rows_needed=True)
     if warns:
         fine = cuts.cuts if isinstance(cuts, MovedCuts) else ()  # whose intervals are narrow on purpose

@@ -240,15 +240,17 @@ def _prepare(
     chosen = [name for name in names if needed is None or name in needed or name in targets]
     known = {k: v for model in models.values() for k, v in values(model).items()} if preparation else None
     data = open_columns(dataset, chosen, known=known, preparation=preparation)
-    numbers = data.numbers if isinstance(data, Dataset) else {}
-    check_levels(data, [name for name in data.columns if name not in numbers])
+    raw = set(data.numbers) if isinstance(data, Dataset) else set()
+    if preparation is None and all(model.preparation is not None for model in models.values()):
+        raw |= {name for name, card in zip(data.columns, data.cards, strict=True) if not card}
+    check_levels(data, [name for name in data.columns if name not in raw or name in targets])
     if len(targets) == 1 and data.incomplete[data.positions[targets[0]]]:
         unknown = data.select(targets).add_up(lambda rows: np.count_nonzero(rows.codes < 0))
         raise ValueError(
             f"dataset must have a class in every row; {unknown} of {len(data)} rows have no class "
             f"{shown(targets[0])}. Drop them, for example with .dropna(subset=[{shown(targets[0])}])."
         )
-    return prepare(data, targets, known=dict.fromkeys(numbers, ()), warns=False)
+    return prepare(data, targets, known=dict.fromkeys(raw, ()), warns=False)
 
 
 def _common_preparation(models: Mapping[Any, Model], dag: bool) -> Preparation | None:

@@ -58,8 +58,10 @@ def coarsenings(cuts: MovedCuts, features: Schema) -> tuple[Coarsening, ...]:
         for name, labels in zip(features.columns, features.levels, strict=True):
             if name in coarse:
                 places = np.searchsorted(coarse[name], fine[name], side="left")
-                maps.append(np.array([*places, len(coarse[name]), -1], dtype=np.int8))
-                levels.append(intervals[name])
+                extra = labels[len(fine[name]) + 1 :]  # the level of missing values, if it is one
+                ends = range(len(coarse[name]), len(coarse[name]) + 1 + len(extra))
+                maps.append(np.array([*places, *ends, -1], dtype=np.int8))
+                levels.append((*intervals[name], *extra))
             else:
                 maps.append(None)
                 levels.append(labels)

@@ -6,12 +6,24 @@ from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+import numpy as np
 import pandas as pd
 
 from ..base.checks import check_choice
 from ..base.immutable import Immutable
+from ..base.messages import listed, shown
 from ..base.records import record
-from ..frames.encoding import Row, as_frame, check_frame, encode_columns, encode_new, read_raw
+from ..frames.encoding import (
+    Row,
+    as_frame,
+    check_columns,
+    check_frame,
+    check_names,
+    encode_columns,
+    encode_new,
+    read_raw,
+)
+from ..frames.matching import MISSING
 from ..frames.numeric import are_categories
 from ..frames.schema import Data, Dataset
 from .cut_points import CUTTINGS, METHODS
@@ -30,13 +42,16 @@ class Preparation(Immutable):
         Merges rare levels.
     discretizer : Discretizer or None
         Discretizes numeric columns.
+    missing : tuple
+        Names of the columns of which missing values are a level.
     """
 
     merger: Merger | None = None
     discretizer: Discretizer | None = None
+    missing: tuple[Hashable, ...] = ()
 
     def __call__(self, newdata: pd.DataFrame | Row) -> pd.DataFrame:
-        """Discretize, then merge.
+        """Discretize, then merge, then make missing values a level.
 
         Parameters
         ----------
@@ -56,6 +71,16 @@ class Preparation(Immutable):
         frame = as_frame(newdata)
         for step in self._steps:
             frame = step.apply(frame, "newdata")
+        present = [name for name in self.missing if name in frame.columns]
+        if present:
+            known: dict[Hashable, tuple[Any, ...]] = dict.fromkeys(present, ())
+            data = encode_columns(frame, present, known=known).with_missing_level(present)
+            frame = frame.copy()
+            for i, name in enumerate(frame.columns):
+                if name in known:
+                    column = data.positions[name]
+                    levels: pd.Index[Any] = pd.Index(data.levels[column], tupleize_cols=False)
+                    frame.isetitem(i, pd.Categorical.from_codes(data.codes[column], categories=levels))
         return frame
 
     @property
@@ -78,11 +103,13 @@ class Preparation(Immutable):
         """Return encoded data as the model knows them; what is discretized and merged stays as it is."""
         for step in self._steps:
             data = step.code(data)
-        return data
+        return data.with_missing_level(self.missing)
 
     def __repr__(self) -> str:
-        steps = (self.merger, self.discretizer)
-        return "\n".join(repr(step) for step in steps if step is not None) or "Preparation"
+        lines = [repr(step) for step in (self.merger, self.discretizer) if step is not None]
+        if self.missing:
+            lines.append(f"Missing values are a level of {listed(self.missing)}")
+        return "\n".join(lines) or "Preparation"
 
 
 class Preparing(NamedTuple):
@@ -91,11 +118,13 @@ class Preparing(NamedTuple):
     discretize: str | None
     bins: int
     min_count: int | None
+    missing_level: Any = False
 
     @property
     def is_needed(self) -> bool:
         """Whether anything is to be done."""
-        return self.discretize is not None or self.min_count is not None
+        wants_level = self.missing_level is not False and not _is_empty(self.missing_level)
+        return self.discretize is not None or self.min_count is not None or wants_level
 
     def read(self, frame: pd.DataFrame, class_var: Hashable, columns: Collection[Hashable]) -> Dataset:
         """Encode columns of raw data, with numbers as such if they are to be discretized."""
@@ -120,7 +149,33 @@ class Preparing(NamedTuple):
             excluded = {class_var, *data.schema.ordered, *cut}
             nominal = [name for name in data.columns if name not in excluded]
             merger = learn_merger(data, nominal, self.min_count)
-        return Preparation(merger, discretizer)
+        missing = self._columns_with_level(Preparation(merger, discretizer).code(data), class_var)
+        return Preparation(merger, discretizer, missing)
+
+    def _columns_with_level(self, data: Dataset, class_var: Hashable) -> tuple[Hashable, ...]:
+        """Return the columns of which missing values become a level: those named, or all that have some."""
+        if self.missing_level is False:
+            return ()
+        if self.missing_level is True:
+            rows = data.counting()
+            rows = rows.taken(np.nonzero(rows.codes[rows.positions[class_var]] >= 0)[0])
+            pairs = zip(data.columns, rows.incomplete.tolist(), data.cards, strict=True)
+            chosen = [name for name, lacks, card in pairs if lacks and card and name != class_var]
+        else:
+            named = check_names(self.missing_level, (class_var,), "missing_level")
+            check_columns(named, data.columns, "missing_level")
+            chosen = [name for name in data.columns if name in named]
+        taken = [name for name in chosen if MISSING in data.levels[data.positions[name]]]
+        if taken:
+            raise ValueError(
+                f"missing_level must not name columns with a level {shown(MISSING)}; got {listed(taken)}. "
+                "Rename this level."
+            )
+        return tuple(chosen)
+
+
+def _is_empty(names: object) -> bool:
+    return isinstance(names, list | tuple) and not names
 
 
 def check_numbers(dataset: object) -> None:

@@ -340,7 +340,12 @@ def _draw_steps(effect: Effect, cuts: tuple[float, ...], ax: Axes | None) -> Axe
     axes.axhline(0, color=GREY, linewidth=0.8)
     for i, line in enumerate(effect.log_odds):
         axes.stairs(
-            line, edges, baseline=None, color=_shade(effect, i), linewidth=1.6, label=_parent_label(effect, i)
+            line[: len(cuts) + 1],
+            edges,
+            baseline=None,
+            color=_shade(effect, i),
+            linewidth=1.6,
+            label=_parent_label(effect, i),
         )
     axes.set_xlabel(broken(effect.feature))
     axes.set_ylabel(broken(f"adds to the log odds of {effect.target}"))

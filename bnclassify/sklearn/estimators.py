@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Self
 
@@ -59,6 +59,8 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
         Number of intervals of "quantile", "width" and "mixed".
     min_count : int, optional
         Levels in fewer rows are merged, as in `bnc`.
+    missing_level : bool or list, default False
+        Whether missing values are a level of their own, as in `bnc`.
     handle_unknown : {"error", "missing"}, default "missing"
         Whether a value that `fit` did not see raises an error at prediction or is treated as missing. The
         categories of a categorical column count as seen.
@@ -139,6 +141,7 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
         discretize: str | None = "averaged",
         bins: int = 5,
         min_count: int | None = None,
+        missing_level: bool | Sequence[Hashable] = False,
         handle_unknown: str = "missing",
         prior: Mapping[Any, float] | pd.Series[Any] | None = None,
         costs: pd.DataFrame | None = None,
@@ -151,6 +154,7 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
         self.discretize = discretize
         self.bins = bins
         self.min_count = min_count
+        self.missing_level = missing_level
         self.handle_unknown = handle_unknown
         self.prior = prior
         self.costs = costs
@@ -203,7 +207,7 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
             model = self._learn_model(learner, target, frame, self._preparing)
         else:
             read = self._preparing.read(frame, target, frame.columns)
-            preparing = self._preparing if read.numbers else Preparing(None, self.bins, self.min_count)
+            preparing = self._preparing if read.numbers else self._preparing._replace(discretize=None)
             model = self._learn_model(learner, target, replace(read, weights=weights), preparing)
         preparation = model.preparation
         self.classes_, self.model_ = classes, model
@@ -299,7 +303,7 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
     @property
     def _preparing(self) -> Preparing:
         """The preparation of raw data."""
-        return Preparing(self.discretize, self.bins, self.min_count)
+        return Preparing(self.discretize, self.bins, self.min_count, self.missing_level)
 
     def _learn_model(
         self,

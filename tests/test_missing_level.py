@@ -1,0 +1,107 @@
+"""Missing values as a level of their own, and the warnings that say when to make them one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import bnclassify as bn
+
+
+def flights(seed: int = 0, rows: int = 600) -> pd.DataFrame:
+    """A number and a text that are mostly missing if a flight is cancelled."""
+    rng = np.random.default_rng(seed)
+    cancelled = rng.random(rows) < 0.3
+    frame = pd.DataFrame({"delay": rng.normal(size=rows), "tail": rng.choice(["a", "b"], rows)})
+    for name in frame.columns:
+        frame.loc[cancelled & (rng.random(rows) < 0.6), name] = None
+    frame["hour"] = rng.integers(0, 24, rows)
+    frame["cancelled"] = np.where(cancelled, "yes", "no")
+    return frame
+
+
+@pytest.mark.parametrize("discretize", ["averaged", "mdlp", "quantile"])
+@pytest.mark.parametrize("levels", [True, ["delay", "tail"]], ids=str)
+def test_missing_values_are_the_last_level(discretize: str, levels: Any, tmp_path: Path) -> None:
+    frame = flights()
+    x = bn.bnc("nb", "cancelled", frame, discretize=discretize, smooth=1, missing_level=levels)
+    assert bn.values(x)["tail"] == ("a", "b", "(missing)")
+    assert bn.values(x)["delay"][-1] == "(missing)"
+    assert "(missing)" not in bn.values(x).get("hour", ())
+    assert bn.accuracy(bn.predict(x, frame), frame["cancelled"]) > 0.9
+    assert frame["cancelled"].eq("no").mean() < 0.8
+    row = {"delay": None, "tail": None, "hour": 3}
+    posterior = bn.predict(x, row, prob=True)
+    assert posterior["yes"].item() > 0.95
+    pd.testing.assert_frame_equal(bn.predict(x, pd.DataFrame([row]), prob=True), posterior)
+    bn.save(x, tmp_path / "x.json")
+    pd.testing.assert_frame_equal(bn.predict(bn.load(tmp_path / "x.json"), row, prob=True), posterior)
+    prepared = x.preparation(frame)
+    assert prepared["tail"].eq("(missing)").tolist() == frame["tail"].isna().tolist()
+    assert prepared["delay"].eq("(missing)").tolist() == frame["delay"].isna().tolist()
+
+
+def test_a_value_that_was_not_seen_is_not_a_missing_level() -> None:
+    x = bn.bnc("nb", "cancelled", flights()[["tail", "hour", "cancelled"]], smooth=1, missing_level=["tail"])
+    unknown = bn.predict(x, {"tail": "z", "hour": 3}, prob=True, unseen="missing")
+    expected = bn.predict(
+        bn.bnc("nb", "cancelled", flights()[["hour", "cancelled"]], smooth=1), {"hour": 3}, prob=True
+    )
+    pd.testing.assert_frame_equal(unknown, expected)
+
+
+def test_missing_levels_are_learned_in_each_training_set() -> None:
+    frame = flights()
+    folds = bn.stratified_folds(frame["cancelled"], 3, rng=0)
+    x = bn.bnc("tan_cl", "cancelled", frame, discretize="mdlp", smooth=1, missing_level=True)
+    expected = []
+    for fold in range(3):
+        train, test = frame[folds != fold], frame[folds == fold]
+        again = bn.bnc("tan_cl", "cancelled", train, discretize="mdlp", smooth=1, missing_level=True)
+        expected.append(bn.accuracy(bn.predict(again, test), test["cancelled"]))
+    assert bn.cv(x, frame, folds=folds) == pytest.approx(np.mean(expected))
+
+
+def test_what_cannot_have_a_missing_level_is_told() -> None:
+    frame = flights()
+    taken = frame.assign(tail=frame["tail"].fillna("(missing)"))
+    for levels, error, message in (
+        (["tale"], KeyError, "missing_level"),
+        (["cancelled"], ValueError, "missing_level"),
+        ("tail", TypeError, "missing_level"),
+        (["tail"], ValueError, r"level '\(missing\)'; got 'tail'"),
+    ):
+        with pytest.raises(error, match=message):
+            bn.bnc("nb", "cancelled", taken, discretize="mdlp", smooth=1, missing_level=levels)
+
+
+def test_missingness_that_depends_on_the_class_is_told_once() -> None:
+    frame = flights()
+    with pytest.warns(UserWarning, match="Whether 'delay', 'tail' is missing .*missing_level=True") as told:
+        bn.bnc("nb", "cancelled", frame, discretize="averaged", smooth=1)
+    assert len(told) == 1
+    rng = np.random.default_rng(0)
+    independent = frame.assign(delay=rng.normal(size=len(frame)), tail="a")
+    independent.loc[rng.random(len(frame)) < 0.3, ["delay", "tail"]] = None
+    bn.bnc("nb", "cancelled", independent, discretize="averaged", smooth=1)  # a warning would be an error
+
+
+def test_whole_numbers_with_many_values_are_told() -> None:
+    frame = pd.DataFrame({"tenure": np.arange(600) % 73, "churn": ["no", "yes"] * 300})
+    with pytest.warns(UserWarning, match="whole numbers in 'tenure' .* more than 50 levels.*discretize="):
+        bn.bnc("nb", "churn", frame, smooth=1)
+    bn.bnc("nb", "churn", frame, smooth=1, discretize="mdlp")
+    bn.bnc("nb", "churn", frame.astype({"tenure": "category"}), smooth=1)
+
+
+@pytest.mark.parametrize("nothing", [None, np.nan])
+def test_columns_without_a_value_are_dropped(nothing: Any) -> None:
+    frame = flights().drop(columns=["delay", "tail"]).assign(nothing=nothing)
+    x = bn.bnc("nb", "cancelled", frame, discretize="quantile", smooth=1)
+    assert x.features == ("hour",)
+    assert bn.predict(x, {"hour": 3}).tolist() == ["no"]
+    assert 0 <= bn.cv(x, frame, k=2, rng=0) <= 1
