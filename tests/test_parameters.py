@@ -59,7 +59,7 @@ def test_order_of_rows_columns_and_categories_does_not_matter(
 
 @pytest.mark.parametrize("smooth", [-1, np.nan, np.inf])
 def test_smooth_out_of_range(car: pd.DataFrame, smooth: float) -> None:
-    with pytest.raises(ValueError, match="smooth must be .*0"):
+    with pytest.raises(ValueError, match=r"smooth must be .*0"):
         bn.lp(bn.nb("class", car), car, smooth=smooth)
 
 

@@ -134,6 +134,4 @@ def _unknown(strange: list[Any], known: tuple[Any, ...], remedy: str) -> str:
         remedy += "."
     elif _numbers_for_text(strange, known):
         remedy = "Apply the discretizer that discretize returned in training, or convert the column."
-            "Apply the discretizer that discretize returned in training, or convert the column."
-        )
     return f"{listed(strange)} not among the levels of the model, {listed(known)}. {remedy}"
