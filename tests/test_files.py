@@ -6,7 +6,10 @@ import dataclasses
 import inspect
 import json
 import os
+import pickle
 import stat
+import time
+import tracemalloc
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -421,6 +424,162 @@ def test_an_ensemble_whose_tables_do_not_fit_is_refused(car: pd.DataFrame, tmp_p
     saved["model"]["priors"]["values"].pop()
     path.write_text(json.dumps(saved))
     with pytest.raises(ValueError, match=r"x\.json: the file is damaged, its parts do not fit"):
+        bn.load(path)
+
+
+def damaged(x: Model, path: Path, change: Callable[[dict[str, Any]], None]) -> None:
+    """Save a model with something changed."""
+    bn.save(x, path)
+    saved = json.loads(path.read_text())
+    change(saved["model"])
+    path.write_text(json.dumps(saved))
+
+
+def put(value: Any, *keys: Any) -> Callable[[dict[str, Any]], None]:
+    def change(model: Any) -> None:
+        for key in keys[:-1]:
+            model = model[key]
+        model[keys[-1]] = value
+
+    return change
+
+
+DAMAGES: dict[str, tuple[str, Callable[[dict[str, Any]], None]]] = {
+    "repeated level": ("nb", put(["low", "low", "high"], "levels", 5)),
+    "level that is a mapping": ("nb", put({"low": 1}, "levels", 5, 0)),
+    "negative pseudo-count": ("nb", put(-1, "learned", "counts", "prior", "smooth")),
+    "pseudo-count that is text": ("nb", put("1", "learned", "counts", "prior", "smooth")),
+    "recipe": ("nb", put(0, "recipe")),
+    "step": ("nb", put(0, "recipe", "structure")),
+    "settings": ("nb", put([1], "recipe", "parameters", "settings")),
+    "columns seen": ("nb", put(3, "recipe", "seen")),
+    "trace": ("nb", put([], "trace")),
+    "learned": ("nb", put(1, "learned")),
+    "negative counts": ("ande", put({"kind": "array", "values": [-1, 1, 1, 1]}, "counts", "classes")),
+    "power nan": ("powered", put({"kind": "number", "value": "nan"}, "power")),
+    "power inf": ("powered", put({"kind": "number", "value": "inf"}, "power")),
+    "huge power": ("powered", put(1e308, "power")),
+    "negative power": ("powered", put(-1, "power")),
+    "base that is no model": ("powered", put(-1, "base")),
+    "negative powers": ("weighted", put([-3] * 7, "powers")),
+    "merger": ("raw", put(1, "recipe", "preparation", "merger")),
+    "discretizer": ("raw", put({}, "recipe", "preparation", "discretizer")),
+    "cut points": ("raw", put([["a"]], "recipe", "preparation", "discretizer", "points")),
+    "objectives": ("em", put("low", "learned", "em", "objectives")),
+    "weights of members": ("ensemble", put([1, {"kind": "number", "value": "nan"}], "weights")),
+}
+
+
+@pytest.fixture(scope="module")
+def damageable(car: pd.DataFrame) -> dict[str, Model]:
+    mass = np.random.default_rng(0).normal(size=300)
+    raw = pd.DataFrame({"mass": mass, "kind": np.where(mass > 0, "a", "b")})
+    return {
+        "nb": bn.bnc("nb", "class", car, smooth=1),
+        "ande": bn.bnc("ande", "class", car, smooth=1),
+        "powered": bn.bnc("aode", "class", car, smooth=1, loo_power=True),
+        "weighted": bn.bnc("nb", "class", car, backoff=True, loo_weights=True),
+        "raw": bn.bnc("nb", "kind", raw, smooth=1, discretize="mdlp", min_count=2),
+        "em": bn.bnc("nb", "class", car, smooth=1, missing="em"),
+        "ensemble": _ensemble(car),
+    }
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_damage_in_any_field_is_found(damage: str, damageable: dict[str, Model], tmp_path: Path) -> None:
+    kind, change = DAMAGES[damage]
+    path = tmp_path / "x.json"
+    damaged(damageable[kind], path, lambda model: None)
+    assert repr(bn.load(path)) == repr(damageable[kind])
+    damaged(damageable[kind], path, change)
+    with pytest.raises(ValueError, match=r"x\.json: the file is damaged") as caught:
+        bn.load(path)
+    assert len(str(caught.value)) < 400 + len(str(path))
+
+
+def leaves(written: Any, *keys: Any) -> Iterator[tuple[Any, ...]]:
+    """Yield the place of each value in JSON, of the first two elements of lists."""
+    yield keys
+    pairs = (
+        written.items()
+        if isinstance(written, dict)
+        else enumerate(written[:2])
+        if isinstance(written, list)
+        else ()
+    )
+    for key, item in pairs:
+        yield from leaves(item, *keys, key)
+
+
+@pytest.mark.parametrize("kind", ["nb", "ande", "powered", "weighted", "raw", "em", "ensemble"])
+def test_no_damage_leads_to_other_errors(
+    kind: str, damageable: dict[str, Model], car: pd.DataFrame, tmp_path: Path
+) -> None:
+    """Whatever stands in a place, loading raises a ValueError or returns a model that can be used."""
+    path, rng = tmp_path / "x.json", np.random.default_rng(0)
+    bn.save(damageable[kind], path)
+    text = path.read_text()
+    places = list(leaves(json.loads(text)["model"]))[1:]
+    for i in rng.permutation(len(places))[:40]:
+        saved = json.loads(text)
+        odd = [0, -1, "a", -0.5, [], {}, 1e308, [[]], True][rng.integers(9)]
+        put(odd, *places[i])(saved["model"])
+        path.write_text(json.dumps(saved))
+        try:
+            x = bn.load(path)
+        except ValueError:
+            continue
+        assert repr(x)
+        rows = pd.DataFrame({name: [None] for name in x.features})
+        assert bn.predict(x, rows, prob=True).to_numpy().sum() == pytest.approx(1)
+
+
+def test_an_averaged_model_is_the_same_to_the_last_bit_and_no_larger(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    n = 500
+    frame = pd.DataFrame({f"t{i}": rng.integers(40, size=n).astype(str) for i in range(10)})
+    frame["mass"] = rng.normal(size=n)
+    frame["y"] = np.where(frame["mass"] + rng.normal(size=n) > 0, "u", "v")
+    x = bn.bnc("nb", "y", frame, discretize="averaged", smooth=1)
+    path = tmp_path / "x.json"
+    bn.save(x, path)
+    back = bn.load(path)
+    assert bn.predict(back, frame, prob=True).equals(bn.predict(x, frame, prob=True))
+    assert path.stat().st_size < 4 * len(pickle.dumps(x))
+    bn.save(back, tmp_path / "again.json")
+    assert (tmp_path / "again.json").read_text() == path.read_text()
+
+
+def test_hostile_files_are_refused_before_much_is_built(tmp_path: Path) -> None:
+    path = tmp_path / "x.json"
+    for text in ("[" + "1," * 5_000_000 + "1]", " " * 20_000_000, '{"a": ' * 1_000_000):
+        path.write_text(text)
+        start = time.process_time()
+        with pytest.raises(ValueError, match="must be a file of save") as caught:
+            bn.load(path)
+        assert time.process_time() - start < 0.5
+        assert len(str(caught.value)) < 200 + len(str(path))
+    header = '{"format": "bnclassify model", "version": 2, "model": '
+    path.write_text(header + "[" + "1," * 500_000 + "1]}")
+    tracemalloc.start()
+    with pytest.raises(ValueError, match="must contain a model"):
+        bn.load(path)
+    assert tracemalloc.get_traced_memory()[1] < 40 * 500_000
+    tracemalloc.stop()
+    for depth in (100, 500, 990, 5_000):
+        path.write_text(header + "[" * depth + "]" * depth + "}")
+        with pytest.raises(ValueError, match=r"x\.json") as caught:
+            bn.load(path)
+        assert len(str(caught.value)) < 200 + len(str(path))
+    cycle = {"kind": "shared", "number": 0}
+    path.write_text(
+        header
+        + json.dumps(cycle)
+        + ', "shared": ['
+        + json.dumps({"kind": "Ensemble", "members": [cycle, cycle]})
+        + "]}"
+    )
+    with pytest.raises(ValueError, match="the file is damaged"):
         bn.load(path)
 
 

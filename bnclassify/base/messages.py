@@ -9,6 +9,7 @@ import warnings
 from collections.abc import Collection, Hashable, Iterable
 from difflib import get_close_matches
 from pathlib import Path
+from reprlib import Repr
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,11 @@ _SIMILARITY = 0.65
 """Smallest similarity of a name that is suggested: with .6, 'quantile' would be suggested for 'equal'."""
 
 
+_BRIEF = Repr()  # writes the first elements of a large or deeply nested list, not all
+_BRIEF.maxlist = _BRIEF.maxtuple = _BRIEF.maxdict = _BRIEF.maxset = 20
+_BRIEF.maxstring = _BRIEF.maxother = _BRIEF.maxlong = 10_000
+
+
 def shown(value: object) -> str:
     """Write a value for a message, cut where it is long.
 
@@ -37,7 +43,7 @@ def shown(value: object) -> str:
     if isinstance(value, str):
         return repr(cut(value))
     try:
-        return cut(" ".join(repr(value).split()))  # data frames take several lines
+        return cut(" ".join(_BRIEF.repr(value).split()))  # data frames take several lines
     except Exception:  # whatever the value's own code raises; Python refuses to write huge integers
         return f"a value of type {type(value).__name__}"
 

@@ -127,6 +127,8 @@ class Reader:
     def read(self, written: Any, where: str) -> Any:
         """Return the value, or raise an UnknownValueError if it is not known or not possible."""
         if isinstance(written, list):
+            if all(type(item) in _PLAIN for item in written):
+                return tuple(written)
             first = written[0] if len(written) == 1 else None
             if isinstance(first, dict) and first.get(_KIND) == _SHARED_TUPLE:
                 return self._of_number(first.get("number"), where)

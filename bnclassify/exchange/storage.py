@@ -247,7 +247,7 @@ def _try_out(x: Model) -> None:
         row = np.zeros((len(x.features), 1), dtype=np.int8)
         if x._log_joint(row).shape != (1, len((x.levels or ((),))[-1])):
             raise ValueError("tables do not fit the classes")
-    with suppress(ValueError):  # of a model that needs every feature
+    with suppress(ValueError):  # of a model that needs every feature, or with labels that pandas refuses
         predict(x, pd.DataFrame({name: [None] for name in x.features}))
 
 
