@@ -210,6 +210,18 @@ def test_rows_are_spread_over_the_data_if_memory_is_short(
     assert some["log_likelihood"] / 400 == pytest.approx(everything["log_likelihood"] / 1728, rel=0.1)
 
 
+@pytest.mark.parametrize("method", ["loo_power", "loo_weights"])
+def test_equal_rows_are_left_out_together(method: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    few = pd.DataFrame({"x": list("aabbab"), "y": list("pqpqpp"), "class": list("uuvvvu")}).astype("category")
+    many = pd.concat([few] * 500, ignore_index=True)
+    x = bn.nb("class", many)
+    expected = bn.lp(x, bn.encode(few.assign(n=500), weights="n"), smooth=1, **{method: True})
+    monkeypatch.setattr(leave_one_out, "_MOST_CELLS", 60)
+    found = bn.lp(x, many, smooth=1, **{method: True})
+    assert bn.loo_summary(found)["rows"] == 3000
+    pd.testing.assert_series_equal(bn.loo_summary(found)[:3], bn.loo_summary(expected)[:3], rtol=1e-9)
+
+
 def test_leave_one_out_does_not_estimate_performance_on_new_rows() -> None:
     """The parents were chosen by the classes of the rows that are left out, and all features are noise."""
     rng = np.random.default_rng(0)

@@ -100,7 +100,7 @@ class LeaveOneOut(Method):
         stacks: Stacks = stack(data, prior)
         depth = stacks.structures[0].depth
         depths = range(depth + 1) if self.parents else [depth]
-        rows, weights, left_out = _judged(data, len(depths) * len(stacks.families))
+        rows, weights, left_out, n = _judged(data, len(depths) * len(stacks.families))
         by_depth = left_out_contrasts(stacks, rows, left_out, depths)
         found: list[Powers] = []
         for terms in by_depth:
@@ -109,9 +109,7 @@ class LeaveOneOut(Method):
         objectives = np.array([powers.objective for powers in found])
         best = int(np.nonzero(objectives >= objectives.max() - TOLERANCE)[0][0])
         powers = found[best]
-        summary = LeaveOneOutSummary(
-            powers.common, powers.objective, powers.log_likelihood, depths[best], len(rows)
-        )
+        summary = LeaveOneOutSummary(powers.common, powers.objective, powers.log_likelihood, depths[best], n)
         result = stacks.model(powers.single.tolist(), depths[best])
         result = result if self.weights else result.unweighted()
         return renewed(result, learned={**result.learned, "leave_one_out": summary})
@@ -137,12 +135,12 @@ class LeaveOneOutPower(Method):
         """Return the model with the power."""
         base = x.base if isinstance(x, Powered) else x
         fitted = renewed(base, recipe=x.recipe)._estimate(data, prior)
-        rows, weights, left_out = _judged(data, 1)
+        rows, weights, left_out, n = _judged(data, 1)
         row_contrasts = contrasts(fitted._left_out(data, prior, rows, left_out), left_out.classes)
         power = common_power(row_contrasts, weights)
         value = log_likelihood(power * row_contrasts, weights)
         objective = value - COMMON_PRECISION / 2 * (power - 1) ** 2
-        summary = LeaveOneOutSummary(power, objective, value, _depth(fitted), len(rows))
+        summary = LeaveOneOutSummary(power, objective, value, _depth(fitted), n)
         return Powered(fitted, power, x.recipe, {"leave_one_out": summary})
 
 
@@ -188,13 +186,35 @@ class JudgedRows(LeftOut):
         return result
 
 
-def _judged(data: Dataset, terms: int) -> tuple[NDArray[np.intp], Array, JudgedRows]:
-    """Return the rows to leave out in turn, with their weights: all, or evenly spread if memory is short."""
+def _judged(data: Dataset, terms: int) -> tuple[NDArray[np.intp], Array, JudgedRows, int]:
+    """Return the rows to leave out in turn, how often each counts, and how many rows they stand for.
+
+    Equal rows are left out together. These are all rows, or evenly spread ones if memory is short.
+    """
     limit = max(1, _MOST_CELLS // max(1, terms * (data.cards[-1] - 1)))
-    n = len(data)
-    rows = np.arange(n) if n <= limit else np.linspace(0, n - 1, limit).astype(np.intp)
-    weights = np.ones(len(rows)) if data.weights is None else data.weights[rows]
-    return rows, weights, JudgedRows(data.codes[-1, rows], np.minimum(weights, 1.0))
+    n, weights = len(data), np.ones(len(data)) if data.weights is None else data.weights
+    rows, counts = _distinct_rows(data, weights)
+    represented = n
+    if len(rows) > limit:
+        represented = min(n, limit)
+        rows = np.linspace(0, n - 1, represented).astype(np.intp)
+        counts = weights[rows]
+    return rows, counts, JudgedRows(data.codes[-1, rows], np.minimum(weights[rows], 1.0)), represented
+
+
+def _distinct_rows(data: Dataset, weights: Array) -> tuple[NDArray[np.intp], Array]:
+    """Return the first of equal rows and the sums of their weights, or all rows if a weight is below 1."""
+    every = np.arange(len(data))
+    if weights.min(initial=1.0) < 1:
+        return every, weights
+    factors = np.random.default_rng(0).integers(2**64 - 1, size=len(data.codes), dtype=np.uint64)
+    keys = np.zeros(len(data), dtype=np.uint64)
+    for codes, factor in zip(data.codes, factors, strict=True):
+        keys += codes.astype(np.uint64) * factor
+    _, first, group = np.unique(keys, return_index=True, return_inverse=True)
+    if len(first) == len(data) or any((codes[first][group] != codes).any() for codes in data.codes):
+        return every, weights
+    return first, np.bincount(group, weights).astype(np.float64)
 
 
 def left_out_contrasts(x: Stacks, rows: NDArray[np.intp], left_out: LeftOut, depths: Sequence[int]) -> Array:
