@@ -423,3 +423,36 @@ def test_gains_under_a_large_size_are_no_rounding_errors(car: pd.DataFrame) -> N
     """With a weak signal against the prior, the gain of an arc is inversely proportional to the size."""
     first = [bn.search_steps(bn.ban("class", car, score="bde", ess=s))["gain"][0] for s in (1e9, 1e12)]
     assert first[1] == pytest.approx(first[0] / 1000, rel=1e-3)
+
+
+CHANGED_BY_SCALE = "the weights of `dataset` sum to 1, less than the number of its rows, 1,728"
+
+
+def test_a_score_that_depends_on_the_number_of_rows_warns_of_small_weights(car: pd.DataFrame) -> None:
+    data = bn.encode(car, weights=[1 / len(car)] * len(car))
+    naive = bn.lp(bn.nb("class", car), car, smooth=1)
+    calls: list[Callable[[], object]] = [
+        lambda: bn.ban("class", data),
+        lambda: bn.hc("class", data, score="aic"),
+        lambda: bn.tan_cl("class", data, score="bic"),
+        lambda: bn.tan_cl("class", data, score="bde"),
+        lambda: bn.chisq_dn("class", data),
+        lambda: bn.network_score(naive, data, score="k2"),
+        lambda: bn.BIC(naive, data),
+        lambda: bn.mbc(["class", "safety"], data),
+    ]
+    for call in calls:
+        with pytest.warns(UserWarning, match=CHANGED_BY_SCALE) as record:
+            call()
+        assert len(record) == 1
+    heavy = bn.encode(car, weights=np.where(np.arange(len(car)) % 2, 0.5, 1.5))  # sum to the number of rows
+    for weighted in (heavy, bn.encode(car, weights=[2] * len(car)), bn.encode(car, weights=[0, 1] * 864)):
+        bn.ban("class", weighted)
+    bn.tan_cl("class", data)
+
+
+@pytest.mark.parametrize("scale", [1e-100, 1e-12, 1e-3, 1e6, 1e15])
+def test_information_does_not_depend_on_the_scale_of_weights(scale: float, voting: pd.DataFrame) -> None:
+    scaled = bn.encode(voting, weights=[scale] * len(voting))
+    for learner in (bn.tan_cl, bn.kdb_mi, bn.chow_liu):
+        assert bn.families(learner("Class", scaled)) == bn.families(learner("Class", voting))

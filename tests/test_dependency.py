@@ -80,7 +80,7 @@ def test_tables_of_the_paper() -> None:
     assert printed_links - links == {frozenset(("preg", "pres"))}
 
 
-def choose_by_hand(data: pd.DataFrame, feature: str, alpha: float) -> list[str]:
+def choose_by_hand(data: pd.DataFrame, feature: str, alpha: float, df: str) -> list[str]:
     """One test after the other, in the words of the docstring."""
     occurring = {v: data[v].nunique() for v in data}
     left = [v for v in data if v not in (feature, "class")]
@@ -90,9 +90,12 @@ def choose_by_hand(data: pd.DataFrame, feature: str, alpha: float) -> list[str]:
         for other in left:
             known = data[[feature, other, "class", *parents]].dropna()
             g = 2 * len(known) * bn.cmi(feature, other, known, z=["class", *parents]) if len(known) else 0.0
-            df = (occurring[feature] - 1) * (occurring[other] - 1)
-            df *= int(np.prod([occurring[p] for p in parents]))
-            worth[other] = g - occurring["class"] * chi2.ppf(1 - alpha, df) if df else 0.0
+            freedom = (occurring[feature] - 1) * (occurring[other] - 1)
+            freedom *= int(np.prod([occurring[p] for p in parents]))
+            k = occurring["class"]
+            of_all = chi2.ppf(1 - alpha, k * freedom) if freedom else 0.0
+            by_class = k * chi2.ppf(1 - alpha, freedom) if freedom else 0.0
+            worth[other] = g - (by_class if df == "class" else of_all) if freedom else 0.0
         left = [v for v in left if worth[v] > 1e-8]
         if not left:
             return parents
@@ -101,12 +104,24 @@ def choose_by_hand(data: pd.DataFrame, feature: str, alpha: float) -> list[str]:
         left.remove(parents[-1])
 
 
-@given(st.data(), st.sampled_from([0.01, 0.3, 0.9]))
-@examples(40)
-def test_every_test_by_hand(data: st.DataObject, alpha: float) -> None:
+@given(st.data(), st.sampled_from([0.01, 0.3, 0.9]), st.sampled_from(["class", "all"]))
+@examples(60)
+def test_every_test_by_hand(data: st.DataObject, alpha: float, df: str) -> None:
     table = data.draw(frames(min_rows=8, max_features=4, missing=0.15)).dropna(axis=1, how="all")
-    found = feature_parents(bn.chisq_dn("class", table, alpha=alpha))
-    assert found == {v: choose_by_hand(table, v, alpha) for v in found}
+    found = feature_parents(bn.chisq_dn("class", table, alpha=alpha, df=df))
+    assert found == {v: choose_by_hand(table, v, alpha, df) for v in found}
+
+
+def test_levels_of_the_tests() -> None:
+    """Of pairs of independent features, "all" joins at most alpha, and "class" .0005 with 4 classes."""
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame(rng.integers(0, 2, (2_000, 60)).astype(str)).add_prefix("x")
+    table["class"] = rng.integers(0, 4, len(table)).astype(str)
+    joined = {df: (bn.narcs(bn.chisq_dn("class", table, df=df)) - 60) / (60 * 59) for df in ("class", "all")}
+    assert joined["class"] < 0.002
+    assert 0.012 < joined["all"] < 0.025
+    again = bn.bnc("chisq_dn", "class", table, smooth=1, dag_args={"df": "all"})
+    assert again.recipe.structure.settings["df"] == "all"
 
 
 def test_it_is_a_model_like_others(car: pd.DataFrame) -> None:
@@ -194,7 +209,7 @@ def test_without_a_joint_distribution_much_is_refused(car: pd.DataFrame, tmp_pat
 
 @pytest.mark.parametrize("alpha", [0, 1, -0.1])
 def test_alpha_is_a_level(car: pd.DataFrame, alpha: float) -> None:
-    with pytest.raises(ValueError, match="alpha: expected a level of significance strictly between 0 and 1"):
+    with pytest.raises(ValueError, match="alpha must be a finite number greater than 0 and less than 1"):
         bn.chisq_dn("class", car, alpha=alpha)
     with pytest.raises(TypeError, match="alpha must be a finite number"):
         bn.chisq_dn("class", car, alpha="0.05")

@@ -151,7 +151,7 @@ def _product_statistics(
             information[block] += sums
             rows[block] += totals
     as_given = np.ix_(np.argsort(order), np.argsort(order))
-    per_row = np.maximum(information / np.maximum(rows, 1), 0.0)
+    per_row = np.maximum(information / np.where(rows > 0, rows, 1), 0.0)
     return PairStatistics(per_row[as_given], rows[as_given])
 
 

@@ -12,6 +12,7 @@ from ..base.checks import OneOf
 from ..counts.information import mutual_information
 from ..frames.matching import match, scoring_classes
 from ..frames.opening import InFull, InParts, open_columns
+from ..learners.local_scores import warn_of_fractions
 from ..model.model import Model, check_fitted, check_graph, check_joint
 from ..model.questions import nparams
 from ..model.raw_rows import check_size, encode_for, rows_for
@@ -158,6 +159,7 @@ def _of_network(x: Model, dataset: InFull | InParts, score: str) -> tuple[Graph,
     """Return a single network with parameters, its log-likelihood and the number of rows, or raise."""
     model = check_graph(check_joint(x, score), score)
     data = rows_for(model, dataset)
+    warn_of_fractions(data, score)
     total = loglik(model, data)
     return model, total, data.size
 

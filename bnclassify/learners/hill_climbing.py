@@ -19,7 +19,7 @@ from ..model.recipes import Step
 from ..network.classifiers import BNC
 from .arc_rules import MOVES, Arc, Limits, Rules, place_start, written
 from .fixed import general_network
-from .local_scores import LocalScores, check_complete
+from .local_scores import LocalScores, check_complete, warn_of_fractions
 
 
 class Change(NamedTuple):
@@ -45,65 +45,71 @@ def hc(
     moves: Collection[str] = MOVES,
     progress: bool = False,
 ) -> BNC:
-    """Learn a general network by hill climbing, the class a variable like any other.
+    """Learn a general network by hill climbing; the class is a variable like any other.
 
-    From a start, the arc whose addition, deletion or reversal raises the score most is changed, again
-    and again, until no change raises it. The class may end up with parents, and features without the
-    class among theirs: the network describes all variables, and predicts the class by its Markov
-    blanket. `ban` keeps the class a parent of every feature.
+    From an initial structure, the search makes the addition, deletion or reversal of an arc that improves
+    the score most, until none improves it. The class can have parents, and features need not have the
+    class as a parent: the network models all variables and predicts the class by its Markov blanket. In
+    contrast, `ban` keeps the class as a parent of every feature.
 
     Parameters
     ----------
     class_var : str
-        Name of the class.
-    dataset : pandas.DataFrame, Dataset, or data in parts
-        Without missing values.
+        Name of the class variable.
+    dataset : pandas.DataFrame, Dataset, or partitioned data
+        Training data without missing values. All columns become variables.
     score : {"bic", "aic", "bde", "k2", "loglik"}, default "bic"
-        What to raise, as in `network_score`. "loglik" gains by every arc, so it needs ``max_parents``
-        to make sense.
+        Score to maximize, as in `network_score`. Every arc improves "loglik", so it needs `max_parents`.
     ess : float, default 1
-        Equivalent sample size of "bde", from 1e-100 to 1e12. A larger value gives more arcs.
+        Equivalent sample size of the prior, from 1e-100 to 1e12. Used only by "bde"; a larger value
+        gives more arcs.
     start : BNC, optional
-        A structure to start from, such as ``nb(class_var, dataset)``; by default the one without arcs.
+        Initial structure, such as ``nb(class_var, dataset)``. By default, it has no arcs.
     max_parents : int, optional
-        The most parents of a variable, the class counted; by default as many as there are.
+        Maximum number of parents per variable, including the class. By default, there is no maximum.
     required, forbidden : pairs of str
-        Arcs ``(from, to)`` that are in the network from the start and stay, and that never come in.
+        Arcs ``(from, to)`` that are part of the initial structure and stay, and arcs that are never added.
     moves : collection of {"add", "delete", "reverse"}
-        What a step may do to an arc; all three by default. With ``("add",)`` this is Buntine's
-        algorithm B.
+        Operations on an arc; all three by default. ``("add",)`` gives Buntine's algorithm B.
     progress : bool, default False
-        Whether to show a bar with the steps and the score.
+        If True, show a bar with the number of steps and the score.
 
     Returns
     -------
     BNC
-        A structure; `lp` gives it parameters, `search_steps` tells how the search went.
+        Structure without parameters. Use `lp` to estimate them and `search_steps` to see the search.
 
     Raises
     ------
     KeyError
-        If ``class_var``, or a variable of ``start``, ``required`` or ``forbidden``, is not a column.
+        If `class_var`, or a variable of `start`, `required` or `forbidden`, is not a column of `dataset`.
     TypeError, ValueError
-        If values are missing, an argument is out of range, an arc is both required and forbidden or
-        forbidden and in the start, the arcs at the start form a cycle, or a variable has more than
-        ``max_parents`` of them.
+        If values are missing, an argument is out of range, an arc is required or in `start` and also
+        forbidden, the arcs of the initial structure form a cycle, or a variable has more than
+        `max_parents` of them.
 
     Warns
     -----
     UserWarning
-        If rows have no class; they are left out. If every row has a value of its own in a column.
+        If the class is missing in some rows, which are then ignored, all values of a column are
+        distinct, or weights are not whole numbers and sum to less than the number of rows.
+
+    See Also
+    --------
+    ban : Keep the class as a parent of every feature.
+    tan_cl : Find the best forest over the features exactly.
+    network_score : Score a structure.
+    search_steps : Show the steps of a search.
 
     Notes
     -----
-    A score of a network is a sum over its families, so a step changes one or two terms of it. Each
-    family is scored once, and which arcs would close a cycle is kept up to date from step to step.
-    Additions come first, then deletions, then reversals, each in the order of the columns that the arc
-    goes from and to; of gains within 1e-9, or 1e-12 of the score, the first is taken. A step must gain
-    more than that.
+    The score of a network is a sum over its families, so a step changes one or two terms. Candidates are
+    all additions, then all deletions, then all reversals, each in the column order of the first and then
+    the second variable of the arc. Gains within max(1e-9, 1e-12 · abs(score)) are tied, the first wins,
+    and a step must gain more than that.
 
-    The end is a maximum only among its neighbours, and of arcs that score the same in both directions
-    the first is taken, which can lead elsewhere than the second would have.
+    The result is a maximum only among its neighbors. If both directions of an arc have the same score,
+    the first is chosen, and the search may end in another structure than with the second.
 
     References
     ----------
@@ -136,31 +142,31 @@ def ban(
     moves: Collection[str] = ("add",),
     progress: bool = False,
 ) -> BNC:
-    """Learn an augmented naive Bayes by a decomposable score (BAN).
+    """Learn an augmented naive Bayes by hill climbing on a decomposable score (BAN).
 
-    The class is a parent of every feature and has none; arcs between features are added to the naive
-    Bayes as long as one raises the score of the whole network.
+    The class is a parent of every feature and has no parents. The search starts from naive Bayes and adds
+    arcs between features as long as one improves the score of the network.
 
     Parameters
     ----------
     class_var : str
-        Name of the class.
-    dataset : pandas.DataFrame, Dataset, or data in parts
-        All columns but the class are features; without missing values.
+        Name of the class variable.
+    dataset : pandas.DataFrame, Dataset, or partitioned data
+        Training data without missing values. All columns except `class_var` are features.
     score, ess, progress : optional
         As in `hc`.
     max_parents : int, optional
-        The most parents of a feature, the class counted: 1 leaves the naive Bayes, 2 allows one
-        feature as a parent. By default as many as there are.
+        Maximum number of parents per feature, including the class: 1 gives naive Bayes, and 2 allows one
+        feature as a parent. By default, there is no maximum.
     required, forbidden : pairs of str
         Arcs ``(from, to)`` between features, as in `hc`.
     moves : collection of {"add", "delete", "reverse"}, default ("add",)
-        What a step may do to an arc between features. Additions alone are Buntine's algorithm B.
+        Operations on an arc between features. Additions alone are Buntine's algorithm B.
 
     Returns
     -------
     BNC
-        A structure; `lp` gives it parameters, `search_steps` tells how the search went.
+        Structure without parameters. Use `lp` to estimate them and `search_steps` to see the search.
 
     Raises
     ------
@@ -172,11 +178,15 @@ def ban(
     UserWarning
         As in `hc`.
 
+    See Also
+    --------
+    hc : Learn a general network.
+    tan_cl : Find the best forest over the features exactly.
+    kdb : Add arcs that improve the cross-validated accuracy.
+
     Notes
     -----
-    Where `tan_cl` finds the best forest exactly, this climbs, and so is not sure to find the best
-    network; but features may have several parents. `kdb` adds arcs that help prediction, by
-    cross-validation, which takes far longer.
+    Features can have several parents. In contrast to `tan_cl`, the search need not find the best network.
 
     References
     ----------
@@ -209,7 +219,7 @@ def ban(
 
 
 def _parents_of(start: object, class_var: Hashable, data: Learnable) -> dict[Hashable, Sequence[Hashable]]:
-    """Return the parents of each column in a structure to start from; without one, none."""
+    """Return the parents of each column in the initial structure."""
     parents: dict[Hashable, Sequence[Hashable]] = dict.fromkeys(data.columns, ())
     if start is None:
         return parents
@@ -224,9 +234,10 @@ def _parents_of(start: object, class_var: Hashable, data: Learnable) -> dict[Has
 
 
 def _climb(data: Learnable, parents: Mapping[Hashable, Sequence[Hashable]], rules: Rules, step: Step) -> BNC:
-    """Check the start, climb, and return the structure found with its recipe and steps."""
+    """Return the structure found with its recipe and steps."""
     rows = data.as_given
     check_complete(rows)
+    warn_of_fractions(rows, rules.score)
     limits, start = rules.limits(rows), place_start(parents, rows, rules)
     structure, steps = climb(
         LocalScores(rows, rules.score, rules.ess), start, limits, progress=rules.progress

@@ -29,45 +29,47 @@ def kdb_mi(
 ) -> BNC:
     """Learn a k-dependence Bayesian classifier by mutual information (Sahami's k-DB).
 
-    Features are ranked by what they tell about the class. Each takes as parents, beside the class,
-    those ``kdbk`` of higher rank that tell most about it within a class, whether or not that is much.
-    There is no search: one pass over pairs of features gives all that is needed. `kdb` has the same
-    kind of structure, but adds an arc only where it raises cross-validated accuracy.
+    Features are ranked by their mutual information with the class. The feature parents of each are the
+    `kdbk` features of higher rank with the largest mutual information given the class, however small it
+    is. There is no search: one pass over pairs of features suffices. In contrast, `kdb` adds an arc only
+    if it improves the cross-validated accuracy.
 
     Parameters
     ----------
     class_var : str
-        Name of the class.
-    dataset : pandas.DataFrame, Dataset, or data in parts
-        Gives the features, all columns but the class.
+        Name of the class variable.
+    dataset : pandas.DataFrame, Dataset, or partitioned data
+        Training data. All columns except `class_var` are features.
     kdbk : int, default 2
-        The number of feature parents: 0 gives the naive Bayes. As tables grow with each parent, a
-        larger number wants more rows, or tables that back off.
+        Number of feature parents; 0 gives naive Bayes. Tables grow with each parent, so a larger number
+        needs more rows or hierarchical smoothing (``backoff=True`` in `lp`).
     features : list of str, optional
-        The columns to take.
+        Columns to use as features.
 
     Returns
     -------
     BNC
-        A structure; `lp` gives it parameters. Parents stand best first.
+        Structure without parameters. Use `lp` to estimate them. Parents are listed best first.
 
     Raises
     ------
     KeyError
-        If the class or a feature is not a column.
+        If `class_var` or a feature is not a column of `dataset`.
     TypeError, ValueError
-        If ``kdbk`` is not a whole number of 0 or more, or the data has no rows, or no class.
+        If `kdbk` is not a whole number of at least 0, or `dataset` has no rows or no row with an observed
+        class.
 
     Warns
     -----
     UserWarning
-        If rows have no class; they are left out. If every row has a value of its own in a column.
+        If the class is missing in some rows, which are then ignored, or all values of a column are
+        distinct.
 
     Notes
     -----
-    Features are ranked by I(X;C), parents of X by I(X;Y|C), both over the rows in which the variables
-    concerned are observed; what differs by no more than 1e-9 nats is tied, and the first column goes
-    first. A feature that is never observed together with X is no candidate.
+    Features are ranked by I(X;C) and parents of X by I(X;Y|C), in nats per row, over the rows in which
+    these variables are observed. Values within 1e-9 are tied, and the first column wins. A feature that is
+    never observed together with X is not a candidate.
 
     References
     ----------
@@ -119,4 +121,4 @@ def _information(tables: Array) -> Array:
     n = tables.sum(axis=(1, 2))
     x, y = xlogx(tables.sum(axis=2)).sum(axis=1), xlogx(tables.sum(axis=1)).sum(axis=1)
     total: Array = xlogx(tables).sum(axis=(1, 2)) - x - y + xlogx(n)
-    return np.maximum(total / np.maximum(n, 1), 0.0)
+    return np.maximum(total / np.where(n > 0, n, 1), 0.0)

@@ -9,15 +9,17 @@ from math import prod
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import gammaln
 
 from ..base.arrays import Array, xlogx
 from ..base.checks import OneOf, Real
-from ..base.messages import listed
+from ..base.messages import listed, warn
 from ..counts.family_counts import Counts, family_counts
 from ..frames.opening import InFull, InParts, open_columns
-from ..frames.schema import Countable, Schema
+from ..frames.schema import Countable, Dataset, Schema
 from ..model.model import check_bnc
+from ..model.recipes import is_repeated
 from ..network.classifiers import BNC
 from ..network.priors import LEAST_AMOUNT, MOST_ESS, Dirichlet, EquivalentSize, PseudoCounts
 
@@ -113,6 +115,25 @@ def check_complete(data: Countable) -> None:
             "on the same rows; leave incomplete rows out, with .dropna(), or make missing a level of its "
             "own, with .fillna('missing') for text; tan_cl, chow_liu and kdb_mi take incomplete rows"
         )
+
+
+def warn_of_fractions(data: Countable, score: str) -> None:
+    """Warn if a score that depends on the number of rows meets weights that cannot be frequencies."""
+    if score == "loglik" or not data.is_weighted or is_repeated():
+        return
+    rows, fractions = data.add_up(_count_weights)
+    if fractions and data.size < rows:
+        warn(
+            f"the weights of `dataset` sum to {data.size:g}, less than the number of its rows, {rows:,}. "
+            f"{score} treats weights as frequencies, so it finds too many arcs or too few. Multiply survey "
+            "weights so that they sum to the number of rows."
+        )
+
+
+def _count_weights(data: Dataset) -> NDArray[np.intp]:
+    """Count the positive weights, and those that are not whole numbers."""
+    weights = np.ones(len(data)) if data.weights is None else data.weights
+    return np.array([np.count_nonzero(weights), np.count_nonzero(weights % 1)])
 
 
 class LocalScores:
@@ -230,47 +251,52 @@ class LocalScores:
 
 
 def network_score(x: BNC, dataset: InFull | InParts, *, score: str = "bic", ess: float = 1) -> float:
-    """Return the score of a structure on data: what `hc` and `ban` raise.
+    """Return the score of a structure on data, which `hc` and `ban` maximize.
 
     Parameters
     ----------
     x : BNC
-        A structure; parameters that it has do not matter.
-    dataset : pandas.DataFrame, Dataset, or data in parts
-        Has all variables of ``x``, without missing values.
+        Structure. Its parameters are not used.
+    dataset : pandas.DataFrame, Dataset, or partitioned data
+        Data with all variables of `x` and without missing values.
     score : {"bic", "aic", "bde", "k2", "loglik"}, default "bic"
-        The score.
+        Name of the score.
     ess : float, default 1
-        Equivalent sample size of "bde", from 1e-100 to 1e12.
+        Equivalent sample size of the prior, from 1e-100 to 1e12. Used only by "bde".
 
     Returns
     -------
     float
-        In nats; of two structures over the same variables the larger is the better.
+        Score in nats. Of two structures over the same variables, the larger score is better.
 
     Raises
     ------
     KeyError
-        If a variable of ``x`` is not a column of ``dataset``.
+        If a variable of `x` is not a column of `dataset`.
     TypeError
-        If ``x`` is no single network.
+        If `x` is not a single network.
     ValueError
-        If values are missing or not among the levels that ``x`` knows, there are no rows, or an
-        argument is out of range.
+        If values are missing or are not levels of `x`, there are no rows, or an argument is out of range.
+
+    Warns
+    -----
+    UserWarning
+        If weights are not whole numbers and sum to less than the number of rows.
 
     Notes
     -----
-    Each is a sum over the families. With N_jk rows that have configuration j of the parents and level
-    k of the variable, r levels and q configurations, N rows in all and k = Σ (r − 1) q parameters:
+    Each score is a sum over the families. With N_jk the number of rows with configuration j of the parents
+    and level k of the variable, r levels, q configurations, N rows and k = Σ (r − 1) q parameters:
 
     - loglik = Σ N_jk ln(N_jk / N_j), the likelihood at its maximum; aic = loglik − k;
-      bic = loglik − ½ ln(N) k. These are not multiplied by −2.
+      bic = loglik − ½ ln(N) k. They are not multiplied by −2.
     - bde = Σ_j [ln Γ(a_j) − ln Γ(a_j + N_j)] + Σ_jk [ln Γ(a_jk + N_jk) − ln Γ(a_jk)], with
-      a_jk = ess / (r q) and a_j = ess / q: the log of the likelihood averaged over a uniform prior
-      worth ``ess`` rows (BDeu). The class counts as any other parent.
+      a_jk = ess / (r q) and a_j = ess / q: the log marginal likelihood under a uniform prior with
+      equivalent sample size `ess` (BDeu). The class is a parent like any other. The relative error is
+      below 1e-9.
     - k2 is the same with all a_jk = 1.
 
-    Networks that say the same about independence have the same score, but for k2.
+    Networks with the same conditional independences have the same score, except for k2.
 
     References
     ----------
@@ -294,4 +320,5 @@ def network_score(x: BNC, dataset: InFull | InParts, *, score: str = "bic", ess:
     if not len(rows):
         raise ValueError("dataset: no rows to score a structure on")
     check_complete(rows)
+    warn_of_fractions(rows, score)
     return LocalScores(rows, score, ess).network([ps for _, *ps in model.scopes])

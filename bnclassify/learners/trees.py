@@ -18,7 +18,7 @@ from ..frames.training import averages_views, prepare
 from ..model.recipes import Step
 from ..network.classifiers import BNC
 from .fixed import general_network, network
-from .local_scores import LocalScores, check_score
+from .local_scores import LocalScores, check_score, warn_of_fractions
 
 
 def _arc_parameters(data: Learnable) -> Array:
@@ -55,52 +55,74 @@ def tan_cl(
     ess: float = 1,
     root: Hashable | None = None,
 ) -> BNC:
-    """Learn the tree-augmented naive Bayes that maximises a decomposable score (Chow-Liu).
+    """Learn a tree-augmented naive Bayes (TAN) structure by the Chow-Liu algorithm.
+
+    The class is a parent of every feature, and each feature has at most one other feature as a parent.
+    The arcs between features form a maximum-weight spanning tree or forest, where the weight of an arc is
+    its contribution to `score`. An arc means dependence given the class, in either direction; it does not
+    mean a cause.
 
     Parameters
     ----------
     class_var : str
-        Name of the class.
-    dataset : pandas.DataFrame, Dataset, or data in parts
-        All columns but the class are features.
+        Name of the class variable.
+    dataset : pandas.DataFrame, Dataset, or partitioned data
+        Training data. All columns except `class_var` are features.
     score : {"loglik", "aic", "bic", "bde"}, default "loglik"
-        What to maximise. With "loglik" the features form one tree; the others leave out
-        arcs that lower the score, which gives a forest or a naive Bayes.
+        Decomposable score to maximize. With "loglik", the features form a single tree. The other scores
+        omit arcs that lower the score, so the result can be a forest or a naive Bayes model.
     ess : float, default 1
-        Equivalent sample size of the prior of "bde", from 1e-100 to 1e12.
+        Equivalent sample size of the prior, from 1e-100 to 1e12. Used only by "bde".
     root : str, optional
-        The feature at which its tree is rooted. Other trees, and all by default, are
-        rooted at their first feature.
+        Feature to use as the root of its tree. By default, and for all other trees, the root is the first
+        feature of the tree in column order. With `lp` and `ess`, the root does not change posteriors;
+        with `smooth`, it does, as the pseudo-counts differ.
 
     Returns
     -------
     BNC
-        A structure; `lp` gives it parameters.
+        Structure without parameters. Use `lp` to estimate them.
 
     Raises
     ------
     KeyError
-        If ``class_var`` or ``root`` is not a column.
+        If `class_var` or `root` is not a column of `dataset`.
     ValueError
-        If the score is unknown, the root is the class, the data has no rows, or no class.
+        If `score` is not one of the options above, `ess` is out of range, `root` is the class variable,
+        or `dataset` has no rows or no row with an observed class.
 
     Warns
     -----
     UserWarning
-        If rows have no class; they are left out. If every row has a value of its own in a column.
+        If the class is missing in some rows, which are then ignored, all values of a column are
+        distinct, or weights are not whole numbers and sum to less than the number of rows and the score is
+        not "loglik".
+
+    See Also
+    --------
+    lp : Estimate the parameters of a structure.
+    tan_hc : Learn a TAN by hill climbing on cross-validated accuracy.
+    kdb_mi : Allow more than one feature parent per feature.
+    chow_liu : Learn a tree over all variables, including the class.
 
     Notes
     -----
-    An arc adds :math:`I(X;Y | C)` to the log-likelihood per row, in nats. To AIC it adds
-    :math:`N·I − (r_x−1)(r_y−1)r_c`, to BIC :math:`N·I − ½ ln N · (r_x−1)(r_y−1)r_c`, with r the
-    numbers of levels and N the rows in which x, y and the class are observed; to the log marginal likelihood
-    ("bde", see `network_score`) bde(Y | X, class) − bde(Y | class). An edge stays if it adds at least 0.
-    An edge to a feature of one level adds exactly 0, so it stays; leave such features out. But with
-    "loglik", features never observed together have no edge. Of tied edges the one with the lower
-    first, then the lower second column is taken.
+    With :math:`I` the conditional mutual information :math:`I(X; Y | C)` in nats, :math:`N` the number of
+    rows in which x, y and the class are observed, and :math:`r` the number of levels, an arc contributes
 
-    With "loglik" edges are ranked by I per row, as in R. Where values are missing, pairs are observed
-    in different numbers of rows, and this need not be the likeliest tree; "aic" ranks by N·I.
+    - :math:`I` to the log-likelihood per row ("loglik"),
+    - :math:`N·I − (r_x−1)(r_y−1)r_c` to AIC,
+    - :math:`N·I − ½ ln N · (r_x−1)(r_y−1)r_c` to BIC,
+    - bde(Y | X, class) − bde(Y | class) to the log marginal likelihood ("bde", see `network_score`).
+
+    An arc is kept if its contribution is at least 0. An arc to a feature with a single level contributes
+    exactly 0 and is therefore kept; drop such features. Except with "loglik", features that are never
+    observed together are not joined. Of tied edges, the one with the lower first column is chosen, and
+    then the one with the lower second column.
+
+    If values are missing, pairs of features are observed in different numbers of rows. "loglik" ranks
+    edges by I per row, as R does, so the result need not be the maximum-likelihood tree; "aic" ranks them
+    by N·I. The result for "loglik" does not depend on the scale of weights.
 
     References
     ----------
@@ -113,6 +135,8 @@ def tan_cl(
 
     Examples
     --------
+    With AIC, buying, doors and safety have no other feature as a parent:
+
     >>> from bnclassify import load_car, modelstring, tan_cl
     >>> modelstring(tan_cl("class", load_car(), score="aic", root="safety"))
     '[class] [buying|class] [doors|class] [safety|class] [maint|buying:class] [persons|safety:class]
@@ -122,6 +146,7 @@ def tan_cl(
     ess = check_score("bde", ess)
     data = prepare(dataset, (class_var,))
     first = _root_number(root, data.features, 0, class_var)
+    warn_of_fractions(data, score)
     parents = _forest(data, score, ess, first)
     settings = {"score": score, "root": root} | ({"ess": ess} if ess != 1 else {})
     return network(class_var, parents, data.schema, Step("tan_cl", tan_cl, settings))
@@ -161,51 +186,52 @@ def _forest(data: Learnable, score: str, ess: float, root: int) -> dict[Hashable
 def _directed(
     names: tuple[Hashable, ...], weights: Array, keep: NDArray[np.bool_], root: int
 ) -> dict[Hashable, tuple[Hashable, ...]]:
-    """Map each variable to its parent in the forest of greatest weight, rooted as told, else at the first."""
+    """Map each variable to its parent in the maximum-weight forest."""
     parent = maximum_forest(weights, keep, roots=(root, *range(len(names))))
     return {name: (names[p],) if p >= 0 else () for name, p in zip(names, parent, strict=True)}
 
 
 def chow_liu(class_var: Hashable, dataset: InFull | InParts, *, root: Hashable | None = None) -> BNC:
-    """Learn the tree of maximum likelihood over all variables, the class among them (Chow-Liu).
+    """Learn the maximum-likelihood tree over all variables, including the class (Chow-Liu).
 
-    Of all networks in which no variable has two parents, this describes the data best. The class is a
-    variable like any other, and predicted from its neighbours in the tree alone. `tan_cl` makes it a
-    parent of every feature instead, and grows the tree among those.
+    Of all networks in which no variable has two parents, this one has the highest likelihood. The class is
+    a variable like any other and is predicted from its neighbors in the tree only. In contrast, `tan_cl`
+    makes the class a parent of every feature and learns a tree over the features.
 
     Parameters
     ----------
     class_var : str
-        Name of the class.
-    dataset : pandas.DataFrame, Dataset, or data in parts
-        All columns become variables.
+        Name of the class variable.
+    dataset : pandas.DataFrame, Dataset, or partitioned data
+        Training data. All columns become variables.
     root : str, optional
-        The variable at which the tree is rooted, the class by default. Which one it is changes
-        nothing in the likelihood, and in predictions no more than smoothing does.
+        Root of the tree, by default the class. It does not change the likelihood. With `lp` and `ess`,
+        it does not change predictions; with `smooth`, it does, as the pseudo-counts differ.
 
     Returns
     -------
     BNC
-        A structure; `lp` gives it parameters.
+        Structure without parameters. Use `lp` to estimate them.
 
     Raises
     ------
     KeyError
-        If ``class_var`` or ``root`` is not a column.
+        If `class_var` or `root` is not a column of `dataset`.
     ValueError
-        If the data has no rows, or no class.
+        If `dataset` has no rows or no row with an observed class.
 
     Warns
     -----
     UserWarning
-        If rows have no class; they are left out. If every row has a value of its own in a column.
+        If the class is missing in some rows, which are then ignored, or all values of a column are
+        distinct.
 
     Notes
     -----
-    An edge adds I(X;Y), in nats a row, over the rows in which both are observed. There is one tree,
-    however little its edges tell, unless variables are never observed together: these have no
-    edge, and trees without the root are rooted at their first column. Of tied edges the one with the
-    lower first, then the lower second column is taken, the class where it stands.
+    An edge contributes I(X;Y), in nats per row, over the rows in which both are observed. The result is a
+    single tree unless some variables are never observed together. These are not joined, and trees without
+    the root have their first column as the root. Of tied edges, the one with the lower first column is
+    chosen, and then the one with the lower second column; the class has its position in the data.
 
     References
     ----------

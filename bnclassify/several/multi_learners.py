@@ -24,7 +24,7 @@ from ..frames.partitions import Partitions
 from ..frames.schema import Learnable
 from ..frames.training import TrainingData, one_target, prepare
 from ..learners.by_name import find_learner
-from ..learners.local_scores import LocalScores, check_score
+from ..learners.local_scores import LocalScores, check_score, warn_of_fractions
 from ..model.model import Model
 from ..model.recipes import Recipe, Step
 from ..network.estimates import Family
@@ -264,6 +264,7 @@ def _choose_class_parents(
     """
     Optional(Flag()).check("progress", progress)
     n, m = len(data.features), len(data.targets)
+    warn_of_fractions(data, score)
     scores = LocalScores(data, score, ess)
     best = np.zeros(n)
     chosen: list[Parents] = [()] * n
