@@ -13,6 +13,7 @@ from scipy.special import chdtrc
 from ..backoff.averaged_cuts import AveragedCuts
 from ..backoff.prior import PRIORS, find_prior
 from ..base.calls import check_arguments, parameters_of
+from ..base.checks import must_be
 from ..base.messages import listed, shown, warn
 from ..base.records import record
 from ..frames.columns import warn_of_no_features, warn_of_wide_columns
@@ -56,67 +57,65 @@ def bnc(
     Parameters
     ----------
     dag_learner : str or callable
-        A learner of structure, or its name, such as "tan_cl".
+        Structure learner, or its name, such as "tan_cl".
     class_var : str
         Name of the class.
-    dataset : pandas.DataFrame, Dataset, or data in parts
-        The data for both.
+    dataset : pandas.DataFrame, Dataset, or partitioned data
+        Training data.
     dag_args : dict, optional
-        Further arguments of the learner. A learner that scores fitted models, such as `tan_hc`, scores
-        them with the prior given for `lp`, unless its own is among these.
+        Further arguments of the learner. A learner that scores fitted models, such as `tan_hc`, uses the
+        prior of `lp` unless its own is among these arguments.
     discretize : str, optional
-        Cut columns of numbers into intervals: "mdlp", "quantile", "width" or "mixed", as in `discretize`, or
-        "averaged", which cuts them nine times, moved a little each time, and averages over the
-        cuttings; "averaged5" does so five times, where time of prediction matters. The model takes raw
-        data then, and cuts it itself; `cv` learns cuts anew in each training part. Columns of numbers left
-        with one level are left out, if there are others.
+        How to discretize numeric columns: "mdlp", "quantile", "width" or "mixed", as in `discretize`,
+        "averaged" for an average over nine discretizations, or "averaged5" for five, which predicts faster.
+        The model then accepts raw data, and `cv` chooses cut points in each training set. Numeric columns
+        left with one level are dropped, unless no feature would be left.
     bins : int, default 5
-        Number of intervals that "quantile", "width" and "mixed" make.
+        Number of intervals of "quantile", "width" and "mixed".
     min_count : int, optional
-        Merge levels that are in fewer rows, as `merge_rare` does; the model merges those of new data.
+        Minimum number of rows of a level; rarer levels are merged, as by `merge_rare`, also in new data.
     missing_level : bool or list, default False
-        If True, missing values of a feature are a level of their own, "(missing)", if the feature has missing
-        values in the training data; a list names the features. Use it if that a value is missing depends on
-        the class. Levels that were not seen in training are still treated as missing values.
+        If True, missing values are a level of their own, "(missing)", of each feature with missing values in
+        the training data; a list names the features. Use it if whether a value is missing depends on the
+        class. Levels that did not occur in training are still treated as missing values.
     **lp_args
-        Arguments of `lp`: ``smooth`` or another prior, and what else there is, such as ``manb_prior``.
+        Arguments of `lp`: ``smooth`` or another prior, and options such as ``manb_prior``.
 
     Returns
     -------
     BNC, AODE or another model
-        A model with parameters, the same as ``lp(dag_learner(...), ...)`` gives. With "averaged" one that
-        averages over cuttings: its `members` are the networks in each.
+        Fitted model, the same as ``lp(dag_learner(...), ...)`` returns. With "averaged", its `members` are
+        the networks of all discretizations.
 
     Raises
     ------
     TypeError
-        If there are several class variables, the learner has no such argument as one of ``dag_args``, one
-        that it needs is not among them, `lp` has no such argument as one of ``lp_args``, or the learner
-        returns no structure.
+        If there are several class variables, the learner or `lp` does not have one of the arguments, an
+        argument that the learner requires is absent, or the learner does not return a structure.
     ValueError
-        If no learner has that name, ``dag_args`` has the class or the data, ``discretize`` is unknown, or
-        "averaged" goes with another learner than nb, tan_cl, kdb_mi and anb.
+        If no learner has that name, ``dag_args`` contains the class or the data, ``discretize`` is unknown,
+        or "averaged" is used with a learner other than nb, anb, tan_cl and kdb_mi.
 
     Warns
     -----
     UserWarning
-        If whether a feature is missing is associated with the class (a chi-square test per feature that has
-        missing values, p times their number below 0.01), if a column of whole numbers becomes a category with
-        more than 50 levels, or as the learner and `lp`.
+        If whether a feature is missing is associated with the class (a chi-square test for each feature with
+        missing values, p times their number below 0.01), if a column of whole numbers becomes categorical
+        with more than 50 levels, or as the learner and `lp`.
 
     Notes
     -----
-    "averaged" cuts a number at quantiles, into 4, 5 or 6 intervals, moved by an amount of its own each
-    of nine times. Structure is learned from the mean of the mutual information over the cuttings. Each
-    table is learned in each cutting, and the logs of its probabilities are averaged, feature by feature:
+    "averaged" discretizes numbers at quantiles, nine times, into 4, 5 or 6 intervals that are moved by a
+    different amount each time. The structure is learned from the mean of the mutual information over the
+    discretizations. Each table is estimated in each of them, and the logs of its probabilities are averaged:
 
     .. math:: P(c | x) ∝ P(c)^{w_0} Π_i exp(w_i mean_s ln P_s(x_i | parents, c)),
 
-    with weights of 1 unless ``loo_weights`` learns them. So what a feature adds to the log odds is a curve
-    of many small steps, which `plot_effect` draws. It averages over where to cut, which is better than one
-    cutting, however fine [1]_. In one line, with all that makes for accuracy: ``bnc("kdb_mi", class_var,
-    dataset, discretize="averaged", dag_args={"kdbk": 4}, backoff=True, loo_weights=True,
-    loo_parents=True)``. Where no column holds numbers to cut, the plain network is learned.
+    with weights of 1 unless ``loo_weights`` estimates them. The contribution of a number to the log odds is
+    a curve of many small steps, which `plot_effect` draws. The average is over the positions of cut
+    points, which is more accurate than a single discretization [1]_. If no column is discretized, the result
+    is a plain network. The recipe of `BNCClassifier` is ``bnc("kdb_mi", class_var, dataset,
+    discretize="averaged", dag_args={"kdbk": 4}, backoff=True, loo_weights=True, loo_parents=True)``.
 
     References
     ----------
@@ -138,7 +137,7 @@ def bnc(
             "dataset, smooth=...), or maode or chain in place of mbc"
         )
     if dag_args is not None and not isinstance(dag_args, Mapping):
-        raise TypeError(f"dag_args: expected a dict of further arguments, got {shown(dag_args)}")
+        raise TypeError(must_be("dag_args", "a dict of arguments", dag_args))
     options = dict(dag_args or {})
     check_arguments(learner, options, "dag_args", supplied=("class_var", "dataset"))
     advice = "; arguments of the learner go into dag_args={...}"

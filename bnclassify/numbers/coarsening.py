@@ -1,4 +1,4 @@
-"""One fine coding of the rows, and the coarser ones that follow from it."""
+"""Several discretizations of the same rows, as functions of one fine discretization."""
 
 from __future__ import annotations
 
@@ -20,26 +20,21 @@ from .discretization import MovedCuts
 @record
 @dataclass(frozen=True, eq=False)
 class Coarsening(Immutable):
-    """One of several cuttings, in terms of codes: which of its intervals holds each of the fine ones.
+    """One of several discretizations: which of its intervals contains each of the fine intervals.
 
-    Attributes
-    ----------
-    levels : tuple of tuple
-        The labels of each feature in this cutting.
-    maps : tuple of (fine levels + 1,) array, or None
-        For each feature the coarse code of each fine one, and -1 for what is missing; None if the
-        feature is not cut.
+    ``levels`` are the labels of each feature in this discretization. ``maps`` has one array of (fine
+    levels + 1,) coarse codes per feature, the last -1 for missing values, or None if it is not discretized.
     """
 
     levels: Levels
     maps: tuple[NDArray[np.int8] | None, ...]
 
     def changes(self, features: Sequence[int]) -> bool:
-        """Whether one of some features is cut; a number beyond the features is that of the class."""
+        """Whether one of the features is discretized; a number beyond the features is that of the class."""
         return any(self.maps[f] is not None for f in features if f < len(self.maps))
 
     def __call__(self, codes: Codes) -> Codes:
-        """Return fine codes of the features, (features, rows), as coarse ones."""
+        """Return the coarse codes for fine codes of the features, (features, rows)."""
         coarse = codes.copy()
         for row, fine, places in zip(coarse, codes, self.maps, strict=True):
             if places is not None:
@@ -48,7 +43,7 @@ class Coarsening(Immutable):
 
 
 def coarsenings(cuts: MovedCuts, features: Schema) -> tuple[Coarsening, ...]:
-    """Return each cutting of features that were cut at the points of all."""
+    """Return each discretization of features that were discretized at the cut points of all."""
     fine = cuts.cuts
     result = []
     for time in cuts.at_times:
@@ -71,25 +66,20 @@ def coarsenings(cuts: MovedCuts, features: Schema) -> tuple[Coarsening, ...]:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class FineData(TrainingData):
-    """Rows to learn from whose numbers were cut several times.
-
-    Attributes
-    ----------
-    cuttings : tuple of Coarsening
-    """
+    """Training data whose numeric columns were discretized several times."""
 
     cuttings: tuple[Coarsening, ...] = ()
 
     @classmethod
     def of(cls, data: TrainingData, cuts: MovedCuts) -> FineData:
-        """Return data that were discretized at the cut points of all."""
+        """Return training data that were discretized at the cut points of all."""
         cuttings = coarsenings(cuts, Schema(data.features, data.levels[:-1]))
         content = {field.name: getattr(data, field.name) for field in fields(data)}
         return cls(**content, cuttings=cuttings)
 
     @property
     def views(self) -> Iterator[TrainingData]:
-        """The rows in each cutting."""
+        """The rows in each discretization."""
         for coarsen in self.cuttings:
             codes = np.concatenate([coarsen(self.codes[:-1]), self.codes[-1:]])
             schema = Schema(self.columns, (*coarsen.levels, self.levels[-1]))

@@ -1,4 +1,4 @@
-"""Rare levels become one: which are kept is learned on training data, and new data merged alike."""
+"""Rare levels merged into one: learned from training data, and applied to new data."""
 
 from __future__ import annotations
 
@@ -27,14 +27,13 @@ class Merger(Immutable):
     Attributes
     ----------
     min_count : int
-        How many rows a level had to have to be kept.
+        Minimum number of rows of a level that is kept.
     label : str
-        What all other levels are called.
+        Label of the merged levels.
     columns : tuple
-        Names of the columns in which levels are merged, in the order of the data they were
-        learned from.
+        Names of the columns with merged levels, in the order of the training data.
     levels : tuple of tuple
-        The levels of each that are kept, in their order.
+        The levels of each column that are kept, in their order.
     """
 
     min_count: int
@@ -53,30 +52,30 @@ class Merger(Immutable):
         return dict(zip(self.columns, self.levels, strict=True))
 
     def __call__(self, newdata: pd.DataFrame | Row) -> pd.DataFrame:
-        """Merge all levels but those that are kept.
+        """Merge all levels except those that are kept.
 
         Parameters
         ----------
         newdata : pandas.DataFrame, Series or dict
-            Has the columns to merge; others, such as the class, pass as they are. A Series or
-            dict is one row.
+            Must have the columns to merge. Other columns, such as the class, are copied. A Series or dict is
+            one row.
 
         Returns
         -------
         pandas.DataFrame
-            A copy with the same rows and columns. Those merged are categories: the levels that
-            are kept, then ``label``, which levels that the training data did not have become too.
-            Missing stays missing.
+            A copy with the same rows and columns. Merged columns are categorical: the levels that are kept,
+            then ``label``, which also replaces levels that the training data lack. Missing values stay
+            missing.
 
         Raises
         ------
         KeyError
-            If a column to merge is not there.
+            If a column to merge is absent.
         TypeError
-            If ``newdata`` is no data frame or row, or a column to merge holds no categories.
+            If ``newdata`` is not a data frame or row, or a column to merge is not categorical.
         ValueError
-            If a column is written in another way than in the training data, such as numbers
-            where text was.
+            If a column has values of another type than in the training data, such as numbers instead of
+            text.
         """
         return self.apply(newdata, "newdata")
 
@@ -118,49 +117,48 @@ def merge_rare(
     columns: Iterable[Hashable] | None = None,
     label: str = "other",
 ) -> tuple[pd.DataFrame, Merger]:
-    """Merge the rare levels of columns into one, and remember which, to merge new data alike.
+    """Merge the rare levels of columns into one, and return a function that merges new data alike.
 
     Parameters
     ----------
     dataset : pandas.DataFrame
-        The training data. Values may be missing; they stay so, and are no level.
+        Training data. Missing values stay missing.
     min_count : int, default 10
-        Levels that fewer rows have are merged. 1 or more.
+        Levels in fewer rows are merged. At least 1.
     class_var : str, optional
-        Name of the class, which is never merged; without it, it is a column like any other.
+        Name of the class, which is never merged if it is named.
     columns : list, optional
-        The columns in which to merge. By default all that hold text, bool, integers or categories
-        without an order, but the class. Ordered categories, intervals among them, and numbers with
-        fractions pass as they are.
+        Columns in which to merge levels. By default, all columns of text, bools, integers or unordered
+        categories except the class. Ordered categories, intervals among them, and numbers with
+        fractions are copied.
     label : str, default "other"
-        What the merged levels are called. A level that is called so already is merged with them.
+        Label of the merged levels. An existing level of this name is merged with them.
 
     Returns
     -------
     pandas.DataFrame
-        A copy of ``dataset``, see `Merger`. Columns without a rare level are as they were.
+        A copy of ``dataset``, see `Merger`. Columns without rare levels are copied.
     Merger
-        A function that merges other data frames alike.
+        Function that merges the levels of other data frames.
 
     Raises
     ------
     KeyError
-        If the class or one of ``columns`` is not there.
+        If the class or one of ``columns`` is absent.
     TypeError
-        If ``dataset`` is no data frame, one of ``columns`` holds no categories, ``min_count`` is
-        no whole number, or ``label`` no text.
+        If ``dataset`` is not a data frame, one of ``columns`` is not categorical, ``min_count`` is not a
+        whole number, or ``label`` is not text.
     ValueError
         If there are no rows, ``min_count`` is below 1, or the class is among ``columns``.
 
     Notes
     -----
-    A table has a row for each level, and what is learned of a level in few rows is mostly chance.
-    Of an identifier, a postcode or a name nearly all levels are rare: a model learns them by heart, and
-    fails on rows that it has not seen. Merged, they tell what rows with a rare level have in common.
+    Estimates for levels that occur in few rows are mostly noise. Nearly all levels of an identifier, a
+    postcode or a name are rare, so a model overfits to them. Merged, they share one estimate.
 
-    What is rare is learned without the class, but from the rows that are counted. Honest figures come
-    from merging anew in each training part, as `discretize` shows for cut points. Cut numbers first,
-    or name ``columns``: a column of integers has few rows a level.
+    Rare levels are found without the class, but in the rows that are counted. For cross-validation, use
+    `bnc` with ``min_count=``, which merges in each training set. Discretize numbers first, or name
+    ``columns``: most values of a column of measurements are rare.
 
     Examples
     --------
