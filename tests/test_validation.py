@@ -236,6 +236,55 @@ def test_calibration_error_is_that_of_all_held_out_rows(car: pd.DataFrame) -> No
     assert 0 < repeated.attrs["calibrated"][0, "calibration_error"] < pooled
 
 
+def people() -> pd.DataFrame:
+    """A rare town, a rare whole number, a column of text with two values, and a rare class."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"age": rng.normal(40, 9, 200), "town": rng.choice(["Aden", "Bari", "Cork"], 200)})
+    frame["months"] = rng.choice(np.arange(6, 66, 6), 200)
+    frame["note"] = pd.Series(np.where(np.isin(np.arange(200), [5, 6]), "x", None), dtype=object)
+    frame["buys"] = np.where(frame["age"] + rng.normal(0, 9, 200) > 40, "yes", "no")
+    frame.loc[0, ["town", "months"]] = "Dover", 72
+    frame.loc[:2, "buys"] = "maybe"
+    return frame
+
+
+@pytest.mark.parametrize("options", [{"discretize": "mdlp"}, {"discretize": "averaged"}, {"min_count": 5}])
+def test_levels_that_a_training_fold_lacks_are_known(options: dict[str, Any]) -> None:
+    frame = people() if "discretize" in options else people().drop(columns="age")
+    folds = np.arange(200) // 40
+    x = bn.bnc("nb", "buys", frame, smooth=1, **options)
+    found = bn.cv(x, frame, folds=folds, metric=["accuracy", "log_loss"], mean=False)
+    assert found.notna().all(axis=None)
+    posteriors = bn.cv_predict(x, frame, folds=folds)
+    assert posteriors.columns.tolist() == ["maybe", "no", "yes"]
+    declared = frame.astype(dict.fromkeys(["town", "note", "buys"], "category"))
+    y = bn.bnc("nb", "buys", declared, smooth=1, **options)
+    pd.testing.assert_frame_equal(
+        bn.cv_predict(y, declared, folds=folds), posteriors, check_column_type=False
+    )
+
+
+def test_values_that_a_fixed_model_does_not_know_are_missing() -> None:
+    frame, folds = people().drop(columns="note"), np.arange(200) % 4
+    for options in ({"discretize": "mdlp"}, {}):
+        known = frame if options else frame.drop(columns="age")
+        x = bn.bnc("nb", "buys", known.iloc[1:], smooth=1, **options)
+        hidden = known.assign(town=known["town"].where(known.index > 0))
+        hidden["months"] = hidden["months"].where(hidden.index > 0).astype("Int64")
+        expected = bn.cv_predict(x, hidden, folds=folds, dag=False)
+        with pytest.warns(UserWarning, match="treated as missing: "):
+            found = bn.cv_predict(x, known, folds=folds, dag=False)
+        pd.testing.assert_frame_equal(found, expected)
+        assert found.attrs["unseen"] == {"town": 1, "months": 1}
+        with pytest.warns(UserWarning, match="treated as missing"):
+            means = bn.cv([x, x], known, folds=folds, dag=False)
+        assert means.attrs["unseen"] == found.attrs["unseen"]
+        with pytest.raises(ValueError, match=r"(72|'Dover') not among the levels"):
+            bn.cv(x, known, folds=folds, dag=False, unseen="error")
+    with pytest.raises(ValueError, match="unseen must be one of"):
+        bn.cv(x, known, unseen="ignore")
+
+
 def test_standard_errors(car: pd.DataFrame) -> None:
     models = {"nb": bn.bnc("nb", "class", car, smooth=1), "tan": bn.bnc("tan_cl", "class", car, smooth=1)}
     folds = bn.cv(models, car, rng=0, mean=False)

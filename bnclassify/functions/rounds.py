@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from typing import Any
 
@@ -12,9 +12,10 @@ import pandas as pd
 
 from ..base.arrays import Array
 from ..base.checks import check_whole
-from ..base.messages import listed, shown
+from ..base.messages import listed, shown, warn
 from ..base.randomness import Seed, check_rng
 from ..frames.encoding import check_columns, check_levels, read_raw
+from ..frames.matching import check_unseen, recode
 from ..frames.opening import column_names, open_columns
 from ..frames.partitions import Partitions, is_partitioned
 from ..frames.schema import Dataset
@@ -127,12 +128,15 @@ class Plan:
         A digest of the folds.
     is_partition : bool
         Whether the folds of each repeat test every row once.
+    unseen : mapping
+        Numbers of unseen values that are treated as missing, by column.
     """
 
     data: TrainingData | Partitions
     rounds: list[Round]
     folds: str
     is_partition: bool
+    unseen: Mapping[Hashable, int] = field(default_factory=dict)
 
     @property
     def repeats(self) -> int:
@@ -196,13 +200,23 @@ def columns_needed(models: Mapping[Any, Model], *, dag: bool) -> set[Hashable] |
 
 
 def plan_rounds(
-    models: Mapping[Any, Model], dataset: Any, *, k: int, repeats: int, folds: Any, dag: bool, rng: Seed
+    models: Mapping[Any, Model],
+    dataset: Any,
+    *,
+    k: int,
+    repeats: int,
+    folds: Any,
+    dag: bool,
+    unseen: str,
+    rng: Seed,
 ) -> Plan:
     """Prepare the data that models need, and assign its rows to folds."""
+    check_unseen(unseen)
     names = column_names(dataset)
     if not is_partitioned(dataset):
         data: Any = _prepare(models, _read(models, dataset, names, dag), names, dag, None)
-        return _plan_rows(data, k, repeats, folds, rng)
+        hidden, counts = _hide_unseen(models, data) if unseen == "missing" and not dag else (data, {})
+        return replace(_plan_rows(hidden, k, repeats, folds, rng), unseen=counts)
     column = None if folds is None else _check_fold_column(folds, names)
     names = [name for name in names if name != column]
     data = _prepare(models, dataset, names, dag, _common_preparation(models, dag))
@@ -224,6 +238,29 @@ def _read(models: Mapping[Any, Model], dataset: Any, names: Sequence[Hashable], 
     target = next(iter(models.values())).class_var
     check_columns({target, *needed}, names, "dataset")
     return read_raw(dataset, target, needed | {target}, coded=coded)
+
+
+def _hide_unseen(models: Mapping[Any, Model], data: TrainingData) -> tuple[TrainingData, dict[Hashable, int]]:
+    """Return data in which levels that a fixed model does not contain are missing, and their numbers."""
+    unseen: dict[Hashable, Any] = {}
+    for model in models.values():
+        coded = data if model.preparation is None else model.preparation.code(data)
+        for name in model.features:
+            codes, labels = coded.codes[coded.positions[name]], coded.levels[coded.positions[name]]
+            strange = (recode(codes, labels, model.levels_by_name[name], name, -1) < 0) & (codes >= 0)
+            if strange.any():
+                unseen[name] = unseen.get(name, False) | strange
+    if not unseen:
+        return data, {}
+    hidden, numbers = data.codes.copy(), dict(data.numbers)
+    for name, rows in unseen.items():
+        hidden[data.positions[name], rows] = -1
+        if name in numbers:
+            numbers[name] = np.where(rows, np.nan, numbers[name])
+    counts = {name: int(np.count_nonzero(rows)) for name, rows in unseen.items()}
+    columns = listed([f"{count} in {shown(name)}" for name, count in counts.items()])
+    warn(f"Values that are not among the levels of the models are treated as missing: {columns}.")
+    return replace(data, codes=hidden, numbers=numbers), counts
 
 
 def _prepare(

@@ -42,6 +42,7 @@ def cv(
     mean: bool = True,
     folds: Folds | str | None = None,
     columns: str = "same",
+    unseen: str = "missing",
     rng: Seed = None,
     progress: bool = False,
 ) -> float | pd.Series[Any] | pd.DataFrame:
@@ -75,6 +76,10 @@ def cv(
     columns : {"same", "any"}, default "same"
         If "same", raise an error if a model was learned from all columns of its data and ``dataset`` has
         other columns. If "any", learn from the columns present, which gives a different model.
+    unseen : {"missing", "error"}, default "missing"
+        What to do with values in memory that are not among the levels of a model with ``dag=False``, which
+        keeps its levels: treat them as missing, or raise an error. With ``dag=True``, the levels of all rows
+        are known in every fold.
     rng : int or numpy.random.Generator, optional
         Seed of the folds, and of all that learners draw at random within them. By default, folds of rows in
         memory differ from call to call, and those of partitioned data are those of seed 0.
@@ -105,8 +110,9 @@ def cv(
     -----
     UserWarning
         If a class has fewer than ``k`` rows in memory, so that some folds have none, a metric is not
-        defined in some folds, which are excluded from the mean, or no row to learn from has a positive
-        weight if a fold is tested, whose results are NaN.
+        defined in some folds, which are excluded from the mean, no row to learn from has a positive
+        weight if a fold is tested, whose results are NaN, or unseen values are treated as missing, whose
+        numbers by column are in ``attrs["unseen"]``.
 
     Notes
     -----
@@ -184,7 +190,7 @@ def cv(
     _check_same_columns(models, dataset, columns, dag, folds)
     targets = next(iter(models.values())).targets
     metrics = choose_metrics(metric, targets)
-    plan = plan_rounds(models, dataset, k=k, repeats=repeats, folds=folds, dag=dag, rng=rng)
+    plan = plan_rounds(models, dataset, k=k, repeats=repeats, folds=folds, dag=dag, unseen=unseen, rng=rng)
     _check_sums(metrics, plan)
     scores = score_rounds(models, plan, metrics, dag=dag, progress=progress)
     by_metric = isinstance(metric, list | tuple) or len(targets) > 1
@@ -193,16 +199,23 @@ def cv(
     scheme = _describe(plan, scores)
     if not mean:
         values = scores.by_round[:, :-1].reshape(len(plan.rounds), -1)
-        return record_scheme(pd.DataFrame(values, _index(plan), names), scheme)
+        return _record(pd.DataFrame(values, _index(plan), names), scheme, plan)
     _warn_of_undefined(metrics, scores.by_round[scores.sizes[:, 0] > 0, :-1])
     if isinstance(x, Model) and not by_metric:
         return float(scores.means[0, 0])
-    means = record_scheme(pd.Series(scores.means[:-1].ravel(), names), scheme)
+    means = _record(pd.Series(scores.means[:-1].ravel(), names), scheme, plan)
     for name, values in {"standard_errors": scores.standard_errors, "calibrated": scores.calibrated}.items():
         known = pd.Series(values[:-1].ravel(), names).dropna()
         if len(known):
             means.attrs[name] = known.to_dict()
     return means
+
+
+def _record(results: Any, scheme: Scheme, plan: Plan) -> Any:
+    """Return results with the record of how they were computed, and of unseen values if there are any."""
+    if plan.unseen:
+        results.attrs["unseen"] = dict(plan.unseen)
+    return record_scheme(results, scheme)
 
 
 def _columns(models: list[Any], metrics: Sequence[AnyMetric] | None, *, flat: bool) -> pd.Index[Any]:
@@ -286,6 +299,7 @@ def cv_predict(
     dag: bool = True,
     folds: Folds | str | None = None,
     columns: str = "same",
+    unseen: str = "missing",
     rng: Seed = None,
     progress: bool = False,
 ) -> pd.DataFrame | pd.Series[Any]:
@@ -307,6 +321,8 @@ def cv_predict(
     folds : list of arrays or array of int, optional
         As in `cv`; they test every row once.
     columns : {"same", "any"}, default "same"
+        As in `cv`.
+    unseen : {"missing", "error"}, default "missing"
         As in `cv`.
     rng : int or numpy.random.Generator, optional
         As in `cv`: the same seed gives the same folds and models. Partitioned data has seed 0 by default.
@@ -358,7 +374,7 @@ def cv_predict(
     _check_same_columns(models, dataset, columns, dag, folds)
     if len(x.targets) > 1:
         raise TypeError(f"x must predict one class; got a model of {listed(x.targets)}.")
-    plan = plan_rounds(models, dataset, k=k, repeats=1, folds=folds, dag=dag, rng=rng)
+    plan = plan_rounds(models, dataset, k=k, repeats=1, folds=folds, dag=dag, unseen=unseen, rng=rng)
     if isinstance(plan.data, Partitions):
         return _predict_parts(x, plan, dataset, prob=prob, dag=dag, progress=progress)
     return _predict_rows(x, plan, prob=prob, dag=dag, progress=progress)
@@ -387,8 +403,12 @@ def _predict_rows(x: Model, plan: Plan, *, prob: bool, dag: bool, progress: bool
     warn_of_empty_folds(empty)
     labelling = Labelling(labels, data.columns[-1], data.index)
     if prob:
-        return labelling.posteriors(log(posteriors)).mask(np.isnan(posteriors))
-    return labelling.labels(np.where(np.isnan(posteriors[:, 0]), -1, first_best(log(posteriors))))
+        found: Any = labelling.posteriors(log(posteriors)).mask(np.isnan(posteriors))
+    else:
+        found = labelling.labels(np.where(np.isnan(posteriors[:, 0]), -1, first_best(log(posteriors))))
+    if plan.unseen:
+        found.attrs["unseen"] = dict(plan.unseen)
+    return found
 
 
 def _predict_parts(x: Model, plan: Plan, dataset: object, *, prob: bool, dag: bool, progress: bool) -> Any:
