@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from math import prod
 from typing import Any
 
 import numpy as np
@@ -152,16 +151,30 @@ class NestedCounts(Immutable):
     prefixes: tuple[PrefixCounts, ...]
 
     def __add__(self, other: NestedCounts) -> NestedCounts:
-        if prod(self.cards) > np.iinfo(np.intp).max:
-            raise ValueError("dataset: a family has too many joint values to number; use fewer parents")
-        parts = [_spread(counts.prefixes, self.cards) for counts in (self, other)]
-        cells = []
-        for each in zip(*parts, strict=True):
-            keys, places = np.unique(np.concatenate([keys for keys, _ in each]), return_inverse=True)
-            counts = np.zeros((len(keys), each[0][1].shape[1]))
-            np.add.at(counts, places, np.concatenate([values for _, values in each]))
-            cells.append((keys, counts))
-        return NestedCounts(self.cards, _nest(cells, self.cards))
+        parts = zip(self._as_rows(), other._as_rows(), strict=True)
+        codes, classes, weights = [np.concatenate(pair, axis=-1) for pair in parts]
+        by_class = len(self.prefixes) > len(self.cards)
+        n_classes = self.prefixes[-1].counts.shape[1]
+        prefixes = count_prefixes(list(codes), self.cards, classes if by_class else None, n_classes, weights)
+        return NestedCounts(self.cards, prefixes)
+
+    def _as_rows(self) -> tuple[NDArray[np.intp], NDArray[np.intp], Array]:
+        """Return rows with these counts: their codes, (variables, rows), their classes and their weights."""
+        root, parts = len(self.prefixes) - len(self.cards), []
+        known = np.zeros((0, 1), dtype=np.intp)  # the codes of the feature parents in each configuration
+        for i, prefix in enumerate(self.prefixes[root:]):
+            if i > 0:
+                before, last = np.divmod(prefix.parents.keys, self.cards[i])
+                known = np.vstack([known[:, before], last])
+            rest = prefix.counts.copy()
+            for longer in self.prefixes[root + i + 1 : root + i + 2]:
+                np.subtract.at(rest, longer.cells_before(prefix), longer.counts)
+            cells, classes = rest.nonzero()
+            places, level = np.divmod(prefix.cells.keys[cells], prefix.levels)
+            missing = np.full((len(self.cards) - 1 - i, len(cells)), -1)
+            parts.append((np.vstack([level, known[:, places], missing]), classes, rest[cells, classes]))
+        codes, classes, weights = zip(*parts, strict=True)
+        return np.concatenate(codes, axis=1), np.concatenate(classes), np.concatenate(weights)
 
 
 def count_nested(data: Dataset, scope: Sequence[int]) -> NestedCounts:
@@ -176,37 +189,6 @@ def count_nested(data: Dataset, scope: Sequence[int]) -> NestedCounts:
 def without_class(scope: Sequence[int], class_number: int) -> Sequence[int]:
     """Return the variable of a family and its feature parents."""
     return scope[:-1] if len(scope) > 1 and scope[-1] == class_number else scope
-
-
-def _spread(prefixes: Sequence[PrefixCounts], cards: Sequence[int]) -> list[tuple[Places, Array]]:
-    """Return cells by numbers that are the same in all data: parents first, then the variable."""
-    configurations, alone, result = np.zeros(1, dtype=np.intp), len(prefixes) - len(cards), []
-    for i, prefix in enumerate(prefixes):
-        if i > alone:
-            card = cards[i - alone]
-            before, last = np.divmod(prefix.parents.keys, card)
-            configurations = configurations[before] * card + last
-        places, level = np.divmod(prefix.cells.keys, prefix.levels)
-        result.append((configurations[places] * prefix.levels + level, prefix.counts))
-    return result
-
-
-def _nest(cells: Sequence[tuple[Places, Array]], cards: Sequence[int]) -> tuple[PrefixCounts, ...]:
-    """Number cells, given as `_spread` returns them, ascending, within those of the prefix before."""
-    levels, alone = cards[0], len(cells) - len(cards)
-    parents, before, result = _ROOT, np.zeros(1, dtype=np.intp), []
-    for i, (keys, counts) in enumerate(cells):
-        cell_configurations, level = np.divmod(keys, levels)
-        if i > alone:
-            card, n_before = cards[i - alone], len(before)
-            configurations = np.unique(cell_configurations)
-            first, last = np.divmod(configurations, card)
-            parents = Numbering(np.searchsorted(before, first) * card + last, n_before * card)
-            before = configurations
-        places = np.searchsorted(before, cell_configurations)
-        numbering = Numbering(places * levels + level, len(parents) * levels)
-        result.append(PrefixCounts(levels, parents, numbering, counts))
-    return tuple(result)
 
 
 def owners(prefixes: Sequence[PrefixCounts], cards: NDArray[np.intp]) -> list[Places]:

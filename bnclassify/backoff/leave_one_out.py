@@ -6,8 +6,8 @@ of all rows.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -18,13 +18,13 @@ from ..base.arrays import TOLERANCE, Array, Codes, log
 from ..base.checks import check_flag
 from ..base.records import record
 from ..frames.schema import Dataset
-from ..model.model import Model, renewed
+from ..model.model import BuiltOn, Model, renewed
+from ..model.recipes import Recipe
 from ..network.classifiers import BNC
 from ..network.factors import Factor
 from ..network.log_joints import network_joint
 from ..network.methods import Method, check_positive
 from ..network.priors import Prior
-from .powered import Powered
 from .powers import (
     COMMON_PRECISION,
     Powers,
@@ -33,7 +33,6 @@ from .powers import (
     contrasts,
     log_likelihood,
     other_classes,
-    pick_contrasts,
 )
 from .prior import check_prefix_prior
 from .tables import LeftOut, PrefixTable
@@ -62,6 +61,63 @@ class LeaveOneOutSummary:
 
     def __str__(self) -> str:
         return f"power {self.power:.3g}, up to {self.parents} parents, {self.rows:,} rows"
+
+
+@record
+@dataclass(frozen=True, eq=False, repr=False)
+class Powered(BuiltOn):
+    """A model whose posterior is raised to a power and normalized: P(c | x) ∝ P₀(c | x)^τ, P₀ of ``base``."""
+
+    base: Model
+    power: float
+    recipe: Recipe | None = None
+    learned: Mapping[str, Any] = field(default_factory=dict)
+
+    no_joint = (
+        "a model with a power knows P(class | features) alone, no joint distribution; cloglik and cv judge "
+        "that, and lp without leave-one-out gives one with a joint distribution"
+    )
+
+    @property
+    def basis(self) -> Model:
+        """The model whose posterior is P₀."""
+        return self.base
+
+    @property
+    def members(self) -> tuple[Model, ...]:
+        """The members of the model."""
+        return self.base.members
+
+    @property
+    def fitted(self) -> bool:
+        """Whether the model has parameters."""
+        return self.base.fitted
+
+    def _arc_shares(self) -> dict[tuple[Hashable, Hashable], float]:
+        return self.base._arc_shares()
+
+    def _members_note(self) -> str:
+        return self.base._members_note()
+
+    def _weights(self) -> dict[Hashable, float] | None:
+        return self.base._weights()
+
+    def _feature_shares(self) -> tuple[dict[Hashable, float], str]:
+        return self.base._feature_shares()
+
+    def facts(self) -> dict[str, object]:
+        """Return the facts of the model, and what leave-one-out found."""
+        return self.base.facts() | {"leave-one-out": self.learned.get("leave_one_out")}
+
+    def _log_joint(self, codes: Codes) -> Array:
+        return self.power * self.base._log_joint(codes)
+
+    def _class_prior(self) -> Array:
+        return self.base._class_prior()
+
+    def _estimate(self, data: Any, prior: Any) -> Any:
+        """Return the model without a power, with tables."""
+        return renewed(self.base, recipe=self.recipe)._estimate(data, prior)
 
 
 @record
@@ -133,10 +189,10 @@ class LeaveOneOutPower(Method):
 
     def __call__(self, x: Model, data: Dataset, prior: Prior, rng: np.random.Generator) -> Model:
         """Return the model with the power."""
-        base = x.base if isinstance(x, Powered) else x
-        fitted = renewed(base, recipe=x.recipe)._estimate(data, prior)
+        fitted = x._estimate(data, prior)
         rows, weights, left_out, n = _judged(data, 1)
-        row_contrasts = contrasts(fitted._left_out(data, prior, rows, left_out), left_out.classes)
+        logs = fitted._left_out(data, prior, rows, left_out)
+        row_contrasts = contrasts(logs, other_classes(left_out.classes, logs.shape[1]))
         power = common_power(row_contrasts, weights)
         value = log_likelihood(power * row_contrasts, weights)
         objective = value - COMMON_PRECISION / 2 * (power - 1) ** 2
@@ -231,7 +287,7 @@ def left_out_contrasts(x: Stacks, rows: NDArray[np.intp], left_out: LeftOut, dep
         places = other_classes(judged.classes, n_classes)
         for family in range(n_families):
             for i, logs in enumerate(x.logs(family, rows[block], judged, depths)):
-                result[i, family, block] = pick_contrasts(logs, places) if logs.shape[1] > 1 else 0.0
+                result[i, family, block] = contrasts(logs, places) if logs.shape[1] > 1 else 0.0
     return result
 
 

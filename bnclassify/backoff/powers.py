@@ -39,11 +39,6 @@ class Powers:
     log_likelihood: float
 
 
-def contrasts(logs: Array, classes: Codes) -> Array:
-    """Return the log odds of each other class against a row's own, (rows, classes − 1), from logs."""
-    return pick_contrasts(logs, other_classes(classes, logs.shape[1]))
-
-
 def other_classes(classes: Codes, n_classes: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Return the places of each row's own class, and of its other classes, in (rows, classes) arrays."""
     starts = np.arange(len(classes)) * n_classes
@@ -51,8 +46,8 @@ def other_classes(classes: Codes, n_classes: int) -> tuple[NDArray[np.intp], NDA
     return starts + classes, starts[:, None] + others + (others >= classes[:, None])
 
 
-def pick_contrasts(logs: Array, places: tuple[NDArray[np.intp], NDArray[np.intp]]) -> Array:
-    """Return `contrasts` by the places of classes."""
+def contrasts(logs: Array, places: tuple[NDArray[np.intp], NDArray[np.intp]]) -> Array:
+    """Return the log odds of each other class against a row's own, (rows, classes − 1)."""
     flat = logs.ravel()
     result = flat.take(places[1])
     result -= flat.take(places[0])[:, None]
