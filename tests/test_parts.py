@@ -350,7 +350,7 @@ def test_what_is_no_data(data: Any, error: type[Exception], match: str) -> None:
 @pytest.mark.parametrize(
     ("data", "match"),
     [
-        ([], "must be a pandas DataFrame; got list"),
+        ([], "must be a pandas DataFrame.*got list"),
         (["a.csv"], "got list"),
         ([bn.load_car(), None], "got list"),
         ((bn.load_car(), bn.load_car()["class"]), "got tuple. Make one with pd.DataFrame"),

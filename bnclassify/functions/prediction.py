@@ -169,7 +169,8 @@ def predict(
         check_flag(name, flag)
     check_unseen(unseen)
     predict_rows = _predicting(model, prob, unseen, prior, costs, joint, greedy)
-    frame: Any = newdata.dask_frame if isinstance(newdata, Partitions) else newdata
+    dask_frame = newdata.dask_frame if isinstance(newdata, Partitions) else None
+    frame: Any = newdata if dask_frame is None else dask_frame
     if not is_dask(frame):
         return predict_rows(frame)
     check_columns(model.features, list(frame.columns), "newdata")
