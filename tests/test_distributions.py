@@ -164,7 +164,7 @@ def test_samples_have_the_distribution(kind: str) -> None:
 def test_samples_of_no_rows_and_refusals(car: pd.DataFrame) -> None:
     x = bn.lp(bn.nb("class", car), car, smooth=1)
     assert bn.sample(x, 0).shape == (0, 7)
-    with pytest.raises(ValueError, match="n must be a whole number from 0 to 2,147,483,648; got -1"):
+    with pytest.raises(ValueError, match="n must be a whole number from 0 to 306,783,378; got -1"):
         bn.sample(x, -1)
     with pytest.raises(TypeError, match="n must be a whole number"):
         bn.sample(x, 1.5)
@@ -247,3 +247,59 @@ def test_columns_keep_their_type_and_others_stay() -> None:
         bn.impute(x, frame.drop(columns="n"))
     with pytest.raises(TypeError, match="frame must be a pandas DataFrame"):
         bn.impute(x, frame.loc["u"])
+
+
+def _measured(n: int = 400) -> pd.DataFrame:
+    rng = np.random.default_rng(0)
+    length = rng.normal(10, 2, n)
+    labels = np.where(length + rng.normal(0, 1, n) > 10, "long", "short")
+    return pd.DataFrame({"length": length, "colour": rng.choice(["red", "blue"], n), "y": labels})
+
+
+def test_models_that_discretize_take_and_give_numbers() -> None:
+    frame = _measured()
+    x = bn.bnc("nb", "y", frame, smooth=1, discretize="quantile", bins=4)
+    labels = bn.values(x)["length"]
+    assert len(labels) == 4
+    by_number = bn.query(x, "y", {"length": 12.5, "colour": "red"})
+    pd.testing.assert_series_equal(by_number, bn.query(x, "y", {"length": labels[3], "colour": "red"}))
+    posterior = bn.predict(x, {"length": 12.5, "colour": "red"}, prob=True).iloc[0]
+    np.testing.assert_allclose(by_number, posterior)
+    with pytest.raises(TypeError, match="evidence: column 'length': expected numbers, got string"):
+        bn.query(x, "y", {"length": "far"})
+
+    drawn = bn.sample(x, 5_000, rng=0)
+    assert drawn["length"].between(frame["length"].min(), frame["length"].max()).all()
+    shares = pd.cut(drawn["length"], [-np.inf, *x.preparation.discretizer.cuts["length"], np.inf])
+    np.testing.assert_allclose(shares.value_counts(normalize=True, sort=False), 0.25, atol=0.03)
+    assert bn.predict(x, drawn, prob=True).notna().all(axis=None)
+    again = bn.lp(x, drawn, smooth=1)
+    np.testing.assert_allclose(bn.params(again)["length"], bn.params(x)["length"], atol=0.05)
+
+    gaps = frame.head(6).copy()
+    gaps.loc[[0, 3], "length"] = np.nan
+    gaps.loc[1, "colour"] = None
+    filled = bn.impute(x, gaps)
+    assert filled.notna().all(axis=None)
+    codes = np.searchsorted(x.preparation.discretizer.cuts["length"], frame["length"])
+    by_class = bn.cpt(x, "length").to_numpy().argmax(axis=0)
+    for row in (0, 3):
+        interval = by_class[list(bn.classes(x)).index(gaps.loc[row, "y"])]
+        assert filled.loc[row, "length"] == pytest.approx(frame["length"][codes == interval].mean())
+    assert filled.loc[[1, 2, 4, 5], "length"].equals(gaps.loc[[1, 2, 4, 5], "length"])
+
+
+def test_means_of_intervals_are_weighted() -> None:
+    frame = _measured(40)
+    weights = np.arange(40) % 3
+    repeated = frame.loc[frame.index.repeat(weights)]
+    one = bn.discretize(frame, class_var="y", method="quantile", weights=weights)[1]
+    other = bn.discretize(repeated, class_var="y", method="quantile")[1]
+    assert one.ranges == other.ranges
+    np.testing.assert_allclose(one.means[0], other.means[0])
+
+
+def test_a_sample_has_a_limit(car: pd.DataFrame) -> None:
+    x = bn.lp(bn.nb("class", car), car, smooth=1)
+    with pytest.raises(ValueError, match="n must be"):
+        bn.sample(x, 2**31)

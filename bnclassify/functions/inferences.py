@@ -1,4 +1,4 @@
-"""Questions to a joint distribution: of any variables given any others, rows drawn from it, gaps filled."""
+"""Functions of a joint distribution: queries, samples and imputation."""
 
 from __future__ import annotations
 
@@ -14,15 +14,16 @@ from ..base.arrays import Array, Codes, log_sum_exp
 from ..base.checks import check_whole, is_among
 from ..base.messages import listed, shown, suggestion
 from ..base.randomness import Seed, check_rng
-from ..frames.encoding import check_frame, encode_columns, encode_records
+from ..frames.encoding import check_frame
 from ..frames.matching import match
 from ..frames.schema import code_type
 from ..model.model import Model, check_joint
-from ..model.questions import values
+from ..model.raw_rows import encode_for
+from ..numbers.discretization import Discretizer
 
 _MOST_CELLS = 2**22
 _BLOCK_CODES = 2**22
-_MOST_ROWS = 2**31
+_MOST_VALUES = 2**31  # of a sample
 
 
 def query(
@@ -37,26 +38,26 @@ def query(
     x : BNC, AODE or another model
         With parameters and a joint distribution.
     variables : str or list of str
-        Of whose joint distribution it is: features, the class, or both.
+        Variables whose joint distribution is computed: features, the class, or both.
     evidence : dict or Series, optional
-        What is known: variables with their values. Those that are missing, and all that are not
-        named, are summed out.
+        Values of observed variables. If the model discretizes numeric columns itself, a value is a number
+        or the label of an interval. The model marginalizes over all other variables.
 
     Returns
     -------
     pandas.Series
-        Probabilities, which sum to 1, by level; of several variables by a MultiIndex with a level
-        of the index for each, in the order in which they were named.
+        Probabilities, which sum to 1, indexed by level; with several variables, by a MultiIndex with one
+        index level per variable, in the order of `variables`.
 
     Raises
     ------
     KeyError
         If the model has no such variable.
     TypeError
-        If the model has no joint distribution, as a dependency network.
+        If the model does not define a joint distribution.
     ValueError
-        If a value is not among the levels that the model knows, a variable is asked for and known,
-        or twice asked for, the evidence has probability 0, or the distribution would be too large.
+        If a value is not among the levels of the model, a variable is in both `variables` and `evidence`
+        or named twice, the evidence has probability 0, or the distribution would be too large.
 
     Examples
     --------
@@ -89,7 +90,7 @@ def query(
             "evidence: has probability 0, so nothing follows from it; learn with smooth above 0, which makes "
             "nothing impossible"
         )
-    levels = values(model)
+    levels = model.levels_by_name
     if len(names) == 1:
         index: pd.Index[Any] = pd.Index(list(levels[names[0]]), name=names[0], tupleize_cols=False)
     else:
@@ -129,11 +130,16 @@ def _encode_evidence(x: Model, evidence: object) -> Codes:
         raise TypeError(
             f"evidence: expected a dict from variables to their values, got {type(evidence).__name__}"
         )
-    names = list(dict(evidence.items()))
-    _check_names(x, "evidence", names)
-    levels = values(x)
-    known = match(encode_records([evidence], names, "evidence"), names, tuple(levels[name] for name in names))
-    codes[[x.variables.index(name) for name in names]] = known[:, 0]
+    given = dict(evidence.items())
+    _check_names(x, "evidence", list(given))
+    levels = x.levels_by_name
+    number = {name: i for i, name in enumerate(x.variables)}
+    raw = {name: value for name, value in given.items() if not is_among(value, levels[name])}
+    for name in given.keys() - raw.keys():
+        codes[number[name]] = levels[name].index(given[name])
+    if raw:
+        data = encode_for(x, raw, list(raw), "evidence")
+        codes[[number[name] for name in raw]] = match(data, list(raw), tuple([levels[n] for n in raw]))[:, 0]
     return codes
 
 
@@ -183,20 +189,21 @@ def sample(x: Model, n: int, *, rng: Seed = None) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        A categorical column for each feature and, at the end, the class, their categories the
-        levels that the model knows.
+        One categorical column per feature and, at the end, one for the class, whose categories are the
+        levels of the model. If the model discretizes numeric columns itself, these hold numbers, drawn
+        uniformly from the interval and within the range of the training data.
 
     Raises
     ------
     TypeError
-        If the model has no joint distribution, as a dependency network, or ``n`` is no whole number.
+        If the model does not define a joint distribution, or `n` is not a whole number.
     ValueError
-        If ``n`` is negative, or above 2³¹.
+        If `n` is negative, or the sample would have more than 2³¹ values.
 
     Notes
     -----
-    Each variable is drawn given its parents, parents first; of an average of networks, each row comes
-    from one of them, drawn by its weight.
+    Each variable is drawn given its parents, parents first. With an average of networks, each row is drawn
+    from one of them, which is chosen with the probability of its weight.
 
     Examples
     --------
@@ -207,47 +214,59 @@ def sample(x: Model, n: int, *, rng: Seed = None) -> pd.DataFrame:
     ((1000, 7), True)
     """
     model = check_joint(x, "sample")
-    codes = model._draw(check_whole("n", n, 0, _MOST_ROWS, kind="a whole number of rows"), check_rng(rng))
-    labels = [pd.CategoricalDtype(list(levels)) for levels in values(model).values()]
-    columns = {
-        name: pd.Categorical.from_codes(column, dtype=dtype)
-        for name, column, dtype in zip(model.variables, codes, labels, strict=True)
-    }
+    generator = check_rng(rng)
+    most = _MOST_VALUES // len(model.variables)
+    codes = model._draw(check_whole("n", n, 0, most, kind="a whole number of rows"), generator)
+    discretizer = _discretizer(model)
+    columns: dict[Hashable, Any] = {}
+    for column, (name, labels) in zip(codes, model.levels_by_name.items(), strict=True):
+        if discretizer is not None and name in discretizer.cuts:
+            columns[name] = discretizer.draw(name, column, generator)
+        else:
+            dtype = pd.CategoricalDtype(list(labels))
+            columns[name] = pd.Categorical.from_codes(column, dtype=dtype)
     return pd.DataFrame(columns)
 
 
+def _discretizer(x: Model) -> Discretizer | None:
+    """Return what turns numbers into the intervals of a model that prepares raw data itself."""
+    return None if x.preparation is None else x.preparation.discretizer
+
+
 def impute(x: Model, frame: pd.DataFrame) -> pd.DataFrame:
-    """Fill in the likeliest values of what is missing, all that is missing in a row at once.
+    """Fill in missing values by the most probable combination of values in each row.
 
     Parameters
     ----------
     x : BNC, AODE or another model
         With parameters and a joint distribution.
     frame : pandas.DataFrame
-        Has a column for each feature of the model. Without one for the class, that counts as
+        Has a column for each feature of the model. If it has no column for the class, the class is
         missing in every row, and is not returned.
 
     Returns
     -------
     pandas.DataFrame
-        A copy, with no value missing in the columns of the model's variables. Other columns, and
-        what is known, are as they were; categorical columns get categories that they lack.
+        A copy without missing values in the columns of the model. Other columns and all observed values are
+        unchanged; new categories are added to categorical columns. If the model discretizes numeric
+        columns itself, a missing number is replaced by the mean of the training values in the most
+        probable interval.
 
     Raises
     ------
     KeyError
         If a feature is not a column.
     TypeError
-        If the model has no joint distribution, as a dependency network.
+        If the model does not define a joint distribution.
     ValueError
-        If a value is not among the levels that the model knows, or so much is missing in a row
-        that there are too many combinations.
+        If a value is not among the levels of the model, or there are too many combinations of missing
+        values in a row.
 
     Notes
     -----
-    The values are those that together maximise P(row), which need not be the likeliest of each by
-    itself: `query` tells those. To learn from incomplete rows, ``lp(..., missing="em")`` is better: it
-    weighs all values by their probability, where this takes one for certain.
+    The values together maximize P(row). They need not be the most probable values one by one, which
+    `query` computes. To fit a model to incomplete rows, ``lp(..., missing="em")`` is better, because it
+    weights all values by their probability.
 
     References
     ----------
@@ -263,18 +282,30 @@ def impute(x: Model, frame: pd.DataFrame) -> pd.DataFrame:
     """
     model = check_joint(x, "impute")
     table = check_frame(frame, "frame")
-    levels = values(model)
+    levels, discretizer = model.levels_by_name, _discretizer(model)
     names = model.variables if model.class_var in table.columns else model.features
-    data = encode_columns(table, names, argument="frame", known={name: levels[name] for name in names})
+    data = encode_for(model, table, names, "frame")
     codes = np.full((len(levels), len(table)), -1, dtype=code_type(max(map(len, levels.values()))))
     codes[: len(names)] = match(data, names, tuple(levels[name] for name in names))
     completed = model._complete(codes)
     result = table.copy()
     for name, filled, column in zip(names, completed, codes, strict=False):
         gaps = column < 0
-        if gaps.any():
+        if not gaps.any():
+            continue
+        if discretizer is not None and name in discretizer.cuts:
+            result[name] = _fill_numbers(table[name], gaps, discretizer.mean_of(name, filled[gaps]))
+        else:
             result[name] = _fill(table[name], gaps, [levels[name][code] for code in filled[gaps]])
     return result
+
+
+def _fill_numbers(column: pd.Series[Any], gaps: NDArray[np.bool_], numbers: Array) -> pd.Series[Any]:
+    """Return a column of floats with numbers in its gaps; nullable if it was."""
+    nullable = isinstance(column.dtype, pd.api.extensions.ExtensionDtype)
+    values = column.to_numpy(dtype=float, na_value=np.nan, copy=True)
+    values[gaps] = numbers
+    return pd.Series(values, index=column.index, dtype="Float64" if nullable else float)
 
 
 def _fill(column: pd.Series[Any], gaps: NDArray[np.bool_], labels: Sequence[Any]) -> pd.Series[Any]:

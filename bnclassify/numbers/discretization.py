@@ -61,12 +61,17 @@ class Discretizer(Immutable):
         belongs to the interval below it.
     labels : tuple of tuple
         Distinct numbers, ascending, of each column that stays categorical; empty for the others.
+    ranges, means : tuple of tuple of float
+        The smallest and the largest training value of each column with intervals, and the weighted mean of
+        the training values in each interval; empty for other columns.
     """
 
     method: str
     columns: tuple[Hashable, ...]
     points: tuple[tuple[float, ...], ...]
     labels: tuple[tuple[Any, ...], ...] = ()
+    ranges: tuple[tuple[float, ...], ...] = ()
+    means: tuple[tuple[float, ...], ...] = ()
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -108,6 +113,25 @@ class Discretizer(Immutable):
     @cached_property
     def _edges(self) -> dict[Hashable, Array]:
         return {name: np.array(points) for name, points in self.cuts.items()}
+
+    def mean_of(self, name: Hashable, codes: NDArray[Any]) -> Array:
+        """Return the mean of the training values in intervals, given by their codes."""
+        return np.array(self._learned(name, self.means))[codes]
+
+    def draw(self, name: Hashable, codes: NDArray[Any], rng: np.random.Generator) -> Array:
+        """Draw a number from each interval, uniformly, within the range of the training values."""
+        low, high = self._learned(name, self.ranges)
+        edges = np.array([low, *self.cuts[name], high])
+        return np.asarray(rng.uniform(edges[codes], edges[codes + 1]))
+
+    def _learned(self, name: Hashable, by_column: tuple[tuple[float, ...], ...]) -> tuple[float, ...]:
+        values = by_column[self.columns.index(name)] if by_column else ()
+        if not values:
+            raise ValueError(
+                f"x: the training values of {shown(name)} are not known, because all are missing or the "
+                "model is from an earlier version. Drop the column, or fit the model again."
+            )
+        return values
 
     def __call__(self, newdata: pd.DataFrame | Row) -> pd.DataFrame:
         """Discretize data at these cut points.
@@ -388,19 +412,41 @@ def learn_cuts(
     check_exact(to_cut)
     labels = tuple([kept.get(name, ()) for name in numbers])
 
-    def aligned(points: Mapping[Hashable, tuple[float, ...]]) -> tuple[tuple[float, ...], ...]:
-        return tuple([points.get(name, ()) for name in numbers])
+    def aligned(by_column: Mapping[Hashable, tuple[float, ...]]) -> tuple[tuple[float, ...], ...]:
+        return tuple([by_column.get(name, ()) for name in numbers])
 
     if method not in CUTTINGS:
         points = {n: cut_points(values, classes, method, bins, weights) for n, values in to_cut.items()}
-        return Discretizer(method, tuple(numbers), aligned(points), labels)
+        found = {n: _describe(as_floats(values), points[n], weights) for n, values in to_cut.items()}
+        ranges = aligned({name: extent for name, (extent, _) in found.items()})
+        means = aligned({name: of_intervals for name, (_, of_intervals) in found.items()})
+        return Discretizer(method, tuple(numbers), aligned(points), labels, ranges, means)
     several = {name: averaged_cuts(values, CUTTINGS[method], weights) for name, values in to_cut.items()}
     times = [
         aligned({name: cuts[(time + j) % len(cuts)] for j, (name, cuts) in enumerate(several.items())})
         for time in range(len(CUTTINGS[method]))
     ]
     union = {name: tuple(sorted(set().union(*cuts))) for name, cuts in several.items()}
-    return MovedCuts(method, tuple(numbers), aligned(union), labels, tuple(times))
+    return MovedCuts(method, tuple(numbers), aligned(union), labels, cuttings=tuple(times))
+
+
+def _describe(
+    values: Array, points: tuple[float, ...], weights: Array | None
+) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    """Return the range of numbers, and their mean in each interval; nothing if all are missing."""
+    counts = ~np.isnan(values) if weights is None else ~np.isnan(values) & (weights > 0)
+    known = values[counts]
+    if not len(known):
+        return (), ()
+    mass = np.ones(len(known)) if weights is None else weights[counts]
+    intervals = np.searchsorted(points, known, side="left")
+    low, high = float(known.min()), float(known.max())
+    edges = np.array([low, *points, high])
+    means = edges[:-1] / 2 + edges[1:] / 2  # of intervals without training values
+    total = np.bincount(intervals, mass, minlength=len(means))
+    sums = np.bincount(intervals, mass * known, minlength=len(means))
+    np.divide(sums, total, out=means, where=total > 0)
+    return (low, high), tuple(means.tolist())
 
 
 def _class_codes(frame: pd.DataFrame, class_var: Hashable, method: str) -> Codes | None:
