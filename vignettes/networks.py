@@ -73,8 +73,9 @@ for name, (_, frame) in DATA.items():
 # ## A tree over all variables
 #
 # Chow and Liu's algorithm joins all variables, the class among them, by the tree that describes the data
-# best. It weighs each pair by how much one tells about the other, I(X;Y), and keeps the heaviest edges that
-# close no circle. Rooted at the class, the tree says which features depend on it directly.
+# best. The weight of a pair is its mutual information, I(X;Y), and the tree consists of the heaviest edges
+# that do not form a cycle. The neighbors of the class make it independent of all other features, in this
+# tree; another sample may have other neighbors.
 
 # %%
 tree = chow_liu("Class", votes)
@@ -177,8 +178,8 @@ print(parts.to_string())
 #
 # ## Directions
 #
-# Networks that say the same about independence have the same score, so the direction of an arc need not
-# mean anything. A tree may be rooted anywhere:
+# Networks with the same conditional independences have the same score, except for K2, so the direction of an
+# arc need not mean anything. With BIC, a tree can have any root:
 
 # %%
 for root in ("class", "safety"):

@@ -70,7 +70,8 @@ print(model)
 # %% [markdown]
 # ## Look
 #
-# An arc leads from a feature to one that depends on it. All features depend on the class.
+# An arc between two features means that they depend on each other given the class. It does not mean a cause,
+# and `root=` can reverse it. All features depend on the class.
 
 # %%
 plot(model)
