@@ -80,7 +80,7 @@ def test_models_are_those_of_memory(form: Callable[[pd.DataFrame], Any], name: s
     frame = bn.load_car() if name == "car" else bn.load_voting()
     parts, class_var = form(frame), CLASS[name]
     if name == "voting" and learner in ("hc", "ban"):
-        with pytest.raises(ValueError, match="values are missing in 'handicapped_infants'"):
+        with pytest.raises(ValueError, match="missing values in 'handicapped_infants'"):
             getattr(bn, learner)(class_var, parts)
         return
     options = {"smooth": 1, "dag_args": LEARNERS[learner]}

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..base.checks import check_flag, check_list, check_whole, is_among
+from ..base.checks import Flag, ListOf, OneOf, Whole, is_among, must_be
 from ..base.graphs import find_cycle
-from ..base.messages import listed, shown, suggestion
+from ..base.messages import listed, shown
 from ..frames.schema import Countable
 from .local_scores import check_score
 
@@ -49,15 +49,15 @@ class Rules:
             "required": _as_arcs("required", self.required),
             "forbidden": _as_arcs("forbidden", self.forbidden),
             "moves": _as_moves(self.moves),
-            "progress": check_flag("progress", self.progress),
+            "progress": Flag().check("progress", self.progress),
         }
         if self.max_parents is not None:
-            checked["max_parents"] = check_whole("max_parents", self.max_parents)
+            checked["max_parents"] = Whole().check("max_parents", self.max_parents)
         for name, value in checked.items():
             object.__setattr__(self, name, value)
 
     def settings(self) -> dict[str, Any]:
-        """Return the arguments to learn with again; moves always, those at their usual values not."""
+        """Return the arguments for the recipe: those that are not defaults, and moves."""
         usual = vars(Rules()) | {"moves": None, "progress": self.progress}
         return {name: value for name, value in vars(self).items() if value != usual[name]}
 
@@ -68,28 +68,28 @@ class Rules:
         return Limits(required, _arc_matrix(data, "forbidden", self.forbidden), most, self.moves)
 
     def with_arcs(self, required: Sequence[Arc], forbidden: Sequence[Arc]) -> Rules:
-        """Return the plan with further arcs required and forbidden."""
+        """Return the rules with further arcs."""
         return replace(self, required=(*self.required, *required), forbidden=(*self.forbidden, *forbidden))
 
 
 def _as_arcs(argument: str, arcs: object) -> tuple[Arc, ...]:
     """Return pairs of names as tuples, or raise."""
-    pairs = check_list(argument, arcs, "pairs of names such as [('a', 'b')]")
+    expected = "pairs of names such as [('a', 'b')]"
+    pairs = ListOf(expected).check(argument, arcs)
     for pair in pairs:
         if not isinstance(pair, tuple | list) or len(pair) != 2:
-            raise TypeError(
-                f"{argument}: expected pairs of names such as [('a', 'b')], got {shown(pair)} among them"
-            )
+            raise TypeError(must_be(argument, expected, pair))
         if pair[0] == pair[1]:
-            raise ValueError(f"{argument}: {written([pair])} is an arc from a variable to itself")
+            raise ValueError(
+                f"{argument} must not contain an arc from a variable to itself; got {written([pair])}."
+            )
     return tuple((source, target) for source, target in pairs)
 
 
 def _as_moves(moves: object) -> tuple[str, ...]:
-    chosen = check_list("moves", moves, f"a list of {listed(MOVES)}")
-    strange = [move for move in chosen if not is_among(move, MOVES)]
-    if strange or not chosen:
-        raise ValueError(f"moves: expected some of {listed(MOVES)}, got {listed(strange)}")
+    chosen = ListOf(listed(MOVES)).check("moves", moves)
+    if not chosen or not all(is_among(move, MOVES) for move in chosen):
+        raise ValueError(must_be("moves", f"a list of at least one of {listed(MOVES)}", chosen))
     return tuple(move for move in MOVES if move in chosen)
 
 
@@ -101,14 +101,11 @@ def written(arcs: Iterable[Sequence[Hashable]]) -> str:
 
 
 def _arc_matrix(data: Countable, argument: str, arcs: Iterable[Arc]) -> NDArray[np.bool_]:
-    """Turn arcs into a matrix, (variables, variables), rows the variables that they come from."""
+    """Turn arcs into a (from, to) array of bool."""
     matrix = np.zeros((len(data.columns), len(data.columns)), dtype=bool)
     for arc in arcs:
-        strange = [name for name in arc if name not in data.positions]
-        if strange:
-            raise KeyError(
-                f"{argument}: no column {listed(strange)} in the data; {suggestion(strange[0], data.columns)}"
-            )
+        for name in arc:
+            OneOf(data.columns, "pairs of columns of `dataset`").check(argument, name)
         matrix[tuple(data.positions[name] for name in arc)] = True
     return matrix
 
@@ -116,10 +113,7 @@ def _arc_matrix(data: Countable, argument: str, arcs: Iterable[Arc]) -> NDArray[
 def place_start(
     parents: Mapping[Hashable, Sequence[Hashable]], data: Countable, rules: Rules
 ) -> list[list[int]]:
-    """Return the parents of each column at the start, by number: as given, then as required.
-
-    Raise a ValueError that names the arcs if the start breaks the rules of its own search.
-    """
+    """Return the parents of each column in the initial structure, or raise an error that names arcs."""
     start = {name: list(parents[name]) for name in data.columns}
     for source, target in rules.required:
         if source not in start[target]:
@@ -128,26 +122,29 @@ def place_start(
     cycle = find_cycle(start)
     if cycle:
         raise ValueError(
-            f"required: with the arcs of the start, there would be a cycle, {' -> '.join(map(str, cycle))}; "
-            "drop one of them"
+            f"required must not form a cycle with the initial arcs; got {' -> '.join(map(str, cycle))}. "
+            "Drop one of these arcs."
         )
     return [[data.positions[parent] for parent in names] for names in start.values()]
 
 
 def _check_arcs(arcs: Sequence[Arc], rules: Rules) -> None:
-    """Raise a ValueError for arcs at the start that may not be there."""
+    """Raise an error if arcs of the initial structure contradict the rules."""
     both = [arc for arc in rules.required if arc in rules.forbidden]
     if both:
-        raise ValueError(f"required, forbidden: drop from one what is in both, {written(both)}")
+        raise ValueError(f"required and forbidden must not share arcs; got {written(both)} in both.")
     lost = [arc for arc in arcs if arc in rules.forbidden]
     if lost:
-        raise ValueError(f"forbidden: the start has {written(lost)}; start from a structure without")
+        raise ValueError(
+            f"forbidden must not contain arcs of the initial structure; got {written(lost)}. Start from a "
+            "structure without them."
+        )
     if rules.max_parents is None:
         return
     for target in dict.fromkeys(target for _, target in arcs):
         into = [arc for arc in arcs if arc[1] == target]
         if len(into) > rules.max_parents:
             raise ValueError(
-                f"max_parents: {shown(target)} has more than {rules.max_parents} at the start, "
-                f"{written(into)}; raise max_parents or drop some"
+                f"max_parents must be at least {len(into)} for the initial structure; got "
+                f"{rules.max_parents}. Increase it or drop some of {written(into)}."
             )

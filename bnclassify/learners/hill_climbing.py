@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from tqdm.auto import tqdm
 
 from ..base.arrays import TOLERANCE, Array
+from ..base.checks import OneOf, must_be
 from ..base.graphs import ChangingDag
-from ..base.messages import listed, suggestion
 from ..frames.opening import InFull, InParts
 from ..frames.schema import Learnable
 from ..frames.training import prepare
@@ -207,8 +207,8 @@ def ban(
         lost = [arc for arc in arcs if arc[end] == class_var]
         if lost:
             raise ValueError(
-                f"{argument}: in ban the class is a parent of every feature and has none, so "
-                f"{written(lost)} cannot be; hc learns networks of any kind"
+                f"{argument} must be arcs between features in ban, where the class is a parent of every "
+                f"feature; got {written(lost)}. Use hc for other networks."
             )
     naive = dict.fromkeys(data.features, (class_var,)) | {class_var: ()}
     inner = rules.with_arcs(
@@ -224,12 +224,9 @@ def _parents_of(start: object, class_var: Hashable, data: Learnable) -> dict[Has
     if start is None:
         return parents
     if not isinstance(start, BNC):
-        raise TypeError(
-            f"start: expected a structure such as nb(class_var, dataset), got {type(start).__name__}"
-        )
-    strange = [variable for variable in start.variables if variable not in parents]
-    if strange:
-        raise KeyError(f"start: no column {listed(strange)} in the data; {suggestion(strange[0], parents)}")
+        raise TypeError(must_be("start", "a structure such as nb(class_var, dataset)", start))
+    for variable in start.variables:
+        OneOf(parents, "a network over columns of `dataset`").check("start", variable)
     return parents | {family[0]: family[1:] for family in start.families}
 
 

@@ -111,9 +111,9 @@ def check_complete(data: Countable) -> None:
     partial = [name for name, lacks in zip(data.columns, data.incomplete, strict=True) if lacks]
     if partial:
         raise ValueError(
-            f"dataset: values are missing in {listed(partial)}, and a network is scored by families counted "
-            "on the same rows; leave incomplete rows out, with .dropna(), or make missing a level of its "
-            "own, with .fillna('missing') for text; tan_cl, chow_liu and kdb_mi take incomplete rows"
+            "dataset must have no missing values, because all families are scored on the same rows; got "
+            f"missing values in {listed(partial)}. Exclude incomplete rows with .dropna(), make missing a "
+            "level with .fillna('missing'), or use tan_cl, chow_liu or kdb_mi, which accept incomplete rows."
         )
 
 
