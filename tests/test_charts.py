@@ -444,12 +444,16 @@ def test_calibration_of_several_classes_is_that_of_the_likeliest(car: pd.DataFra
 @pytest.mark.parametrize(
     ("change", "error", "message"),
     [
-        ({"posteriors": [0.5]}, TypeError, "posteriors: expected a DataFrame with a column a class"),
-        ({"actual": ["a"]}, ValueError, "posteriors, actual: expected as many classes as rows.*1 and 2"),
-        ({"actual": ["a", "c"]}, ValueError, "actual: expected classes among the columns.*got 'c'"),
-        ({"actual": ["a", None]}, ValueError, "actual: expected classes among the columns"),
-        ({"actual": pd.Series(["a", "b"], [1, 2])}, ValueError, "posteriors, actual: their indexes differ"),
-        ({"posteriors": pd.DataFrame({"a": [1, 2], "b": [0, 0]})}, ValueError, "which sum to 1"),
+        ({"posteriors": [0.5]}, TypeError, "posteriors must be a DataFrame with one column per class"),
+        ({"actual": ["a"]}, ValueError, "posteriors and actual must have the same number of rows.*2 and 1"),
+        ({"actual": ["a", "c"]}, ValueError, "actual must be classes among the columns.*got 'c'"),
+        ({"actual": ["a", None]}, ValueError, "actual must be classes among the columns"),
+        (
+            {"actual": pd.Series(["a", "b"], [1, 2])},
+            ValueError,
+            "posteriors and actual must have the same index",
+        ),
+        ({"posteriors": pd.DataFrame({"a": [1, 2], "b": [0, 0]})}, ValueError, "that sum to 1"),
         ({"target": "c"}, ValueError, "target: 'c' is not a class; there is 'a', 'b'"),
         ({"bins": 0}, ValueError, "bins must be a whole number from 1 to 10,000; got 0"),
     ],

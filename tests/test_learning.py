@@ -189,7 +189,7 @@ def test_cv_names_the_model_and_fold_that_cannot_be_learned(car: pd.DataFrame) -
 
     x = bn.bnc(structure, "class", car, smooth=1, manb_prior=0.5)
     with pytest.raises(
-        ValueError, match=r"model 'm' cannot be learned again in fold 0: manb_prior.*dag=False"
+        ValueError, match=r"model 'm' cannot be fitted again in fold 0: manb_prior.*dag=False"
     ):
         bn.cv({"m": x}, car, k=3, rng=0)
     assert 0 < bn.cv({"m": x}, car, k=3, rng=0, dag=False)["m"] < 1

@@ -446,7 +446,7 @@ def test_a_fold_needs_rows_that_count(car: pd.DataFrame) -> None:
     [
         ({"k": 1}, ValueError, "k must be a whole number of at least 2; got 1"),
         ({"k": 2.5}, TypeError, "k must be a whole number of at least 2; got 2.5"),
-        ({"k": 5000}, ValueError, "k: expected .* at most one a row, of which there are 1728, got 5000"),
+        ({"k": 5000}, ValueError, "k must be .* the number of rows, which is 1728; got 5000"),
         ({"k": -1, "folds": np.arange(1728) % 3}, ValueError, "k must be a whole number"),
         ({"k": 5, "epsilon": -1}, ValueError, "epsilon must be a finite number of at least 0"),
         ({"k": 5, "epsilon": "a"}, TypeError, "epsilon must be a finite number"),
@@ -457,12 +457,12 @@ def test_a_fold_needs_rows_that_count(car: pd.DataFrame) -> None:
         ({"k": 5, "metric": max}, ValueError, "metric must be one of"),
         ({"k": 5, "progress": "yes"}, TypeError, "progress must be True or False"),
         ({"k": 5, "rng": "seed"}, TypeError, "rng: expected a seed"),
-        ({"k": 5, "folds": [[0, 1], [1, 9999]]}, ValueError, "row positions go from 0 to 1727"),
+        ({"k": 5, "folds": [[0, 1], [1, 9999]]}, ValueError, "row positions from 0 to 1727"),
         ({"k": 5, "folds": [[], [1]]}, ValueError, "at least one of the 1728 rows"),
-        ({"k": 5, "folds": [[0, 0], [1]]}, ValueError, "tested twice"),
-        ({"k": 5, "folds": np.zeros(3, dtype=int)}, ValueError, "a fold number for each of 1728 rows"),
+        ({"k": 5, "folds": [[0, 0], [1]]}, ValueError, "tests a row twice"),
+        ({"k": 5, "folds": np.zeros(3, dtype=int)}, ValueError, "the fold number of each of 1728 rows"),
         ({"k": 5, "folds": np.zeros(1728, dtype=int)}, ValueError, "at least 2 folds"),
-        ({"k": 5, "folds": 3}, TypeError, "folds: expected"),
+        ({"k": 5, "folds": 3}, TypeError, "folds must be"),
     ],
 )
 @pytest.mark.parametrize("learner", LEARNERS)

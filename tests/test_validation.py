@@ -157,9 +157,7 @@ def test_predictions_are_matched_by_label(models: dict[str, Any], car: pd.DataFr
 
 
 def test_predictions_need_every_row_once(models: dict[str, Any], car: pd.DataFrame) -> None:
-    with pytest.raises(
-        ValueError, match="folds: expected every row to be tested once, but 1725 of 1728 rows"
-    ):
+    with pytest.raises(ValueError, match="folds must test every row once; 1725 of 1728 rows"):
         bn.cv_predict(models["nb"], car, folds=[[0, 1], [1, 2]])
     with pytest.raises(TypeError, match="x must be one model; got dict"):
         bn.cv_predict(models, car)
@@ -304,7 +302,7 @@ def test_a_class_that_a_fold_lacks() -> None:
     assert found[0, "auc"].isna().tolist() == [False, True]
     assert found[0, "balanced_accuracy"].notna().all()
     with pytest.warns(
-        UserWarning, match="auc is not defined in 1 of 2 folds, which are left out of the mean"
+        UserWarning, match="auc is not defined in 1 of 2 folds, which are excluded from the mean"
     ):
         mean = bn.cv(x, frame, folds=folds, metric="auc")
     assert mean == found[0, "auc"][0]
@@ -430,7 +428,7 @@ def test_rows_count_as_often_as_they_weigh(car: pd.DataFrame) -> None:
         ({"metric": lambda p, a: "good"}, TypeError, "metric <lambda> must return a number; got str"),
         ({"repeats": 0}, ValueError, "repeats must be a whole number from 1 to 100,000; got 0"),
         ({"repeats": 2.0}, TypeError, "repeats must be a whole number"),
-        ({"repeats": 2, "folds": [0, 1] * 864}, ValueError, "repeats: folds are given"),
+        ({"repeats": 2, "folds": [0, 1] * 864}, ValueError, "repeats must be 1 if folds are given"),
     ],
 )
 def test_bad_arguments(
@@ -453,7 +451,7 @@ def test_other_columns_are_told_unless_any_will_do(car: pd.DataFrame) -> None:
     x = bn.bnc("tan_cl", "class", car, smooth=1)
     other = car.drop(columns="doors").assign(leak=car["class"])
     for judge in (bn.cv, bn.cv_predict):
-        with pytest.raises(ValueError, match=r"it lacks 'doors' and it has besides 'leak'.*columns='any'"):
+        with pytest.raises(ValueError, match=r"it lacks 'doors' and it also has 'leak'.*columns='any'"):
             judge(x, other, k=3, rng=0)
     with pytest.raises(ValueError, match="columns must be one of 'same', 'any'"):
         bn.cv(x, car, columns="all")

@@ -1,4 +1,4 @@
-"""Whether what is given a probability happens as often as that."""
+"""Calibration of posteriors: whether classes occur as often as their probabilities say."""
 
 from __future__ import annotations
 
@@ -19,20 +19,9 @@ _ROUNDED = 0.01  # posteriors that were rounded for people to read will do
 
 @dataclass(frozen=True, eq=False)
 class Calibration:
-    """Probabilities gathered in intervals, and how often they came true.
+    """By interval of the probability, (bins,): rows, mean probability, proportion correct and its 95 % bounds.
 
-    Attributes
-    ----------
-    target : hashable
-        The class of the probabilities; None if they are those of each row's likeliest class.
-    rows : (bins,) array
-        Those whose probability is in each interval, of the intervals in which there are any.
-    predicted : (bins,) array
-        Their mean probability.
-    actual : (bins,) array
-        The share of them that came true.
-    low, high : (bins,) array
-        The ends of its interval of 95 % confidence, after Wilson.
+    ``target`` is the class of the probabilities; None if they are those of the most probable classes.
     """
 
     target: Any
@@ -46,7 +35,7 @@ class Calibration:
 def weigh_calibration(
     posteriors: pd.DataFrame, actual: pd.Series[Any], *, bins: int, target: Any = None
 ) -> Calibration:
-    """Gather the probabilities of a class, by default the rarer of two or the likeliest of several."""
+    """Return the calibration of a class, by default the rarer of two or the most probable of several."""
     p, codes = check_posteriors(posteriors, actual)
     classes = list(posteriors.columns)
     if target is not None and not is_among(target, classes):
@@ -67,28 +56,32 @@ def check_posteriors(posteriors: object, actual: object) -> tuple[Array, Codes]:
     """Return posteriors as an array and the codes of the actual classes among its columns, or raise."""
     if not isinstance(posteriors, pd.DataFrame):
         raise TypeError(
-            "posteriors: expected a DataFrame with a column a class, as cv_predict(x, df) or predict(x, df, "
-            f"prob=True) returns, got {type(posteriors).__name__}"
+            "posteriors must be a DataFrame with one column per class, as cv_predict(x, df) and predict(x, "
+            f"df, prob=True) return; got {type(posteriors).__name__}."
         )
     if not posteriors.columns.is_unique:
-        raise ValueError("posteriors: expected one column a class, but names of columns occur more than once")
+        raise ValueError(
+            "posteriors must have one column per class; some names of columns occur more than once."
+        )
     if np.ndim(cast("Any", actual)) != 1:
-        raise TypeError(f"actual: expected the class of each row, got {shown(actual)}")
+        raise TypeError(f"actual must be the class of each row; got {shown(actual)}.")
     labels = pd.Series(np.asarray(actual, dtype=object), dtype=object)
     if isinstance(actual, pd.Series) and not actual.index.equals(posteriors.index):
-        raise ValueError("posteriors, actual: their indexes differ; align them, or pass actual.to_numpy()")
+        raise ValueError(
+            "posteriors and actual must have the same index. Align them, or pass actual.to_numpy()."
+        )
     if len(labels) != len(posteriors) or not len(labels):
         raise ValueError(
-            "posteriors, actual: expected as many classes as rows, one at least, got "
-            f"{len(labels)} and {len(posteriors)}"
+            "posteriors and actual must have the same number of rows, at least one; got "
+            f"{len(posteriors)} and {len(labels)}."
         )
     codes = posteriors.columns.get_indexer(pd.Index(labels, dtype=object))
     if (codes < 0).any():
         raise ValueError(
-            f"actual: expected classes among the columns of posteriors, {listed(posteriors.columns)}, got "
-            f"{listed(labels[codes < 0].unique())}"
+            f"actual must be classes among the columns of posteriors, {listed(posteriors.columns)}; got "
+            f"{listed(labels[codes < 0].unique())}."
         )
     p = posteriors.apply(pd.to_numeric, errors="coerce").to_numpy(dtype=float)
     if not (p.min() >= 0 and np.allclose(p.sum(axis=1), 1, rtol=0, atol=_ROUNDED)):
-        raise ValueError("posteriors: expected probabilities in every row, which sum to 1")
+        raise ValueError("posteriors must be probabilities that sum to 1 in every row.")
     return p, codes

@@ -151,8 +151,8 @@ class Plan:
                 yield recipe.fit(train, rng) if dag else recipe.refit(model, train, rng)
             except ValueError as error:
                 raise ValueError(
-                    f"x: model {shown(name)} cannot be learned again in fold {rnd.number}: {error}. With "
-                    "dag=False it keeps its structure"
+                    f"x: model {shown(name)} cannot be fitted again in fold {rnd.number}: "
+                    f"{str(error).removesuffix('.')}. With dag=False, it keeps its structure."
                 ) from error
 
 
@@ -295,13 +295,13 @@ def _common_preparation(models: Mapping[Any, Model], dag: bool) -> Preparation |
     first, *others = [model.preparation for model in models.values()]
     if any(other != first for other in others):
         raise TypeError(
-            "x: these models make categories of raw data in different ways, and data in parts is prepared in "
-            "one; judge them one by one, with dag=False, or on a sample in memory"
+            "x must be models that prepare raw data in the same way if data are partitioned. Evaluate them "
+            "one by one with dag=False, or on a sample in memory."
         )
     if first is not None and dag:
         raise TypeError(
-            "x: the model makes categories of raw data, and to learn these again its rows are needed in "
-            "memory; say dag=False, which keeps the categories and the structure, or judge a sample in memory"
+            "dataset must be in memory to learn again how raw data are prepared. Use dag=False, which keeps "
+            "the preparation and the structure, or a sample in memory."
         )
     return first
 
@@ -309,8 +309,8 @@ def _common_preparation(models: Mapping[Any, Model], dag: bool) -> Preparation |
 def _check_fold_column(folds: object, names: Sequence[Hashable]) -> Hashable:
     if not isinstance(folds, Hashable) or (isinstance(folds, tuple) and folds not in names):
         raise TypeError(
-            "folds: of data in parts, expected the name of a column that holds the fold of each row, got "
-            f"{shown(folds)}"
+            "folds must be the name of a column that contains the fold of each row if data are partitioned; "
+            f"got {shown(folds)}."
         )
     check_columns([folds], names, "folds")
     return folds
@@ -367,7 +367,9 @@ def _plan_parts(data: Any, dataset: object, k: int, repeats: int, column: Hashab
         counts = codes.add_up(_count_levels)
         labels = tuple([label for label, count in zip(codes.levels[0], counts, strict=True) if count])
         if len(labels) < 2:
-            raise ValueError(f"folds: expected at least 2 folds in {shown(column)}, got {len(labels)}")
+            raise ValueError(
+                f"folds must be a column with at least 2 folds; got {len(labels)} in {shown(column)}."
+            )
         drawn = [GivenFolds(column, labels)]
     numbered = [(repeat, folds) for repeat, folds in enumerate(drawn)]
     rounds = [Round(r, number, PartFold(folds, number)) for r, folds in numbered for number in range(folds.k)]

@@ -186,7 +186,7 @@ def cv(
     for name, flag in {"dag": dag, "mean": mean, "progress": progress}.items():
         check_flag(name, flag)
     if check_whole("repeats", repeats, 1, _MOST_REPEATS) > 1 and folds is not None:
-        raise ValueError("repeats: folds are given, so there is nothing to deal anew; leave one of them out")
+        raise ValueError("repeats must be 1 if folds are given. Omit one of the two arguments.")
     _check_same_columns(models, dataset, columns, dag, folds)
     targets = next(iter(models.values())).targets
     metrics = choose_metrics(metric, targets)
@@ -269,13 +269,13 @@ def _check_same_columns(
         missing, added = [c for c in seen if c not in present], [c for c in present if c not in seen]
         differing = [
             f"{difference} {listed(names)}"
-            for difference, names in (("it lacks", missing), ("it has besides", added))
+            for difference, names in (("it lacks", missing), ("it also has", added))
             if names
         ]
         raise ValueError(
-            f"dataset: model {shown(name)} was learned from other columns: {' and '.join(differing)}. Pass "
-            "the columns that it was learned from; or say columns='any', to learn from what is there, "
-            "another model then; or dag=False, which keeps the structure"
+            f"dataset must have the columns that model {shown(name)} was learned from; "
+            f"{' and '.join(differing)}. Pass these columns, set columns='any' to learn from the columns "
+            "present, which gives a different model, or dag=False to keep the structure."
         )
 
 
@@ -285,8 +285,8 @@ def _warn_of_undefined(metrics: Sequence[AnyMetric], values: Array) -> None:
     for metric, folds in zip(metrics, absent.tolist(), strict=True):
         if folds:
             warn(
-                f"{metric.name} is not defined in {folds} of {len(values)} folds, which are left out of "
-                "the mean; mean=False shows them"
+                f"{metric.name} is not defined in {folds} of {len(values)} folds, which are excluded from "
+                "the mean. mean=False shows them."
             )
 
 
@@ -387,8 +387,8 @@ def _predict_rows(x: Model, plan: Plan, *, prob: bool, dag: bool, progress: bool
     if not plan.is_partition:
         times = np.bincount(np.concatenate([rnd.fold.rows for rnd in plan.rounds]), minlength=len(data))
         raise ValueError(
-            f"folds: expected every row to be tested once, but {np.count_nonzero(times == 0)} of "
-            f"{len(data)} rows never are, and {np.count_nonzero(times > 1)} more than once"
+            f"folds must test every row once; {np.count_nonzero(times == 0)} of {len(data)} rows are never "
+            f"tested, and {np.count_nonzero(times > 1)} more than once."
         )
     posteriors, empty = np.zeros((len(data), len(labels))), []
     for rnd in tqdm(plan.rounds, disable=not progress, desc="cv_predict", unit=" folds"):
@@ -416,8 +416,8 @@ def _predict_parts(x: Model, plan: Plan, dataset: object, *, prob: bool, dag: bo
     frame: Any = dataset.dask_frame if isinstance(dataset, Partitions) else dataset
     if not is_dask(frame):
         raise TypeError(
-            "dataset: predictions of chunks would be as long as they are; take a Dask DataFrame, whose come "
-            "back lazily, or cv, which adds figures up"
+            "dataset must be in memory, or a Dask DataFrame, whose predictions are lazy; got chunks. For "
+            "metrics of chunks, use cv."
         )
     learned: list[Model] = []
     for rnd in tqdm(plan.rounds, disable=not progress, desc="cv_predict", unit=" folds"):

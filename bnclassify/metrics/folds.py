@@ -22,7 +22,7 @@ Folds = Sequence[ArrayLike] | NDArray[Any]
 
 
 def stratified_folds(y: ArrayLike, k: int, *, rng: Seed = None) -> NDArray[np.intp]:
-    """Deal rows into folds so that every fold has each class in its share.
+    """Assign rows to folds at random so that every fold has each class in its proportion.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ def stratified_folds(y: ArrayLike, k: int, *, rng: Seed = None) -> NDArray[np.in
     Raises
     ------
     TypeError
-        If ``y`` is no sequence of classes, ``k`` no whole number, or ``rng`` no seed.
+        If ``y`` is not a sequence of classes, ``k`` not a whole number, or ``rng`` not a seed.
     ValueError
         If ``k`` is out of range or a class is missing.
 
@@ -58,12 +58,14 @@ def stratified_folds(y: ArrayLike, k: int, *, rng: Seed = None) -> NDArray[np.in
     array([0, 1, 0, 1])
     """
     if isinstance(y, str | pd.DataFrame) or np.ndim(y) != 1:
-        raise TypeError(f"y: expected the class of each row, got {type(y).__name__}")
+        raise TypeError(f"y must be the class of each row; got {type(y).__name__}.")
     data = encode_columns(pd.Series(y).to_frame("y"), argument="y")
     check_k(k, len(data))
     codes = data.codes[0]
     if codes.min(initial=0) < 0:
-        raise ValueError(f"y: {np.count_nonzero(codes < 0)} rows have no class; leave them out")
+        raise ValueError(
+            f"y must have a class in every row; {np.count_nonzero(codes < 0)} rows have no class. Drop them."
+        )
     return draw_folds(codes, data.levels[0], k, check_rng(rng))
 
 
@@ -119,20 +121,19 @@ def split_weights(
 
 
 def check_k(k: object, rows: int) -> None:
-    """Raise unless ``k`` is a number of folds that this many rows can be dealt into."""
+    """Raise unless ``k`` is a whole number of folds between 2 and the number of rows."""
     if isinstance(k, bool) or not isinstance(k, Integral):
-        raise TypeError(f"k: expected a whole number of folds, got {shown(k)}")
+        raise TypeError(f"k must be a whole number of folds; got {shown(k)}.")
     if not 2 <= int(k) <= rows:
         raise ValueError(
-            f"k: expected a whole number of folds, at least 2 and at most one a row, of which there are "
-            f"{rows}, got {shown(k)}"
+            f"k must be a number of folds between 2 and the number of rows, which is {rows}; got {shown(k)}."
         )
 
 
 def fold_rows(folds: Folds, rows: int, index: pd.Index[Any] | None = None) -> list[Rows]:
-    """Turn fold numbers of all rows, or lists of rows, into the rows that each fold tests.
+    """Return the rows that each fold tests, from the fold numbers of all rows or from lists of rows.
 
-    A Series of fold numbers must have the ``index`` of the data, where it is given.
+    A Series of fold numbers must have the ``index`` of the data, if it is given.
     """
     if not isinstance(folds, str) and isinstance(folds, Iterator):
         folds = list(folds)
@@ -141,22 +142,21 @@ def fold_rows(folds: Folds, rows: int, index: pd.Index[Any] | None = None) -> li
         numbers = np.asarray(folds)
         if numbers.shape != (rows,) or not np.issubdtype(numbers.dtype, np.integer):
             raise ValueError(
-                f"folds: expected a fold number for each of {rows} rows, or a list of arrays of rows to "
-                f"test, got an array of {numbers.dtype} with shape {numbers.shape}"
+                f"folds must be the fold number of each of {rows} rows, or a list of arrays of rows to "
+                f"test; got an array of {numbers.dtype} with shape {numbers.shape}."
             )
         tests = [np.nonzero(numbers == fold)[0] for fold in np.unique(numbers)]
     else:
         tests = [_check_rows(part, rows) for part in folds]
     if len(tests) < 2 and not (tests and len(tests[0]) < rows):
-        raise ValueError(f"folds: expected at least 2 folds, got {len(tests)}")
+        raise ValueError(f"folds must contain at least 2 folds; got {len(tests)}.")
     return tests
 
 
 def _is_numbering(folds: Any) -> bool:
     if isinstance(folds, str | Mapping) or not isinstance(folds, Iterable) or getattr(folds, "ndim", 1) == 0:
         raise TypeError(
-            "folds: expected an array of fold numbers or a list of arrays of rows to test, "
-            f"got {shown(folds)}"
+            f"folds must be an array of fold numbers or a list of arrays of rows to test; got {shown(folds)}."
         )
     if isinstance(folds, np.ndarray) and folds.ndim == 1 and folds.dtype != object:
         return True
@@ -166,29 +166,31 @@ def _is_numbering(folds: Any) -> bool:
 def _check_index(folds: Any, index: pd.Index[Any] | None) -> None:
     if isinstance(folds, pd.Series) and index is not None and not folds.index.equals(index):
         raise ValueError(
-            "folds: the index of the Series differs from that of the data; align it, or pass "
-            ".to_numpy() if its fold numbers are in the order of the rows"
+            "folds must have the index of the data; got a Series with another one. Align it, or pass "
+            ".to_numpy() if its fold numbers are in the order of the rows."
         )
 
 
 def _check_rows(part: ArrayLike, rows: int) -> Rows:
     if isinstance(part, tuple) and len(part) == 2 and np.ndim(part[0]) == 1:
         raise ValueError(
-            "folds: expected the rows to test in each fold, got pairs; pass [test for _, test in folds]"
+            "folds must be the rows to test in each fold; got pairs. Pass [test for _, test in folds]."
         )
     test = np.asarray(part)
     if test.dtype == bool and test.shape == (rows,):
         test = np.nonzero(test)[0]
     if test.ndim == 1 and not 0 < len(test) < rows:
         raise ValueError(
-            f"folds: each fold must test at least one of the {rows} rows and leave one, got {len(test)}"
+            f"folds must each test at least one of the {rows} rows, and not all; got {len(test)} rows."
         )
     if test.ndim != 1 or not np.issubdtype(test.dtype, np.integer):
-        raise ValueError("folds: each fold must be an array of row positions, whole numbers")
+        raise ValueError("folds must each be an array of row positions, which are whole numbers.")
     if test.min() < 0 or test.max() >= rows:
-        raise ValueError(f"folds: row positions go from 0 to {rows - 1}, got {test.min()} to {test.max()}")
+        raise ValueError(
+            f"folds must be row positions from 0 to {rows - 1}; got {test.min()} to {test.max()}."
+        )
     if len(np.unique(test)) < len(test):
-        raise ValueError("folds: a row is tested twice in one fold")
+        raise ValueError("folds must each test a row only once; one tests a row twice.")
     return test.astype(np.intp)
 
 
@@ -237,7 +239,9 @@ class GivenFolds:
         """Return the fold of each row, from 0 to k − 1, or raise if a row has none."""
         folds = pd.Index(list(self.labels)).get_indexer(pd.Index(frame[self.column]))
         if (folds < 0).any():
-            raise ValueError(f"folds: {np.count_nonzero(folds < 0)} rows have none in {shown(self.column)}")
+            raise ValueError(
+                f"folds must have a fold in every row; {np.count_nonzero(folds < 0)} rows have none."
+            )
         return np.asarray(folds, dtype=np.intp)
 
 
