@@ -140,7 +140,8 @@ plot_weights(model)
 
 # %% [markdown]
 # Weights can be negative: such a feature corrects what its children or parents say too loudly. A weighted
-# model knows P(class | features) and no joint distribution; `loglik`, AIC and BIC say so. A feature that is
+# model provides P(class | features), but does not define a joint distribution, so that `loglik`, `AIC` and `BIC`
+# raise an error. A feature that is
 # missing drops out.
 #
 # ## Reading it

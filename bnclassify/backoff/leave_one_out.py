@@ -74,8 +74,8 @@ class Powered(BuiltOn):
     learned: Mapping[str, Any] = field(default_factory=dict)
 
     no_joint = (
-        "a model with a power knows P(class | features) alone, no joint distribution; cloglik and cv judge "
-        "that, and lp without leave-one-out gives one with a joint distribution"
+        "a model with a power provides P(class | features), but does not define a joint distribution. Use "
+        "cloglik or cv, or refit the model with lp without leave-one-out."
     )
 
     @property

@@ -105,8 +105,8 @@ class Weighted(LogLinear):
     learned: Mapping[str, Any] = field(default_factory=dict)
 
     no_joint = (
-        "a model with weights knows P(class | features) alone, no joint distribution; cloglik and cv judge "
-        "that, and lp without leave-one-out gives one with a joint distribution"
+        "a model with weights provides P(class | features), but does not define a joint distribution. Use "
+        "cloglik or cv, or refit the model with lp without leave-one-out."
     )
 
     def __post_init__(self) -> None:
