@@ -379,3 +379,26 @@ def test_no_fold_is_learned_from_rows_that_do_not_count(car: pd.DataFrame) -> No
     for judge in (bn.cv, bn.cv_predict):
         with pytest.raises(ValueError, match="dataset: no rows to learn from, for all have weight 0"):
             judge(x, nothing, k=3, rng=0)
+
+
+def test_weights_with_an_infinite_sum_are_refused() -> None:
+    frame = pd.DataFrame({"a": list("xyxyxyxyxx"), "c": list("uvuvuvuvuv")})
+    message = "weights must have a finite sum; got weights up to 1e\\+308"
+    with pytest.raises(ValueError, match=message):
+        bn.encode(frame, weights=[1e308] * 10)
+    with pytest.raises(ValueError, match=message):
+        bn.tan_cl("c", bn.encode([frame.assign(w=1e308)], weights="w"))
+    assert bn.encode(frame, weights=[1e300] * 10).size == pytest.approx(1e301)
+
+
+@pytest.mark.parametrize(
+    ("weights", "normalized"),
+    [(1 / 1728, True), (0.5, True), (1.5, False), (1, False), ([0.25, 0] * 864, True), ([1, 0] * 864, False)],
+)
+def test_weights_that_are_normalized_are_recognized(
+    car: pd.DataFrame, weights: Any, normalized: bool
+) -> None:
+    weighted = car.assign(w=weights)
+    assert bn.encode(weighted, weights="w").is_normalized == normalized
+    assert bn.encode([weighted.head(500), weighted.tail(-500)], weights="w").is_normalized == normalized
+    assert not bn.encode(car).is_normalized

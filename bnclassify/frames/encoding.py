@@ -331,4 +331,10 @@ def check_weights(weights: Any, index: pd.Index[Any], argument: str = "weights")
             f"{argument} must be finite numbers of 0 or more; got {shown(numbers[wrong][0])} in "
             f"{np.count_nonzero(wrong)} of {len(index)} rows. To ignore a row, give it weight 0."
         )
+    with np.errstate(over="ignore"):
+        total = floats.sum()
+    if not np.isfinite(total):
+        raise ValueError(
+            f"{argument} must have a finite sum; got weights up to {floats.max():g}. Divide them by a number."
+        )
     return floats

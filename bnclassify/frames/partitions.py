@@ -48,13 +48,16 @@ class Keep(Protocol):
 class Facts(NamedTuple):
     """What every pass over rows finds: their number, and how many have the required column.
 
-    ``size`` is the weight of the rows that are kept, ``gaps`` has their number of missing values by column.
+    Of the rows that are kept, ``size`` is the weight, ``gaps`` has the number of missing values by column,
+    ``positive`` have a weight above 0, and ``fractional`` a weight that is not whole.
     """
 
     rows: int
     kept: int
     size: float
     gaps: NDArray[np.int64]
+    positive: int = 0
+    fractional: int = 0
 
 
 def with_class(data: Dataset, class_var: Hashable) -> tuple[Dataset, Facts]:
@@ -65,7 +68,9 @@ def with_class(data: Dataset, class_var: Hashable) -> tuple[Dataset, Facts]:
         data = data if known.all() else take_rows(data, known)
     gaps = np.zeros(len(data.columns), dtype=np.int64)
     gaps[data.incomplete] = np.count_nonzero(data.codes[data.incomplete] < 0, axis=1)
-    return data, Facts(rows, len(data), data.size, gaps)
+    weights = np.empty(0) if data.weights is None else data.weights
+    fractional = int(np.count_nonzero(weights != np.round(weights)))
+    return data, Facts(rows, len(data), data.size, gaps, int(np.count_nonzero(weights)), fractional)
 
 
 @dataclass(frozen=True)
@@ -176,6 +181,11 @@ class Partitions(Learnable):
     def is_weighted(self) -> bool:
         """Whether rows have weights, so that counts may be fractions."""
         return self.reading.weights is not None
+
+    @property
+    def is_normalized(self) -> bool:
+        """Whether weights are fractions that sum to less than the number of rows that have some."""
+        return self.is_weighted and self._counted.fractional > 0 and self.size < self._counted.positive
 
     def __len__(self) -> int:
         return self._counted.kept

@@ -71,6 +71,10 @@ class Countable(Immutable):
         def is_weighted(self) -> bool:
             """Whether rows have weights, so that counts may be fractions."""
 
+        @property
+        def is_normalized(self) -> bool:
+            """Whether weights are fractions that sum to less than the number of rows that have some."""
+
         def __len__(self) -> int:
             """Return the number of rows."""
 
@@ -177,6 +181,13 @@ class Dataset(Countable):
     def is_weighted(self) -> bool:
         """Whether rows have weights, so that counts may be fractions."""
         return self.weights is not None
+
+    @cached_property
+    def is_normalized(self) -> bool:
+        """Whether weights are fractions that sum to less than the number of rows that have some."""
+        if self.weights is None or self.size >= np.count_nonzero(self.weights):
+            return False
+        return bool((self.weights != np.round(self.weights)).any())
 
     @cached_property
     def size(self) -> float:
