@@ -535,3 +535,43 @@ def test_a_column_whose_values_are_all_unseen_is_told(car: pd.DataFrame) -> None
     pd.testing.assert_frame_equal(told, bn.predict(x, car.assign(safety=np.nan), prob=True))
     half = car.assign(safety=["hoch", "low"] * 864)
     bn.predict(x, half, unseen="missing")
+
+
+@pytest.mark.parametrize("form", [lambda frame: frame, lambda frame: [frame.head(200), frame.tail(-200)]])
+def test_missing_values_are_a_level(form: Any) -> None:
+    frame = bn.load_voting()
+    filled = frame.copy()
+    for name in frame.columns[frame.isna().any()]:
+        filled[name] = frame[name].cat.add_categories("none").fillna("none")
+    data = bn.encode(form(frame), missing_level=True)
+    x = bn.bnc("tan_cl", "Class", data, smooth=1)
+    expected = bn.bnc("tan_cl", "Class", filled, smooth=1)
+    assert x.families == expected.families
+    for name, table in bn.params(expected).items():
+        np.testing.assert_array_equal(bn.params(x)[name], table)
+    assert bn.loglik(x, form(frame)) == pytest.approx(bn.loglik(expected, filled))
+    np.testing.assert_array_equal(bn.predict(x, frame, prob=True), bn.predict(expected, filled, prob=True))
+    row, full = frame.iloc[0].to_dict() | {"crime": None}, filled.iloc[0].to_dict()
+    asked = bn.predict(x, row, prob=True)
+    np.testing.assert_array_equal(asked, bn.predict(expected, full | {"crime": "none"}, prob=True))
+    # An unseen value is marginalized over, not such a level.
+    odd = bn.predict(x, row | {"crime": "?"}, prob=True, unseen="missing")
+    np.testing.assert_array_equal(odd, bn.predict(expected, full | {"crime": None}, prob=True))
+    assert not np.allclose(odd, asked)
+
+
+def test_missing_levels_of_chosen_columns() -> None:
+    frame = bn.load_voting()
+    data = bn.encode(frame, missing_level=["crime", "Class"])
+    assert [name for name, labels in zip(data.columns, data.levels, strict=True) if len(labels) == 3] == [
+        "crime",
+        "Class",
+    ]
+    with pytest.raises(ValueError, match=r"class_var must not have the level '\(missing\)'"):
+        bn.nb("Class", data)
+    with pytest.raises(KeyError, match="missing_level: no column 'crimes'"):
+        bn.encode(frame, missing_level=["crimes"])
+    with pytest.raises(TypeError, match="missing_level must be a list of names"):
+        bn.encode(frame, missing_level="crime")
+    with pytest.raises(ValueError, match="'crime' has a level .* already"):
+        bn.encode(data, missing_level=["crime"])

@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from .schema import Dataset, Levels
 
 
+MISSING = "(missing)"
+"""The last level of a column in which missing values are a level of their own."""
+
 _UNSEEN = -2
 """Code of a label that is not among the levels; a missing value has -1."""
-
-MISSING = "(missing)"
-"""The level that stands for missing values."""
 
 
 def codes_of(codes: Codes, where: list[int]) -> Codes:
@@ -56,18 +56,20 @@ def match(data: Dataset, columns: Sequence[Hashable], levels: Levels, *, unseen:
     """
     where = [data.positions[name] for name in columns]
     codes = codes_of(data.codes, where)
-    if tuple(data.levels[i] for i in where) == tuple(levels):
+    same = [data.levels[i] == new and new[-1:] != (MISSING,) for i, new in zip(where, levels, strict=True)]
+    if all(same):
         return codes
     longest = max(len(labels) for labels in levels)
     matched = np.empty(codes.shape, dtype=np.promote_types(codes.dtype, code_type(longest)))
     code = -1 if unseen == "missing" else None
     advice = _FIXED if unseen is None else _CHOICE
-    for row, old, name, i, labels in zip(matched, codes, columns, where, levels, strict=True):
-        row[:] = old if data.levels[i] == labels else recode(old, data.levels[i], labels, name, code, advice)
+    for k, (old, i, labels) in enumerate(zip(codes, where, levels, strict=True)):
+        known, name = data.levels[i], columns[k]
+        matched[k] = row = old if same[k] else recode(old, known, labels, name, code, advice)
         if code is not None and len(row) > 1 and (old >= 0).any() and not (row >= 0).any():
             warn(
-                f"column {shown(name)}: none of its values, {listed(data.levels[i])}, is among the levels of "
-                f"the model, {listed(labels)}, so all of them are treated as missing. Check the column."
+                f"column {shown(name)}: none of its values, {listed(known)}, is among the levels of the model, "
+                f"{listed(labels)}, so all of them are treated as missing. Check the column."
             )
     return matched
 
@@ -95,8 +97,9 @@ def recode(
 ) -> NDArray[Any]:
     """Return the codes of one column for ``new`` levels; unseen labels get a code or, without one, raise."""
     position = {label: code for code, label in enumerate(new)}
-    # The last entry is what the code -1, missing, is looked up at.
-    lookup = np.array([position.get(label, _UNSEEN) for label in old] + [-1])
+    missing = len(new) - 1 if new and new[-1] == MISSING else -1
+    # The last entry is where the code -1, missing, is looked up.
+    lookup = np.array([position.get(label, _UNSEEN) for label in old] + [missing])
     matched = lookup[codes]
     new_to_us = matched == _UNSEEN
     if new_to_us.any():

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, TypeAlias, overload
 import pandas as pd
 
 from ..base.arrays import added
+from ..base.checks import Names
 from ..base.messages import listed, shown
 from .columns import column_arrays
 from .encoding import (
@@ -20,6 +21,7 @@ from .encoding import (
     read_raw,
     weight_column,
 )
+from .matching import MISSING, match
 from .numeric import value_type
 from .partitions import (
     Facts,
@@ -45,51 +47,55 @@ Known: TypeAlias = Mapping[Hashable, tuple[Any, ...]]
 
 
 @overload
-def encode(frame: InFull, *, weights: Any = None) -> Dataset: ...
+def encode(frame: InFull, *, weights: Any = None, missing_level: Any = False) -> Dataset: ...
 @overload
-def encode(frame: InParts, *, weights: Any = None) -> Partitions: ...
-def encode(frame: Any, *, weights: Any = None) -> Dataset | Partitions:
-    """Encode a data frame of categorical columns as integers, once for many calls.
+def encode(frame: InParts, *, weights: Any = None, missing_level: Any = False) -> Partitions: ...
+def encode(frame: Any, *, weights: Any = None, missing_level: Any = False) -> Dataset | Partitions:
+    """Encode categorical data as integers, once for many calls.
 
-    Every verb of the package takes a data frame or what this function returns.
-    Encoding first saves time when the same data goes to several verbs, and is the way to say how often
-    rows count, as in a table of frequencies.
+    Every function of the package accepts a data frame or the result of this function. Encoding first saves
+    time if several functions use the same data, and is the way to give weights to rows, as in a table of
+    frequencies.
 
     Parameters
     ----------
-    frame : pandas.DataFrame, Dataset, or data in parts
-        Columns of type category (levels in the order of the categories, with those that
-        never occur), text, bool or integer (levels sorted). Missing is NaN, None or pd.NA.
-        A Dataset is returned as it is, but for its weights. Data in parts stays where it is; only its
-        levels are looked for.
+    frame : pandas.DataFrame, Dataset, or partitioned data
+        Columns of type category (levels in the order of the categories, including those that do not
+        occur), text, bool or integer (levels sorted). Missing values are NaN, None or pd.NA.
     weights : str or array-like of numbers, optional
-        How often each row counts, 0 or more: the name of a column, which is no feature then, or a number
-        for each row. All that is counted is a sum of weights, so whole weights are the same as rows
-        repeated; what WANBIA finds by steps agrees to as many digits as it settles. Levels that occur in
-        rows of weight 0 alone stay levels.
+        Weight of each row, 0 or more: the name of a column, which is then not a feature, or one number per
+        row. All counts are sums of weights, so whole weights are equivalent to repeated rows; the weights of
+        WANBIA agree up to the tolerance of its optimizer. Levels of rows of weight 0 are kept.
+    missing_level : bool or list of str, default False
+        If True, missing values become a level of their own, "(missing)", in each column that has some; a
+        list names exactly the columns. Name the features if the class has missing values. In new data,
+        missing values in these columns are this level, too.
 
     Returns
     -------
     Dataset
-        Of data in parts, what knows its names and levels, and counts it where it lies.
+        Codes, levels and weights.
+    Partitions
+        If ``frame`` is partitioned. Its rows stay where they are.
 
     Raises
     ------
     KeyError
-        If there is no column of such weights.
+        If a column of ``weights`` or ``missing_level`` is absent.
     TypeError
-        If ``frame`` is no data frame, a column holds numbers with fractions or dates, or values of
-        several types, or weights are no numbers.
+        If ``frame`` is not a data frame, a column holds numbers with fractions, dates, or values of several
+        types, or weights are not numbers.
     ValueError
-        If column names are not unique, or a weight is missing, infinite or below 0.
+        If column names are not unique, a weight is missing, infinite or below 0, weights have an infinite
+        sum, or a column has a level "(missing)" already.
 
     Notes
     -----
-    Data in parts need not fit into memory. It is a Dask DataFrame, a function that gives data frames one
-    after the other and can do so again, such as ``lambda: pd.read_csv(path, chunksize=100_000)``, a list of
-    them, or where one pass is enough an iterator. Whatever counts alone takes it: parts are encoded and
-    counted where they lie, and what is made of the sums is the same as in memory. Its levels are known
-    where Dask knows categories, else looked for in a pass of its own; its weights are a column.
+    Partitioned data need not fit in memory. They are a Dask DataFrame, a function that returns a new iterator
+    of data frames at each call, such as ``lambda: pd.read_csv(path, chunksize=100_000)``, a list of data
+    frames, or an iterator if one pass suffices. All functions that only count accept them, and their results
+    are the same as in memory. Unless the levels are declared, as by Dask, they are found in a pass over the
+    data. Weights are the name of a column.
 
     In cross-validation, the units of whole weights are split over the folds, as in `cv`, and metrics are
     means by weight. Functions that draw rows at random draw them by weight.
@@ -114,7 +120,21 @@ def encode(frame: Any, *, weights: Any = None) -> Dataset | Partitions:
     sex
     f         0.085  0.484
     m         0.915  0.516
+
+    Missing values as a level, "(missing)":
+
+    >>> from bnclassify import values
+    >>> voting = load_voting()
+    >>> data = encode(voting, missing_level=True)
+    >>> values(nb("Class", data))["crime"]
+    ('n', 'y', '(missing)')
     """
+    data = _with_weights(frame, weights)
+    return data if missing_level is False else add_missing_level(data, missing_level)
+
+
+def _with_weights(frame: Any, weights: Any) -> Dataset | Partitions:
+    """Return encoded data with their weights."""
     given = weights
     if isinstance(frame, pd.DataFrame) and weights is not None and names_column(weights):
         given = weight_column(frame, weights).array
@@ -130,6 +150,37 @@ def encode(frame: Any, *, weights: Any = None) -> Dataset | Partitions:
     if isinstance(frame, Dataset) and names_column(weights):
         raise TypeError("weights must be a number for each row if frame is a Dataset.")
     return replace(data, weights=check_weights(given, data.index))
+
+
+def add_missing_level(data: Dataset | Partitions, columns: Any = True) -> Dataset | Partitions:
+    """Return data in which missing values are a level of their own, the last, in the columns chosen.
+
+    True chooses the columns with missing values. `match` gives this level to missing values of new data.
+    """
+    if columns is True:
+        chosen = [name for name, gaps in zip(data.columns, data.incomplete, strict=True) if gaps]
+    else:
+        chosen = list(Names().check("missing_level", columns))
+        check_columns(chosen, data.columns, "missing_level")
+    numeric = [name for name in chosen if isinstance(data, Dataset) and name in data.numbers]
+    if numeric:
+        raise TypeError(
+            f"missing_level must name categorical columns; got {listed(numeric)}. Discretize it first."
+        )
+    twice = [name for name in chosen if MISSING in data.levels[data.positions[name]]]
+    if twice:
+        raise ValueError(
+            f"missing_level: {listed(twice)} has a level {MISSING!r} already. Rename that level."
+        )
+    extra = dict.fromkeys(chosen, (MISSING,))
+    levels = tuple(
+        [(*labels, *extra.get(n, ())) for n, labels in zip(data.columns, data.levels, strict=True)]
+    )
+    schema = Schema(data.columns, levels, data.schema.ordered)
+    if isinstance(data, Partitions):
+        return replace(data.coded(schema), memo=Memo())
+    codes = match(data, schema.columns, schema.levels)
+    return replace(data, schema=schema, codes=codes)
 
 
 def column_names(dataset: object, argument: str = "dataset") -> Sequence[Hashable]:

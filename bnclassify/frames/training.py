@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from .columns import warn_of_no_features, warn_of_wide_columns
 from .encoding import check_columns, check_levels, check_name, check_names, read_columns
+from .matching import MISSING
 from .opening import InFull, InParts, Known, column_names, open_columns
 from .partitions import Partitions, Prepare, check_rows
 from .schema import Dataset, Learnable, Schema
@@ -116,6 +117,7 @@ def prepare(
         dataset, (*chosen, *targets), known=known, preparation=preparation, required=required,
         rows_needed=rows_needed,
     )  # fmt: skip
+    _check_no_missing_level(data.schema, targets, named_by)
     check_levels(data, [name for name in data.columns if known is None or name not in known])
     wanted = {*chosen, *targets}
     order = tuple([name for name in names if name in wanted])
@@ -156,6 +158,13 @@ def _choose(
     if len(names) == 1 and warns:
         warn_of_no_features(targets[0])
     return names, [name for name in names if name not in targets]
+
+
+def _check_no_missing_level(schema: Schema, targets: Sequence[Hashable], argument: str) -> None:
+    """Raise a ValueError if missing values of a target were encoded as a level."""
+    for target in targets:
+        if schema.levels[schema.positions[target]][-1:] == (MISSING,):
+            raise ValueError(f"{argument} must not have the level {MISSING!r}. Encode that of features only.")
 
 
 def _some_features(data: Trained, features: Sequence[Hashable]) -> Trained:
@@ -211,6 +220,7 @@ def describe(
     names, chosen = _choose(dataset, (class_var,), features, True, "class_var")
     schema, codes, weights = read_columns(dataset, [n for n in names if n == class_var or n in set(chosen)])
     check_levels(dataset if isinstance(dataset, Dataset) else schema, schema.columns, len(dataset))
+    _check_no_missing_level(schema, (class_var,), "class_var")
     if features is None:
         warn_of_wide_columns(schema, codes, weights, class_var)
     return schema, tuple(chosen)
