@@ -175,6 +175,7 @@ def test_columns_with_more_levels_than_half_their_rows_are_told(learn: Any) -> N
         {"id": range(40), "half": np.arange(40) % 20, "more": np.arange(40) % 21, "y": ["u", "v"] * 20}
     )
     data["holes"] = data["half"].mask(data["id"] >= 39).astype("Int64")  # 20 levels in 39 rows
+    data["half"] = data["half"].astype("category")
     with pytest.warns(UserWarning, match="'id' differ|'more', 'holes': more levels than half") as told:
         learn("y", data)
     assert len(told) == 2

@@ -350,7 +350,7 @@ def test_what_is_no_data(data: Any, error: type[Exception], match: str) -> None:
 @pytest.mark.parametrize(
     ("data", "match"),
     [
-        ([], "must be a pandas DataFrame.*got list"),
+        ([], "must be a pandas DataFrame.*; got list"),
         (["a.csv"], "got list"),
         ([bn.load_car(), None], "got list"),
         ((bn.load_car(), bn.load_car()["class"]), "got tuple. Make one with pd.DataFrame"),
@@ -372,7 +372,7 @@ def test_what_of_dask_is_no_frame(car: pd.DataFrame) -> None:
     with pytest.raises(TypeError, match="got list"):
         bn.nb("class", [parts])
     for late in (delayed(car), delayed(bn.load_car)()):
-        with pytest.raises(TypeError, match=r"of dask; call its compute\(\), or .*from_delayed"):
+        with pytest.raises(TypeError, match=r"got Delayed.*\. Call its compute\(\)"):
             bn.bnc("nb", "class", late, smooth=1)
 
 
@@ -665,3 +665,18 @@ def test_folds_that_no_row_is_in(car: pd.DataFrame) -> None:
     assert 2 <= few[0].notna().sum() <= 5
     with pytest.raises(ValueError, match="at least 2 folds; got 1 in 'fold'"):
         bn.cv(x, chunks(car.assign(fold=labels[:1].repeat(len(car)))), folds="fold")
+
+
+def test_whole_numbers_that_are_floats_in_some_chunks() -> None:
+    """As `pandas.read_csv` returns them, if values are missing in a chunk."""
+    frame = pd.DataFrame({"x": [1, 2, 3, 1, 2, 3, 1, 2], "y": list("uvuvuvuv")})
+    whole = frame.assign(x=frame["x"].astype("Int64").mask(frame.index == 5))
+    parts = [frame.head(4), frame.iloc[4:].assign(x=[2.0, np.nan, 1.0, 2.0])]
+    for order in (parts, parts[::-1]):
+        x = bn.bnc("nb", "y", order, smooth=1)
+        same_model(x, bn.bnc("nb", "y", whole, smooth=1))
+        assert bn.loglik(x, order) == pytest.approx(bn.loglik(x, whole))
+    with pytest.raises(TypeError, match="column 'x' must be categorical; got whole numbers of type float"):
+        bn.nb("y", parts[1:])
+    with pytest.raises(TypeError, match="column 'x' must be categorical; got numbers with fractions"):
+        bn.nb("y", [frame, frame.assign(x=0.5)])

@@ -45,18 +45,22 @@ def _as_levels(labels: pd.Index[Any]) -> tuple[Any, ...]:
 
 
 def check_categorical(
-    columns: Mapping[Hashable, ArrayLike], known: Mapping[Hashable, tuple[Any, ...]] | None
+    columns: Mapping[Hashable, ArrayLike],
+    known: Mapping[Hashable, tuple[Any, ...]] | None,
+    *,
+    whole_floats: bool = False,
 ) -> None:
     """Raise a TypeError that names the columns that are not categorical.
 
     In new data, for which the ``known`` levels are given by column, floats are categories if they are whole
-    or if the known levels include floats.
+    or if the known levels include floats. With ``whole_floats``, they are if they are whole.
     """
     rejected: dict[str, list[Hashable]] = {}
     for name, array in columns.items():
         if not isinstance(array, pd.Categorical):
             kind = _kind_of_floats(name, pd.Series(array, dtype=array.dtype))
-            if kind and not (known is not None and _may_be_known(kind, known[name])):
+            accepted = (kind == _WHOLE and whole_floats) or (known and _may_be_known(kind, known[name]))
+            if kind and not accepted:
                 rejected.setdefault(kind, []).append(name)
     for kind, remedy in (_REMEDIES if known is None else _REMEDIES_OF_NEW).items():
         if kind in rejected:

@@ -37,12 +37,14 @@ def encode_columns(
     named_by: str | None = None,
     known: Mapping[Hashable, tuple[Any, ...]] | None = None,
     numeric: Mapping[Hashable, bool] = EMPTY,
+    whole_floats: bool = False,
 ) -> Dataset:
     """Encode the named columns of a data frame (by default, all), in the order of the data.
 
     A `Dataset` is returned with all its columns. Columns that are absent raise a KeyError with the name of
     the argument that named them. In new data, whose ``known`` levels are given, floats can be categories. The
     columns in ``numeric`` are read as numbers, without codes, if they hold any; those that map to True must.
+    With ``whole_floats``, whole numbers can be of type float, as in a chunk in which some are missing.
     """
     if isinstance(frame, Dataset):
         check_columns(columns or (), frame.columns, named_by or argument)
@@ -53,7 +55,8 @@ def encode_columns(
         chosen = check_columns(columns, frame.columns.tolist(), named_by or argument)
     names: list[Hashable] = [name for name in frame.columns.tolist() if chosen is None or name in chosen]
     numbers = _read_numbers(frame, numeric.keys() & names, argument, numeric) if numeric else {}
-    coded, column_codes, _ = read_columns(frame, {name for name in names if name not in numbers}, known=known)
+    chosen = {name for name in names if name not in numbers}
+    coded, column_codes, _ = read_columns(frame, chosen, known=known, whole_floats=whole_floats)
     levels = tuple([() if name in numbers else coded.levels[coded.positions[name]] for name in names])
     schema = Schema(tuple(names), levels, coded.ordered)
     codes = np.full((len(names), len(frame)), -1, dtype=code_type(max(coded.cards, default=0)))
@@ -97,6 +100,7 @@ def read_columns(
     columns: Collection[Hashable] | None = None,
     *,
     known: Mapping[Hashable, tuple[Any, ...]] | None = None,
+    whole_floats: bool = False,
 ) -> tuple[Schema, Sequence[NDArray[Any]], Array | None]:
     """Return the schema of columns in the order of the data, their codes (not copied), and the weights."""
     if isinstance(data, Dataset):
@@ -107,7 +111,7 @@ def read_columns(
         for name, array in zip(data.columns.tolist(), column_arrays(data), strict=True)
         if columns is None or name in columns
     }
-    check_categorical(arrays, known)
+    check_categorical(arrays, known, whole_floats=whole_floats)
     encoded = [encode_column(array) for array in arrays.values()]
     ordered = [name for name, array in arrays.items() if getattr(array.dtype, "ordered", False)]
     levels = tuple([levels for levels, _ in encoded])
@@ -232,7 +236,7 @@ def _remedy(data: object) -> str:
     """Say how to make a data frame of other data."""
     if isinstance(data, Dataset):
         return " Its columns are categories already; pass the data frame that it was encoded from."
-    for method in ("to_pandas", "compute", "to_frame"):
+    for method in ("compute", "to_pandas", "to_frame"):
         if hasattr(data, method):
             return f" Call its {method}()."
     if isinstance(data, str | Hashable) and not isinstance(data, tuple):

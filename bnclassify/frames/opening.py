@@ -6,12 +6,14 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Seq
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, TypeAlias, overload
 
+import numpy as np
 import pandas as pd
+from pandas.api.types import is_float_dtype
 
 from ..base.arrays import added
 from ..base.checks import Names
 from ..base.messages import listed, shown
-from .columns import column_arrays
+from .columns import check_categorical, column_arrays
 from .encoding import (
     check_columns,
     check_frame,
@@ -267,29 +269,20 @@ MAX_LEVELS = 2**20
 
 
 class ColumnLevels(NamedTuple):
-    """Levels of a column, from some of the parts.
+    """Levels of a column in some of the parts.
 
-    Attributes
-    ----------
-    labels : tuple
-    declared : bool
-        Whether they are the categories of all these parts, in their order; else they are to be sorted.
+    If they are ``declared``, they are the categories of all these parts, in order; if not, they are to be
+    sorted. ``floats``: whether they are whole numbers of type float in all these parts.
     """
 
     labels: tuple[Any, ...]
     declared: bool
+    floats: bool = False
 
 
 @dataclass(frozen=True)
 class Survey:
-    """What workers do with a frame to find levels.
-
-    Attributes
-    ----------
-    columns : tuple
-    class_var, weights : str or None
-        As in `Reading`.
-    """
+    """A function that finds the levels of a frame, called by workers; arguments as in `Reading`."""
 
     columns: tuple[Hashable, ...]
     class_var: Hashable = None
@@ -301,12 +294,13 @@ class Survey:
 
     def _of_block(self, frame: pd.DataFrame) -> tuple[tuple[ColumnLevels, ...], Facts]:
         weights = None if self.weights is None else check_weights(frame[self.weights].array, frame.index)
-        data = encode_columns(frame, self.columns)
+        data = encode_columns(frame, self.columns, whole_floats=True)
         where = [data.positions[name] for name in self.columns]
         data = Dataset(data.schema.select(self.columns), data.codes[where], data.index, weights)
+        dtypes = [frame[name].dtype for name in self.columns]
         column_levels = tuple(
-            ColumnLevels(labels, isinstance(frame[name].dtype, pd.CategoricalDtype))
-            for name, labels in zip(self.columns, data.levels, strict=True)
+            ColumnLevels(labels, isinstance(dtype, pd.CategoricalDtype), is_float_dtype(dtype))
+            for dtype, labels in zip(dtypes, data.levels, strict=True)
         )
         return column_levels, with_class(data, self.class_var)[1]
 
@@ -343,7 +337,7 @@ def _unite(name: Hashable, parts: Sequence[ColumnLevels]) -> ColumnLevels:
     # True equals 1, so these would be one level, and which of them is shown would depend on the order.
     if len({any(isinstance(label, bool) for label in part.labels) for part in filled}) > 1:
         raise _of_two_types(name, [label for part in filled for label in part.labels])
-    if all(part == filled[0] for part in filled[1:]):
+    if all(part[:2] == filled[0][:2] for part in filled[1:]) and len({part.floats for part in filled}) < 2:
         return filled[0] if filled else parts[0]
     labels = tuple(dict.fromkeys(label for part in filled for label in part.labels))
     if len(labels) > MAX_LEVELS:
@@ -351,12 +345,14 @@ def _unite(name: Hashable, parts: Sequence[ColumnLevels]) -> ColumnLevels:
             f"dataset: {shown(name)} has more than {MAX_LEVELS:,} levels, as a column of identifiers has. "
             "Drop it, or merge rare levels in the same way in each frame."
         )
-    return ColumnLevels(labels, declared=False)
+    return ColumnLevels(labels, declared=False, floats=all(part.floats for part in filled))
 
 
 def _in_order(name: Hashable, levels: ColumnLevels) -> tuple[Any, ...]:
     if levels.declared:
         return levels.labels
+    if levels.floats and levels.labels:
+        check_categorical({name: np.array(levels.labels, dtype=float)}, None)
     try:
         return tuple(sorted(levels.labels))
     except TypeError:

@@ -100,7 +100,7 @@ class Reading:
             frame = frame[self.keep(frame)]
         weights = None if self.weights is None else check_weights(frame[self.weights].array, frame.index)
         if self.prepare is None:
-            raw = encode_columns(frame, self.schema.columns)
+            raw = encode_columns(frame, self.schema.columns, whole_floats=True)
         else:
             known = dict(zip(self.schema.columns, self.schema.levels, strict=True))
             raw = self.prepare.encode(frame, known, "dataset")

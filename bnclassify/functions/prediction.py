@@ -172,7 +172,7 @@ def predict(
     dask_frame = newdata.dask_frame if isinstance(newdata, Partitions) else None
     frame: Any = newdata if dask_frame is None else dask_frame
     if not is_dask(frame):
-        return predict_rows(frame)
+        return predict_rows(newdata)
     check_columns(model.features, list(frame.columns), "newdata")
     needed = frame[list(model.features)]
     return needed.map_partitions(predict_rows, meta=predict_rows(needed._meta.iloc[:0]))
