@@ -68,8 +68,8 @@ def match(data: Dataset, columns: Sequence[Hashable], levels: Levels, *, unseen:
         matched[k] = row = old if same[k] else recode(old, known, labels, name, code, advice)
         if code is not None and len(row) > 1 and (old >= 0).any() and not (row >= 0).any():
             warn(
-                f"column {shown(name)}: none of its values, {listed(known)}, is among the levels of the model, "
-                f"{listed(labels)}, so all of them are treated as missing. Check the column."
+                f"column {shown(name)}: none of its values, {listed(known)}, is among the levels of the "
+                f"model, {listed(labels)}, so all of them are treated as missing. Check the column."
             )
     return matched
 
@@ -120,9 +120,13 @@ def _bare(label: Any) -> str:
     return str(label).removesuffix(".0")
 
 
-def _numbers_for_text(strange: Iterable[Any], known: Iterable[Any]) -> bool:
+def _numbers_for_text(strange: Iterable[Any], known: Sequence[Any]) -> bool:
     """Whether labels are numbers, but text in training, as the intervals of a discretizer are."""
-    return all(isinstance(label, str) for label in known) and all(isinstance(x, Real) for x in strange)
+    return (
+        len(known) > 0
+        and all(isinstance(label, str) for label in known)
+        and all(isinstance(x, Real) for x in strange)
+    )
 
 
 def _unknown(strange: list[Any], known: tuple[Any, ...], remedy: str) -> str:
