@@ -43,7 +43,8 @@ def shown(value: object) -> str:
     if isinstance(value, str):
         return repr(cut(value))
     try:
-        return cut(" ".join(_BRIEF.repr(value).split()))  # data frames take several lines
+        write = _BRIEF.repr if isinstance(value, list | tuple | dict | set | frozenset) else repr
+        return cut(" ".join(write(value).split()))  # data frames take several lines
     except Exception:  # whatever the value's own code raises; Python refuses to write huge integers
         return f"a value of type {type(value).__name__}"
 

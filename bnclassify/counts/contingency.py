@@ -122,7 +122,7 @@ def _stack_tables(data: Dataset, families: Sequence[Sequence[int]]) -> Array:
     cells = prod(shape)
     members = np.array(families, dtype=np.intp).T
     counts = np.empty((len(families), cells))
-    at_once = max(1, min(_BLOCK_ITEMS // max(1, len(data)), _BLOCK_ITEMS // cells))
+    at_once = max(1, min(_BLOCK_ITEMS // max(1, len(data)), _BLOCK_ITEMS // max(1, cells)))
     for start in range(0, len(families), at_once):
         block = slice(start, start + at_once)
         counts[block] = _count_block(data, members[:, block], shape)
