@@ -419,6 +419,10 @@ def test_calibration_shows_what_came_true() -> None:
         assert np.allclose(drawn.collections[1].get_offsets(), [[0.05, 1 / 20], [0.55, 0.8], [0.95, 1]])
     low, high = drawn.collections[0].get_segments()[1][:, 1]
     assert [low, high] == pytest.approx([0.4901625, 0.9433178], abs=1e-6)  # Wilson's interval of 8 of 10
+    low, high = drawn.collections[2].get_segments()[1][:, 1]  # 10 rows with probability .55
+    half = 1.959964 * (0.55 * 0.45 / 10) ** 0.5
+    assert [low, high] == pytest.approx([0.55 - half, 0.55 + half], abs=1e-6)
+    assert drawn.get_legend().get_texts()[0].get_text() == "95 % of calibrated models"
     assert drawn.get_xlabel() == "probability given to yes"
     rarer = bn.plot_calibration(posteriors, actual)
     assert rarer.get_xlabel() == "probability given to no"
@@ -432,7 +436,7 @@ def test_calibration_of_several_classes_is_that_of_the_likeliest(car: pd.DataFra
     posteriors = bn.predict(x, car, prob=True)
     drawn = bn.plot_calibration(posteriors, car["class"], bins=15)
     check_readable(drawn)
-    assert drawn.get_xlabel() == "probability given to the likeliest class"
+    assert drawn.get_xlabel() == "probability given to the most probable class"
     said, was = np.asarray(drawn.collections[1].get_offsets()).T
     top = posteriors.max(axis=1)
     rows = np.histogram(np.ceil(top * 15 - 1e-12), np.arange(0.5, 16))[0]

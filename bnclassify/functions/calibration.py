@@ -1,4 +1,4 @@
-"""Calibration of posteriors: whether classes occur as often as their probabilities say."""
+"""Calibration of posterior probabilities."""
 
 from __future__ import annotations
 
@@ -19,9 +19,10 @@ _ROUNDED = 0.01  # posteriors that were rounded for people to read will do
 
 @dataclass(frozen=True, eq=False)
 class Calibration:
-    """By interval of the probability, (bins,): rows, mean probability, proportion correct and its 95 % bounds.
+    """Probabilities in intervals that have rows, and shares of rows of the class; (bins,) arrays.
 
-    ``target`` is the class of the probabilities; None if they are those of the most probable classes.
+    `target` is None for the most probable class of each row; `low` and `high` are Wilson's intervals of 95 %
+    confidence of the shares, and `band` (2, bins) contains 95 % of the shares of calibrated posteriors.
     """
 
     target: Any
@@ -30,12 +31,13 @@ class Calibration:
     actual: Array
     low: Array
     high: Array
+    band: Array
 
 
 def weigh_calibration(
     posteriors: pd.DataFrame, actual: pd.Series[Any], *, bins: int, target: Any = None
 ) -> Calibration:
-    """Return the calibration of a class, by default the rarer of two or the most probable of several."""
+    """Bin the probabilities of a class: by default the rarer of two, or the most probable of several."""
     p, codes = check_posteriors(posteriors, actual)
     classes = list(posteriors.columns)
     if target is not None and not is_among(target, classes):
@@ -43,13 +45,17 @@ def weigh_calibration(
     if target is None and len(classes) == 2:
         target = classes[int(np.bincount(codes, minlength=2).argmin())]
     best = first_best(p) if target is None else np.full(len(p), classes.index(target))
-    sums = bin_sums(p[np.arange(len(p)), best], best == codes, bins, np.ones(len(p)))
+    chosen, right = p[np.arange(len(p)), best], best == codes
+    sums = bin_sums(chosen, right, bins, np.ones(len(p)))
+    variances = bin_sums(chosen, right, bins, chosen * (1 - chosen))[0, sums[0] > 0]
     rows, *totals = sums[:, sums[0] > 0]
     means, shares = totals / rows
     middle = (shares + _NORMAL_95**2 / (2 * rows)) / (1 + _NORMAL_95**2 / rows)
     reach = np.sqrt(shares * (1 - shares) / rows + _NORMAL_95**2 / (4 * rows**2)) * _NORMAL_95
     reach /= 1 + _NORMAL_95**2 / rows
-    return Calibration(target, rows, means, shares, middle - reach, middle + reach)
+    spread = _NORMAL_95 * np.sqrt(variances) / rows
+    band = np.clip([means - spread, means + spread], 0, 1)
+    return Calibration(target, rows, means, shares, middle - reach, middle + reach, band)
 
 
 def check_posteriors(posteriors: object, actual: object) -> tuple[Array, Codes]:

@@ -15,6 +15,7 @@ from .canvas import (
     BLUE,
     GREY,
     ORANGE,
+    PALE,
     blend,
     broken,
     chart,
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _MOST_BINS = 10_000
+_BAND = "95 % of calibrated models"
 _MOST_FIGURES = 60  # classes
 
 
@@ -119,40 +121,44 @@ def plot_calibration(
     target: Any = None,
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw how often what was given a probability came true.
+    """Draw the share of rows of a class against its posterior probability: a reliability diagram.
 
     Parameters
     ----------
     posteriors : pandas.DataFrame
-        A column a class, such as `cv_predict` returns. Those of rows that a model was learned
-        from promise too much.
+        Posterior probabilities with one column per class, such as those of `cv_predict`. Posteriors of
+        the rows from which a model was learned are too optimistic.
     actual : pandas.Series
-        The class of each row.
+        Class of each row.
     bins : int, default 10
-        Into how many intervals of equal width probabilities are gathered.
+        Number of intervals of equal width.
     target : label, optional
-        The class whose probabilities are drawn; by default the rarer of two classes. Of more
-        classes, it is in each row the one with the greatest probability.
+        Class whose probabilities are drawn. By default, it is the rarer of two classes, or in each row the
+        most probable of several.
     {ax}
 
     Returns
     -------
     matplotlib.axes.Axes
-        A dot an interval with any rows, the larger the more: the share that came true over the mean
-        probability, with an interval of 95 % confidence, after Wilson. On the diagonal the two agree; below
-        it the model is too sure. ``ax.figure.savefig("name.png")`` writes a file.
+        One dot per interval that has rows, larger with more rows: the share of rows of the class against
+        the mean probability, with Wilson's interval of 95 % confidence. On the diagonal they are equal;
+        below it, the model is overconfident. A gray bar on the diagonal contains the share in 95 % of
+        samples if the posteriors are calibrated, so dots outside of it are evidence that they are not.
+        ``ax.figure.savefig("name.png")`` writes a file.
 
     Raises
     ------
     {errors}
     TypeError, ValueError
-        If ``posteriors`` are none, ``actual`` is not of their rows and classes, or ``bins`` is no
-        number of intervals.
+        If `posteriors` are not probabilities, `actual` is not of their rows and classes, or `bins` is not
+        a number of intervals.
 
     References
     ----------
     .. [1] Niculescu-Mizil, A., Caruana, R. (2005). Predicting good probabilities with supervised
        learning. ICML 2005.
+    .. [2] Bröcker, J., Smith, L. A. (2007). Increasing the reliability of reliability diagrams. Weather
+       and Forecasting 22.
 
     Examples
     --------
@@ -171,8 +177,10 @@ def plot_calibration(
     axes.vlines(calibration.predicted, calibration.low, calibration.high, color=BLUE, linewidth=1, zorder=2)
     sizes = 12 + 140 * calibration.rows / calibration.rows.max()
     axes.scatter(calibration.predicted, calibration.actual, s=sizes, color=BLUE, zorder=3)
+    axes.vlines(calibration.predicted, *calibration.band, color=PALE, linewidth=9, zorder=0, label=_BAND)
+    axes.legend(loc="upper left", frameon=False, fontsize="small")
     axes.set(xlim=(-0.04, 1.04), ylim=(-0.04, 1.04), aspect="equal")
-    chosen = "the likeliest class" if calibration.target is None else calibration.target
+    chosen = "the most probable class" if calibration.target is None else calibration.target
     right = (
         "share of rows in which it is right"
         if calibration.target is None
