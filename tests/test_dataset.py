@@ -449,7 +449,7 @@ def test_codes_written_in_another_way_are_told() -> None:
 def test_arguments_in_the_wrong_order_are_told(car: pd.DataFrame) -> None:
     with pytest.raises(TypeError, match=r"got DataFrame\. The name of the class is the first"):
         bn.nb(car, "class")
-    with pytest.raises(TypeError, match="got DataFrame; the model goes first, the data second"):
+    with pytest.raises(TypeError, match=r"got DataFrame\. The model is the first argument"):
         bn.predict(car, bn.nb("class", car))
 
 

@@ -233,7 +233,7 @@ def test_what_is_no_single_network_with_parameters(verb: str, car: pd.DataFrame,
     ensemble = bn.lp(bn.aode("class", car), car, smooth=1)
     with pytest.raises(TypeError, match=rf"{verb}: .* ask each of members\(x\)"):
         call(verb, ensemble, tmp_path)
-    with pytest.raises(TypeError, match="x: expected a classifier"):
+    with pytest.raises(TypeError, match="x must be a model"):
         call(verb, car, tmp_path)
     if verb != "to_networkx":
         with pytest.raises(ValueError, match="structure only, no parameters"):

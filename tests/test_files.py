@@ -325,7 +325,7 @@ def test_what_cannot_be_saved_is_refused(car: pd.DataFrame, model: bn.BNC, tmp_p
         bn.save(bn.bnc("nb", "class", dates, smooth=1), path)
     with pytest.raises(ValueError, match=r"x.learned.left: array\(.* of dtype|an array of"):
         bn.save(dataclasses.replace(model, learned={"left": np.array(["a"])}), path)
-    with pytest.raises(TypeError, match="x: expected a classifier"):
+    with pytest.raises(TypeError, match="x must be a model"):
         bn.save(car, path)
 
     class Own(bn.BNC):

@@ -131,7 +131,7 @@ def test_what_is_no_model(x: object, car: pd.DataFrame) -> None:
         lambda x: bn.predict(x, car),
         lambda x: bn.lp(x, car, smooth=1),
     ):
-        with pytest.raises(TypeError, match=r"x: expected a classifier \(BNC, AODE or the like\), got"):
+        with pytest.raises(TypeError, match=r"x must be a model \(BNC, AODE or another\); got"):
             call(x)
 
 

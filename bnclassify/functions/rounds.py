@@ -166,7 +166,7 @@ def name_models(x: object) -> dict[Any, Model]:
         models = dict(enumerate(x))
     else:
         raise TypeError(
-            f"x must be a model, or a list or dict of models; got {type(x).__name__}{of_estimator(x)}."
+            f"x must be a model, or a list or dict of models; got {type(x).__name__}. {of_estimator(x)}"
         )
     if not models:
         raise ValueError("x must contain at least one model; got none.")

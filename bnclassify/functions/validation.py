@@ -367,7 +367,7 @@ def cv_predict(
     1727   0.163  0.118  0.023  0.695
     """
     if not isinstance(x, Model):
-        raise TypeError(f"x must be one model; got {type(x).__name__}{of_estimator(x)}.")
+        raise TypeError(f"x must be one model; got {type(x).__name__}. {of_estimator(x)}".rstrip())
     models = name_models(x)
     for name, flag in {"prob": prob, "dag": dag, "progress": progress}.items():
         check_flag(name, flag)

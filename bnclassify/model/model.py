@@ -374,16 +374,18 @@ class BuiltOn(Model):
 def check_model(x: object) -> Model:
     """Return ``x`` if it is a model, else raise a TypeError."""
     if not isinstance(x, Model):
-        advice = of_estimator(x) or "; learn one first, for example with nb(class_var, dataset)"
+        advice = of_estimator(x) or "Learn one first, for example with nb(class_var, dataset)."
         if hasattr(x, "columns"):
-            advice = "; the model goes first, the data second"
-        raise TypeError(f"x: expected a classifier (BNC, AODE or the like), got {type(x).__name__}{advice}")
+            advice = "The model is the first argument, the data the second."
+        raise TypeError(f"x must be a model (BNC, AODE or another); got {type(x).__name__}. {advice}")
     return x
 
 
 def of_estimator(x: object) -> str:
-    """Say where the model of a fitted scikit-learn estimator is, if that is what ``x`` is."""
-    return "; its attribute model_ is one" if isinstance(getattr(x, "model_", None), Model) else ""
+    """Say where the model of an estimator is, if `x` is one."""
+    if isinstance(getattr(x, "model_", None), Model):
+        return "Use its attribute model_."
+    return "Call its method fit, and use its attribute model_." if hasattr(x, "predict_proba") else ""
 
 
 def check_joint(x: object, question: str) -> Model:
