@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..base.arrays import TOLERANCE, Array, Codes, log
-from ..base.checks import check_flag
+from ..base.checks import Flag
 from ..base.records import record
 from ..frames.schema import Dataset
 from ..model.model import BuiltOn, Model, renewed
@@ -131,8 +131,8 @@ class LeaveOneOut(Method):
     argument = "loo_weights, loo_parents"
 
     def __post_init__(self) -> None:
-        check_flag("loo_weights", self.weights)
-        check_flag("loo_parents", self.parents)
+        Flag().check("loo_weights", self.weights)
+        Flag().check("loo_parents", self.parents)
 
     def settings(self) -> Mapping[str, Any]:
         """Return the arguments of `lp` that request this."""

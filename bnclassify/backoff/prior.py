@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..base.arrays import Array
-from ..base.checks import Real, check_flag, must_be
+from ..base.checks import Flag, Real, must_be
 from ..base.records import record
 from ..frames.schema import Dataset
 from ..network.priors import (
@@ -120,7 +120,7 @@ PRIORS: dict[str, Callable[[Any], Prior]] = {
 def find_prior(**arguments: object) -> Prior:
     """Return the prior that one of the arguments in `PRIORS` asks for; those None or False do not."""
     amounts = {name: value for name, value in arguments.items() if value is not None}
-    if not check_flag("backoff", amounts.get("backoff", False)):
+    if not Flag().check("backoff", amounts.get("backoff", False)):
         amounts.pop("backoff", None)
     if not amounts:
         raise TypeError(f"{', '.join(arguments)}: one of them must be given, for example smooth=1")

@@ -211,28 +211,3 @@ def is_among(value: object, names: Collection[Hashable]) -> bool:
         return value in frozenset(names)
     except TypeError:
         return False
-
-
-def check_whole(argument: str, value: object, least: int = 0, most: float = inf, *, kind: str = "") -> int:
-    """Return a whole number within bounds; write `Whole(least, most).check(argument, value)` instead."""
-    return Whole(least, most).check(argument, value)
-
-
-def check_real(argument: str, value: object, least: float = -inf, *, kind: str = "") -> Any:
-    """Return a finite number; write `Real(least).check(argument, value)` instead."""
-    return Real(least).check(argument, value)
-
-
-def check_flag(argument: str, value: object) -> bool:
-    """Return True or False; write `Flag().check(argument, value)` instead."""
-    return Flag().check(argument, value)
-
-
-def check_list(argument: str, value: object, expected: str) -> list[Any]:
-    """Return the elements of a list; write `ListOf(noun).check(argument, value)` instead."""
-    return ListOf(expected.removeprefix("a list of ")).check(argument, value)
-
-
-def check_choice(argument: str, value: object, choices: Collection[str]) -> str:
-    """Return one of some options; write `OneOf(options).check(argument, value)` instead."""
-    return str(OneOf(choices).check(argument, value))

@@ -10,7 +10,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from ..base.arrays import Array, first_best, log, log_normalize
-from ..base.checks import check_real
+from ..base.checks import Real
 from ..base.messages import listed, shown
 
 _ROUNDED = 1e-6
@@ -45,7 +45,7 @@ def check_prior(prior: object, classes: Sequence[Hashable]) -> Array:
         raise ValueError("prior: a class is named more than once")
     _check_classes(list(probabilities), classes, "prior: its names")
     shares = np.array(
-        [check_real(f"prior[{shown(name)}]", probabilities[name], 0) for name in classes], dtype=float
+        [Real(least=0).check(f"prior[{shown(name)}]", probabilities[name]) for name in classes], dtype=float
     )
     if abs(shares.sum() - 1) > _ROUNDED:
         raise ValueError(f"prior: expected probabilities that sum to 1, got a sum of {shares.sum():g}")

@@ -11,7 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from ..base.arrays import Array, Codes, log_sum_exp
-from ..base.checks import check_whole, is_among
+from ..base.checks import Whole, is_among
 from ..base.messages import listed, shown, suggestion
 from ..base.randomness import Seed, check_rng
 from ..frames.encoding import check_frame
@@ -216,7 +216,7 @@ def sample(x: Model, n: int, *, rng: Seed = None) -> pd.DataFrame:
     model = check_joint(x, "sample")
     generator = check_rng(rng)
     most = _MOST_VALUES // len(model.variables)
-    codes = model._draw(check_whole("n", n, 0, most, kind="a whole number of rows"), generator)
+    codes = model._draw(Whole(least=0, most=most).check("n", n), generator)
     discretizer = _discretizer(model)
     columns: dict[Hashable, Any] = {}
     for column, (name, labels) in zip(codes, model.levels_by_name.items(), strict=True):

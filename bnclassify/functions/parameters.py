@@ -10,7 +10,7 @@ import numpy as np
 
 from ..backoff.leave_one_out import LeaveOneOut, LeaveOneOutPower
 from ..backoff.prior import find_prior
-from ..base.checks import check_choice, check_flag
+from ..base.checks import Flag, OneOf
 from ..base.messages import plain
 from ..base.randomness import Seed, check_rng
 from ..base.records import record
@@ -221,14 +221,14 @@ def lp(
         methods.append(AWNB(trees, default.share if awnb_bootstrap is None else awnb_bootstrap))
     if manb_prior is not None:
         methods.append(MANB(manb_prior))
-    if check_flag("wanbia", wanbia):
+    if Flag().check("wanbia", wanbia):
         methods.append(WANBIA())
-    if check_flag("loo_weights", loo_weights) | check_flag("loo_parents", loo_parents):
+    if Flag().check("loo_weights", loo_weights) | Flag().check("loo_parents", loo_parents):
         methods.append(LeaveOneOut(loo_weights, loo_parents))
-    if check_flag("loo_power", loo_power):
+    if Flag().check("loo_power", loo_power):
         methods.append(LeaveOneOutPower())
     em = EM(em_iterations, em_tolerance, progress)
-    if check_choice("missing", missing, ("available", "em")) == "em":
+    if OneOf(("available", "em")).check("missing", missing) == "em":
         methods.append(em)
     method = _only(methods)
     settings: dict[str, Any] = {name: plain(value) for name, value in amounts.items() if value is not None}

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from ..base.arrays import Array, first_best
-from ..base.checks import check_flag
+from ..base.checks import Flag
 from ..frames.encoding import Row, check_columns
 from ..frames.matching import check_unseen, match
 from ..frames.partitions import Partitions
@@ -166,7 +166,7 @@ def predict(
     """
     model = check_fitted(x)
     for name, flag in {"prob": prob, "joint": joint, "greedy": greedy}.items():
-        check_flag(name, flag)
+        Flag().check(name, flag)
     check_unseen(unseen)
     predict_rows = _predicting(model, prob, unseen, prior, costs, joint, greedy)
     dask_frame = newdata.dask_frame if isinstance(newdata, Partitions) else None

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from ..base.arrays import Array
-from ..base.checks import check_whole
+from ..base.checks import Whole
 from ..base.messages import listed, shown, warn
 from ..base.randomness import Seed, check_rng
 from ..frames.encoding import check_columns, check_levels, read_raw
@@ -356,7 +356,7 @@ def _draw(data: TrainingData, k: int, rng: np.random.Generator, *, quiet: bool) 
 def _plan_parts(data: Any, dataset: object, k: int, repeats: int, column: Hashable, rng: Seed) -> Plan:
     """Assign the rows of partitioned data to folds by a hash of their values, or by a column."""
     if column is None:
-        check_whole("k", k, 2)
+        Whole(least=2).check("k", k)
         generator = check_rng(0 if rng is None else rng)
         # All columns, so that the folds do not depend on the columns that models need.
         names = tuple([name for name in data.source.names if name != data.reading.weights])

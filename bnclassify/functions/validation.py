@@ -11,7 +11,7 @@ import pandas as pd
 from tqdm.auto import tqdm
 
 from ..base.arrays import Array, first_best, log, log_normalize
-from ..base.checks import check_choice, check_flag, check_whole
+from ..base.checks import Flag, OneOf, Whole
 from ..base.messages import listed, shown, warn
 from ..base.randomness import Seed
 from ..frames.opening import InFull, InParts, column_names
@@ -184,8 +184,8 @@ def cv(
     """
     models = name_models(x)
     for name, flag in {"dag": dag, "mean": mean, "progress": progress}.items():
-        check_flag(name, flag)
-    if check_whole("repeats", repeats, 1, _MOST_REPEATS) > 1 and folds is not None:
+        Flag().check(name, flag)
+    if Whole(least=1, most=_MOST_REPEATS).check("repeats", repeats) > 1 and folds is not None:
         raise ValueError("repeats must be 1 if folds are given. Omit one of the two arguments.")
     _check_same_columns(models, dataset, columns, dag, folds)
     targets = next(iter(models.values())).targets
@@ -259,7 +259,7 @@ def _check_same_columns(
 ) -> None:
     """Raise unless the data have exactly the columns that models were learned from, or any will do."""
     check_not_once(dataset)
-    if check_choice("columns", columns, ("same", "any")) == "any" or not dag:
+    if OneOf(("same", "any")).check("columns", columns) == "any" or not dag:
         return
     present = [name for name in column_names(dataset) if not (isinstance(folds, str) and name == folds)]
     for name, model in models.items():
@@ -370,7 +370,7 @@ def cv_predict(
         raise TypeError(f"x must be one model; got {type(x).__name__}. {of_estimator(x)}".rstrip())
     models = name_models(x)
     for name, flag in {"prob": prob, "dag": dag, "progress": progress}.items():
-        check_flag(name, flag)
+        Flag().check(name, flag)
     _check_same_columns(models, dataset, columns, dag, folds)
     if len(x.targets) > 1:
         raise TypeError(f"x must predict one class; got a model of {listed(x.targets)}.")

@@ -7,7 +7,7 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ..base.checks import check_list
+from ..base.checks import ListOf
 from ..base.immutable import EMPTY
 from ..base.messages import cut, shown, suggestion
 from ..base.records import record
@@ -284,7 +284,7 @@ def anb_again(
 def _as_parents(feature: Hashable, names: object) -> Family:
     if isinstance(names, str):
         return (names,)
-    parents = check_list("parents", names, f"a list of the parents of {shown(feature)}")
+    parents = ListOf(f"the parents of {shown(feature)}").check("parents", names)
     for name in parents:
         check_name(name, "parents")
     return tuple(parents)

@@ -7,7 +7,7 @@ from collections.abc import Hashable, Iterable
 import numpy as np
 
 from ..base.arrays import TOLERANCE, Array, xlogx
-from ..base.checks import check_whole
+from ..base.checks import Whole
 from ..base.graphs import descending
 from ..counts.contingency import count_alike
 from ..counts.information import pair_statistics
@@ -82,7 +82,7 @@ def kdb_mi(
     '[class] [safety|class] [buying|safety:class] [persons|safety:class] [lug_boot|safety:class]
      [maint|buying:class] [doors|lug_boot:class]'
     """
-    k = check_whole("kdbk", kdbk)
+    k = Whole().check("kdbk", kdbk)
     data = prepare(dataset, (class_var,), features)
     chosen = None if features is None else data.features
     step = Step("kdb_mi", kdb_mi, {"kdbk": k, "features": chosen})

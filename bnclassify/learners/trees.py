@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..base.arrays import TOLERANCE, Array
-from ..base.checks import check_choice, is_among
+from ..base.checks import OneOf, is_among
 from ..base.graphs import maximum_forest
 from ..base.messages import shown, suggestion
 from ..counts.information import PairStatistics, pair_statistics
@@ -142,7 +142,7 @@ def tan_cl(
     '[class] [buying|class] [doors|class] [safety|class] [maint|buying:class] [persons|safety:class]
      [lug_boot|safety:class]'
     """
-    check_choice("score", score, _SCORES)
+    OneOf(_SCORES).check("score", score)
     ess = check_score("bde", ess)
     data = prepare(dataset, (class_var,))
     first = _root_number(root, data.features, 0, class_var)

@@ -15,7 +15,7 @@ import numpy as np
 from tqdm.auto import tqdm
 
 from ..base.arrays import Array, Codes, log, log_sum_exp, share_out
-from ..base.checks import check_flag, check_whole
+from ..base.checks import Flag, Whole
 from ..base.messages import shown, warn
 from ..base.records import record
 from ..counts.contingency import contingency_tables
@@ -77,8 +77,8 @@ class EM(Method):
     takes_rows_without_class = True
 
     def __post_init__(self) -> None:
-        check_whole("em_iterations", self.iterations, least=1)
-        check_flag("progress", self.progress)
+        Whole(least=1).check("em_iterations", self.iterations)
+        Flag().check("progress", self.progress)
         tolerance = self.tolerance
         if isinstance(tolerance, bool) or not isinstance(tolerance, Real):
             raise TypeError(f"em_tolerance: expected a number, got {shown(tolerance)}")

@@ -13,7 +13,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from ..base.arrays import Array, Codes
-from ..base.checks import check_choice, check_whole
+from ..base.checks import OneOf, Whole
 from ..base.immutable import Immutable
 from ..base.messages import listed, shown
 from ..base.records import record
@@ -356,7 +356,7 @@ def discretize(
     1.0
     """
     check_frame(dataset, "dataset")
-    check_choice("method", method, METHODS)
+    OneOf(METHODS).check("method", method)
     names = None if columns is None else check_names(columns, (class_var,), "columns")
     if not len(dataset):
         raise ValueError("dataset: no rows to choose cut points from")
@@ -401,7 +401,7 @@ def learn_cuts(
         As in `discretize`, or a method of `CUTTINGS`.
     weights : (rows,) array, optional
     """
-    bins = check_whole("bins", bins, 2, _MOST_BINS, kind="a whole number of intervals")
+    bins = Whole(least=2, most=_MOST_BINS).check("bins", bins)
     if classes is None and method in BY_CLASS:
         raise ValueError(
             f"class_var: {shown(method)} chooses cut points by the class, so name it; or use "

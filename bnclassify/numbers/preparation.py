@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from ..base.checks import check_choice
+from ..base.checks import OneOf
 from ..base.immutable import Immutable
 from ..base.messages import listed, shown
 from ..base.records import record
@@ -130,7 +130,7 @@ class Preparing(NamedTuple):
         """Encode columns of raw data, with numbers as such if they are to be discretized."""
         if self.discretize is None:
             return encode_columns(frame, columns)
-        check_choice("discretize", self.discretize, (*METHODS, *CUTTINGS))
+        OneOf((*METHODS, *CUTTINGS)).check("discretize", self.discretize)
         check_class(frame[class_var])
         return read_raw(frame, class_var, columns)
 
@@ -139,7 +139,7 @@ class Preparing(NamedTuple):
         discretizer: Discretizer | None = None
         merger: Merger | None = None
         if self.discretize is not None:
-            check_choice("discretize", self.discretize, (*METHODS, *CUTTINGS))
+            OneOf((*METHODS, *CUTTINGS)).check("discretize", self.discretize)
             levels = {name: data.levels[data.positions[name]] for name in data.numbers}
             kept = {name: labels for name, labels in levels.items() if labels and are_categories(labels)}
             classes = data.codes[data.positions[class_var]]

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from ..base.arrays import Codes
-from ..base.checks import check_flag
+from ..base.checks import Flag
 from ..base.messages import shown
 from ..frames.encoding import Row
 from ..frames.matching import check_unseen, match
@@ -115,8 +115,8 @@ def plot(
     """
     model = check_model(x)
     _check_style(engine, format, fontsize)
-    check_flag("class_arcs", class_arcs)
-    if check_flag("distributions", distributions) and not (target is None and against is None):
+    Flag().check("class_arcs", class_arcs)
+    if Flag().check("distributions", distributions) and not (target is None and against is None):
         raise ValueError("distributions: expected False with target or against, which explain a row")
     if row is None and not (target is None and against is None):
         raise ValueError("row: give the row whose prediction target and against are about")

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from ..base.arrays import TOLERANCE, Array
-from ..base.checks import check_whole
+from ..base.checks import Whole
 from ..functions.calibration import weigh_calibration
 from ..functions.ranking import RankComparison
 from .canvas import (
@@ -170,7 +170,7 @@ def plot_calibration(
     'probability given to republican'
     """
     calibration = weigh_calibration(
-        posteriors, actual, bins=check_whole("bins", bins, 1, _MOST_BINS), target=target
+        posteriors, actual, bins=Whole(least=1, most=_MOST_BINS).check("bins", bins), target=target
     )
     axes = prepare_axes(ax, 5, 5)
     axes.plot([0, 1], [0, 1], color=GREY, linewidth=0.8, zorder=1)
