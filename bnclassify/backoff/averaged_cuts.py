@@ -53,7 +53,7 @@ class AveragedCuts(LogLinear):
     learned: Mapping[str, Any] = field(default_factory=dict)
 
     no_joint = (
-        "a model that averages over discretizations provides P(class | features), but does not define a joint "
+        "a model that averages over discretizations provides P(class | features), but not a joint "
         "distribution. Use cloglik or cv, or another discretization."
     )
 
