@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from numbers import Real
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,8 +13,19 @@ from ..base.arrays import Codes, code_type
 from ..base.checks import OneOf
 from ..base.messages import listed, shown, warn
 
-if TYPE_CHECKING:
-    from .schema import Dataset, Levels
+Levels = tuple[tuple[Any, ...], ...]
+
+
+class _Coded(Protocol):
+    """Rows as codes, (columns, rows); see `Dataset`."""
+
+    @property
+    def codes(self) -> Codes: ...
+    @property
+    def levels(self) -> Levels: ...
+    @property
+    def positions(self) -> Mapping[Hashable, int]: ...
+    def __len__(self) -> int: ...
 
 
 MISSING = "(missing)"
@@ -31,7 +42,7 @@ def codes_of(codes: Codes, where: list[int]) -> Codes:
     return codes[where]
 
 
-def scoring_classes(data: Dataset, class_var: Hashable, levels: tuple[Any, ...]) -> Codes:
+def scoring_classes(data: _Coded, class_var: Hashable, levels: tuple[Any, ...]) -> Codes:
     """Return the codes of the class in data to evaluate a model on; every row must have one."""
     classes = match(data, (class_var,), (levels,))[0]
     unknown = int(np.count_nonzero(classes < 0))
@@ -48,7 +59,7 @@ def check_unseen(unseen: object) -> None:
     OneOf(("error", "missing")).check("unseen", unseen)
 
 
-def match(data: Dataset, columns: Sequence[Hashable], levels: Levels, *, unseen: str | None = None) -> Codes:
+def match(data: _Coded, columns: Sequence[Hashable], levels: Levels, *, unseen: str | None = None) -> Codes:
     """Return the (columns, rows) codes of columns in terms of other levels, matched by label.
 
     A label that is not among the levels is missing if ``unseen`` is "missing"; if it is "error" or None, it

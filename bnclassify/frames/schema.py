@@ -15,8 +15,7 @@ from ..base.arrays import Array, Codes, added
 from ..base.arrays import code_type as code_type
 from ..base.immutable import Immutable, lock
 from .matching import MISSING, codes_of, match
-
-Levels = tuple[tuple[Any, ...], ...]
+from .matching import Levels as Levels
 
 _PART_ROWS = 2**20
 """Rows in memory are counted in parts of this size, so that temporary arrays stay small."""
