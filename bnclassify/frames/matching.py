@@ -78,15 +78,10 @@ def match(data: _Coded, columns: Sequence[Hashable], levels: Levels, *, unseen: 
         known, name = data.levels[i], columns[k]
         matched[k] = row = old if same[k] else recode(old, known, labels, name, code, advice)
         if code is not None and len(row) > 1 and (old >= 0).any() and not (row >= 0).any():
-            found = [data.levels[i][value] for value in np.unique(old[old >= 0])]
+            found = [known[value] for value in np.unique(old[old >= 0])]
             warn(
-<<<<<<< HEAD
-                f"column {shown(name)}: none of its values, {listed(known)}, is among the levels of the "
+                f"column {shown(name)}: none of its values, {listed(found)}, is among the levels of the "
                 f"model, {listed(labels)}, so all of them are treated as missing. Check the column."
-=======
-                f"column {shown(name)}: none of its values, {listed(found)}, is among the levels of "
-                f"the model, {listed(labels)}, so all of them are treated as missing. Check the column."
->>>>>>> 6eae52b (List only values that occur in the warning about unseen values)
             )
     return matched
 
