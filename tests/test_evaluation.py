@@ -150,6 +150,11 @@ def test_accuracy() -> None:
         bn.accuracy(pd.Series(["a"], index=[1]), pd.Series(["a"], index=[2]))
 
 
+def test_cmi_of_a_column_without_values_is_0(car: pd.DataFrame) -> None:
+    empty = car.assign(buying=pd.Categorical([None] * len(car)))
+    assert bn.cmi("buying", "safety", empty) == bn.cmi("buying", "safety", empty, z="class") == 0
+
+
 def test_cmi_conditions_units_and_errors(car: pd.DataFrame, voting: pd.DataFrame) -> None:
     nats = bn.cmi("buying", "safety", car, z=["class", "persons"])
     assert bn.cmi("buying", "safety", car, z=("class", "persons"), unit="log2") == pytest.approx(

@@ -126,7 +126,7 @@ def _stack_tables(data: Dataset, families: Sequence[Sequence[int]]) -> Array:
     for start in range(0, len(families), at_once):
         block = slice(start, start + at_once)
         counts[block] = _count_block(data, members[:, block], shape)
-    return counts.reshape(-1, *shape)
+    return counts.reshape(len(families), *shape)
 
 
 def _count_block(data: Dataset, members: NDArray[np.intp], shape: Sequence[int]) -> NDArray[Any]:
