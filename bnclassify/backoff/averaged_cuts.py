@@ -53,8 +53,8 @@ class AveragedCuts(LogLinear):
     learned: Mapping[str, Any] = field(default_factory=dict)
 
     no_joint = (
-        "a model that averages over discretizations provides P(class | features), but not a joint "
-        "distribution. Use cloglik or cv, or another discretization."
+        "a model that averages over discretizations provides P(class | features), but does not "
+        "define a joint distribution. Use cloglik or cv, or another discretization."
     )
 
     def __post_init__(self) -> None:
