@@ -70,7 +70,8 @@ pd.DataFrame({"usual p": usual, "corrected p": corrected}).rename_axis("repeats"
 # %% [markdown]
 # The usual p-value falls below 0.01, though the members of congress stay the same 435 and the difference
 # well under one percent: repeat cross-validation often enough, and that test finds any difference
-# significant. The corrected one stays where it was.
+# significant. The corrected p-value falls too, because the number of folds grows, but its variance cannot
+# fall below n / m of that of the differences, with m training rows and n test rows, so it stays far from .05.
 #
 # Dietterich (1998) and Alpaydın (1999) proposed tests for five repeats of two folds. `compare` refuses them
 # for other results, and says which test fits those.
@@ -127,17 +128,17 @@ plot_ranks(comparison).figure.savefig("ranks.png", dpi=120)
 # %% [markdown]
 # The forest, which sees the measurements uncut, comes first nearly everywhere. The diagram joins models
 # that the six data sets cannot tell apart: they set the forest apart from naive Bayes, and nothing else.
-# Could it have been otherwise? The least p-value that Wilcoxon's test can give is that of a learner which
-# wins on every data set; by their number, it is
+# How much could six data sets show? Wilcoxon's test is exact here, and its smallest possible p-value is that
+# of a learner that wins on every data set. By the number of data sets, it is
 
 # %%
 one_sided = {n: pd.DataFrame({"a": range(1, n + 1), "b": 0}) for n in (4, 6, 8, 10)}
-pd.Series({n: compare_ranks(table).wilcoxon["p"].item() for n, table in one_sided.items()}).round(3)
+pd.Series({n: compare_ranks(table).wilcoxon["p"].item() for n, table in one_sided.items()}).round(4)
 
 # %% [markdown]
-# Six data sets and six questions, by Holm's method: 6 × 0.036 is far from significant, whatever the
-# learners do. That little was found is therefore no sign that the learners are equal. What few data sets
-# cannot show:
+# With six data sets and six pairs, Holm's method multiplies the smallest p-value by 6: 6 × 0.031 = 0.19, which
+# is not significant whatever the learners do. So the few significant differences are not evidence that the
+# learners are equal. What few data sets cannot show:
 #
 # - *that a learner is better in general*. For that, many data sets are needed, chosen before looking, and
 #   from the field that one has in mind. Demšar's own example has 14.
