@@ -15,7 +15,6 @@ from ..counts.contingency import flat_index
 from ..frames.encoding import Row, is_missing
 from ..frames.schema import Dataset
 from ..model.model import Model, check_fitted
-from ..model.questions import classes, values
 from ..model.raw_rows import encode_for
 from .odds import Evidence, weigh_evidence
 
@@ -212,8 +211,8 @@ def encode_rows(x: Model, rows: Any, argument: str = "row") -> Dataset:
 def _values(x: Model, evidence: Evidence) -> list[NDArray[Any]]:
     """Return the target of each row, then each feature's values in order: arrays of objects."""
     return [
-        _labelled(classes(x), evidence.targets),
-        *[_labelled(values(x)[x.features[i]], evidence.codes[i]) for i in evidence.order],
+        _labelled(x.known_levels[-1], evidence.targets),
+        *[_labelled(x.known_levels[i], evidence.codes[i]) for i in evidence.order],
     ]
 
 
@@ -242,7 +241,7 @@ def _parents(x: Model, evidence: Evidence) -> list[NDArray[Any]]:
 def _write_values(x: Model, codes: Codes, numbers: Sequence[int]) -> NDArray[Any]:
     """Write the values of some features in each row; each combination of them once."""
     names = [x.features[i] for i in numbers]
-    labels = [values(x)[name] for name in names]
+    labels = [x.known_levels[i] for i in numbers]
     shifted = [codes[i].astype(np.intp) + 1 for i in numbers]  # 0 where missing
     _, first, inverse = np.unique(
         flat_index(shifted, [len(levels) + 1 for levels in labels]), return_index=True, return_inverse=True
@@ -253,7 +252,7 @@ def _write_values(x: Model, codes: Codes, numbers: Sequence[int]) -> NDArray[Any
 
 def _opponents(x: Model, evidence: Evidence, row: int) -> tuple[Any, Any]:
     """Return the class that is explained in a row, and the one it is compared with; of several, words."""
-    labels, rivals = classes(x), evidence.rivals[row]
+    labels, rivals = x.known_levels[-1], evidence.rivals[row]
     against = labels[int(rivals.argmax())] if rivals.sum() == 1 else write_rivals(labels, rivals)
     return labels[int(evidence.targets[row])], against
 

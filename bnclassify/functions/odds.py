@@ -1,7 +1,8 @@
-"""Weights of evidence: what each feature adds to the log odds of a class when it becomes known."""
+"""Weights of evidence: what each feature, and each of its levels, adds to the log odds of a class."""
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,37 +11,37 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from ..base import graphs
-from ..base.arrays import Array, Codes, first_best
+from ..base.arrays import Array, Codes, first_best, log_sum_exp
 from ..base.checks import is_among
-from ..base.messages import listed, shown
+from ..base.messages import listed, shown, suggestion
 from ..frames.matching import check_unseen, match
 from ..frames.schema import Dataset
 from ..model.model import Model, check_fitted
-from ..model.questions import classes, values
 
 _BLOCK_CELLS = 2**22
+_MOST_LINES = 5
 
 Rows = NDArray[np.intp]
 
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """What the class's prior and the features of rows say, one after the other.
+    """Contributions to the log odds of rows: that of the prior, then those of the features in order.
 
     Attributes
     ----------
     order : tuple of int
-        The features by number, in the order in which they become known.
+        The features by number, in order.
     codes : (features, rows) array of integers
-        What each row has, as the model numbers it; -1 where missing.
+        The codes of the rows by the levels of the model; -1 where missing.
     log_odds : (rows, 1 + features) array
-        What the prior adds to the log odds, and what each feature in order.
+        The contributions of the prior and of each feature in order.
     targets : (rows,) array of integers
-        The class that is explained, by number.
+        The class that is explained.
     rivals : (rows, classes) array of bool
-        Those that it is compared with.
+        The classes that it is compared with.
     posteriors : (rows,) array
-        The probability of the target, all features known.
+        The posterior of the target.
     """
 
     order: tuple[int, ...]
@@ -70,25 +71,26 @@ def weigh_evidence(
     target, against, unseen
         As in `explain`.
     argument : str
-        What errors call the data.
+        Name of the data in errors.
     """
-    comparison = _compare(classes(check_fitted(x)), target, against)
+    names = check_fitted(x).known_levels[-1]
+    comparison = _compare(names, target, against)
     check_unseen(unseen)
-    labels = values(x)
+    labels = x.levels_by_name
     codes = match(data, x.features, tuple([labels[v] for v in x.features]), unseen=unseen)
     order = _order(x)
-    rows_per_block = max(1, _BLOCK_CELLS // ((len(order) + 1) * max(len(order), len(classes(x)))))
+    rows_per_block = max(1, _BLOCK_CELLS // ((len(order) + 1) * max(len(order), len(names))))
     blocks = [codes[:, i : i + rows_per_block] for i in range(0, max(len(data), 1), rows_per_block)]
     weighed = [x._weigh_evidence(block, order, comparison.choose) for block in blocks]
     log_odds, targets, rivals, posteriors = (np.concatenate(parts) for parts in zip(*weighed, strict=True))
-    _check_rivals(targets, rivals, classes(x))
+    _check_rivals(targets, rivals, names)
     _check_possible(log_odds, data.index, argument)
     return Evidence(tuple(order), codes, log_odds, targets, rivals, posteriors)
 
 
 @dataclass(frozen=True)
 class _Comparison:
-    """The classes to compare, by number; None is what is likeliest in a row."""
+    """The classes to compare, by number; None is the most probable class of a row."""
 
     target: int | None
     against: tuple[int, ...] | None
@@ -101,9 +103,9 @@ class _Comparison:
         if self.against is None:
             other_logs = logs.copy()
             other_logs[at, targets] = -np.inf
-            likeliest = first_best(other_logs)
-            likeliest[likeliest == targets] = 1  # all are impossible, so the first, 0, was taken
-            rivals[at, likeliest] = True
+            best = first_best(other_logs)
+            best[best == targets] = 1  # all are impossible, so the first, 0, was taken
+            rivals[at, best] = True
         else:
             rivals[:, list(self.against)] = True
             rivals[at, targets] = False
@@ -111,7 +113,7 @@ class _Comparison:
 
 
 def _order(x: Model) -> list[int]:
-    """Order the numbers of the features, parents before children if they can be, else as in the data."""
+    """Return the numbers of the features, parents before children unless arcs form a cycle."""
     parents = x.feature_parents
     if not graphs.is_acyclic(parents):
         return list(range(len(x.features)))
@@ -120,7 +122,7 @@ def _order(x: Model) -> list[int]:
 
 
 def _compare(labels: tuple[Any, ...], target: Any, against: Any) -> _Comparison:
-    """Return which classes to compare, by number, or raise for what is no class."""
+    """Return which classes to compare, or raise."""
     if len(labels) < 2:
         raise ValueError(f"x: has the one class {listed(labels)}, so there is nothing to compare it with")
     chosen = None if target is None else _class_number("target", labels, target)
@@ -162,3 +164,63 @@ def _check_possible(log_odds: Array, index: pd.Index[Any], argument: str) -> Non
             f"{argument}: {phrase} impossible under every class compared, so there are no odds to explain; "
             "learn with smooth above 0, which makes nothing impossible"
         )
+
+
+@dataclass(frozen=True)
+class Effect:
+    """The contribution of a feature to the log odds of a class against all others.
+
+    Attributes
+    ----------
+    feature : hashable
+    target : Any
+        The class.
+    levels : tuple
+        The levels of the feature.
+    parent : hashable
+        Its first feature parent; None if it has none.
+    parent_levels : tuple
+        Some levels of the parent; ``(None,)`` without one.
+    log_odds : (parent_levels, levels) array
+        The contribution of each level, in nats, if only the parent is observed besides.
+    """
+
+    feature: Hashable
+    target: Any
+    levels: tuple[Any, ...]
+    parent: Hashable
+    parent_levels: tuple[Any, ...]
+    log_odds: Array
+
+
+def measure_effect(x: Model, feature: Hashable, target: Any = None) -> Effect:
+    """Return the contribution of a feature if only one of its parents is observed besides."""
+    model = check_fitted(x)
+    if not is_among(feature, model.features):
+        raise KeyError(f"feature: the model has no {shown(feature)}; {suggestion(feature, model.features)}")
+    labels = model.known_levels[-1]
+    if len(labels) < 2:
+        raise ValueError(f"x: has the one class {listed(labels)}, so there is nothing to compare it with")
+    if target is not None and not is_among(target, labels):
+        raise ValueError(f"target: expected one of the classes {listed(labels)}, got {shown(target)}")
+    levels = model.levels_by_name
+    number = model.features.index(feature)
+    parents = model.feature_parents[feature]
+    parent = parents[0] if parents else None
+    shown_levels = _spread(len(levels[parent])) if parent is not None else [-1]
+    codes = np.full((len(model.features), len(shown_levels), len(levels[feature]) + 1), -1)
+    codes[number, :, 1:] = np.arange(len(levels[feature]))
+    if parent is not None:
+        codes[model.features.index(parent)] = np.array(shown_levels)[:, None]
+    logs = model._log_joint(codes.reshape(len(codes), -1)).reshape(*codes.shape[1:], -1)
+    nothing_known = model._log_joint(np.full((len(codes), 1), -1))[0]
+    c = int(nothing_known.argmax()) if target is None else labels.index(target)
+    odds = logs[..., c] - log_sum_exp(np.delete(logs, c, axis=-1))
+    parent_levels = tuple([None if parent is None else levels[parent][i] for i in shown_levels])
+    return Effect(feature, labels[c], levels[feature], parent, parent_levels, odds[:, 1:] - odds[:, :1])
+
+
+def _spread(levels: int) -> list[int]:
+    """Return all levels, or some from the first to the last if there are many."""
+    positions = np.linspace(0, levels - 1, min(levels, _MOST_LINES))
+    return positions.round().astype(int).tolist()

@@ -13,9 +13,8 @@ from ..base.arrays import Array
 from ..base.messages import shown
 from ..frames.encoding import Row
 from ..frames.schema import Dataset
-from ..functions.effects import Effect, measure_effect
 from ..functions.explanation import describe, encode_rows, explain_row, write_rivals
-from ..functions.odds import weigh_evidence
+from ..functions.odds import Effect, measure_effect, weigh_evidence
 from ..model.model import Model, check_model
 from ..model.questions import classes
 from ..model.traces import feature_weights, manb_arc_posterior

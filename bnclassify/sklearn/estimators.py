@@ -20,10 +20,9 @@ from ..base.messages import shown, warn
 from ..base.randomness import Seed
 from ..frames.encoding import check_weights
 from ..frames.schema import Dataset
-from ..functions.decisions import check_costs, check_prior
 from ..functions.learning import best_parameters, bnc, learn_structure
 from ..functions.parameters import lp
-from ..functions.prediction import predict, weigh_classes
+from ..functions.prediction import check_costs, check_prior, predict, weigh_classes
 from ..learners.by_name import find_learner
 from ..learners.k_dependence import kdb_mi
 from ..model.model import Model
