@@ -105,3 +105,11 @@ def test_columns_without_a_value_are_dropped(nothing: Any) -> None:
     assert x.features == ("hour",)
     assert bn.predict(x, {"hour": 3}).tolist() == ["no"]
     assert 0 <= bn.cv(x, frame, k=2, rng=0) <= 1
+
+
+def test_a_sample_has_missing_numbers_if_they_are_a_level() -> None:
+    frame = flights()
+    x = bn.bnc("nb", "cancelled", frame, discretize="quantile", smooth=1, missing_level=True)
+    drawn = bn.sample(x, 2000, rng=0)
+    assert drawn["delay"].isna().mean() == pytest.approx(frame["delay"].isna().mean(), abs=0.05)
+    assert drawn["delay"].min() >= frame["delay"].min()

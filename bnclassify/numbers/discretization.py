@@ -121,8 +121,8 @@ class Discretizer(Immutable):
     def draw(self, name: Hashable, codes: NDArray[Any], rng: np.random.Generator) -> Array:
         """Draw a number from each interval, uniformly, within the range of the training values."""
         low, high = self._learned(name, self.ranges)
-        edges = np.array([low, *self.cuts[name], high])
-        return np.asarray(rng.uniform(edges[codes], edges[codes + 1]))
+        edges = np.array([low, *self.cuts[name], high, np.nan])  # NaN for a level of missing values
+        return np.asarray(rng.uniform(edges[codes], edges[np.minimum(codes + 1, len(edges) - 1)]))
 
     def _learned(self, name: Hashable, by_column: tuple[tuple[float, ...], ...]) -> tuple[float, ...]:
         values = by_column[self.columns.index(name)] if by_column else ()
