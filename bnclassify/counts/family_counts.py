@@ -13,11 +13,13 @@ from numpy.typing import NDArray
 from ..base.messages import how_to_merge, shown
 from ..frames.partitions import Partitions
 from ..frames.schema import Countable, Dataset
-from .contingency import MAX_CELLS, check_cells
+from .contingency import MAX_CELLS, check_cells, flat_index
 from .pairs import pair_tables, part_by_levels
 
 _PAIR_CELLS = 2**22  # of the tables of all pairs of columns, up to which they are counted at once
 _TABLE_CELLS = 2**20  # of the tables of further columns that are returned together
+_MOST_TOGETHER = 3  # columns that are counted at once
+_ROWS_PER_CELL = 16  # from here, it is faster to add up cells than to go through the rows again
 _FEW_CONFIGURATIONS = 2**12  # up to here, configurations are numbered whether they occur or not
 
 Counts = NDArray[Any]
@@ -73,20 +75,43 @@ class FamilyCounts:
             yield slice(0, len(self.cards)), pairs[:, None]
             return
         state, shape = self._states(family)
-        observed = None if self.is_complete else self._observed(family)
-        scaled = {card: state * card for card in set(self.cards.tolist())}
-        start, tables = 0, list[Counts]()
+        start, tables, n_cells = 0, list[Counts](), 0
+        for columns in self._together(family, shape[0] * shape[1]):
+            further = self._further(family, columns, state, shape)
+            tables += further
+            n_cells += sum([table.size for table in further])
+            if columns.stop == len(self.cards) or n_cells > _TABLE_CELLS:
+                yield slice(start, columns.stop), np.concatenate(tables, axis=-1)
+                start, tables, n_cells = columns.stop, [], 0
+
+    def _together(self, family: Sequence[int], cells: int) -> Iterator[slice]:
+        """Yield adjacent columns to count at once with a family: several if their joint cells are few."""
+        most = len(self.data) // _ROWS_PER_CELL if self.is_complete and self.data.weights is None else 0
+        start, joint = 0, cells
         for column, card in enumerate(self.cards.tolist()):
-            cells = shape[0] * shape[1] * card
-            self._check(family, column, cells)
-            index, weights = scaled[card] + self.data.codes[column], self.data.weights
-            if observed is not None:
-                both = observed & (self.data.codes[column] >= 0)
-                index, weights = index[both], None if weights is None else weights[both]
-            tables.append(np.bincount(index, weights, minlength=cells).reshape(*shape, card))
-            if column == len(self.cards) - 1 or (column + 1 - start) * cells > _TABLE_CELLS:
-                yield slice(start, column + 1), np.concatenate(tables, axis=-1)
-                start, tables = column + 1, []
+            self._check(family, column, cells * card)
+            joint *= card
+            if column > start and (joint > most or column - start == _MOST_TOGETHER):
+                yield slice(start, column)
+                start, joint = column, cells * card
+        yield slice(start, len(self.cards))
+
+    def _further(
+        self, family: Sequence[int], columns: slice, state: Index, shape: tuple[int, int]
+    ) -> list[Counts]:
+        """Count a family with each of some columns: (levels, configurations, levels of the column) each."""
+        cards, weights = self.cards[columns].tolist(), self.data.weights
+        index = state * prod(cards)
+        index += flat_index(list(self.data.codes[columns]), cards)
+        if not self.is_complete:
+            observed = self._observed((*family, columns.start))
+            index, weights = index[observed], None if weights is None else weights[observed]
+        joint = np.bincount(index, weights, minlength=shape[0] * shape[1] * prod(cards))
+        joint = joint.reshape(*shape, *cards)
+        if len(cards) == 1:
+            return [joint]
+        axes = range(2, joint.ndim)
+        return [joint.sum(axis=tuple([a for a in axes if a != axis])) for axis in axes]
 
     def _check(self, family: Sequence[int], column: int, cells: int) -> None:
         if cells > MAX_CELLS:
