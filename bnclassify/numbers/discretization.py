@@ -121,8 +121,10 @@ class Discretizer(Immutable):
     def draw(self, name: Hashable, codes: NDArray[Any], rng: np.random.Generator) -> Array:
         """Draw a number from each interval, uniformly, within the range of the training values."""
         low, high = self._learned(name, self.ranges)
-        edges = np.array([low, *self.cuts[name], high, np.nan])  # NaN for a level of missing values
-        return np.asarray(rng.uniform(edges[codes], edges[np.minimum(codes + 1, len(edges) - 1)]))
+        edges = np.array([low, *self.cuts[name], high])
+        intervals = np.minimum(codes, len(edges) - 2)
+        drawn = rng.uniform(edges[intervals], edges[intervals + 1])
+        return np.where(codes == intervals, drawn, np.nan)  # one more level is that of missing values
 
     def _learned(self, name: Hashable, by_column: tuple[tuple[float, ...], ...]) -> tuple[float, ...]:
         values = by_column[self.columns.index(name)] if by_column else ()
