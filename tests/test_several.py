@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 
 import bnclassify as bn
 from bnclassify.base.arrays import log_sum_exp
-from bnclassify.several import class_tables
-from bnclassify.several.arborescences import maximum_arborescence
+from bnclassify.several import class_inference
+from bnclassify.base.graphs import maximum_arborescence
 from bnclassify.several.multi_model import MultiModel
 
 from .strategies import arcs, examples, frames
@@ -210,13 +210,13 @@ def test_features_that_stay_among_the_classes_change_nothing(data: st.DataObject
     frame, class_vars = data.draw(problems(missing=0.6))
     x = data.draw(networks(frame, class_vars))
     expected = bn.predict(x, frame, prob=True), bn.loglik(x, frame)
-    small, block = class_tables._SMALL_CELLS, class_tables._BLOCK_CELLS
+    small, block = class_inference._SMALL_CELLS, class_inference._BLOCK_CELLS
     try:
-        class_tables._SMALL_CELLS, class_tables._BLOCK_CELLS = 1, 8
+        class_inference._SMALL_CELLS, class_inference._BLOCK_CELLS = 1, 8
         found = bn.predict(x, frame, prob=True), bn.loglik(x, frame)
         check_beside_enumeration(x, frame, [joint_table(x, row) for _, row in frame.iterrows()])
     finally:
-        class_tables._SMALL_CELLS, class_tables._BLOCK_CELLS = small, block
+        class_inference._SMALL_CELLS, class_inference._BLOCK_CELLS = small, block
     np.testing.assert_allclose(found[0], expected[0], atol=1e-12)
     np.testing.assert_allclose(found[1], expected[1], rtol=1e-9)
 
@@ -413,7 +413,6 @@ def test_tables_that_would_be_too_large(votes: pd.DataFrame, monkeypatch: pytest
     names = list(votes.columns[:6])
     x = bn.lp(bn.mbc(names, votes, max_parents=2, score="loglik"), votes, smooth=1)
     monkeypatch.setattr("bnclassify.several.class_inference.MOST_CELLS", 2)
-    monkeypatch.setattr(class_tables, "MOST_CELLS", 2)
     with pytest.raises(ValueError, match="max_parents"):
         bn.predict(x, votes)
     holes = votes.mask(np.random.default_rng(0).random(votes.shape) < 0.3)

@@ -1,9 +1,10 @@
-"""Graphs: cycles, layers, components, forests of maximum weight, and acyclic graphs that change."""
+"""Graphs: cycles, layers, components, forests and trees of maximum weight, and acyclic graphs that change."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from graphlib import CycleError, TopologicalSorter
+from itertools import pairwise
 from typing import Any, TypeVar
 
 import numpy as np
@@ -149,6 +150,70 @@ def _contenders(weights: Array, keep: NDArray[np.bool_]) -> NDArray[np.bool_]:
         best[joined] = -np.inf
     slack = 2 * TOLERANCE * np.maximum(1.0, np.abs(weights))
     return keep & (weights >= least - slack)
+
+
+def maximum_arborescence(weights: Array) -> list[int]:
+    """Return the parent of each vertex, -1 for the root, in the maximum arborescence over all roots.
+
+    ``weights``, (n, n), has the finite weight of the arc from the row to the column. The first of tied roots
+    is chosen. A walk follows the best arc into each vertex backwards (Edmonds), in quadratic time. A cycle in
+    which it ends becomes a group, into which an arc weighs what it gains over the best arc to its head.
+
+    >>> maximum_arborescence(np.array([[0, 5.0, 1], [6, 0, 4], [1, 1, 0]]))
+    [1, -1, 1]
+    """
+    n = len(weights)
+    if not n:
+        return []
+    into = np.array(np.transpose(weights), dtype=np.float64)  # from columns; a group is at its first vertex
+    np.fill_diagonal(into, -np.inf)
+    head, tail = np.indices((n, n))  # ends of the arcs between groups, as vertices
+    number = list(range(n))  # groups are numbered after the vertices
+    best: dict[int, tuple[int, int, float]] = {}  # arc into a vertex or group: tail, head, weight
+    members: dict[int, list[int]] = {}
+    walk, n_left = [0], n
+    while n_left > 1:
+        v = walk[-1]
+        u = int((into[v] >= into[v].max() - TOLERANCE).argmax())
+        best[number[v]] = int(tail[v, u]), int(head[v, u]), float(into[v, u])
+        if u not in walk:
+            walk.append(u)
+            continue
+        cycle = sorted(walk[walk.index(u) :])
+        first, *others = cycle
+        walk[walk.index(u) :] = [first]
+        n_left -= len(others)
+        for v in cycle:
+            into[v] -= best[number[v]][2]
+        for arrays in ((into, head, tail), (into.T, head.T, tail.T)):
+            choice = (arrays[0][cycle] >= arrays[0][cycle].max(axis=0) - TOLERANCE).argmax(axis=0)
+            for array in arrays:
+                array[first] = np.take_along_axis(array[cycle], choice[None], axis=0)[0]
+        into[others], into[:, others], into[first, first] = -np.inf, -np.inf, -np.inf
+        members[n + len(members)] = [number[v] for v in cycle]
+        number[first] = n + len(members) - 1
+    return _expand(n, best, members)
+
+
+def _expand(
+    n: int, best: Mapping[int, tuple[int, int, float]], members: Mapping[int, Sequence[int]]
+) -> list[int]:
+    """Enter the last group at the vertex where that costs least, and each group in it at its best arc."""
+    within = {member: group for group, own in members.items() for member in own}
+    groups = [[v] for v in range(n)]  # that each vertex is in, from the inside out
+    for of_vertex in groups:
+        while of_vertex[-1] in within:
+            of_vertex.append(within[of_vertex[-1]])
+    price = np.array([sum(best[group][2] for group in of_vertex[:-1]) for of_vertex in groups], dtype=float)
+    parent = [-1] * n
+    pending = [(n + len(members) - 1, -1, int((price <= price.min() + TOLERANCE).argmax()))]
+    while pending:
+        group, tail, head = pending.pop()
+        parent[head] = tail
+        entered = groups[head][: groups[head].index(group) + 1]
+        for lower, upper in pairwise(entered):
+            pending += [(member, *best[member][:2]) for member in members[upper] if member != lower]
+    return parent
 
 
 def descending(weights: Array) -> NDArray[np.intp]:

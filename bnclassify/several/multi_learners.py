@@ -14,21 +14,20 @@ from tqdm.auto import tqdm
 from ..base.arrays import TOLERANCE
 from ..base.calls import check_arguments, parameters_of
 from ..base.checks import Flag, Names, OneOf, Optional, Whole, must_be
-from ..base.graphs import maximum_forest
+from ..base.docstrings import sharing
+from ..base.graphs import maximum_arborescence, maximum_forest
 from ..base.messages import shown
 from ..base.records import record
 from ..counts.information import pair_statistics
 from ..frames.encoding import check_name
 from ..frames.opening import InFull, InParts
-from ..frames.partitions import Partitions
 from ..frames.schema import Learnable
-from ..frames.training import TrainingData, one_target, prepare
+from ..frames.training import one_target, prepare
 from ..learners.by_name import find_learner
 from ..learners.local_scores import LocalScores, check_score, warn_of_fractions
 from ..model.model import Model
 from ..model.recipes import Recipe, Step
 from ..network.estimates import Family
-from .arborescences import maximum_arborescence
 from .chains import Chain
 from .multi_model import MultiModel
 from .multidimensional import MAODE, MBC
@@ -39,6 +38,26 @@ _GRAPHS = OneOf(("tree", "empty"))
 _SECONDS = 3  # after which a progress bar appears by default
 
 
+_shared = sharing(
+    {
+        "{data}": """\
+class_vars : list of str
+    Names of the class variables.
+dataset : pandas.DataFrame, Dataset, or data in parts
+    Data with the class variables. All other columns are features.""",
+        "{search}": """\
+ess : float, default 1
+    Equivalent sample size of "bde".
+max_parents : int, default 1
+    Maximum number of class parents of a feature. All sets up to this size are scored.
+progress : bool, optional
+    If True, show a progress bar of the sets that are scored. By default, a bar appears after 3 seconds in
+    an interactive session.""",
+    }
+)
+
+
+@_shared
 @record
 def mbc(
     class_vars: Sequence[Hashable],
@@ -59,10 +78,7 @@ def mbc(
 
     Parameters
     ----------
-    class_vars : list of str
-        Names of the class variables.
-    dataset : pandas.DataFrame, Dataset, or data in parts
-        Data with the class variables. All other columns are features.
+    {data}
     classes : {"tree", "empty"}, default "tree"
         Graph among the class variables: the maximum-weight spanning tree of mutual information
         (Chow-Liu), directed away from the first class variable, or no arcs.
@@ -70,13 +86,7 @@ def mbc(
         Graph among the features: no arcs, or the best tree given the class parents of the features.
     score : {"bic", "bde", "aic", "k2", "loglik"}, default "bic"
         Score by which the class parents of a feature are chosen, as in `network_score`.
-    ess : float, default 1
-        Equivalent sample size of "bde".
-    max_parents : int, default 1
-        Maximum number of class parents of a feature. All sets up to this size are scored.
-    progress : bool, optional
-        If True, show a progress bar of the sets that are scored. By default, a bar appears after 3
-        seconds in an interactive session.
+    {search}
 
     Returns
     -------
@@ -150,6 +160,7 @@ def mbc(
     return MBC(names, _families(data, parents), data.levels, recipe=recipe)
 
 
+@_shared
 @record
 def maode(
     class_vars: Sequence[Hashable],
@@ -166,19 +177,10 @@ def maode(
 
     Parameters
     ----------
-    class_vars : list of str
-        Names of the class variables.
-    dataset : pandas.DataFrame, Dataset, or data in parts
-        Data with the class variables. All other columns are features.
+    {data}
     score : {"bic", "bde", "aic", "k2", "loglik"}, default "bic"
         Score by which the class parents of a feature are chosen. All networks share these parents.
-    ess : float, default 1
-        Equivalent sample size of "bde".
-    max_parents : int, default 1
-        Maximum number of class parents of a feature. All sets up to this size are scored.
-    progress : bool, optional
-        If True, show a progress bar of the sets that are scored. By default, a bar appears after 3
-        seconds in an interactive session.
+    {search}
 
     Returns
     -------
@@ -258,10 +260,7 @@ def _families(data: Learnable, parents: Sequence[Parents]) -> tuple[Family, ...]
 def _choose_class_parents(
     data: Learnable, progress: bool | None, *, score: str, max_parents: int, ess: float = 1
 ) -> list[Parents]:
-    """Return the best class parents of each feature, by column number, all features at once.
-
-    Sets are compared by their gain over no parents, in the rows in which feature and classes are observed.
-    """
+    """Return the class parents of each feature with the largest gain over no parents, by column number."""
     Optional(Flag()).check("progress", progress)
     n, m = len(data.features), len(data.targets)
     warn_of_fractions(data, score)
@@ -292,18 +291,15 @@ def _class_tree(data: Learnable) -> list[Parents]:
 
 
 def _feature_tree(data: Learnable, class_parents: Sequence[Parents]) -> list[Parents]:
-    """Return the parent of each feature in the maximum arborescence, given the class parents of features.
-
-    The weight of an arc p → v is N I(v; p | class parents of v), its gain in log-likelihood.
-    """
-    n = len(class_parents)
-    scores = LocalScores(data, "loglik")
-    scores.prefetch([(v, *classes) for v, classes in enumerate(class_parents)])
-    gains = [np.maximum(scores.gains(v, classes)[:n], 0.0) for v, classes in enumerate(class_parents)]
-    parent = maximum_arborescence(np.array(gains).T) if n else []
+    """Return the parent of each feature in the tree with the largest gain in log-likelihood."""
+    scores, bridge = LocalScores(data, "loglik"), list(enumerate(class_parents))
+    scores.prefetch([(v, *classes) for v, classes in bridge])
+    gains = [np.maximum(scores.gains(v, classes)[: len(bridge)], 0.0) for v, classes in bridge]
+    parent = maximum_arborescence(np.array(gains).T)
     return [(p,) if p >= 0 else () for p in parent]
 
 
+@_shared
 @record
 def chain(
     class_vars: Sequence[Hashable],
@@ -317,10 +313,7 @@ def chain(
 
     Parameters
     ----------
-    class_vars : list of str
-        Names of the class variables.
-    dataset : pandas.DataFrame, Dataset, or data in parts
-        Data with the class variables. All other columns are features.
+    {data}
     learner : str or callable, default "nb"
         Learner of structure, or its name, such as "tan_cl".
     order : list of str, optional
@@ -390,9 +383,16 @@ def chain(
     function = find_learner(learner, "learner")
     check_arguments(function, options, "dag_args", supplied=("class_var", "dataset"))
     data = prepare(dataset, names, named_by="class_vars")
+    links = []
+    for i, name in enumerate(chain_order):
+        link = function(name, dataset=one_target(data, name, [*data.features, *chain_order[:i]]), **options)
+        if not isinstance(link, Model) or isinstance(link, MultiModel):
+            expected = "a function that returns a structure of one class variable"
+            raise TypeError(f"learner must be {expected}; it returned {shown(link)}.")
+        links.append(link)
     settings = {"learner": learner, "order": chain_order, "dag_args": options}
     step = Step("chain", chain_again, settings, draws="rng" in parameters_of(function))
-    return Chain(names, _links(function, data, chain_order, options), Recipe(names, step))
+    return Chain(names, tuple(links), Recipe(names, step))
 
 
 @record
@@ -408,20 +408,3 @@ def chain_again(
     """Learn a chain again, drawing from `rng` if one is given."""
     drawn = {} if rng is None else {"rng": rng}
     return chain(class_vars, dataset, learner=learner, order=order, dag_args={**dag_args, **drawn})
-
-
-def _links(
-    learner: Callable[..., Model],
-    data: TrainingData | Partitions,
-    order: tuple[Hashable, ...],
-    options: Mapping[str, Any],
-) -> tuple[Model, ...]:
-    """Learn a structure for each class variable, from the features and the classes before it."""
-    links = []
-    for i, name in enumerate(order):
-        link = learner(name, dataset=one_target(data, name, [*data.features, *order[:i]]), **options)
-        if not isinstance(link, Model) or isinstance(link, MultiModel):
-            expected = "a function that returns a structure of one class variable"
-            raise TypeError(f"learner must be {expected}; it returned {shown(link)}.")
-        links.append(link)
-    return tuple(links)

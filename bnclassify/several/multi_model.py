@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from math import prod
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
@@ -13,12 +14,13 @@ from ..base.arrays import Array, Codes, first_best, log_normalize, log_sum_exp
 from ..base.checks import is_among
 from ..base.immutable import EMPTY
 from ..base.messages import listed, shown, suggestion
-from ..frames.encoding import Row, encode_new
+from ..frames.encoding import encode_new
 from ..frames.matching import match
-from ..frames.schema import Dataset, Levels
+from ..frames.schema import Levels
+from ..metrics.outcomes import Labelling
 from ..model.model import Model
 from ..model.recipes import Recipe
-from .class_inference import MostProbable
+from .class_inference import MostProbable, log_share
 
 _PROBABILITY = "probability"
 
@@ -60,15 +62,13 @@ class MultiModel(Model):
         """The number of labels of each class variable."""
         return tuple(map(len, self.class_levels))
 
-    # What each family implements; codes are (features, rows), -1 where missing.
+    if TYPE_CHECKING:  # each family implements these; codes are (features, rows), -1 where missing
 
-    def _log_marginals(self, codes: Codes, *, greedy: bool = False) -> list[Array]:
-        """Return for each class variable ln P(label, observed features), (rows, labels), up to a constant."""
-        raise TypeError(f"x: a {type(self).__name__} does not define posteriors of class variables")
+        def _log_marginals(self, codes: Codes, *, greedy: bool = False) -> list[Array]:
+            """Return ln P(label, observed features) of each class variable, up to a constant."""
 
-    def _most_probable(self, codes: Codes, *, greedy: bool = False) -> MostProbable:
-        """Return the most probable combination of labels; of tied ones the first."""
-        raise TypeError(f"x: a {type(self).__name__} does not define the most probable labels")
+        def _most_probable(self, codes: Codes, *, greedy: bool = False) -> MostProbable:
+            """Return the most probable combination of labels; of tied ones the first."""
 
     def _log_joint_at(self, codes: Codes, labels: Codes) -> Array:
         """Return ln P(labels, observed features), (rows,)."""
@@ -77,22 +77,12 @@ class MultiModel(Model):
     def _log_posterior_at(self, codes: Codes, labels: Codes) -> Array:
         """Return ln P(labels | observed features), (rows,); uniform in rows that are impossible."""
         evidence = log_sum_exp(self._log_marginals(codes)[0])
-        possible = evidence > -np.inf
-        joint = self._log_joint_at(codes, labels)
-        posteriors = np.where(possible, joint - np.where(possible, evidence, 0.0), 0.0)
-        return np.where(possible, posteriors, -float(np.log(self.class_cards).sum()))
+        return log_share(self._log_joint_at(codes, labels), evidence, prod(self.class_cards))
 
     # What functions ask of models.
 
     def _predict(
-        self,
-        newdata: pd.DataFrame | Dataset | Row,
-        prob: bool,
-        unseen: str,
-        prior: object,
-        costs: object,
-        joint: bool,
-        greedy: bool,
+        self, newdata: Any, prob: bool, unseen: str, prior: object, costs: object, joint: bool, greedy: bool
     ) -> pd.DataFrame:
         for name, value in {"prior": prior, "costs": costs}.items():
             if value is not None:
@@ -100,7 +90,11 @@ class MultiModel(Model):
         self._check_greedy(greedy)
         if joint and prob and _PROBABILITY in self.class_vars:
             raise ValueError(f"prob: a class variable is called {shown(_PROBABILITY)}; rename it")
-        codes, index = self._match_features(newdata, unseen)
+        levels = dict(zip(self.features, self.levels or (), strict=False))
+        data = encode_new(newdata, levels)
+        index, codes = data.index, np.empty((0, len(data)), dtype=np.int8)
+        if levels:
+            codes = match(data, self.features, tuple(levels.values()), unseen=unseen)
         if joint:
             best = self._most_probable(codes, greedy=greedy)
             labels = self._label_frame(best.codes, index)
@@ -114,24 +108,12 @@ class MultiModel(Model):
         if greedy:
             raise TypeError("greedy: is defined for a chain, which chain(class_vars, dataset) learns")
 
-    def _match_features(
-        self, newdata: pd.DataFrame | Dataset | Row, unseen: str
-    ) -> tuple[Codes, pd.Index[Any]]:
-        """Return the codes of the features in new rows, and the index of the rows."""
-        levels = dict(zip(self.features, self.levels or (), strict=False))
-        data = encode_new(newdata, levels)
-        if not levels:
-            return np.empty((0, len(data)), dtype=np.int8), data.index
-        return match(data, self.features, tuple(levels.values()), unseen=unseen), data.index
-
     def _label_frame(self, codes: Sequence[Codes] | Codes, index: pd.Index[Any]) -> pd.DataFrame:
         """Return labels from codes, one categorical column per class variable."""
-        columns = {}
-        for j, (class_codes, labels) in enumerate(zip(codes, self.class_levels, strict=True)):
-            dtype = pd.CategoricalDtype(pd.Index(list(labels), tupleize_cols=False))
-            columns[j] = pd.Series(pd.Categorical.from_codes(class_codes, dtype=dtype), index=index)
+        parts = zip(self.class_levels, self.class_vars, codes, strict=True)
+        series = [Labelling(labels, name, index).labels(own_codes) for labels, name, own_codes in parts]
         names = pd.Index(list(self.class_vars), tupleize_cols=False)
-        return pd.DataFrame(columns, index=index).set_axis(names, axis="columns")
+        return pd.DataFrame(dict(enumerate(series)), index=index).set_axis(names, axis="columns")
 
     def _posterior_frame(self, marginals: Sequence[Array], index: pd.Index[Any]) -> pd.DataFrame:
         """Return posteriors, one column per class variable and label."""

@@ -19,21 +19,16 @@ from ..network.ensemble import Arcs, mean_arcs
 from ..network.estimates import Family, check_families, tabulate
 from ..network.priors import Prior
 from . import class_inference
-from .class_inference import MostProbable
-from .class_tables import ClassFactors, sort_tables
+from .class_inference import ClassFactors, MostProbable, sort_tables
 from .multi_model import MultiModel
 
 
 class Bridged(MultiModel):
-    """Base of models with tables over features and classes."""
-
-    def _make_factors(self) -> ClassFactors:
-        """Return the tables as elimination needs them."""
-        raise NotImplementedError
+    """Base of models with tables over features and classes, whose `members` are networks."""
 
     @property
     def _factors(self) -> ClassFactors:
-        factors: ClassFactors = self.derived("factors", type(self)._make_factors)
+        factors: ClassFactors = self.derived("factors", lambda x: sort_tables(x.members))
         return factors
 
     def _log_marginals(self, codes: Codes, *, greedy: bool = False) -> list[Array]:
@@ -41,6 +36,9 @@ class Bridged(MultiModel):
 
     def _log_joint_at(self, codes: Codes, labels: Codes) -> Array:
         return class_inference.log_joint_at(self._factors, codes, labels)
+
+    def _most_probable(self, codes: Codes, *, greedy: bool = False) -> MostProbable:
+        return class_inference.most_probable(self._factors, codes)
 
 
 @record
@@ -102,16 +100,6 @@ class MBC(Bridged, Graph):
         """The names of the features in the order of ``families``."""
         return tuple([family[0] for family in self.families[: len(self.families) - len(self.class_vars)]])
 
-    def _make_factors(self) -> ClassFactors:
-        tables = list(zip(self.scopes, self.cpts or (), strict=True))
-        n = len(self.features)
-        with_features = [(scope, table) for scope, table in tables if min(scope) < n]
-        class_tables = [(scope, table) for scope, table in tables if min(scope) >= n]
-        return sort_tables(n, self.cards, with_features, [class_tables])
-
-    def _most_probable(self, codes: Codes, *, greedy: bool = False) -> MostProbable:
-        return class_inference.most_probable(self._factors, codes)
-
 
 def _check_bridged(class_vars: tuple[Hashable, ...], families: tuple[Family, ...]) -> None:
     """Raise a ValueError unless families are an acyclic graph, the classes at its end and in families."""
@@ -172,10 +160,6 @@ class MAODE(Bridged):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "class_vars", tuple(self.class_vars))
-        if self.levels is not None and len(self.levels) != len(self.variables):
-            raise ValueError(
-                f"levels must be the labels of {len(self.variables)} variables; got {len(self.levels)}."
-            )
         if (self.cpts is None) != (self.class_cpts is None):
             raise ValueError("cpts and class_cpts must be given together.")
         m = len(self.class_vars)
@@ -197,20 +181,18 @@ class MAODE(Bridged):
     @cached_property
     def members(self) -> tuple[MBC, ...]:
         """The networks, in the order of the class variables."""
-        return tuple([self._member(i) for i in range(len(self.class_vars))])
+        m, members = len(self.class_vars), []
+        for start in range(0, m * m, m):
+            families = (*self.families, *self.class_families[start : start + m])
+            cpts = None if self.cpts is None else (*self.cpts, *(self.class_cpts or ())[start : start + m])
+            members.append(MBC(self.class_vars, families, self.levels, cpts, self.recipe))
+        return tuple(members)
 
     @property
     def class_families(self) -> tuple[Family, ...]:
         """The families of all class variables in the first member, then in the second, and so on."""
         names = self.class_vars
         return tuple([(c,) if c == parent else (c, parent) for parent in names for c in names])
-
-    def _member(self, i: int) -> MBC:
-        m = len(self.class_vars)
-        tables = slice(i * m, (i + 1) * m)
-        cpts = None if self.cpts is None else (*self.cpts, *(self.class_cpts or ())[tables])
-        families = (*self.families, *self.class_families[tables])
-        return MBC(self.class_vars, families, self.levels, cpts, self.recipe)
 
     def _arc_shares(self) -> Arcs:
         return mean_arcs(self.members, [1 / len(self.members)] * len(self.members))
@@ -236,16 +218,3 @@ class MAODE(Bridged):
             class_cpts=tuple([by_family[family] for family in self.class_families]),
             learned={"counts": tally.narrowed()},
         )
-
-    def _make_factors(self) -> ClassFactors:
-        n, m, cpts = len(self.features), len(self.class_vars), self.class_cpts or ()
-        first = self.members[0]
-        class_tables = [
-            list(zip(member.scopes[n:], cpts[i * m : (i + 1) * m], strict=True))
-            for i, member in enumerate(self.members)
-        ]
-        shared = list(zip(first.scopes[:n], self.cpts or (), strict=True))
-        return sort_tables(n, first.cards, shared, class_tables)
-
-    def _most_probable(self, codes: Codes, *, greedy: bool = False) -> MostProbable:
-        return class_inference.most_probable_by_trying(self._factors, codes)
