@@ -9,7 +9,6 @@ from math import prod
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..base.arrays import Array, Codes, first_best, log, log_normalize
 from ..base.messages import listed, shown
@@ -87,7 +86,7 @@ class Chain(MultiModel):
         for member in self.members:
             if member.levels is None:
                 return None
-            known |= dict(zip(member.variables, member.levels, strict=True))
+            known |= member.levels_by_name
         return tuple([known[name] for name in self.variables])
 
     @property
@@ -110,9 +109,8 @@ class Chain(MultiModel):
         results = [np.empty((codes.shape[1], card)) for card in self.class_cards]
         for rows, logs in _try_all(self, codes):
             shares = np.exp(logs)
-            for j, result in enumerate(results):
-                axes = tuple([1 + i for i in range(len(results)) if i != j])
-                result[rows] = log(shares.sum(axis=axes))
+            for j, result in enumerate(results, start=1):
+                result[rows] = log(shares.sum(axis=tuple({*range(1, shares.ndim)} - {j})))
         return results
 
     def _most_probable(self, codes: Codes, *, greedy: bool = False) -> MostProbable:
@@ -126,15 +124,9 @@ class Chain(MultiModel):
         return MostProbable(labels, logs)
 
     def _log_posterior_at(self, codes: Codes, labels: Codes) -> Array:
-        total = np.zeros(codes.shape[1])
-        for member in self.members:
-            logs = log_normalize(member._log_joint(_member_codes(self, member, codes, labels)))
-            class_codes = labels[self.class_vars.index(member.class_var)].astype(np.intp)
-            total += np.take_along_axis(logs, class_codes[:, None], axis=1)[:, 0]
-        return total
+        return _follow(self, codes, labels)[1].logs
 
     def _fit(self, dataset: InFull | InParts, step: Step, fit: Callable[[Model, Any], Model]) -> Chain:
-        """Fit each model by a function of the model and its rows; the recipe is to have this step."""
         recipe = self.recipe and replace(self.recipe, parameters=step)
         return replace(self, members=tuple(map(fit, self.members, self._rows(dataset))), recipe=recipe)
 
@@ -143,7 +135,7 @@ class Chain(MultiModel):
 
     def _rows(self, dataset: InFull | InParts) -> Iterator[Learnable]:
         """Yield the rows that each member is learned from, which have its class."""
-        known = None if self.levels is None else dict(zip(self.variables, self.levels, strict=True))
+        known = None if self.levels is None else self.levels_by_name
         data = prepare(dataset, self.class_vars, self.features, known=known)
         for member in self.members:
             yield one_target(data, member.class_var, member.features)
@@ -156,75 +148,72 @@ class Chain(MultiModel):
 
 def _check_links(class_vars: tuple[Hashable, ...], members: tuple[Model, ...]) -> None:
     """Raise unless there is one model per class variable, without later class variables as features."""
-    strange = [type(m).__name__ for m in members if not isinstance(m, Model) or isinstance(m, MultiModel)]
-    if strange:
+    if strange := [type(m).__name__ for m in members if not isinstance(m, Model) or not m.one_class]:
         raise TypeError(f"members must be models of one class variable each; got {listed(strange)}.")
     order = [member.class_var for member in members]
     if len(set(class_vars)) < len(class_vars) or sorted(map(hash, order)) != sorted(map(hash, class_vars)):
         raise ValueError(f"members must be one model of each of {listed(class_vars)}; got {listed(order)}.")
     known: dict[Hashable, tuple[Any, ...]] = {}
     for i, member in enumerate(members):
-        ahead = [name for name in member.features if name in order[i:]]
-        if ahead:
+        if ahead := [name for name in member.features if name in order[i:]]:
             raise ValueError(
-                f"members must have no later class variables as features; that of {shown(order[i])} has "
-                f"{listed(ahead)}."
+                "members must have no later class variables as features; that of "
+                f"{shown(order[i])} has {listed(ahead)}."
             )
         for name, labels in zip(member.variables, member.levels or (), strict=False):
             if known.setdefault(name, labels) != labels:
                 raise ValueError(f"members must be models with the same levels of {shown(name)}.")
 
 
-def _follow(x: Chain, codes: Codes) -> tuple[list[Array], MostProbable]:
-    """Choose one label after the other, each given the labels chosen before it.
+def _follow(x: Chain, codes: Codes, labels: Codes | None = None) -> tuple[list[Array], MostProbable]:
+    """Choose one label after the other, each given those before it, or take these labels.
 
-    Return the log posterior of each class variable given the features and these labels, (rows, labels),
-    and the labels with the product of their posteriors.
+    Return the log posterior of each class variable given the features and the labels before it, (rows,
+    labels), and the labels with the log of the product of their posteriors.
     """
-    position = {name: i for i, name in enumerate(x.class_vars)}
-    chosen = np.empty((len(x.class_vars), codes.shape[1]), dtype=np.intp)
+    shape = len(x.class_vars), codes.shape[1]
+    chosen = np.empty(shape, dtype=np.intp) if labels is None else labels.astype(np.intp)
     total = np.zeros(codes.shape[1])
-    marginals: list[Array] = [np.empty((0, 0))] * len(x.class_vars)
+    marginals = {}
     for member in x.members:
-        j = position[member.class_var]
-        logs = log_normalize(member._log_joint(_member_codes(x, member, codes, chosen)))
-        marginals[j], chosen[j] = logs, first_best(logs)
+        j = x.class_vars.index(member.class_var)
+        marginals[j] = logs = log_normalize(member._log_joint(_member_codes(x, member, codes, chosen)))
+        if labels is None:
+            chosen[j] = first_best(logs)
         total += np.take_along_axis(logs, chosen[j][:, None], axis=1)[:, 0]
-    return marginals, MostProbable(chosen, total)
+    return [marginals[j] for j in sorted(marginals)], MostProbable(chosen, total)
 
 
-def _member_codes(x: Chain, member: Model, codes: Codes, labels: NDArray[np.signedinteger]) -> Codes:
+def _member_codes(x: Chain, member: Model, codes: Codes, labels: Codes) -> Codes:
     """Return the codes of the features of a member, among them class variables before its own."""
-    feature = {name: i for i, name in enumerate(x.features)}
-    label = {name: i for i, name in enumerate(x.class_vars)}
-    columns = [labels[label[name]] if name in label else codes[feature[name]] for name in member.features]
+    by_name = dict(zip(x.variables, [*codes, *labels], strict=True))
+    columns = [by_name[name] for name in member.features]
     return np.array(columns, dtype=np.intp).reshape(len(columns), codes.shape[1])
 
 
 def _try_all(x: Chain, codes: Codes) -> Iterator[tuple[slice, Array]]:
     """Yield blocks of rows and ln P(labels | features) of them, (rows, labels of each class variable…)."""
-    position = {name: i for i, name in enumerate(x.class_vars)}
     axes = [0, *(1 + x.order.index(name) for name in x.class_vars)]
     widest = max(len(member.features) + 2 for member in x.members)
     rows_per_block = max(1, _BLOCK_CODES // (prod(x.class_cards) * widest))
     for start in range(0, codes.shape[1], rows_per_block):
         rows = slice(start, min(start + rows_per_block, codes.shape[1]))
         logs = np.zeros(rows.stop - start)
-        for i, member in enumerate(x.members):
-            cards = [x.class_cards[position[name]] for name in x.order[:i]]
-            logs = logs[..., None] + _given_before(x, member, codes[:, rows], cards)
+        for i in range(len(x.members)):
+            logs = logs[..., None] + _given_before(x, i, codes[:, rows])
         yield rows, logs.transpose(axes)
 
 
-def _given_before(x: Chain, member: Model, codes: Codes, cards: list[int]) -> Array:
-    """Return ln P(label | features, labels before), an axis for each class variable before.
+def _given_before(x: Chain, i: int, codes: Codes) -> Array:
+    """Return ln P(label | features, labels before) of a member, with an axis for each class variable before.
 
-    Those that the member does not look at have an axis of length 1.
+    The axis of a class variable that is not a feature of the member has length 1.
     """
-    shape = [card if name in member.features else 1 for name, card in zip(x.order, cards, strict=False)]
+    member, cards = x.members[i], dict(zip(x.class_vars, x.class_cards, strict=True))
+    shape = [cards[name] if name in member.features else 1 for name in x.order[:i]]
     n, rows = prod(shape), codes.shape[1]
     labels = np.zeros((len(x.class_vars), rows * n), dtype=np.intp)
-    for name, class_codes in zip(x.order, np.indices(shape).reshape(len(shape), n), strict=False):
+    for name, class_codes in zip(x.order, np.indices(shape).reshape(i, n), strict=False):
         labels[x.class_vars.index(name)] = np.tile(class_codes, rows)
     logs = member._log_joint(_member_codes(x, member, np.repeat(codes, n, axis=1), labels))
     return log_normalize(logs).reshape(rows, *shape, -1)

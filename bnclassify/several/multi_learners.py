@@ -29,7 +29,6 @@ from ..model.model import Model
 from ..model.recipes import Recipe, Step
 from ..network.estimates import Family
 from .chains import Chain
-from .multi_model import MultiModel
 from .multidimensional import MAODE, MBC
 
 Parents = tuple[int, ...]
@@ -386,7 +385,7 @@ def chain(
     links = []
     for i, name in enumerate(chain_order):
         link = function(name, dataset=one_target(data, name, [*data.features, *chain_order[:i]]), **options)
-        if not isinstance(link, Model) or isinstance(link, MultiModel):
+        if not isinstance(link, Model) or not link.one_class:
             expected = "a function that returns a structure of one class variable"
             raise TypeError(f"learner must be {expected}; it returned {shown(link)}.")
         links.append(link)

@@ -109,7 +109,7 @@ class MultiModel(Model):
             raise TypeError("greedy: is defined for a chain, which chain(class_vars, dataset) learns")
 
     def _label_frame(self, codes: Sequence[Codes] | Codes, index: pd.Index[Any]) -> pd.DataFrame:
-        """Return labels from codes, one categorical column per class variable."""
+        """Return labels from codes, with one categorical column per class variable."""
         parts = zip(self.class_levels, self.class_vars, codes, strict=True)
         series = [Labelling(labels, name, index).labels(own_codes) for labels, name, own_codes in parts]
         names = pd.Index(list(self.class_vars), tupleize_cols=False)
@@ -153,12 +153,8 @@ class ClassView(Model):
     @property
     def levels(self) -> Levels | None:
         """The labels of the features and of the class variable."""
-        levels = self.whole.levels or ()
-        return (*levels[: len(self.features)], levels[len(self.features) + self._number])
-
-    @property
-    def _number(self) -> int:
-        return self.whole.class_vars.index(self.class_var)
+        by_name = self.whole.levels_by_name
+        return tuple([by_name[name] for name in self.variables])
 
     @property
     def members(self) -> tuple[Model, ...]:
@@ -182,4 +178,4 @@ class ClassView(Model):
         return {v: tuple([p for p in parents.get(v, ()) if p in variables]) for v in self.variables}
 
     def _log_joint(self, codes: Codes) -> Array:
-        return self.whole._log_marginals(codes)[self._number]
+        return self.whole._log_marginals(codes)[self.whole.class_vars.index(self.class_var)]
