@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 
 import bnclassify as bn
 from bnclassify.base.arrays import log_sum_exp
-from bnclassify.several import class_inference
 from bnclassify.base.graphs import maximum_arborescence
+from bnclassify.several import class_inference
 from bnclassify.several.multi_model import MultiModel
 
 from .strategies import arcs, examples, frames
