@@ -24,7 +24,7 @@ from ..network.priors import (
     Prior,
     is_nested,
 )
-from .concentrations import learn_masses
+from .concentration_search import learn_masses
 from .counts import PrefixCounts, count_nested
 from .tables import PrefixTable, Stack
 
