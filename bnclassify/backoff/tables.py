@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import dataclass
 from math import prod
 from typing import Any, TypeAlias
 
@@ -67,13 +66,8 @@ class PrefixTable(Immutable):
             raise ValueError("prefixes: expected one, with a mass, for each of variable, class and parents")
 
     @property
-    def by_class(self) -> bool:
-        """Whether the class is a parent."""
-        return len(self.prefixes) > len(self.cards)
-
-    @property
     def root(self) -> int:
-        """The number of the prefix without feature parents."""
+        """The number of the prefix without feature parents: 1 if the class is a parent, 0 if not."""
         return len(self.prefixes) - len(self.cards)
 
     @property
@@ -81,42 +75,12 @@ class PrefixTable(Immutable):
         """Number of cells of the full table."""
         return prod(self.cards) * self.prefixes[-1].counts.shape[1]
 
-    def shortened(self, parents: int) -> PrefixTable:
-        """Return the table with at most so many feature parents."""
-        lost = len(self.cards) - 1 - parents
-        if lost <= 0:
-            return self
-        return replace(
-            self, cards=self.cards[:-lost], prefixes=self.prefixes[:-lost], masses=self.masses[:-lost]
-        )
-
     def full(self) -> Array:
-        """Return P(x | all configurations): (levels of each feature parent…, levels, classes).
-
-        The last axis has length 1 if the class is not a parent.
-        """
+        """Return P(x | all configurations): (levels of each feature parent…, levels, classes or 1)."""
         levels, *parent_cards = self.cards
-        tables, rows = np.full((1, levels, 1), 1 / levels), np.zeros(1, dtype=np.intp)
-
-        def read(i: int, shorter: Array | None) -> tuple[Array, Array, Array]:
-            nonlocal tables, rows
-            prefix = self.prefixes[i]
-            if i > self.root:
-                card = parent_cards[i - self.root - 1]
-                tables = np.repeat(tables, card, axis=0)
-                previous, level = np.divmod(prefix.parents.keys, card)
-                rows = rows[previous] * card + level
-            elif i == 1:
-                tables = np.repeat(tables, prefix.counts.shape[1], axis=2)
-            if not self.nested:
-                tables = np.full_like(tables, 1 / levels)
-            dense = np.zeros((len(rows) * levels, tables.shape[2]))
-            dense[prefix.cells.keys] = prefix.counts
-            return dense.reshape(len(rows), *tables.shape[1:]), prefix.totals[:, None], tables[rows]
-
-        for value in back_off(len(self.prefixes), read, lambda i, *_: self.masses[i]):
-            tables[rows] = value
-        return tables.reshape(*parent_cards, *tables.shape[1:])
+        *parents, variable = np.indices((*parent_cards, levels)).reshape(len(self.cards), -1)
+        *_, values = self.at_rows([variable, *parents])
+        return values.reshape(*parent_cards, levels, -1)
 
     def conditional(self, family: Sequence[Hashable]) -> Array:
         """Return the conditional probability table with axes in family order, or raise if it is too large."""
@@ -127,7 +91,7 @@ class PrefixTable(Immutable):
                 f"{MAX_CELLS:,}; use fewer parents, or {wide}"
             )
         table = np.moveaxis(self.full(), len(self.cards) - 1, 0)
-        return np.ascontiguousarray(table if self.by_class else table[..., 0])
+        return np.ascontiguousarray(table if self.root else table[..., 0])
 
     def at_rows(
         self, codes: Sequence[NDArray[Any]], classes: NDArray[Any] | None = None, deduct: Deduct | None = None
@@ -174,10 +138,8 @@ class Stack:
 
         def read(i: int, shorter: Array | None) -> tuple[Array, Array, Array]:
             parents, cells = next(places)
-            counts, totals = (
-                _look_up(self.prefixes[i].counts, cells),
-                _look_up(self.prefixes[i].totals, parents),
-            )
+            counts = _look_up(self.prefixes[i].counts, cells)
+            totals = _look_up(self.prefixes[i].totals, parents)
             if deduct is not None:
                 _subtract(deduct(i), counts, totals, classes, parents)
             if shorter is None or self.nested:
@@ -225,7 +187,7 @@ def feature_probabilities(
         values = table.at_rows(codes)
     else:
         shares = np.where(missing, 0.0, left_out.shares)
-        values = table.at_rows(codes, left_out.classes, partial(_always, (shares, shares)))
+        values = table.at_rows(codes, left_out.classes, lambda i: (shares, shares))
     any_missing = missing.any()
     for value in values:
         yield np.where(missing[:, None], 1.0, value) if any_missing else value
@@ -235,20 +197,15 @@ def class_probabilities(
     table: PrefixTable | Stack, codes: Sequence[NDArray[Any]], rows: int, left_out: LeftOut | None = None
 ) -> Iterator[Array]:
     """Yield P(class | first parents) at rows, for 0 parents and more, as (rows, classes)."""
-    columns = []
-    for c in range(table.prefixes[0].levels):
-        deduct = None
-        if left_out is not None:
-            own = np.where(left_out.classes == c, left_out.shares, 0.0)
-            deduct = partial(_always, (own, left_out.shares))
-        columns.append(table.at_rows([np.full(rows, c), *codes], deduct=deduct))
-    for values in zip(*columns, strict=True):
-        yield np.concatenate([np.broadcast_to(value, (rows, 1)) for value in values], axis=1)
 
+    def column(c: int) -> Iterator[Array]:
+        if left_out is None:
+            return table.at_rows([np.full(rows, c), *codes])
+        amounts = np.where(left_out.classes == c, left_out.shares, 0.0), left_out.shares
+        return table.at_rows([np.full(rows, c), *codes], deduct=lambda i: amounts)
 
-def _always(amounts: tuple[Array, Array], i: int) -> tuple[Array, Array]:
-    """Return the same amounts for every prefix."""
-    return amounts
+    for values in zip(*map(column, range(table.prefixes[0].levels)), strict=True):
+        yield np.concatenate(values, axis=1)
 
 
 def _subtract(

@@ -1,4 +1,7 @@
-"""Networks whose tables have powers of their own: they provide posteriors, but no joint distribution."""
+"""Networks whose log tables are multiplied by powers, or averaged over several discretizations.
+
+They provide posteriors, but do not define a joint distribution.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,17 +18,20 @@ from ..base.arrays import Array, Codes, log
 from ..base.records import record
 from ..counts.contingency import flat_index
 from ..frames.schema import Dataset
-from ..model.model import BuiltOn
+from ..model.model import BuiltOn, Model
 from ..model.recipes import Recipe
 from ..network.classifiers import BNC
 from ..network.estimates import Scope
 from ..network.log_joints import BLOCK_ROWS
+from ..numbers.coarsening import Coarsening
+from ..numbers.discretization import MovedCuts
 from .counts import count_prefixes, without_class
 from .prior import concentrations_of, make_stacks
 from .tables import LeftOut, PrefixTable, Stack, class_probabilities, feature_probabilities
 
 _MOST_CELLS = 2**20  # of a table that is written out in full, to be looked up
 _MOST_CELLS_OF_ALL = 2**25
+_MOST_FINE_CELLS = 2**12  # of a table of the sums over all discretizations
 
 
 class LogLinear(BuiltOn):
@@ -44,9 +51,6 @@ class LogLinear(BuiltOn):
         def powers(self) -> tuple[float, ...]:
             """The powers of the terms, in the order of the families: of each feature, then of the class."""
 
-        def in_codes(self, codes: Codes) -> list[tuple[Weighted, Codes]]:
-            """Return the networks whose terms are averaged, each with rows in its own codes."""
-
     @property
     def basis(self) -> BNC:
         """The network without tables."""
@@ -61,32 +65,11 @@ class LogLinear(BuiltOn):
         *of_features, of_class = self.powers
         return dict(zip([self.class_var, *self.features], [of_class, *of_features], strict=True))
 
-    @property
-    def terms(self) -> list[tuple[int, Term]]:
-        """The distinct terms of the networks, each with the number of a network that has it."""
-        terms: list[tuple[int, Term]] = self.derived("terms", _make_terms)
-        return terms
-
-    def distinct_tables(self, family: int) -> dict[int, int]:
-        """Return the first network with each distinct table of a family, and the number of such networks."""
-        first: dict[int, int] = {}
-        for position, network in enumerate(self.networks):
-            first.setdefault(id(network.tables[family]), position)
-        return dict(Counter(first[id(network.tables[family])] for network in self.networks))
-
-    def _log_joint(self, codes: Codes) -> Array:
-        """Return Σ w ln P, (rows, classes), which is not a joint distribution, but has its log odds."""
-        total = np.zeros((codes.shape[1], len((self.levels or ())[-1])))
-        for start in range(0, codes.shape[1], BLOCK_ROWS):
-            block = slice(start, start + BLOCK_ROWS)
-            views = [view_codes for _, view_codes in self.in_codes(codes[:, block])]
-            for view, term in self.terms:
-                term.add_to(total[block], views[view])
-        return total
-
     def _class_prior(self) -> Array:
         """Return the smoothed shares of the classes in training, whatever the power of the class."""
-        return next(class_probabilities(self.networks[0].tables[-1].shortened(0), [], 1))[0]
+        table = self.networks[0].tables[-1]
+        parents = [np.zeros(1, dtype=np.intp)] * (len(table.cards) - 1)
+        return next(class_probabilities(table, parents, 1))[0]
 
 
 @record
@@ -113,7 +96,7 @@ class Weighted(LogLinear):
         super().__post_init__()
         cards = self.structure.cards
         expected = [tuple([cards[v] for v in scope]) for scope in self.structure.scopes]
-        actual = [table.cards if not table.by_class else (*table.cards, cards[-1]) for table in self.tables]
+        actual = [(*table.cards, cards[-1]) if table.root else table.cards for table in self.tables]
         if actual != expected or len(self.powers) != len(self.tables):
             raise ValueError("tables: expected one, and a power, for each family, of the size of its levels")
 
@@ -132,15 +115,25 @@ class Weighted(LogLinear):
         """Whether it has tables, which it always has."""
         return True
 
+    def _log_joint(self, codes: Codes) -> Array:
+        """Return Σ w ln P, (rows, classes), which is not a joint distribution, but has its log odds."""
+        total = np.zeros((codes.shape[1], self.structure.cards[-1]))
+        for start in range(0, codes.shape[1], BLOCK_ROWS):
+            block = slice(start, start + BLOCK_ROWS)
+            for term in self.terms:
+                term.add_to(total[block], codes[:, block])
+        return total
+
+    @cached_property
+    def terms(self) -> list[Term]:
+        """The log tables of its families times their powers."""
+        return [term for _, term in _make_terms(self)]
+
     @cached_property
     def network(self) -> BNC:
         """The network with its tables, without the powers."""
         families = zip(self.tables, self.structure.families, strict=True)
         return replace(self.structure, cpts=tuple([table.conditional(family) for table, family in families]))
-
-    def in_codes(self, codes: Codes) -> list[tuple[Weighted, Codes]]:
-        """Return the networks whose terms are averaged, each with rows in its own codes: this one."""
-        return [(self, codes)]
 
     def unweighted(self) -> BNC:
         """Return the network without powers."""
@@ -153,6 +146,106 @@ class Weighted(LogLinear):
     def _estimate(self, data: Any, prior: Any) -> Any:
         """Return the structure with tables, without powers."""
         return replace(self.structure, recipe=self.recipe)._estimate(data, prior)
+
+
+@record
+@dataclass(frozen=True, eq=False, repr=False)
+class AveragedCuts(LogLinear):
+    """A network with several discretizations, over which the log of each table is averaged.
+
+        P(c | x) ∝ P(c)^w₀ Π_i exp(w_i mean_s ln P_s(x_i | parents of i, c))
+
+    The levels of ``structure`` are the intervals between the cut points of all discretizations. There is one
+    network per discretization; there are none until `lp`.
+    """
+
+    structure: BNC
+    coarsenings: tuple[Coarsening, ...]
+    networks: tuple[Weighted, ...] = ()
+    recipe: Recipe | None = None
+    learned: Mapping[str, Any] = field(default_factory=dict)
+
+    no_joint = (
+        "a model that averages over discretizations provides P(class | features), but does not "
+        "define a joint distribution. Use cloglik or cv, or another discretization."
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        n = len(self.features)
+        sizes = {len(coarsen.maps) for coarsen in self.coarsenings}
+        if sizes != {n} or (self.networks and len(self.networks) != len(self.coarsenings)):
+            raise ValueError("coarsenings must be one per network, each with one map per feature")
+
+    @property
+    def fitted(self) -> bool:
+        """Whether it has tables."""
+        return bool(self.networks)
+
+    @cached_property
+    def members(self) -> tuple[Model, ...]:
+        """The network in each discretization."""
+        return self.networks or tuple([self.in_cutting(i) for i in range(len(self.coarsenings))])
+
+    def in_cutting(self, i: int) -> BNC:
+        """Return the structure with the levels of a discretization, which its recipe applies to raw data."""
+        *_, classes = self.levels or ((),)
+        recipe, preparation = self.recipe, self.preparation
+        if recipe is not None and preparation is not None and isinstance(preparation.discretizer, MovedCuts):
+            coarse = replace(preparation, discretizer=preparation.discretizer.at_times[i])
+            recipe = replace(recipe, preparation=coarse)
+        return replace(self.structure, levels=(*self.coarsenings[i].levels, classes), recipe=recipe)
+
+    @property
+    def powers(self) -> tuple[float, ...]:
+        """The powers of the terms, in the order of the families: of each feature, then of the class."""
+        return self.networks[0].powers if self.networks else ()
+
+    def _log_joint(self, codes: Codes) -> Array:
+        """Return Σ w ln P, (rows, classes), by one look-up per family unless its table would be large."""
+        tables, others = self.derived("fine_terms", _make_fine_terms)
+        total = np.zeros((codes.shape[1], len(self.known_levels[-1])))
+        for features, cards, logs in tables:
+            cells = np.zeros(codes.shape[1], dtype=np.intp)
+            for i, card in zip(features, cards, strict=True):
+                cells *= card
+                cells += codes[i]
+                cells += 1
+            total += logs.take(cells, axis=0)
+        for start in range(0, codes.shape[1] if others else 0, BLOCK_ROWS):
+            block = slice(start, start + BLOCK_ROWS)
+            views = [coarsen(codes[:, block]) for coarsen in self.coarsenings]
+            for view, term in others:
+                term.add_to(total[block], views[view])
+        return total
+
+    def unweighted(self) -> AveragedCuts:
+        """Return the model itself, whose powers are 1."""
+        return self
+
+    def facts(self) -> dict[str, object]:
+        """Return the size of the network, the number of discretizations, and the leave-one-out result."""
+        return self.structure.facts() | {
+            "num. cuttings": len(self.coarsenings),
+            "leave-one-out": self.learned.get("leave_one_out"),
+        }
+
+    def _estimate(self, data: Any, prior: Any) -> AveragedCuts:
+        """Return the structure with the tables of each discretization, and all powers 1."""
+        result: AveragedCuts = self._stacks(data, prior).model([1.0] * len(data.columns), self.depth)
+        return result
+
+    def _stacks(self, data: Dataset, prior: Any) -> Stacks:
+        """Return the tables of all prefixes of the families in each discretization."""
+        structures = [replace(self.in_cutting(i), cpts=None) for i in range(len(self.coarsenings))]
+        codes = [np.concatenate([coarsen(data.codes[:-1]), data.codes[-1:]]) for coarsen in self.coarsenings]
+        return stack_families(
+            structures, codes, data, prior, self._with_networks, self.coarsenings[0].changes
+        )
+
+    def _with_networks(self, networks: tuple[Weighted, ...]) -> AveragedCuts:
+        structure = replace(self.structure, families=networks[0].structure.families, cpts=None)
+        return replace(self, structure=structure, networks=networks, learned={})
 
 
 @dataclass(frozen=True, eq=False)
@@ -289,14 +382,46 @@ class Term:
 
 
 def _make_terms(x: LogLinear) -> list[tuple[int, Term]]:
-    """Return the terms of a model; the largest are not written out if all together use too much memory."""
+    """Return the distinct terms of a model, each with the number of a network that has it.
+
+    The largest are not written out if all together use too much memory.
+    """
     class_number, chosen = len(x.features), []
     for i, scope in enumerate(x.structure.scopes):
         features = tuple([v for v in scope if v != class_number])
-        for position, times in x.distinct_tables(i).items():
-            power = x.powers[i] * times / len(x.networks)
-            chosen.append((position, x.networks[position].tables[i], features, power))
+        times = Counter(id(network.tables[i]) for network in x.networks)
+        for position, network in enumerate(x.networks):
+            table = network.tables[i]
+            power = x.powers[i] * times.pop(id(table), 0) / len(x.networks)
+            if power:
+                chosen.append((position, table, features, power))
     sizes = np.sort([table.cells for _, table, _, _ in chosen])
     allowed = sizes[np.cumsum(sizes) <= _MOST_CELLS_OF_ALL]
     most = min(_MOST_CELLS, allowed.max(initial=0))
     return [(position, Term(table, features, power, most)) for position, table, features, power in chosen]
+
+
+def _make_fine_terms(x: AveragedCuts) -> tuple[list[tuple[Any, ...]], list[tuple[int, Term]]]:
+    """Return tables of the sums of the terms of families, and the terms of families with too many values.
+
+    A table, with the numbers of its features and their numbers of values, has one row per combination of
+    their fine codes, with missing values first, and one column per class.
+    """
+    families: dict[tuple[int, ...], list[tuple[int, Term]]] = {}
+    for view, term in _make_terms(x):
+        families.setdefault(term.features, []).append((view, term))
+    tables: list[tuple[Any, ...]] = []
+    others: list[tuple[int, Term]] = []
+    for features, terms in families.items():
+        cards = tuple([len(x.known_levels[i]) + 1 for i in features])
+        if prod(cards) > _MOST_FINE_CELLS:
+            others += terms
+            continue
+        grid = np.indices(cards).reshape(len(cards), prod(cards)) - 1
+        logs = np.zeros((prod(cards), len(x.known_levels[-1])))
+        for view, term in terms:
+            maps = [x.coarsenings[view].maps[i] for i in features]
+            coarse = [row if places is None else places[row] for row, places in zip(grid, maps, strict=True)]
+            term.add_to(logs, dict(zip(features, coarse, strict=True)))
+        tables.append((features, cards, logs))
+    return tables, others

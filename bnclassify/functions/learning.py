@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 from scipy.special import chdtrc
 
-from ..backoff.averaged_cuts import AveragedCuts
 from ..backoff.prior import PRIORS, find_prior
+from ..backoff.weighted import AveragedCuts
 from ..base.calls import check_arguments, parameters_of
 from ..base.checks import must_be
 from ..base.messages import listed, shown, warn
