@@ -30,7 +30,7 @@ def outcomes(draw: st.DrawFn, *, min_classes: int = 1, max_rows: int = 40) -> Ou
 
 
 def measure(metric: Any, outcome: Outcome) -> float:
-    return metric.value_of(metric.sums_of(outcome))
+    return metric.value_of(metric.sums_of_target(outcome))
 
 
 def figure(name: str, outcome: Outcome) -> float:

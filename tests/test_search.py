@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 import bnclassify as bn
 from bnclassify.backoff.prior import BackOff, find_prior
 from bnclassify.base.graphs import find_cycle
-from bnclassify.frames.schema import Dataset, Schema, take_rows
+from bnclassify.frames.schema import Dataset, Schema
 from bnclassify.learners.search import greedy, tables
 from bnclassify.learners.search.folded import FoldedData
 from bnclassify.learners.search.neighbours import (
@@ -115,8 +115,8 @@ def plain_score(
     """Fit on each training part and judge its test part, as `cv` does."""
     figures = []
     for test in tests:
-        trained = take_rows(data, np.setdiff1d(np.arange(len(data)), test))
-        tested = take_rows(data, test)
+        trained = data.taken(np.setdiff1d(np.arange(len(data)), test))
+        tested = data.taken(test)
         logs = log_joint(bn.lp(x, trained, **prior), tested)
         actual = tested.codes[tested.positions["class"]]
         figures.append(METRICS[metric].of_rows(logs, actual, tested.weights))

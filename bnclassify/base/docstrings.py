@@ -10,15 +10,8 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 def sharing(parts: Mapping[str, str]) -> Callable[[Function], Function]:
-    r"""Return a decorator that puts parts into a docstring in place of their marks.
+    r"""Return a decorator that replaces marks, each on a line of its own, by texts in a docstring.
 
-    Parameters
-    ----------
-    parts : mapping
-        Texts by mark. The mark stands alone on a line that is not indented within the docstring.
-
-    Examples
-    --------
     >>> @sharing({"{x}": "x : int\n    A number."})
     ... def double(x):
     ...     '''Double.

@@ -25,36 +25,11 @@ def find_cycle(parents: Mapping[Vertex, Sequence[Vertex]]) -> list[Vertex]:
     >>> find_cycle({"a": ["b"]})
     []
     """
-    if is_acyclic(parents):
-        return []
     try:
         TopologicalSorter(parents).prepare()
     except CycleError as error:
         return list(error.args[1])
     return []
-
-
-def is_acyclic(parents: Mapping[Vertex, Sequence[Vertex]]) -> bool:
-    """Whether no vertex is reached from itself.
-
-    >>> is_acyclic({"a": ["b"], "b": []}), is_acyclic({"a": ["b"], "b": ["a"]})
-    (True, False)
-    """
-    waits_for = {vertex: len(ps) for vertex, ps in parents.items()}
-    children: dict[Vertex, list[Vertex]] = {vertex: [] for vertex in parents}
-    for vertex, ps in parents.items():
-        for parent in ps:
-            children.setdefault(parent, []).append(vertex)
-            waits_for.setdefault(parent, 0)
-    ready = [vertex for vertex, n in waits_for.items() if not n]
-    n_done = 0
-    while ready:
-        n_done += 1
-        for child in children[ready.pop()]:
-            waits_for[child] -= 1
-            if not waits_for[child]:
-                ready.append(child)
-    return n_done == len(waits_for)
 
 
 def layers(parents: Mapping[Vertex, Sequence[Vertex]]) -> list[list[Vertex]]:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from ..base.arrays import TOLERANCE, Array, xlogx
 from ..frames.schema import Dataset
-from ..frames.training import prepare
+from ..frames.training import prepare_rows
 
 MAX_DEPTH = 30
 _ALL_SUBSETS = 10  # levels, up to which all splits are tried when there are more than two classes
@@ -77,7 +77,7 @@ def min_testing_depths(class_var: Hashable, dataset: pd.DataFrame | Dataset) -> 
     >>> min_testing_depths("class", load_car()).to_dict()
     {'buying': 3, 'maint': 4, 'doors': 7, 'persons': 1, 'lug_boot': 5, 'safety': 2}
     """
-    data = prepare(dataset, (class_var,), rows_needed=True)
+    data = prepare_rows(dataset, class_var)
     depths = testing_depths(data, data.features, class_var, [np.arange(len(data))])[0]
     tested = depths > 0
     return pd.Series(depths[tested], index=pd.Index(data.features, tupleize_cols=False)[tested], name="depth")

@@ -16,7 +16,7 @@ from ..base.arrays import Array, Codes, log, log_normalize
 from ..base.messages import warn
 from ..base.records import record
 from ..counts.contingency import contingency_tables, flat_index
-from ..frames.schema import Dataset, take_rows
+from ..frames.schema import Dataset
 from ..model.model import Model
 from ..model.questions import is_nb
 from ..model.raw_rows import check_size
@@ -177,7 +177,7 @@ def objective_of(x: BNC, data: Dataset) -> Callable[[Array], tuple[float, Array]
     incomplete = data.codes[:-1].min(axis=0, initial=0) < 0
     if is_nb(x) or not incomplete.any():
         return Objective(data.codes, x.scopes[:-1], tables, prior, data.weights)
-    complete, partial = take_rows(data, ~incomplete), take_rows(data, incomplete)
+    complete, partial = data.taken(~incomplete), data.taken(incomplete)
     summed_out = IncompleteObjective(x, partial)
     if not len(complete):
         return summed_out

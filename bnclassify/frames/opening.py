@@ -23,7 +23,7 @@ from .encoding import (
     read_raw,
     weight_column,
 )
-from .matching import MISSING, match
+from .matching import MISSING
 from .numeric import value_type
 from .partitions import (
     Facts,
@@ -35,7 +35,7 @@ from .partitions import (
     facts_of_source,
     in_blocks,
     with_class,
-)  # fmt: skip
+)
 from .schema import Countable, Dataset, Learnable, Levels, Schema
 from .sources import NEEDS_FUNCTION, Source, find_source
 
@@ -174,15 +174,7 @@ def add_missing_level(data: Dataset | Partitions, columns: Any = True) -> Datase
         raise ValueError(
             f"missing_level: {listed(twice)} has a level {MISSING!r} already. Rename that level."
         )
-    extra = dict.fromkeys(chosen, (MISSING,))
-    levels = tuple(
-        [(*labels, *extra.get(n, ())) for n, labels in zip(data.columns, data.levels, strict=True)]
-    )
-    schema = Schema(data.columns, levels, data.schema.ordered)
-    if isinstance(data, Partitions):
-        return replace(data.coded(schema), memo=Memo())
-    codes = match(data, schema.columns, schema.levels)
-    return replace(data, schema=schema, codes=codes)
+    return data.with_missing_level(chosen)
 
 
 def column_names(dataset: object, argument: str = "dataset") -> Sequence[Hashable]:
@@ -247,7 +239,11 @@ def _open(
     unknown = [name for name in columns if name not in levels]
     memo = Memo()
     if unknown:
-        _check_again(source, unknown, argument)
+        if source.once:
+            raise ValueError(
+                f"{argument} {NEEDS_FUNCTION}; got an iterator, which can be read once, and the levels of "
+                f"{listed(unknown)} are unknown. Alternatively, make these columns categorical."
+            )
         surveyed, facts = survey(source, columns, reading.required, reading.weights)
         levels = dict(zip(columns, surveyed, strict=True)) | levels
         memo.keep(facts, columns)
@@ -255,25 +251,12 @@ def _open(
     return Partitions(source, replace(reading, schema=schema), memo=memo)
 
 
-def _check_again(source: Source, unknown: Sequence[Hashable], argument: str) -> None:
-    """Raise a ValueError if a pass for levels would leave nothing to count."""
-    if source.once:
-        raise ValueError(
-            f"{argument} {NEEDS_FUNCTION}; got an iterator, which can be read once, and the levels of "
-            f"{listed(unknown)} are unknown. Alternatively, make these columns categorical."
-        )
-
-
 MAX_LEVELS = 2**20
-"""A column may have this many levels before it is taken for what identifies rows."""
+"""Number of levels from which a column is regarded as an identifier of rows."""
 
 
 class ColumnLevels(NamedTuple):
-    """Levels of a column in some of the parts.
-
-    If they are ``declared``, they are the categories of all these parts, in order; if not, they are to be
-    sorted. ``floats``: whether they are whole numbers of type float in all these parts.
-    """
+    """Levels of a column in some parts: ``declared`` in this order by all of them, or all ``floats``."""
 
     labels: tuple[Any, ...]
     declared: bool
@@ -289,14 +272,13 @@ class Survey:
     weights: Hashable = None
 
     def __call__(self, frame: pd.DataFrame) -> tuple[tuple[ColumnLevels, ...], Facts]:
-        """Return the levels of columns in a frame, and what else there is to know of its rows."""
+        """Return the levels of columns in a frame, and facts about its rows."""
         return in_blocks(self._of_block, self.merge, frame)
 
     def _of_block(self, frame: pd.DataFrame) -> tuple[tuple[ColumnLevels, ...], Facts]:
         weights = None if self.weights is None else check_weights(frame[self.weights].array, frame.index)
-        data = encode_columns(frame, self.columns, whole_floats=True)
-        where = [data.positions[name] for name in self.columns]
-        data = Dataset(data.schema.select(self.columns), data.codes[where], data.index, weights)
+        data = encode_columns(frame, self.columns, whole_floats=True).select(self.columns)
+        data = replace(data, weights=weights)
         dtypes = [frame[name].dtype for name in self.columns]
         column_levels = tuple(
             ColumnLevels(labels, isinstance(dtype, pd.CategoricalDtype), is_float_dtype(dtype))
@@ -314,10 +296,7 @@ class Survey:
 def survey(
     source: Source, columns: Sequence[Hashable], class_var: Hashable = None, weights: Hashable = None
 ) -> tuple[Levels, Facts]:
-    """Return the levels of columns, and what else there is to know of the rows, in one pass.
-
-    Categories that are the same in all parts stay as they are; what differs from part to part is sorted.
-    """
+    """Return the levels of columns, sorted unless all parts declare the same, and facts about the rows."""
     reading = Reading(Schema((), ()), class_var, weights)
     counted = ask_source(source, [(name,) for name in columns], replace(reading, required=None, weights=None))
     facts = facts_of_source(source, columns, reading)
@@ -327,9 +306,7 @@ def survey(
     look = Survey(tuple(columns), class_var, weights)
     wanted = [*columns, *([] if weights is None else [weights])]
     column_levels, facts = source.reduce(look, look.merge, wanted)
-    return tuple(
-        [_in_order(name, levels) for name, levels in zip(columns, column_levels, strict=True)]
-    ), facts
+    return tuple(map(_in_order, columns, column_levels)), facts
 
 
 def _unite(name: Hashable, parts: Sequence[ColumnLevels]) -> ColumnLevels:

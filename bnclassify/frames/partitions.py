@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, Protocol, TypeVar
 
@@ -14,8 +14,8 @@ from ..base.arrays import Array, added
 from ..base.messages import listed, shown, warn
 from .encoding import check_weights, encode_columns
 from .matching import match
-from .schema import Dataset, Learnable, Schema, take_rows
-from .sources import NEEDS_ROWS, DaskFrame, Make, Merge, Source, find_source
+from .schema import Dataset, Learnable, Schema
+from .sources import NEEDS_ROWS, Make, Merge, Source, find_source, is_dask
 
 T = TypeVar("T")
 D = TypeVar("D", bound=Dataset)
@@ -46,10 +46,10 @@ class Keep(Protocol):
 
 
 class Facts(NamedTuple):
-    """What every pass over rows finds: their number, and how many have the required column.
+    """Facts that every pass over rows finds: their number, and how many are kept as they have a class.
 
-    Of the rows that are kept, ``size`` is the weight, ``gaps`` has the number of missing values by column,
-    ``positive`` have a weight above 0, and ``fractional`` a weight that is not whole.
+    Of these, ``size`` is the weight, ``gaps`` has the number of missing values by column, ``positive`` have
+    a weight above 0, and ``fractional`` a weight that is not whole.
     """
 
     rows: int
@@ -65,7 +65,7 @@ def with_class(data: Dataset, class_var: Hashable) -> tuple[Dataset, Facts]:
     rows = len(data)
     if class_var is not None:
         known = data.codes[data.positions[class_var]] >= 0
-        data = data if known.all() else take_rows(data, known)
+        data = data if known.all() else data.taken(known)
     gaps = np.zeros(len(data.columns), dtype=np.int64)
     gaps[data.incomplete] = np.count_nonzero(data.codes[data.incomplete] < 0, axis=1)
     weights = np.empty(0) if data.weights is None else data.weights
@@ -88,8 +88,8 @@ class Reading:
     keep: Keep | None = None
 
     @property
-    def columns(self) -> tuple[Hashable, ...] | None:
-        """The columns of frames that are looked at; None for all."""
+    def columns(self) -> tuple[Hashable, ...]:
+        """The columns of frames that are read."""
         besides = () if self.keep is None else self.keep.columns
         weights = () if self.weights is None else (self.weights,)
         return tuple(dict.fromkeys((*self.schema.columns, *weights, *besides)))
@@ -116,7 +116,7 @@ class _Counting:
     count: Callable[[Dataset], Any]
 
     def __call__(self, frame: pd.DataFrame) -> tuple[Any, Facts]:
-        return in_blocks(self._of_block, _merge, frame)
+        return in_blocks(self._of_block, added, frame)
 
     def _of_block(self, frame: pd.DataFrame) -> tuple[Any, Facts]:
         data, facts = self.reading(frame)
@@ -143,7 +143,7 @@ class RowsNeededError(TypeError):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Partitions(Learnable):
-    """Categorical data in parts, which are encoded and counted where they lie. Made by `encode`.
+    """Categorical data in parts, which are encoded and counted where they are stored. Made by `encode`.
 
     It has the names and levels of its columns, but no codes; its rows are only counted.
 
@@ -214,14 +214,9 @@ class Partitions(Learnable):
         """Find what counting finds in passing."""
         facts = facts_of_source(self.source, self.columns, self.reading)
         if facts is None:
-            self.add_up(_nothing)
+            self.add_up(len)
         elif self.memo.keep(facts, self.columns):
             self.tell()
-
-    @property
-    def dask_frame(self) -> Any:
-        """The Dask DataFrame that has the rows, None if they are elsewhere."""
-        return self.source.frame if isinstance(self.source, DaskFrame) else None
 
     @property
     def codes(self) -> NDArray[Any]:
@@ -235,6 +230,10 @@ class Partitions(Learnable):
     def select(self, columns: Sequence[Hashable]) -> Partitions:
         """Return some of the columns, in this order."""
         return self.coded(self.schema.select(columns))
+
+    def with_missing_level(self, columns: Collection[Hashable]) -> Partitions:
+        """Return the data with missing values of some columns as a level of its own, the last."""
+        return replace(self.coded(self.schema.with_missing_level(columns)), memo=Memo())
 
     def requiring(self, column: Hashable) -> Partitions:
         """Return the rows in which a column is known; all rows if it is None."""
@@ -262,11 +261,11 @@ class Partitions(Learnable):
                 return count(self)  # type: ignore[arg-type]
             except RowsNeededError:  # it looks at codes
                 pass
-        total, facts = self.source.reduce(_Counting(self.reading, count), _merge, self.reading.columns)
+        total: T
+        total, facts = self.source.reduce(_Counting(self.reading, count), added, self.reading.columns)
         if self.memo.keep(facts, self.columns):
             self.tell()
-        result: T = total
-        return result
+        return total
 
     def counts_of_source(self, families: Sequence[Sequence[int]]) -> list[Array] | None:
         """Return the tables of families if the source of the rows counts them itself, as a database can."""
@@ -292,13 +291,15 @@ class Partitions(Learnable):
         check_rows(self.targets, facts.rows, 0 if unlabeled else facts.kept, facts.size, self.warns)
 
 
+def dask_frame_of(data: object) -> Any:
+    """Return the Dask DataFrame that data are or were encoded from; None if they are other data."""
+    frame = getattr(data.source, "frame", None) if isinstance(data, Partitions) else data
+    return frame if is_dask(frame) else None
+
+
 def is_partitioned(data: object) -> bool:
     """Whether the rows of data need not be in memory together."""
     return isinstance(data, Partitions) or find_source(data, "dataset") is not None
-
-
-def _nothing(data: Dataset) -> int:
-    return 0
 
 
 def check_rows(targets: Sequence[Hashable], rows: int, kept: int, size: float, warns: bool) -> None:
@@ -347,8 +348,3 @@ def in_blocks(make: Make[T], merge: Merge[T], frame: pd.DataFrame) -> T:
     for start in range(_BLOCK_ROWS, len(frame), _BLOCK_ROWS):
         made = merge([made, make(frame.iloc[start : start + _BLOCK_ROWS])])
     return made
-
-
-def _merge(results: Sequence[tuple[Any, Facts]]) -> tuple[Any, Facts]:
-    merged: tuple[Any, Facts] = added(results)
-    return merged

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self, TypeVar
@@ -50,6 +50,14 @@ class Schema:
         """Return the schema of some columns, in their order."""
         levels = tuple([self.levels[self.positions[column]] for column in columns])
         return Schema(tuple(columns), levels, self.ordered)
+
+    def with_missing_level(self, columns: Collection[Hashable]) -> Schema:
+        """Return the schema with a last level for the missing values of some columns."""
+        levels = [
+            (*labels, MISSING) if name in columns and MISSING not in labels else labels
+            for name, labels in zip(self.columns, self.levels, strict=True)
+        ]
+        return Schema(self.columns, tuple(levels), self.ordered)
 
 
 class Countable(Immutable):
@@ -219,8 +227,9 @@ class Dataset(Countable):
             weights = None if self.weights is None else self.weights[rows]
             yield Dataset(self.schema, self.codes[:, rows], self.index[rows], weights)
 
-    def taken(self, positions: NDArray[Any]) -> Self:
-        """Return the rows at positions."""
+    def taken(self, rows: NDArray[Any]) -> Self:
+        """Return rows by position or by a mask, with the levels unchanged."""
+        positions = np.nonzero(rows)[0] if rows.dtype == bool else rows
         weights = None if self.weights is None else self.weights[positions]
         codes = self.codes.take(positions, axis=1)
         numbers = {name: values[positions] for name, values in self.numbers.items()}
@@ -248,16 +257,10 @@ class Dataset(Countable):
         schema = Schema(self.columns, levels, self.schema.ordered)
         return replace(self, schema=schema, codes=codes, numbers=numbers)
 
-    def with_missing_level(self, columns: Iterable[Hashable]) -> Self:
+    def with_missing_level(self, columns: Collection[Hashable]) -> Self:
         """Return the data with missing values of some columns as a level of its own, the last."""
-        coded = {}
-        for name in columns:
-            i = self.positions.get(name)
-            if i is not None:
-                levels = self.levels[i]
-                levels = levels if MISSING in levels else (*levels, MISSING)
-                coded[name] = levels, np.where(self.codes[i] < 0, levels.index(MISSING), self.codes[i])
-        return self.recoded(coded)
+        schema = self.schema.with_missing_level(columns)
+        return replace(self, schema=schema, codes=match(self, schema.columns, schema.levels))
 
     def coded(self, schema: Schema) -> Dataset:
         """Return the columns of a schema, coded by its levels."""
@@ -266,17 +269,4 @@ class Dataset(Countable):
 
     def counting(self) -> Self:
         """Return the rows that have a weight above 0."""
-        if self.weights is None or self.weights.all():
-            return self
-        return self.taken(np.nonzero(self.weights)[0])
-
-
-def take_rows(data: Data, rows: NDArray[Any]) -> Data:
-    """Select rows by position or by a mask, with the levels unchanged."""
-    positions = np.nonzero(rows)[0] if rows.dtype == bool else rows
-    return data.taken(positions)
-
-
-def take_columns(data: Data, columns: Sequence[Hashable]) -> Data:
-    """Select columns by name, without a copy if they are adjacent."""
-    return data.select(columns)
+        return self if self.weights is None or self.weights.all() else self.taken(self.weights > 0)

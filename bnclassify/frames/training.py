@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, Self, TypeVar, overload
+from typing import Any, Self, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -54,30 +54,6 @@ L = TypeVar("L", bound=Callable[..., Any])
 Trained = TypeVar("Trained", bound=Learnable)
 
 
-@overload
-def prepare(
-    dataset: InFull | InParts,
-    targets: tuple[Hashable, ...],
-    features: Iterable[Hashable] | None = None,
-    *,
-    rows_needed: Literal[True],
-    known: Known | None = None,
-    preparation: Prepare | None = None,
-    warns: bool = True,
-    named_by: str = "class_var",
-) -> TrainingData: ...
-@overload
-def prepare(
-    dataset: InFull | InParts,
-    targets: tuple[Hashable, ...],
-    features: Iterable[Hashable] | None = None,
-    *,
-    rows_needed: bool = False,
-    known: Known | None = None,
-    preparation: Prepare | None = None,
-    warns: bool = True,
-    named_by: str = "class_var",
-) -> TrainingData | Partitions: ...
 def prepare(
     dataset: InFull | InParts | Source,
     targets: tuple[Hashable, ...],
@@ -130,6 +106,15 @@ def prepare(
     return _rows_with_targets(data, targets, order, warns)
 
 
+def prepare_rows(
+    dataset: InFull | InParts, class_var: Hashable, features: Iterable[Hashable] | None = None
+) -> TrainingData:
+    """Prepare data with their rows in memory, or raise; see `prepare`."""
+    data = prepare(dataset, (class_var,), features, rows_needed=True)
+    assert isinstance(data, TrainingData)
+    return data
+
+
 def _is_large(dataset: object, columns: Sequence[Hashable]) -> bool:
     """Whether data are a frame of so many rows that it is better not copied, with the levels at hand."""
     if not isinstance(dataset, pd.DataFrame) or len(dataset) <= _MOST_ROWS:
@@ -179,10 +164,8 @@ def _rows_with_targets(
     data: Dataset, targets: tuple[Hashable, ...], order: tuple[Hashable, ...], warns: bool
 ) -> TrainingData:
     """Drop the rows that lack the only target, and raise if no row is left."""
-    kept = data
-    if len(targets) == 1:
-        has_class = data.codes[-1] >= 0
-        kept = data if has_class.all() else data.taken(np.nonzero(has_class)[0])
+    has_class = data.codes[-1] >= 0
+    kept = data if len(targets) > 1 or has_class.all() else data.taken(has_class)
     unlabeled = len(targets) > 1 and bool((data.codes[-len(targets) :] < 0).all())
     check_rows(targets, len(data), 0 if unlabeled else len(kept), kept.size, warns)
     with_unknown = None if kept is data else data

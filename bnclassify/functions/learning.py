@@ -20,7 +20,7 @@ from ..frames.columns import warn_of_no_features, warn_of_wide_columns
 from ..frames.encoding import check_columns, check_frame, check_name, check_names
 from ..frames.opening import InFull, InParts
 from ..frames.schema import Dataset, Learnable
-from ..frames.training import TrainingData, prepare
+from ..frames.training import TrainingData, prepare, prepare_rows
 from ..learners.by_name import LEARNERS, find_learner
 from ..model.model import Model, check_bnc, renewed
 from ..model.recipes import Recipe, Step
@@ -318,14 +318,14 @@ def _prepare(
     data = preparation.code(raw)
     features = [name for name in data.columns if name != class_var]
     if names is not None:
-        return prepare(data, (class_var,), names, rows_needed=True)
+        return prepare_rows(data, class_var, names)
     cuts = preparation.discretizer
     uncut = () if cuts is None else cuts.uncut
     unknown = [name for name in features if not data.cards[data.positions[name]]]
     drop = {*uncut, *unknown}.difference(preparation.missing)
     if not keep and len(drop) < len(features):
         features = [name for name in features if name not in drop]
-    prepared = prepare(data, (class_var,), features, rows_needed=True)
+    prepared = prepare_rows(data, class_var, features)
     if warns:
         fine = cuts.cuts if isinstance(cuts, MovedCuts) else ()  # whose intervals are narrow on purpose
         others = prepared.select([name for name in prepared.columns if name not in fine])

@@ -115,7 +115,7 @@ class _Comparison:
 def _order(x: Model) -> list[int]:
     """Return the numbers of the features, parents before children unless arcs form a cycle."""
     parents = x.feature_parents
-    if not graphs.is_acyclic(parents):
+    if graphs.find_cycle(parents):
         return list(range(len(x.features)))
     position = {name: i for i, name in enumerate(x.features)}
     return [position[name] for layer in graphs.layers(parents) for name in layer]

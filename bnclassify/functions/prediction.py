@@ -15,9 +15,8 @@ from ..base.checks import Flag, Real
 from ..base.messages import listed, shown
 from ..frames.encoding import Row, check_columns
 from ..frames.matching import check_unseen, match
-from ..frames.partitions import Partitions
+from ..frames.partitions import dask_frame_of
 from ..frames.schema import Dataset, code_type
-from ..frames.sources import is_dask
 from ..metrics.outcomes import Labelling
 from ..model.model import Model, check_fitted
 from ..model.raw_rows import encode_for, log_joint
@@ -171,9 +170,8 @@ def predict(
         Flag().check(name, flag)
     check_unseen(unseen)
     predict_rows = _predicting(model, prob, unseen, prior, costs, joint, greedy)
-    dask_frame = newdata.dask_frame if isinstance(newdata, Partitions) else None
-    frame: Any = newdata if dask_frame is None else dask_frame
-    if not is_dask(frame):
+    frame = dask_frame_of(newdata)
+    if frame is None:
         return predict_rows(newdata)
     check_columns(model.features, list(frame.columns), "newdata")
     needed = frame[list(model.features)]

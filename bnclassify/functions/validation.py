@@ -15,8 +15,8 @@ from ..base.checks import Flag, OneOf, Whole
 from ..base.messages import listed, shown, warn
 from ..base.randomness import Seed
 from ..frames.opening import InFull, InParts, column_names
-from ..frames.partitions import Partitions
-from ..frames.sources import check_not_once, is_dask
+from ..frames.partitions import Partitions, dask_frame_of
+from ..frames.sources import check_not_once
 from ..metrics.folds import Folds
 from ..metrics.metrics import METRICS, AnyMetric, choose_metrics
 from ..metrics.outcomes import Labelling, outcomes_of
@@ -413,8 +413,8 @@ def _predict_rows(x: Model, plan: Plan, *, prob: bool, dag: bool, progress: bool
 
 def _predict_parts(x: Model, plan: Plan, dataset: object, *, prob: bool, dag: bool, progress: bool) -> Any:
     """Predict the rows of a Dask DataFrame, each when its partition is computed."""
-    frame: Any = dataset.dask_frame if isinstance(dataset, Partitions) else dataset
-    if not is_dask(frame):
+    frame = dask_frame_of(dataset)
+    if frame is None:
         raise TypeError(
             "dataset must be in memory, or a Dask DataFrame, whose predictions are lazy; got chunks. For "
             "metrics of chunks, use cv."

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from numbers import Integral
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
+from ..base.checks import Whole
 from ..base.messages import listed, shown, warn
 from ..base.randomness import Seed, check_rng
 from ..frames.encoding import encode_columns
@@ -122,12 +122,8 @@ def split_weights(
 
 def check_k(k: object, rows: int) -> None:
     """Raise unless ``k`` is a whole number of folds between 2 and the number of rows."""
-    if isinstance(k, bool) or not isinstance(k, Integral):
-        raise TypeError(f"k must be a whole number of folds; got {shown(k)}.")
-    if not 2 <= int(k) <= rows:
-        raise ValueError(
-            f"k must be a number of folds between 2 and the number of rows, which is {rows}; got {shown(k)}."
-        )
+    if Whole(least=2).check("k", k) > rows:
+        raise ValueError(f"k must be at most the number of rows, which is {rows}; got {shown(k)}.")
 
 
 def fold_rows(folds: Folds, rows: int, index: pd.Index[Any] | None = None) -> list[Rows]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from inspect import signature
 from numbers import Real
@@ -23,42 +23,36 @@ _LEAST = float(np.finfo(np.float64).eps)
 
 
 class AnyMetric:
-    """A metric of all that a model predicts: sums over rows, and a value from the sums."""
+    """A metric of what a model predicts: sums over rows, and a value from the sums."""
 
     name: str
+    target: int = 0
     needs_rows: bool = False
     is_pooled: bool = False
     calibrated: Callable[[Any], float] | None = None
 
-    def sums_of(self, outcomes: Any) -> Any:
-        """Return the sums over the rows, or what else the metric needs to know of them."""
+    def sums_of(self, outcomes: Outcomes) -> Any:
+        """Return the sums over the rows in which the target is known."""
+        return self.sums_of_target(outcomes.of_target(self.target))
+
+    def sums_of_target(self, outcome: Outcome) -> Any:
+        """Return the sums over the rows of one target or, if all rows are needed, the value."""
         raise NotImplementedError
 
     def value_of(self, sums: Any) -> float:
         """Return the metric."""
-        raise NotImplementedError
+        return float(sums)
 
 
 @dataclass(frozen=True)
 class Metric(AnyMetric):
     """A metric of the log joint of rows and of their classes.
 
-    Attributes
-    ----------
-    name : str
-    sums : callable
-        Function of the log joint, (rows, classes), the codes of the actual classes, (rows,), and the
-        weights of the rows, (rows,), above 0. Returns an array of sums over the rows.
-    value : callable
-        Function of the sums over all rows. Returns the metric, a number.
-    is_loss : bool
-        Whether lower is better.
-    needs_rows : bool
-        Whether `sums` returns something of each row instead, so that all rows must be in memory.
-    is_pooled : bool
-        Whether `cv` computes the metric from the sums over all folds, and not as a mean over folds.
-    calibrated : callable, optional
-        Function of the sums over all rows. Returns the value to expect if the posteriors were calibrated.
+    ``sums`` is a function of the log joint, (rows, classes), the codes of the actual classes, (rows,), and
+    the weights, (rows,), above 0. It returns an array of sums over the rows or, if the metric ``needs_rows``,
+    something of each row. ``value`` computes the metric from the sums. A metric that ``is_pooled`` is
+    computed from the sums over all folds, not as a mean over folds, and ``calibrated`` computes from these
+    sums the value to expect if the posteriors were calibrated.
     """
 
     name: str
@@ -68,21 +62,22 @@ class Metric(AnyMetric):
     needs_rows: bool = False
     is_pooled: bool = False
     calibrated: Callable[[Array], float] | None = None
+    target: int = 0
 
     def of_rows(self, logs: Array, actual: Codes, weights: Array | None = None) -> float:
         """Return the metric of rows; NaN if none has a positive weight."""
-        return self.value_of(self._sums_of_rows(logs, actual, weights))
+        return self.value_of(self._sums(logs, actual, weights))
 
-    def sums_of(self, outcome: Outcome) -> Array:
+    def sums_of_target(self, outcome: Outcome) -> Array:
         """Return the sums over the rows of an outcome."""
-        return self._sums_of_rows(outcome.logs, outcome.actual, outcome.weights)
+        return self._sums(outcome.logs, outcome.actual, outcome.weights)
 
     def value_of(self, sums: Array) -> float:
         """Return the metric of all rows from their sums; NaN if there are none."""
         with np.errstate(invalid="ignore"):
             return float(self.value(sums))
 
-    def _sums_of_rows(self, logs: Array, actual: Codes, weights: Array | None) -> Array:
+    def _sums(self, logs: Array, actual: Codes, weights: Array | None) -> Array:
         if weights is None:
             return self.sums(logs, actual, np.ones(len(actual)))
         counted = weights > 0
@@ -96,8 +91,9 @@ class OwnMetric(AnyMetric):
     name: str
     function: Callable[..., float]
     needs_rows: bool = True
+    target: int = 0
 
-    def sums_of(self, outcome: Outcome) -> float:
+    def sums_of_target(self, outcome: Outcome) -> float:
         """Return the value of the function, called with copies; NaN if there are no rows."""
         if not len(outcome.actual):
             return np.nan
@@ -117,36 +113,12 @@ class OwnMetric(AnyMetric):
             )
         return float(value)
 
-    def value_of(self, sums: float) -> float:
-        """Return the value of the function."""
-        return sums
-
 
 def _accepts_weights(function: Callable[..., Any]) -> bool:
     try:
         return "weights" in signature(function).parameters
     except (TypeError, ValueError):  # written in C
         return False
-
-
-@dataclass(frozen=True)
-class TargetMetric(AnyMetric):
-    """A metric of one of the target variables, by its position."""
-
-    name: str
-    metric: AnyMetric
-    target: int
-    needs_rows: bool
-    is_pooled: bool
-    calibrated: Callable[[Any], float] | None
-
-    def sums_of(self, outcomes: Outcomes) -> Any:
-        """Return the sums over the rows in which the target is known."""
-        return self.metric.sums_of(outcomes.of_target(self.target))
-
-    def value_of(self, sums: Any) -> float:
-        """Return the metric."""
-        return self.metric.value_of(sums)
 
 
 @dataclass(frozen=True)
@@ -175,24 +147,19 @@ class LabelMetric(AnyMetric):
         return float(sums[0] / sums[1]) if sums[1] else np.nan
 
 
-def _of_target(metric: AnyMetric, name: str, target: int) -> TargetMetric:
-    return TargetMetric(name, metric, target, metric.needs_rows, metric.is_pooled, metric.calibrated)
-
-
 def choose_metrics(metric: object, targets: Sequence[Hashable]) -> list[AnyMetric]:
     """Return the metrics of models with these target variables, with different names, or raise."""
     if len(targets) > 1 and isinstance(metric, str) and metric == "accuracy":
         metric = ["hamming", "exact_match"]
     metrics: list[AnyMetric] = []
     for one in metric if isinstance(metric, list | tuple) else [metric]:
-        if len(targets) == 1:
-            found = find_metric(one)
-            metrics.append(_of_target(found, found.name, 0))
-        elif isinstance(one, str) and one in LABEL_METRICS:
+        if len(targets) > 1 and isinstance(one, str) and one in LABEL_METRICS:
             metrics.append(LABEL_METRICS[one])
-        else:
-            found = find_metric(one)
-            metrics += [_of_target(found, f"{found.name}({name})", i) for i, name in enumerate(targets)]
+            continue
+        found = find_metric(one)
+        for i, target in enumerate(targets):
+            name = found.name if len(targets) == 1 else f"{found.name}({target})"
+            metrics.append(replace(found, name=name, target=i))
     names = [one.name for one in metrics]
     if not names:
         raise ValueError("metric must contain at least one metric; got an empty list.")
@@ -351,14 +318,7 @@ METRICS = {
         Metric("log_loss", _log_losses, _mean, is_loss=True),
         Metric("brier", _squares, _mean, is_loss=True),
         Metric("auc", _log_odds, _auc, needs_rows=True),
-        Metric(
-            "calibration_error",
-            _top_bins,
-            _calibration_error,
-            is_loss=True,
-            is_pooled=True,
-            calibrated=calibration_noise,
-        ),
+        Metric("calibration_error", _top_bins, _calibration_error, True, False, True, calibration_noise),
         Metric("rmse", _squared_shortfalls, _root_mean, is_loss=True),
     )
 }

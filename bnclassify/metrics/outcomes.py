@@ -81,18 +81,11 @@ class Outcome:
 
 @dataclass(frozen=True, eq=False)
 class Outcomes:
-    """What a model predicts for each of its target variables, of which most have one.
+    """What a model predicts for each of its target variables.
 
-    Attributes
-    ----------
-    logs : sequence of (rows, labels) arrays
-        The log posterior of each target, up to a constant per row.
-    actual : (targets, rows) array of integers
-        The codes of the actual labels, -1 if missing.
-    targets, levels, index, weights
-        Names and labels of the targets; index and weights of the rows.
-    most_probable : callable
-        Returns the codes of the most probable combinations of labels, (targets, rows).
+    ``logs`` has the log posterior of each target, up to a constant per row, (rows, labels). ``actual`` has
+    the codes of the actual labels, (targets, rows), -1 if missing. ``most_probable`` returns the codes of the
+    most probable combinations of labels, (targets, rows).
     """
 
     logs: Sequence[Array]
@@ -105,14 +98,12 @@ class Outcomes:
 
     def of_target(self, number: int = 0) -> Outcome:
         """Return the outcome of one target variable, in the rows in which it is known."""
-        labelling = Labelling(self.levels[number], self.targets[number], self.index)
-        outcome = Outcome(self.logs[number], self.actual[number], labelling, self.weights)
-        known = outcome.actual >= 0
+        known: Any = self.actual[number] >= 0
         if known.all():
-            return outcome
-        weights = None if self.weights is None else self.weights[known]
+            known = slice(None)
         labelling = Labelling(self.levels[number], self.targets[number], self.index[known])
-        return Outcome(outcome.logs[known], outcome.actual[known], labelling, weights)
+        weights = None if self.weights is None else self.weights[known]
+        return Outcome(self.logs[number][known], self.actual[number][known], labelling, weights)
 
 
 def outcomes_of(x: Model, rows: Dataset) -> Outcomes:

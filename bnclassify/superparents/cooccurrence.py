@@ -20,7 +20,7 @@ from ..base.messages import how_to_merge
 from ..base.records import record
 from ..counts.contingency import MAX_CELLS, contingency_tables, count_families, count_type, narrow
 from ..counts.pairs import pair_tables
-from ..frames.schema import Countable, Dataset, Schema, code_type, take_rows
+from ..frames.schema import Countable, Dataset, Schema, code_type
 
 Positions = NDArray[np.intp]
 Counts = NDArray[Any]
@@ -215,7 +215,7 @@ def _rows_within(data: Dataset, both: Cooccurrence, beside: Beside) -> Dataset:
     feature = int(both.feature[beside.level])
     others = [f for f in range(len(both.cards)) if f != feature]
     cards = np.bincount(both.feature[beside.kept], minlength=len(both.cards))[others]
-    rows = take_rows(data, data.codes[feature] == beside.level - both.spans[feature].start)
+    rows = data.taken(data.codes[feature] == beside.level - both.spans[feature].start)
     starts = np.array([[both.spans[f].start] for f in others])
     columns = beside.columns[rows.codes[others] + starts]
     codes = np.where(rows.codes[others] < 0, -1, columns - (np.cumsum(cards) - cards)[:, None])

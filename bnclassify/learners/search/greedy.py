@@ -16,7 +16,7 @@ from ...base.checks import Flag, OneOf, Real, Whole
 from ...base.messages import warn
 from ...base.randomness import Seed, check_rng
 from ...frames.schema import Dataset
-from ...frames.training import TrainingData, prepare
+from ...frames.training import TrainingData, prepare_rows
 from ...metrics.folds import Folds, Rows, draw_folds, fold_rows
 from ...metrics.metrics import METRICS
 from ...model.raw_rows import check_size
@@ -137,7 +137,7 @@ class Search:
         """Return the structure found; `further` are settings of the learner that the recipe contains too."""
         self._check()
         prior, generator = find_prior(**self.priors), check_rng(self.rng)
-        data = prepare(dataset, (class_var,), rows_needed=True)
+        data = prepare_rows(dataset, class_var)
         check_size(len(data), data.cards[-1])
         metric = METRICS[self.metric]
         folded = FoldedData.deal(data, _tests(data, self.k, self.folds, generator))
