@@ -152,6 +152,14 @@ def test_unseen_levels_can_be_taken_as_missing(car: pd.DataFrame) -> None:
         bn.predict(x, strange, unseen="ignore")
 
 
+def test_numbers_that_are_all_unseen_are_not_reported() -> None:
+    """A few measurements need not occur among the others, even if these are so few that they are categories."""
+    frame = pd.DataFrame({"age": [19, 24, 27, 35, 41, 52], "y": [*"aabbab"]})
+    x = bn.bnc("nb", "y", frame, smooth=1, discretize="mdlp")
+    posteriors = bn.predict(x, pd.DataFrame({"age": [23, 31]}), prob=True, unseen="missing")
+    np.testing.assert_allclose(posteriors, 0.5)
+
+
 def test_accuracy_and_cv_take_incomplete_rows(voting: pd.DataFrame) -> None:
     x = bn.lp(bn.tan_cl("Class", voting), voting, smooth=1)
     assert bn.accuracy(bn.predict(x, voting), voting["Class"]) > 0.93

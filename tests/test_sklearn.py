@@ -238,7 +238,6 @@ COLUMNS = {
 }
 
 
-@pytest.mark.filterwarnings("ignore:column .* none of its values")
 @given(st.data(), st.sampled_from(["mdlp", "quantile", "width", "mixed"]), st.integers(2, 4))
 def test_numbers_are_cut_by_what_fit_sees(data: st.DataObject, method: str, bins: int) -> None:
     frame = data.draw(frames(missing=0.2))

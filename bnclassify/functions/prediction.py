@@ -99,8 +99,8 @@ def predict(
     Warns
     -----
     UserWarning
-        If all values of a column are unseen and `unseen` is "missing", or a dict omits a feature and has a
-        similar name.
+        If `unseen` is "missing" and all values of a column that are not numbers are unseen, or a dict omits
+        a feature and has a similar name.
 
     Notes
     -----
