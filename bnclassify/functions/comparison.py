@@ -105,13 +105,22 @@ def compare(
     scheme = scheme_of(frame)
     chosen, name = choose_metric(frame, metric, scheme)
     table = check_table(chosen, "results", "numbers with one row per fold and one column per model")
-    decide = _TESTS[test](table, scheme, (train_size, test_size))
+    if test == "corrected_t":
+        decide: Any = partial(_corrected_t, ratio=_ratio(len(table), scheme, train_size, test_size))
+    else:
+        _check_five_by_two(table, scheme)
+        decide = _TESTS[test]
     differences = {pair: (table[pair[0]] - table[pair[1]]).to_numpy() for pair in pairs_of(table)}
     verdicts = [decide(d) for d in differences.values()]
     tests = pd.DataFrame(verdicts, index=pairs_of(table), columns=["statistic", "df", "p"])
     tests.insert(0, "difference", [d.mean() for d in differences.values()])
     tests["p_holm"] = holm(tests["p"].to_numpy())
-    _warn_of_undecided(tests)
+    constant = tests.index[tests["p"].isna()]
+    if len(constant):
+        warn(
+            "The statistic is undefined if the difference is the same in all folds: "
+            f"{listed([f'{first} and {second}' for first, second in constant])}."
+        )
     return tests.rename_axis(columns=test if name is None else f"{test} of {name}")
 
 
@@ -176,15 +185,6 @@ def _side_by_side(results: object) -> pd.DataFrame:
     return pd.concat(tables, axis=1) if len(tables) > 1 else tables[0]
 
 
-def _warn_of_undecided(tests: pd.DataFrame) -> None:
-    constant = tests.index[tests["p"].isna()]
-    if len(constant):
-        warn(
-            "The statistic is undefined if the difference is the same in all folds: "
-            f"{listed([f'{first} and {second}' for first, second in constant])}."
-        )
-
-
 def _t_verdict(effect: float, error: float, df: int) -> Verdict:
     statistic = effect / error
     return statistic, df, 2 * float(stdtr(df, -abs(statistic)))
@@ -195,17 +195,12 @@ def _constant(d: Array, df: Any) -> Verdict:
     return (0.0, df, 1.0) if np.abs(d).max() <= TOLERANCE else (nan, df, nan)
 
 
-def _corrected_t(
-    table: pd.DataFrame, scheme: Scheme | None, sizes: tuple[float | None, float | None]
-) -> Callable[[Array], Verdict]:
-    """Return the corrected resampled t-test for differences in the rows of a table."""
-    if len(table) < 2:
+def _ratio(folds: int, scheme: Scheme | None, train_size: float | None, test_size: float | None) -> float:
+    """Return the number of tested rows per row of the training set, or raise if it is not known."""
+    if folds < 2:
         raise ValueError("results must be of at least two folds; got 1. Use cv with k=10.")
-    scheme_sizes = (scheme.train_size, scheme.test_size) if scheme else (None, None)
-    trained, tested = (
-        size if size is not None else scheme_size
-        for size, scheme_size in zip(sizes, scheme_sizes, strict=True)
-    )
+    trained = scheme.train_size if scheme and train_size is None else train_size
+    tested = scheme.test_size if scheme and test_size is None else test_size
     if trained is None or tested is None:
         raise ValueError(
             "train_size and test_size must be given for results that are not of cv; got None. They are the "
@@ -213,23 +208,17 @@ def _corrected_t(
         )
     for name, size in {"train_size": trained, "test_size": tested}.items():
         Real(above=0).check(name, size)
-    return partial(_corrected_t_of, ratio=tested / trained)
+    return tested / trained
 
 
-def _corrected_t_of(d: Array, ratio: float) -> Verdict:
+def _corrected_t(d: Array, ratio: float) -> Verdict:
     if np.ptp(d) <= TOLERANCE:
         return _constant(d, len(d) - 1)
     return _t_verdict(float(d.mean()), sqrt((1 / len(d) + ratio) * d.var(ddof=1)), len(d) - 1)
 
 
-def _five_by_two(
-    table: pd.DataFrame,
-    scheme: Scheme | None,
-    _: tuple[float | None, float | None],
-    *,
-    decide: Callable[[Array], Verdict],
-) -> Callable[[Array], Verdict]:
-    """Return a test for differences in five repeats of two folds."""
+def _check_five_by_two(table: pd.DataFrame, scheme: Scheme | None) -> None:
+    """Raise unless results are of five repeats of two folds."""
     repeats = [row[0] if isinstance(row, tuple) else None for row in table.index]
     is_grid = len(repeats) == 10 and repeats[::2] == repeats[1::2] and len(set(repeats)) == 5
     if not is_grid or not (scheme is None or (scheme.repeats, scheme.k, scheme.is_partition) == (5, 2, True)):
@@ -242,30 +231,22 @@ def _five_by_two(
             f"fold), as those of cv(..., k=2, repeats=5, mean=False); got results of {origin}. "
             f"Use test='corrected_t'{sizes}."
         )
-    return lambda differences: decide(differences.reshape(5, 2))
 
 
-def _variance_within(d: Array) -> float:
-    """Sum of the squared deviations of both differences of a repeat from their mean, over all repeats."""
-    return float(((d - d.mean(axis=1, keepdims=True)) ** 2).sum())
+def _five_by_two(d: Array, *, is_t: bool) -> Verdict:
+    """Return Dietterich's t-test, or Alpaydın's F-test, of the differences in five repeats of two folds."""
+    by_repeat, df = d.reshape(5, 2), 5 if is_t else (10, 5)
+    if np.ptp(by_repeat, axis=1).max() <= TOLERANCE:
+        return _constant(d, df)
+    within = float(((by_repeat - by_repeat.mean(axis=1, keepdims=True)) ** 2).sum())
+    if is_t:
+        return _t_verdict(float(d[0]), sqrt(within / 5), 5)
+    statistic = float((d**2).sum()) / (2 * within)
+    return statistic, df, float(fdtrc(10, 5, statistic))
 
 
-def _dietterich(d: Array) -> Verdict:
-    if np.ptp(d, axis=1).max() <= TOLERANCE:
-        return _constant(d, 5)
-    return _t_verdict(float(d[0, 0]), sqrt(_variance_within(d) / 5), 5)
-
-
-def _alpaydin(d: Array) -> Verdict:
-    if np.ptp(d, axis=1).max() <= TOLERANCE:
-        return _constant(d, (10, 5))
-    statistic = float((d**2).sum()) / (2 * _variance_within(d))
-    return statistic, (10, 5), float(fdtrc(10, 5, statistic))
-
-
-_TESTS: dict[str, Callable[..., Callable[[Array], Verdict]]] = {
+_TESTS: dict[str, Callable[..., Verdict]] = {
     "corrected_t": _corrected_t,
-    "5x2cv_t": partial(_five_by_two, decide=_dietterich),
-    "5x2cv_f": partial(_five_by_two, decide=_alpaydin),
+    "5x2cv_t": partial(_five_by_two, is_t=True),
+    "5x2cv_f": partial(_five_by_two, is_t=False),
 }
-"""Tests by name: functions that check a table and return the test of differences in its rows."""

@@ -162,20 +162,7 @@ def explain(
 
 @dataclass(frozen=True)
 class Explanation:
-    """What the features of one row say about its class.
-
-    Attributes
-    ----------
-    known : dict
-        The class, with the target as its value, then each feature in the order in which it
-        becomes known, with its value; NaN where it is missing.
-    log_odds : tuple of float
-        What each adds to the log odds.
-    target, rival : str
-        The class that is explained, and what it is compared with, in words.
-    posterior : float
-        The probability of the target, all features known.
-    """
+    """What the features of one row say about its class."""
 
     known: dict[Hashable, Any]
     log_odds: tuple[float, ...]

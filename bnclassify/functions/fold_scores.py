@@ -25,15 +25,8 @@ from .rounds import Plan, Round
 class Scores:
     """Metrics of models in each round, and at the end of the models those of class frequencies alone.
 
-    Attributes
-    ----------
-    metrics : sequence
-    repeats : list of int
-        The repeat of each round.
-    sums : list
-        The sums over the tested rows by round, model and metric; None where the metric is not defined.
-    sizes : (rounds, 2) array
-        The weights of the rows to learn from and of the rows to test.
+    ``sums`` over the tested rows are by round, model and metric, None where a metric is not defined;
+    ``sizes``, (rounds, 2), are the weights of the rows to learn from and of the rows to test.
     """
 
     metrics: Sequence[AnyMetric]
@@ -44,10 +37,14 @@ class Scores:
     @cached_property
     def by_round(self) -> Array:
         """The metrics in each round, (rounds, models, metrics)."""
-        return np.array(
-            [[[*map(_value, self.metrics, sums)] for sums in models] for models in self.sums],
-            dtype=np.float64,
-        )
+        values = [
+            [
+                [None if s is None else m.value_of(s) for m, s in zip(self.metrics, sums, strict=True)]
+                for sums in models
+            ]
+            for models in self.sums
+        ]
+        return np.array(values, dtype=np.float64)
 
     @cached_property
     def means(self) -> Array:
@@ -97,10 +94,6 @@ def _mean(values: Any) -> Any:
     return np.nansum(values, axis=0) / np.where(n, n, np.nan)
 
 
-def _value(metric: AnyMetric, sums: Any) -> float:
-    return np.nan if sums is None else metric.value_of(sums)
-
-
 @dataclass(frozen=True, eq=False)
 class _Scoring:
     """Sums over rows that metrics of models are made of, and the rows of each class; called by workers."""
@@ -141,8 +134,9 @@ def score_rounds(
                 learned.append(model)
                 bar.update()
             sums, counts = rnd.fold.evaluate(test, _Scoring(tuple(learned), tuple(metrics)))
-            frequencies = _frequencies_alone(data, total - counts, *rnd.fold.tested(test, counts))
-            found.append([*sums, [_quiet_sums(metric, frequencies) for metric in metrics]])
+            frequencies = log(normalize(total - counts))
+            alone = _sums_of_frequencies(metrics, data, frequencies, *rnd.fold.tested(test, counts))
+            found.append([*sums, alone])
             sizes.append((total.sum() - counts.sum(), counts.sum()))
     warn_of_empty_folds([rnd for rnd, size in zip(plan.rounds, sizes, strict=True) if not size[0]])
     return Scores(metrics, [rnd.repeat for rnd in plan.rounds], found, np.array(sizes))
@@ -157,23 +151,25 @@ def warn_of_empty_folds(rounds: Sequence[Round]) -> None:
         )
 
 
-def _frequencies_alone(
-    data: Any, counts: Array, actual: Any, index: pd.Index[Any], weights: Array | None
-) -> Outcomes | None:
-    """Return what class frequencies alone predict, the posterior of a model without features."""
+def _sums_of_frequencies(
+    metrics: Sequence[AnyMetric],
+    data: Any,
+    logs: Array,
+    actual: Any,
+    index: pd.Index[Any],
+    weights: Array | None,
+) -> list[Any]:
+    """Return the sums of metrics of class frequencies alone; None where a user's function fails."""
     if len(data.targets) > 1:
-        return None
-    logs = np.broadcast_to(log(normalize(counts)), (len(actual), len(counts)))
-    return Outcomes([logs], actual[None], data.targets, data.levels[-1:], index, weights, list)  # type: ignore[arg-type]
-
-
-def _quiet_sums(metric: AnyMetric, outcomes: Outcomes | None) -> Any:
-    """Return the sums of a metric that no user asked for; None if a user's function is not made for it."""
-    if outcomes is None:
-        return None
-    with warnings.catch_warnings():
+        return [None] * len(metrics)
+    joint, levels = [np.broadcast_to(logs, (len(actual), len(logs)))], data.levels[-1:]
+    outcomes = Outcomes(joint, actual[None], data.targets, levels, index, weights, list)  # type: ignore[arg-type]
+    sums: list[Any] = []
+    with warnings.catch_warnings():  # No user asked for these results.
         warnings.simplefilter("ignore")
-        try:
-            return metric.sums_of(outcomes)
-        except Exception:
-            return None
+        for metric in metrics:
+            try:
+                sums.append(metric.sums_of(outcomes))
+            except Exception:
+                sums.append(None)
+    return sums

@@ -28,20 +28,9 @@ Rows = NDArray[np.intp]
 class Evidence:
     """Contributions to the log odds of rows: that of the prior, then those of the features in order.
 
-    Attributes
-    ----------
-    order : tuple of int
-        The features by number, in order.
-    codes : (features, rows) array of integers
-        The codes of the rows by the levels of the model; -1 where missing.
-    log_odds : (rows, 1 + features) array
-        The contributions of the prior and of each feature in order.
-    targets : (rows,) array of integers
-        The class that is explained.
-    rivals : (rows, classes) array of bool
-        The classes that it is compared with.
-    posteriors : (rows,) array
-        The posterior of the target.
+    ``codes`` (features, rows) array of integers; ``log_odds`` (rows, 1 + features) array;
+    ``targets`` (rows,) array of integers; ``rivals`` (rows, classes) array of bool; ``posteriors``
+    (rows,) array.
     """
 
     order: tuple[int, ...]
@@ -61,18 +50,7 @@ def weigh_evidence(
     *,
     argument: str = "row",
 ) -> Evidence:
-    """Weigh what the prior and each feature add to the log odds of a class in each row.
-
-    Parameters
-    ----------
-    x : Model
-    data : Dataset
-        Has a column for each feature of the model.
-    target, against, unseen
-        As in `explain`.
-    argument : str
-        Name of the data in errors.
-    """
+    """Weigh what the prior and each feature add to the log odds of a class in each row."""
     names = check_fitted(x).known_levels[-1]
     comparison = _compare(names, target, against)
     check_unseen(unseen)
@@ -170,19 +148,7 @@ def _check_possible(log_odds: Array, index: pd.Index[Any], argument: str) -> Non
 class Effect:
     """The contribution of a feature to the log odds of a class against all others.
 
-    Attributes
-    ----------
-    feature : hashable
-    target : Any
-        The class.
-    levels : tuple
-        The levels of the feature.
-    parent : hashable
-        Its first feature parent; None if it has none.
-    parent_levels : tuple
-        Some levels of the parent; ``(None,)`` without one.
-    log_odds : (parent_levels, levels) array
-        The contribution of each level, in nats, if only the parent is observed besides.
+    ``log_odds`` (parent_levels, levels) array.
     """
 
     feature: Hashable

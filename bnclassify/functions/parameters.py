@@ -256,19 +256,7 @@ def fit(
     rng: Seed = None,
     step: Step | None = None,
 ) -> Model:
-    """Learn the parameters of a structure under any prior and by any method; `lp` is made of this.
-
-    Parameters
-    ----------
-    x, dataset, rng
-        As in `lp`.
-    prior : Prior
-        Turns counts into tables.
-    method : Method
-        What is made of them.
-    step : Step, optional
-        What the recipe shall say and do again; by default, this call.
-    """
+    """Learn the parameters of a structure under any prior and by any method; `lp` is made of this."""
     model = check_model(x)
     # A seed from the system takes as long as many tables.
     generator = check_rng(rng) if method.draws or rng is not None else None

@@ -23,28 +23,7 @@ _DECIMALS = 10  # 0.75 − 0.73 and 0.58 − 0.56 are the same difference
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RankComparison:
-    """Result of `compare_ranks`.
-
-    Attributes
-    ----------
-    ranks : pandas.Series
-        The average rank of each model; 1 is best.
-    chi2, p : float
-        Friedman's statistic, without a correction for ties, and its p-value.
-    f, p_f : float
-        The statistic of Iman and Davenport, which follows from it, and its p-value.
-    critical_difference : float
-        Smallest significant difference of two average ranks, by Nemenyi's test.
-    nemenyi : pandas.Series
-        P-value of each pair's difference of average ranks.
-    wilcoxon : pandas.DataFrame
-        Wilcoxon's signed-rank test of each pair: ``w_plus`` and ``w_minus``, the sums of the ranks
-        of positive and negative differences, first minus second, ``z``, ``p`` and ``p_holm``.
-    alpha : float
-        Significance level of ``critical_difference``.
-    data_sets : int
-        Number of data sets.
-    """
+    """Result of `compare_ranks`, which describes the fields."""
 
     ranks: pd.Series[Any]
     chi2: float
@@ -175,6 +154,8 @@ def compare_ranks(
     ranked = pd.Series(ranks, index=figures.columns, name="rank")
     unit = sqrt(k * (k + 1) / (6 * n))
     distances = np.array([abs(ranked[first] - ranked[second]) for first, second in pairs])
+    rows = [_wilcoxon((figures[a] - figures[b]).round(_DECIMALS).to_numpy()) for a, b in pairs]
+    tests = pd.DataFrame(rows, index=pairs, columns=["w_plus", "w_minus", "z", "p"])
     tails = studentized_range.sf(distances / unit * sqrt(2), k, inf)
     return RankComparison(
         ranks=ranked,
@@ -184,7 +165,7 @@ def compare_ranks(
         p_f=float(fdtrc(k - 1, (k - 1) * (n - 1), f)),
         critical_difference=float(studentized_range.ppf(1 - alpha, k, inf)) / sqrt(2) * unit,
         nemenyi=pd.Series(np.clip(tails, 0.0, 1.0), index=pairs, name="p"),
-        wilcoxon=_signed_ranks(figures, pairs),
+        wilcoxon=tests.assign(p_holm=holm(tests["p"].to_numpy())),
         alpha=float(alpha),
         data_sets=n,
     )
@@ -200,13 +181,6 @@ def _check_data_sets(table: pd.DataFrame) -> None:
             "table must have one row per data set; got the folds of one data set. Use compare(results) for "
             "these. For several data sets, make one row of each cv(models, dataset)."
         )
-
-
-def _signed_ranks(figures: pd.DataFrame, pairs: pd.MultiIndex) -> pd.DataFrame:
-    """Return Wilcoxon's test of each pair."""
-    rows = [_wilcoxon((figures[a] - figures[b]).round(_DECIMALS).to_numpy()) for a, b in pairs]
-    tests = pd.DataFrame(rows, index=pairs, columns=["w_plus", "w_minus", "z", "p"])
-    return tests.assign(p_holm=holm(tests["p"].to_numpy()))
 
 
 def _wilcoxon(differences: Array) -> tuple[float, float, float, float]:

@@ -119,17 +119,8 @@ class Round:
 class Plan:
     """Data of any source, and how its rows are assigned to folds.
 
-    Attributes
-    ----------
-    data : TrainingData or Partitions
-        The features, then the targets.
-    rounds : list of Round
-    folds : str
-        A digest of the folds.
-    is_partition : bool
-        Whether the folds of each repeat test every row once.
-    unseen : mapping
-        Numbers of unseen values that are treated as missing, by column.
+    ``folds`` is a digest of the folds, which are a partition if those of each repeat test every row once;
+    ``unseen`` has the numbers of unseen values that are treated as missing, by column.
     """
 
     data: TrainingData | Partitions
@@ -217,10 +208,16 @@ def plan_rounds(
         data: Any = _prepare(models, _read(models, dataset, names, dag), names, dag, None)
         hidden, counts = _hide_unseen(models, data) if unseen == "missing" and not dag else (data, {})
         return replace(_plan_rows(hidden, k, repeats, folds, rng), unseen=counts)
-    column = None if folds is None else _check_fold_column(folds, names)
-    names = [name for name in names if name != column]
+    if folds is not None:
+        if not isinstance(folds, Hashable) or (isinstance(folds, tuple) and folds not in names):
+            raise TypeError(
+                "folds must be the name of a column that contains the fold of each row if data are "
+                f"partitioned; got {shown(folds)}."
+            )
+        check_columns([folds], names, "folds")
+    names = [name for name in names if folds is None or name != folds]
     data = _prepare(models, dataset, names, dag, _common_preparation(models, dag))
-    return _plan_parts(data, dataset, k, repeats, column, rng)
+    return _plan_parts(data, dataset, k, repeats, folds, rng)
 
 
 def _read(models: Mapping[Any, Model], dataset: Any, names: Sequence[Hashable], dag: bool) -> Any:
@@ -306,16 +303,6 @@ def _common_preparation(models: Mapping[Any, Model], dag: bool) -> Preparation |
     return first
 
 
-def _check_fold_column(folds: object, names: Sequence[Hashable]) -> Hashable:
-    if not isinstance(folds, Hashable) or (isinstance(folds, tuple) and folds not in names):
-        raise TypeError(
-            "folds must be the name of a column that contains the fold of each row if data are partitioned; "
-            f"got {shown(folds)}."
-        )
-    check_columns([folds], names, "folds")
-    return folds
-
-
 def _plan_rows(data: TrainingData, k: int, repeats: int, folds: Folds | None, rng: Seed) -> Plan:
     """Assign rows in memory to folds, stratified if there is one target; the first repeat never changes."""
     generator, rounds, digest, is_partition = check_rng(rng), [], blake2b(digest_size=12), True
@@ -364,19 +351,18 @@ def _plan_parts(data: Any, dataset: object, k: int, repeats: int, column: Hashab
         drawn: list[Any] = [HashedFolds(names, k, seed) for seed in seeds]
     else:
         codes = open_columns(dataset, [column])
-        counts = codes.add_up(_count_levels)
+        counts = codes.add_up(
+            lambda rows: np.bincount(rows.codes[0][rows.codes[0] >= 0], minlength=rows.cards[0])
+        )
         labels = tuple([label for label, count in zip(codes.levels[0], counts, strict=True) if count])
         if len(labels) < 2:
             raise ValueError(
                 f"folds must be a column with at least 2 folds; got {len(labels)} in {shown(column)}."
             )
         drawn = [GivenFolds(column, labels)]
-    numbered = [(repeat, folds) for repeat, folds in enumerate(drawn)]
-    rounds = [Round(r, number, PartFold(folds, number)) for r, folds in numbered for number in range(folds.k)]
+    rounds = [
+        Round(repeat, number, PartFold(folds, number))
+        for repeat, folds in enumerate(drawn)
+        for number in range(folds.k)
+    ]
     return Plan(data, rounds, blake2b(repr(tuple(drawn)).encode(), digest_size=12).hexdigest(), True)
-
-
-def _count_levels(data: Dataset) -> Array:
-    """Count the rows of each level of the only column, (levels,)."""
-    [codes], [card] = data.codes, data.cards
-    return np.bincount(codes[codes >= 0], minlength=card).astype(np.float64)

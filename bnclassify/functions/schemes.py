@@ -18,20 +18,10 @@ Table = TypeVar("Table", "pd.Series[Any]", pd.DataFrame)
 
 @dataclass(frozen=True)
 class Scheme:
-    """How rows were assigned to folds.
+    """How rows were assigned to folds, and what class frequencies alone score.
 
-    Attributes
-    ----------
-    repeats, k : int
-        Numbers of repeats, and of folds per repeat.
-    train_size, test_size : float
-        Sums of the weights of rows, means over the folds.
-    is_partition : bool
-        Whether the folds of each repeat test every row once.
-    folds : str
-        A digest of the folds: results with the same digest are of the same folds.
-    baselines : mapping
-        Metrics of class frequencies alone by name, means over the folds; None if they are not defined.
+    Results with the same digest ``folds`` are of the same folds, which are a partition if those of each
+    repeat test every row once. Sizes are sums of weights and, as baselines, means over the folds.
     """
 
     repeats: int
@@ -47,13 +37,13 @@ class Scheme:
         return folds if self.repeats == 1 else f"{self.repeats} repeats of {folds}"
 
 
-def record_scheme(results: Table, scheme: Scheme) -> Table:
-    """Return results with the record of how they were computed.
+def record_scheme(results: Table, scheme: Scheme, unseen: Mapping[Hashable, int]) -> Table:
+    """Return results with the record of how they were computed, and of unseen values if there are any.
 
     pandas keeps the record if results are selected, and if they are concatenated and it is the same in all.
     So it contains plain values, and nothing of the models.
     """
-    results.attrs[_KEY] = asdict(scheme)
+    results.attrs |= {"unseen": dict(unseen), _KEY: asdict(scheme)} if unseen else {_KEY: asdict(scheme)}
     return results
 
 

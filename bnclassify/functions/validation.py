@@ -199,23 +199,16 @@ def cv(
     scheme = _describe(plan, scores)
     if not mean:
         values = scores.by_round[:, :-1].reshape(len(plan.rounds), -1)
-        return _record(pd.DataFrame(values, _index(plan), names), scheme, plan)
+        return record_scheme(pd.DataFrame(values, _index(plan), names), scheme, plan.unseen)
     _warn_of_undefined(metrics, scores.by_round[scores.sizes[:, 0] > 0, :-1])
     if isinstance(x, Model) and not by_metric:
         return float(scores.means[0, 0])
-    means = _record(pd.Series(scores.means[:-1].ravel(), names), scheme, plan)
+    means = record_scheme(pd.Series(scores.means[:-1].ravel(), names), scheme, plan.unseen)
     for name, values in {"standard_errors": scores.standard_errors, "calibrated": scores.calibrated}.items():
         known = pd.Series(values[:-1].ravel(), names).dropna()
         if len(known):
             means.attrs[name] = known.to_dict()
     return means
-
-
-def _record(results: Any, scheme: Scheme, plan: Plan) -> Any:
-    """Return results with the record of how they were computed, and of unseen values if there are any."""
-    if plan.unseen:
-        results.attrs["unseen"] = dict(plan.unseen)
-    return record_scheme(results, scheme)
 
 
 def _columns(models: list[Any], metrics: Sequence[AnyMetric] | None, *, flat: bool) -> pd.Index[Any]:
@@ -267,11 +260,8 @@ def _check_same_columns(
         if seen is None or set(seen) == set(present):
             continue
         missing, added = [c for c in seen if c not in present], [c for c in present if c not in seen]
-        differing = [
-            f"{difference} {listed(names)}"
-            for difference, names in (("it lacks", missing), ("it also has", added))
-            if names
-        ]
+        parts = {"it lacks": missing, "it also has": added}
+        differing = [f"{part} {listed(names)}" for part, names in parts.items() if names]
         raise ValueError(
             f"dataset must have the columns that model {shown(name)} was learned from; "
             f"{' and '.join(differing)}. Pass these columns, set columns='any' to learn from the columns "
