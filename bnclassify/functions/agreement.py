@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -98,12 +97,8 @@ def exact_match(predicted: pd.DataFrame, actual: pd.DataFrame, *, weights: Array
 
     Parameters
     ----------
-    predicted : pandas.DataFrame
-        One column of labels for each class variable, as `predict` returns them.
-    actual : pandas.DataFrame
-        Actual labels of the same rows. Contains the columns of ``predicted``; other columns are ignored.
-    weights : (n,) array-like of numbers, optional
-        As in `accuracy`.
+    predicted, actual, weights
+        As in `hamming`.
 
     Returns
     -------
@@ -137,7 +132,7 @@ def confusion(predicted: ArrayLike, actual: ArrayLike, *, weights: ArrayLike | N
     predicted, actual : (n,) array-like
         Labels, compared one by one in order.
     weights : (n,) array-like of numbers, optional
-        As in `accuracy`. The counts are then sums of weights.
+        As in `accuracy`; counts are then sums of weights.
 
     Returns
     -------
@@ -187,11 +182,8 @@ def _paired_labels(predicted: ArrayLike, actual: ArrayLike) -> tuple[Objects, Ob
         raise TypeError(
             "predicted and actual must be labels. Write accuracy(predict(x, df), df[class_var(x)])."
         )
-    if (
-        isinstance(predicted, pd.Series)
-        and isinstance(actual, pd.Series)
-        and not predicted.index.equals(actual.index)
-    ):
+    indexes = [labels.index for labels in (predicted, actual) if isinstance(labels, pd.Series)]
+    if len(indexes) == 2 and not indexes[0].equals(indexes[1]):
         raise ValueError("predicted and actual must have the same index. Align them, or pass .to_numpy().")
     guesses, truth = (np.asarray(labels, dtype=object) for labels in (predicted, actual))
     if guesses.ndim != 1 or guesses.shape != truth.shape:
@@ -221,14 +213,10 @@ def _all_classes(*columns: ArrayLike) -> list[Any]:
         if isinstance(array, pd.Categorical):
             classes |= dict.fromkeys(map(plain, array.categories))
     others = {plain(label) for array in arrays for label in np.asarray(array, dtype=object)} - classes.keys()
-    return [*classes, *_in_order(others)]
-
-
-def _in_order(labels: Iterable[Any]) -> list[Any]:
     try:
-        return sorted(labels)
-    except TypeError:  # of several types
-        return sorted(labels, key=lambda label: (type(label).__name__, str(label)))
+        return [*classes, *sorted(others)]
+    except TypeError:  # labels of several types
+        return [*classes, *sorted(others, key=lambda label: (type(label).__name__, str(label)))]
 
 
 def _check_weights(weights: ArrayLike, actual: Any) -> Array:

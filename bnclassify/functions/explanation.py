@@ -162,7 +162,7 @@ def explain(
 
 @dataclass(frozen=True)
 class Explanation:
-    """What the features of one row say about its class."""
+    """What the features of one row say about its class: values by variable, the class first, and log odds."""
 
     known: dict[Hashable, Any]
     log_odds: tuple[float, ...]
@@ -268,12 +268,12 @@ def _compared(x: Model, evidence: Evidence) -> dict[str, NDArray[Any]]:
 def _long_index(rows: pd.Index[Any], variables: Sequence[Hashable]) -> pd.MultiIndex:
     """Return an index by row and variable; labels of rows may be tuples, and occur more than once."""
     lines = np.repeat(np.arange(len(rows)), len(variables))
-    levels: list[Any] = list(rows.levels) if isinstance(rows, pd.MultiIndex) else []
-    codes: list[Any] = list(rows.codes) if isinstance(rows, pd.MultiIndex) else []
-    if not levels:
+    names, levels, codes = list(rows.names), list[Any](), list[Any]()
+    if isinstance(rows, pd.MultiIndex):
+        levels, codes = list(rows.levels), list(rows.codes)
+    else:
         number, labels = pd.factorize(rows, use_na_sentinel=False)
-        levels, codes = [labels], [number]
-    names = ["row" if name is None else name for name in rows.names] if len(levels) == 1 else rows.names
+        levels, codes, names = [labels], [number], ["row" if rows.name is None else rows.name]
     levels.append(pd.Index(list(variables), tupleize_cols=False))
     codes = [c[lines] for c in codes] + [np.tile(np.arange(len(variables)), len(rows))]
     return pd.MultiIndex(levels=levels, codes=codes, names=[*names, "variable"])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from math import prod
 from typing import Any
 
@@ -158,8 +158,10 @@ def _log_table(x: Model, variables: Sequence[int], evidence: Codes) -> Array:
         )
     logs = np.empty((n, cards[-1]))
     combinations = np.indices(shape, dtype=evidence.dtype).reshape(len(features), n)
-    for block in _blocks(n, len(cards)):
-        codes = np.repeat(evidence[:-1, None], block.stop - block.start, axis=1)
+    rows_per_block = max(1, _BLOCK_CODES // len(cards))
+    for start in range(0, n, rows_per_block):
+        block = slice(start, min(start + rows_per_block, n))
+        codes = np.repeat(evidence[:-1, None], block.stop - start, axis=1)
         codes[features] = combinations[:, block]
         logs[block] = x._log_joint(codes)
     if evidence[-1] >= 0:
@@ -167,11 +169,6 @@ def _log_table(x: Model, variables: Sequence[int], evidence: Codes) -> Array:
     if class_number not in variables:
         return log_sum_exp(logs).reshape(shape)
     return np.moveaxis(logs.reshape(*shape, -1), -1, list(variables).index(class_number))
-
-
-def _blocks(rows: int, columns: int) -> Iterator[slice]:
-    rows_per_block = max(1, _BLOCK_CODES // columns)
-    return (slice(start, min(start + rows_per_block, rows)) for start in range(0, rows, rows_per_block))
 
 
 def sample(x: Model, n: int, *, rng: Seed = None) -> pd.DataFrame:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -28,9 +29,8 @@ Rows = NDArray[np.intp]
 class Evidence:
     """Contributions to the log odds of rows: that of the prior, then those of the features in order.
 
-    ``codes`` (features, rows) array of integers; ``log_odds`` (rows, 1 + features) array;
-    ``targets`` (rows,) array of integers; ``rivals`` (rows, classes) array of bool; ``posteriors``
-    (rows,) array.
+    ``codes`` are (features, rows) and -1 where missing, ``log_odds`` (rows, 1 + features), ``targets``
+    and their ``posteriors`` (rows,), and ``rivals``, the classes compared with them, (rows, classes).
     """
 
     order: tuple[int, ...]
@@ -52,42 +52,38 @@ def weigh_evidence(
 ) -> Evidence:
     """Weigh what the prior and each feature add to the log odds of a class in each row."""
     names = check_fitted(x).known_levels[-1]
-    comparison = _compare(names, target, against)
+    chosen, others = _numbers_of(names, target, against)
+    choose = partial(_choose, target=chosen, against=others)
     check_unseen(unseen)
     labels = x.levels_by_name
     codes = match(data, x.features, tuple([labels[v] for v in x.features]), unseen=unseen)
     order = _order(x)
     rows_per_block = max(1, _BLOCK_CELLS // ((len(order) + 1) * max(len(order), len(names))))
     blocks = [codes[:, i : i + rows_per_block] for i in range(0, max(len(data), 1), rows_per_block)]
-    weighed = [x._weigh_evidence(block, order, comparison.choose) for block in blocks]
+    weighed = [x._weigh_evidence(block, order, choose) for block in blocks]
     log_odds, targets, rivals, posteriors = (np.concatenate(parts) for parts in zip(*weighed, strict=True))
-    _check_rivals(targets, rivals, names)
-    _check_possible(log_odds, data.index, argument)
+    _check_odds(log_odds, targets, rivals, names, data.index, argument)
     return Evidence(tuple(order), codes, log_odds, targets, rivals, posteriors)
 
 
-@dataclass(frozen=True)
-class _Comparison:
-    """The classes to compare, by number; None is the most probable class of a row."""
+def _choose(logs: Array, target: int | None, against: list[int] | None) -> tuple[Rows, NDArray[np.bool_]]:
+    """Return the class to explain in each row, and which it is compared with, (rows, classes).
 
-    target: int | None
-    against: tuple[int, ...] | None
-
-    def choose(self, logs: Array) -> tuple[Rows, NDArray[np.bool_]]:
-        """Return the class to explain in each row, and which it is compared with, (rows, classes)."""
-        at = np.arange(len(logs))
-        targets = first_best(logs) if self.target is None else np.full(len(logs), self.target)
-        rivals = np.zeros(logs.shape, dtype=bool)
-        if self.against is None:
-            other_logs = logs.copy()
-            other_logs[at, targets] = -np.inf
-            best = first_best(other_logs)
-            best[best == targets] = 1  # all are impossible, so the first, 0, was taken
-            rivals[at, best] = True
-        else:
-            rivals[:, list(self.against)] = True
-            rivals[at, targets] = False
-        return targets, rivals
+    By default, they are the most probable class of the row and the most probable other.
+    """
+    at = np.arange(len(logs))
+    targets = first_best(logs) if target is None else np.full(len(logs), target)
+    rivals = np.zeros(logs.shape, dtype=bool)
+    if against is None:
+        other_logs = logs.copy()
+        other_logs[at, targets] = -np.inf
+        best = first_best(other_logs)
+        best[best == targets] = 1  # all are impossible, so the first, 0, was taken
+        rivals[at, best] = True
+    else:
+        rivals[:, against] = True
+        rivals[at, targets] = False
+    return targets, rivals
 
 
 def _order(x: Model) -> list[int]:
@@ -99,20 +95,25 @@ def _order(x: Model) -> list[int]:
     return [position[name] for layer in graphs.layers(parents) for name in layer]
 
 
-def _compare(labels: tuple[Any, ...], target: Any, against: Any) -> _Comparison:
+def _numbers_of(labels: tuple[Any, ...], target: Any, against: Any) -> tuple[int | None, list[int] | None]:
     """Return which classes to compare, or raise."""
-    if len(labels) < 2:
-        raise ValueError(f"x: has the one class {listed(labels)}, so there is nothing to compare it with")
-    chosen = None if target is None else _class_number("target", labels, target)
+    chosen = _target_number(labels, target)
     if against is None:
-        return _Comparison(chosen, None)
+        return chosen, None
     is_label = is_among(against, labels) or not pd.api.types.is_list_like(against)  # a tuple may be a label
     rivals = {_class_number("against", labels, label) for label in ([against] if is_label else against)}
     if not rivals - {chosen}:
         raise ValueError(
             f"against: expected another class than the target {shown(target)}, got {shown(against)}"
         )
-    return _Comparison(chosen, tuple(sorted(rivals - {chosen})))
+    return chosen, sorted(rivals - {chosen})
+
+
+def _target_number(labels: tuple[Any, ...], target: Any) -> int | None:
+    """Return the number of the class to explain, None if it is not given, or raise."""
+    if len(labels) < 2:
+        raise ValueError(f"x: has the one class {listed(labels)}, so there is nothing to compare it with")
+    return None if target is None else _class_number("target", labels, target)
 
 
 def _class_number(argument: str, labels: tuple[Any, ...], label: Any) -> int:
@@ -121,8 +122,15 @@ def _class_number(argument: str, labels: tuple[Any, ...], label: Any) -> int:
     return labels.index(label)
 
 
-def _check_rivals(targets: Rows, rivals: NDArray[np.bool_], labels: tuple[Any, ...]) -> None:
-    """Raise a ValueError where the only class to compare with is the one predicted."""
+def _check_odds(
+    log_odds: Array,
+    targets: Rows,
+    rivals: NDArray[np.bool_],
+    labels: tuple[Any, ...],
+    index: pd.Index[Any],
+    argument: str,
+) -> None:
+    """Raise a ValueError if a class would be compared with itself, or there are no odds in a row."""
     unrivalled = ~rivals.any(axis=1)
     if unrivalled.any():
         label = labels[targets[unrivalled.argmax()]]
@@ -131,10 +139,6 @@ def _check_rivals(targets: Rows, rivals: NDArray[np.bool_], labels: tuple[Any, .
             f"against: {shown(label)} is the class predicted in {count}, which cannot be compared with "
             "itself; say which class to explain, with target=..."
         )
-
-
-def _check_possible(log_odds: Array, index: pd.Index[Any], argument: str) -> None:
-    """Raise a ValueError if there are no odds in a row."""
     without = np.isnan(log_odds[:, 0])
     if without.any():
         phrase = "is" if len(index) == 1 else f"has rows that are ({listed(index[without])})"
@@ -148,7 +152,7 @@ def _check_possible(log_odds: Array, index: pd.Index[Any], argument: str) -> Non
 class Effect:
     """The contribution of a feature to the log odds of a class against all others.
 
-    ``log_odds`` (parent_levels, levels) array.
+    ``parent`` is its first feature parent, or None, and ``log_odds`` is (parent_levels, levels).
     """
 
     feature: Hashable
@@ -165,10 +169,7 @@ def measure_effect(x: Model, feature: Hashable, target: Any = None) -> Effect:
     if not is_among(feature, model.features):
         raise KeyError(f"feature: the model has no {shown(feature)}; {suggestion(feature, model.features)}")
     labels = model.known_levels[-1]
-    if len(labels) < 2:
-        raise ValueError(f"x: has the one class {listed(labels)}, so there is nothing to compare it with")
-    if target is not None and not is_among(target, labels):
-        raise ValueError(f"target: expected one of the classes {listed(labels)}, got {shown(target)}")
+    c = _target_number(labels, target)
     levels = model.levels_by_name
     number = model.features.index(feature)
     parents = model.feature_parents[feature]
@@ -179,8 +180,8 @@ def measure_effect(x: Model, feature: Hashable, target: Any = None) -> Effect:
     if parent is not None:
         codes[model.features.index(parent)] = np.array(shown_levels)[:, None]
     logs = model._log_joint(codes.reshape(len(codes), -1)).reshape(*codes.shape[1:], -1)
-    nothing_known = model._log_joint(np.full((len(codes), 1), -1))[0]
-    c = int(nothing_known.argmax()) if target is None else labels.index(target)
+    if c is None:  # the most probable class if nothing is known
+        c = int(model._log_joint(np.full((len(codes), 1), -1))[0].argmax())
     odds = logs[..., c] - log_sum_exp(np.delete(logs, c, axis=-1))
     parent_levels = tuple([None if parent is None else levels[parent][i] for i in shown_levels])
     return Effect(feature, labels[c], levels[feature], parent, parent_levels, odds[:, 1:] - odds[:, :1])

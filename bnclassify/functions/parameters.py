@@ -277,24 +277,13 @@ def _fit_alone(x: Model, dataset: Any, *, prior: Prior, method: Method, rng: Any
     rows = rows_to_learn_from(x, dataset, method)
     recipe = x.recipe and replace(x.recipe, parameters=step)
     fitted = method(renewed(x, recipe=recipe, learned={}), rows, prior, rng)
-    if method is not PLAIN:
-        fitted = _without_prior(fitted)
-    if not _is_prepared(dataset):
+    tally = fitted.learned.get("counts")
+    if method is not PLAIN and isinstance(tally, Tally):
+        # The prior alone did not make the tables, so no rows can be added to them.
+        fitted = renewed(fitted, learned={**fitted.learned, "counts": replace(tally, prior=None)})
+    if not (isinstance(dataset, Learnable) and dataset.targets):  # whoever prepares data warns
         fitted._warn_of_size(len(rows))
     return fitted
-
-
-def _without_prior(x: Model) -> Model:
-    """Return a model that says that its tables were not made by its prior alone; it takes no more rows."""
-    tally = x.learned.get("counts")
-    if not isinstance(tally, Tally):
-        return x
-    return renewed(x, learned={**x.learned, "counts": replace(tally, prior=None)})
-
-
-def _is_prepared(dataset: object) -> bool:
-    """Whether the caller has prepared the data, and will issue warnings itself."""
-    return isinstance(dataset, Learnable) and bool(dataset.targets)
 
 
 def rows_to_learn_from(model: Model, dataset: InFull | InParts, method: Method = PLAIN) -> Any:

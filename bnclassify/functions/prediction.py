@@ -297,11 +297,8 @@ def _check_classes(names: Sequence[Hashable], classes: Sequence[Hashable], subje
     absent = [name for name in classes if name not in names]
     strange = [name for name in names if name not in classes]
     if absent or strange or len(set(names)) < len(names):
-        faults = [
-            f"{word} {listed(labels)}"
-            for word, labels in (("lacking", absent), ("unknown", strange))
-            if labels
-        ]
+        parts = {"lacking": absent, "unknown": strange}
+        faults = [f"{word} {listed(labels)}" for word, labels in parts.items() if labels]
         raise ValueError(
             f"{subject} must be the classes, {listed(classes, most=20)}; "
             + (", ".join(faults) or "one is there more than once")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from functools import partial
 from math import log
+from typing import Any
 
 import numpy as np
 
@@ -29,7 +30,7 @@ def _add_up(x: Model, dataset: InFull | InParts, *, joint: bool) -> float:
 
 
 def _sum_at_labels(x: Model, joint: bool, dataset: InFull) -> float:
-    """Do the same for a part of the rows."""
+    """Return this sum for a part of the rows."""
     data = encode_for(x, dataset, argument="dataset")
     levels, n = x.known_levels, len(x.features)
     check_size(len(data), len(levels[-1]))
@@ -86,8 +87,8 @@ def AIC(x: BNC, dataset: InFull | InParts) -> float:
     Parameters
     ----------
     x : BNC
-        A model with parameters.
-    dataset : pandas.DataFrame, Dataset, or data in parts
+        A single network with parameters.
+    dataset
         As in `loglik`.
 
     Returns
@@ -96,10 +97,8 @@ def AIC(x: BNC, dataset: InFull | InParts) -> float:
 
     Raises
     ------
-    TypeError
-        If ``x`` is an ensemble.
-    KeyError, ValueError
-        As in `loglik`.
+    KeyError, TypeError, ValueError
+        As in `loglik`, or if ``x`` is not a single network.
 
     References
     ----------
@@ -125,8 +124,8 @@ def BIC(x: BNC, dataset: InFull | InParts) -> float:
     Parameters
     ----------
     x : BNC
-        A model with parameters.
-    dataset : pandas.DataFrame, Dataset, or data in parts
+        A single network with parameters.
+    dataset
         As in `loglik`.
 
     Returns
@@ -135,10 +134,8 @@ def BIC(x: BNC, dataset: InFull | InParts) -> float:
 
     Raises
     ------
-    TypeError
-        If ``x`` is an ensemble.
-    KeyError, ValueError
-        As in `loglik`.
+    KeyError, TypeError, ValueError
+        As in `loglik`, or if ``x`` is not a single network.
 
     References
     ----------
@@ -169,9 +166,9 @@ def cloglik(x: Model, dataset: InFull | InParts) -> float:
 
     Parameters
     ----------
-    x : BNC or AODE
+    x : BNC, AODE or another model
         A model with parameters.
-    dataset : pandas.DataFrame, Dataset, or data in parts
+    dataset
         As in `loglik`.
 
     Returns
@@ -246,13 +243,11 @@ def cmi(
     OneOf(_UNITS).check("unit", unit)
     # A tuple can be the name of one column.
     is_name = isinstance(z, tuple) and z in list(getattr(dataset, "columns", ()))
-    conditions: Sequence[Hashable] = (
-        () if z is None else z if isinstance(z, list | tuple) and not is_name else (z,)
-    )
-    names = [x, y, *conditions]
+    several = isinstance(z, list | tuple) and not is_name
+    names: list[Any] = [x, y] if z is None else [x, y, *(z if several else [z])]  # type: ignore[misc]
     data = open_columns(dataset, names, named_by="x, y, z")
     first, second, *others = (data.positions[name] for name in names)
     information, _ = mutual_information(data, first, second, others)
-    if not len(data):  # asked for last: counting data in parts tells it by the way
-        raise ValueError("dataset: no rows to count")
+    if not len(data):  # which partitions know once they were read
+        raise ValueError("dataset must have at least one row; got none.")
     return information / _UNITS[unit]

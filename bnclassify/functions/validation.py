@@ -302,22 +302,10 @@ def cv_predict(
         not test, and predicts those that the fold tests.
     dataset : pandas.DataFrame, Dataset, or partitioned data
         As in `cv`.
-    k : int, default 10
-        Number of folds, if ``folds`` is not given.
     prob : bool, default True
         If True, return posteriors; if False, labels.
-    dag : bool, default True
-        If True, the structure is learned again; if False, only the parameters are estimated again.
-    folds : list of arrays or array of int, optional
-        As in `cv`; they test every row once.
-    columns : {"same", "any"}, default "same"
-        As in `cv`.
-    unseen : {"missing", "error"}, default "missing"
-        As in `cv`.
-    rng : int or numpy.random.Generator, optional
-        As in `cv`: the same seed gives the same folds and models. Partitioned data has seed 0 by default.
-    progress : bool, default False
-        If True, show a progress bar.
+    k, dag, folds, columns, unseen, rng, progress
+        As in `cv`. ``folds`` must test every row once.
 
     Returns
     -------
