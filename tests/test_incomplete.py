@@ -153,7 +153,7 @@ def test_unseen_levels_can_be_taken_as_missing(car: pd.DataFrame) -> None:
 
 
 def test_numbers_that_are_all_unseen_are_not_reported() -> None:
-    """A few measurements need not occur among the others, even if these are so few that they are categories."""
+    """A few measurements need not occur among others that are so few that they are categories."""
     frame = pd.DataFrame({"age": [19, 24, 27, 35, 41, 52], "y": [*"aabbab"]})
     x = bn.bnc("nb", "y", frame, smooth=1, discretize="mdlp")
     posteriors = bn.predict(x, pd.DataFrame({"age": [23, 31]}), prob=True, unseen="missing")
