@@ -50,12 +50,12 @@ class LogOddsPlanes:
         if self.relative and self.n_classes == 2:
             return planes[0] > TOLERANCE
         by_class = self._possible(planes)
-        threshold = by_class.max(axis=0, initial=0.0 if self.relative else -np.inf) - TOLERANCE
+        threshold = by_class.max(axis=0, initial=0.0 if self.relative else -np.inf)
+        threshold -= TOLERANCE
         # The number of classes before the first one that reaches the threshold
-        below = np.ones(threshold.shape, dtype=bool)
-        best = np.zeros(threshold.shape, dtype=np.min_scalar_type(-self.n_classes))
-        first = [np.float64(0)] if self.relative else []
-        for plane in [*first, *by_class][:-1]:
+        below = threshold > (0.0 if self.relative else by_class[0])
+        best = below.astype(np.min_scalar_type(-self.n_classes))
+        for plane in by_class[not self.relative : -1]:
             below &= threshold > plane
             best += below
         return best

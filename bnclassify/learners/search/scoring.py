@@ -50,17 +50,26 @@ class CrossValidatedScore:
             total += self.tables.added(v, parents)
         if self.incomplete is not None:
             self.incomplete.infer(structure, total)
-        return np.array([self._score(self._after(structure, edit, total)) for edit in edits])
+        scores, rest = np.empty(len(edits)), total
+        changed: tuple[int, ...] = ()
+        # Edits of the same families follow one another, so that what the others add is summed once.
+        for number in sorted(range(len(edits)), key=lambda number: tuple(edits[number])):
+            edit = edits[number]
+            if tuple(edit) != changed:
+                changed, rest = tuple(edit), total
+                for v in set(edit).intersection(structure):
+                    rest = rest - self.tables.added(v, structure[v])
+            scores[number] = self._score(self._with(edit, rest))
+        return scores
 
-    def _after(self, structure: Structure, edit: Edit, total: Array) -> Array:
-        """Return the log joint after an edit, (planes, tested rows), from that of the structure."""
-        logs = total
+    def _with(self, edit: Edit, rest: Array) -> Array:
+        """Return the log joint after an edit, (planes, tested rows), from that of the other families."""
+        logs = rest
         for v, parents in edit.items():
-            if v in structure:
-                logs = logs - self.tables.added(v, structure[v])
             if parents is not None:
                 logs = logs + self.tables.added(v, parents)
         if self.incomplete is not None:
+            logs = logs.copy() if logs is rest else logs
             self.incomplete.amend(edit, logs)
         return logs
 
