@@ -126,7 +126,7 @@ def test_em_refuses(voting: pd.DataFrame) -> None:
         bn.lp(x, voting, smooth=1, missing="EM")
     with pytest.raises(ValueError, match="em_iterations must be a whole number of at least 1"):
         bn.lp(x, voting, smooth=1, missing="em", em_iterations=0)
-    with pytest.raises(ValueError, match="em_tolerance: expected 0 or more"):
+    with pytest.raises(ValueError, match="em_tolerance must be a finite number of at least 0; got -1"):
         bn.lp(x, voting, smooth=1, missing="em", em_tolerance=-1)
     with pytest.raises(ValueError, match="wanbia, missing: only one of them"):
         bn.lp(x, voting, smooth=1, missing="em", wanbia=True)

@@ -90,7 +90,7 @@ def test_modelstring_reads_back(data: st.DataObject) -> None:
         ("[class] [a|class", "expected brackets"),
         ("[class] [a|class] [a|class]", "one bracket only"),
         ("[a|class]", "expected a bracket"),
-        ("[class] [a|b]", "the parent 'b' of 'a' is no variable"),
+        ("[class] [a|b]", "the parent 'b' of 'a' is not a variable"),
         ("[class] [b] [a|b:b]", "a parent of 'a' is named twice"),
         ("[class|a] [a|class]", "the arcs form a cycle: .*class"),
     ],

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from math import prod
 from typing import Any
 
 from ..base import graphs
@@ -212,9 +211,8 @@ def nparams(x: Model) -> int:
     >>> nparams(nb("class", load_car()))
     63
     """
-    model = check_graph(x, "nparams", sized=True)
-    cards = [len(labels) for labels in model.known_levels]
-    return sum((cards[v] - 1) * prod([cards[p] for p in parents]) for v, *parents in model.scopes)
+    n: int = check_graph(x, "nparams", sized=True).n_parameters
+    return n
 
 
 @_of_any

@@ -1,4 +1,4 @@
-"""Single networks: a graph over features and class and, once fitted, a table for each of its families."""
+"""Single networks: a graph over features and class and, once fitted, a table per family."""
 
 from __future__ import annotations
 
@@ -24,7 +24,6 @@ from .estimates import (
     Family,
     Scope,
     check_families,
-    check_levels,
     check_shapes,
     count_parameters,
     estimate,
@@ -38,7 +37,7 @@ from .priors import is_nested
 
 
 class Graph(Model):
-    """Base of models that are one graph: a family for each variable and, once fitted, a table for each.
+    """Base of models that are one graph: a family per variable and, once fitted, a table per family.
 
     Subclasses have the fields ``families``, in the order of ``variables``, ``levels`` and ``cpts``.
     """
@@ -51,9 +50,7 @@ class Graph(Model):
 
     def __post_init__(self) -> None:
         self._check_graph()
-        check_levels(self.families, self.levels)
-        if self.cpts is not None:
-            check_shapes(self.families, self.scopes, self.levels, self.cpts)
+        check_shapes(self.families, self.levels, self.cpts)
         super().__post_init__()
 
     def _check_graph(self) -> None:
@@ -94,14 +91,19 @@ class Graph(Model):
         """The numbers of levels of the variables."""
         return tuple([len(labels) for labels in self.levels or ()])
 
+    @property
+    def n_parameters(self) -> int:
+        """The number of free parameters: Σ (levels − 1) · Π levels of the parents."""
+        return count_parameters(self.scopes, [len(labels) for labels in self.known_levels])
+
     def facts(self) -> dict[str, object]:
-        """Return the numbers of features and arcs, and with tables that of free parameters."""
+        """Return the numbers of features and arcs and, if it is fitted, of free parameters."""
         facts: dict[str, object] = {
             "num. features": len(self.features),
             "num. arcs": sum(len(family) - 1 for family in self.families),
         }
         if self.cpts is not None:
-            facts["free parameters"] = count_parameters(self.scopes, self.cards)
+            facts["free parameters"] = self.n_parameters
         return facts | {"EM": self.learned.get("em")}
 
     def _estimate(self, data: Countable, prior: Any) -> Self:
@@ -172,23 +174,20 @@ class Network(Graph):
         return tuple(terms)
 
     def facts(self) -> dict[str, object]:
-        """Return the size of the graph, and how a search guided by a metric went."""
-        return super().facts() | {"search": self._search()}
-
-    def _search(self) -> str | None:
-        if "metric" not in self.trace:
-            return None
-        metric, scores, epsilon = (self.trace[name] for name in ("metric", "scores", "epsilon"))
-        n = len(scores) - 1
-        return f"{n} step{'' if n == 1 else 's'}, {metric} {abs(scores[-1]):.4g}, epsilon {epsilon:g}"
+        """Return the size of the graph, and the course of a search guided by a metric."""
+        facts = super().facts()
+        if "metric" in self.trace:
+            metric, scores, epsilon = (self.trace[name] for name in ("metric", "scores", "epsilon"))
+            steps = f"{len(scores) - 1} step{'' if len(scores) == 2 else 's'}"
+            facts["search"] = f"{steps}, {metric} {abs(scores[-1]):.4g}, epsilon {epsilon:g}"
+        return facts
 
     def _warn_of_size(self, rows: int) -> None:
-        n_parameters = sum([table.size - table.size // len(table) for table in self.cpts or ()])
-        if n_parameters > rows and "concentrations" not in self.learned:  # back-off makes wide ones harmless
-            warn_of_wide_tables(self, rows, n_parameters)
+        if "concentrations" not in self.learned and self.n_parameters > rows:  # back-off smooths wide tables
+            warn_of_wide_tables(self, rows, self.n_parameters)
 
     def _class_prior(self) -> Array:
-        if self.cpts is not None and len(self.families[-1]) == 1:  # whatever else sums to 1
+        if self.cpts is not None and len(self.families[-1]) == 1:  # the other tables sum to 1
             return self.cpts[-1]
         return super()._class_prior()
 
@@ -196,7 +195,7 @@ class Network(Graph):
         return joint_in_blocks([self.terms], codes)
 
     def _running_sums(self, codes: Codes, order: Sequence[int]) -> Array:
-        """Sum the terms at complete rows, that of the class first, then those of the features in order."""
+        """Return running sums of the terms at complete rows: the class, then the features in order."""
         *of_features, of_class = self.terms
         rows = Batch(codes, complete=True)
         logs = np.zeros((len(order) + 1, len(rows), of_class.table.shape[-1]))
@@ -210,24 +209,23 @@ class Network(Graph):
 class BNC(Network):
     """A Bayesian network classifier: its directed acyclic graph and, once fitted, its tables.
 
-    Learners return it; functions such as `lp`, `predict` and `params` use it. It never
-    changes: `lp` returns a new one.
+    Learners return it; functions such as `lp`, `predict` and `params` use it. It is immutable.
 
     Attributes
     ----------
     class_var : str
         The class.
     families : tuple of tuple
-        ``(variable, feature parents…, class if it is a parent)`` of each feature, and at the end the
-        family of the class, ``(class_var, parents…)``. In an augmented naive Bayes, which most learners
-        return, the class is a parent of every feature and has no parents.
+        ``(variable, feature parents…, class if it is a parent)`` of each feature, and at the end
+        ``(class_var, parents…)``. In an augmented naive Bayes, which most learners return, the class is a
+        parent of every feature and has no parents.
     levels : tuple of tuple, or None
-        The labels of each variable in the order of ``families``; None before any data were seen.
+        The labels of each variable in the order of ``families``; None if no data were seen.
     cpts : tuple of read-only arrays, or None
-        The conditional probability tables in the order of ``families``. Axis i of a table is
-        member i of its family, so a table sums to 1 over its first axis. None before `lp`.
+        The conditional probability tables in the order of ``families``; None before `lp`. Axis i of a
+        table is member i of its family, so a table sums to 1 over its first axis.
     recipe : Recipe or None
-        How structure and parameters were learned; `cv` runs it again.
+        The steps that learned structure and parameters; `cv` repeats them.
     trace : mapping
         Results of the search for the structure, by name: `search_steps` reads it.
     learned : mapping
@@ -252,7 +250,7 @@ class BNC(Network):
     """
 
     def _estimate(self, data: Countable, prior: Any) -> Self:
-        if is_nested(prior):  # tables are then made of the counts of shorter families, too
+        if is_nested(prior):  # it also needs the counts of shorter families
             fitted: Self = Model._estimate(self, data, prior)
             return fitted
         return super()._estimate(data, prior)
@@ -271,8 +269,8 @@ class BNC(Network):
         return renewed(self, levels=data.levels, cpts=tuple(tables), learned={"em": run})
 
     def _log_joints_in_sequence(self, codes: Codes, order: Sequence[int]) -> Array:
-        # If the class has no parents, a feature that comes later has no known descendants, so its
-        # table sums to 1: each step adds one term to the step before.
+        # If the class has no parents and features follow their parents, an unknown feature has no known
+        # descendants, so its table sums to 1, and each step adds one term to the previous sum.
         complete = codes.min(axis=0, initial=0) >= 0
         if self.parents[self.class_var] or not complete.any():
             return super()._log_joints_in_sequence(codes, order)
@@ -331,13 +329,10 @@ class DN(Network):
       num. arcs:      4
     """
 
-    @property
-    def no_joint(self) -> str:
-        """Why there is no joint distribution, and what to do."""
-        return (
-            "a dependency network (DN) has no joint distribution, because its arcs may form cycles; use "
-            "predict, cloglik and cv, or learn a network with a joint distribution, for example with ban"
-        )
+    no_joint = (
+        "a dependency network (DN) has no joint distribution, because its arcs may form cycles; use "
+        "predict, cloglik and cv, or learn a network with a joint distribution, for example with ban"
+    )
 
     def _check_graph(self) -> None:
         check_families(self.class_var, tuple(self.families), acyclic=False)
@@ -366,7 +361,7 @@ class DN(Network):
 
 
 def _draw_column(table: Array, parents: list[Codes], uniform: Array) -> Codes:
-    """Invert the distribution function of a variable given its parents at uniform numbers."""
+    """Evaluate the inverse distribution function of a variable, given its parents, at uniform numbers."""
     levels = table.cumsum(axis=0).reshape(len(table), -1)[:-1]
     thresholds = levels if not parents else levels[:, flat_index(parents, table.shape[1:])]
     return np.asarray(np.count_nonzero(uniform >= thresholds, axis=0))

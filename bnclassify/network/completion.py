@@ -1,8 +1,7 @@
-"""The most probable values of all that is missing in a row, together.
+"""The jointly most probable values of all missing variables of a row.
 
-In a single network the largest product is found like the sum in an elimination, with the maximum in
-place of the sum, and then read backwards. An average of networks does not factorize in this way, so
-every combination is tried.
+In a single network, elimination with the maximum in place of the sum finds the largest product, and a pass
+in reverse order finds the values. An average of networks does not factorize, so all combinations are tried.
 """
 
 from __future__ import annotations
@@ -14,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..base.arrays import TOLERANCE, Array, Codes
-from .elimination import Run, Table, eliminate, runs
-from .factors import Batch, Factor, Rows, sum_terms
+from .elimination import Run, Table, eliminate, equal_columns, runs
+from .factors import Batch, Factor, sum_terms
 
 _MOST_COMBINATIONS = 2**16
 _BLOCK_CELLS = 2**20
@@ -24,13 +23,14 @@ _BLOCK_CELLS = 2**20
 def try_all(
     log_joint: Callable[[Codes], Array], cards: Sequence[int], codes: Codes, argument: str = "frame"
 ) -> Codes:
-    """Return codes with the most probable values in place of missing ones, all combinations tried.
+    """Return codes with the most probable values in place of missing ones, by trying all combinations.
 
-    ``codes`` are (variables, rows), those of the class at the end, -1 where missing; ``log_joint`` computes
-    the log joint of a model from those of the features.
+    ``codes`` are (variables, rows), the class last, -1 where missing; ``log_joint`` uses those of features.
     """
     result = codes.copy()
-    for hidden, rows in _patterns(codes):
+    incomplete = np.nonzero((codes < 0).any(axis=0))[0]
+    for hidden, alike in equal_columns(codes[:, incomplete] < 0):
+        rows = incomplete[alike]
         choices = [range(cards[v]) for v in hidden if v < len(cards) - 1]
         n = prod(len(choice) for choice in choices)
         if n > _MOST_COMBINATIONS:
@@ -64,25 +64,13 @@ def _try_rows(
     return result
 
 
-def _patterns(codes: Codes) -> list[tuple[list[int], Rows]]:
-    """Return which variables are missing together, and the rows in which these are, and no others."""
-    rows = np.nonzero((codes < 0).any(axis=0))[0]
-    if not len(rows):
-        return []
-    patterns, kind = np.unique(codes[:, rows] < 0, axis=1, return_inverse=True)
-    kind = kind.reshape(-1)  # its shape differs between versions of NumPy
-    return [
-        (np.nonzero(pattern)[0].tolist(), rows[kind == number]) for number, pattern in enumerate(patterns.T)
-    ]
-
-
 def _first_best(logs: Array, axis: int) -> NDArray[np.intp]:
-    """Return the first position along an axis that ties with the best."""
+    """Return the first position along an axis that ties with the maximum."""
     return np.asarray((logs >= logs.max(axis=axis, keepdims=True) - TOLERANCE).argmax(axis=axis))
 
 
 def complete(terms: Sequence[Factor], codes: Codes) -> Codes:
-    """Do the same in a single network, from its terms, by elimination."""
+    """Return codes with the most probable values of a single network, found by elimination."""
     result = codes.copy()
     unknown = np.nonzero(codes[-1] < 0)[0]
     if len(unknown):
@@ -97,16 +85,14 @@ def complete(terms: Sequence[Factor], codes: Codes) -> Codes:
 
 
 def _maxima(factors: Sequence[Factor], codes: Codes) -> Iterator[tuple[Run, list[Table], Array]]:
-    """Yield features that are missing together in some rows, what they were joined into, and its maxima."""
-    for run in runs(factors, codes, np.full(codes.shape, True)):
-        touching = [factors[i] for i in run.factors]
-        context = np.zeros(len(run.rows), dtype=np.intp)
-        joined, maxima = eliminate(run.order, touching, codes[:, run.rows], context, np.max)
-        yield run, joined, maxima
+    """Yield features that are missing together, their joined tables, and the maxima, (rows, classes)."""
+    context = np.zeros(codes.shape[1], dtype=np.intp)
+    for run in runs(factors, codes, everywhere=True):
+        yield run, *eliminate(run, factors, codes, context, np.max)
 
 
 def _read_back(run: Run, joined: Sequence[Table], result: Codes) -> None:
-    """Fill in where the maxima are: what is eliminated last is known first, and before it the class."""
+    """Fill in the positions of the maxima, in reverse order of elimination; the class is known already."""
     rows, levels = np.arange(len(run.rows)), slice(None)
     for u, (scope, logs) in zip(reversed(run.order), reversed(joined), strict=True):
         class_codes = np.minimum(result[-1, run.rows], logs.shape[-1] - 1)  # one for all, without the class

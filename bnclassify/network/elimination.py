@@ -1,9 +1,8 @@
-"""Marginalisation in any network: variable elimination, rows grouped by what they share.
+"""Marginalization in any network: variable elimination for groups of rows with the same missing features.
 
-In each row, the missing features that matter fall into parts that no family connects. Parts
-are eliminated by themselves, each for all rows that have it, because the sum over all missing
-features is the product of the sums over the parts. Going back through the features eliminated gives
-the posteriors of their values.
+The missing features of a row form parts that no family connects. The sum over all missing features is the
+product of the sums over the parts, so each part is eliminated once for all rows that have it. A second pass
+in reverse order gives the posteriors of the missing values.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ Part = tuple[int, ...]
 
 
 class Run(NamedTuple):
-    """Features to be eliminated in this order, the factors that have any of them, and some rows."""
+    """Features to eliminate in this order, the numbers of the factors over any of them, and the rows."""
 
     order: list[int]
     factors: list[int]
@@ -35,63 +34,48 @@ class Run(NamedTuple):
 
 
 class Table(NamedTuple):
-    """A log table over features in ascending order, row by row: (rows, levels…, classes)."""
+    """A log table per row, (rows, levels…, classes), over features in ascending order."""
 
     scope: tuple[int, ...]
     logs: Array
 
 
-def add_missing(total: Array, factors: Sequence[Factor], codes: Codes, context: Codes | None = None) -> None:
-    """Add what features contribute that are missing, to the log joint of the rows.
+def add_missing(total: Array, factors: Sequence[Factor], codes: Codes, context: Codes) -> None:
+    """Add the terms of families with missing features, marginalized over, to the log joint of the rows.
 
-    Parameters
-    ----------
-    total : (rows, classes) array
-        Holds the sum of the families that are observed.
-    factors : sequence of Factor
-        A factor a feature in the order of ``codes``, and the class's own last.
-    codes : (features, rows) array of integers
-        -1 where missing.
-    context : (rows,) array of integers, optional
-        The context of each row, if there are several.
-
-    Raises
-    ------
-    ValueError
-        If a table along the way would be too large.
+    ``total`` is (rows, classes) and holds the terms of observed families, ``codes`` are (features, rows) with
+    -1 where missing, and ``context`` is (rows,). The class's factor is the last one.
     """
-    contexts = np.zeros(codes.shape[1], dtype=np.intp) if context is None else context
-    *of_features, of_class = factors
-    parents = {v: list(factor.scope[1:]) for v, factor in enumerate(of_features)}
-    for run in runs(factors, codes, _matters(parents, of_class.scope, codes)):
-        touching = [factors[i] for i in run.factors]
-        total[run.rows] += eliminate(run.order, touching, codes[:, run.rows], contexts[run.rows])[1]
+    for run in runs(factors, codes):
+        total[run.rows] += eliminate(run, factors, codes, context)[1]
 
 
-def beliefs(factors: Sequence[Factor], codes: Codes, context: Codes | None = None) -> Iterator[Belief]:
-    """Yield how likely the values are that are missing in each family, given row and class.
-
-    Takes and raises the same as `add_missing`.
-    """
-    contexts = np.zeros(codes.shape[1], dtype=np.intp) if context is None else context
-    for run in runs(factors, codes, np.full(codes.shape, True)):
-        touching = [factors[i] for i in run.factors]
-        joined, _ = eliminate(run.order, touching, codes[:, run.rows], contexts[run.rows])
-        posteriors = distribute(run.order, joined)
+def beliefs(factors: Sequence[Factor], codes: Codes, context: Codes) -> Iterator[Belief]:
+    """Yield the posteriors of the missing members of each family; arguments are as in `add_missing`."""
+    for run in runs(factors, codes, everywhere=True):
+        posteriors = distribute(run.order, eliminate(run, factors, codes, context)[0])
         position = {u: i for i, u in enumerate(run.order)}
-        for i, factor in zip(run.factors, touching, strict=True):
-            free = tuple(sorted(position.keys() & factor.scope))
+        for i in run.factors:
+            free = tuple(sorted(position.keys() & factors[i].scope))
             shares = sum_to(posteriors[min(position[u] for u in free)], free).logs
             yield Belief(i, run.rows, free, shares)
 
 
-def runs(factors: Sequence[Factor], codes: Codes, matters: NDArray[np.bool_]) -> Iterator[Run]:
-    """Yield which missing features that matter are to be eliminated, a block of rows at a time."""
-    parents = {v: list(factor.scope[1:]) for v, factor in enumerate(factors[:-1])}
-    parents[len(codes)] = list(factors[-1].scope)  # the class, which stands in no row
+def runs(factors: Sequence[Factor], codes: Codes, *, everywhere: bool = False) -> Iterator[Run]:
+    """Yield the missing features to eliminate, a block of rows at a time.
+
+    Unless ``everywhere``, features without observed descendants, which sum to 1, are excluded.
+    """
+    *of_features, of_class = factors
+    parents = {v: list(factor.scope[1:]) for v, factor in enumerate(of_features)}
+    matters = np.full(codes.shape, True) if everywhere else _matters(parents, of_class.scope, codes)
+    parents[len(codes)] = list(of_class.scope)
     for part, rows in _parts(parents, matters, codes).items():
         touching = [i for i, factor in enumerate(factors) if not set(factor.scope).isdisjoint(part)]
-        order, cells = plan(part, [factors[i] for i in touching])
+        tables = [factors[i] for i in touching]
+        card = {u: f.table.shape[f.scope.index(u)] for u in part for f in tables if u in f.scope}
+        order, cells = plan_scopes(part, [set(f.scope) & set(part) for f in tables], card)
+        cells *= max(f.table.shape[-1] for f in tables)
         if cells > MAX_CELLS:
             raise ValueError(
                 f"data: {len(part)} features are missing together in a row, and summing over them would need "
@@ -105,9 +89,9 @@ def runs(factors: Sequence[Factor], codes: Codes, matters: NDArray[np.bool_]) ->
 def _matters(
     parents: Mapping[int, Sequence[int]], of_class: Sequence[int], codes: Codes
 ) -> NDArray[np.bool_]:
-    """Tell which features matter in each row: those that are observed, or have such a descendant.
+    """Return, per feature and row, whether the feature or one of its descendants is observed.
 
-    The class counts as observed, since there is a value of the joint for each of its levels.
+    The class counts as observed, because the joint has a value for each of its levels.
     """
     matters = codes >= 0
     matters[list(of_class)] = True
@@ -126,19 +110,20 @@ def _parts(
     rows_of: dict[Part, list[Rows]] = {}
     for first in range(len(codes)):
         rows = np.nonzero(hidden[first] & (label[first] == first))[0]
-        if not len(rows):
-            continue
-        belongs = label[:, rows] == first
-        packed = np.ascontiguousarray(np.packbits(belongs, axis=0).T)
-        keys = packed.view(np.dtype((np.void, packed.shape[1]))).ravel()
-        _, example, kind = np.unique(keys, return_index=True, return_inverse=True)
-        order = np.argsort(kind, kind="stable")
-        for column, rows_alike in zip(
-            example, np.split(rows[order], np.cumsum(np.bincount(kind))[:-1]), strict=True
-        ):
-            part = tuple(np.nonzero(belongs[:, column])[0].tolist())
-            rows_of.setdefault(part, []).append(rows_alike)
+        if len(rows):
+            for part, alike in equal_columns(label[:, rows] == first):
+                rows_of.setdefault(part, []).append(rows[alike])
     return {part: np.concatenate(rows) for part, rows in rows_of.items()}
+
+
+def equal_columns(mask: NDArray[np.bool_]) -> Iterator[tuple[Part, Rows]]:
+    """Yield the true positions of each distinct column, and the numbers of the columns equal to it."""
+    packed = np.ascontiguousarray(np.packbits(mask, axis=0).T)
+    keys = packed.view(np.dtype((np.void, packed.shape[1]))).ravel()
+    _, example, group = np.unique(keys, return_index=True, return_inverse=True)
+    ends = np.cumsum(np.bincount(group))
+    for column, columns in zip(example, np.split(np.argsort(group, kind="stable"), ends), strict=False):
+        yield tuple(np.nonzero(mask[:, column])[0].tolist()), columns
 
 
 def _labels(
@@ -146,12 +131,12 @@ def _labels(
 ) -> NDArray[np.intp]:
     """Label each hidden feature in each row with the first feature of its part.
 
-    Hidden features are connected where they meet in a family whose variable matters. They
-    hand each other the smallest label until nothing changes.
+    Hidden features are connected if they are in one family whose variable matters. Connected features
+    take the smallest of their labels until no label changes.
     """
     n = len(hidden)
     label = np.where(hidden, np.arange(n)[:, None], n)
-    # The class always matters, and is never hidden.
+    # The class always matters and is never hidden.
     families = [([v, *ps] if v < n else list(ps), v) for v, ps in parents.items() if ps]
     changed = True
     while changed:
@@ -165,32 +150,19 @@ def _labels(
 
 
 def hidden_parts(parents: Mapping[int, Sequence[int]], codes: Codes) -> dict[Part, Rows]:
-    """Map each part of connected variables that are missing, and matter, to the rows that have it.
-
-    Parameters
-    ----------
-    parents : mapping
-        The parents of each variable, by number.
-    codes : (variables, rows) array
-        -1 where missing.
-    """
+    """Map each part of connected missing variables that matter to the rows that have it."""
     return _parts(parents, _matters(parents, (), codes), codes)
-
-
-def plan(part: Part, factors: Sequence[Factor]) -> tuple[list[int], int]:
-    """Order the elimination, smallest table first; return the order and the cells of the largest table."""
-    card = {u: f.table.shape[f.scope.index(u)] for u in part for f in factors if u in f.scope}
-    n_classes = max(factor.table.shape[-1] for factor in factors)
-    order, cells = plan_scopes(part, [set(factor.scope) & set(part) for factor in factors], card)
-    return order, cells * n_classes if part else 1
 
 
 def plan_scopes(
     part: Collection[int], scopes: Iterable[Collection[int]], card: Mapping[int, int]
 ) -> tuple[list[int], int]:
-    """Do the same from the scopes of tables, which may have variables that stay, and all levels."""
+    """Order an elimination, smallest table first; return the order and the cells of the largest table.
+
+    ``scopes`` are those of the tables, ``card`` has the numbers of levels.
+    """
     met = {u: {u} for u in part}
-    for scope in {frozenset(scope) for scope in scopes}:  # often many are alike
+    for scope in {frozenset(scope) for scope in scopes}:  # many are often equal
         for u in scope & met.keys():
             met[u] |= scope
     cells = {u: prod([card[w] for w in met[u]]) for u in sorted(met)}
@@ -208,44 +180,25 @@ def plan_scopes(
 
 
 def eliminate(
-    order: Sequence[int],
+    run: Run,
     factors: Sequence[Factor],
     codes: Codes,
     context: Codes,
     collect: Callable[..., Array] = log_sum_exp,
 ) -> tuple[list[Table], Array]:
-    """Sum features out of factors at rows, in this order; see `eliminate_tables`.
-
-    Returns
-    -------
-    list of Table
-    (rows, classes) array
-        What is left.
-    """
-    tables = [restrict(factor, set(order), codes, context) for factor in factors]
-    joined, product = eliminate_tables(order, tables, collect)
+    """Eliminate features; return the joined tables, as in `eliminate_tables`, and (rows, classes) logs."""
+    codes, context, free = codes[:, run.rows], context[run.rows], set(run.order)
+    tables = [restrict(factors[i], free, codes, context) for i in run.factors]
+    joined, product = eliminate_tables(run.order, tables, collect)
     return joined, product.logs
 
 
 def eliminate_tables(
     order: Sequence[int], tables: Sequence[Table], collect: Callable[..., Array] = log_sum_exp
 ) -> tuple[list[Table], Table]:
-    """Sum variables out of a product of tables in this order, or collect them otherwise.
+    """Eliminate variables in this order from a product of tables, by `log_sum_exp` or `numpy.max`.
 
-    Parameters
-    ----------
-    order : sequence of int
-    tables : sequence of Table
-        At least one.
-    collect : callable
-        `log_sum_exp` or `numpy.max`: ``collect(logs, axis=...)``.
-
-    Returns
-    -------
-    list of Table
-        For each variable, the product of the tables that it is in, when its turn comes.
-    Table
-        What is left, over the variables that stay.
+    Return, for each variable, the product of the tables that it was in, and the table over the others.
     """
     tables, joined = list(tables), []
     for u in order:
@@ -258,9 +211,9 @@ def eliminate_tables(
 
 
 def distribute(order: Sequence[int], joined: Sequence[Table]) -> list[Table]:
-    """Return the posteriors of what stands in each of the joined tables, in plain, as shares of 1.
+    """Return the posteriors of the joined tables of an elimination, as probabilities that sum to 1.
 
-    What is eliminated last is known first. A feature is shared out given what it was summed into.
+    Features are processed in reverse order: P(feature | others) times the posterior of the others.
     """
     position = {u: i for i, u in enumerate(order)}
     beliefs: list[Table] = [*joined]
@@ -282,13 +235,13 @@ def sum_to(belief: Table, scope: tuple[int, ...]) -> Table:
 
 
 def multiply(tables: Sequence[tuple[tuple[int, ...], Array]]) -> Table:
-    """Return the product of tables, over all features that any of them has."""
+    """Return the product of tables, over the features of all of them."""
     scope = tuple(sorted({u for members, _ in tables for u in members}))
     return Table(scope, reduce(np.add, [_spread(members, logs, scope) for members, logs in tables]))
 
 
 def _spread(members: tuple[int, ...], logs: Array, scope: tuple[int, ...]) -> Array:
-    """Give a table an axis for each feature of a scope, of length 1 for those that it lacks."""
+    """Reshape a table to have an axis per feature of a scope, of length 1 for absent features."""
     if members == scope:
         return logs
     rows, *lengths, classes = logs.shape
@@ -304,7 +257,7 @@ def restrict(factor: Factor, free: Collection[int], codes: Codes, context: Codes
     table = factor.padded[tuple(slice(-1) if u in free else slice(None) for u in factor.scope)]
     n = len(axis)
     table = np.transpose(table, [axis[u] for u in fixed] + [n] + [axis[u] for u in free_members] + [n + 1])
-    # The context is observed in every row; missing codes lead to the padding.
+    # The context is observed in every row; a missing code, -1, selects the padding.
     index = np.zeros(codes.shape[1], dtype=np.intp)
     for u in fixed:
         index = index * factor.padded.shape[axis[u]] + codes[u]

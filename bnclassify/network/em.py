@@ -1,22 +1,20 @@
 """Expectation maximization: tables from incomplete rows, with or without a class.
 
-Messages pass through a network twice, up and down, whatever the number of families: the expected
-counts of all tables come from the same two passes.
+Two passes through a network, up and down, give the expected counts of all tables.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
 from tqdm.auto import tqdm
 
 from ..base.arrays import Array, Codes, log, log_sum_exp, share_out
-from ..base.checks import Flag, Whole
-from ..base.messages import shown, warn
+from ..base.checks import Flag, Real, Whole
+from ..base.messages import warn
 from ..base.records import record
 from ..counts.contingency import contingency_tables
 from ..frames.schema import Dataset
@@ -35,14 +33,9 @@ _BLOCK_CELLS = 2**22
 @record
 @dataclass(frozen=True)
 class Run:
-    """How expectation maximisation went.
+    """The course of EM: the objective at the start and after each iteration.
 
-    Attributes
-    ----------
-    converged : bool
-        Whether the last iteration gained no more than the tolerance.
-    objectives : tuple of float
-        What it maximises, at the start and after each iteration.
+    It has converged if the last iteration gained no more than the tolerance.
     """
 
     converged: bool
@@ -57,16 +50,9 @@ class Run:
 @record
 @dataclass(frozen=True)
 class EM(Method):
-    """Maximise the posterior of the tables given all that rows show, those without a class included.
+    """Maximizes the posterior of the tables given all rows, those without a class included.
 
-    Attributes
-    ----------
-    iterations : int
-        The most that are made.
-    tolerance : float
-        It has converged when an iteration gains no more than this a row, in nats.
-    progress : bool
-        Whether to show a progress bar.
+    It stops when an iteration gains no more than ``tolerance`` nats per row.
     """
 
     iterations: int = 200
@@ -79,47 +65,31 @@ class EM(Method):
     def __post_init__(self) -> None:
         Whole(least=1).check("em_iterations", self.iterations)
         Flag().check("progress", self.progress)
-        tolerance = self.tolerance
-        if isinstance(tolerance, bool) or not isinstance(tolerance, Real):
-            raise TypeError(f"em_tolerance: expected a number, got {shown(tolerance)}")
-        if not float(tolerance) >= 0:
-            raise ValueError(f"em_tolerance: expected 0 or more, got {tolerance}")
+        Real(least=0).check("em_tolerance", self.tolerance)
 
     def settings(self) -> Mapping[str, Any]:
-        """Return the arguments of `lp` that ask for this, those at their default left out."""
-        default = EM()
-        settings = {"em_iterations": self.iterations, "em_tolerance": self.tolerance}
-        defaults = {"em_iterations": default.iterations, "em_tolerance": default.tolerance}
-        return {"missing": "em"} | {key: v for key, v in settings.items() if v != defaults[key]}
+        """Return the arguments of `lp` that request EM, without those at their defaults."""
+        settings = {name: getattr(self, name) for name in ("iterations", "tolerance")}
+        given = {f"em_{name}": v for name, v in settings.items() if v != getattr(EM, name)}
+        return {"missing": "em"} | given
 
     def check(self, x: Model, prior: Prior) -> None:
-        """Raise unless the model has a joint distribution to maximise and the prior adds pseudo-counts."""
+        """Raise unless the model has a joint distribution and the prior adds pseudo-counts."""
         x._check_em()
         if not isinstance(prior, PseudoCounts):
-            raise ValueError('missing: "em" goes with smooth, ess or m; give one of them')
+            raise ValueError('missing: "em" requires a prior; pass smooth, ess or m')
 
     def __call__(self, x: Model, data: Dataset, prior: Prior, rng: np.random.Generator) -> Model:
-        """Return a structure with the tables that EM ends at."""
+        """Return the structure with the tables that EM finds."""
         return x._maximize(data, prior, self)
 
 
 def maximize(data: Dataset, scopes: Sequence[Scope], prior: PseudoCounts, em: EM) -> tuple[list[Array], Run]:
-    """Return the tables of a network that maximize their posterior given all rows, and how EM went.
+    """Return the tables of a network that maximize their posterior given all rows, and the course of EM.
 
-    ``data`` has the variables of the network in its order; ``em`` says when to stop.
-
-    Notes
-    -----
-    The objective is Σ ln P(row) + a Σ ln θ over all cells of all tables, a being what the prior adds
-    to a cell: the log posterior under Dirichlet priors with hyperparameters a + 1, whose maximum
-    on complete data is the usual estimate (N + a) / (N· + r a) [1]_ [2]_.
-
-    References
-    ----------
-    .. [1] Dempster, A. P., Laird, N. M., Rubin, D. B. (1977). Maximum likelihood from incomplete
-       data via the EM algorithm. Journal of the Royal Statistical Society B 39.
-    .. [2] Lauritzen, S. L. (1995). The EM algorithm for graphical association models with missing
-       data. Computational Statistics & Data Analysis 19.
+    The objective is Σ ln P(row) + a Σ ln θ over all cells, with the pseudo-counts a of the prior: the log
+    posterior under Dirichlet priors with hyperparameters a + 1. Its maximum on complete data is the usual
+    estimate (N + a) / (N· + r a) (Dempster, Laird and Rubin, 1977; Lauritzen, 1995).
     """
     observed = [contingency_tables(data, [scope])[0] for scope in scopes]
     cases = lay_out(data.codes, data.cards)
@@ -131,7 +101,7 @@ def maximize(data: Dataset, scopes: Sequence[Scope], prior: PseudoCounts, em: EM
         return counts, evidence + _log_prior(tables, prior)
 
     complete = not data.incomplete.any()
-    # Zeros would stay zeros, so without smoothing the start has some.
+    # Zeros would stay zeros, so the start is always smoothed.
     start = prior if complete or prior.is_positive else Dirichlet(1)
     tables = [start(counts) for counts in observed]
     counts, objective = expected(tables)
@@ -149,29 +119,19 @@ def maximize(data: Dataset, scopes: Sequence[Scope], prior: PseudoCounts, em: EM
             f"em_iterations: EM stopped after {em.iterations} iterations, the last of which still gained "
             f"{objectives[-1] - objectives[-2]:.3g} nats; raise em_iterations or em_tolerance"
         )
-    run = Run(converged, tuple(objectives))
-    return tables, run
+    return tables, Run(converged, tuple(objectives))
 
 
 def _log_prior(tables: Sequence[Array], prior: PseudoCounts) -> float:
-    """Return a Σ ln θ over all cells of all tables, a what the prior adds to a cell."""
+    """Return a Σ ln θ over all cells of all tables, with the pseudo-counts a of the prior."""
     added = [prior.per_cell(len(table), table[0].size) for table in tables]
     return sum(a * float(log(table).sum()) for a, table in zip(added, tables, strict=True) if a)
 
 
 class Cases(NamedTuple):
-    """Rows with a class each. A row without one is as many cases as there are classes.
+    """Rows with a class each; a row without a class is repeated once per class, in successive cases.
 
-    Attributes
-    ----------
-    rows : (rows,) array of int
-    labelled : bool
-        Whether these rows have a class.
-    copies : int
-        The number of cases that each row makes, one after the other.
-    codes : (features, cases) array
-        -1 where missing.
-    classes : (cases,) array
+    ``rows`` (rows,), ``codes`` (features, cases) with -1 where missing, ``classes`` (cases,).
     """
 
     rows: Rows
@@ -182,15 +142,7 @@ class Cases(NamedTuple):
 
 
 def lay_out(codes: Codes, cards: Sequence[int]) -> list[Cases]:
-    """Lay rows out for `expect`, in blocks that keep memory bounded.
-
-    Parameters
-    ----------
-    codes : (variables, rows) array of integers
-        The features, and the class last; -1 where missing.
-    cards : sequence of int
-        Their numbers of levels.
-    """
+    """Arrange (variables, rows) codes, the class last, for `expect`, in blocks that bound the memory."""
     *features, n_classes = cards
     is_labelled = codes[-1] >= 0
     cases_per_block = min(_BLOCK_ROWS, _BLOCK_CELLS // max(1, sum(features)))
@@ -206,35 +158,12 @@ def lay_out(codes: Codes, cards: Sequence[int]) -> list[Cases]:
 
 
 def expect(
-    scopes: Sequence[Scope],
-    tables: Sequence[Array],
-    cases: Sequence[Cases],
-    weights: Array | None = None,
+    scopes: Sequence[Scope], tables: Sequence[Array], cases: Sequence[Cases], weights: Array | None = None
 ) -> tuple[list[Array], float]:
-    """Return how many rows are to be expected in each cell of each table, and the log-likelihood.
+    """Return the expected counts of the tables, Σ over rows of P(cell | row), and Σ ln P(row).
 
-    Parameters
-    ----------
-    scopes : sequence of tuple of int
-        The families by number, as ``BNC.scopes``.
-    tables : sequence of arrays
-        Their tables, axes in family order.
-    cases : sequence of Cases
-        Rows laid out.
-    weights : (rows,) array, optional
-        How often each row counts.
-
-    Returns
-    -------
-    list of arrays
-        Shapes as of ``tables``. Rows in which nothing of a family is missing are not counted in its table:
-        those counts do not depend on the tables.
-    float
-        Σ ln P(what the row shows), in nats.
-
-    Notes
-    -----
-    The expected count of a cell is the sum over rows of P(cell | what the row shows).
+    Rows in which a family is observed are not counted in its table, because these counts do not depend on
+    the tables. ``weights`` is (rows,).
     """
     of_class = len(scopes) - 1
     factors = _given_class(scopes, tables)
@@ -256,7 +185,7 @@ def expect(
 
 
 def _sweep(factors: Sequence[Factor], cases: Cases) -> tuple[Array, Iterator[Belief]]:
-    """Return the log joint of each case, and what is then known of missing values, to be taken once."""
+    """Return the log joint of each case, and the posteriors of missing values, which can be read once."""
     log_joints = sum_terms(factors, Batch(cases.codes, cases.classes, complete=False))
     if forests.is_forest(factors):
         evidence = list(forests.ascend(log_joints, factors, cases.codes, cases.classes, leaves=True))
@@ -266,7 +195,7 @@ def _sweep(factors: Sequence[Factor], cases: Cases) -> tuple[Array, Iterator[Bel
 
 
 def _given_class(scopes: Sequence[Scope], tables: Sequence[Array]) -> list[Factor]:
-    """Turn tables into factors whose context is the class, which is observed in every case."""
+    """Return tables as factors whose context is the class, which every case has."""
     of_class, n_classes = len(scopes) - 1, len(tables[-1])
     factors = []
     for scope, table in zip(scopes, tables, strict=True):
@@ -280,18 +209,18 @@ def _given_class(scopes: Sequence[Scope], tables: Sequence[Array]) -> list[Facto
 
 
 def _by_family(scope: Scope, counts: Array, of_class: int) -> Array:
-    """Give counts by features and class the axes of their family."""
+    """Arrange counts by features and class along the axes of their family."""
     if scope[0] == of_class:
         return np.moveaxis(counts, -1, 0)
     return counts if scope[-1] == of_class else counts.sum(axis=-1)
 
 
 def _add(counts: Array, scope: Scope, belief: Belief, cases: Cases, shares: Array) -> None:
-    """Add the posteriors of a family's missing members, at the values that the others have."""
+    """Add the posteriors of a family's missing members, at the values of its observed members."""
     strides = dict(zip(scope, np.cumprod(counts.shape[:0:-1])[::-1].tolist(), strict=True))
     base_index = cases.classes[belief.rows]
     for v in set(scope) - set(belief.free):
-        # Codes come in a small type, which the product would not fit in.
+        # The product would not fit in the small type of the codes.
         base_index = base_index + strides[v] * cases.codes[v, belief.rows].astype(np.intp)
     steps = np.zeros(1, dtype=np.intp)
     for v in belief.free:

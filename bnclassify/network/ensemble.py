@@ -75,23 +75,23 @@ def mean_arcs(members: Sequence[Model], weights: Sequence[float]) -> Arcs:
 @record
 @dataclass(frozen=True, eq=False, repr=False)
 class Ensemble(Average):
-    """An average of models: P(row, class) is the weighted mean of what the members say.
+    """An average of models: P(row, class) is the weighted mean over the members.
 
     Attributes
     ----------
     members : tuple of models
         Networks or ensembles over the same features in the same order, with the same levels.
     weights : tuple of float, or None
-        How much each member counts, positive; they need not sum to 1. None: all alike.
+        A positive weight per member, which need not sum to 1; None for equal weights.
     recipe : Recipe or None
-        How it was learned; `cv` runs it again.
+        The steps that learned it; `cv` repeats them.
     learned : mapping
-        What learning left behind, by name.
+        Results of learning, by name.
 
     Raises
     ------
     TypeError
-        If a member is no model.
+        If a member is not a model.
     ValueError
         If there are no members, they differ in class, features or levels, only some have parameters,
         one takes raw data, or the weights do not fit them.
@@ -171,7 +171,7 @@ class Ensemble(Average):
 
 
 def _recipe(x: Ensemble) -> Recipe:
-    """Say how to learn an ensemble again whose members were learned one by one."""
+    """Return the recipe of an ensemble whose members were learned one by one."""
     recipes = tuple([member.recipe for member in x.members])
     columns = [recipe.columns for recipe in recipes if recipe is not None]
     features = None if None in columns else tuple(x.features)
@@ -191,7 +191,7 @@ def learn_members(
     weights: tuple[float, ...] | None,
     rng: np.random.Generator | None = None,
 ) -> Ensemble:
-    """Learn each member again by its own recipe."""
+    """Learn each member by its own recipe."""
     return Ensemble(tuple([recipe.fit(data, rng) for recipe in recipes]), weights)
 
 
@@ -199,13 +199,13 @@ def learn_members(
 def refit_members(
     x: Ensemble, data: Dataset, *, recipes: tuple[Recipe, ...], rng: np.random.Generator | None = None
 ) -> Ensemble:
-    """Learn the parameters of each member again by its own recipe."""
+    """Learn the parameters of each member by its own recipe."""
     members = [recipe.refit(member, data, rng) for recipe, member in zip(recipes, x.members, strict=True)]
     return Ensemble(tuple(members), x.weights)
 
 
 def _check_members(members: tuple[Model, ...]) -> None:
-    """Raise unless members are models that can be averaged, saying what does not fit."""
+    """Raise unless members are models that can be averaged."""
     strange = [type(member).__name__ for member in members if not isinstance(member, Model)]
     if strange:
         raise TypeError(f"members: expected models, got {listed(strange)}")
@@ -215,9 +215,9 @@ def _check_members(members: tuple[Model, ...]) -> None:
     raw = [i for i, member in enumerate(members) if member.preparation is not None]
     if raw:
         raise ValueError(
-            f"members: expected models of categories, but member {raw[0]} takes raw data, which each would "
-            "cut in its own way; cut numbers and merge rare levels once, with discretize and merge_rare, "
-            "and learn the members from that"
+            f"members: expected models of categories, but member {raw[0]} takes raw data, which each "
+            "would discretize separately; use discretize and merge_rare once, and learn the members from "
+            "the result"
         )
     for i, member in enumerate(members):
         for name in ("class_var", "features", "levels", "fitted"):

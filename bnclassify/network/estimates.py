@@ -1,4 +1,4 @@
-"""Families, each a variable and its parents: whether they are a graph, and the tables estimated for them."""
+"""Families, each a variable and its parents: the checks of their graph, and the estimates of their tables."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ Family: TypeAlias = tuple[Hashable, ...]
 Scope: TypeAlias = tuple[int, ...]
 
 _FEWEST_ROWS = 100
-"""With fewer rows, most networks have more parameters than rows, and users know that."""
+"""With fewer rows, most networks have more parameters than rows."""
 
 
 def estimate(data: Countable, scopes: Sequence[Scope], prior: Prior) -> tuple[list[Array], list[Array]]:
-    """Return the table of each family, and the counts that it was made of, both read-only."""
+    """Return the table of each family and its counts, both read-only."""
     return _tabulate(len(scopes), count_alike(data, scopes), prior)
 
 
 def tabulate(counts: Sequence[Array], prior: Prior) -> list[Array]:
-    """Return the tables of families whose counts are given."""
+    """Return the tables of families from their counts."""
     alike: dict[tuple[int, ...], list[int]] = {}
     for number, table in enumerate(counts):
         alike.setdefault(table.shape, []).append(number)
@@ -40,25 +40,24 @@ def tabulate(counts: Sequence[Array], prior: Prior) -> list[Array]:
 def _tabulate(
     n: int, stacks: Iterable[tuple[list[int], Array]], prior: Prior
 ) -> tuple[list[Array], list[Array]]:
-    """Make tables of counts of the same shape, which are stacked."""
+    """Return the tables and counts from stacks of counts of the same shape."""
     tables: list[Any] = [None] * n
     counts: list[Any] = [None] * n
     for numbers, stack in stacks:
         kept, made = narrow(stack), prior(np.asarray(stack, dtype=np.float64), axis=1)
-        kept.flags.writeable = made.flags.writeable = False  # so are then the parts
+        kept.flags.writeable = made.flags.writeable = False
         for i, number in enumerate(numbers):
             counts[number], tables[number] = kept[i], made[i]
     return tables, counts
 
 
-@lru_cache(maxsize=64)  # a structure is checked once, however often its model is made anew
+@lru_cache(maxsize=64)  # a structure is checked only once
 def check_families(
     class_var: Hashable, families: tuple[Family, ...], *, origin: str = "families", acyclic: bool = True
 ) -> None:
-    """Raise a ValueError unless families are a graph in which each variable is one node.
+    """Raise a ValueError unless families are a graph with one node per variable.
 
-    ``origin`` is what the message blames: the argument that the families came from. Unless ``acyclic``,
-    arcs may form cycles.
+    ``origin`` is the argument that the message names. Unless ``acyclic``, arcs may form cycles.
     """
     variables = {family[0] for family in families if family}
     if not families or not all(families) or families[-1][0] != class_var:
@@ -73,8 +72,8 @@ def check_families(
         strange = [name for name in parents if name not in variables]
         if strange:
             raise ValueError(
-                f"{origin}: the parent {shown(strange[0])} of {shown(variable)} is no variable of the "
-                f"network; {suggestion(strange[0], variables)}"
+                f"{origin}: the parent {shown(strange[0])} of {shown(variable)} is not a variable of "
+                f"the network; {suggestion(strange[0], variables)}"
             )
         if not acyclic and variable in parents:
             raise ValueError(f"{origin}: {shown(variable)} is named as a parent of itself")
@@ -94,29 +93,25 @@ def check_families(
 
 @lru_cache(maxsize=64)
 def number_families(families: tuple[Family, ...]) -> tuple[Scope, ...]:
-    """Return families by the positions of their variables."""
+    """Return families as the positions of their variables."""
     position = {family[0]: i for i, family in enumerate(families)}
     return tuple([tuple([position[v] for v in family]) for family in families])
 
 
-def check_levels(families: Sequence[Family], levels: Levels | None) -> None:
-    """Raise a ValueError unless there are labels of each variable."""
+def check_shapes(families: Sequence[Family], levels: Levels | None, cpts: tuple[Array, ...] | None) -> None:
+    """Raise a ValueError unless levels and tables, if there are any, have the shapes of the families."""
     if levels is not None and len(levels) != len(families):
         raise ValueError(f"levels: expected labels of each of {len(families)} variables, got {len(levels)}")
-
-
-def check_shapes(
-    families: Sequence[Family], scopes: Sequence[Scope], levels: Levels | None, cpts: tuple[Array, ...]
-) -> None:
-    """Raise a ValueError unless there is a table for each family, of the shape of its levels."""
+    if cpts is None:
+        return
     if levels is None or len(cpts) != len(families):
         raise ValueError(f"cpts: expected levels and a table for each of {len(families)} families")
-    cards = [len(labels) for labels in levels]
-    for family, scope, table in zip(families, scopes, cpts, strict=True):
-        shape = tuple([cards[v] for v in scope])
+    card = {family[0]: len(labels) for family, labels in zip(families, levels, strict=True)}
+    for family, table in zip(families, cpts, strict=True):
+        shape = tuple([card[v] for v in family])
         if table.shape != shape:
             raise ValueError(
-                f"cpts: expected a table of {shown(family[0])} of shape {shape}, as its family's levels are, "
+                f"cpts: expected a table of {shown(family[0])} of shape {shape}, the levels of its family, "
                 f"got {table.shape}"
             )
 
@@ -127,10 +122,7 @@ def count_parameters(scopes: Sequence[Scope], cards: Sequence[int]) -> int:
 
 
 def warn_of_wide_tables(x: Any, rows: int, total: int) -> None:
-    """Warn of a network with more free parameters in total than rows, if single tables make it so.
-
-    Many tables that are small each, as those of a naive Bayes with many features, do no harm.
-    """
+    """Warn of a network with more free parameters than rows, if single tables are the cause."""
     if rows < _FEWEST_ROWS:
         return
     sizes = {f: count_parameters([scope], x.cards) for f, scope in zip(x.families, x.scopes, strict=True)}

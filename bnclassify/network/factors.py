@@ -19,8 +19,8 @@ Rows = NDArray[np.intp]
 class Batch:
     """Rows at which terms are added up together.
 
-    ``codes`` are those of the features, (features, rows), -1 where missing. ``context`` says of each row
-    which of several tables applies, such as those of its fold.
+    ``codes`` of the features are (features, rows), -1 where missing. If there are several tables per family,
+    such as those of folds, ``context`` (rows,) has the number of the table of each row.
     """
 
     def __init__(self, codes: Codes, context: Codes | None = None, *, complete: bool | None = None) -> None:
@@ -33,7 +33,7 @@ class Batch:
         return int(self.codes.shape[1])
 
     def buffer(self, width: int) -> Array:
-        """Return an array of (rows, width) to write into, the same at every call."""
+        """Return an array of (rows, width) to write into, the same one at every call."""
         if width not in self._buffers:
             self._buffers[width] = np.empty((len(self), width))
         return self._buffers[width]
@@ -41,15 +41,10 @@ class Batch:
 
 @dataclass(frozen=True, eq=False)
 class Factor:
-    """The term of one family whose variables all have levels: its table in logs, ln θ.
+    """The term ln θ of one family in the log joint.
 
-    Attributes
-    ----------
-    scope : tuple of int
-        Numbers of the features of the family: of the variable, if it is one, and of its feature
-        parents.
-    table : (levels of each member of the scope…, contexts, classes) array
-        If the class is not in the family, the last axis has length 1.
+    ``scope`` has the numbers of its features, and ``table`` is (levels of each…, contexts, classes).
+    If the class is not in the family, the last axis has length 1.
     """
 
     scope: tuple[int, ...]
@@ -57,10 +52,9 @@ class Factor:
 
     @cached_property
     def padded(self) -> Array:
-        """The table with a further level 0 for "missing" at the end of each feature's axis.
+        """The table with an additional level, 0, for missing values at the end of each feature's axis.
 
-        The code of a missing value is -1. In a flat index that wraps round, it leads to one
-        of these zeros whatever the other codes are.
+        The code of a missing value is -1, and a flat index wraps around, so it selects one of these zeros.
         """
         n = len(self.scope)
         padded = np.zeros((*(r + 1 for r in self.table.shape[:n]), *self.table.shape[n:]))
@@ -68,7 +62,7 @@ class Factor:
         return padded
 
     def add_to(self, total: Array, rows: Batch) -> None:
-        """Add the term to (rows, classes) sums; a row in which a member of the family is missing adds 0."""
+        """Add the term to (rows, classes) sums, and 0 to a row in which a member of the family is missing."""
         table = self.table if rows.complete else self.padded
         coordinates = [rows.codes[i] for i in self.scope]
         if rows.context is not None:
@@ -78,24 +72,16 @@ class Factor:
             return
         index = flat_index(coordinates, table.shape[: len(coordinates)])
         looked_up = rows.buffer(table.shape[-1])
-        # With a mode, take writes into the buffer; only "wrap" ever moves an index.
+        # With a mode, take writes into the buffer.
         mode: Literal["clip", "wrap"] = "clip" if rows.complete else "wrap"
         np.take(table.reshape(-1, table.shape[-1]), index, axis=0, out=looked_up, mode=mode)
         total += looked_up
 
 
 class Belief(NamedTuple):
-    """How likely the values are that some members of a family have in rows that lack them.
+    """Posteriors of the missing members, ``free``, of a family in some rows; ``factor`` is its variable.
 
-    Attributes
-    ----------
-    factor : int
-        The family: the number of its variable.
-    rows : (some,) array of int
-    free : tuple of int
-        The members that are missing in these rows.
-    shares : (some, levels of each of them…, classes) array
-        P(values | row, class), which sum to 1 over the values; to 0 where row and class are impossible.
+    ``shares`` is (rows, levels of each…, classes): P(values | row, class), or 0 if the row is impossible.
     """
 
     factor: int

@@ -1,15 +1,12 @@
-"""Messages where no variable has two feature parents: from leaves to roots, and back.
+"""Marginalization in networks in which no variable has two feature parents: messages between the features.
 
-A family all of whose members are observed adds its looked-up value and needs nothing here. What
-is left are the features that are missing in a row: each sums out its own values, given what its
-children say about them, and tells its parent. On the way back, each learns from its parent how
-likely its values are in the light of the whole row. All rows in which a feature is missing are
-treated at once.
+A feature that is missing marginalizes over its values, given the evidence of its children, and sends the sums
+to its parent if that is missing, too. On the way back, it receives the posterior of the parent. All rows in
+which a feature is missing are processed at once.
 """
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
@@ -23,10 +20,7 @@ _BLOCK_CELLS = 2**20
 
 
 class Evidence(NamedTuple):
-    """What its descendants say of each value of a feature, in the rows in which it is missing.
-
-    ``logs`` has (rows, levels, classes).
-    """
+    """ln P(observed descendants | value) of a feature in the rows that lack it, (rows, levels, classes)."""
 
     feature: int
     rows: Rows
@@ -39,38 +33,21 @@ def is_forest(factors: Sequence[Factor]) -> bool:
     return all(len(factor.scope) <= 2 for factor in of_features) and len(of_class.scope) <= 1
 
 
-def add_missing(total: Array, factors: Sequence[Factor], codes: Codes, context: Codes | None = None) -> None:
-    """Add what features contribute that are missing, to the log joint of the rows.
-
-    Parameters
-    ----------
-    total : (rows, classes) array
-        Holds the sum of the families that are observed.
-    factors : sequence of Factor
-        A factor a feature in the order of ``codes``, and the class's own last, a forest.
-    codes : (features, rows) array of integers
-        -1 where missing.
-    context : (rows,) array of integers, optional
-        The context of each row, if there are several.
-    """
-    deque(ascend(total, factors, codes, context), maxlen=0)  # of a row, only the sums are kept
+def add_missing(total: Array, factors: Sequence[Factor], codes: Codes, context: Codes) -> None:
+    """Add the terms of families with missing features; arguments are as in `elimination.add_missing`."""
+    for _ in ascend(total, factors, codes, context):
+        pass
 
 
 def ascend(
-    total: Array,
-    factors: Sequence[Factor],
-    codes: Codes,
-    context: Codes | None = None,
-    *,
-    leaves: bool = False,
+    total: Array, factors: Sequence[Factor], codes: Codes, context: Codes, *, leaves: bool = False
 ) -> Iterator[Evidence]:
-    """Do the same as `add_missing`, and yield what each feature hears where it is missing.
+    """Do the same as `add_missing`, and yield the evidence on missing features, children before parents.
 
-    Children come before their parents. Leaves, which hear nothing, are left out unless asked for.
+    Leaves, which have no evidence, are included if ``leaves``.
     """
-    contexts = np.zeros(codes.shape[1], dtype=np.intp) if context is None else context
     parent, children = _arcs(factors)
-    # What missing features tell missing parents: the rows, and for each the parent's values.
+    # From missing features to missing parents: the rows, and (rows, levels of the parent, classes) logs.
     messages: dict[int, tuple[Rows, Array]] = {}
     parents = {v: [] if p is None else [p] for v, p in enumerate(parent)}
     for v in (v for layer in reversed(layers(parents)) for v in layer):
@@ -81,7 +58,7 @@ def ascend(
             continue
         evidence = np.zeros((len(rows), len(factors[v].table), total.shape[1]))
         for child in children.get(v, ()):
-            _add_evidence(evidence, rows, child, factors, codes, contexts, messages)
+            _add_evidence(evidence, rows, child, factors, codes, context, messages)
         yield Evidence(v, rows, evidence)
         if v not in children:
             continue  # an unobserved leaf sums to 1
@@ -89,26 +66,17 @@ def ascend(
         known = np.full(len(rows), True) if p is None else codes[p, rows] >= 0
         seen, unseen = rows[known], rows[~known]
         total[seen] += log_sum_exp(
-            _conditional(v, p, seen, factors, codes, contexts) + evidence[known], axis=1
+            _conditional(v, p, seen, factors, codes, context) + evidence[known], axis=1
         )
         if len(unseen):
-            pairs = _pairs(factors[v].table, contexts[unseen], evidence[~known])
+            pairs = _pairs(factors[v].table, context[unseen], evidence[~known])
             messages[v] = unseen, np.concatenate([log_sum_exp(logs, axis=1) for logs in pairs])
 
 
 def descend(
-    ascent: Sequence[Evidence], factors: Sequence[Factor], codes: Codes, context: Codes | None = None
+    ascent: Sequence[Evidence], factors: Sequence[Factor], codes: Codes, context: Codes
 ) -> Iterator[Belief]:
-    """Yield how likely the values are that are missing in each family, given row and class.
-
-    Parameters
-    ----------
-    ascent : sequence of Evidence
-        All that `ascend` yielded, leaves included.
-    factors, codes, context
-        As there.
-    """
-    contexts = np.zeros(codes.shape[1], dtype=np.intp) if context is None else context
+    """Yield the posteriors of the missing members of each family, from the evidence with leaves."""
     parent, children = _arcs(factors)
     beliefs: dict[int, tuple[Rows, Array]] = {}
     for v, rows, logs in reversed(ascent):
@@ -116,13 +84,13 @@ def descend(
         known = np.full(len(rows), True) if p is None else codes[p, rows] >= 0
         seen, unseen = rows[known], rows[~known]
         belief = np.empty_like(logs)
-        belief[known] = share_out(_conditional(v, p, seen, factors, codes, contexts) + logs[known], axis=1)
+        belief[known] = share_out(_conditional(v, p, seen, factors, codes, context) + logs[known], axis=1)
         yield Belief(v, seen, (v,), belief[known])
         if p is not None and len(unseen):
             parent_rows, parent_belief = beliefs[p]
             parent_belief, start = parent_belief[np.searchsorted(parent_rows, unseen)], 0
             marginals = []
-            for pairs in _pairs(factors[v].table, contexts[unseen], logs[~known]):
+            for pairs in _pairs(factors[v].table, context[unseen], logs[~known]):
                 block = slice(start, start := start + len(pairs))
                 shares = share_out(pairs, axis=1) * parent_belief[block, None]
                 yield Belief(v, unseen[block], (v, p), shares)
@@ -135,7 +103,7 @@ def descend(
 
 
 def _arcs(factors: Sequence[Factor]) -> tuple[list[int | None], dict[int, list[int]]]:
-    """Return the parent of each feature, and the children of those that have any, the class among them."""
+    """Return the parent of each feature, and the children of each parent, the class included."""
     *of_features, of_class = factors
     parent = [factor.scope[1] if len(factor.scope) > 1 else None for factor in of_features]
     children: dict[int, list[int]] = {}
@@ -148,7 +116,7 @@ def _arcs(factors: Sequence[Factor]) -> tuple[list[int | None], dict[int, list[i
 def _conditional(
     v: int, p: int | None, rows: Rows, factors: Sequence[Factor], codes: Codes, context: Codes
 ) -> Array:
-    """Take what a feature's table says of its values, given the parent: (rows or 1, levels, classes)."""
+    """Return ln P(feature | observed parent, class), (rows or 1, levels, classes)."""
     table = factors[v].table
     if p is None:
         return _every(table, context[rows])
@@ -156,10 +124,7 @@ def _conditional(
 
 
 def _pairs(table: Array, context: Codes, evidence: Array) -> Iterator[Array]:
-    """Add what a missing feature hears to its table, a block of rows at a time.
-
-    Yields (rows, levels, levels of the parent, classes), for rows in which that is missing too.
-    """
+    """Yield a table plus evidence, (rows, levels, levels of the missing parent, classes), block by block."""
     rows_per_block = max(1, _BLOCK_CELLS // (table.shape[0] * table.shape[1] * evidence.shape[-1]))
     for start in range(0, len(evidence), rows_per_block):
         block = slice(start, start + rows_per_block)
@@ -167,9 +132,9 @@ def _pairs(table: Array, context: Codes, evidence: Array) -> Iterator[Array]:
 
 
 def _look_up(table: Array, code: Codes, context: Codes) -> Array:
-    """Take the part of a table at a code of its first axis and a context, row by row.
+    """Select a code of the first axis and a context per row; -1 selects the last code.
 
-    (levels, …, contexts, classes) becomes (rows, …, classes); a missing code, -1, leads to the end.
+    (levels, …, contexts, classes) becomes (rows, …, classes).
     """
     contexts = table.shape[-2]
     flat = np.moveaxis(table, -2, 1).reshape(-1, *table.shape[1:-2], table.shape[-1])
@@ -178,7 +143,7 @@ def _look_up(table: Array, code: Codes, context: Codes) -> Array:
 
 
 def _every(table: Array, context: Codes) -> Array:
-    """Take the whole table at a context, row by row: (rows or 1, …, classes)."""
+    """Select the context of a table per row, (rows or 1, …, classes)."""
     if table.shape[-2] == 1:
         return table[None, ..., 0, :]
     return np.moveaxis(table, -2, 0).take(context, axis=0)
@@ -193,11 +158,11 @@ def _add_evidence(
     context: Codes,
     messages: Mapping[int, tuple[Rows, Array]],
 ) -> None:
-    """Add what a child says about each value of a missing feature, to (rows, levels, classes)."""
-    if child == len(codes):  # the class, which has no row of its own in the codes
+    """Add the evidence of a child on each value of a missing feature to (rows, levels, classes)."""
+    if child == len(codes):  # the class, which has no row in the codes
         evidence += _every(factors[child].table, context[rows])
         return
-    # A child that is missing says nothing by itself: its code leads to the padding, 0.
+    # The code of a missing child selects the padding, 0.
     evidence += _look_up(factors[child].padded[:, :-1], codes[child, rows], context[rows])
     if child in messages:
         child_rows, message = messages[child]

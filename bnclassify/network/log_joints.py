@@ -10,21 +10,25 @@ from ..base.arrays import Array, Codes, log_sum_exp
 from . import elimination, forests
 from .factors import Batch, Factor, sum_terms
 
-BLOCK_ROWS = 2**13  # what a block needs stays in cache
+BLOCK_ROWS = 2**13  # so that a block stays in the cache
 
 
 def network_joint(terms: Sequence[Factor], codes: Codes, context: Codes | None = None) -> Array:
-    """Return the log joint of one network, (rows, classes).
+    """Return the log joint of one network, (rows, classes); `Batch` explains ``codes`` and ``context``.
 
-    ``terms`` are those of the features in the order of ``codes``, (features, rows), and then that of the
-    class; see `Batch` for ``context``.
+    The terms are those of the features in the order of ``codes`` and then that of the class.
     """
     rows = Batch(codes, context)
     total = sum_terms(terms, rows)
     if not rows.complete:
-        engine = forests if forests.is_forest(terms) else elimination
-        engine.add_missing(total, terms, codes, context)
+        add_missing(total, terms, codes, np.zeros(len(rows), dtype=np.intp) if context is None else context)
     return total
+
+
+def add_missing(total: Array, terms: Sequence[Factor], codes: Codes, context: Codes) -> None:
+    """Add the terms of families with missing features, marginalized over, to the log joint of the rows."""
+    engine = forests if forests.is_forest(terms) else elimination
+    engine.add_missing(total, terms, codes, context)
 
 
 def joint_in_blocks(networks: Sequence[Sequence[Factor]], codes: Codes) -> Array:

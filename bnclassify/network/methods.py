@@ -1,4 +1,4 @@
-"""What a method of learning parameters is: a value that `lp` calls."""
+"""Methods that estimate parameters: values that `lp` calls."""
 
 from __future__ import annotations
 
@@ -15,31 +15,30 @@ from .priors import Prior
 
 @record
 class Method:
-    """Estimates each table from the rows in which its family is observed; others build on this.
+    """Estimates each table from the rows in which its family is observed; other methods extend this.
 
-    A method is a frozen dataclass below this class, whose fields are its options, checked when it
-    is made.
+    A method is a frozen dataclass whose fields are its options.
     """
 
     argument = ""
-    """The argument of `lp` that asks for the method."""
+    """The argument of `lp` that requests the method."""
 
     takes_rows_without_class = False
     counts_alone = False
-    """Whether counts are all it needs, so that rows need not be in memory."""
+    """Whether it needs only counts, so that rows need not be in memory."""
 
     draws = False
     """Whether it draws at random."""
 
     def settings(self) -> Mapping[str, Any]:
-        """Return the arguments of `lp` that ask for this, those at their default left out."""
+        """Return the arguments of `lp` that request this, without those at their defaults."""
         return {}
 
     def check(self, x: Model, prior: Prior) -> None:
         """Raise if the method is not defined for a structure or a prior."""
 
     def __call__(self, x: Model, data: Any, prior: Prior, rng: np.random.Generator) -> Model:
-        """Return a structure with parameters, learned from data with its variables in its order."""
+        """Return the structure with parameters, from data with its variables in its order."""
         return x._estimate(data, prior)
 
 

@@ -27,36 +27,31 @@ class Prior(Protocol):
     def __call__(self, counts: Array, axis: int = 0) -> Array:
         """Return a table that sums to 1 over the axis of the variable.
 
-        Parameters
-        ----------
-        counts : array
-            Its axes in family order. Axes before that of the variable are a stack of tables.
-        axis : int
-            The axis of the variable; those after it belong to its parents.
+        The axes of counts are in family order; axes before that of the variable are a stack of tables.
         """
         ...
 
 
 def is_nested(prior: Prior) -> bool:
-    """Whether a prior needs the counts of shorter tables: it spreads pseudo-rows as the prefix before is."""
-    return getattr(prior, "nested", False) is True  # asking for the protocol takes longer than a table
+    """Whether a prior smooths a table towards that with one parent fewer, so it needs counts of both."""
+    return getattr(prior, "nested", False) is True
 
 
 class PseudoCounts:
     """A Dirichlet prior: the same pseudo-count is added to every cell of a table.
 
-    (N_ijk + a) / (N_ij· + r a), with r levels of the variable; uniform where there is no mass.
+    (N_ijk + a) / (N_ij· + r a), with r levels of the variable; uniform if that is 0 / 0.
     """
 
     nested = False
 
     def per_cell(self, levels: Any, configurations: Any) -> Any:
-        """Return a for a variable with so many levels, its parents with so many configurations."""
-        raise TypeError(f"{type(self).__name__} does not say what it adds to a cell")
+        """Return a for a variable with so many levels, whose parents have so many configurations."""
+        raise TypeError(f"{type(self).__name__} does not define pseudo-counts")
 
     @property
     def is_positive(self) -> bool:
-        """Whether it adds anything, so that no probability is 0."""
+        """Whether a is greater than 0, so that no probability is 0."""
         return bool(self.per_cell(2, 2) > 0)
 
     def __call__(self, counts: Array, axis: int = 0) -> Array:
@@ -65,7 +60,7 @@ class PseudoCounts:
         return normalize(counts + self.per_cell(levels, prod(parent_cards)), axis)
 
     def shares(self, counts: Array, totals: Array, levels: int, configurations: int) -> Array:
-        """Return (counts + a) / (totals + r a) for some cells of a table; 1 / r where that is 0 / 0."""
+        """Return (counts + a) / (totals + r a) for some cells of a table; 1 / r if that is 0 / 0."""
         pseudo = self.per_cell(levels, configurations)
         mass, total = counts + pseudo, totals + levels * pseudo
         return np.divide(mass, total, out=np.full(mass.shape, 1 / levels), where=total > 0)
@@ -79,16 +74,8 @@ class PseudoCounts:
     ) -> Array:
         """Return the tables of several variables, whose levels follow one another along the last axis.
 
-        Parameters
-        ----------
-        counts : array
-            Some levels may be left out; then they occur in no row that is counted here.
-        variable : (levels,) array of int
-            The variable that has each level, in ascending order.
-        cards : (variables,) array of int
-            Their numbers of levels.
-        configurations : int
-            The number of configurations of the parents.
+        ``variable`` has the number of the variable of each level, in ascending order; ``cards`` is (variables,).
+        Levels that do not occur may be omitted.
         """
         starts = np.flatnonzero(np.diff(variable, prepend=-1))
         lengths = np.diff(np.append(starts, len(variable)))
@@ -96,7 +83,7 @@ class PseudoCounts:
         pseudo = np.zeros(levels.shape) + self.per_cell(levels, configurations)
         mass = counts + np.repeat(pseudo, lengths)
         total = np.add.reduceat(counts, starts, axis=-1, dtype=np.float64) + levels * pseudo
-        if not total.all():  # a table of nothing is uniform
+        if not total.all():  # a table without any mass is uniform
             empty = total == 0
             mass += np.repeat(empty, lengths, axis=-1)
             total += empty * levels
@@ -112,26 +99,26 @@ class Dirichlet(PseudoCounts):
     smooth: float
 
     def per_cell(self, levels: Any, configurations: Any) -> Any:
-        """Return ``smooth``, whatever the table."""
+        """Return ``smooth``."""
         return self.smooth
 
 
 @record
 @dataclass(frozen=True)
 class EquivalentSize(PseudoCounts):
-    """As many pseudo-rows as ``ess`` in every table, spread evenly over its cells (BDeu)."""
+    """An equivalent sample size ``ess`` per table, spread evenly over its cells (BDeu)."""
 
     ess: float
 
     def per_cell(self, levels: Any, configurations: Any) -> Any:
-        """Return ess / (r q), with q configurations of all parents, the class among them."""
+        """Return ess / (r q), with q configurations of all parents, the class included."""
         return self.ess / (levels * configurations)
 
 
 @record
 @dataclass(frozen=True)
 class MEstimate(PseudoCounts):
-    """As many pseudo-rows as ``m`` in every distribution of a table, spread evenly over the levels."""
+    """An equivalent sample size ``m`` per distribution of a table, spread evenly over the levels."""
 
     m: float
 

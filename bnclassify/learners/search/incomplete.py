@@ -16,8 +16,8 @@ import numpy as np
 from ...base.arrays import Array, log
 from ...base.graphs import components
 from ...counts.contingency import contingency_tables
-from ...network import elimination, forests
 from ...network.factors import Factor
+from ...network.log_joints import add_missing
 from ...network.priors import PseudoCounts
 from .folded import FoldedData, Index
 from .neighbours import Edit, Structure, apply
@@ -121,8 +121,7 @@ class IncompleteRows:
         factors.append(Factor((), np.zeros((self._data.n_folds, self._data.n_classes))))
         added = np.zeros((len(rows), self._data.n_classes))
         codes, folds = self._data.tested[features].take(rows, axis=1), self._data.fold.take(rows)
-        engine = forests if forests.is_forest(factors) else elimination
-        engine.add_missing(added, factors, codes, folds)
+        add_missing(added, factors, codes, folds)
         return self._planes.planes(added, axis=1)
 
     def _factor(self, feature: int, parents: Iterable[int] | None, position: dict[int, int]) -> Factor:
