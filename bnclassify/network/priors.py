@@ -74,7 +74,7 @@ class PseudoCounts:
     ) -> Array:
         """Return the tables of several variables, whose levels follow one another along the last axis.
 
-        ``variable`` has the number of the variable of each level, in ascending order; ``cards`` is (variables,).
+        ``variable`` has the number of the variable of each level, ascending; ``cards`` is (variables,).
         Levels that do not occur may be omitted.
         """
         starts = np.flatnonzero(np.diff(variable, prepend=-1))
