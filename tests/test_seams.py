@@ -14,6 +14,7 @@ import pytest
 
 import bnclassify as bn
 from bnclassify.base.arrays import Array, Codes, log_normalize, normalize
+from bnclassify.counts.contingency import count_families
 from bnclassify.counts.information import mutual_information
 from bnclassify.frames.schema import Dataset
 from bnclassify.frames.sources import register_source
@@ -21,8 +22,8 @@ from bnclassify.frames.training import prepare
 from bnclassify.functions.parameters import fit
 from bnclassify.learners.fixed import network
 from bnclassify.metrics.metrics import METRICS, Metric
-from bnclassify.model.model import Model
-from bnclassify.model.recipes import Step
+from bnclassify.model.model import BuiltOn, Model
+from bnclassify.model.recipes import Recipe, Step
 from bnclassify.network.methods import Method
 from bnclassify.network.priors import Dirichlet, Prior
 
@@ -107,6 +108,44 @@ def _joint(x: bn.BNC, frame: pd.DataFrame) -> np.ndarray:
         codes = [frame[v].cat.codes.to_numpy() for v in family[:-1]]
         joint *= table[tuple(codes)] if codes else table
     return joint
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class TwoFeatures(BuiltOn):
+    """A family of models: the class given the first two features, by the counts of their joint values."""
+
+    basis: bn.BNC
+    counts: Array | None = None
+    recipe: Recipe | None = None
+    learned: Mapping[str, Any] = field(default_factory=dict)
+
+    no_joint = "it models the class given two features only"
+    members = ()
+
+    @property
+    def fitted(self) -> bool:
+        return self.counts is not None
+
+    def _estimate(self, data: Dataset, prior: Dirichlet) -> TwoFeatures:
+        [counts] = count_families(data, [(len(self.features), 0, 1)])
+        return replace(self, basis=replace(self.basis, levels=data.levels), counts=prior(counts))
+
+    def _log_joint(self, codes: Codes) -> Array:
+        return np.log(self.counts[:, codes[0], codes[1]]).T
+
+
+def test_a_family(car: pd.DataFrame) -> None:
+    x = fit(TwoFeatures(bn.nb("class", car)), car, Dirichlet(1))
+    counts = pd.crosstab([car["buying"], car["maint"]], car["class"])
+    row = counts.loc[("low", "low")] + 1
+    posterior = bn.predict(x, car[(car["buying"] == "low") & (car["maint"] == "low")], prob=True)
+    np.testing.assert_allclose(posterior, np.tile(row / row.sum(), (len(posterior), 1)))
+    assert bn.cloglik(x, car) == pytest.approx(np.log(posterior_of(x, car)).sum())
+
+
+def posterior_of(x: Model, frame: pd.DataFrame) -> list[float]:
+    posteriors = bn.predict(x, frame, prob=True)
+    return [posteriors.loc[row, label] for row, label in frame["class"].items()]
 
 
 def half_uniform(counts: Array, axis: int = 0) -> Array:

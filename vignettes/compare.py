@@ -35,7 +35,9 @@ except ImportError as missing:
 
 # %%
 voting = load_voting()
-models = {name: bnc(name, "Class", voting, smooth=1) for name in ("nb", "tan_cl", "aode")}
+models = {
+    name: bnc(name, "Class", voting, smooth=1, missing_level=False) for name in ("nb", "tan_cl", "aode")
+}
 results = cv(models, voting, repeats=10, rng=0, mean=False)
 plot_cv(results).figure.savefig("folds.png", dpi=120)
 
@@ -98,7 +100,7 @@ data["voting"] = voting.drop(columns="Class"), voting["Class"]
 for load in (load_breast_cancer, load_digits, load_iris, load_wine):
     data[load.__name__.removeprefix("load_")] = load(return_X_y=True, as_frame=True)
 codes = OneHotEncoder(handle_unknown="ignore"), make_column_selector(dtype_exclude="number")
-options = {"smooth": 1, "discretize": "mdlp"}
+options = {"smooth": 1, "discretize": "mdlp", "missing_level": False}
 classifiers = {name: BNCClassifier(name, **options) for name in ("nb", "aode")}
 classifiers["tan_cl"] = BNCClassifier("tan_cl", dag_args={"score": "aic"}, **options)
 classifiers["forest"] = make_pipeline(

@@ -48,7 +48,9 @@ plot(tan)
 # Where features are many, without the arcs of the class, which lead to all of them:
 
 # %%
-plot(bnc("tan_cl", "Class", voting, smooth=1, dag_args={"score": "bic"}), class_arcs=False)
+plot(
+    bnc("tan_cl", "Class", voting, smooth=1, missing_level=False, dag_args={"score": "bic"}), class_arcs=False
+)
 
 # %% [markdown]
 # ## A prediction, on the network
@@ -106,7 +108,9 @@ plot_scores(bnc("tan_hc", "class", car, smooth=1, dag_args={"k": 5, "epsilon": 0
 # ## Models fold by fold: `plot_cv`
 
 # %%
-models = {name: bnc(name, "Class", voting, smooth=1) for name in ("nb", "tan_cl", "aode")}
+models = {
+    name: bnc(name, "Class", voting, smooth=1, missing_level=False) for name in ("nb", "tan_cl", "aode")
+}
 plot_cv(cv(models, voting, rng=0, mean=False))
 
 # %% [markdown]

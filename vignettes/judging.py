@@ -116,7 +116,9 @@ print(by_cost.mean().round(3))
 
 # %%
 voting = load_voting()
-models = {name: bnc(name, "Class", voting, smooth=1) for name in ("nb", "tan_cl", "aode")}
+models = {
+    name: bnc(name, "Class", voting, smooth=1, missing_level=False) for name in ("nb", "tan_cl", "aode")
+}
 sure = cv(models, voting, rng=0, metric=metrics)
 print(sure.unstack().round(3))  # noqa: PD010
 

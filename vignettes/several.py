@@ -110,7 +110,10 @@ def separate(frame: pd.DataFrame, class_vars: list[str], folds: np.ndarray) -> p
     return pd.DataFrame(
         {
             c: cv_predict(
-                bnc("tan_cl", c, own, smooth=1, dag_args={"score": "bic"}), own, prob=False, folds=folds
+                bnc("tan_cl", c, own, smooth=1, missing_level=False, dag_args={"score": "bic"}),
+                own,
+                prob=False,
+                folds=folds,
             )
             for c, own in one.items()
         }
@@ -121,7 +124,7 @@ def joined(frame: pd.DataFrame, class_vars: list[str], folds: np.ndarray) -> pd.
     """Predict all class variables as one class of joined labels, in cross-validation."""
     label = frame[class_vars].agg("+".join, axis=1).astype("category")
     own = frame.drop(columns=class_vars).assign(all=label)
-    learned = bnc("tan_cl", "all", own, smooth=1, dag_args={"score": "bic"})
+    learned = bnc("tan_cl", "all", own, smooth=1, missing_level=False, dag_args={"score": "bic"})
     found = cv_predict(learned, own, prob=False, folds=folds)
     return found.astype(str).str.split("+", expand=True).set_axis(class_vars, axis="columns")
 

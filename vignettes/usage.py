@@ -384,7 +384,9 @@ except ImportError as no_sklearn:  # the extra `sklearn` installs it
     print(no_sklearn)
 else:
     grid = {"learner": ["nb", "tan_cl", "aode"], "smooth": [0.1, 1]}
-    search = GridSearchCV(BNCClassifier(), grid, cv=5).fit(voting.drop(columns="Class"), voting["Class"])
+    search = GridSearchCV(BNCClassifier(missing_level=False), grid, cv=5).fit(
+        voting.drop(columns="Class"), voting["Class"]
+    )
     print(search.best_params_, round(search.best_score_, 3))
     print(search.best_estimator_.model_)
 

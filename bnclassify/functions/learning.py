@@ -49,7 +49,7 @@ def bnc(
     discretize: str | None = None,
     bins: int = 5,
     min_count: int | None = None,
-    missing_level: bool | Iterable[Hashable] = False,
+    missing_level: bool | Iterable[Hashable] | None = None,
     **lp_args: Any,
 ) -> Model:
     """Learn structure and parameters in one call.
@@ -74,10 +74,11 @@ def bnc(
         Number of intervals of "quantile", "width" and "mixed".
     min_count : int, optional
         Minimum number of rows of a level; rarer levels are merged, as by `merge_rare`, also in new data.
-    missing_level : bool or list, default False
+    missing_level : bool or list, optional
         If True, missing values are a level of their own, "(missing)", of each feature with missing values in
         the training data; a list names the features. Use it if whether a value is missing depends on the
-        class. Levels that did not occur in training are still treated as missing values.
+        class. Levels that did not occur in training are still treated as missing values. By default and if
+        False, missing values are ignored; False also suppresses the warning about them.
     **lp_args
         Arguments of `lp`: ``smooth`` or another prior, and options such as ``manb_prior``.
 
@@ -128,7 +129,7 @@ def bnc(
     >>> nparams(bnc("tan_cl", "class", load_car(), smooth=1, dag_args={"score": "aic"}))
     131
     """
-    if not isinstance(missing_level, bool):
+    if not isinstance(missing_level, bool | None):
         missing_level = check_names(missing_level, (class_var,), "missing_level")
     learner = None if isinstance(class_var, list) else find_learner(dag_learner, "dag_learner")
     if learner is None or "class_vars" in parameters_of(learner):
@@ -168,7 +169,8 @@ def learn_structure(
     """Learn a structure, and return it with the data prepared for it."""
     if preparing.is_needed:
         raw, rows = _learn_raw(class_var, cast("InFull", dataset), learner, options, preparing)
-        _warn_of_informative_gaps(rows)
+        if preparing.missing_level is None:
+            _warn_of_informative_gaps(rows)
         return raw, rows
     if isinstance(dataset, pd.DataFrame):
         _warn_of_many_codes(dataset, class_var, _names(options))
@@ -179,7 +181,7 @@ def learn_structure(
         structure = renewed(
             structure, recipe=Recipe(class_var, _learner_step(learner, options), seen=data.columns)
         )
-    if isinstance(data, TrainingData):
+    if isinstance(data, TrainingData) and preparing.missing_level is None:
         _warn_of_informative_gaps(data)
     return structure, data
 
@@ -220,7 +222,8 @@ def _warn_of_informative_gaps(data: TrainingData) -> None:
     if related:
         warn(
             f"Whether {listed(related)} is missing is associated with the class (chi-square test), but "
-            "missing values are ignored. Use missing_level=True or a list of names to treat them as a level."
+            "missing values are ignored. Use missing_level=True or a list of names to treat them as a level, "
+            "or missing_level=False if they shall be ignored."
         )
 
 

@@ -118,12 +118,12 @@ class Preparing(NamedTuple):
     discretize: str | None
     bins: int
     min_count: int | None
-    missing_level: Any = False
+    missing_level: Any = None
 
     @property
     def is_needed(self) -> bool:
         """Whether anything is to be done."""
-        wants_level = self.missing_level is not False and not _is_empty(self.missing_level)
+        wants_level = self.missing_level not in (None, False) and not _is_empty(self.missing_level)
         return self.discretize is not None or self.min_count is not None or wants_level
 
     def read(self, frame: pd.DataFrame, class_var: Hashable, columns: Collection[Hashable]) -> Dataset:
@@ -154,7 +154,7 @@ class Preparing(NamedTuple):
 
     def _columns_with_level(self, data: Dataset, class_var: Hashable) -> tuple[Hashable, ...]:
         """Return the columns of which missing values become a level: those named, or all that have some."""
-        if self.missing_level is False:
+        if self.missing_level in (None, False):
             return ()
         if self.missing_level is True:
             rows = data.counting()

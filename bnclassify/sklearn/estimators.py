@@ -58,7 +58,7 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
         Number of intervals of "quantile", "width" and "mixed".
     min_count : int, optional
         Levels in fewer rows are merged, as in `bnc`.
-    missing_level : bool or list, default False
+    missing_level : bool or list, optional
         Whether missing values are a level of their own, as in `bnc`.
     handle_unknown : {"error", "missing"}, default "missing"
         Whether a value that `fit` did not see raises an error at prediction or is treated as missing. The
@@ -140,7 +140,7 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
         discretize: str | None = "averaged",
         bins: int = 5,
         min_count: int | None = None,
-        missing_level: bool | Sequence[Hashable] = False,
+        missing_level: bool | Sequence[Hashable] | None = None,
         handle_unknown: str = "missing",
         prior: Mapping[Any, float] | pd.Series[Any] | None = None,
         costs: pd.DataFrame | None = None,

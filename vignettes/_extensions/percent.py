@@ -89,9 +89,10 @@ class LinkNames(SphinxPostTransform):
 def find_name(
     app: Sphinx, env: BuildEnvironment, node: pending_xref, text: nodes.Element
 ) -> nodes.Element | None:
-    """Find what a docstring of a module names that is exported elsewhere."""
+    """Find what a docstring of a module names that is exported elsewhere; other names in it are arguments."""
     if node["reftarget"] not in PLACES:
-        return None
+        is_argument = node["reftype"] == "obj" and re.fullmatch(r"[a-zA-Z_]\w*", node["reftarget"])
+        return text if is_argument else None
     target = PLACES[node["reftarget"]]
     return env.domains["py"].resolve_xref(env, node["refdoc"], app.builder, "obj", target, node, text)
 
