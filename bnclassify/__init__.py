@@ -43,7 +43,7 @@ from .examples.loading import load_car, load_voting
 from .exchange.bif import read_bif, write_bif
 from .exchange.libraries import to_networkx, to_pgmpy, to_pyagrum
 from .exchange.storage import load, save
-from .feature_weights.trees import min_testing_depths
+from .feature_weights.awnb import min_testing_depths
 from .frames.opening import encode
 from .frames.partitions import Partitions
 from .frames.schema import Dataset

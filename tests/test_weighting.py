@@ -15,10 +15,10 @@ from scipy.special import gammaln
 
 import bnclassify as bn
 from bnclassify.base.arrays import xlogx
-from bnclassify.feature_weights import trees as tree
+from bnclassify.feature_weights import awnb as trees
 from bnclassify.feature_weights import wanbia as wanbia
 from bnclassify.feature_weights.awnb import depth_weights
-from bnclassify.feature_weights.trees import testing_depths as depths_of_trees
+from bnclassify.feature_weights.awnb import testing_depths as depths_of_trees
 from bnclassify.feature_weights.wanbia import objective_of, with_weights
 from bnclassify.frames.opening import encode
 from bnclassify.frames.training import prepare
@@ -169,10 +169,10 @@ def test_principal_component_order_is_the_share_with_two_classes() -> None:
     """With two classes both orders cut alike, so the general one is checked by the special one."""
     rng = np.random.default_rng(3)
     counts = rng.integers(0, 9, (50, 12, 2))
-    two, _ = tree._best_cut(counts)
-    three, _ = tree._best_cut(np.concatenate([counts, np.zeros((50, 12, 1), dtype=int)], axis=2))
+    two, _ = trees._best_cut(counts)
+    three, _ = trees._best_cut(np.concatenate([counts, np.zeros((50, 12, 1), dtype=int)], axis=2))
     np.testing.assert_allclose(two, three, rtol=1e-9)
-    subset, _ = tree._best_subset(counts)
+    subset, _ = trees._best_subset(counts)
     np.testing.assert_allclose(two, subset, rtol=1e-9)
 
 
@@ -255,7 +255,7 @@ def test_manb_with_a_prior_so_strong_that_data_does_not_count(car: pd.DataFrame)
 
 def test_trees_in_portions_are_the_same(car: pd.DataFrame, monkeypatch: pytest.MonkeyPatch) -> None:
     together = bn.feature_weights(bn.lp(bn.nb("class", car), car, smooth=1, awnb_trees=4, rng=0))
-    monkeypatch.setattr(tree, "_SAMPLED_ROWS", 1)
+    monkeypatch.setattr(trees, "_SAMPLED_ROWS", 1)
     apart = bn.feature_weights(bn.lp(bn.nb("class", car), car, smooth=1, awnb_trees=4, rng=0))
     pd.testing.assert_series_equal(together, apart)
 
@@ -276,7 +276,7 @@ def test_wanbia_does_not_warn_of_an_optimum_that_was_reached(seed: int) -> None:
 
 
 def test_wanbia_warns_if_it_stopped_early(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(wanbia, "_ITERATIONS", 1)
+    monkeypatch.setitem(wanbia._OPTIONS, "maxiter", 1)
     frame = noisy_copies(0)
     with pytest.warns(UserWarning, match="the optimizer stopped early"):
         bn.lp(bn.nb("class", frame), frame, smooth=1, wanbia=True)

@@ -1,25 +1,38 @@
-"""AWNB: features weighted by the depth at which unpruned trees on bootstrap samples test them."""
+"""AWNB: features weighted by the depth at which unpruned trees on bootstrap samples test them.
+
+Many trees, each on its own sample of rows, grow at the same time, level by level: one table counts
+the open nodes of all trees.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from itertools import product
 from typing import Any
 
 import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
 
-from ..base.arrays import Array
+from ..base.arrays import TOLERANCE, Array, xlogx
 from ..base.checks import Real, Whole
 from ..base.records import record
 from ..frames.schema import Dataset
+from ..frames.training import prepare_rows
 from ..model.model import Model
 from ..network.classifiers import BNC
 from ..network.methods import Method, check_augmented
 from ..network.priors import Prior
-from .trees import Rows, testing_depths
 from .wanbia import with_weights
 
+MAX_DEPTH = 30
 _MOST_TREES = 100_000
+_ALL_SUBSETS = 10  # levels, up to which all splits are tried when there are more than two classes
+_BLOCK_CELLS = 2**22
+_SAMPLED_ROWS = 2**19  # of the trees that grow at the same time
+
+Rows = NDArray[np.intp]
 
 
 @record
@@ -51,34 +64,281 @@ class AWNB(Method):
     def __call__(self, x: Model, data: Dataset, prior: Prior, rng: np.random.Generator) -> BNC:
         """Return the network with its tables weighted."""
         fitted = check_augmented(x, self.argument)._estimate(data, prior)
-        samples = bootstrap(data, int(self.trees), float(self.share), rng)
+        samples = _bootstrap(data, self.trees, self.share, rng)
         unweighted = replace(data, weights=None)  # rows with larger weights are drawn more often instead
         return with_weights(fitted, depth_weights(unweighted, x.features, x.class_var, samples))
 
 
-def bootstrap(data: Dataset, trees: int, fraction: float, rng: np.random.Generator) -> Iterator[Rows]:
+def _bootstrap(data: Dataset, trees: int, share: float, rng: np.random.Generator) -> Iterator[Rows]:
     """Draw a sample of rows with replacement for each tree, one at a time."""
-    n_rows = max(1, int(data.size * fraction))
-    if data.weights is None:
-        return (rng.integers(len(data), size=n_rows) for _ in range(trees))
-    shares = data.weights / data.size
-    return (rng.choice(len(data), size=n_rows, p=shares) for _ in range(trees))
+    n_rows = max(1, int(data.size * share))
+    shares = None if data.weights is None else data.weights / data.size
+    for _ in range(trees):
+        if shares is None:
+            yield rng.integers(len(data), size=n_rows)
+        else:
+            yield rng.choice(len(data), size=n_rows, p=shares)
 
 
 def depth_weights(
     data: Dataset, features: Sequence[Hashable], class_var: Hashable, samples: Iterable[Rows]
 ) -> Array:
-    """Return the weight of each feature: the mean over trees of 1/√depth, or 0 if it is not tested.
-
-    References
-    ----------
-    .. [1] Hall, M. (2007). A decision tree-based attribute weighting filter for naive Bayes.
-       Knowledge-Based Systems 20.
-    """
+    """Return the weight of each feature: the mean over trees of 1/√depth, 0 if not tested (Hall, 2007)."""
     depths = testing_depths(data, features, class_var, samples)
     if not depths.any():
         raise ValueError(
             "awnb_trees: no tree has a split, so that no weights can be learned. Increase awnb_trees or "
-            "awnb_bootstrap, unless no feature depends on the class"
+            "awnb_bootstrap, unless no feature depends on the class."
         )
     return np.where(depths > 0, 1 / np.sqrt(np.maximum(depths, 1)), 0.0).mean(axis=0)
+
+
+def min_testing_depths(class_var: Hashable, dataset: pd.DataFrame | Dataset) -> pd.Series[Any]:
+    """Return the smallest depth at which an unpruned classification tree tests each feature.
+
+    Parameters
+    ----------
+    class_var : str
+        Name of the class variable.
+    dataset : pandas.DataFrame or Dataset
+        Training data. All columns except `class_var` are features.
+
+    Returns
+    -------
+    pandas.Series
+        One depth per feature, 1 at the root. Features that are never tested are omitted.
+
+    Raises
+    ------
+    KeyError
+        If `class_var` is not a column of `dataset`.
+    ValueError
+        If `dataset` has no rows.
+
+    Warns
+    -----
+    UserWarning
+        If the class is missing in some rows, which are then ignored, or if all values of a column are
+        distinct.
+
+    Notes
+    -----
+    Each node is split in two by the subset of the levels of a feature that gains the most information,
+    until all of its rows have the same class or no split gains information, and at most 30 levels deep.
+    With two classes, or more than 10 levels, the levels are ordered and cut; if not, all subsets are tried.
+    Rows in which the tested feature is missing stay at the node: they count as its errors if it is a leaf,
+    but not as errors of the nodes below it. A split is removed only if the subtree below it makes as many
+    errors as the node alone, as in rpart with a complexity parameter of 0.
+
+    References
+    ----------
+    .. [1] Breiman, L., Friedman, J., Olshen, R., Stone, C. (1984). Classification and
+       Regression Trees.
+    .. [2] Coppersmith, D., Hong, S. J., Hosking, J. R. M. (1999). Partitioning nominal
+       attributes in decision trees. Data Mining and Knowledge Discovery 3.
+
+    Examples
+    --------
+    >>> from bnclassify import load_car, min_testing_depths
+    >>> min_testing_depths("class", load_car()).to_dict()
+    {'buying': 3, 'maint': 4, 'doors': 7, 'persons': 1, 'lug_boot': 5, 'safety': 2}
+    """
+    data = prepare_rows(dataset, class_var)
+    depths = testing_depths(data, data.features, class_var, [np.arange(len(data))])[0]
+    tested = depths > 0
+    return pd.Series(depths[tested], index=pd.Index(data.features, tupleize_cols=False)[tested], name="depth")
+
+
+def testing_depths(
+    data: Dataset, features: Sequence[Hashable], class_var: Hashable, samples: Iterable[Rows]
+) -> NDArray[np.int64]:
+    """Return the smallest depth of each feature in the tree of each sample, (samples, features), or 0."""
+    columns = [data.positions[feature] for feature in features]
+    depths = []
+    for portion in _portions(samples):
+        forest = _Forest(data, columns, data.positions[class_var], portion)
+        while forest.grow():
+            pass
+        depths.append(forest.depths())
+    return np.concatenate(depths)
+
+
+def _portions(samples: Iterable[Rows]) -> Iterator[list[Rows]]:
+    """Group the samples of the trees that grow at the same time; later ones are not drawn yet."""
+    portion: list[Rows] = []
+    for sample in samples:
+        portion.append(sample)
+        if sum(map(len, portion)) + len(sample) > _SAMPLED_ROWS:
+            yield portion
+            portion = []
+    if portion:
+        yield portion
+
+
+@dataclass
+class _Level:
+    """The nodes of one depth: parent, tree, weight of misclassified rows, tested feature or -1."""
+
+    parent: Rows
+    tree: Rows
+    errors: NDArray[Any]
+    feature: Rows = field(default_factory=lambda: np.empty(0, dtype=np.intp))
+
+
+class _Forest:
+    """Trees that grow at the same time."""
+
+    def __init__(
+        self, data: Dataset, columns: Sequence[int], class_column: int, samples: Sequence[Rows]
+    ) -> None:
+        rows = np.concatenate(samples)
+        self.n_classes = data.cards[class_column]
+        self.classes = data.codes[class_column].take(rows).astype(np.intp)
+        self.codes = data.codes[list(columns)].take(rows, axis=1)
+        self.weights = None if data.weights is None else data.weights[rows]
+        cards = [data.cards[column] for column in columns]
+        self.by_card = {r: [j for j, card in enumerate(cards) if card == r] for r in set(cards) if r > 1}
+        self.n_trees = len(samples)
+        self.node = np.repeat(np.arange(self.n_trees), [len(sample) for sample in samples])
+        self.levels = [self._open(np.full(self.n_trees, -1), np.arange(self.n_trees))]
+
+    def _open(self, parent: Rows, tree: Rows) -> _Level:
+        """Open nodes, to which rows are assigned already."""
+        cells = self.node * self.n_classes + self.classes
+        counts = np.bincount(cells, self.weights, minlength=len(parent) * self.n_classes)
+        counts = counts.reshape(-1, self.n_classes)
+        return _Level(parent, tree, errors=counts.sum(axis=1) - counts.max(axis=1))
+
+    def grow(self) -> bool:
+        """Split the nodes of the deepest level; return whether any was split."""
+        level = self.levels[-1]
+        n_nodes = len(level.parent)
+        gain = np.zeros(n_nodes)
+        level.feature = np.full(n_nodes, -1)
+        goes_left = np.zeros((n_nodes, max(self.by_card, default=1)), dtype=bool)
+        impure = level.errors > 0
+        if impure.any() and len(self.levels) <= MAX_DEPTH:
+            self._keep(impure[self.node])
+            splits = [split for r, js in self.by_card.items() for split in self._best_splits(r, js, n_nodes)]
+            for j, gains, sides in sorted(splits, key=lambda split: split[0]):
+                better = impure & (gains > gain + TOLERANCE)
+                gain[better], level.feature[better] = gains[better], j
+                goes_left[better, : sides.shape[1]] = sides[better]
+        split = level.feature >= 0
+        if not split.any():
+            return False
+        self._send_down(level, goes_left)
+        parent = np.repeat(np.nonzero(split)[0], 2)
+        self.levels.append(self._open(parent, level.tree[parent]))
+        return True
+
+    def _keep(self, rows: NDArray[np.bool_]) -> None:
+        """Drop all other rows, whose nodes are leaves."""
+        self.node, self.classes, self.codes = self.node[rows], self.classes[rows], self.codes[:, rows]
+        self.weights = None if self.weights is None else self.weights[rows]
+
+    def _send_down(self, level: _Level, goes_left: NDArray[np.bool_]) -> None:
+        """Send rows to the children, two per split node; other rows are dropped."""
+        rank = np.cumsum(level.feature >= 0) - 1
+        feature = level.feature[self.node]
+        code = self.codes[feature, np.arange(len(feature))]
+        self.node = 2 * rank[self.node] + ~goes_left[self.node, np.maximum(code, 0)]
+        self._keep((feature >= 0) & (code >= 0))
+
+    def _best_splits(
+        self, r: int, features: Sequence[int], n_nodes: int
+    ) -> list[tuple[int, Array, NDArray[np.bool_]]]:
+        """Return the best split of each feature with r levels: its gain and left side in each node."""
+        ordered = self.n_classes <= 2 or r > _ALL_SUBSETS
+        features_per_block = max(1, _BLOCK_CELLS // (n_nodes * r * self.n_classes))
+        result: list[tuple[int, Array, NDArray[np.bool_]]] = []
+        for start in range(0, len(features), features_per_block):
+            block = features[start : start + features_per_block]
+            gain, left = (_best_cut if ordered else _best_subset)(self._counts(r, block, n_nodes))
+            result += zip(block, gain.reshape(-1, n_nodes), left.reshape(-1, n_nodes, r), strict=True)
+        return result
+
+    def _counts(self, r: int, features: Sequence[int], n_nodes: int) -> NDArray[Any]:
+        """Count levels and classes in every node, (features · nodes, levels, classes)."""
+        codes = self.codes.take(features, axis=0)
+        cells = codes.astype(np.intp) * self.n_classes
+        cells += self.node * (r * self.n_classes) + self.classes
+        cells += np.arange(len(features))[:, None] * (n_nodes * r * self.n_classes)
+        weights = None if self.weights is None else np.broadcast_to(self.weights, cells.shape)
+        if codes.min(initial=0) < 0:
+            cells = cells[codes >= 0]
+            weights = None if weights is None else weights[codes >= 0]
+        flat = None if weights is None else weights.ravel()
+        counts = np.bincount(cells.ravel(), flat, minlength=len(features) * n_nodes * r * self.n_classes)
+        return counts.reshape(-1, r, self.n_classes)
+
+    def depths(self) -> NDArray[np.int64]:
+        """Prune upwards, and return the smallest depth of each feature in each tree."""
+        errors = self.levels[-1].errors  # of the pruned subtree at each node
+        for upper, lower in zip(self.levels[-2::-1], self.levels[:0:-1], strict=True):
+            errors_below = np.bincount(lower.parent, weights=errors, minlength=len(upper.parent))
+            # Sums of weights in another order may differ by rounding.
+            upper.feature[(upper.feature >= 0) & (errors_below >= upper.errors * (1 - TOLERANCE))] = -1
+            errors = np.where(upper.feature >= 0, errors_below, upper.errors)
+        result = np.zeros((self.n_trees, len(self.codes)), dtype=np.int64)
+        alive = np.ones(self.n_trees, dtype=bool)
+        for depth, level in enumerate(self.levels, start=1):
+            if depth > 1:
+                alive = (alive & (self.levels[depth - 2].feature >= 0))[level.parent]
+            tests = np.nonzero(alive & (level.feature >= 0))[0]
+            trees, features = level.tree[tests], level.feature[tests]
+            is_first = result[trees, features] == 0
+            result[trees[is_first], features[is_first]] = depth
+        return result
+
+
+def _information(counts: Array | Rows) -> Array:
+    """Return minus the entropy of class counts over the last axis times their sum, in nats."""
+    return xlogx(counts).sum(axis=-1) - xlogx(counts.sum(axis=-1))
+
+
+def _best_cut(counts: Rows) -> tuple[Array, NDArray[np.bool_]]:
+    """Order levels by class proportions, and return the gain of the best cut and the levels on its left.
+
+    From (nodes, levels, classes) counts to (nodes,) and (nodes, levels).
+    """
+    mass = counts.sum(axis=2)
+    shares = counts / np.maximum(mass, 1)[:, :, None]
+    key = shares[:, :, 0] if counts.shape[2] <= 2 else _first_component(shares, mass)
+    order = np.argsort(np.where(mass > 0, key, np.inf), axis=1, kind="stable")
+    left = np.cumsum(np.take_along_axis(counts, order[:, :, None], axis=1), axis=1)[:, :-1]
+    gain, best = _best_gain(left, counts.sum(axis=1))
+    rank = np.argsort(order, axis=1)
+    return gain, rank <= best[:, None]
+
+
+def _first_component(shares: Array, mass: Rows) -> Array:
+    """Project class proportions of levels, weighted by size, on their first principal component."""
+    weight = mass / np.maximum(mass.sum(axis=1, keepdims=True), 1)
+    centred = shares - (weight[:, :, None] * shares).sum(axis=1, keepdims=True)
+    covariance = np.einsum("nl,nlc,nld->ncd", weight, centred, centred)
+    component = np.linalg.eigh(covariance)[1][:, :, -1]
+    return np.einsum("nlc,nc->nl", centred, component)
+
+
+def _best_subset(counts: Rows) -> tuple[Array, NDArray[np.bool_]]:
+    """Try all splits of the levels in two; see `_best_cut`."""
+    r = counts.shape[1]
+    subsets = np.array([(*side, False) for side in product([False, True], repeat=r - 1)][1:])
+    nodes_per_block = max(1, _BLOCK_CELLS // (len(subsets) * counts.shape[2]))
+    starts = range(0, len(counts), nodes_per_block)
+    splits = []
+    for block in (counts[start : start + nodes_per_block] for start in starts):
+        left = np.einsum("sl,nlc->nsc", subsets.astype(np.float64), block)
+        splits.append(_best_gain(left, block.sum(axis=1)))
+    gains, best = zip(*splits, strict=True)
+    return np.concatenate(gains), subsets[np.concatenate(best)]
+
+
+def _best_gain(left: Array | Rows, total: Rows) -> tuple[Array, Rows]:
+    """Return the largest gain of splits, (nodes, splits, classes) of (nodes, classes), and the position."""
+    right = total[:, None] - left
+    gain = _information(left) + _information(right) - _information(total)[:, None]
+    gain = np.where((left.sum(axis=2) > 0) & (right.sum(axis=2) > 0), gain, -np.inf)
+    best = np.argmax(gain >= gain.max(axis=1, keepdims=True) - TOLERANCE, axis=1)
+    return gain[np.arange(len(gain)), best], best

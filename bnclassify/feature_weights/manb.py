@@ -60,45 +60,28 @@ class MANB(Method):
         fitted = check_augmented(x, self.argument)._estimate(data, prior)
         class_column = len(x.features)
         counts = count_families(data, [(i, class_column) for i in range(class_column)])
-        averaged = [averaged_cpt(table, prior, float(self.probability)) for table in counts]
-        tables = (*(table for table, _ in averaged), fitted.cpts[-1])
-        return replace(
-            fitted, cpts=tables, learned={**fitted.learned, "arc_posteriors": tuple(p for _, p in averaged)}
-        )
+        averaged = [_average(table, prior, float(self.probability)) for table in counts]
+        learned = {**fitted.learned, "arc_posteriors": tuple([posterior for _, posterior in averaged])}
+        return replace(fitted, cpts=(*[table for table, _ in averaged], fitted.cpts[-1]), learned=learned)
 
 
-def averaged_cpt(counts: Array, prior: PseudoCounts, probability: float) -> tuple[Array, float]:
+def _average(counts: Array, prior: PseudoCounts, probability: float) -> tuple[Array, float]:
     """Return θ·P(arc|D) + θ₀·(1 − P(arc|D)), θ estimated given the class and θ₀ without it, and P(arc|D).
 
-    ``counts`` are a (levels, classes) array, and ``probability`` is the prior of the arc.
-
-    References
-    ----------
-    .. [1] Dash, D., Cooper, G. F. (2002). Exact model averaging with naive Bayesian
-       classifiers. ICML 2002.
-    .. [2] Wei, W., Visweswaran, S., Cooper, G. F. (2011). The application of naive Bayes model
-       averaging to predict Alzheimer's disease from genome-wide data. JAMIA 18.
+    ``counts``, (levels, classes), are those of a feature. See Dash, Cooper (2002), Exact model averaging
+    with naive Bayesian classifiers, and Wei, Visweswaran, Cooper (2011), JAMIA 18.
     """
-    levels, n_classes = counts.shape
     merged = counts.sum(axis=1, keepdims=True)
-    evidence = log_marginal_likelihood(counts, prior.per_cell(levels, n_classes))
-    evidence -= log_marginal_likelihood(merged, prior.per_cell(levels, 1))
+    evidence = _log_evidence(counts, prior) - _log_evidence(merged, prior)
     posterior = float(expit(evidence + logit(probability)))
     return prior(counts) * posterior + prior(merged) * (1 - posterior), posterior
 
 
-def log_marginal_likelihood(counts: Array, smooth: float) -> float:
-    """Return ln P(D) of a table, with its parameters integrated out under a Dirichlet prior.
-
-    Σ_j [ln Γ(rα) − ln Γ(N_j + rα) + Σ_k (ln Γ(N_jk + α) − ln Γ(α))], k over the first axis.
-
-    >>> import numpy as np
-    >>> round(float(np.exp(log_marginal_likelihood(np.array([[1.0], [0.0]]), 1.0))), 12)
-    0.5
-    """
-    mass = smooth * counts.shape[0]
-    per_column = _log_rising(smooth, counts).sum(axis=0) - _log_rising(mass, counts.sum(axis=0))
-    return float(per_column.sum())
+def _log_evidence(counts: Array, prior: PseudoCounts) -> float:
+    """Return Σ_j [ln Γ(rα) − ln Γ(N_j + rα) + Σ_k (ln Γ(N_jk + α) − ln Γ(α))], k over the first axis."""
+    pseudo = prior.per_cell(*counts.shape)
+    rising = _log_rising(pseudo, counts).sum(axis=0) - _log_rising(pseudo * len(counts), counts.sum(axis=0))
+    return float(rising.sum())
 
 
 def _log_rising(start: float, steps: Array) -> Array:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..base.arrays import Array, Codes, log, log_normalize
+from ..base.arrays import Array, Codes, added, log, log_normalize
 from ..base.messages import warn
 from ..base.records import record
 from ..counts.contingency import contingency_tables, flat_index
@@ -22,6 +22,7 @@ from ..model.questions import is_nb
 from ..model.raw_rows import check_size
 from ..network.classifiers import BNC
 from ..network.em import expect, lay_out
+from ..network.estimates import Scope
 from ..network.methods import Method, check_augmented, check_positive
 from ..network.priors import Prior
 
@@ -29,31 +30,24 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 _FLAT = 1e-6  # nats per row and weight, a slope that counts as none
-_ITERATIONS = 1000
+_OPTIONS = {"maxiter": 1000, "ftol": 1e-12, "gtol": 1e-7}
 
 
 class Objective:
     """Minus the conditional log-likelihood as a function of weights, with its gradient.
 
-    Rows with the same features are counted together. The distinct values of a feature and its
-    parents are the columns of a sparse matrix, in which each distinct row has a one for every
-    family that is observed in it; a product with it sums the log tables. ``codes`` are those of the features
-    and the class, (variables, rows), and ``families`` number each feature, its feature parents and the class.
+    Rows with the same features are counted together. The distinct values of a feature and its parents are the
+    columns of a sparse matrix, in which each distinct row has a one for every family that is observed in it;
+    a product with it sums the log tables.
     """
 
-    def __init__(
-        self,
-        codes: Codes,
-        families: Sequence[tuple[int, ...]],
-        cpts: Sequence[Array],
-        prior: Array,
-        weights: Array | None = None,
-    ) -> None:
-        distinct, row = np.unique(codes[:-1].T, axis=0, return_inverse=True)
+    def __init__(self, x: BNC, data: Dataset) -> None:
+        *cpts, prior = x.cpts or ()
+        distinct, row = np.unique(data.codes[:-1].T, axis=0, return_inverse=True)
         n_classes = len(prior)
         check_size(len(distinct), n_classes)
-        cells = row.ravel() * n_classes + codes[-1]
-        counts = np.bincount(cells, weights, minlength=len(distinct) * n_classes)
+        cells = row.ravel() * n_classes + data.codes[-1]
+        counts = np.bincount(cells, data.weights, minlength=len(distinct) * n_classes)
         self.counts = counts.reshape(len(distinct), n_classes).astype(np.float64)
         self.log_prior = log(prior)
         shapes: dict[tuple[int, ...], list[int]] = {}
@@ -63,28 +57,26 @@ class Objective:
             (np.array(group), log(np.stack([cpts[i] for i in group]))) for group in shapes.values()
         ]
         order = [i for group in shapes.values() for i in group]
-        families, cpts = [families[i] for i in order], [cpts[i] for i in order]
         self.position = np.argsort(order)
-        self.sizes = [int(np.prod(cpt.shape[:-1])) for cpt in cpts]
-        self.member = self._membership(distinct.T, families, [cpt.shape[:-1] for cpt in cpts])
+        self.sizes = [int(np.prod(cpts[i].shape[:-1])) for i in order]
+        families = [(x.scopes[i][:-1], cpts[i].shape[:-1]) for i in order]
+        self.member = self._membership(distinct.T, families)
         self.observed = self.member.T @ self.counts
 
-    def _membership(
-        self, codes: Codes, families: Sequence[tuple[int, ...]], shapes: Sequence[tuple[int, ...]]
-    ) -> csr_array:
+    def _membership(self, codes: Codes, families: Sequence[tuple[Scope, Scope]]) -> csr_array:
+        """Make the sparse matrix from the scope and the shape of each family without the class."""
         from scipy.sparse import csr_array
 
         starts = np.cumsum([0, *self.sizes])
         # Few bytes an entry, as there is one for each row and family.
         columns = np.full((codes.shape[1], len(families)), -1, dtype=np.min_scalar_type(-starts[-1]))
-        for column, family, shape, start in zip(columns.T, families, shapes, starts, strict=False):
-            members = codes[list(family[:-1])]
+        for column, (scope, shape), start in zip(columns.T, families, starts, strict=False):
+            members = codes[list(scope)]
             observed = (members >= 0).all(axis=0)
             column[observed] = start + flat_index(list(members[:, observed]), shape).astype(np.intp)
         present = columns >= 0
         ends = np.concatenate([[0], np.cumsum(np.count_nonzero(present, axis=1))])
-        shape = (codes.shape[1], int(starts[-1]))
-        return csr_array((np.ones(ends[-1]), columns[present], ends), shape=shape)
+        return csr_array((np.ones(ends[-1]), columns[present], ends), shape=(len(columns), int(starts[-1])))
 
     def __call__(self, weights: Array) -> tuple[float, Array]:
         """Return the value and the gradient at weights."""
@@ -98,10 +90,9 @@ class Objective:
 
 
 def _weighted_log(logs: Array, weights: Array) -> tuple[Array, Array]:
-    """Return ln of θ^w normalized, and its derivative by w, each as (cells, classes).
+    """Return ln of θ^w normalized, and its derivative by w, as (cells, classes), from ln θ of several tables.
 
-    d/dw [w ln θ_k − ln Σ_l θ_l^w] = ln θ_k − Σ_l θ_l^w ln θ_l / Σ_l θ_l^w. ``logs`` have the shape (tables,
-    levels, …, classes).
+    d/dw [w ln θ_k − ln Σ_l θ_l^w] = ln θ_k − Σ_l θ_l^w ln θ_l / Σ_l θ_l^w.
     """
     weighted = logs * weights.reshape(-1, *[1] * (logs.ndim - 1))
     weighted = np.moveaxis(log_normalize(np.moveaxis(weighted, 1, -1)), -1, 1)
@@ -127,19 +118,14 @@ class WANBIA(Method):
 
     def __call__(self, x: Model, data: Dataset, prior: Prior, rng: np.random.Generator) -> BNC:
         """Return the network with its tables weighted."""
-        return weigh_by_likelihood(check_augmented(x, self.argument)._estimate(data, prior), data)
+        return _weigh(check_augmented(x, self.argument)._estimate(data, prior), data)
 
 
-def weigh_by_likelihood(x: BNC, data: Dataset) -> BNC:
-    """Weight the features of a fitted network to maximize the conditional log-likelihood.
+def _weigh(x: BNC, data: Dataset) -> BNC:
+    """Weight the features of a fitted network (Zaidi, Cerquides, Carman, Webb, 2013, JMLR 14).
 
     The weights in [0, 1] are found by L-BFGS-B, from all ones and from all halves. The better of the two
     optima is used; it need not be the global optimum.
-
-    References
-    ----------
-    .. [1] Zaidi, N. A., Cerquides, J., Carman, M. J., Webb, G. I. (2013). Alleviating naive
-       Bayes attribute independence assumption by attribute weighting. JMLR 14.
     """
     from scipy.optimize import minimize
 
@@ -147,17 +133,8 @@ def weigh_by_likelihood(x: BNC, data: Dataset) -> BNC:
     if not n:
         return with_weights(x, np.empty(0))
     objective = objective_of(x, data)
-    runs = [
-        minimize(
-            objective,
-            np.full(n, start),
-            jac=True,
-            method="L-BFGS-B",
-            bounds=[(0, 1)] * n,
-            options={"maxiter": _ITERATIONS, "ftol": 1e-12, "gtol": 1e-7},
-        )
-        for start in (1.0, 0.5)
-    ]
+    options: dict[str, Any] = {"method": "L-BFGS-B", "jac": True, "bounds": [(0, 1)] * n, "options": _OPTIONS}
+    runs = [minimize(objective, np.full(n, start), **options) for start in (1.0, 0.5)]
     best = min(runs, key=lambda run: run.fun)
     # At an optimum the line search may fail because of rounding; then no direction leads down.
     way_down = np.abs(np.clip(best.x - objective(best.x)[1], 0, 1) - best.x).max()
@@ -173,29 +150,21 @@ def objective_of(x: BNC, data: Dataset) -> Callable[[Array], tuple[float, Array]
     If features have feature parents, incomplete rows have an objective of their own, because a missing
     parent must be marginalized over.
     """
-    *tables, prior = x.cpts or ()
     incomplete = data.codes[:-1].min(axis=0, initial=0) < 0
     if is_nb(x) or not incomplete.any():
-        return Objective(data.codes, x.scopes[:-1], tables, prior, data.weights)
-    complete, partial = data.taken(~incomplete), data.taken(incomplete)
-    summed_out = IncompleteObjective(x, partial)
-    if not len(complete):
+        return Objective(x, data)
+    summed_out = IncompleteObjective(x, data.taken(incomplete))
+    if incomplete.all():
         return summed_out
-    looked_up = Objective(complete.codes, x.scopes[:-1], tables, prior, complete.weights)
-
-    def objective(weights: Array) -> tuple[float, Array]:
-        (value_a, slope_a), (value_b, slope_b) = looked_up(weights), summed_out(weights)
-        return value_a + value_b, slope_a + slope_b
-
-    return objective
+    looked_up = Objective(x, data.taken(~incomplete))
+    return lambda weights: added([looked_up(weights), summed_out(weights)])
 
 
 class IncompleteObjective:
     """Minus the conditional log-likelihood of rows with missing features, and its gradient.
 
-    With n_i(cell | y, row) and n_i(cell | row) the expected counts of a row in the table of feature i, given
-    its class or not, the derivative by w_i is
-    Σ over rows and cells of [n_i(cell | row) − n_i(cell | y, row)] · d ln θ_i(cell) / d w_i.
+    The derivative by w_i is Σ [n_i(cell | row) − n_i(cell | y, row)] · d ln θ_i(cell) / d w_i over rows and
+    cells, with n_i the expected counts of a row in the table of feature i.
     """
 
     def __init__(self, x: BNC, data: Dataset) -> None:
@@ -209,20 +178,16 @@ class IncompleteObjective:
 
     def __call__(self, weights: Array) -> tuple[float, Array]:
         """Return the value and the gradient at weights."""
-        weighted, slopes = [], []
+        tables, slopes = [], []
         for table, weight in zip(self.tables, weights, strict=True):
-            table_logs, slope = _weighted_log(log(table)[None], np.array([weight]))
-            weighted.append(np.exp(table_logs).reshape(table.shape))
+            table_logs, slope = _weighted_log(log(table)[None], weight)
+            tables.append(np.exp(table_logs).reshape(table.shape))
             slopes.append(slope.reshape(table.shape))
-        tables = [*weighted, self.prior]
+        tables.append(self.prior)
         labelled_counts, joint = expect(self.scopes, tables, self.labelled, self.weights)
         unlabelled_counts, evidence = expect(self.scopes, tables, self.unlabelled, self.weights)
-        gradient = [
-            float(((unlabelled - labelled - complete) * slope).sum())
-            for unlabelled, labelled, complete, slope in zip(
-                unlabelled_counts[:-1], labelled_counts[:-1], self.complete, slopes, strict=True
-            )
-        ]
+        counts = zip(unlabelled_counts, labelled_counts, self.complete, slopes, strict=False)
+        gradient = [((given - own - complete) * slope).sum() for given, own, complete, slope in counts]
         return evidence - joint, np.array(gradient)
 
 
