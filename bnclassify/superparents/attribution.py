@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,9 +37,15 @@ def attribute(
     child, and the rest of ln P(x_i, class), which two superparents share equally.
     """
     result = np.zeros((codes.shape[1], 1 + len(codes)))
+    prior = np.broadcast_to(x.naive.stack.joint[0], rivals.shape)
+    shares = log_normalize(np.where(rivals, prior, -np.inf))
+    logs, targets = np.maximum(logs, IMPOSSIBLE), targets[:, None]
+    rival_logs = log_sum_exp(np.where(rivals, logs, -np.inf))[:, None]
+    means = _log_mean(np.take_along_axis(logs, targets, axis=1), rival_logs)
+    whole = _Contest(targets, rivals, prior, shares, means)
     n = max(1, _BLOCK_CELLS // (rivals.shape[1] * max(1, len(codes))))
     for rows in (slice(start, start + n) for start in range(0, len(result), n)):
-        contest = _Contest.of(x, logs[rows], targets[rows], rivals[rows])
+        contest = whole.at_rows(rows)
         for group in row_groups(x, codes[:, rows]):
             for block in member_blocks(x, group.n, group.levels):
                 weights = group.log_weights(block)[:, None] - np.log(group.total_weight[block.rows])
@@ -48,12 +54,10 @@ def attribute(
     return np.where(np.abs(result) > _CERTAIN, np.copysign(np.inf, result), result)
 
 
-@dataclass(frozen=True, eq=False)
-class _Contest:
-    """The classes that are compared in some rows.
+class _Contest(NamedTuple):
+    """The classes that are compared in some rows: the target, (rows, 1), and rivals, (rows, classes).
 
-    `targets` is (rows, 1), `rivals` (rows, classes), `prior` (classes,) has ln P(class), `log_shares`
-    (rows, classes) ln π, the prior share of a class among the rivals, and `log_mean` (rows, 1) ln L(A, B).
+    `prior` and `log_shares`, (rows, classes), have ln P(class) and ln π, `log_mean`, (rows, 1), ln L(A, B).
     """
 
     targets: Positions
@@ -62,19 +66,9 @@ class _Contest:
     log_shares: Array
     log_mean: Array
 
-    @classmethod
-    def of(cls, x: Estimators, logs: Array, targets: Positions, rivals: NDArray[np.bool_]) -> _Contest:
-        """Return the contest of some rows, given their log joint."""
-        logs, prior = np.maximum(logs, IMPOSSIBLE), x.naive_stack.joint[0]
-        target_logs = np.take_along_axis(logs, targets[:, None], axis=1)
-        rival_logs = log_sum_exp(np.where(rivals, logs, -np.inf))[:, None]
-        shares = log_normalize(np.where(rivals, prior, -np.inf))
-        return cls(targets[:, None], rivals, prior, shares, _log_mean(target_logs, rival_logs))
-
-    def at_rows(self, rows: Positions) -> _Contest:
+    def at_rows(self, rows: slice | Positions) -> _Contest:
         """Return the contest of some of the rows."""
-        targets, rivals, shares = self.targets[rows], self.rivals[rows], self.log_shares[rows]
-        return _Contest(targets, rivals, self.prior, shares, self.log_mean[rows])
+        return _Contest._make(part[rows] for part in self)
 
     def of_target(self, logs: Array) -> Array:
         """Return the logs of the target, (…, rows, 1)."""
@@ -91,7 +85,7 @@ def _add_members(
     """Add the contributions of the members of a block to the weights of its rows."""
     index = np.maximum(block.superparent_index, 0).astype(np.intp)
     n_features = result.shape[1] - 1
-    joint = block.stack.joint[index]
+    joint = block.tables.stack.joint[index]
     logs = joint + log_weights[..., None]
     for feature in range(n_features):
         logs += _child(block, index, feature)
@@ -99,7 +93,7 @@ def _add_members(
     means -= contest.log_mean
     compared = block.takes_part[..., None] & contest.rivals
     shares = np.where(compared, np.exp(np.where(compared, means, 0.0)), 0.0)
-    prior = contest.gain(np.broadcast_to(contest.prior, contest.rivals.shape))
+    prior = contest.gain(contest.prior)
     log_shares = np.where(contest.rivals, contest.log_shares, 0.0)
     result[rows, 0] += np.sum(shares * (prior + log_shares), axis=(0, 2))
     for feature in range(n_features):
@@ -113,7 +107,7 @@ def _add_members(
 def _child(block: MemberBlock, index: Positions, feature: int) -> Array:
     """Return ln P(value | superparents, class), (members, rows, classes), 0 if the feature is not a child."""
     levels = block.levels[feature].astype(np.intp)
-    logs = block.stack.logs[index, :, np.maximum(levels, 0)]
+    logs = block.tables.stack.logs[index, :, np.maximum(levels, 0)]
     is_child = (levels >= 0) & ~(block.superparents == feature).any(axis=1)[:, None]
     return np.where(is_child[..., None], logs, 0.0)
 

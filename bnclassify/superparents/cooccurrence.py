@@ -85,7 +85,7 @@ class Cooccurrence(Immutable):
     @property
     def has_triples(self) -> bool:
         """Whether there are counts of triples for each level, of the levels that occur beside it."""
-        beside = [self.beside(level) for level in range(len(self.feature))]
+        beside = map(self.beside, range(len(self.feature)))
         shapes = [(len(b.owners), len(self.classes), len(b.kept)) for b in beside]
         return [cells.shape for cells in self.triples] == shapes
 
@@ -137,12 +137,14 @@ def count_cooccurrence(data: Countable, most: int) -> Cooccurrence:
         tables = count_families(data, [(f, len(cards)) for f in range(len(cards))])
         single = np.concatenate([np.empty((0, n_classes)), *tables])
         return Cooccurrence(tuple(cards), classes, single, np.empty((0, n_classes, 0)))
-    # The log tables of pairs, which have as many cells, are floats.
-    _check_size(data, "pairs", sum(cards) ** 2 * n_classes, 8)
-    pairs = narrow(data.add_up(_count_all_pairs))
+    _check_size(data, "pairs", sum(cards) ** 2 * n_classes, 8)  # log tables, with as many cells, are floats
+    pairs = narrow(data.add_up(_count_pairs))
     single = pairs[np.arange(len(pairs)), :, np.arange(len(pairs))].astype(np.float64)
     both = Cooccurrence(tuple(cards), classes, single, pairs)
-    return replace(both, triples=_count_triples(data, both)) if most > 2 else both
+    if most < 3:
+        return both
+    triples = data.add_up(partial(_count_within, both, _plan_triples(data, both)))
+    return replace(both, triples=tuple(map(narrow, triples)))
 
 
 def _check_size(data: Countable, what: str, cells: int, bytes_per_cell: int) -> None:
@@ -153,42 +155,33 @@ def _check_size(data: Countable, what: str, cells: int, bytes_per_cell: int) -> 
         raise ValueError(
             f"dataset: tables of all {what} of the {sum(cards):,} levels of {len(cards):,} features would "
             f"have {cells:,} cells and take {cells * bytes_per_cell / 2**30:,.1f} GiB, more than "
-            f"{MAX_BYTES / 2**30:g}; use a smaller n, fewer features, or {wide}"
+            f"{MAX_BYTES / 2**30:g}. Use a smaller n, fewer features, or {wide}."
         )
 
 
-def _count_all_pairs(data: Dataset) -> Counts:
-    return narrow(_count_pairs(data, np.full(sum(data.cards[:-1]), True)))
-
-
-def _count_pairs(data: Dataset, is_owner: NDArray[np.bool_]) -> Counts:
-    """Count all levels beside the owners among them, (owners, classes, levels)."""
+def _count_pairs(data: Dataset, owners: Positions | None = None) -> Counts:
+    """Count all levels beside the owners among them, by default all, (owners, classes, levels)."""
     *cards, n_classes = data.cards
     feature = np.repeat(np.arange(len(cards)), cards)
+    is_owner = np.full(len(feature), True) if owners is None else np.isin(np.arange(len(feature)), owners)
     code = np.arange(len(feature)) - np.repeat(np.cumsum(cards) - cards, cards)
     counts = np.zeros((np.count_nonzero(is_owner), n_classes, len(feature)), dtype=count_type(data))
     if len(feature) <= _FEW_LEVELS * len(cards):
         wanted = None if is_owner.all() else is_owner
         for value, table in enumerate(pair_tables(data, feature, code, len(cards), wanted)):
             counts[:, value] = table
-        return counts
+        return narrow(counts)
     row = np.cumsum(is_owner) - 1
     for i in np.unique(feature[is_owner]).tolist():
-        owners = np.flatnonzero(is_owner & (feature == i))
-        codes, rows = code[owners], row[owners]
-        counts[rows, :, owners] = contingency_tables(data, [(i, len(cards))])[0][codes]
+        own = np.flatnonzero(is_owner & (feature == i))
+        codes, rows = code[own], row[own]
+        counts[rows, :, own] = contingency_tables(data, [(i, len(cards))])[0][codes]
         for card in set(cards):
             alike = [j for j, other in enumerate(cards) if other == card and j != i]
             joint = contingency_tables(data, [(i, len(cards), j) for j in alike]) if alike else ()
             for j, table in zip(alike, joint, strict=True):
                 counts[rows[0] : rows[-1] + 1, :, feature == j] = table[codes]
-    return counts
-
-
-def _count_triples(data: Countable, both: Cooccurrence) -> tuple[Counts, ...]:
-    """Count pairs within the rows of each level, among the levels that occur there."""
-    plan = _plan_triples(data, both)
-    return tuple([narrow(counts) for counts in data.add_up(partial(_count_within, both, plan))])
+    return narrow(counts)
 
 
 def _plan_triples(data: Countable, both: Cooccurrence) -> list[Beside]:
@@ -200,14 +193,12 @@ def _plan_triples(data: Countable, both: Cooccurrence) -> list[Beside]:
 
 def _count_within(both: Cooccurrence, plan: Sequence[Beside], data: Dataset) -> list[Counts]:
     """Count the pairs of levels that meet an owner within the rows of each level."""
-    counts = []
-    for beside in plan:
-        if len(beside.owners):
-            pairs = _count_pairs(_rows_within(data, both, beside), np.isin(beside.kept, beside.owners))
-            counts.append(narrow(pairs))
-        else:
-            counts.append(np.empty((0, len(both.classes), len(beside.kept))))
-    return counts
+    return [
+        _count_pairs(_rows_within(data, both, beside), beside.columns[beside.owners])
+        if len(beside.owners)
+        else np.empty((0, len(both.classes), len(beside.kept)))
+        for beside in plan
+    ]
 
 
 def _rows_within(data: Dataset, both: Cooccurrence, beside: Beside) -> Dataset:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import accumulate, combinations, pairwise
@@ -78,7 +78,7 @@ class AODE(Average):
     @cached_property
     def members(self) -> tuple[BNC, ...]:
         """The estimators, in the order of their superparents."""
-        return tuple(self._member(i) for i in range(len(self.features)))
+        return tuple([self._member(i) for i in range(len(self.features))])
 
     @property
     def spans(self) -> list[slice]:
@@ -88,13 +88,8 @@ class AODE(Average):
 
     def _member(self, i: int) -> BNC:
         superparent = self.features[i]
-        families: tuple[Family, ...] = (
-            *(
-                (f, self.class_var) if f == superparent else (f, superparent, self.class_var)
-                for f in self.features
-            ),
-            (self.class_var,),
-        )
+        families: list[Family] = [(f, superparent, self.class_var) for f in self.features]
+        families[i] = superparent, self.class_var
         cpts = None
         if self.priors is not None and self.superparents is not None and self.children is not None:
             ends = accumulate(span.stop - span.start for j, span in enumerate(self.spans) if j != i)
@@ -102,7 +97,8 @@ class AODE(Average):
             tables.insert(i, self.superparents[self.spans[i]])
             cpts = (*tables, self.priors[i])
         learned = {name: by_member[i] for name, by_member in self.learned.items() if name != "counts"}
-        return BNC(self.class_var, families, self.levels, cpts, self.recipe, learned=learned)
+        all_families = (*families, (self.class_var,))
+        return BNC(self.class_var, all_families, self.levels, cpts, self.recipe, learned=learned)
 
     def _count(self, data: Dataset, prior: Prior) -> tuple[Any, ...]:
         """Count the classes, and all pairs of features at once or one by one."""
@@ -126,48 +122,39 @@ class AODE(Average):
             tables = [member._tabulate(Tally(counts, tally.prior)) for member, counts in members]
             stacked = self._stacked(tables)
             return replace(stacked, learned={**stacked.learned, "counts": tally.narrowed()})
-        prior, n = tally.prior, len(self.features)
+        prior, n, spans = tally.prior, len(self.features), self.spans
         classes, *counts = tally.counts
         if self._has_few_levels:
-            singles, children = self._children_of_square(counts[0], prior)
+            [square] = counts
+            diagonal = square[np.arange(len(square)), :, np.arange(len(square))].astype(np.float64)
+            singles = [diagonal[span] for span in spans]
+            pairs = ([square[own, :, span].transpose(2, 0, 1) for span in spans] for own in spans)
         else:
-            pairs = dict(zip(combinations(range(n), 2), counts[n:], strict=True))
-            singles, children = counts[:n], self._children(
-                lambda f, g: pairs[f, g] if f < g else pairs[g, f].transpose(1, 0, 2), prior
-            )  # fmt: skip
-        [class_prior] = tabulate([classes], prior)
+            singles, both = counts[:n], dict(zip(combinations(range(n), 2), counts[n:], strict=True))
+            both |= {(g, f): table.transpose(1, 0, 2) for (f, g), table in both.items()}
+            pairs = ([both.get((f, g), singles[f]) for f in range(n)] for g in range(n))
+        if self._has_few_levels and isinstance(prior, PseudoCounts):
+            children = self._children_of_square(square, prior)
+        else:
+            by_parent = [tabulate(tables[:g] + tables[g + 1 :], prior) for g, tables in enumerate(pairs)]
+            children = tuple(map(np.concatenate, by_parent))
         return replace(
             self,
-            priors=np.repeat(class_prior[None], n, axis=0),
+            priors=np.repeat(tabulate([classes], prior), n, axis=0),
             superparents=np.concatenate(tabulate(singles, prior)),
             children=children,
             learned={"counts": tally.narrowed()},
         )
 
-    def _children_of_square(
-        self, square: NDArray[Any], prior: Prior
-    ) -> tuple[list[Array], tuple[Array, ...]]:
-        """Return the counts of each feature, and the tables of children, from (levels, classes, levels)."""
-        every, spans = np.arange(len(square)), self.spans
-        diagonal = square[every, :, every].astype(np.float64)
-        singles = [diagonal[span] for span in spans]
-        if not isinstance(prior, PseudoCounts):
-            return singles, self._children(
-                lambda f, g: square[spans[g], :, spans[f]].transpose(2, 0, 1), prior
-            )
-        cards = np.array([span.stop - span.start for span in spans])
+    def _children_of_square(self, square: NDArray[Any], prior: PseudoCounts) -> tuple[Array, ...]:
+        """Return the tables of children from counts of pairs, (levels, classes, levels)."""
+        cards = np.array([span.stop - span.start for span in self.spans])
         feature = np.repeat(np.arange(len(cards)), cards)
         children = []
-        for span, card in zip(spans, cards.tolist(), strict=True):
+        for span, card in zip(self.spans, cards.tolist(), strict=True):
             cpts = prior.side_by_side(square[span], feature, cards, card * square.shape[1])
             children.append(np.delete(cpts, span, axis=-1).transpose(2, 0, 1).copy())
-        return singles, tuple(children)
-
-    def _children(self, pair: Callable[[int, int], Array], prior: Prior) -> tuple[Array, ...]:
-        """Return the same tables, family by family, of the counts of a child, a superparent and the class."""
-        every = range(len(self.features))
-        tables = [tabulate([pair(f, g) for f in every if f != g], prior) for g in every]
-        return tuple([np.concatenate(by_child) for by_child in tables])
+        return tuple(children)
 
     def _stacked(self, members: Sequence[BNC]) -> AODE:
         """Return the ensemble of estimators that were learned one by one."""
@@ -177,8 +164,8 @@ class AODE(Average):
             levels=members[0].levels,
             priors=np.stack([cpts[-1] for cpts in tables]),
             superparents=np.concatenate([cpts[i] for i, cpts in enumerate(tables)]),
-            children=tuple(np.concatenate([*cpts[:i], *cpts[i + 1 : -1]]) for i, cpts in enumerate(tables)),
-            learned={name: tuple(member.learned[name] for member in members) for name in members[0].learned},
+            children=tuple([np.concatenate([*cpts[:i], *cpts[i + 1 : -1]]) for i, cpts in enumerate(tables)]),
+            learned={name: tuple([m.learned[name] for m in members]) for name in members[0].learned},
         )
 
     def _maximize(self, data: Dataset, prior: PseudoCounts, em: EM) -> AODE:
@@ -224,10 +211,7 @@ def _joint_of_rows(stack: Stack, cards: Sequence[int], codes: Codes) -> Array:
 
 
 def _sum_out(logs: Array, stack: Stack, block: Block) -> None:
-    """Give estimators whose superparent is missing the log of the sum over its levels.
-
-    `logs` is (features, rows, classes). Features with equally many levels are treated together.
-    """
+    """Give estimators whose superparent is missing the log of the sum over its levels."""
     missing = block.levels < 0
     cards = np.bincount(stack.feature)
     starts = np.cumsum(cards) - cards

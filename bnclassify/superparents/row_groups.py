@@ -50,26 +50,37 @@ class Estimators:
         return np.array([_information(self.counts.single[span]) for span in self.counts.spans])
 
     @cached_property
-    def naive_stack(self) -> Stack:
-        """The log tables of naive Bayes."""
-        return _naive_tables(self.counts).stack(self)
+    def naive(self) -> MemberTables:
+        """The tables of naive Bayes, whose one superparent is always there, as the last level."""
+        counts, n = self.counts, len(self.counts.feature)
+        cells = np.concatenate([counts.single, counts.classes[None]]).T[None]
+        feature = np.append(counts.feature, len(counts.cards))
+        return MemberTables(self, cells, feature, np.array([n]), np.empty((1, 0), dtype=np.intp))
 
     @cached_property
-    def single_stack(self) -> Stack:
-        """The log tables of members with one superparent."""
-        return _single_tables(self.counts).stack(self)
+    def singles(self) -> MemberTables:
+        """The tables of members with one superparent."""
+        counts, every = self.counts, np.arange(len(self.counts.feature))
+        return MemberTables(self, counts.pairs, counts.feature, every, counts.feature[:, None])
 
     @cached_property
     def implications(self) -> tuple[Positions, NDArray[np.float32]]:
-        """The levels that others imply, and which imply each, as 0 and 1, (implied, levels)."""
-        return _find_implications(self.counts, self.subsumption or 0)
+        """The levels that others imply, and which imply each, as 0 and 1, (implied, levels).
+
+        Of two levels that imply each other, that of the earlier feature is kept.
+        """
+        support, feature = self.counts.single.sum(axis=1), self.counts.feature
+        is_later = feature[:, None] > feature
+        is_wider = (feature[:, None] != feature) & (support[:, None] > support + TOLERANCE)
+        is_frequent = support > (self.subsumption or 0) + TOLERANCE
+        joint = self.counts.pairs.sum(axis=1, dtype=np.float64)
+        implied = is_frequent & (joint >= support - TOLERANCE) & (is_later | is_wider)
+        is_implied = implied.any(axis=1)
+        return np.flatnonzero(is_implied), implied[is_implied].astype(np.float32)
 
 
 def _information(counts: Array) -> Array:
-    """Return I(feature; class) from counts, (levels, classes), as in WAODE.
-
-    Cells that are rarer than 1e-6, or would be if the two were independent, are excluded.
-    """
+    """Return I(feature; class) from counts, (levels, classes), without rare cells as in WAODE."""
     joint = counts / max(counts.sum(), 1.0)
     independent = joint.sum(axis=1, keepdims=True) * joint.sum(axis=0)
     is_common = (joint >= _RARE) & (independent >= _RARE)
@@ -85,17 +96,18 @@ class MemberTables:
     `own_level` the last superparent's own one, and `superparents`, (combinations, n), the features.
     """
 
+    x: Estimators
     counts: Counts
     feature: Positions
     own_level: Positions
     superparents: Positions
 
-    def denominators(self, x: Estimators) -> tuple[Array, Array]:
-        """Return the pseudo-count and the denominator of P(superparents, class), (combinations,) each.
+    def denominators(self, owners: Positions) -> tuple[Array, Array]:
+        """Return the pseudo-count and the denominator of P(superparents, class) for each row of superparents.
 
         The denominator has the rows in which all superparents are observed.
         """
-        counts, owners = x.counts, self.superparents
+        counts = self.x.counts
         if owners.shape[1] == 2:
             rows = counts.pair_rows[owners[:, 0], owners[:, 1]]
         elif owners.shape[1]:
@@ -103,15 +115,16 @@ class MemberTables:
         else:
             rows = np.array([counts.classes.sum()])
         cells = len(counts.classes) * np.array(counts.cards, dtype=float)[owners].prod(axis=1)
-        pseudo = np.zeros(cells.shape) + x.prior.per_cell(cells, 1)
+        pseudo = np.zeros(cells.shape) + self.x.prior.per_cell(cells, 1)
         return pseudo, rows + cells * pseudo
 
-    def stack(self, x: Estimators) -> Stack:
-        """Make the log tables."""
+    @cached_property
+    def stack(self) -> Stack:
+        """The log tables."""
         every = np.arange(len(self.counts))
-        pseudo, total = self.denominators(x)
-        cards = np.array([*x.counts.cards, 1])  # of a superparent that is always there
-        tables = x.prior.side_by_side(self.counts, self.feature, cards)
+        pseudo, total = self.denominators(self.superparents)
+        cards = np.array([*self.x.counts.cards, 1])  # of a superparent that is always there
+        tables = self.x.prior.side_by_side(self.counts, self.feature, cards)
         own_counts = self.counts[every, :, self.own_level]
         joint = (own_counts + pseudo[:, None]) / np.where(total > 0, total, 1.0)[:, None]
         tables[every, :, self.own_level] = joint
@@ -132,12 +145,6 @@ class MemberBlock:
     superparents: Positions
     superparent_index: Numbers
     tables: MemberTables
-    make_stack: Callable[[], Stack]
-
-    @cached_property
-    def stack(self) -> Stack:
-        """The log tables."""
-        return self.make_stack()
 
     @property
     def takes_part(self) -> NDArray[np.bool_]:
@@ -146,8 +153,9 @@ class MemberBlock:
 
     def log_joint(self, log_weights: Array) -> Array:
         """Return the log of the weighted sum of the joints of the members, (rows, classes)."""
-        result = np.empty((self.levels.shape[1], self.stack.logs.shape[1]))
-        for block in self.stack.blocks(self.levels, self.superparent_index):
+        stack = self.tables.stack
+        result = np.empty((self.levels.shape[1], stack.logs.shape[1]))
+        for block in stack.blocks(self.levels, self.superparent_index):
             logs = block.sums()
             if block.picks.min() < 0:
                 np.copyto(logs, IMPOSSIBLE, where=(block.picks < 0)[..., None])
@@ -183,14 +191,14 @@ def _member_weights(weights: Array, block: MemberBlock) -> Array:
 
 def log_joint(x: Estimators, codes: Codes) -> Array:
     """Return the log of the mean joint of the members that take part in each row, (rows, classes)."""
-
-    def of_block(group: RowGroup, block: MemberBlock) -> Array:
-        return block.log_joint(group.log_weights(block))
-
-    return joint_by_rows(lambda rows: _mean_joint(x, rows, of_block), codes, len(x.counts.classes))
+    return joint_by_rows(partial(_mean_joint, x, _joint_of_block), codes, len(x.counts.classes))
 
 
-def _mean_joint(x: Estimators, codes: Codes, log_joint: Callable[[RowGroup, MemberBlock], Array]) -> Array:
+def _joint_of_block(group: RowGroup, block: MemberBlock) -> Array:
+    return block.log_joint(group.log_weights(block))
+
+
+def _mean_joint(x: Estimators, log_joint: Callable[[RowGroup, MemberBlock], Array], codes: Codes) -> Array:
     """Return the log of the mean joint of rows, given a function that returns the sum over a block."""
     result = np.empty((codes.shape[1], len(x.counts.classes)))
     for group in row_groups(x, codes):
@@ -214,8 +222,8 @@ def row_groups(x: Estimators, codes: Codes) -> Iterator[RowGroup]:
     for n in range(x.n, 0, -1):
         for weights in [equal_weights] if not x.is_weighted else [x.information, equal_weights]:
             total = _total_weight(x, n, _at_rows(remaining, rows), weights)
-            found = rows[total > 0]
-            if len(found):
+            if total.any():
+                found = rows[total > 0]
                 yield RowGroup(found, n, _at_rows(remaining, found), weights, total[total > 0])
             rows = rows[total == 0]
             if not len(rows):
@@ -243,36 +251,20 @@ def member_blocks(x: Estimators, n: int, levels: Numbers) -> Iterator[MemberBloc
     """Yield the members with n superparents for rows, given their levels as in `RowGroup`."""
     counts, every = x.counts, np.arange(levels.shape[1])
     if n == 0:
-        # The one superparent of naive Bayes is always there, as the last level.
         always = np.full((1, len(every)), len(counts.feature), dtype=levels.dtype)
-        no_features = np.empty((1, 0), dtype=np.intp)
         index = np.zeros((1, len(every)), dtype=np.intp)
-        all_levels = np.concatenate([levels, always])
-        yield MemberBlock(every, all_levels, no_features, index, _naive_tables(counts), lambda: x.naive_stack)
+        yield MemberBlock(every, np.concatenate([levels, always]), x.naive.superparents, index, x.naive)
     elif n == 1 and len(levels):
-        tables = _single_tables(counts)
         is_rare = np.append(counts.single.sum(axis=1) < x.min_count - TOLERANCE, False)
         index = np.where(is_rare[levels], -1, levels) if is_rare.any() else levels
-        features, is_small = np.arange(len(levels))[:, None], tables.counts.size <= KEPT_CELLS
-        yield MemberBlock(
-            every, levels, features, index, tables, lambda: x.single_stack if is_small else tables.stack(x)
-        )
+        is_kept = x.singles.counts.size <= KEPT_CELLS
+        tables = x.singles if is_kept else replace(x.singles)  # whose log tables are made again
+        yield MemberBlock(every, levels, np.arange(len(levels))[:, None], index, tables)
     elif n == 2:
         for level in range(len(counts.triples)):
             rows = np.flatnonzero(levels[counts.feature[level]] == level)
             if len(rows) and len(counts.triples[level]):
                 yield _pair_members(x, level, rows, levels[:, rows])
-
-
-def _naive_tables(counts: Cooccurrence) -> MemberTables:
-    n, cells = len(counts.feature), np.concatenate([counts.single, counts.classes[None]]).T[None]
-    feature = np.append(counts.feature, len(counts.cards))
-    return MemberTables(cells, feature, np.array([n]), np.empty((1, 0), dtype=np.intp))
-
-
-def _single_tables(counts: Cooccurrence) -> MemberTables:
-    every = np.arange(len(counts.feature))
-    return MemberTables(counts.pairs, counts.feature, every, counts.feature[:, None])
 
 
 def _pair_members(x: Estimators, level: int, rows: Positions, levels: Numbers) -> MemberBlock:
@@ -282,17 +274,14 @@ def _pair_members(x: Estimators, level: int, rows: Positions, levels: Numbers) -
     own, partner = counts.feature[level], counts.feature[beside.owners]
     partners = np.unique(partner)
     pairs = np.stack([np.full(len(partner), own), partner], axis=1)
-    tables = MemberTables(
-        counts.triples[level], counts.feature[beside.kept], beside.columns[beside.owners], pairs
-    )
+    own_level = beside.columns[beside.owners]
+    tables = MemberTables(x, counts.triples[level], counts.feature[beside.kept], own_level, pairs)
     frequent = counts.pairs[level][:, beside.owners].sum(axis=0) >= x.min_count - TOLERANCE
     position = np.full(len(counts.feature) + 1, -1)
     position[beside.owners[frequent]] = np.flatnonzero(frequent)
     columns = np.append(beside.columns, -1)[levels]
     superparents = np.stack([np.full(len(partners), own), partners], axis=1)
-    return MemberBlock(
-        rows, columns, superparents, position[levels[partners]], tables, partial(tables.stack, x)
-    )
+    return MemberBlock(rows, columns, superparents, position[levels[partners]], tables)
 
 
 def _without_subsumed(x: Estimators, levels: Numbers) -> Numbers:
@@ -310,17 +299,6 @@ def _without_subsumed(x: Estimators, levels: Numbers) -> Numbers:
     return remaining
 
 
-def _find_implications(counts: Cooccurrence, limit: float) -> tuple[Positions, NDArray[np.float32]]:
-    """Return the same. Of two levels that imply each other, that of the earlier feature is kept."""
-    support, feature = counts.single.sum(axis=1), counts.feature
-    is_later = feature[:, None] > feature
-    is_wider = (feature[:, None] != feature) & (support[:, None] > support + TOLERANCE)
-    joint = counts.pairs.sum(axis=1, dtype=np.float64)
-    implied = (support > limit + TOLERANCE) & (joint >= support - TOLERANCE) & (is_later | is_wider)
-    is_implied = implied.any(axis=1)
-    return np.flatnonzero(is_implied), implied[is_implied].astype(np.float32)
-
-
 def left_out_joint(x: Estimators, codes: Codes, left_out: LeftOut) -> Array:
     """Return the log joint of training rows, (rows, classes), each estimated from all other rows.
 
@@ -335,37 +313,35 @@ def left_out_joint(x: Estimators, codes: Codes, left_out: LeftOut) -> Array:
         rows = np.nonzero(left_out.shares == share)[0]
         for block in (rows[start : start + _ROWS_LEFT_OUT] for start in range(0, len(rows), _ROWS_LEFT_OUT)):
             classes = left_out.classes[block].astype(np.intp)
-            without = partial(_joint_without_rows, stricter, classes, share)
-            result[block] = _mean_joint(stricter, codes[:, block], without)
+            without = partial(_joint_without_rows, classes, share)
+            result[block] = _mean_joint(stricter, without, codes[:, block])
     return result
 
 
-def _joint_without_rows(
-    x: Estimators, classes: Positions, share: float, group: RowGroup, block: MemberBlock
-) -> Array:
+def _joint_without_rows(classes: Positions, share: float, group: RowGroup, block: MemberBlock) -> Array:
     """Return the log joint of the members of a block, (rows, classes), each row excluded from its counts."""
     labels, weights = classes[group.rows[block.rows]], group.log_weights(block)
-    pseudo, before = replace(block.tables, superparents=block.superparents).denominators(x)
+    pseudo, before = block.tables.denominators(block.superparents)
     # The denominator of a member that takes part in no row does not matter.
     after = np.where(before > share, before - share, 1.0)
     logs = block.log_joint(weights + np.log(np.maximum(before, after) / after))
-    own_logs = _own_class(x, block, labels, share, pseudo, after) + weights[:, None]
+    own_logs = _own_class(block, labels, share, pseudo, after) + weights[:, None]
     own_logs[~block.takes_part] = IMPOSSIBLE
     logs[np.arange(len(labels)), labels] = log_total(own_logs)
     return logs
 
 
 def _own_class(
-    x: Estimators, block: MemberBlock, classes: Positions, share: float, pseudo: Array, denominators: Array
+    block: MemberBlock, classes: Positions, share: float, pseudo: Array, denominators: Array
 ) -> Array:
     """Return the log joint of each row and its own class by each member, (members, rows)."""
-    tables, cards = block.tables, np.array(x.counts.cards)
+    tables, cards = block.tables, np.array(block.tables.x.counts.cards)
     index = np.maximum(block.superparent_index, 0).astype(np.intp)
     own_counts = tables.counts[index, classes, tables.own_level[index]] - share + pseudo[:, None]
     result = np.log(np.where(block.takes_part, own_counts, 1.0) / denominators[:, None])
     starts = np.flatnonzero(np.diff(tables.feature, prepend=-1))
     totals = np.add.reduceat(tables.counts, starts, axis=-1, dtype=np.float64)
-    pseudo = np.zeros(cards.shape) + x.prior.per_cell(cards, 1)
+    pseudo = np.zeros(cards.shape) + tables.x.prior.per_cell(cards, 1)
     for column, f in enumerate(tables.feature[starts].tolist()):
         if f < len(cards):
             levels = block.levels[f].astype(np.intp)
