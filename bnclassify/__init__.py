@@ -103,10 +103,9 @@ from .numbers.discretization import Discretizer, discretize
 from .numbers.preparation import Preparation
 from .numbers.rare_levels import Merger, merge_rare
 from .plotting.bars import plot_effect, plot_explanation, plot_importance, plot_weights
-from .plotting.charts import plot_cv, plot_scores
 from .plotting.heatmaps import plot_cpt
 from .plotting.networks import plot
-from .plotting.performance import plot_calibration, plot_confusion, plot_ranks
+from .plotting.performance import plot_calibration, plot_confusion, plot_cv, plot_ranks, plot_scores
 from .several.chains import Chain
 from .several.multi_learners import chain, maode, mbc
 from .several.multidimensional import MAODE, MBC

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
 from ..base.arrays import Array
+from ..base.checks import Optional, Whole, must_be
 from ..base.messages import shown
 from ..frames.encoding import Row
 from ..frames.schema import Dataset
@@ -38,12 +38,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _BEYOND = 1.25  # ratio of infinite bars to the longest finite one
-
 _MOST_LEVELS = 300
-
 _MARGIN = 0.08  # of the range of the cut points, drawn on either side
-
-_BESIDE: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (1, 1)}
+_TOP = Optional(Whole(least=1))
 
 
 @chart
@@ -57,28 +54,19 @@ def plot_explanation(
     top: int | None = 20,
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw what each feature of a row adds to the log odds of a class, as bars, the longest first.
+    """Draw the weight of evidence of each feature of a row for a class as bars, the longest first.
 
     Parameters
     ----------
     x : Model
-        With parameters, of whatever kind.
+        A model of any type with parameters.
     row, target, against, unseen
-        The row, the class to explain, those it is compared with, and what becomes of values that
-        the model does not know, as in `explain`.
+        As in `explain`.
     top : int, optional
-        How many bars to draw; the others are added up in one more. None draws all.
-    {ax}
-
-    Returns
-    -------
-    {axes}
-
-    Raises
-    ------
-    {errors}
+        Maximum number of bars; one more bar shows the sum of the others. None draws all.
+    {ax, returns, raises}
     KeyError, TypeError, ValueError
-        As `explain`, or if ``top`` is not a positive whole number.
+        As `explain`, or if `top` is not a whole number of at least 1.
 
     Examples
     --------
@@ -89,7 +77,7 @@ def plot_explanation(
     >>> ax.get_xlabel()
     'log odds of vgood against acc: +0.95'
     """
-    _check_top(top)
+    _TOP.check("top", top)
     explanation = explain_row(x, row, target, against, unseen)
     pairs = zip(explanation.known.items(), explanation.log_odds, strict=True)
     bars = [(describe(variable, value), weight) for (variable, value), weight in pairs]
@@ -121,37 +109,27 @@ def plot_importance(
     top: int | None = 20,
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw how much each feature tells of the class: its mean absolute weight of evidence, as bars.
+    """Draw the mean absolute weight of evidence of each feature as bars, the longest first.
 
     Parameters
     ----------
     x : Model
-        With parameters, of whatever kind.
+        A model of any type with parameters.
     dataset : pandas.DataFrame or Dataset
-        The rows to explain; the class may be missing.
+        Rows to explain. The class may be missing.
     target, against, unseen
-        The class to explain, those it is compared with, and what becomes of values that the model does
-        not know, as in `explain`: by default, in each row the class predicted and the likeliest other.
+        As in `explain`. By default, the predicted class of each row is compared with the most probable other.
     top : int, optional
-        How many features to draw, those that tell most. None draws all.
-    {ax}
-
-    Returns
-    -------
-    {axes}
-
-    Raises
-    ------
-    {errors}
+        Maximum number of features. None draws all.
+    {ax, returns, raises}
     KeyError, TypeError, ValueError
-        As `explain`, or if there are no rows, or ``top`` is not a positive whole number.
+        As `explain`, or if there are no rows, or `top` is not a whole number of at least 1.
 
     Notes
     -----
-    The bar of a feature is the mean, over rows, of the absolute value of the log odds that it adds, in
-    nats, as `explain` has them; where it is missing it adds 0. It says how much the model relies on the
-    feature, not what there is in the data: a feature may tell little because another, known before it,
-    has told the same.
+    The bar of a feature is the mean, over rows, of the absolute value of the log odds that it adds in
+    `explain`, in nats; a missing value adds 0. It measures how much the model relies on the feature: if a
+    feature is redundant given the features before it, its bar is short.
 
     Examples
     --------
@@ -162,10 +140,10 @@ def plot_importance(
     >>> [label.get_text() for label in ax.get_yticklabels()][:2]
     ['safety', 'persons']
     """
-    _check_top(top)
+    _TOP.check("top", top)
     data = encode_rows(x, dataset, "dataset")
     if not len(data):
-        raise ValueError("dataset: expected rows to explain, got none")
+        raise ValueError(must_be("dataset", "a table with rows to explain", dataset))
     evidence = weigh_evidence(x, data, target, against, unseen, argument="dataset")
     means = np.abs(evidence.log_odds[:, 1:]).mean(axis=0).tolist()
     axes, shown = _draw_largest(ax, [str(x.features[i]) for i in evidence.order], means, top)
@@ -179,28 +157,20 @@ def plot_importance(
 
 @chart
 def plot_weights(x: Model, *, top: int | None = 50, ax: Axes | None = None) -> Axes:
-    """Draw the weight of each feature, or the posterior that MANB gave its arc from the class.
+    """Draw the weight of each feature, or the posterior of its arc from the class in a MANB.
 
     Parameters
     ----------
     x : BNC or another model
-        A model with weights or arc posteriors; see `feature_weights` and `manb_arc_posterior`. Where the
+        A model with weights or arc posteriors; see `feature_weights` and `manb_arc_posterior`. If the
         class has a weight, it has a bar too.
     top : int, optional
-        How many features to draw, those of the largest weights. None draws all.
-    {ax}
-
-    Returns
-    -------
-    {axes}
-
-    Raises
-    ------
-    {errors}
+        Maximum number of features. None draws all.
+    {ax, returns, raises}
     TypeError
-        If ``x`` is a model that has neither whatever its parameters, such as an ensemble.
+        If `x` is of a type without either, such as an ensemble, or `top` is not a whole number.
     ValueError
-        If the model has neither, or ``top`` is not a positive whole number.
+        If the model has neither, or `top` is less than 1.
 
     Examples
     --------
@@ -210,7 +180,7 @@ def plot_weights(x: Model, *, top: int | None = 50, ax: Axes | None = None) -> A
     >>> ax.get_xlabel()
     'posterior of the arc from class'
     """
-    _check_top(top)
+    _TOP.check("top", top)
     arcs = "arc_posteriors" in check_model(x).learned
     numbers = manb_arc_posterior(x) if arcs else feature_weights(x)
     axes, shown = _draw_largest(ax, list(map(str, numbers.index)), numbers.tolist(), top)
@@ -223,7 +193,7 @@ def plot_weights(x: Model, *, top: int | None = 50, ax: Axes | None = None) -> A
 def _draw_bars(
     ax: Axes | None, labels: Sequence[str], numbers: Sequence[float], texts: Sequence[str]
 ) -> tuple[Axes, Array]:
-    """Draw bars with a text at their ends, orange where negative; return the axes and the lengths."""
+    """Draw bars with texts at their ends, negative ones in orange; return the axes and the lengths."""
     sizes = np.array(numbers)
     reach = np.abs(sizes[np.isfinite(sizes)]).max(initial=0.0) or 1.0
     lengths = np.clip(sizes, -_BEYOND * reach, _BEYOND * reach)
@@ -236,7 +206,7 @@ def _draw_bars(
 def _draw_largest(
     ax: Axes | None, labels: Sequence[str], numbers: Sequence[float], top: int | None
 ) -> tuple[Axes, str]:
-    """Draw the largest of some numbers, none below 0; return the axes, and which they are if not all."""
+    """Draw the largest of some numbers of at least 0; return the axes and, unless all are drawn, a note."""
     bars = sorted(zip(labels, numbers, strict=True), key=lambda bar: -bar[1])[:top]
     texts = [f"{number:.2f}".replace("inf", "∞") for _, number in bars]
     axes, lengths = _draw_bars(ax, [label for label, _ in bars], [number for _, number in bars], texts)
@@ -245,12 +215,12 @@ def _draw_largest(
 
 
 def _text_share(axes: Axes) -> float:
-    """Return the share of the axes that a figure at the end of a bar takes."""
+    """Return the share of the axes that is needed for the text at the end of a bar."""
     return max(0.14, 10 / letters_across(axes))
 
 
 def _longest(bars: list[tuple[str, float]], top: int | None) -> list[tuple[str, float]]:
-    """Order bars by length and add up those that are too many."""
+    """Order bars by length, and add up those beyond the first `top`."""
     ordered = sorted(bars, key=lambda bar: -abs(bar[1]))
     if top is None or len(ordered) <= top + 1:
         return ordered
@@ -258,49 +228,35 @@ def _longest(bars: list[tuple[str, float]], top: int | None) -> list[tuple[str, 
     return [*ordered[:top], (f"the {len(rest)} others", float(sum(weight for _, weight in rest)))]
 
 
-def _check_top(top: object) -> None:
-    if top is not None and (isinstance(top, bool) or not isinstance(top, Integral) or int(top) < 1):
-        raise ValueError(f"top: expected a number of bars, at least 1, or None for all, got {shown(top)}")
-
-
 @chart
 def plot_effect(x: Model, feature: Hashable, *, target: Any = None, ax: Axes | None = None) -> Axes:
-    """Draw what a feature adds to the log odds of a class over its range.
+    """Draw the contribution of a feature to the log odds of a class over its range.
 
-    That of a number that the model cuts is a curve with steps, that of a category bars. If the feature
-    has feature parents, there is a line or bar for levels of the first one, five at most. This is how
-    to read a model that averages over cuttings: a prediction is the sum of such curves.
+    A feature that the model discretizes is drawn as a curve with steps, another one as bars. If the feature
+    has feature parents, there is one line or bar for each of at most five levels of the first parent.
 
     Parameters
     ----------
     x : BNC, AODE or another model
         A model with parameters.
     feature : str
-        One of the model.
+        Feature of the model.
     target : optional
-        The class; by default the likeliest where nothing is known.
-    {ax}
-
-    Returns
-    -------
-    {axes}
-
-    Raises
-    ------
-    {errors}
+        Class to explain. By default, the most probable class if no feature is known.
+    {ax, returns, raises}
     TypeError
-        If ``x`` is no model.
+        If `x` is not a model.
     KeyError
-        If the model has no such feature.
+        If `feature` is not a feature of the model.
     ValueError
-        If the model is a structure without parameters, or has no such class, or the feature has more than
-        300 levels and is not a number that the model discretizes.
+        If the model has no parameters or no class `target`, or the feature has more than 300 levels and is
+        not discretized by the model.
 
     Notes
     -----
-    Drawn is ln O(target | v, u) − ln O(target | u), with v a level of the feature, u that of its first
-    parent, all other features unknown, and O the odds against all other classes. Of a model with weights
-    that is what its own table says, times its weight: further parents, being unknown, are backed off from.
+    The contribution is ln O(target | v, u) − ln O(target | u), where v is a level of the feature, u a level
+    of its first parent, and O the odds against all other classes; all other features are unknown. In a
+    model with feature weights, it is computed from the table of the feature, times its weight.
 
     Examples
     --------
@@ -318,18 +274,20 @@ def plot_effect(x: Model, feature: Hashable, *, target: Any = None, ax: Axes | N
         raise ValueError(f"feature must be {expected}; got {shown(feature)} with {got}.")
     axes = _draw_steps(effect, cuts, ax) if cuts else _draw_levels(effect, ax)
     if effect.parent is not None:
-        axes.legend(title=broken(effect.parent), frameon=False, fontsize="small", **_BESIDE)
+        beside: dict[str, Any] = {
+            "loc": "upper left",
+            "bbox_to_anchor": (1, 1),
+            "frameon": False,
+            "fontsize": "small",
+        }
+        axes.legend(title=broken(effect.parent), **beside)
     return axes
 
 
 def _cuts_of(x: Model, feature: Hashable) -> tuple[float, ...]:
-    """Return where the model cuts a number; nothing for a category."""
+    """Return the cut points of a feature, if the model discretizes it."""
     discretizer = x.preparation.discretizer if x.preparation is not None else None
     return discretizer.cuts.get(feature, ()) if discretizer is not None else ()
-
-
-def _parent_label(effect: Effect, i: int) -> str | None:
-    return None if effect.parent is None else broken(effect.parent_levels[i])
 
 
 def _draw_steps(effect: Effect, cuts: tuple[float, ...], ax: Axes | None) -> Axes:
@@ -338,14 +296,7 @@ def _draw_steps(effect: Effect, cuts: tuple[float, ...], ax: Axes | None) -> Axe
     edges = [cuts[0] - margin, *cuts, cuts[-1] + margin]
     axes.axhline(0, color=GREY, linewidth=0.8)
     for i, line in enumerate(effect.log_odds):
-        axes.stairs(
-            line[: len(cuts) + 1],
-            edges,
-            baseline=None,
-            color=_shade(effect, i),
-            linewidth=1.6,
-            label=_parent_label(effect, i),
-        )
+        axes.stairs(line[: len(cuts) + 1], edges, baseline=None, linewidth=1.6, **_style(effect, i))
     axes.set_xlabel(broken(effect.feature))
     axes.set_ylabel(broken(f"adds to the log odds of {effect.target}"))
     axes.spines[["top", "right"]].set_visible(False)
@@ -353,20 +304,21 @@ def _draw_steps(effect: Effect, cuts: tuple[float, ...], ax: Axes | None) -> Axe
 
 
 def _draw_levels(effect: Effect, ax: Axes | None) -> Axes:
-    axes = horizontal_axes(
-        ax, [str(level) for level in effect.levels], height=0.3 + 0.1 * len(effect.parent_levels)
-    )
-    height = 0.72 / len(effect.parent_levels)
-    positions = np.arange(len(effect.levels))
+    n_lines = len(effect.parent_levels)
+    axes = horizontal_axes(ax, list(map(str, effect.levels)), height=0.3 + 0.1 * n_lines)
+    height = 0.72 / n_lines
     for i, line in enumerate(effect.log_odds):
-        middle = positions + (i - (len(effect.parent_levels) - 1) / 2) * height
-        axes.barh(middle, line, height=height, color=_shade(effect, i), label=_parent_label(effect, i))
+        middle = np.arange(len(effect.levels)) + (i - (n_lines - 1) / 2) * height
+        axes.barh(middle, line, height=height, **_style(effect, i))
     axes.axvline(0, color=GREY, linewidth=0.8)
     axes.set_xlabel(broken(f"adds to the log odds of {effect.target}", 48))
     axes.set_ylabel(broken(effect.feature))
     return axes
 
 
-def _shade(effect: Effect, i: int) -> Any:
-    """Return a blue, the darker the later the level of the parent."""
-    return BLUE if effect.parent is None else blend(BLUE, 0.3 + 0.7 * (i + 1) / len(effect.parent_levels))
+def _style(effect: Effect, i: int) -> dict[str, Any]:
+    """Return a label and a blue that is darker for later levels of the parent."""
+    if effect.parent is None:
+        return {"color": BLUE}
+    depth = 0.3 + 0.7 * (i + 1) / len(effect.parent_levels)
+    return {"color": blend(BLUE, depth), "label": broken(effect.parent_levels[i])}

@@ -8,6 +8,11 @@ from collections.abc import Mapping, Sequence
 from math import isinf
 from typing import TYPE_CHECKING, Any, Literal
 
+import numpy as np
+from numpy.typing import NDArray
+
+from ..base.arrays import Array
+from ..base.checks import must_be
 from ..base.docstrings import sharing
 
 if TYPE_CHECKING:
@@ -17,27 +22,20 @@ if TYPE_CHECKING:
 BLUE, ORANGE, GREY = "#1f4e79", "#b3470f", "#7f8b97"
 """Colors of evidence for and against the class, and of the rest, which color-blind people can distinguish."""
 
-
 PALE = "#dfe5eb"
 """Color of the background of bars, and of observed values."""
 
+_HATCH = "#b9c2ca"
+
 
 def blend(colour: str, share: float) -> str:
-    """Mix a colour with white.
-
-    >>> blend("#000000", 0.0), blend("#000000", 1.0)
-    ('#ffffff', '#000000')
-    """
+    """Mix a color with white."""
     channels = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
     return "#" + "".join(f"{round(255 + share * (channel - 255)):02x}" for channel in channels)
 
 
 def ink(colour: str) -> str:
-    """Return black or white, by the relative luminance of the background.
-
-    >>> ink("#ffffff"), ink(BLUE)
-    ('black', 'white')
-    """
+    """Return black or white, by the relative luminance of the background."""
     red, green, blue = ((int(colour[i : i + 2], 16) / 255) ** 2.2 for i in (1, 3, 5))
     return "black" if 0.2126 * red + 0.7152 * green + 0.0722 * blue > 0.18 else "white"
 
@@ -69,18 +67,21 @@ _LETTER = 0.09  # inches
 _WORD = r"(?:[(\[][^()\[\]]*[)\]]|\S)+"
 _PIECE = rf"{_WORD} = {_WORD}|{_WORD}"
 
+_AX = """ax : matplotlib.axes.Axes, optional
+    Axes to draw in. By default, a new figure of a suitable size."""
+_RETURNS = """Returns
+-------
+matplotlib.axes.Axes
+    ``ax.figure.savefig("name.png")`` writes a file."""
+_RAISES = """Raises
+------
+ImportError
+    If matplotlib is not installed."""
 
 chart = sharing(
-    {
-        "{ax}": """ax : matplotlib.axes.Axes, optional
-    Where to draw; by default in a new figure of a size that fits.""",
-        "{axes}": """matplotlib.axes.Axes
-    ``ax.figure.savefig("name.png")`` writes a file.""",
-        "{errors}": """ImportError
-    If matplotlib is not installed.""",
-    }
+    {"{ax, returns, raises}": f"{_AX}\n\n{_RETURNS}\n\n{_RAISES}", "{ax}": _AX, "{raises}": _RAISES}
 )
-"""Put into the docstring of a chart what all charts have in common."""
+"""Put the common parts of the docstrings of charts into one."""
 
 
 def prepare_axes(ax: Axes | None, width: float, height: float) -> Axes:
@@ -90,17 +91,17 @@ def prepare_axes(ax: Axes | None, width: float, height: float) -> Axes:
         from matplotlib.axes import Axes
     except ImportError as error:
         raise ImportError(
-            "charts are drawn by matplotlib, which is not installed: pip install 'pybnclassify[plot]'"
+            "Charts require matplotlib, which is not installed. Run pip install 'pybnclassify[plot]'."
         ) from error
     if ax is None:
         return plt.subplots(figsize=(width, height), layout="constrained")[1]
     if not isinstance(ax, Axes):
-        raise TypeError(f"ax: expected matplotlib axes, got {type(ax).__name__}; plt.subplots() makes them")
+        raise TypeError(must_be("ax", "axes of matplotlib", ax, "plt.subplots() returns axes."))
     return ax
 
 
 def horizontal_axes(ax: Axes | None, labels: Sequence[str], *, height: float = 0.3) -> Axes:
-    """Prepare axes for horizontal marks, the first at the top, one a label."""
+    """Prepare axes for horizontal marks, one per label, the first at the top."""
     line = _LINE if ax is None else min(_LINE, letters_across(prepare_axes(ax, 0, 0)) // 2)
     texts = [broken(label, line) for label in labels]
     height = max(height, 0.17 * count_lines(texts) + 0.05)
@@ -113,12 +114,12 @@ def horizontal_axes(ax: Axes | None, labels: Sequence[str], *, height: float = 0
 
 
 def letters_across(axes: Axes) -> int:
-    """Estimate how many letters a line has room for that is as long as the axes are wide."""
+    """Estimate how many letters fit into the width of the axes."""
     return max(20, int(axes.bbox.width / axes.figure.dpi / _LETTER))
 
 
 def write_below(axes: Axes, *lines: str, loc: Literal["left", "center"] = "center") -> None:
-    """Say below the axes what they show; on the left there is more room, to the edge of the figure."""
+    """Write lines below the axes; on the left there is more room, to the edge of the figure."""
     width = int((1.1 if loc == "left" else 0.9) * letters_across(axes))
     axes.set_xlabel("\n".join(broken(line, width) for line in lines), loc=loc)
 
@@ -138,11 +139,11 @@ def note(axes: Axes, text: str, x: float, y: float, rise: float, **style: Any) -
 
 
 ABOVE: dict[str, Any] = {"loc": "lower left", "bbox_to_anchor": (0, 1), "borderaxespad": 0.2}
-"""Where a legend stands."""
+"""The place of a legend."""
 
 
 def name_colours(axes: Axes, names: Mapping[str, str]) -> None:
-    """Say above the axes what colours mean."""
+    """Write a legend of colors above the axes."""
     from matplotlib.patches import Patch
 
     texts = [broken(name) for name in names.values()]
@@ -179,8 +180,18 @@ def estimate_width(texts: Sequence[str]) -> float:
     return _LETTER * max((len(line) for text in texts for line in text.split("\n")), default=0)
 
 
-def white_to_blue() -> Any:
-    """Return a colour map for shares."""
+def draw_shares(
+    axes: Axes, shares: Array, texts: Sequence[str] = (), hatched: NDArray[np.bool_] | None = None
+) -> None:
+    """Draw shares as cells from white to blue or hatched, with their texts row by row."""
     from matplotlib.colors import LinearSegmentedColormap
+    from matplotlib.patches import Rectangle
 
-    return LinearSegmentedColormap.from_list("white to blue", ["white", BLUE])
+    white_to_blue = LinearSegmentedColormap.from_list("white to blue", ["white", BLUE])
+    axes.imshow(shares, cmap=white_to_blue, vmin=0, vmax=1, aspect="auto")
+    for (i, j), text in zip(np.ndindex(shares.shape), texts, strict=False):
+        color = ink(blend(BLUE, float(shares[i, j])))
+        if hatched is not None and hatched[i, j]:
+            color = "black"
+            axes.add_patch(Rectangle((j - 0.5, i - 0.5), 1, 1, fc="white", ec=_HATCH, hatch="////", lw=0))
+        axes.text(j, i, text, ha="center", va="center", color=color)

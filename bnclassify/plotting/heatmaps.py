@@ -12,7 +12,6 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from ..base.arrays import Array
 from ..base.messages import shown
 from ..counts.contingency import contingency_tables
 from ..frames.matching import match
@@ -24,25 +23,20 @@ from ..model.traces import cpt
 from ..network.classifiers import Network
 from ..network.estimates import Family
 from .canvas import (
-    BLUE,
-    blend,
     broken,
     chance,
     chart,
     count_lines,
+    draw_shares,
     estimate_width,
-    ink,
     letters_across,
     prepare_axes,
-    white_to_blue,
     write_below,
 )
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-
-_HATCH = "#b9c2ca"
 _TITLE = 60  # letters
 _LONGEST = 300  # rows or columns of a picture, which is 90 inches or more
 
@@ -51,10 +45,10 @@ _LONGEST = 300  # rows or columns of a picture, which is 90 inches or more
 def plot_cpt(
     x: Network, variable: Hashable, *, dataset: pd.DataFrame | Dataset | None = None, ax: Axes | None = None
 ) -> Axes:
-    """Draw one conditional probability table as a heat map: a row a level, a column a class.
+    """Draw a conditional probability table as a heat map with one row per level and one column per class.
 
-    With feature parents there is a block for each configuration of them, in a grid where that takes less
-    room. Each column of a block is a distribution; along a row one sees which classes a value speaks for.
+    If the variable has feature parents, there is one block per configuration of them. Each column of a
+    block is a distribution.
 
     Parameters
     ----------
@@ -63,17 +57,9 @@ def plot_cpt(
     variable : str
         A feature or the class.
     dataset : pandas.DataFrame or Dataset, optional
-        The rows that the model was learned from. Columns are hatched whose configuration of parents
-        none of them has, so that all that is known of it is the prior.
-    {ax}
-
-    Returns
-    -------
-    {axes}
-
-    Raises
-    ------
-    {errors}
+        Training data. Columns are hatched if no row has their configuration of parents, so that their
+        probabilities depend on the prior only.
+    {ax, returns, raises}
     KeyError
         If the model has no such variable, or ``dataset`` lacks one of its family.
     TypeError
@@ -97,16 +83,15 @@ def plot_cpt(
     shares = layout.arrange(frame.to_numpy())
     rows, columns = shares.shape
     if max(rows, columns) > _LONGEST:
-        raise ValueError(
-            f"variable: a picture of the table of {shown(variable)} would have {rows:,} rows and {columns:,} "
-            f"columns, more than {_LONGEST:,}; read cpt(x, variable) instead"
-        )
-    never = np.zeros(shares.shape, dtype=bool) if dataset is None else _never(x, layout, dataset)
+        expected = f"a variable whose table has at most {_LONGEST} rows and columns"
+        got = f"{shown(variable)} with {rows:,} rows and {columns:,} columns. Use cpt(x, variable)"
+        raise ValueError(f"variable must be {expected}; got {got}.")
     axes = prepare_axes(ax, *layout.size)
-    _draw_cells(axes, shares, never)
+    unseen = np.zeros(shares.shape, dtype=bool) if dataset is None else _unseen(x, layout, dataset)
+    draw_shares(axes, shares, list(map(chance, shares.ravel())), unseen)
     _write_labels(axes, layout)
     axes_note = f"rows: {variable}" + (f"; columns: {family[-1]}" if len(family) > 1 else "")
-    hatched = ["hatched: parents' values that no row has"] if never.any() else []
+    hatched = ["hatched: parents' values that no row has"] if unseen.any() else []
     write_below(axes, axes_note, *hatched, loc="left")
     axes.xaxis.set_label_position("bottom")
     return axes
@@ -114,48 +99,29 @@ def plot_cpt(
 
 @dataclass(frozen=True)
 class _Layout:
-    """Where the configurations of parents go: the last parent's along the columns of each block.
-
-    Attributes
-    ----------
-    family : tuple
-        The variable and its parents.
-    levels : tuple of tuple
-        The labels of each.
-    down : int
-        How many of the other parents have their blocks below one another; those of the rest stand side
-        by side.
-    """
+    """The last parent is along the columns of each block, and `down` others have blocks one below another."""
 
     family: Family
     levels: Levels
     down: int
 
     def arrange(self, table: NDArray[Any]) -> NDArray[Any]:
-        """Return a table, its first axis the variable's, as the rows and columns of the picture."""
+        """Return a table, whose first axis is the variable, as the rows and columns of the picture."""
         shaped = table.reshape([len(labels) for labels in self.levels])
         moved = np.moveaxis(shaped, 0, self.down)
         return moved.reshape(prod(moved.shape[: self.down + 1]), -1)
 
     @property
-    def rows(self) -> list[str]:
-        """The labels of the rows of a block."""
-        return [broken(level) for level in self.levels[0]]
+    def block_labels(self) -> tuple[list[str], list[str]]:
+        """The labels of the rows and of the columns of a block."""
+        columns = self.levels[-1] if len(self.family) > 1 else [""]
+        return list(map(broken, self.levels[0])), [broken(label, 14) for label in columns]
 
     @property
-    def columns(self) -> list[str]:
-        """The labels of the columns of a block."""
-        return [broken(label, 14) for label in self.levels[-1]] if len(self.family) > 1 else [""]
-
-    @property
-    def row_blocks(self) -> list[str]:
-        """What the parents have in blocks below one another."""
-        return self._configurations(slice(1, 1 + self.down), 36)
-
-    @property
-    def column_blocks(self) -> list[str]:
-        """What the parents have in blocks side by side."""
-        return self._configurations(slice(1 + self.down, -1), 24)
+    def blocks(self) -> tuple[list[str], list[str]]:
+        """The configurations of parents in blocks one below another, and in those side by side."""
+        down = 1 + self.down
+        return self._configurations(slice(1, down), 36), self._configurations(slice(down, -1), 24)
 
     def _configurations(self, members: slice, width: int) -> list[str]:
         names, labels = self.family[members], self.levels[members]
@@ -163,22 +129,22 @@ class _Layout:
 
     @property
     def title(self) -> str:
-        """What the table holds."""
+        """The notation of the distribution."""
         condition = f" | {', '.join(map(str, self.family[1:]))}" if len(self.family) > 1 else ""
         return f"P({self.family[0]}{condition})"
 
     @property
     def size(self) -> tuple[float, float]:
         """The width and height of the picture in inches."""
-        columns, column_blocks, row_blocks = self.columns, self.column_blocks, self.row_blocks
+        (rows, columns), (row_blocks, column_blocks) = self.block_labels, self.blocks
         cell = max(0.6, estimate_width(columns) + 0.1)
         block = max(len(columns) * cell, estimate_width(column_blocks) + 0.1)
         table = len(column_blocks) * block + estimate_width(row_blocks)
         title = [broken(self.title, _TITLE)]
         lines = count_lines(title) + count_lines(columns)
         lines += count_lines(column_blocks) if len(column_blocks) > 1 else 0
-        row = max(0.3 * len(self.rows), 0.17 * count_lines(row_blocks) + 0.1) * len(row_blocks)
-        width = 0.6 + estimate_width(self.rows) + max(estimate_width(title), table)
+        row = max(0.3 * len(rows), 0.17 * count_lines(row_blocks) + 0.1) * len(row_blocks)
+        width = 0.6 + estimate_width(rows) + max(estimate_width(title), table)
         return width, 0.9 + 0.17 * lines + row
 
 
@@ -189,8 +155,8 @@ def _lay_out(family: Family, levels: Levels) -> _Layout:
     return min(layouts, key=lambda layout: max(layout.size))
 
 
-def _never(x: Network, layout: _Layout, dataset: pd.DataFrame | Dataset) -> NDArray[np.bool_]:
-    """Tell for each cell of the picture whether no row has its configuration of parents."""
+def _unseen(x: Network, layout: _Layout, dataset: pd.DataFrame | Dataset) -> NDArray[np.bool_]:
+    """Return for each cell of the picture whether no row has its configuration of parents."""
     data = encode_for(x, dataset, layout.family, "dataset")
     codes = match(data, layout.family, layout.levels)
     family_data = Dataset(Schema(layout.family, layout.levels), codes, data.index)
@@ -198,22 +164,9 @@ def _never(x: Network, layout: _Layout, dataset: pd.DataFrame | Dataset) -> NDAr
     return layout.arrange(np.broadcast_to(counts.sum(axis=0) == 0, counts.shape))
 
 
-def _draw_cells(axes: Axes, shares: Array, never: NDArray[np.bool_]) -> None:
-    """Colour each cell by its probability and write it down; hatch what never occurred."""
-    from matplotlib.patches import Rectangle
-
-    axes.imshow(shares, cmap=white_to_blue(), vmin=0, vmax=1, aspect="auto")
-    for (i, j), share in np.ndenumerate(shares):
-        if never[i, j]:
-            axes.add_patch(Rectangle((j - 0.5, i - 0.5), 1, 1, fc="white", ec=_HATCH, hatch="////", lw=0))
-        colour = "black" if never[i, j] else ink(blend(BLUE, share))
-        axes.text(j, i, chance(share), ha="center", va="center", color=colour)
-
-
 def _write_labels(axes: Axes, layout: _Layout) -> None:
-    """Write what rows, columns and blocks are, and leave room between blocks."""
-    rows, row_blocks = layout.rows, layout.row_blocks
-    columns, column_blocks = layout.columns, layout.column_blocks
+    """Write the labels of rows, columns and blocks, and draw lines between blocks."""
+    (rows, columns), (row_blocks, column_blocks) = layout.block_labels, layout.blocks
     width = len(columns) * len(column_blocks)
     axes.set_xticks(range(width), columns * len(column_blocks))
     axes.set_yticks(range(len(rows) * len(row_blocks)), rows * len(row_blocks))

@@ -3,27 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
-from math import inf
-from numbers import Real
 from textwrap import fill
-from typing import Any
+from typing import Any, NamedTuple
 
 import graphviz
 import numpy as np
 import pandas as pd
 
-from ..base.arrays import Codes
-from ..base.checks import Flag
+from ..base.checks import Flag, OneOf, Optional, Real
+from ..base.graphs import find_cycle, layers
 from ..base.messages import shown
 from ..frames.encoding import Row
 from ..frames.matching import check_unseen, match
 from ..frames.schema import Dataset
-from ..functions.explanation import Explanation, encode_one, explain_row
+from ..functions.explanation import encode_one, explain_row
 from ..functions.inferences import query
 from ..model.model import Model, check_joint, check_model
 from ..model.questions import values
-from .arcs import Sketch, sketch
-from .canvas import BLUE, GREY, ORANGE, signed
+from .canvas import BLUE, GREY, ORANGE
 from .nodes import Node, all_named, distributed, explained, observed, written
 from .pictures import Picture
 
@@ -32,6 +29,9 @@ _FEATURE_ARC = {"color": ORANGE, "penwidth": "1.6", "arrowsize": "0.8", "weight"
 _EXPLAINED_ARC = _FEATURE_ARC | {"color": "#4a545e"}  # orange is what speaks against the class
 _CLASSES_ARC = _FEATURE_ARC | {"color": BLUE}
 _CAPTION_LINE = 60
+_MOST_ABREAST = 8
+
+_Arcs = dict[tuple[Hashable, Hashable], float]
 
 
 def plot(
@@ -47,60 +47,55 @@ def plot(
     fontsize: float | None = None,
     format: str = "svg",
 ) -> graphviz.Digraph:
-    """Draw the structure of a model, what it says of a row, or the distributions of its variables.
+    """Draw the structure of a model, the explanation of a row, or the distributions of the variables.
 
-    The class is dark and the arcs from it are grey; all other arcs are strong. Of several class variables
-    all are dark, and arcs between them blue.
+    Class variables are dark. Arcs from them to features are gray, arcs between them blue.
 
     Parameters
     ----------
     x : Model
-        With or without parameters. Of an average, arcs are drawn that more than half of its members
-        have, by their weights. Of averaged n-dependence estimators (`ande`), features show how much they
-        weigh as superparents.
+        A model with or without parameters. The picture of an average has the arcs that more than half of
+        its members have, by weight. Features of averaged n-dependence estimators (`ande`) have their weight
+        as superparents.
     row : pandas.DataFrame, Series or dict, optional
-        A row whose prediction the picture shall explain, as in `explain`. Each feature is labelled
-        with what it adds to the log odds, the class with its posterior and what its prior adds; blue
-        is what speaks for the class, orange what speaks against it.
+        Row whose prediction is explained, as in `explain`. The label of each feature contains its weight of
+        evidence, and the label of the class its posterior and prior. Blue is evidence for the class,
+        orange against it.
     target, against, unseen : optional
-        The class, those that it is compared with, and what becomes of values that the model does not
-        know, as in `explain`.
+        As in `explain`.
     distributions : bool, default False
-        Whether to draw the probability of each value as a bar, for each variable: given what is known
-        of ``row``, or without one given nothing.
+        If True, draw the distribution of each variable as bars, given the known values of `row` if it is
+        given.
     class_arcs : bool, default True
-        Whether to draw the arcs from the class, which take much room where there are many features
-        and tell nothing where it is a parent of all. False is for such models only.
+        If False, omit the arcs from the class, which must be a parent of every feature.
     engine : str, default "dot"
-        Graphviz layout: "dot" draws layers; "neato", "fdp", "sfdp", "circo", "twopi" draw
-        more compactly, but so that trees are harder to follow.
+        Graphviz layout: "dot" draws layers; "neato", "fdp", "sfdp", "circo" and "twopi" are more compact.
     fontsize : float, optional
-        Size of names, in points; Graphviz takes 14.
+        Size of names, in points. The default of Graphviz is 14.
     format : str, default "svg"
-        File format that ``render()`` writes: "svg", "png", "pdf" and others. Without ``dot``,
-        graphviz-pure writes svg and png.
+        File format of ``render()``: "svg", "png", "pdf" and others. Without ``dot``, graphviz-pure writes
+        svg and png.
 
     Returns
     -------
     graphviz.Digraph
-        A notebook shows it. In a script or at a prompt, ``plot(x).view()`` opens it, and
-        ``plot(x).render(outfile="name.png", cleanup=True)`` writes a file; ``.source`` is its text in
-        the DOT language. To draw, they need the program ``dot`` of Graphviz or the extra ``plot``,
-        and raise a RuntimeError where there is neither.
+        A picture that a notebook shows, ``plot(x).view()`` opens, and
+        ``plot(x).render(outfile="name.png", cleanup=True)`` writes to a file; ``.source`` is its text in
+        the DOT language. These methods require the program ``dot`` of Graphviz or the extra ``plot``, and
+        raise a RuntimeError if both are absent.
 
     Raises
     ------
     TypeError
-        If ``x`` is no model or a chain, it is to explain a row and predicts several class variables,
-        ``distributions`` or ``class_arcs`` is neither True nor False, or there are
-        no distributions because the model is no joint distribution of its variables.
+        If `x` is not a model or is a chain, or predicts several class variables and `row` is given, or an
+        argument is of a wrong type. If `distributions` is True and the model does not define a joint
+        distribution.
     ValueError
-        If the engine or format is unknown, ``fontsize`` is not positive, there are classes to compare
-        but no row to explain, ``class_arcs`` is False though the class is not a parent of every feature,
-        or there is more than one row; with a row or ``distributions``, if the model has no parameters;
-        with a row, as `explain`.
+        If an argument is outside of its range, `row` is not given with `target` or `against`, or
+        `class_arcs` is False and the class is not a parent of every feature. With `row` or
+        `distributions`, if the model has no parameters; with `row`, as in `explain`.
     KeyError
-        If the row lacks a feature.
+        If `row` lacks a feature.
 
     Examples
     --------
@@ -114,32 +109,98 @@ def plot(
     .render(outfile="network.svg", cleanup=True) writes it to a file
     """
     model = check_model(x)
-    _check_style(engine, format, fontsize)
+    OneOf(sorted(graphviz.ENGINES)).check("engine", engine)
+    OneOf(sorted(graphviz.FORMATS)).check("format", format)
+    Optional(Real(above=0)).check("fontsize", fontsize)
     Flag().check("class_arcs", class_arcs)
-    if Flag().check("distributions", distributions) and not (target is None and against is None):
-        raise ValueError("distributions: expected False with target or against, which explain a row")
-    if row is None and not (target is None and against is None):
-        raise ValueError("row: give the row whose prediction target and against are about")
-    drawn = sketch(model, class_arcs=class_arcs)
+    compares = not (target is None and against is None)
+    if Flag().check("distributions", distributions) and compares:
+        raise ValueError("distributions must be False with target or against, which explain a row.")
+    if row is None and compares:
+        raise ValueError("row must be given with target or against, which explain a row.")
+    drawn = _sketch(model, class_arcs)
     if distributions:
         nodes, lines = _distributions(model, row, unseen)
     elif row is None:
         nodes, lines = _names(model)
     else:
-        nodes, lines = _explanation(explain_row(model, row, target, against, unseen))
+        nodes, lines = explained(explain_row(model, row, target, against, unseen))
     picture = Picture(engine=engine, format=format, **_attributes(model, drawn, lines, fontsize))
     _fill(picture, model, nodes, drawn, _FEATURE_ARC if row is None or distributions else _EXPLAINED_ARC)
     return picture
 
 
+class _Sketch(NamedTuple):
+    """Shares of the members that have an arc, by (from, to); the arcs in both directions; notes."""
+
+    arcs: _Arcs
+    mutual: set[tuple[Hashable, Hashable]]
+    notes: list[str]
+
+
+def _direction(arcs: _Arcs, features: tuple[Hashable, ...]) -> str:
+    """Return downwards, or to the right if a layer has more features than fit side by side."""
+    parents = {head: [tail for tail in features if (tail, head) in arcs] for head in features}
+    if find_cycle(parents):  # without the arcs from later to earlier features there is none
+        parents = {v: [p for p in features[:i] if (p, v) in arcs] for i, v in enumerate(features)}
+    return "LR" if max(map(len, layers(parents)), default=0) > _MOST_ABREAST else "TB"
+
+
+def _sketch(x: Model, class_arcs: bool) -> _Sketch:
+    """Choose the arcs to draw: those that more than half of the members of an average have."""
+    shares = x._arc_shares()
+    position = {variable: i for i, variable in enumerate(x.variables)}
+    arcs: _Arcs = {}
+    mutual = set()
+    for (tail, head), share in shares.items():
+        back = shares.get((head, tail), 0.0)
+        forward = share > back or (share == back and position[tail] < position[head])
+        if forward and share + back > 0.5:
+            arcs[tail, head] = share + back
+            if back:
+                mutual.add((tail, head))
+    notes = _note_members(x, arcs, len({frozenset(arc) for arc in shares}) - len(arcs))
+    if not class_arcs:
+        unlinked = [feature for feature in x.features if (x.class_var, feature) not in arcs]
+        if unlinked:
+            raise ValueError(
+                "class_arcs must be True unless the class is a parent of every feature; it is not a parent "
+                f"of {shown(unlinked[0])}."
+            )
+        arcs = {arc: share for arc, share in arcs.items() if arc[0] != x.class_var}
+        notes.append(f"{x.class_var} is a parent of every feature; those arcs are left out")
+    else:
+        notes += _note_colors(x, arcs)
+    return _Sketch(arcs, mutual, notes)
+
+
+def _note_members(x: Model, arcs: _Arcs, omitted: int) -> list[str]:
+    """Return notes on the members of an average, and on the arcs that its picture omits."""
+    notes = [note for note in [x._members_note()] if note]
+    if omitted:
+        notes.append(f"left out are arcs that half of them or fewer have: {omitted:,}")
+    if len(set(arcs.values())) > 1:
+        notes.append("the wider an arc, the more of them have it")
+    return notes
+
+
+def _note_colors(x: Model, arcs: _Arcs) -> list[str]:
+    """Return notes on the colors of arcs from class variables."""
+    heads = {head in x.targets for tail, head in arcs if tail in x.targets}
+    if len(x.targets) == 1:
+        return [f"arcs from {x.class_var} are grey"] if heads else []
+    blue = ["arcs between class variables are blue"] if True in heads else []
+    return blue + (["arcs from class variables to features are grey"] if False in heads else [])
+
+
 def _attributes(
-    x: Model, drawn: Sketch, lines: list[str], fontsize: float | None
+    x: Model, drawn: _Sketch, lines: list[str], fontsize: float | None
 ) -> dict[str, dict[str, str]]:
     """Return the attributes of a picture and of its nodes, the caption among them."""
     caption = "\n".join(fill(line, _CAPTION_LINE, break_long_words=False) for line in (*lines, *drawn.notes))
     return {
         "graph_attr": {
-            "rankdir": drawn.direction(x.features),
+            "rankdir": _direction(drawn.arcs, x.features),
             "nodesep": "0.15", "overlap": "false", "splines": "true",
             "label": written(caption), "fontname": "Helvetica", "fontsize": "11",
         },
@@ -152,9 +213,9 @@ def _attributes(
 
 
 def _fill(
-    picture: Picture, x: Model, nodes: Mapping[Hashable, Node], drawn: Sketch, between: Mapping[str, str]
+    picture: Picture, x: Model, nodes: Mapping[Hashable, Node], drawn: _Sketch, between: Mapping[str, str]
 ) -> None:
-    """Put in nodes and arcs. Nodes go by number, so that any label is safe: odd signs, or 1 beside "1"."""
+    """Add nodes and arcs. Nodes are named by numbers, so that 1 and "1" are different nodes."""
     number, targets = {variable: str(i) for i, variable in enumerate(x.variables)}, x.targets
     for variable, node in number.items():
         picture.node(node, **nodes[variable])
@@ -168,31 +229,26 @@ def _fill(
 
 
 def _names(x: Model) -> tuple[dict[Hashable, Node], list[str]]:
-    """Return the nodes of a picture of the structure, and what is to be said of it."""
+    """Return the nodes of a picture of the structure, and its caption."""
     learner = "" if x.recipe is None else f", by {x.recipe.structure.name}"
     predicted = x.class_var if len(x.targets) == 1 else f"{len(x.targets):,} class variables"
     nodes, lines = all_named(x)
     return nodes, [f"{predicted} and {len(x.features):,} features{learner}", *lines]
 
 
-def _explanation(explanation: Explanation) -> tuple[dict[Hashable, Node], list[str]]:
-    """Return the nodes of a picture that explains a row, and what is to be said of it."""
-    total = signed(sum(explanation.log_odds))
-    return explained(explanation), [
-        f"log odds of {explanation.target} against {explanation.rival}: {total}",
-        f"blue speaks for {explanation.target}, orange against it",
-    ]
-
-
 def _distributions(x: Model, row: object, unseen: str) -> tuple[dict[Hashable, Node], list[str]]:
-    """Return the nodes of a picture of distributions, and what is to be said of it."""
+    """Return the nodes of a picture of distributions, and its caption."""
     labels = values(check_joint(x, "distributions"))
     check_unseen(unseen)
     evidence: dict[Hashable, Any] = {}
     if row is not None:
         levels = tuple([labels[v] for v in x.features])
         codes = match(encode_one(x, row), x.features, levels, unseen=unseen)
-        _check_possible(x, codes)
+        if x._log_joint(codes).max() == -np.inf:
+            raise ValueError(
+                "row must be possible under at least one class; got a row of probability 0. Use lp with "
+                "smooth greater than 0."
+            )
         feature_codes = zip(x.features, levels, codes[:, 0].tolist(), strict=True)
         evidence = {v: labels_of[code] for v, labels_of, code in feature_codes if code >= 0}
     nodes = {
@@ -202,26 +258,3 @@ def _distributions(x: Model, row: object, unseen: str) -> tuple[dict[Hashable, N
         for v in x.variables
     }
     return nodes, ["probability of each value" + ("" if row is None else ", given those in grey")]
-
-
-def _check_possible(x: Model, codes: Codes) -> None:
-    """Raise a ValueError for a row that nothing follows from."""
-    if x._log_joint(codes).max() == -np.inf:
-        raise ValueError(
-            "row: is impossible under every class, so nothing follows from it; learn with smooth above 0, "
-            "which makes nothing impossible"
-        )
-
-
-def _check_style(engine: object, format: object, fontsize: float | None) -> None:
-    """Raise a ValueError for what Graphviz does not know."""
-    if not isinstance(engine, str) or engine not in graphviz.ENGINES:
-        raise ValueError(
-            f"engine: expected one of {', '.join(sorted(graphviz.ENGINES))}, got {shown(engine)}"
-        )
-    if not isinstance(format, str) or format not in graphviz.FORMATS:
-        raise ValueError(
-            f"format: expected svg, png, pdf or another that Graphviz writes, got {shown(format)}"
-        )
-    if fontsize is not None and not (isinstance(fontsize, Real) and 0 < fontsize < inf):
-        raise ValueError(f"fontsize: expected a positive number of points, got {shown(fontsize)}")

@@ -22,18 +22,10 @@ _LONGEST = 32  # letters of a label beside a bar
 _BAR = 60  # points
 
 
-def named(variable: Hashable, *, is_class: bool) -> Node:
-    """Draw a variable as its name."""
-    style = {"style": "filled", "fillcolor": BLUE, "color": BLUE, "fontcolor": "white"} if is_class else {}
-    return {"label": written(str(variable)), **style}
-
-
 def all_named(x: Model) -> tuple[dict[Hashable, Node], list[str]]:
-    """Draw the variables of a model as their names, with the weights of features; return notes, too.
-
-    Features are colored if their weights differ by learning.
-    """
-    nodes = {v: named(v, is_class=v in x.targets) for v in x.variables}
+    """Draw the names of variables and the weights of features, colored if they are learned; return notes."""
+    dark = {"style": "filled", "fillcolor": BLUE, "color": BLUE, "fontcolor": "white"}
+    nodes = {v: {"label": written(str(v))} | (dark if v in x.targets else {}) for v in x.variables}
     shares, note = x._feature_shares()
     is_weighted = x.facts().get("weights") is not None
     for feature, share in shares.items():
@@ -49,17 +41,13 @@ def written(text: str) -> str:
 
 
 def visible(text: str) -> str:
-    r"""Replace characters that no SVG may contain by signs for them.
-
-    >>> visible("a\x00b\x1b")
-    'a␀b␛'
-    """
+    """Replace characters that an SVG must not contain by signs for them, such as ␀."""
     signs = {code: 0x2400 + code for code in range(32) if code not in (9, 10)} | {0x7F: 0x2421}
     return re.sub("[\x80-\x9f\ud800-\udfff\ufffe\uffff]", "\ufffd", text.translate(signs))
 
 
-def explained(explanation: Explanation) -> dict[Hashable, Node]:
-    """Draw each variable with what it adds to the log odds, coloured by that."""
+def explained(explanation: Explanation) -> tuple[dict[Hashable, Node], list[str]]:
+    """Draw each variable in the color of its contribution to the log odds; return the caption, too."""
     weights = dict(zip(explanation.known, explanation.log_odds, strict=True))
     class_var = next(iter(explanation.known))
     largest = max((abs(weight) for weight in weights.values() if isfinite(weight)), default=0.0) or 1.0
@@ -72,11 +60,14 @@ def explained(explanation: Explanation) -> dict[Hashable, Node]:
     p = min(p, nextafter(1, 0)) if isfinite(sum(explanation.log_odds)) else p
     text = f"{class_var} = {explanation.target}: {chance(p)}\nprior {signed(weights[class_var])}"
     nodes[class_var] |= {"label": written(text), "style": "filled", "color": BLUE, "penwidth": "2.5"}
-    return nodes
+    return nodes, [
+        f"log odds of {explanation.target} against {explanation.rival}: {signed(sum(explanation.log_odds))}",
+        f"blue speaks for {explanation.target}, orange against it",
+    ]
 
 
 def _weighed(text: str, weight: float, largest: float) -> Node:
-    """Colour a node by how strongly it speaks for the target or against it; what is infinite, fully."""
+    """Color a node by its contribution to the log odds; an infinite one has the full color."""
     depth = 0.8 * min(abs(weight / largest), 1.25)
     colour = blend(BLUE if weight > 0 else ORANGE, depth)
     return {"label": written(f"{text}\n{signed(weight)}"), **_filled(colour)}
@@ -108,7 +99,7 @@ def distributed(
 
 
 def _few(labels: Sequence[Any], shares: Sequence[float]) -> list[tuple[Any, float]]:
-    """Return values with their probabilities, the least probable added up where there are many."""
+    """Return values with their probabilities; if there are many, the least probable are added up."""
     pairs = list(zip(labels, shares, strict=True))
     if len(pairs) <= _MOST_LEVELS:
         return pairs
@@ -119,7 +110,7 @@ def _few(labels: Sequence[Any], shares: Sequence[float]) -> list[tuple[Any, floa
 
 
 def _bar(share: float) -> str:
-    """Draw a bar from two cells of fixed width; Graphviz takes none of width 0."""
+    """Draw a bar as two cells of fixed width; Graphviz does not accept cells of width 0."""
     filled = round(_BAR * share)
     cells = "".join(
         f'<TD BGCOLOR="{colour}" FIXEDSIZE="TRUE" WIDTH="{width}" HEIGHT="9"></TD>'

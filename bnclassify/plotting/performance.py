@@ -1,4 +1,4 @@
-"""Charts of how good models are: confusions, calibration, ranks."""
+"""Charts of performance: searches, folds, confusion matrices, calibration, ranks."""
 
 from __future__ import annotations
 
@@ -8,40 +8,149 @@ import numpy as np
 import pandas as pd
 
 from ..base.arrays import TOLERANCE, Array
-from ..base.checks import Whole
+from ..base.checks import Whole, must_be
 from ..functions.calibration import weigh_calibration
 from ..functions.ranking import RankComparison
+from ..functions.schemes import choose_metric, scheme_of
+from ..metrics.metrics import METRICS
+from ..model.traces import greedy_scores
+from ..network.classifiers import BNC
 from .canvas import (
+    ABOVE,
     BLUE,
     GREY,
     ORANGE,
     PALE,
-    blend,
     broken,
     chart,
     count_lines,
+    draw_shares,
     estimate_width,
-    ink,
+    horizontal_axes,
+    note,
     prepare_axes,
-    white_to_blue,
 )
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+_FEW_FOLDS = 30  # whose dots do not lie over one another
 _MOST_BINS = 10_000
 _BAND = "95 % of calibrated models"
 _MOST_FIGURES = 60  # classes
 
 
 @chart
+def plot_scores(x: BNC, *, ax: Axes | None = None) -> Axes:
+    """Draw the score of a greedy search after each step.
+
+    Parameters
+    ----------
+    x : BNC
+        A structure found by greedy search; see `greedy_scores`.
+    {ax, returns, raises}
+    TypeError
+        If `x` is not a single network.
+    ValueError
+        If the structure was not found by greedy search.
+
+    Examples
+    --------
+    >>> from bnclassify import load_car, plot_scores, tan_hc
+    >>> ax = plot_scores(tan_hc("class", load_car(), k=5, smooth=1, rng=0))
+    >>> ax.get_ylabel()
+    'cross-validated accuracy'
+    """
+    scores, metric = greedy_scores(x), METRICS[x.trace["metric"]]
+    axes = prepare_axes(ax, 6, 3.5)
+    axes.plot(scores, color=BLUE, marker="o")
+    ylabel = f"cross-validated {metric.name}{', negative' if metric.is_loss else ''}"
+    axes.set(xlabel="steps from the initial structure", ylabel=ylabel)
+    axes.set_xticks(range(0, len(scores), 1 + len(scores) // 20))
+    axes.margins(y=0.15)
+    axes.set_xlim(-0.5, len(scores) - 0.5)
+    for step, rise in {0: -15, len(scores) - 1: 6}.items():
+        note(axes, f"{scores[step]:.3f}", step, scores[step], rise)
+    axes.spines[["top", "right"]].set_visible(False)
+    return axes
+
+
+@chart
+def plot_cv(results: pd.DataFrame, *, metric: str | None = None, ax: Axes | None = None) -> Axes:
+    """Draw the performance of several models in each fold, with their means and that of the majority class.
+
+    Parameters
+    ----------
+    results : pandas.DataFrame
+        A result of ``cv(..., mean=False)``, with one row per fold and one column per model.
+    metric : str, optional
+        Metric to draw; required if `results` has several.
+    {ax}
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        One line per model with one dot per fold, the first fold at the top. If `results` are of `cv`, a
+        dashed line marks the value of the majority class alone.
+        ``ax.figure.savefig("name.png")`` writes a file.
+
+    {raises}
+    TypeError
+        If `results` is not such a DataFrame.
+    ValueError
+        If `results` does not have `metric`, or has several metrics and `metric` is not given.
+
+    Examples
+    --------
+    >>> from bnclassify import cv, load_car, lp, nb, plot_cv, tan_cl
+    >>> car = load_car()
+    >>> models = {"nb": lp(nb("class", car), car, smooth=1),
+    ...           "tan": lp(tan_cl("class", car), car, smooth=1)}
+    >>> ax = plot_cv(cv(models, car, k=5, rng=0, mean=False))
+    >>> ax.get_xlabel()
+    'accuracy in the fold'
+    """
+    if not isinstance(results, pd.DataFrame):
+        raise TypeError(must_be("results", "a result of cv(..., mean=False)", results))
+    scheme = scheme_of(results)
+    figures, name = choose_metric(results, metric, scheme)
+    if figures.empty or not all(map(pd.api.types.is_numeric_dtype, figures.dtypes)):
+        raise TypeError(must_be("results", "numbers with one row per fold and one column per model", results))
+    axes = horizontal_axes(ax, list(map(str, figures.columns)), height=0.75)
+    marks = _draw_folds(axes, figures)
+    baseline = scheme.baselines.get(str(name)) if scheme else None
+    if baseline is not None:
+        line = axes.axvline(baseline, color=BLUE, linewidth=1, linestyle="--", zorder=0)
+        marks["largest class alone"] = line
+    axes.legend(marks.values(), marks.keys(), ncols=2, columnspacing=1, frameon=False, **ABOVE)
+    loss = ", less is better" if name in METRICS and METRICS[str(name)].is_loss else ""
+    axes.set_xlabel(broken(f"{str(name or 'figure').replace('_', ' ')} in the fold{loss}", 48))
+    return axes
+
+
+def _draw_folds(axes: Axes, figures: pd.DataFrame) -> dict[str, Any]:
+    """Draw dots for the folds of each model and a line at their mean; return both by their names."""
+    n = len(figures)
+    spread = np.linspace(-0.22, 0.22, n) if n > 1 else np.zeros(1)
+    dot_size, opacity = (4, 1.0) if n <= _FEW_FOLDS else (3, 0.5)
+    means = figures.mean().to_numpy()
+    for model, column in enumerate(figures.to_numpy().T):
+        dots = axes.plot(column, model + spread, "o", color=GREY, markersize=dot_size, alpha=opacity)[0]
+    places = np.arange(len(means))
+    line = axes.vlines(means, places - 0.3, places + 0.3, color=ORANGE, linewidth=2)
+    for model, mean in enumerate(means):
+        note(axes, f"{mean:.3f}", mean, model - 0.3, 2, color=ORANGE)
+    return {"a fold": dots, "mean": line}
+
+
+@chart
 def plot_confusion(counts: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
-    """Draw which classes were taken for which: actual classes down, predicted across.
+    """Draw a confusion matrix, with actual classes as rows and predicted classes as columns.
 
     Parameters
     ----------
     counts : pandas.DataFrame
-        What `confusion` returns.
+        A result of `confusion`.
     {ax}
 
     Returns
@@ -51,11 +160,9 @@ def plot_confusion(counts: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
         classes, cells have no numbers, and some of the classes have a label.
         ``ax.figure.savefig("name.png")`` writes a file.
 
-    Raises
-    ------
-    {errors}
+    {raises}
     TypeError, ValueError
-        If ``counts`` is no table of counts with the same classes down and across.
+        If `counts` is not a table of counts with the same classes as rows and columns.
 
     Examples
     --------
@@ -69,11 +176,7 @@ def plot_confusion(counts: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     table = _check_counts(counts)
     totals = table.sum(axis=1, keepdims=True)
     shares = np.divide(table, totals, out=np.zeros(table.shape), where=totals > 0)
-    axes = (
-        _draw_few(counts, table, shares, ax)
-        if len(table) <= _MOST_FIGURES
-        else _draw_many(counts, shares, ax)
-    )
+    axes = (_draw_few if len(table) <= _MOST_FIGURES else _draw_many)(counts, shares, ax)
     axes.xaxis.tick_top()
     axes.xaxis.set_label_position("top")
     axes.tick_params(length=0)
@@ -85,7 +188,7 @@ def plot_confusion(counts: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
 def _draw_many(counts: pd.DataFrame, shares: Array, ax: Axes | None) -> Axes:
     """Draw the shares of many classes without numbers, and the labels of some."""
     axes = prepare_axes(ax, 9, 9)
-    axes.imshow(shares, cmap=white_to_blue(), vmin=0, vmax=1, aspect="auto")
+    draw_shares(axes, shares)
     places = np.linspace(0, len(shares) - 1, 15).astype(int)
     labels = [broken(label, 14) for label in counts.index[places]]
     axes.set_xticks(places, labels, rotation=90)
@@ -93,20 +196,16 @@ def _draw_many(counts: pd.DataFrame, shares: Array, ax: Axes | None) -> Axes:
     return axes
 
 
-def _draw_few(counts: pd.DataFrame, table: Array, shares: Array, ax: Axes | None) -> Axes:
+def _draw_few(counts: pd.DataFrame, shares: Array, ax: Axes | None) -> Axes:
     """Draw shares with the count in each cell, and the labels of all classes."""
     rows = [broken(label) for label in counts.index]
     columns = [broken(label, 14) for label in counts.columns]
-    texts = [f"{count:,.0f}" for count in table.ravel()]
+    texts = [f"{count:,.0f}" for count in counts.to_numpy().ravel()]
     cell = max(0.6, estimate_width(columns), estimate_width(texts)) + 0.1
     width = 0.7 + estimate_width(rows) + cell * len(columns)
     height = 0.7 + 0.17 * count_lines(columns) + max(0.35, 0.17 * count_lines(rows) + 0.1) * len(rows)
     axes = prepare_axes(ax, width, height)
-    axes.imshow(shares, cmap=white_to_blue(), vmin=0, vmax=1, aspect="auto")
-    for (i, j), count in np.ndenumerate(table):
-        axes.text(
-            j, i, f"{count:,.0f}", ha="center", va="center", color=ink(blend(BLUE, float(shares[i, j])))
-        )
+    draw_shares(axes, shares, texts)
     axes.set_xticks(range(len(columns)), columns)
     axes.set_yticks(range(len(rows)), rows)
     return axes
@@ -146,9 +245,7 @@ def plot_calibration(
         samples if the posteriors are calibrated, so dots outside of it are evidence that they are not.
         ``ax.figure.savefig("name.png")`` writes a file.
 
-    Raises
-    ------
-    {errors}
+    {raises}
     TypeError, ValueError
         If `posteriors` are not probabilities, `actual` is not of their rows and classes, or `bins` is not
         a number of intervals.
@@ -169,9 +266,8 @@ def plot_calibration(
     >>> ax.get_xlabel()
     'probability given to republican'
     """
-    calibration = weigh_calibration(
-        posteriors, actual, bins=Whole(least=1, most=_MOST_BINS).check("bins", bins), target=target
-    )
+    bins = Whole(least=1, most=_MOST_BINS).check("bins", bins)
+    calibration = weigh_calibration(posteriors, actual, bins=bins, target=target)
     axes = prepare_axes(ax, 5, 5)
     axes.plot([0, 1], [0, 1], color=GREY, linewidth=0.8, zorder=1)
     axes.vlines(calibration.predicted, calibration.low, calibration.high, color=BLUE, linewidth=1, zorder=2)
@@ -180,40 +276,35 @@ def plot_calibration(
     axes.vlines(calibration.predicted, *calibration.band, color=PALE, linewidth=9, zorder=0, label=_BAND)
     axes.legend(loc="upper left", frameon=False, fontsize="small")
     axes.set(xlim=(-0.04, 1.04), ylim=(-0.04, 1.04), aspect="equal")
-    chosen = "the most probable class" if calibration.target is None else calibration.target
-    right = (
-        "share of rows in which it is right"
-        if calibration.target is None
-        else f"share of rows of class {calibration.target}"
-    )
+    chosen, share = "the most probable class", "in which it is right"
+    if calibration.target is not None:
+        chosen, share = calibration.target, f"of class {calibration.target}"
     axes.set_xlabel(broken(f"probability given to {chosen}", 44))
-    axes.set_ylabel(broken(right, 44))
+    axes.set_ylabel(broken(f"share of rows {share}", 44))
     axes.spines[["top", "right"]].set_visible(False)
     return axes
 
 
 @chart
 def plot_ranks(comparison: RankComparison, *, ax: Axes | None = None) -> Axes:
-    """Draw average ranks and which of them are too close to be told apart: a critical difference diagram.
+    """Draw average ranks in a critical difference diagram.
 
     Parameters
     ----------
     comparison : RankComparison
-        What `compare_ranks` returns.
+        A result of `compare_ranks`.
     {ax}
 
     Returns
     -------
     matplotlib.axes.Axes
-        A line from each model to its average rank, the best on the left. A bar joins models no two of
-        which differ by the critical difference, after Nemenyi; how long that is stands at the bottom.
-        ``ax.figure.savefig("name.pdf")`` writes a file, for print too.
+        A line from each model to its average rank, the best on the left. A bar joins models whose ranks
+        differ by less than Nemenyi's critical difference, which is drawn at the bottom.
+        ``ax.figure.savefig("name.pdf")`` writes a file.
 
-    Raises
-    ------
-    {errors}
+    {raises}
     TypeError
-        If ``comparison`` is nothing that `compare_ranks` returns.
+        If `comparison` is not a result of `compare_ranks`.
 
     References
     ----------
@@ -231,12 +322,9 @@ def plot_ranks(comparison: RankComparison, *, ax: Axes | None = None) -> Axes:
     ['aode  1.30', 'tan  1.80', 'nb  2.90', 'critical difference 1.48 at 0.05']
     """
     if not isinstance(comparison, RankComparison):
-        raise TypeError(
-            f"comparison: expected what compare_ranks(table) returns, got {type(comparison).__name__}"
-        )
+        raise TypeError(must_be("comparison", "a result of compare_ranks", comparison))
     ranks = comparison.ranks.sort_values(kind="stable")
     names = [broken(name, 24) for name in ranks.index]
-    ranks = ranks.set_axis(names)
     groups = _indistinct(ranks.to_numpy(), comparison.critical_difference)
     # Heights are in inches, from the axis downwards: bars, then names, then the critical difference.
     step = 0.12 + 0.17 * count_lines(names)
@@ -244,12 +332,11 @@ def plot_ranks(comparison: RankComparison, *, ax: Axes | None = None) -> Axes:
     bottom = top + step * ((len(ranks) + 1) // 2) + 0.1
     axes = prepare_axes(ax, max(7.0, 4.7 + 2 * estimate_width(names)), bottom + 1)
     margin = 0.03 * (len(ranks) - 1)
-    _draw_models(axes, ranks, top, step, margin)
+    _draw_models(axes, ranks.set_axis(names), top, step, margin)
     for i, ends in enumerate(groups):
         low, high = ranks.iloc[list(ends)]
-        y = 0.2 + 0.16 * i
         bar = [low - margin / 2, high + margin / 2]
-        axes.plot(bar, [y, y], color=ORANGE, linewidth=4, solid_capstyle="round")
+        axes.plot(bar, [0.2 + 0.16 * i] * 2, color=ORANGE, linewidth=4, solid_capstyle="round")
     _draw_difference(axes, comparison, bottom)
     axes.set(xlim=(1 - margin, len(ranks) + margin), ylim=(bottom + 0.3, 0))
     axes.set_xticks(range(1, len(ranks) + 1))
@@ -274,7 +361,7 @@ def _draw_models(axes: Axes, ranks: pd.Series[Any], top: float, step: float, mar
 
 
 def _draw_difference(axes: Axes, comparison: RankComparison, y: float) -> None:
-    """Draw how long the critical difference is, in the middle, where what is written has room."""
+    """Draw the critical difference as a line in the middle."""
     difference = comparison.critical_difference
     middle = (1 + len(comparison.ranks)) / 2
     ends = [middle - difference / 2, middle + difference / 2]
@@ -285,22 +372,17 @@ def _draw_difference(axes: Axes, comparison: RankComparison, y: float) -> None:
 
 
 def _indistinct(ranks: Array, difference: float) -> list[tuple[int, int]]:
-    """Return first and last of the largest groups of sorted ranks that lie within less than a difference."""
+    """Return the first and last of the largest groups of sorted ranks within less than a difference."""
     ends = np.searchsorted(ranks, ranks + difference - TOLERANCE, side="left") - 1
     return [(i, int(end)) for i, end in enumerate(ends) if end > i and (i == 0 or end > ends[i - 1])]
 
 
 def _check_counts(counts: object) -> Array:
     if not isinstance(counts, pd.DataFrame):
-        raise TypeError(
-            f"counts: expected what confusion(predicted, actual) returns, got {type(counts).__name__}"
-        )
+        raise TypeError(must_be("counts", "a result of confusion", counts))
     if counts.empty or not counts.index.equals(counts.columns):
-        raise ValueError(
-            "counts: expected the same classes down and across, in the same order, as confusion returns them"
-        )
-    if not all(map(pd.api.types.is_any_real_numeric_dtype, counts.dtypes)) or not (counts >= 0).all(
-        axis=None
-    ):
-        raise TypeError("counts: expected numbers of rows, 0 or more")
+        raise ValueError(must_be("counts", "a table with the same classes as rows and columns", counts))
+    are_numbers = all(map(pd.api.types.is_any_real_numeric_dtype, counts.dtypes))
+    if not are_numbers or not (counts >= 0).all(axis=None):
+        raise TypeError(must_be("counts", "a table of numbers of rows", counts))
     return counts.to_numpy(dtype=float)

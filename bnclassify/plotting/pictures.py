@@ -15,19 +15,15 @@ import graphviz
 Name: TypeAlias = "str | PathLike[str] | None"
 
 _NO_PROGRAM = (
-    "drawing needs the program dot of Graphviz, which is not installed. Either install it "
-    "(Debian, Ubuntu: apt install graphviz; macOS: brew install graphviz; "
-    "conda: conda install graphviz; Windows: winget install graphviz), or run "
-    "pip install 'pybnclassify[plot]'. The picture's text is in its attribute source."
+    "Drawing requires the program dot of Graphviz, which is not installed. Run pip install "
+    "'pybnclassify[plot]', or install Graphviz, for example with apt install graphviz."
 )
 
 
 class Picture(graphviz.Digraph):
-    """A `graphviz.Digraph` that is also drawn where only the extra ``plot`` is installed.
+    """A `graphviz.Digraph` that ``graphviz-pure`` of the extra ``plot`` draws if ``dot`` is not installed.
 
-    The program ``dot`` draws it, or where there is none, ``graphviz-pure``. With neither,
-    ``render``, ``view`` and ``pipe`` raise a RuntimeError that says what to install, and a notebook
-    shows that text.
+    Without both, ``render``, ``view`` and ``pipe`` raise a RuntimeError, and a notebook shows its text.
     """
 
     def __repr__(self) -> str:
@@ -45,7 +41,7 @@ class Picture(graphviz.Digraph):
         return super().render(*args, **kwargs) if _has_dot() else self._write(*args, **kwargs)
 
     def view(self, filename: Name = None, directory: Name = None, **kwargs: Any) -> str:
-        """Open the drawing in a viewer; unless it is said where, its files are in a temporary folder."""
+        """Open the drawing in a viewer; by default, its files are in a temporary folder."""
         if filename is None and directory is None:
             directory = tempfile.mkdtemp(prefix="bnclassify-")
         return str(super().view(filename, directory=directory, **kwargs))
@@ -63,7 +59,7 @@ class Picture(graphviz.Digraph):
         encoding: str | None = None,
         quiet: bool = False,
     ) -> Any:
-        """Draw without dot: what comes from standard error is told only if nothing was drawn."""
+        """Draw without dot; the text on standard error is shown only if drawing fails."""
         program = _find_substitute()
         if program is None:
             raise RuntimeError(_NO_PROGRAM)
@@ -72,8 +68,8 @@ class Picture(graphviz.Digraph):
         ran = subprocess.run(command, input=self.source.encode(), capture_output=True, check=False)
         if ran.returncode:
             raise RuntimeError(
-                f"graphviz-pure did not draw the picture as {kind!r}: {ran.stderr.decode().strip()}; it "
-                "writes svg and png, and the program dot of Graphviz, where it is installed, all others"
+                f"graphviz-pure did not draw the picture as {kind!r}: {ran.stderr.decode().strip()}. It "
+                "writes svg and png; install Graphviz for other formats."
             )
         return ran.stdout if encoding is None else ran.stdout.decode(encoding)
 
@@ -90,7 +86,7 @@ class Picture(graphviz.Digraph):
         outfile: Name = None,
         engine: str | None = None,
     ) -> str:
-        """Write what `graphviz.Digraph.render` does, drawn without dot."""
+        """Write the files of `graphviz.Digraph.render` without dot."""
         named = None if outfile is None else Path(self.directory if directory is None else "", outfile)
         kind = format or (named.suffix[1:] if named else "") or self.format
         drawing = self._draw(kind, engine=engine)
