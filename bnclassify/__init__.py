@@ -52,11 +52,10 @@ from .functions.comparison import compare
 from .functions.explanation import explain
 from .functions.inferences import impute, query, sample
 from .functions.learning import bnc
-from .functions.parameters import lp
+from .functions.parameters import lp, update
 from .functions.prediction import predict
 from .functions.ranking import compare_ranks
 from .functions.scores import AIC, BIC, cloglik, cmi, loglik
-from .functions.updates import update
 from .functions.validation import cv, cv_predict
 from .learners.chi_square import chisq_dn
 from .learners.fixed import anb, aode, from_modelstring, nb

@@ -1,10 +1,10 @@
-"""The verb lp: learn the parameters of a structure."""
+"""Estimation of the parameters of a structure, and more rows for it: the functions lp and update."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar, cast
 
 import numpy as np
 
@@ -21,12 +21,14 @@ from ..frames.encoding import check_levels
 from ..frames.opening import InFull, InParts
 from ..frames.schema import Learnable, Schema
 from ..frames.training import TrainingData, prepare
-from ..model.model import Model, check_model, renewed
+from ..model.model import Model, check_fitted, check_model, renewed
 from ..model.recipes import Step
 from ..model.sufficient_statistics import Tally
 from ..network.em import EM
 from ..network.methods import PLAIN, Method
 from ..network.priors import Prior, is_nested
+
+M = TypeVar("M", bound=Model)
 
 
 @record
@@ -51,87 +53,84 @@ def lp(
     progress: bool = False,
     rng: Seed = None,
 ) -> Model:
-    """Learn the parameters of a structure: its conditional probability tables.
+    """Estimate the parameters of a structure: its conditional probability tables.
 
     Parameters
     ----------
     x : BNC, AODE or another model
-        A structure. Parameters that it has already are learned again.
-    dataset : pandas.DataFrame, Dataset, or data in parts
-        Has a column for each variable of ``x``; others are ignored. A model that makes categories
-        of raw data itself takes such.
+        A structure. Existing parameters are replaced.
+    dataset : pandas.DataFrame, Dataset, or partitioned data
+        Contains all variables of ``x``; other columns are ignored. If the model prepares raw data itself,
+        these are raw.
     smooth : float
-        Dirichlet hyperparameter added to every count, 0 or more. 0 gives maximum-likelihood
-        estimates, 1 the Laplace correction. Exactly one of ``smooth``, ``ess``, ``m`` and ``backoff`` is
-        given.
+        Dirichlet hyperparameter added to every count, 0 or more: 0 gives maximum-likelihood estimates, 1 the
+        Laplace correction. Exactly one of ``smooth``, ``ess``, ``m`` and ``backoff`` must be given.
     ess : float
-        Equivalent sample size: the number of rows that the prior is worth in every table, spread
-        evenly over its cells (BDeu).
+        Equivalent sample size of the prior of each table, spread evenly over its cells (BDeu).
     m : float
-        m-estimate: the number of rows that the prior is worth in every distribution of a table,
-        spread evenly over the levels.
+        Equivalent sample size of the prior of each distribution in a table, spread evenly over the levels
+        (m-estimate).
     backoff : bool, default False
-        Shrink every table towards the one with a parent less, and that in turn, by as much as makes the
-        data likeliest. So wide tables do little harm; `concentrations` tells how far each was shrunk.
+        Shrink each table towards the one with one parent less, recursively, by the amount that maximizes the
+        marginal likelihood, so that wide tables do not overfit. `concentrations` returns the amounts.
     awnb_trees : int, optional
-        AWNB: weight each feature by how deep this many unpruned trees test it; 10 if only
+        AWNB: weight each feature by the depth at which so many unpruned trees test it; 10 if only
         ``awnb_bootstrap`` is given.
     awnb_bootstrap : float, optional
-        The share of the rows in each tree's bootstrap sample, above 0 and up to 1; a half if only
+        Proportion of the rows in the bootstrap sample of each tree, above 0 and up to 1; 0.5 if only
         ``awnb_trees`` is given.
     manb_prior : float, optional
-        MANB: average a naive Bayes over the presence of each arc from the class, with this
-        prior probability of an arc, between 0 and 1.
+        MANB: average a naive Bayes over the presence of each arc from the class, with this prior
+        probability of an arc, between 0 and 1.
     wanbia : bool, default False
-        WANBIA: weight features so that the conditional log-likelihood is high.
+        WANBIA: weights of features that maximize the conditional log-likelihood.
     loo_weights : bool, default False
-        Give each feature and the class a weight, a power of its table, by leave-one-out. This is exact for
-        tables of counts, given the structure, cut points and concentrations, which are those of all rows. The
-        returned model provides posteriors, P(c | x) ∝ P(c)^w₀ Π P(x_i | parents, c)^w_i, but does not define
-        a joint distribution. In prediction a missing feature is ignored, and a family whose parent is missing
-        backs off to the parents before it. `feature_weights` and `loo_summary` show the result.
+        Raise the table of the class and of each feature to a power, its weight, that is best by
+        leave-one-out. The model then provides posteriors, P(c | x) ∝ P(c)^w₀ Π P(x_i | parents, c)^w_i, but
+        does not define a joint distribution: in prediction a missing feature is ignored, and a table with a
+        missing parent backs off to the parents before it. `feature_weights` and `loo_summary` describe the
+        result.
     loo_parents : bool, default False
-        Keep the first feature parents of each family, up to the number that is best by leave-one-out. For
-        structures that list the best parents first, as `kdb_mi` does.
+        Keep the first feature parents of each family, as many as are best by leave-one-out. For structures
+        that list the best parents first, such as those of `kdb_mi`.
     loo_power : bool, default False
-        Raise the posterior to the power that is best by leave-one-out, for ensembles too. The superparents
-        of `ande` are selected without the row; the weights of its members are those of all rows.
+        Raise the posterior to the power that is best by leave-one-out, also that of ensembles. The
+        superparents of `ande` are selected without the row; the weights of its members are those of all rows.
     missing : {"available", "em"}, default "available"
-        What to learn from incomplete rows: each table from the rows in which its family is
-        observed, or all tables from all rows by expectation maximisation, rows without a
-        class included.
+        How to learn from incomplete rows: each table from the rows in which its family is observed, or all
+        tables from all rows, including those without a class, by expectation maximization.
     em_iterations : int, default 200
-        The most iterations of EM.
+        Maximum number of iterations of EM.
     em_tolerance : float, default 1e-6
-        EM has converged when an iteration gains no more than this a row, in nats.
+        EM has converged if an iteration gains at most this per row, in nats.
     progress : bool, default False
-        Whether to show a progress bar of the iterations of EM.
+        If True, show a progress bar of EM.
     rng : int or numpy.random.Generator, optional
         Seed of the bootstrap samples.
 
     Returns
     -------
-    BNC or AODE
-        Like ``x``, with parameters. `manb_arc_posterior` and `feature_weights` tell what
-        MANB, AWNB and WANBIA found, `em_objectives` how EM went, `loo_summary` how leave-one-out did.
+    BNC, AODE or another model
+        Like ``x``, with parameters. `manb_arc_posterior`, `feature_weights`, `em_objectives` and
+        `loo_summary` describe the results of these methods.
 
     Raises
     ------
     KeyError
         If a variable of ``x`` is not a column of ``dataset``.
     TypeError
-        If AWNB, MANB, WANBIA, ``loo_weights`` or ``loo_parents`` is asked for on an ensemble, or no prior
-        is given.
+        If no prior is given, or AWNB, MANB, WANBIA, ``loo_weights`` or ``loo_parents`` is used on an
+        ensemble.
     ValueError
-        If ``smooth`` is negative or not finite, the data has no rows, a value is not among the
-        levels of the structure, more than one of AWNB, MANB, WANBIA, leave-one-out and EM is asked for, an
-        option is out of range, MANB is asked for on another structure than naive Bayes, MANB, WANBIA or
-        leave-one-out without smoothing, or no tree of AWNB has a split.
+        If an argument is out of range, more than one of AWNB, MANB, WANBIA, leave-one-out and EM is used,
+        MANB is used on a structure other than naive Bayes, MANB, WANBIA or leave-one-out without smoothing,
+        the data have no rows, a value is not among the levels of the structure, or no tree of AWNB has a
+        split.
 
     Warns
     -----
     UserWarning
-        If rows have no class; they are left out, but not by EM. If EM did not converge.
+        If rows without a class are left out, or EM did not converge.
 
     Notes
     -----
@@ -140,47 +139,45 @@ def lp(
 
     .. math:: θ_{ijk} = (N_{ijk} + α) / (N_{ij·} + r_i α).
 
-    A configuration of parents without mass gives the uniform distribution. With missing values,
-    each table is counted over the rows in which its whole family is observed. Levels are those
-    that the structure knows, else those of the data.
+    A configuration without rows and pseudo-counts has the uniform distribution. Levels are those of the
+    structure, if it has levels, or of the data.
 
-    With ``ess`` the pseudo-count is ess / (r_i q_i), q_i the configurations of all parents, the class
-    included (BDeu); with ``m`` it is m / r_i. A sample size α within each class, as in
-    (N_ijk + α / (r_i p_i)) / (N_ij· + α / p_i) with p_i the configurations of the feature parents alone, is
-    an ``ess`` of α times the number of classes, but for the class's own table.
+    With ``ess``, the pseudo-count is ess / (r_i q_i), where q_i is the number of configurations of all
+    parents, including the class [1]_; with ``m``, it is m / r_i. A sample size α within each class, as in
+    (N_ijk + α / (r_i p_i)) / (N_ij· + α / p_i) with p_i configurations of the feature parents alone, is
+    an ``ess`` of α times the number of classes, except for the table of the class.
 
-    MANB returns θ·P(arc|D) + θ₀·(1 − P(arc|D)), with θ₀ estimated without the class [2]_. AWNB and WANBIA
-    return θ^w, renormalised; AWNB takes w as the mean over trees of 1/√depth [3]_, WANBIA maximises
-    Σ ln P(class | features) over w in [0, 1] [4]_, from two starts, as there may be local maxima. In the
-    papers θ^w is not renormalised. What it is divided by depends on the class, so theirs is another
-    classifier; R's is the one here.
+    MANB returns θ·P(arc|D) + θ₀·(1 − P(arc|D)), where θ₀ is estimated without the class [2]_. AWNB and WANBIA
+    return θ^w, normalized; AWNB estimates w as the mean over trees of 1/√depth [3]_, WANBIA maximizes
+    Σ ln P(class | features) over w in [0, 1] [4]_, from two starts, because there may be local maxima. In the
+    papers, θ^w is not normalized, which gives another classifier; the R package bnclassify normalizes.
 
-    ``backoff`` estimates level by level, from the uniform distribution to x alone, x given the class and
-    then one feature parent after the other,
+    ``backoff`` estimates recursively, from the uniform distribution to x alone, x given the class, and then
+    one more feature parent at a time,
 
     .. math:: P_l(x | u) = (N(u, x) + m_l P_{l-1}(x | u')) / (N(u) + m_l).
 
-    One m per level maximizes the marginal likelihood over 0.5 to 5000; the class itself has
+    One m per recursion level maximizes the marginal likelihood over 0.5 to 5000; the class itself has
     (n_y + 1/C) / (n + 1). Hierarchical Dirichlet processes [6]_ smooth in the same order, by sampling.
 
-    ``loo_weights`` first finds the common power τ, then the weights w around it,
+    ``loo_weights`` first estimates the common power τ, and then the weights w around it,
 
     .. math:: τ = argmax Σ_i ln P_{-i}(y_i | x_i; τ) − ½ (τ − 1)^2
 
     .. math:: w = argmax Σ_i ln P_{-i}(y_i | x_i; w) − 3/2 Σ_j (w_j − τ)^2
 
-    where the tables of P₋ᵢ are made of the counts of all rows except i. Both functions are concave. Leaving a
-    row out subtracts 1 from a few counts, so that all n models take little longer than one. ``loo_parents``
-    compares the second maximum over numbers of parents, or Σ ln P₋ᵢ without weights; ``loo_power`` is the
-    first step alone, on the posterior. If all rows would need more than 256 MiB, fewer are left out, evenly
-    spread over the data. The structure, cut points and concentrations m are those of all rows. So the
-    log-likelihood of left-out rows is too high as an estimate for new rows; use `cv` to estimate performance.
+    where the tables of P₋ᵢ are estimated from the counts of all rows except i. Both functions are concave.
+    Leaving a row out subtracts 1 from a few counts, so all n models take little longer than one.
+    ``loo_parents`` compares the second maximum over numbers of parents, or Σ ln P₋ᵢ without weights;
+    ``loo_power`` is the first step alone. If all rows would need more than 256 MiB, fewer are left out,
+    evenly spread over the data. The structure, cut points and concentrations m are those of all rows, so the
+    log-likelihood of left-out rows is too high as an estimate for new rows; use `cv` for that.
 
-    EM climbs to a local maximum of Σ ln P(what the row shows) + smooth Σ ln θ, over rows and over all entries
-    of the tables [5]_; with ``ess`` or ``m``, what they add to a cell stands for smooth. On complete data
-    that gives the estimates above. It is consistent where values are missing at random, that is, for reasons
-    that the rows show; counting available cases is so only where they are missing completely at random. An
-    iteration takes a few times as long as predicting the same rows. Interrupted, `lp` gives back nothing.
+    EM finds a local maximum of Σ ln P(observed values) + smooth Σ ln θ, over rows and over all entries of the
+    tables [5]_; with ``ess`` or ``m``, their pseudo-counts replace smooth. On complete data, it gives the
+    estimates above. It is consistent if values are missing at random, that is, depending on observed values
+    only; available cases require that they are missing completely at random. An iteration takes a few times
+    as long as predicting the same rows.
 
     References
     ----------
@@ -230,20 +227,15 @@ def lp(
     em = EM(em_iterations, em_tolerance, progress)
     if OneOf(("available", "em")).check("missing", missing) == "em":
         methods.append(em)
-    method = _only(methods)
+    if len(methods) > 1:
+        names = ", ".join(method.argument for method in methods)
+        raise ValueError(f"{names}: only one of them can make the tables; drop the others")
+    method = methods[0] if methods else PLAIN
     settings: dict[str, Any] = {name: plain(value) for name, value in amounts.items() if value is not None}
     settings |= method.settings()
     if method.draws and not isinstance(rng, np.random.Generator | None):
         settings["rng"] = rng
     return fit(x, dataset, prior, method, rng=rng, step=Step("lp", lp, settings, draws=True))
-
-
-def _only(methods: list[Method]) -> Method:
-    """Return the one method that is asked for, the plain one if none is."""
-    if len(methods) > 1:
-        names = ", ".join(method.argument for method in methods)
-        raise ValueError(f"{names}: only one of them can make the tables; drop the others")
-    return methods[0] if methods else PLAIN
 
 
 @record
@@ -291,7 +283,7 @@ def rows_to_learn_from(model: Model, dataset: InFull | InParts, method: Method =
 
     The rows are in memory unless the method only counts them.
     """
-    levels = None if model.levels is None else dict(zip(model.variables, model.levels, strict=True))
+    levels = None if model.levels is None else model.levels_by_name
     takes_all = method.takes_rows_without_class
     data = prepare(
         dataset, model.targets, model.features, known=levels, preparation=model.preparation,
@@ -303,3 +295,58 @@ def rows_to_learn_from(model: Model, dataset: InFull | InParts, method: Method =
     # Methods that go through rows need not see those that do not count.
     rows = data.all_rows if takes_all and isinstance(data, TrainingData) else data
     return rows.coded(schema).counting()
+
+
+def update(x: M, dataset: InFull | InParts) -> M:
+    """Add rows to the data from which the parameters of a model were estimated.
+
+    The result is the same as from all rows at once, given the structure and its levels, because `lp` keeps
+    the counts and the prior.
+
+    Parameters
+    ----------
+    x : BNC, AODE or another model
+        Its parameters were estimated by `lp` from counts: with smooth, ess, m or backoff.
+    dataset : pandas.DataFrame, Dataset, or partitioned data
+        Rows to add, with values among the levels of ``x``, weighted if they have weights.
+
+    Returns
+    -------
+    BNC, AODE or another model
+        Like ``x``, with the same structure and levels.
+
+    Raises
+    ------
+    KeyError
+        If a variable of ``x`` is not a column of ``dataset``.
+    TypeError
+        If ``x`` is not a model.
+    ValueError
+        If parameters do not follow from counts alone, such as those of weights, averages and EM, a value
+        is not among the levels of ``x``, or there are no rows.
+
+    Warns
+    -----
+    UserWarning
+        If rows without a class are left out.
+
+    Notes
+    -----
+    The concentrations of back-off are estimated again from all counts. Levels are never added: learn the
+    structure and the parameters again if there are new values.
+
+    Examples
+    --------
+    >>> from bnclassify import load_car, lp, params, tan_cl, update
+    >>> car = load_car()
+    >>> first, more = car.iloc[::2], car.iloc[1::2]
+    >>> structure = tan_cl("class", car)
+    >>> model = update(lp(structure, first, smooth=1), more)
+    >>> bool((params(model)["doors"] == params(lp(structure, car, smooth=1))["doors"]).all())
+    True
+    """
+    return cast("M", check_fitted(x)._update(dataset, _add_rows))
+
+
+def _add_rows(x: Any, dataset: InFull | InParts) -> Any:
+    return x._add_rows(rows_to_learn_from(x, dataset))
