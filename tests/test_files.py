@@ -267,7 +267,7 @@ def test_files_hold_every_kind_of_model_and_method() -> None:
 
 def test_files_name_every_learner() -> None:
     assert all(is_record(learner) for learner in LEARNERS.values())
-    with pytest.raises(ValueError, match="records: 'lp' is taken already"):
+    with pytest.raises(ValueError, match="records must have different names; got 'lp' twice"):
 
         @record
         def lp() -> None: ...

@@ -197,14 +197,14 @@ def test_cv_names_the_model_and_fold_that_cannot_be_learned(car: pd.DataFrame) -
 
 @pytest.mark.parametrize(("name", "meant"), [("TAN_CL", "tan_cl"), ("tancl", "tan_cl")])
 def test_a_learner_of_another_name_is_told(car: pd.DataFrame, name: str, meant: str) -> None:
-    with pytest.raises(ValueError, match=f"'kdb', got '{name}'; did you mean '{meant}'"):
+    with pytest.raises(ValueError, match=f"'kdb'; got '{name}'. Did you mean '{meant}'"):
         bn.bnc(name, "class", car, smooth=1)
 
 
 def test_a_function_that_is_no_learner_is_told(car: pd.DataFrame) -> None:
     with pytest.raises(TypeError, match=r"dag_learner: a learner is called as .* has no argument 'dataset'"):
         bn.bnc(len, "class", car, smooth=1)
-    with pytest.raises(ValueError, match=r"dag_learner: expected a function or one of .*, got <class 'int'>"):
+    with pytest.raises(ValueError, match=r"dag_learner must be a function or one of .*; got <class 'int'>"):
         bn.bnc(int, "class", car, smooth=1)
 
 

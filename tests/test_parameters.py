@@ -108,7 +108,7 @@ def test_bnc_is_learner_then_lp(car: pd.DataFrame) -> None:
     for other in (x, y):
         assert bn.families(other) == bn.families(z)
         assert all(map(np.array_equal, other.cpts, z.cpts))
-    with pytest.raises(ValueError, match="dag_learner: expected a function or one of 'nb'"):
+    with pytest.raises(ValueError, match="dag_learner must be a function or one of 'nb'"):
         bn.bnc("svm", "class", car, smooth=1)
     with pytest.raises(ValueError, match="smooth"):
         bn.bnc("nb", "class", car, smooth=-1)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from functools import cache, reduce
 from typing import Any
 
@@ -12,6 +12,9 @@ from scipy.special import xlogy
 
 Array = NDArray[np.float64]
 Codes = NDArray[np.signedinteger[Any]]
+
+# Arrays are reduced over classes part by part, because NumPy's own reductions are slow along short axes that
+# are adjacent in memory, and the order in which they add up depends on the other axes.
 
 TOLERANCE = 1e-9
 """Two scores, log probabilities or weights that differ by no more than this are tied."""
@@ -63,9 +66,9 @@ def log_sum_exp(logs: Array, axis: int = -1) -> Array:
     parts = np.moveaxis(logs, axis, 0)
     if len(parts) == 2:
         return np.logaddexp(*parts)
-    top = _reduce(np.maximum, parts)
+    top = reduce(np.maximum, parts)
     top = np.where(top == -np.inf, 0.0, top)
-    return log(_reduce(np.add, np.exp(parts - top))) + top
+    return log(reduce(np.add, np.exp(parts - top))) + top
 
 
 def share_out(logs: Array, axis: int) -> Array:
@@ -93,17 +96,8 @@ def xlogx(x: NDArray[Any]) -> Array:
 def first_best(scores: Array) -> NDArray[np.intp]:
     """Position of the first score along the last axis that ties with the largest."""
     parts = np.moveaxis(scores, -1, 0)
-    threshold = _reduce(np.maximum, parts) - TOLERANCE
+    threshold = reduce(np.maximum, parts) - TOLERANCE
     first = np.full(threshold.shape, len(parts) - 1, dtype=np.intp)
     for position in reversed(range(len(parts) - 1)):
         np.copyto(first, position, where=parts[position] >= threshold)
     return first
-
-
-def _reduce(operation: Callable[[Array, Array], Array], parts: Array) -> Array:
-    """Reduce over the first axis, part by part.
-
-    NumPy's own reductions are slow along axes that are short and next to each other in memory, as
-    classes are, and the order in which they add up depends on the other axes.
-    """
-    return reduce(operation, parts)

@@ -19,9 +19,9 @@ def check_arguments(
     supplied: Collection[str],
     advice: str = "",
 ) -> None:
-    """Raise if ``arguments`` are not what a function takes and needs beside those ``supplied``.
+    """Raise unless a function accepts ``arguments`` by name, and requires no others but those ``supplied``.
 
-    The first of those supplied goes by position, so the function may call it as it likes.
+    The first of those supplied is passed by position, so it can have any name.
     """
     twice = [name for name in arguments if name in supplied]
     if twice:
@@ -46,7 +46,7 @@ def check_arguments(
 
 
 def parameters_of(function: Callable[..., Any]) -> Mapping[str, Parameter]:
-    """Return the parameters of a function; of one written in C that does not tell, anything by name."""
+    """Return the parameters of a function; arbitrary ones if it is written in C without a signature."""
     try:
         return signature(function).parameters
     except ValueError:

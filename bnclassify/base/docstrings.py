@@ -1,4 +1,4 @@
-"""Docstrings that have parts in common: told in one place, and put into each."""
+"""Parts that docstrings have in common, written in one place."""
 
 from __future__ import annotations
 

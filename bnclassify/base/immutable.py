@@ -16,9 +16,8 @@ EMPTY: Mapping[Any, Any] = MappingProxyType({})
 class Immutable:
     """Base of the package's frozen dataclasses.
 
-    Arrays among the fields, or in tuples or mappings among them, become read-only, and mappings
-    are copied and closed. They stay so when the value is copied or unpickled, because both build
-    it anew from its fields.
+    Arrays among the fields, or in tuples or mappings among them, become read-only, and mappings are copied
+    and closed. A copy or an unpickled value is built from the fields, so the same holds for it.
     """
 
     def __post_init__(self) -> None:

@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 
 _PACKAGE = str(Path(__file__).parents[1]) + os.sep
-_OURS = (_PACKAGE, functools.__file__)  # through which dispatched functions are called
+_OURS = (_PACKAGE, functools.__file__)  # cached properties are computed through functools
 
 _MOST = 40
-"""Characters of what came that a message repeats; who reads it has the rest."""
+"""Maximum number of characters of a value in a message."""
 
 _LONGEST_NAME = 200
 
@@ -50,7 +50,7 @@ def shown(value: object) -> str:
 
 
 def cut(text: str) -> str:
-    """Return the start of a text, as much of it as a message shall repeat."""
+    """Return the start of a text that is too long for a message."""
     return text if len(text) <= _MOST else text[: _MOST - 1] + "…"
 
 
@@ -68,7 +68,7 @@ def listed(names: Collection[Hashable], most: int = 8) -> str:
 
 
 def plain(value: Any) -> Any:
-    """Return a number of NumPy's as Python's own, and what is no such number as it is.
+    """Return a scalar of NumPy as one of Python, and any other value unchanged.
 
     >>> plain(np.float64(0.5)), plain("a")
     (0.5, 'a')
@@ -106,24 +106,15 @@ def did_you_mean(name: object, candidates: Collection[Hashable]) -> str:
 
 
 def suggestion(name: Hashable, candidates: Collection[Hashable]) -> str:
-    """Say which of the names could have been meant, or list them, as the end of a sentence.
+    """Ask whether a similar name was meant or, if there is none, list the names, as the end of a sentence.
 
     >>> suggestion("clas", ["class", "doors"])
     "did you mean 'class'?"
     >>> suggestion("x", ["class", "doors"])
     "there is 'class', 'doors'"
     """
-    return meant(name, candidates).removeprefix("; ") or f"there is {listed(candidates)}"
-
-
-def meant(name: object, candidates: Collection[Hashable]) -> str:
-    """Ask whether another name was meant, at the end of a sentence; nothing if none is similar.
-
-    >>> meant("TAN_CL", ["tan_cl", "nb"]), meant("x", ["tan_cl", "nb"])
-    ("; did you mean 'tan_cl'?", '')
-    """
     question = did_you_mean(name, candidates)
-    return f"; {question[0].lower()}{question[1:]}" if question else ""
+    return f"{question[0].lower()}{question[1:]}" if question else f"there is {listed(candidates)}"
 
 
 def how_to_merge(columns: Iterable[tuple[Hashable, int]]) -> str:

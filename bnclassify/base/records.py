@@ -1,13 +1,11 @@
-"""What files can hold: classes of values, and functions by name, each named here once, where it is defined.
+"""Registry of the classes whose values files can contain, and of the functions that files can name.
 
-``@record`` above a frozen dataclass or a named tuple is all that a new kind of value needs to be saved: a
-file says its name and its fields, and reading makes it again from these. The fields hold text, numbers,
-bools, None, arrays, tuples and mappings, or records themselves. What is made checks its fields, because
-a file may be damaged. ``@record`` above a function lets the recipes of saved models call it again; a file
-says its name and nothing else, so it never holds code.
+A frozen dataclass or a named tuple with the decorator ``@record`` is saved by its name and its fields, and
+made again from these. The fields contain text, numbers, bools, None, arrays, tuples, mappings or records. A
+class checks its fields, because a file may be damaged. A function is saved by its name only.
 
-A field that comes later has a default, for the files that lack it. A field or a name that goes, or means
-something else, needs a new version of the format and a reader that knows both.
+A new field needs a default, for files that lack it. If a field or a name is removed or changes its meaning,
+the format needs a new version, and a reader of both.
 """
 
 from __future__ import annotations
@@ -17,7 +15,7 @@ from typing import Any, TypeVar
 R = TypeVar("R", bound=Any)
 
 RECORDS: dict[str, Any] = {}
-"""Classes and functions by the names that stand in files."""
+"""Classes and functions by their names in files."""
 
 
 def record(value: R) -> R:
@@ -30,7 +28,7 @@ def record(value: R) -> R:
     """
     name = value.__name__
     if RECORDS.setdefault(name, value) is not value:
-        raise ValueError(f"records: {name!r} is taken already; files could not tell the two apart")
+        raise ValueError(f"records must have different names; got {name!r} twice.")
     return value
 
 

@@ -81,7 +81,7 @@ def _table_information(table: Array) -> tuple[float, float]:
 def _informations(
     data: Countable, pairs: Sequence[tuple[int, int]], condition: Sequence[int]
 ) -> Iterator[tuple[float, float]]:
-    """Yield the mutual information of pairs, counting as many at once as there is room for."""
+    """Yield the mutual information of pairs, counted in batches that fit in memory."""
     families = [(*pair, *condition) for pair in pairs]
     while families:
         cells = accumulate(prod([data.cards[column] for column in family]) for family in families)
@@ -126,7 +126,7 @@ def pair_statistics(data: Countable, features: Sequence[int], class_column: int 
 def _product_statistics(
     data: Countable, features: NDArray[np.intp], class_column: int | None
 ) -> PairStatistics:
-    """Take sums of n·ln n over the pair tables of each class, a block of features at a time.
+    """Compute sums of n·ln n over the pair tables of each class, one block of features at a time.
 
     Features are sorted by descending number of levels, and their levels by code: the first
     level of all, the second of all that have one, and so on. So a sum over the levels of every
@@ -175,7 +175,7 @@ def _complete_sums(
 def _available_sums(
     table: NDArray[Any], widths: NDArray[np.intp], block: slice, whole: bool
 ) -> tuple[Array, float | NDArray[Any]]:
-    """Return the same where each pair has rows of its own, those in which both are observed."""
+    """Return the same for pairs with rows of their own, those in which both features are observed."""
     heights = _widths_of(block, widths)
     by_y = _sum_levels(table, heights)
     by_x = _sum_levels(table.T, widths).T
@@ -210,7 +210,7 @@ def _sum_cells(
 
 
 def _widths_of(block: slice, widths: NDArray[np.intp]) -> NDArray[np.intp]:
-    """Return how many features of a block have a first level, a second, and so on."""
+    """Return the number of features of a block that have a first level, a second level, and so on."""
     heights = np.clip(widths - block.start, 0, block.stop - block.start)
     return heights[heights > 0]
 
@@ -226,7 +226,7 @@ def _sum_levels(cells: NDArray[Any], widths: NDArray[np.intp]) -> NDArray[Any]:
 
 
 def _looking_up(most: float) -> NLogN:
-    """Return a function that looks n·ln n of whole numbers up, in a table as long as needed."""
+    """Return a function that looks up n·ln n of whole numbers in a table."""
     if most > _LONGEST_LOOKED_UP:
         return xlogx
     logs = xlogx(np.arange(int(most) + 1))

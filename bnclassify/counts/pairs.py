@@ -22,7 +22,7 @@ _EXACT_ONES = 2**24  # a sum of fewer ones is exact in single precision
 
 
 def part_by_levels(data: Countable, features: Sequence[int]) -> tuple[list[int], list[int]]:
-    """Part the positions of features: those with few enough levels for `pair_tables`, and the others."""
+    """Split the positions of features: those with few enough levels for `pair_tables`, and the others."""
     cards = data.cards
     most = 0 if data.counts_of_source([]) is not None else _PRODUCT_LEVELS
     few = [cards[f] <= most for f in features]
@@ -87,7 +87,7 @@ def _tables_by_class(
 
 
 def _rows_by_class(data: Dataset, class_column: int | None) -> Iterator[NDArray[np.intp]]:
-    """Yield the rows of each class; of all together where none is named."""
+    """Yield the rows of each class, or all rows if no class is named."""
     if class_column is None:
         yield np.arange(len(data))
         return
@@ -103,7 +103,7 @@ def _count_pairs(
     wanted: NDArray[np.bool_] | None,
     ones: NDArray[np.floating[Any]],
 ) -> NDArray[np.floating[Any]]:
-    """Multiply a matrix that tells which rows have which levels, as 0 and 1, with itself."""
+    """Multiply the one-hot matrix of the levels of rows with itself."""
     codes = data.codes.take(rows, axis=1)
     hot = ones[:, : len(rows)]
     np.equal(codes[columns], levels.astype(codes.dtype)[:, None], out=hot)

@@ -1,4 +1,4 @@
-"""Data frames become integer codes: training data, new data, one row, and weights."""
+"""Encoding of data frames as integers: training data, new data, one row, and weights."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from ..base.arrays import Array, code_type
-from ..base.checks import Names, available, is_among, must_be
+from ..base.checks import Names, available, must_be
 from ..base.immutable import EMPTY
 from ..base.messages import did_you_mean, listed, shown, warn
 from .columns import NUMBERS_ADVICE, check_categorical, column_arrays, encode_column
@@ -54,7 +54,13 @@ def encode_columns(
     if columns is not None:
         chosen = check_columns(columns, frame.columns.tolist(), named_by or argument)
     names: list[Hashable] = [name for name in frame.columns.tolist() if chosen is None or name in chosen]
-    numbers = _read_numbers(frame, numeric.keys() & names, argument, numeric) if numeric else {}
+    arrays = zip(frame.columns.tolist(), column_arrays(frame), strict=True) if numeric else ()
+    numbers: dict[Hashable, NDArray[Any]] = {}
+    wanted = numeric.keys() & names
+    for column, array in arrays:
+        values = read_numbers(array, column, argument, must=numeric[column]) if column in wanted else None
+        if values is not None:
+            numbers[column] = values
     chosen = {name for name in names if name not in numbers}
     coded, column_codes, _ = read_columns(frame, chosen, known=known, whole_floats=whole_floats)
     levels = tuple([() if name in numbers else coded.levels[coded.positions[name]] for name in names])
@@ -63,17 +69,6 @@ def encode_columns(
     for name, code in zip(coded.columns, column_codes, strict=True):
         codes[schema.positions[name]] = code
     return Dataset(schema, codes, frame.index, numbers=numbers)
-
-
-def _read_numbers(
-    frame: pd.DataFrame, names: Collection[Hashable], argument: str, must: Mapping[Hashable, bool]
-) -> dict[Hashable, NDArray[Any]]:
-    """Return the numbers of those of the named columns that hold any."""
-    columns = zip(frame.columns.tolist(), column_arrays(frame), strict=True)
-    read = {
-        name: read_numbers(array, name, argument, must=must[name]) for name, array in columns if name in names
-    }
-    return {name: values for name, values in read.items() if values is not None}
 
 
 def read_raw(
@@ -136,7 +131,7 @@ def encode_new(
 def encode_records(
     rows: Sequence[Row], names: Sequence[Hashable], argument: str, numeric: Mapping[Hashable, bool] = EMPTY
 ) -> Dataset:
-    """Encode records; what one omits is missing, and values are levels, so that no type has to be guessed."""
+    """Encode records; values that a record omits are missing, and the levels are the values themselves."""
     records = [_values_by_name(row, argument) for row in rows]
     for record in records:
         _check_record(record, names, argument)
@@ -304,9 +299,7 @@ def names_column(weights: Any) -> bool:
 
 def weight_column(frame: pd.DataFrame, name: Hashable) -> pd.Series[Any]:
     """Return the column of weights, or raise a KeyError."""
-    names = frame.columns.tolist()
-    if not is_among(name, names):
-        raise KeyError(f"weights: no column {shown(name)} in the data. {available(name, names)}")
+    check_columns([name], frame.columns.tolist(), "weights")
     return frame[name]
 
 

@@ -1,4 +1,4 @@
-"""Data in terms of what a model knows: codes matched by label, and what becomes of labels that are new."""
+"""Codes of data in terms of the levels of a model, matched by label, and labels that are unseen."""
 
 from __future__ import annotations
 
@@ -127,20 +127,14 @@ def recode(
 
 def _same_text(strange: Iterable[Any], known: Iterable[Any]) -> bool:
     """Whether labels differ only in type, or by the .0 of whole numbers in a column with missing values."""
-    return bool({_bare(label) for label in strange} & {_bare(label) for label in known})
-
-
-def _bare(label: Any) -> str:
-    return str(label).removesuffix(".0")
+    texts, known_texts = ({str(label).removesuffix(".0") for label in labels} for labels in (strange, known))
+    return not texts.isdisjoint(known_texts)
 
 
 def _numbers_for_text(strange: Iterable[Any], known: Sequence[Any]) -> bool:
     """Whether labels are numbers, but text in training, as the intervals of a discretizer are."""
-    return (
-        len(known) > 0
-        and all(isinstance(label, str) for label in known)
-        and all(isinstance(x, Real) for x in strange)
-    )
+    is_text = len(known) > 0 and all(isinstance(label, str) for label in known)
+    return is_text and all(isinstance(label, Real) for label in strange)
 
 
 def _unknown(strange: list[Any], known: tuple[Any, ...], remedy: str) -> str:
@@ -150,7 +144,7 @@ def _unknown(strange: list[Any], known: tuple[Any, ...], remedy: str) -> str:
         remedy = "They differ only by .0, which whole numbers get if some are missing. Convert the column"
         if len(set(types)) > 1:
             remedy = f"They are of type {types[0]} here and {types[1]} in the model. Convert the column"
-        if types[1] == "str" and _bare(strange[0]).isdecimal():
+        if types[1] == "str" and str(strange[0]).removesuffix(".0").isdecimal():
             remedy += ", with pd.to_numeric(column).astype('Int64').astype('string')"
         remedy += "."
     elif _numbers_for_text(strange, known):

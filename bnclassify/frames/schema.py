@@ -215,17 +215,16 @@ class Dataset(Countable):
         """
         if len(self) <= _PART_ROWS:
             return count(self)
-        total: T = added(map(count, self._parts()))
+        starts = range(0, len(self), _PART_ROWS)
+        total: T = added(count(self._part(slice(start, start + _PART_ROWS))) for start in starts)
         return total
 
     def counts_of_source(self, families: Sequence[Sequence[int]]) -> None:
         """Return None, because rows in memory are counted here."""
 
-    def _parts(self) -> Iterable[Dataset]:
-        for start in range(0, len(self), _PART_ROWS):
-            rows = slice(start, start + _PART_ROWS)
-            weights = None if self.weights is None else self.weights[rows]
-            yield Dataset(self.schema, self.codes[:, rows], self.index[rows], weights)
+    def _part(self, rows: slice) -> Dataset:
+        weights = None if self.weights is None else self.weights[rows]
+        return Dataset(self.schema, self.codes[:, rows], self.index[rows], weights)
 
     def taken(self, rows: NDArray[Any]) -> Self:
         """Return rows by position or by a mask, with the levels unchanged."""

@@ -123,7 +123,10 @@ class Chunks:
         try:
             for number, frame in enumerate(chain([first], others)):
                 made = _as_pandas(frame, self.argument)
-                _check_has(made, columns, number, self.argument)
+                absent = [name for name in columns if name not in made.columns]
+                if absent:
+                    place = f"in frame {number}; frame 0 has one."
+                    raise KeyError(f"{self.argument}: no column {shown(absent[0])} {place}")
                 rows += len(made)
                 yield made
         finally:
@@ -238,7 +241,7 @@ def is_dask(data: object) -> bool:
 
 
 def is_delayed(data: object) -> bool:
-    """Whether data is a delayed value of Dask, which can be called but returns no frames."""
+    """Whether data is a delayed value of Dask, which can be called but does not return frames."""
     return type(data).__module__ == "dask.delayed"
 
 
@@ -279,13 +282,6 @@ def _is_chunks(data: Any) -> bool:
 
 register_source(_is_chunks, Chunks)
 register_source(is_dask, DaskFrame)
-
-
-def _check_has(frame: pd.DataFrame, columns: Sequence[Hashable], number: int, argument: str) -> None:
-    """Raise a KeyError if one of several frames lacks columns, which the first has."""
-    absent = [name for name in columns if name not in frame.columns]
-    if absent:
-        raise KeyError(f"{argument}: no column {shown(absent[0])} in frame {number}; frame 0 has one.")
 
 
 def _as_pandas(frame: Any, argument: str) -> pd.DataFrame:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from inspect import Parameter
 
 from ..base.calls import parameters_of
-from ..base.messages import listed, meant, shown
+from ..base.messages import did_you_mean, listed, shown
 from ..base.records import record
 from ..model.model import Model
 from ..superparents.n_dependence import ande
@@ -39,6 +39,6 @@ def find_learner(learner: object, argument: str) -> Callable[..., Model]:
             "no argument 'dataset'"
         )
     raise ValueError(
-        f"{argument}: expected a function or one of {listed(LEARNERS, most=20)}, got {shown(learner)}"
-        f"{meant(learner, LEARNERS)}"
+        f"{argument} must be a function or one of {listed(LEARNERS, most=20)}; got {shown(learner)}. "
+        f"{did_you_mean(learner, LEARNERS)}".rstrip()
     )

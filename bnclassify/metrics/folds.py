@@ -60,7 +60,6 @@ def stratified_folds(y: ArrayLike, k: int, *, rng: Seed = None) -> NDArray[np.in
     if isinstance(y, str | pd.DataFrame) or np.ndim(y) != 1:
         raise TypeError(f"y must be the class of each row; got {type(y).__name__}.")
     data = encode_columns(pd.Series(y).to_frame("y"), argument="y")
-    check_k(k, len(data))
     codes = data.codes[0]
     if codes.min(initial=0) < 0:
         raise ValueError(
@@ -134,7 +133,11 @@ def fold_rows(folds: Folds, rows: int, index: pd.Index[Any] | None = None) -> li
     if not isinstance(folds, str) and isinstance(folds, Iterator):
         folds = list(folds)
     if _is_numbering(folds):
-        _check_index(folds, index)
+        if isinstance(folds, pd.Series) and index is not None and not folds.index.equals(index):
+            raise ValueError(
+                "folds must have the index of the data; got a Series with another one. Align it, or pass "
+                ".to_numpy() if its fold numbers are in the order of the rows."
+            )
         numbers = np.asarray(folds)
         if numbers.shape != (rows,) or not np.issubdtype(numbers.dtype, np.integer):
             raise ValueError(
@@ -157,14 +160,6 @@ def _is_numbering(folds: Any) -> bool:
     if isinstance(folds, np.ndarray) and folds.ndim == 1 and folds.dtype != object:
         return True
     return isinstance(folds, pd.Series) or all(isinstance(part, int | np.generic) for part in folds)
-
-
-def _check_index(folds: Any, index: pd.Index[Any] | None) -> None:
-    if isinstance(folds, pd.Series) and index is not None and not folds.index.equals(index):
-        raise ValueError(
-            "folds must have the index of the data; got a Series with another one. Align it, or pass "
-            ".to_numpy() if its fold numbers are in the order of the rows."
-        )
 
 
 def _check_rows(part: ArrayLike, rows: int) -> Rows:
@@ -243,7 +238,7 @@ class GivenFolds:
 
 @dataclass(frozen=True)
 class FoldRows:
-    """The rows of partitioned data that a fold tests or, unless ``tested``, all others."""
+    """The rows of partitioned data that a fold tests or, if not ``tested``, all others."""
 
     folds: HashedFolds | GivenFolds
     number: int
