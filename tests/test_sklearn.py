@@ -431,7 +431,7 @@ def test_fractions_are_refused_in_prediction_too() -> None:
     ("options", "error", "message"),
     [
         ({"learner": "tancl"}, ValueError, "learner must be a function or one of 'nb'"),
-        ({"learner": ["nb"]}, ValueError, "learner: expected a function"),
+        ({"learner": ["nb"]}, ValueError, "learner must be a function"),
         ({"smooth": -1}, ValueError, "smooth must be"),
         ({"dag_args": ["aic"]}, TypeError, "dag_args must be a dict"),
         ({"lp_args": "em"}, TypeError, "lp_args must be a dict"),
