@@ -60,45 +60,30 @@ class Schema:
         return Schema(self.columns, tuple(levels), self.ordered)
 
 
-class Countable(Immutable):
-    """Data that can be counted, with rows in memory or in parts that stay where they are."""
+class _Rows(Immutable):
+    """Members that data in memory and in parts have in common; their docstrings are in `Dataset`."""
 
     if TYPE_CHECKING:  # read-only to callers; subclasses have them as fields or properties
         schema: Schema
 
         @property
-        def size(self) -> float:
-            """Sum of the weights; the number of rows if there are no weights."""
-
+        def size(self) -> float: ...
         @property
-        def incomplete(self) -> NDArray[np.bool_]:
-            """Which columns have a missing value."""
-
+        def incomplete(self) -> NDArray[np.bool_]: ...
         @property
-        def is_weighted(self) -> bool:
-            """Whether rows have weights, so that counts may be fractions."""
-
+        def is_weighted(self) -> bool: ...
         @property
-        def is_normalized(self) -> bool:
-            """Whether weights are fractions that sum to less than the number of rows that have some."""
+        def is_normalized(self) -> bool: ...
+        def __len__(self) -> int: ...
+        def add_up(self, count: Callable[[Dataset], T]) -> T: ...
+        def select(self, columns: Sequence[Hashable]) -> Self: ...
+        def counts_of_source(self, families: Sequence[Sequence[int]]) -> list[Array] | None: ...
+        def coded(self, schema: Schema) -> Countable: ...
+        def counting(self) -> Countable: ...
 
-        def __len__(self) -> int:
-            """Return the number of rows."""
 
-        def add_up(self, count: Callable[[Dataset], T]) -> T:
-            """Return the sum of what a function returns for each part of the rows."""
-
-        def select(self, columns: Sequence[Hashable]) -> Self:
-            """Return some of the columns, in this order."""
-
-        def counts_of_source(self, families: Sequence[Sequence[int]]) -> list[Array] | None:
-            """Return the tables of families if the source of the rows counts them itself."""
-
-        def coded(self, schema: Schema) -> Countable:
-            """Return the columns of a schema, coded by its levels."""
-
-        def counting(self) -> Countable:
-            """Return the rows that have a weight above 0, so far as this matters."""
+class Countable(_Rows):
+    """Data that can be counted, with rows in memory or in parts that stay where they are stored."""
 
     @property
     def columns(self) -> tuple[Hashable, ...]:

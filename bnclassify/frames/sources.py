@@ -174,17 +174,7 @@ class LargeFrame:
     once = False
 
     def __init__(self, frame: pd.DataFrame) -> None:
-        self.frame = frame
-
-    @property
-    def names(self) -> Sequence[Hashable]:
-        """Names of the columns."""
-        return self.frame.columns.tolist()
-
-    @property
-    def declared(self) -> Mapping[Hashable, tuple[Any, ...]]:
-        """The categories of columns that have some."""
-        return _categories(self.frame)
+        self.frame, self.names, self.declared = frame, frame.columns.tolist(), _categories(frame)
 
     def reduce(self, make: Make[T], merge: Merge[T], columns: Sequence[Hashable] | None = None) -> T:
         """Look at the frame; see `Source`."""
@@ -205,12 +195,7 @@ class DaskFrame:
     once = False
 
     def __init__(self, frame: Any, argument: str) -> None:
-        self.frame, self.argument = frame, argument
-
-    @property
-    def names(self) -> Sequence[Hashable]:
-        """Names of the columns."""
-        return list(self.frame.columns)
+        self.frame, self.names = frame, list(frame.columns)
 
     @property
     def declared(self) -> Mapping[Hashable, tuple[Any, ...]]:
