@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from math import prod
-from typing import TYPE_CHECKING, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,9 +34,6 @@ from ..network.elimination import (
     sum_to,
 )
 from ..network.factors import Batch, Factor, Rows, sum_terms
-
-if TYPE_CHECKING:
-    from .multidimensional import MBC
 
 MOST_COMBINATIONS = 2**16
 """Largest number of combinations of labels that are all tried."""
@@ -82,8 +79,8 @@ class ClassFactors:
     graphs: list[list[Table]]
 
 
-def sort_tables(networks: Sequence[MBC]) -> ClassFactors:
-    """Sort the tables of networks, which differ at most in the tables of class variables alone."""
+def sort_tables(networks: Sequence[Any]) -> ClassFactors:
+    """Sort the tables of networks (`MBC`), which differ at most in the tables of class variables alone."""
     n, cards = len(networks[0].features), networks[0].cards
     tables = [list(zip(network.scopes, network.cpts or (), strict=True)) for network in networks]
     by_classes: dict[Scope, list[Factor]] = {}
