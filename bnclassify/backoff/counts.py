@@ -113,16 +113,14 @@ def count_prefixes(
     """
     parents = Numbering(np.arange(codings), codings)
     places = np.where(codes[0] >= 0, np.repeat(parents.keys, len(codes[0]) // codings), -1)
-    cells, index = _numbered(_joined(places, codes[0], cards[0]), codings * cards[0])
-    result = [PrefixCounts(cards[0], parents, cells, _sums(index, len(cells), None, 1, weights))]
-    if classes is not None:
-        counts = _sums(index, len(cells), classes, n_classes, weights)
-        result.append(PrefixCounts(cards[0], parents, cells, counts))
-    for code, card in zip(codes[1:], cards[1:], strict=True):
-        parents, places = _numbered(_joined(places, code, card), len(parents) * card)
+    result = []
+    for i, (code, card) in enumerate(zip(codes, cards, strict=True)):
+        if i > 0:
+            parents, places = _numbered(_joined(places, code, card), len(parents) * card)
         cells, index = _numbered(_joined(places, codes[0], cards[0]), len(parents) * cards[0])
-        counts = _sums(index, len(cells), classes, n_classes, weights)
-        result.append(PrefixCounts(cards[0], parents, cells, counts))
+        for given in [classes] if i > 0 or classes is None else [None, classes]:
+            counts = _sums(index, len(cells), given, n_classes, weights)
+            result.append(PrefixCounts(cards[0], parents, cells, counts))
     return tuple(result)
 
 

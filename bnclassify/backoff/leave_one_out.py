@@ -46,9 +46,9 @@ _TABLE_CELLS = 2**20  # of the tables of a family, one for each row with missing
 @record
 @dataclass(frozen=True)
 class LeaveOneOutSummary:
-    """What leave-one-out found.
+    """The results of leave-one-out.
 
-    ``power`` is the best common power of all tables, ``objective`` the maximum of what was maximized,
+    ``power`` is the best common power of all tables, ``objective`` the maximum of the objective,
     ``log_likelihood`` that of the classes of left-out rows, ``parents`` the largest number of feature parents
     that was kept, and ``rows`` the number of rows left out in turn.
     """
@@ -106,7 +106,7 @@ class Powered(BuiltOn):
         return self.base._feature_shares()
 
     def facts(self) -> dict[str, object]:
-        """Return the facts of the model, and what leave-one-out found."""
+        """Return the facts of the model, and the result of leave-one-out."""
         return self.base.facts() | {"leave-one-out": self.learned.get("leave_one_out")}
 
     def _log_joint(self, codes: Codes) -> Array:
@@ -151,8 +151,9 @@ class LeaveOneOut(Method):
         check_prefix_prior(prior)
 
     def __call__(self, x: Model, data: Dataset, prior: Prior, rng: np.random.Generator) -> Model:
-        """Return the model with what was chosen."""
-        stack = getattr(x, "_stacks", None) or partial(stack_network, _structure(x))
+        """Return the model with the chosen powers and feature parents."""
+        network: Any = x.graph
+        stack = getattr(x, "_stacks", None) or partial(stack_network, replace(network, recipe=x.recipe))
         stacks: Stacks = stack(data, prior)
         depth = stacks.structures[0].depth
         depths = range(depth + 1) if self.parents else [depth]
@@ -161,7 +162,11 @@ class LeaveOneOut(Method):
         found: list[Powers] = []
         for terms in by_depth:
             near = found[-1] if found else None
-            found.append(best_powers(terms, weights, near) if self.weights else plain_powers(terms, weights))
+            if self.weights:
+                found.append(best_powers(terms, weights, near))
+            else:
+                value = log_likelihood(terms.sum(axis=0), weights)
+                found.append(Powers(1.0, np.ones(len(terms)), value, value))
         objectives = np.array([powers.objective for powers in found])
         best = int(np.nonzero(objectives >= objectives.max() - TOLERANCE)[0][0])
         powers = found[best]
@@ -196,32 +201,13 @@ class LeaveOneOutPower(Method):
         power = common_power(row_contrasts, weights)
         value = log_likelihood(power * row_contrasts, weights)
         objective = value - COMMON_PRECISION / 2 * (power - 1) ** 2
-        summary = LeaveOneOutSummary(power, objective, value, _depth(fitted), n)
+        depth = max(0 if member.graph is None else member.graph.depth for member in fitted.members)
+        summary = LeaveOneOutSummary(power, objective, value, depth, n)
         return Powered(fitted, power, x.recipe, {"leave_one_out": summary})
 
 
-def _structure(x: Model) -> BNC:
-    """Return the single network of a model, with the recipe of the model."""
-    network: Any = x.graph
-    return replace(network, recipe=x.recipe)
-
-
-def _depth(x: Model) -> int:
-    """Return the largest number of feature parents in a network or a member."""
-    if len(x.members) > 1:
-        return max(_depth(member) for member in x.members)
-    network = x.members[0].graph
-    return 0 if network is None else network.depth
-
-
-def plain_powers(terms: Array, weights: Array) -> Powers:
-    """Return powers of 1, and their objective; see `best_powers`."""
-    value = log_likelihood(terms.sum(axis=0), weights)
-    return Powers(1.0, np.ones(len(terms)), value, value)
-
-
 class JudgedRows(LeftOut):
-    """Rows left out in turn, which networks ask for their log joint."""
+    """Rows that are left out in turn."""
 
     def log_joint(self, x: BNC, data: Dataset, prior: Prior, rows: NDArray[np.intp]) -> Array:
         """Return ln P(features, class) of rows, each under the network of all other rows, (rows, classes)."""
@@ -279,7 +265,7 @@ def left_out_contrasts(x: Stacks, rows: NDArray[np.intp], left_out: LeftOut, dep
     They are a (depths, families, rows, classes − 1) array, for each largest number of feature parents.
     """
     n_families, n_classes = len(x.families), x.structures[0].cards[-1]
-    result = np.empty((len(depths), n_families, len(rows), n_classes - 1))
+    result = np.zeros((len(depths), n_families, len(rows), n_classes - 1))
     rows_per_block = max(1, _BLOCK_CELLS // (n_classes * len(x.structures)))
     for start in range(0, len(rows), rows_per_block):
         block = slice(start, start + rows_per_block)
@@ -287,12 +273,13 @@ def left_out_contrasts(x: Stacks, rows: NDArray[np.intp], left_out: LeftOut, dep
         places = other_classes(judged.classes, n_classes)
         for family in range(n_families):
             for i, logs in enumerate(x.logs(family, rows[block], judged, depths)):
-                result[i, family, block] = contrasts(logs, places) if logs.shape[1] > 1 else 0.0
+                if logs.shape[1] > 1:
+                    result[i, family, block] = contrasts(logs, places)
     return result
 
 
 def _marginalize(x: Weighted, codes: Codes, left_out: LeftOut) -> Array:
-    """Return the log joint of incomplete rows: each has tables of its own."""
+    """Return the log joint of incomplete rows, each of which has its own tables."""
     class_number = len(x.features)
     factors = []
     for scope, table in zip(x.structure.scopes, x.tables, strict=True):
@@ -319,7 +306,6 @@ def _tables_without(table: PrefixTable, codes: Sequence[Codes], left_out: LeftOu
     any_value = np.where(codes[0] >= 0, left_out.shares, 0.0)
 
     def deduct(i: int) -> tuple[Array, Array]:
-        """Return what to subtract if the row has the parents of the cell."""
         same = np.ones((len(variable), rows))
         for cells, code in zip(parents[: max(0, i - table.root)], codes[1:], strict=False):
             same = same * (cells == code)

@@ -84,14 +84,10 @@ def _bits(rows: int | None) -> Callable[[Any], Array]:
 
 
 def _best_cut(below: NDArray[Any], bits: Callable[[Any], Array]) -> int:
-    """Return how many distinct values go below the best cut; 0 if there is none to be made.
+    """Return the number of distinct values below the best cut point; 0 if no cut point is accepted.
 
-    Parameters
-    ----------
-    below : (classes, distinct values + 1) array
-        The weight of the rows of each class before each value, and before the end.
-    bits : callable
-        ``n log2 n`` of weights n.
+    ``below`` is the weight of the rows of each class before each value, and before the end,
+    (classes, distinct values + 1). ``bits`` returns n log2 n of weights n.
     """
     whole = _without_rounding(below[:, -1] - below[:, 0])
     n = whole.sum()
@@ -196,23 +192,8 @@ def averaged_cuts(
     Discretization q of Q has b intervals, moved by t = (q + ½)/Q − ½ of one: its cut points are the quantiles
     (i + t)/b, for whole i, that lie inside (0, 1), as values of the inverted distribution function. A cut
     point at the largest value would have nothing above it and is omitted; if no other is left, the cut
-    point is the value below.
+    point is the value below. There are none if all known numbers are equal.
 
-    Parameters
-    ----------
-    numbers : (rows,) array
-        NaN where missing.
-    intervals : sequence of int
-        b of each discretization.
-    weights : (rows,) array, optional
-
-    Returns
-    -------
-    list of tuple of float
-        The cut points of each discretization, ascending; none if all known numbers are equal.
-
-    Examples
-    --------
     >>> averaged_cuts(np.arange(10.0), (2, 2))
     [(3.0, 8.0), (1.0, 6.0)]
     """

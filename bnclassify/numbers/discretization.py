@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -196,10 +196,14 @@ class Discretizer(Immutable):
         return self.intervals[name], codes
 
     def __repr__(self) -> str:
-        notes = {name: ", ".join(map(_written, points)) or "no cut" for name, points in self.cuts.items()}
+        return self._listing(" cut at", lambda points: ", ".join(map(_written, points)) or "no cut")
+
+    def _listing(self, head: str, note: Callable[[tuple[float, ...]], str]) -> str:
+        """Return one line per column, with a note on its cut points or with the labels that it keeps."""
+        notes = {name: note(points) for name, points in self.cuts.items()}
         notes |= {name: f"stays {listed(labels, most=10)}" for name, labels in self.kept.items()}
-        lines = [f"  {name}: {notes[name]}" for name in self.columns]
-        return "\n".join([f"Discretizer ({self.method}), columns cut at", *(lines or ["  (no column)"])])
+        lines = [f"  {name}: {notes[name]}" for name in self.columns] or ["  (no column)"]
+        return "\n".join([f"Discretizer ({self.method}), columns{head}", *lines])
 
 
 @record
@@ -207,12 +211,8 @@ class Discretizer(Immutable):
 class MovedCuts(Discretizer):
     """Several discretizations of the same columns, and the function that uses the cut points of all.
 
-    At time s, column number j uses its discretization (s + j) modulo their number.
-
-    Attributes
-    ----------
-    cuttings : tuple of tuple of tuple of float
-        At each time the cut points of each column, as in ``points``.
+    At time s, column number j uses its discretization (s + j) modulo their number. ``cuttings`` holds the
+    cut points of each column at each time, like ``points``.
     """
 
     cuttings: tuple[tuple[tuple[float, ...], ...], ...] = ()
@@ -223,11 +223,8 @@ class MovedCuts(Discretizer):
         return tuple([Discretizer(self.method, self.columns, cut, self.labels) for cut in self.cuttings])
 
     def __repr__(self) -> str:
-        summary = f"cut {len(self.cuttings)} times, at {{}} points in all"
-        points = {name: summary.format(len(points)) for name, points in self.cuts.items()}
-        points |= {name: f"stays {listed(labels, most=10)}" for name, labels in self.kept.items()}
-        lines = [f"  {name}: {points[name]}" for name in self.columns]
-        return "\n".join([f"Discretizer ({self.method}), columns", *(lines or ["  (no column)"])])
+        times = len(self.cuttings)
+        return self._listing("", lambda points: f"cut {times} times, at {len(points)} points in all")
 
 
 def discretize(
@@ -389,19 +386,10 @@ def learn_cuts(
     bins: int,
     weights: Array | None = None,
 ) -> Discretizer:
-    """Choose the cut points of columns.
+    """Choose the cut points of numeric columns, except those whose labels are ``kept``.
 
-    Parameters
-    ----------
-    numbers : mapping
-        The values of every numeric column, (rows,).
-    kept : mapping
-        The labels of those that stay categories.
-    classes : (rows,) array of integers, optional
-        The codes of the class, -1 where missing.
-    method, bins
-        As in `discretize`, or a method of `CUTTINGS`.
-    weights : (rows,) array, optional
+    ``method`` and ``bins`` are those of `discretize`, or the method is one of `CUTTINGS`. ``classes`` are
+    codes, (rows,), -1 where missing.
     """
     bins = Whole(least=2, most=_MOST_BINS).check("bins", bins)
     if classes is None and method in BY_CLASS:
@@ -420,8 +408,7 @@ def learn_cuts(
     if method not in CUTTINGS:
         points = {n: cut_points(values, classes, method, bins, weights) for n, values in to_cut.items()}
         found = {n: _describe(as_floats(values), points[n], weights) for n, values in to_cut.items()}
-        ranges = aligned({name: extent for name, (extent, _) in found.items()})
-        means = aligned({name: of_intervals for name, (_, of_intervals) in found.items()})
+        ranges, means = [aligned({n: found[n][part] for n in found}) for part in range(2)]
         return Discretizer(method, tuple(numbers), aligned(points), labels, ranges, means)
     several = {name: averaged_cuts(values, CUTTINGS[method], weights) for name, values in to_cut.items()}
     times = [
