@@ -207,3 +207,22 @@ def averaged_cuts(
         points = _inverted_cdf(values, weights, inside, 2 * times * b)
         cuts.append(tuple(_below_largest(points, values).tolist()))
     return cuts
+
+
+def describe_intervals(
+    values: Array, points: tuple[float, ...], weights: Array | None
+) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    """Return the range of numbers, and their mean in each interval; nothing if all are missing."""
+    counts = ~np.isnan(values) if weights is None else ~np.isnan(values) & (weights > 0)
+    known = values[counts]
+    if not len(known):
+        return (), ()
+    mass = np.ones(len(known)) if weights is None else weights[counts]
+    intervals = np.searchsorted(points, known, side="left")
+    low, high = float(known.min()), float(known.max())
+    edges = np.array([low, *points, high])
+    means = edges[:-1] / 2 + edges[1:] / 2  # of intervals without training values
+    total = np.bincount(intervals, mass, minlength=len(means))
+    sums = np.bincount(intervals, mass * known, minlength=len(means))
+    np.divide(sums, total, out=means, where=total > 0)
+    return (low, high), tuple(means.tolist())

@@ -40,7 +40,7 @@ from ..frames.numeric import (
     value_type,
 )
 from ..frames.schema import Data
-from .cut_points import BY_CLASS, CUTTINGS, METHODS, averaged_cuts, cut_points
+from .cut_points import BY_CLASS, CUTTINGS, METHODS, averaged_cuts, cut_points, describe_intervals
 
 _MOST_BINS = 10_000
 
@@ -407,7 +407,7 @@ def learn_cuts(
 
     if method not in CUTTINGS:
         points = {n: cut_points(values, classes, method, bins, weights) for n, values in to_cut.items()}
-        found = {n: _describe(as_floats(values), points[n], weights) for n, values in to_cut.items()}
+        found = {n: describe_intervals(as_floats(values), points[n], weights) for n, values in to_cut.items()}
         ranges, means = [aligned({n: found[n][part] for n in found}) for part in range(2)]
         return Discretizer(method, tuple(numbers), aligned(points), labels, ranges, means)
     several = {name: averaged_cuts(values, CUTTINGS[method], weights) for name, values in to_cut.items()}
@@ -417,25 +417,6 @@ def learn_cuts(
     ]
     union = {name: tuple(sorted(set().union(*cuts))) for name, cuts in several.items()}
     return MovedCuts(method, tuple(numbers), aligned(union), labels, cuttings=tuple(times))
-
-
-def _describe(
-    values: Array, points: tuple[float, ...], weights: Array | None
-) -> tuple[tuple[float, ...], tuple[float, ...]]:
-    """Return the range of numbers, and their mean in each interval; nothing if all are missing."""
-    counts = ~np.isnan(values) if weights is None else ~np.isnan(values) & (weights > 0)
-    known = values[counts]
-    if not len(known):
-        return (), ()
-    mass = np.ones(len(known)) if weights is None else weights[counts]
-    intervals = np.searchsorted(points, known, side="left")
-    low, high = float(known.min()), float(known.max())
-    edges = np.array([low, *points, high])
-    means = edges[:-1] / 2 + edges[1:] / 2  # of intervals without training values
-    total = np.bincount(intervals, mass, minlength=len(means))
-    sums = np.bincount(intervals, mass * known, minlength=len(means))
-    np.divide(sums, total, out=means, where=total > 0)
-    return (low, high), tuple(means.tolist())
 
 
 def _class_codes(frame: pd.DataFrame, class_var: Hashable, method: str) -> Codes | None:

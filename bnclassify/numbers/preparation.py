@@ -28,7 +28,7 @@ from ..frames.numeric import are_categories
 from ..frames.schema import Data, Dataset
 from .cut_points import CUTTINGS, METHODS
 from .discretization import Discretizer, check_class, learn_cuts
-from .rare_levels import Merger, learn_merger
+from .rare_levels import Merger, learn_merger, with_categories
 
 
 @record
@@ -75,12 +75,7 @@ class Preparation(Immutable):
         if present:
             known: dict[Hashable, tuple[Any, ...]] = dict.fromkeys(present, ())
             data = encode_columns(frame, present, known=known).with_missing_level(present)
-            frame = frame.copy()
-            for i, name in enumerate(frame.columns):
-                if name in known:
-                    column = data.positions[name]
-                    levels: pd.Index[Any] = pd.Index(data.levels[column], tupleize_cols=False)
-                    frame.isetitem(i, pd.Categorical.from_codes(data.codes[column], categories=levels))
+            frame = with_categories(frame, data)
         return frame
 
     @property
@@ -123,7 +118,7 @@ class Preparing(NamedTuple):
     @property
     def is_needed(self) -> bool:
         """Whether anything is to be done."""
-        wants_level = self.missing_level not in (None, False) and not _is_empty(self.missing_level)
+        wants_level = self.missing_level not in (None, False, (), [])
         return self.discretize is not None or self.min_count is not None or wants_level
 
     def read(self, frame: pd.DataFrame, class_var: Hashable, columns: Collection[Hashable]) -> Dataset:
@@ -172,10 +167,6 @@ class Preparing(NamedTuple):
                 "Rename this level."
             )
         return tuple(chosen)
-
-
-def _is_empty(names: object) -> bool:
-    return isinstance(names, list | tuple) and not names
 
 
 def check_numbers(dataset: object) -> None:

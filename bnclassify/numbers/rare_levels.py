@@ -84,13 +84,7 @@ class Merger(Immutable):
         original = as_frame(newdata, argument)
         check_columns(self.columns, original.columns, argument)
         data = self.code(encode_columns(original, self.columns, argument=argument, known=self.kept))
-        frame = original.copy()
-        for i, name in enumerate(original.columns):
-            if name in self.kept:
-                column = data.positions[name]
-                categories: pd.Index[Any] = pd.Index(data.levels[column], tupleize_cols=False)
-                frame.isetitem(i, pd.Categorical.from_codes(data.codes[column], categories=categories))
-        return frame
+        return with_categories(original, data)
 
     def code(self, data: Data) -> Data:
         """Return data in which all levels of these columns but those that are kept are one."""
@@ -107,6 +101,17 @@ class Merger(Immutable):
         lines = [f"  {name}: {len(levels):,} kept, others {label}" for name, levels in self.kept.items()]
         head = f"Merger (levels with fewer than {self.min_count:,} rows), columns merged"
         return "\n".join([head, *(lines or ["  (no column)"])])
+
+
+def with_categories(frame: pd.DataFrame, data: Dataset) -> pd.DataFrame:
+    """Return a copy of a frame in which the columns of encoded data are categorical."""
+    result = frame.copy()
+    for i, name in enumerate(frame.columns):
+        if name in data.positions:
+            column = data.positions[name]
+            categories: pd.Index[Any] = pd.Index(data.levels[column], tupleize_cols=False)
+            result.isetitem(i, pd.Categorical.from_codes(data.codes[column], categories=categories))
+    return result
 
 
 def merge_rare(
