@@ -114,9 +114,9 @@ class Cooccurrence(Immutable):
 class Beside:
     """The levels that are counted together in the rows with one level.
 
-    `kept` has the levels of other features that occur there, and one level per feature that stands for
-    all its levels that do not. `columns` maps every level to its position among them, -1 for levels of the
-    same feature. `owners` has those of later features that occur.
+    `kept` has the levels of other features that occur, and one per feature in place of all that do not.
+    `columns` maps levels to positions among them, -1 in the same feature. `owners` are those that occur of
+    later features.
     """
 
     level: int

@@ -127,10 +127,7 @@ class ANDE(Average):
         return tuple([self.member(s) for s in self.superparents])
 
     def member(self, superparents: tuple[int, ...]) -> BNC:
-        """Return an estimator with these superparents, which may be fewer than those of the members.
-
-        Of two superparents, the first is a parent of the second.
-        """
+        """Return an estimator with up to two superparents, of which the first is a parent of the second."""
         earlier = {s: superparents[:i] for i, s in enumerate(superparents)}
         scopes = [(f, *earlier.get(f, superparents)) for f in range(len(self.features))]
         families: tuple[Family, ...] = (
@@ -172,7 +169,7 @@ class ANDE(Average):
             name = {EquivalentSize: "ess", BackOff: "backoff"}.get(type(prior), "prior")
             raise TypeError(
                 f"{name}: averaged n-dependence estimators need smooth or m, which also define the joint "
-                f"probability of superparents and class; got {shown(prior)}"
+                f"probability of superparents and class; got {shown(prior)}."
             )
         counts = count_cooccurrence(data, self._most_counted)
         return replace(self, levels=data.levels, counts=counts, prior=prior)
@@ -194,11 +191,7 @@ class ANDE(Average):
     def _weigh_evidence(
         self, codes: Codes, order: Sequence[int], choose: Callable[[Array], tuple[Any, Any]]
     ) -> tuple[Array, NDArray[np.intp], NDArray[np.bool_], Array]:
-        """Return the weights of rows, all features at once, targets, rivals and posteriors.
-
-        `choose` returns the targets and rivals, given the log joint. The weights are NaN in rows in which
-        the target and its rivals are impossible.
-        """
+        """Return what `Model._weigh_evidence` returns, for all features at once."""
         logs = self._log_joint(codes)
         targets, rivals = choose(logs)
         at = np.arange(len(logs))
@@ -244,12 +237,11 @@ def _check_counts(counts: Cooccurrence, levels: Levels | None, n: int) -> None:
     """Raise a ValueError unless there are the counts that members need, of the levels that there are."""
     *cards, n_classes = [len(labels) for labels in levels or ((),)]
     total = sum(cards)
-    if counts.cards != tuple(cards) or counts.single.shape != (total, n_classes):
-        raise ValueError(f"counts: must be those of {listed(cards)} levels and {n_classes} classes")
-    if counts.classes.shape != (n_classes,) or (n and counts.pairs.shape != (total, n_classes, total)):
-        raise ValueError("counts: must be those of all classes and of all pairs of levels")
-    if n > 1 and not counts.has_triples:
-        raise ValueError("counts: must be those of all triples of levels")
+    shapes = counts.cards, counts.classes.shape, counts.single.shape
+    if shapes != (tuple(cards), (n_classes,), (total, n_classes)):
+        raise ValueError(f"counts must be those of {listed(cards)} levels and {n_classes} classes.")
+    if (n and counts.pairs.shape != (total, n_classes, total)) or (n > 1 and not counts.has_triples):
+        raise ValueError(f"counts must be those of all levels that occur together, {n + 1} at a time.")
 
 
 def _next_factor(joint: Array, i: int | None) -> Array:
@@ -387,9 +379,8 @@ def ande(
     schema, chosen = describe(dataset, class_var, features)
     levels = None if schema is None else schema.select((*chosen, class_var)).levels
     kept = None if features is None else chosen
-    settings = {
-        "n": n, "features": kept, "min_count": min_count, "subsumption": subsumption, "weights": weights
-    }  # fmt: skip
+    limits = {"min_count": min_count, "subsumption": subsumption}
+    step = Step("ande", ande, {"n": n, "features": kept} | limits | {"weights": weights})
     seen = None if schema is None or kept is not None else schema.columns
-    recipe = Recipe(class_var, Step("ande", ande, settings), kept, seen=seen)
+    recipe = Recipe(class_var, step, kept, seen=seen)
     return ANDE(class_var, chosen, levels, n, min_count, subsumption, weights, recipe=recipe)

@@ -101,7 +101,7 @@ class AODE(Average):
         return BNC(self.class_var, all_families, self.levels, cpts, self.recipe, learned=learned)
 
     def _count(self, data: Dataset, prior: Prior) -> tuple[Any, ...]:
-        """Count the classes, and all pairs of features at once or one by one."""
+        """Count the classes, and all pairs of features, at once or one by one."""
         n = len(self.features)
         check_all_pairs(data, range(n), n)
         if is_nested(prior):

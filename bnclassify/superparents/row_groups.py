@@ -221,18 +221,14 @@ def row_groups(x: Estimators, codes: Codes) -> Iterator[RowGroup]:
     rows = np.arange(levels.shape[1])
     for n in range(x.n, 0, -1):
         for weights in [equal_weights] if not x.is_weighted else [x.information, equal_weights]:
-            total = _total_weight(x, n, _at_rows(remaining, rows), weights)
+            total = _total_weight(x, n, remaining[:, rows], weights)
             if total.any():
                 found = rows[total > 0]
-                yield RowGroup(found, n, _at_rows(remaining, found), weights, total[total > 0])
+                yield RowGroup(found, n, remaining[:, found], weights, total[total > 0])
             rows = rows[total == 0]
             if not len(rows):
                 return
     yield RowGroup(rows, 0, (levels if x.n else remaining)[:, rows], equal_weights, np.ones(len(rows)))
-
-
-def _at_rows(levels: Numbers, rows: Positions) -> Numbers:
-    return levels if len(rows) == levels.shape[1] else levels[:, rows]
 
 
 def _total_weight(x: Estimators, n: int, levels: Numbers, weights: Array) -> Array:

@@ -35,11 +35,10 @@ Numbers = NDArray[np.signedinteger[Any]]
 
 @dataclass(frozen=True, eq=False)
 class Block:
-    """Some rows, padded to the length of a full block.
+    """Some rows, padded to one shape, so that a row has the same result to the last bit among any others.
 
-    All blocks have the same shape, so that a row gets the same result to the last bit whatever other rows
-    there are. `levels` is (features, rows), `picks` (estimators, rows) has the position of each estimator's
-    superparent in the stack. `sums_at(rows, picks)` returns sums, (…, classes), for arrays that broadcast.
+    `levels` is (features, rows), `picks` (estimators, rows) has the position of each estimator's superparent
+    in the stack. `sums_at(rows, picks)` returns sums, (…, classes), for arrays that broadcast.
     """
 
     rows: slice
@@ -153,8 +152,7 @@ def _slices(rows: int, n: int) -> Iterator[slice]:
 def log_total(logs: Array) -> Array:
     """Return the log of the sum of exponentials over the first axis, which is overwritten.
 
-    `IMPOSSIBLE` counts as log 0. The order in which NumPy adds depends on the shape, so pass arrays of one
-    shape.
+    The order in which NumPy adds depends on the shape, so pass arrays of one shape.
     """
     top = logs.max(axis=0)
     logs -= top
