@@ -94,17 +94,13 @@ def _mean(values: Any) -> Any:
     return np.nansum(values, axis=0) / np.where(n, n, np.nan)
 
 
-@dataclass(frozen=True, eq=False)
-class _Scoring:
-    """Sums over rows that metrics of models are made of, and the rows of each class; called by workers."""
-
-    models: tuple[Model, ...]
-    metrics: tuple[AnyMetric, ...]
-
-    def __call__(self, rows: Dataset) -> tuple[list[list[Any]], Array]:
-        outcomes = [outcomes_of(model, rows) for model in self.models]
-        sums = [[metric.sums_of(each) for metric in self.metrics] for each in outcomes]
-        return sums, _class_weights(rows, self.models[0].targets)
+def _score_rows(
+    models: Sequence[Model], metrics: Sequence[AnyMetric], rows: Dataset
+) -> tuple[list[list[Any]], Array]:
+    """Return the sums over rows by model and metric, and the weight of the rows of each class."""
+    outcomes = [outcomes_of(model, rows) for model in models]
+    sums = [[metric.sums_of(each) for metric in metrics] for each in outcomes]
+    return sums, _class_weights(rows, models[0].targets)
 
 
 def _class_weights(rows: Dataset, targets: Sequence[Hashable]) -> Array:
@@ -133,7 +129,7 @@ def score_rounds(
             for model in plan.learn(models, rnd, train, dag):
                 learned.append(model)
                 bar.update()
-            sums, counts = rnd.fold.evaluate(test, _Scoring(tuple(learned), tuple(metrics)))
+            sums, counts = rnd.fold.evaluate(test, partial(_score_rows, learned, metrics))
             frequencies = log(normalize(total - counts))
             alone = _sums_of_frequencies(metrics, data, frequencies, *rnd.fold.tested(test, counts))
             found.append([*sums, alone])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from functools import partial
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -402,20 +402,15 @@ def _predict_parts(x: Model, plan: Plan, dataset: object, *, prob: bool, dag: bo
         train, _ = rnd.fold.split(plan.data)
         learned += plan.learn({0: x}, rnd, train, dag)
     meta = predict(learned[0], frame._meta.iloc[:0], prob=prob)
-    return frame.map_partitions(_OutOfFold(tuple(learned), plan.rounds[0].fold.folds, prob), meta=meta)
+    out_of_fold = partial(_predict_out_of_fold, models=learned, folds=plan.rounds[0].fold.folds, prob=prob)
+    return frame.map_partitions(out_of_fold, meta=meta)
 
 
-@dataclass(frozen=True, eq=False)
-class _OutOfFold:
-    """Predicts each row by the model that was fitted without it; called by workers."""
-
-    models: tuple[Model, ...]
-    folds: Callable[[pd.DataFrame], Any]
-    prob: bool
-
-    def __call__(self, frame: pd.DataFrame) -> pd.DataFrame | pd.Series[Any]:
-        numbers = self.folds(frame)
-        parts = [frame[numbers == number] for number in range(len(self.models))]
-        predictions = [predict(*pair, prob=self.prob) for pair in zip(self.models, parts, strict=True)]
-        order = np.argsort(np.concatenate([np.flatnonzero(numbers == i) for i in range(len(parts))]))
-        return pd.concat(predictions).iloc[order]
+def _predict_out_of_fold(
+    frame: pd.DataFrame, models: Sequence[Model], folds: Callable[[pd.DataFrame], Any], prob: bool
+) -> pd.DataFrame | pd.Series[Any]:
+    """Predict each row by the model that was fitted without it."""
+    numbers = folds(frame)
+    rows = [np.flatnonzero(numbers == number) for number in range(len(models))]
+    predictions = [predict(x, frame.iloc[part], prob=prob) for x, part in zip(models, rows, strict=True)]
+    return pd.concat(predictions).iloc[np.argsort(np.concatenate(rows))]
