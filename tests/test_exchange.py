@@ -205,10 +205,10 @@ def test_pyagrum_has_names_and_labels_as_text(odd: tuple[bn.BNC, pd.DataFrame]) 
 
 def test_pyagrum_refuses_what_would_become_one() -> None:
     frame = pd.DataFrame({"x": pd.Categorical([1, "1"]), "y": ["a", "b"]})
-    with pytest.raises(ValueError, match="labels of 'x': 1, '1' become the same text"):
+    with pytest.raises(ValueError, match=r"x must have labels of 'x' that differ as text; got 1, '1'\."):
         bn.to_pyagrum(bn.lp(bn.nb("y", frame), frame, smooth=1))
     frame = pd.DataFrame({1: ["a", "b"], "1": ["a", "b"], "y": ["a", "b"]})
-    with pytest.raises(ValueError, match="names: 1, '1' become the same text"):
+    with pytest.raises(ValueError, match=r"x must have names that differ as text; got 1, '1'\."):
         bn.to_pyagrum(bn.lp(bn.nb("y", frame), frame, smooth=1))
 
 
@@ -255,7 +255,7 @@ def test_without_the_library(
 def test_with_an_old_library(car_models: dict[str, bn.BNC], monkeypatch: pytest.MonkeyPatch) -> None:
     for module in ("pgmpy", "pgmpy.models"):
         monkeypatch.setitem(sys.modules, module, ModuleType(module))
-    with pytest.raises(ImportError, match="too old, it has no DiscreteBayesianNetwork; run pip install"):
+    with pytest.raises(ImportError, match=r"with DiscreteBayesianNetwork; got: .* Run pip install .* --upg"):
         bn.to_pgmpy(car_models["nb"])
 
 

@@ -6,7 +6,7 @@ import os
 import re
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import count, product
+from itertools import chain, count, product
 from typing import Any
 
 from ..base.arrays import Array
@@ -23,7 +23,7 @@ from ..model.recipes import Step
 from ..model.traces import params
 from ..network.classifiers import BNC
 from ..network.estimates import Family
-from .bif_grammar import Declared, Table, fail, parse, read_table
+from .bif_grammar import Table, fail, parse, read_table
 from .storage import as_path, replace_file
 
 _NAME = re.compile(r"[\w.-]+")
@@ -32,7 +32,7 @@ _LABEL = re.compile(rf"(?!.*(//|/\*)){_WORD}( {_WORD})*")
 """Names and labels that the format allows as they are."""
 
 _ONLY_LABEL = re.compile(rf"(?!.*(//|/\*)){_WORD}")
-"""The label of a variable that has no other: pgmpy's reader takes the words of it for as many labels."""
+"""The label of a variable with a single label: pgmpy's reader treats each word of it as a label."""
 
 
 def write_bif(x: BNC, path: str | os.PathLike[str]) -> None:
@@ -111,23 +111,16 @@ def _as_words(items: Sequence[Any], allowed: re.Pattern[str]) -> list[str]:
     """Return a different allowed text for each item: its own if possible."""
     texts = list(map(str, items))
     taken = set(filter(allowed.fullmatch, texts))
-    trials: dict[str, Iterator[str]] = {}  # each goes on where it stopped, as words are only ever added
+    trials: dict[str, Iterator[str]] = {}  # each goes on where it stopped
     words: dict[str, None] = {}
     for text in texts:
         word = text
         if text in words or not allowed.fullmatch(text):
             stem = _word_of(text)
-            trial = trials.setdefault(stem, _numbered(stem))
+            trial = trials.setdefault(stem, chain([stem], (f"{stem}_{number}" for number in count(2))))
             word = next(word for word in trial if word not in taken and word not in words)
         words[word] = None
     return list(words)
-
-
-def _numbered(word: str) -> Iterator[str]:
-    """Yield a word, then the word followed by 2, 3, ..."""
-    yield word
-    for number in count(2):
-        yield f"{word}_{number}"
 
 
 def _word_of(text: str) -> str:
@@ -226,24 +219,29 @@ def read_bif(path: str | os.PathLike[str], class_var: Hashable) -> BNC:
     family_tables = _read_tables(tables, variables, source)
     parents = {name: family_tables[name][0][1:] for name in variables}
     structure = fixed_network(class_var, parents, Step("read_bif", fixed_again), origin=source)
+    cpts = []
+    for family in structure.families:
+        file_family, table = family_tables[family[0]]
+        # A copy, because a model cannot protect the data of a view from writing.
+        cpts.append(table.transpose([file_family.index(member) for member in family]).copy())
     return replace(
         structure,
-        levels=tuple(variables[name].labels for name in vars(structure)),
-        cpts=tuple(_ordered(family, *family_tables[family[0]]) for family in structure.families),
+        levels=tuple(variables[name] for name in vars(structure)),
+        cpts=tuple(cpts),
         recipe=structure.recipe and replace(structure.recipe, parameters=Step("read_bif", tables_again)),
     )
 
 
 @record
 def tables_again(x: Model, dataset: Dataset) -> Model:
-    """Estimate tables with one pseudo-count: a file does not say how its own were estimated."""
+    """Estimate tables with one pseudo-count, as a file does not say how its tables were estimated."""
     return lp(x, dataset, smooth=1)
 
 
 def _read_tables(
-    tables: Iterable[Table], variables: Mapping[Hashable, Declared], source: str
+    tables: Iterable[Table], variables: Mapping[Hashable, tuple[str, ...]], source: str
 ) -> dict[Hashable, tuple[Family, Array]]:
-    """Return the family and table of each variable, axes in the order of the family there."""
+    """Return the family of each variable in the file and its table, with axes in this order."""
     family_tables: dict[Hashable, tuple[Family, Array]] = {}
     for table in tables:
         family, array = read_table(table, variables, source)
@@ -254,11 +252,3 @@ def _read_tables(
     if absent:
         raise ValueError(f"{source}: expected probabilities of every variable, got none of {listed(absent)}")
     return family_tables
-
-
-def _ordered(family: Family, file_family: Family, table: Array) -> Array:
-    """Return a table with its axes in the order of another family of the same members.
-
-    It owns its data, because a model can protect only the view from writing.
-    """
-    return table.transpose([file_family.index(member) for member in family]).copy()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Callable, Hashable, Iterator, Mapping
+from itertools import islice, product
 from math import inf, prod
 from typing import NamedTuple, NoReturn
 
@@ -18,13 +19,6 @@ _PROPERTY = r'property\b(?:"[^"]*"|[^;"])*;'
 
 _ROUNDING = 0.011
 """Largest difference from 1 of the sum of rounded probabilities, as in bnlearn's reader."""
-
-
-class Declared(NamedTuple):
-    """A variable of a file, with its labels."""
-
-    line: int
-    labels: tuple[str, ...]
 
 
 class Entry(NamedTuple):
@@ -44,18 +38,15 @@ class Table(NamedTuple):
     entries: list[Entry]
 
 
-def parse(text: str, source: str) -> tuple[dict[Hashable, Declared], list[Table]]:
-    """Read the variables of a file by name, and the tables, all in the order of the file.
-
-    Raises a ValueError that tells source and line where the text does not follow the grammar.
-    """
+def parse(text: str, source: str) -> tuple[dict[Hashable, tuple[str, ...]], list[Table]]:
+    """Return the labels of each variable and the tables, in the order of the file."""
     reader = _Reader(_without_comments(text, source), source)
     reader.take(r"network\b[^{]*\{", "network NAME {, with which a file begins")
-    _skip_properties(reader)
+    reader.skip_properties()
     reader.take(r"\}", "} or property")
-    variables: dict[Hashable, Declared] = {}
+    variables: dict[Hashable, tuple[str, ...]] = {}
     tables = []
-    while not reader.at_end():
+    while reader.position < len(reader.text):
         line = reader.line
         if reader.take(r"(variable|probability)\b", "variable or probability")[1] == "probability":
             tables.append(_table(reader, line))
@@ -68,11 +59,7 @@ def parse(text: str, source: str) -> tuple[dict[Hashable, Declared], list[Table]
 
 
 def readings(text: str) -> Iterator[list[str]]:
-    """Give the ways to read a list: items between commas, which may hold spaces, then words.
-
-    >>> list(readings("low risk, high"))
-    [['low risk', 'high'], ['low', 'risk', 'high']]
-    """
+    """Yield the ways to read a list: as items between commas, which may contain spaces, then as words."""
     yield [unquoted(item) for item in re.findall(r'\s*("[^"]*"(?=\s*(?:,|\Z))|[^,]+)', text) if item.strip()]
     yield [unquoted(word) for word in re.findall(r'"[^"]*"(?=[\s,"]|\Z)|[^\s,]+', text)]
 
@@ -83,58 +70,50 @@ def read_list(text: str, fits: Callable[[list[str]], bool]) -> list[str] | None:
 
 
 def unquoted(text: str) -> str:
-    """Take the spaces around a name away, and its quotes."""
+    """Return a name without the spaces and quotes around it."""
     text = text.strip()
     inside = text[1:-1]
     return inside if text == f'"{inside}"' and '"' not in inside else text
 
 
 def fail(source: str, line: int, message: str) -> NoReturn:
-    """Raise a ValueError that tells where in which file."""
+    """Raise a ValueError with the place in the file."""
     raise ValueError(f"{source}, line {line}: {message}")
 
 
 class _Reader:
-    """A text and how far it is read."""
+    """A text and the position up to which it is read."""
 
     def __init__(self, text: str, source: str) -> None:
         self.text = text
         self.source = source
         self.position = 0
         self.newlines = [match.start() for match in re.finditer("\n", text)]
-        self.skip_space()
+        self.take("", "")
 
     @property
     def line(self) -> int:
         return 1 + bisect_left(self.newlines, self.position)
 
-    def skip_space(self) -> None:
-        match = re.compile(r"\s*").match(self.text, self.position)
-        self.position = match.end() if match else self.position
-
-    def at_end(self) -> bool:
-        return self.position == len(self.text)
-
     def next_is(self, pattern: str) -> bool:
         return re.compile(pattern).match(self.text, self.position) is not None
 
     def take(self, pattern: str, expected: str) -> re.Match[str]:
-        """Read what matches the pattern and the space after it, or say what was expected."""
-        match = re.compile(pattern).match(self.text, self.position)
+        """Read text that matches a pattern, and the space after it."""
+        match = re.compile(rf"(?:{pattern})\s*").match(self.text, self.position)
         if match is None:
-            next_text = self.text[self.position : self.position + 40].split("\n")[0]
-            fail(
-                self.source,
-                self.line,
-                f"expected {expected}, got {shown(next_text or 'the end of the file')}",
-            )
+            found = self.text[self.position : self.position + 40].split("\n")[0] or "the end of the file"
+            fail(self.source, self.line, f"expected {expected}, got {shown(found)}")
         self.position = match.end()
-        self.skip_space()
         return match
+
+    def skip_properties(self) -> None:
+        while self.next_is(r"property\b"):
+            self.take(_PROPERTY, "property ... ;")
 
 
 def _without_comments(text: str, source: str) -> str:
-    """Blank comments out; lines keep their numbers, and what is quoted is no comment."""
+    """Return the text with spaces in place of comments, except within quotes."""
     pattern = r'"[^"\n]*"|//[^\n]*|/\*.*?\*/|(/\*)'
 
     def blank(match: re.Match[str]) -> str:
@@ -145,15 +124,9 @@ def _without_comments(text: str, source: str) -> str:
     return re.sub(pattern, blank, text, flags=re.DOTALL)
 
 
-def _skip_properties(reader: _Reader) -> None:
-    """Read over properties, which are for other programs."""
-    while reader.next_is(r"property\b"):
-        reader.take(_PROPERTY, "property ... ;")
-
-
-def _variable(reader: _Reader, line: int) -> Declared:
-    """Read a variable from behind its brace."""
-    _skip_properties(reader)
+def _variable(reader: _Reader, line: int) -> tuple[str, ...]:
+    """Read the labels of a variable, after its brace."""
+    reader.skip_properties()
     match = reader.take(
         r"type\s+discrete\s*\[\s*0*(\d{1,9})\s*\]\s*(?:=\s*)?\{([^{}]*)\}\s*;",
         "type discrete [ NUMBER ] { LABEL, LABEL, ... };",
@@ -162,22 +135,21 @@ def _variable(reader: _Reader, line: int) -> Declared:
     labels = read_list(match[2], lambda items: len(items) == number)
     if labels is None:
         fail(reader.source, line, f"expected {number} labels, got {shown(match[2].strip())}")
-    _skip_properties(reader)
+    reader.skip_properties()
     reader.take(r"\}", "property or }")
     if not labels or len(set(labels)) < len(labels):
         fail(reader.source, line, "expected different labels, at least one")
-    return Declared(line, tuple(labels))
+    return tuple(labels)
 
 
 def _table(reader: _Reader, line: int) -> Table:
-    """Read a table from behind the word probability."""
+    """Read a table, after the word probability."""
     header = reader.take(r"\(([^{};]*)\)\s*\{", "( NAME | PARENT, ... ) {")[1]
     entries = []
+    reader.skip_properties()
     while not reader.next_is(r"\}"):
-        if reader.next_is(r"property\b"):
-            _skip_properties(reader)
-        else:
-            entries.append(_entry(reader))
+        entries.append(_entry(reader))
+        reader.skip_properties()
     reader.take(r"\}", "}")
     return Table(line, header, entries)
 
@@ -195,49 +167,46 @@ def _entry(reader: _Reader) -> Entry:
 
 
 def _number(word: str, source: str, line: int) -> float:
-    # What Python reads as a number besides, 0.2_0 and digits of other scripts, is none in a file.
+    # Unlike the function float, a file has no numbers such as 0.2_0 and no digits of other scripts.
     if not re.fullmatch(r"\+?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?", word) or float(word) == inf:
         fail(source, line, f"expected a probability, got {shown(word)}")
     return float(word)
 
 
 def read_table(
-    table: Table, variables: Mapping[Hashable, Declared], source: str
+    table: Table, variables: Mapping[Hashable, tuple[str, ...]], source: str
 ) -> tuple[tuple[str, ...], Array]:
-    """Return the family that a table is of and its array, axes in the order of the family."""
+    """Return the family of a table and its array, with axes in the order of the family."""
     family = _read_family(table, variables, source)
-    labels = [variables[name].labels for name in family]
+    labels = [variables[name] for name in family]
     shape = [len(levels) for levels in labels]
     if prod(shape) > MAX_CELLS:
         message = f"the table of {shown(family[0])} would have {prod(shape):,} cells, more than {MAX_CELLS:,}"
         fail(source, table.line, message)
     codes = [{label: code for code, label in enumerate(levels)} for levels in labels[1:]]
-    rows = np.full((prod(shape[1:]), shape[0]), np.nan)  # NaN where nothing is given yet
+    rows = np.full((prod(shape[1:]), shape[0]), np.nan)
     default = None
     for entry in table.entries:
         expected = prod(shape) if entry.kind == "table" else shape[0]
         if len(entry.numbers) != expected:
             fail(source, entry.line, f"expected {expected} probabilities, got {len(entry.numbers)}")
-        if entry.kind == "table":
-            if not np.isnan(rows).all():
-                fail(source, entry.line, f"probabilities of {shown(family[0])} were given already")
-            rows[:] = np.reshape(entry.numbers, (shape[0], -1)).T
-        elif entry.kind == "default":
+        if entry.kind == "default":
             if default is not None:
                 fail(source, entry.line, f"the default of {shown(family[0])} was given already")
             default = entry.numbers
-        else:
-            position = _position(entry, family, codes, source)
-            if not np.isnan(rows[position, 0]):
-                configuration = cut(entry.labels.strip())
-                fail(source, entry.line, f"the probabilities for ({configuration}) were given already")
-            rows[position] = entry.numbers
+            continue
+        is_table = entry.kind == "table"
+        place = slice(None) if is_table else _position(entry, family, codes, source)
+        if not np.isnan(rows[place]).all():
+            given = f"of {shown(family[0])}" if is_table else f"for ({cut(entry.labels.strip())})"
+            fail(source, entry.line, f"the probabilities {given} were given already")
+        rows[place] = np.reshape(entry.numbers, (shape[0], -1)).T if is_table else entry.numbers
     if default is not None:
         rows[np.isnan(rows[:, 0])] = default
     return family, _checked(rows, table, family, labels, source).T.reshape(shape)
 
 
-def _read_family(table: Table, variables: Mapping[Hashable, Declared], source: str) -> tuple[str, ...]:
+def _read_family(table: Table, variables: Mapping[Hashable, tuple[str, ...]], source: str) -> tuple[str, ...]:
     """Return the names in the header: the variable, then its parents; | is one more separator."""
     header = table.header.replace("|", ",")
     family = read_list(header, lambda names: bool(names) and variables.keys() >= set(names))
@@ -251,7 +220,7 @@ def _read_family(table: Table, variables: Mapping[Hashable, Declared], source: s
 
 
 def _position(entry: Entry, family: tuple[str, ...], codes: list[dict[str, int]], source: str) -> int:
-    """Number the configuration of parents that an entry is for, the last parent changing fastest."""
+    """Return the number of the configuration of parents of an entry; the last parent changes fastest."""
     labels = read_list(
         entry.labels,
         lambda items: len(items) == len(codes) and all(a in b for a, b in zip(items, codes, strict=True)),
@@ -259,28 +228,20 @@ def _position(entry: Entry, family: tuple[str, ...], codes: list[dict[str, int]]
     if labels is None:
         expected = f"a label of each of {listed(family[1:])}" if codes else "no labels, for want of parents"
         fail(source, entry.line, f"expected {expected}, got ({cut(entry.labels.strip())})")
-    position = 0
-    for label, code in zip(labels, codes, strict=True):
-        position = position * len(code) + code[label]
-    return position
+    place = [code[label] for label, code in zip(labels, codes, strict=True)]
+    return int(np.ravel_multi_index(place, [len(code) for code in codes])) if codes else 0
 
 
 def _checked(
     rows: Array, table: Table, family: tuple[str, ...], labels: list[tuple[str, ...]], source: str
 ) -> Array:
-    """Make good what rounding took from the sums of distributions, in place, or raise for one."""
+    """Divide distributions whose sums differ from 1 by rounding by these sums; raise an error for others."""
     sums = rows.sum(axis=1, keepdims=True)
-    wrong = np.flatnonzero(~(np.abs(sums - 1) <= _ROUNDING))
-    if len(wrong):
-        parent_labels = labels[1:]
-        codes = np.unravel_index(wrong[0], [len(levels) for levels in parent_labels]) if parent_labels else ()
-        configuration = [levels[code] for levels, code in zip(parent_labels, codes, strict=True)]
+    for wrong in np.flatnonzero(~(np.abs(sums - 1) <= _ROUNDING)):
+        configuration = next(islice(product(*labels[1:]), int(wrong), None))
         condition = f" for ({cut(', '.join(configuration))})" if configuration else ""
-        got = "none" if np.isnan(sums[wrong[0], 0]) else f"a sum of {sums[wrong[0], 0]:g}"
-        fail(
-            source,
-            table.line,
-            f"expected probabilities of {shown(family[0])}{condition} that sum to 1, got {got}",
-        )
+        got = "none" if np.isnan(sums[wrong, 0]) else f"a sum of {sums[wrong, 0]:g}"
+        expected = f"expected probabilities of {shown(family[0])}{condition} that sum to 1"
+        fail(source, table.line, f"{expected}, got {got}")
     np.divide(rows, sums, out=rows, where=np.abs(sums - 1) > TOLERANCE)
     return rows

@@ -1,9 +1,9 @@
-"""Models as the objects of other libraries, which are imported only where they are asked for."""
+"""Models as objects of other libraries, which are imported when they are needed."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Collection, Hashable
+from collections import Counter
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -20,27 +20,27 @@ if TYPE_CHECKING:
 
 
 def to_networkx(x: BNC) -> networkx.DiGraph:
-    """Turn a model into a graph of NetworkX, parameters optional.
+    """Convert a model with or without parameters to a graph of NetworkX.
 
     Parameters
     ----------
     x : BNC
-        A model, with or without parameters.
+        A model with or without parameters.
 
     Returns
     -------
     networkx.DiGraph
-        A node a variable, in the order of ``vars(x)``, and an arc from each parent to its
-        child. A node has the attribute ``kind``, "class" or "feature"; ``levels``, the tuple
-        of its labels, if the model has seen data; ``cpt``, the data frame that ``cpt(x, node)``
-        gives, if the model has parameters. The graph has the attribute ``class_var``.
+        One node per variable, in the order of ``vars(x)``, and an arc from each parent to its child.
+        Nodes have the attributes ``kind``, "class" or "feature"; ``levels``, a tuple of labels, if the
+        model has levels; and ``cpt``, the result of ``cpt(x, node)``, if the model has parameters. The
+        graph has the attribute ``class_var``.
 
     Raises
     ------
     ImportError
         If NetworkX is not installed.
     TypeError
-        If ``x`` is an ensemble; convert each of ``members(x)``.
+        If `x` is an ensemble; convert each of ``members(x)``.
 
     Examples
     --------
@@ -52,7 +52,7 @@ def to_networkx(x: BNC) -> networkx.DiGraph:
     {'kind': 'feature', 'levels': ('low', 'med', 'high')}
     """
     model = check_single(x, "to_networkx")
-    graph = _load("networkx", "to_networkx").DiGraph(class_var=model.class_var)
+    graph = _load("networkx", "DiGraph")(class_var=model.class_var)
     for variable in vars(model):
         graph.add_node(variable, kind="class" if variable == model.class_var else "feature")
         if model.levels is not None:
@@ -64,7 +64,7 @@ def to_networkx(x: BNC) -> networkx.DiGraph:
 
 
 def to_pgmpy(x: BNC) -> pgmpy.models.DiscreteBayesianNetwork:
-    """Turn a model into a Bayesian network of pgmpy.
+    """Convert a model to a Bayesian network of pgmpy.
 
     Parameters
     ----------
@@ -74,21 +74,21 @@ def to_pgmpy(x: BNC) -> pgmpy.models.DiscreteBayesianNetwork:
     Returns
     -------
     pgmpy.models.DiscreteBayesianNetwork
-        Its nodes are the variables, its states their labels, both as they are: numbers stay
-        numbers. The evidence of a table is the family's parents, in their order.
+        Nodes and states are the variables and labels, with their types. The evidence of a table is the
+        parents, in their order.
 
     Raises
     ------
     ImportError
         If pgmpy 1.0 or later is not installed.
     TypeError
-        If ``x`` is an ensemble; convert each of ``members(x)``.
+        If `x` is an ensemble; convert each of ``members(x)``.
     ValueError
         If the model has no parameters.
 
-    Notes
-    -----
-    `write_bif` writes a file in the format BIF.
+    See Also
+    --------
+    write_bif : Write a file in the format BIF.
 
     Examples
     --------
@@ -102,28 +102,21 @@ def to_pgmpy(x: BNC) -> pgmpy.models.DiscreteBayesianNetwork:
     """
     model = check_bnc(x, "to_pgmpy")
     tables, labels = params(model), values(model)
-    network = _load("pgmpy.models", "to_pgmpy", "DiscreteBayesianNetwork").DiscreteBayesianNetwork()
-    table_of = _load("pgmpy.factors.discrete", "to_pgmpy").TabularCPD
-    # One by one: pgmpy takes a tuple in a list of nodes for a node and its attributes.
-    for variable in vars(model):
+    network = _load("pgmpy.models", "DiscreteBayesianNetwork")()
+    table_of = _load("pgmpy.factors.discrete", "TabularCPD")
+    for variable in vars(model):  # one by one: in a list, a tuple would be a node and its attributes
         network.add_node(variable)
     for variable, *parents in model.families:
         network.add_edges_from((parent, variable) for parent in parents)
-        cards = tables[variable].shape
-        table = table_of(
-            variable,
-            cards[0],
-            tables[variable].reshape(cards[0], -1),
-            evidence=parents,
-            evidence_card=cards[1:],
-            state_names={member: list(labels[member]) for member in (variable, *parents)},
-        )
-        network.add_cpds(table)
+        card, *evidence_card = tables[variable].shape
+        table = tables[variable].reshape(card, -1)
+        states = {member: list(labels[member]) for member in (variable, *parents)}
+        network.add_cpds(table_of(variable, card, table, parents, evidence_card, states))
     return network
 
 
 def to_pyagrum(x: BNC) -> pyagrum.BayesNet:
-    """Turn a model into a Bayesian network of pyAgrum.
+    """Convert a model to a Bayesian network of pyAgrum.
 
     Parameters
     ----------
@@ -133,22 +126,20 @@ def to_pyagrum(x: BNC) -> pyagrum.BayesNet:
     Returns
     -------
     pyagrum.BayesNet
-        With a LabelizedVariable and a table for each variable. Names and labels are text
-        there, so a number such as 1 becomes "1".
+        A LabelizedVariable and a table for each variable. Names and labels are text, so 1 becomes "1".
 
     Raises
     ------
     ImportError
         If pyAgrum 2.0 or later is not installed.
     TypeError
-        If ``x`` is an ensemble; convert each of ``members(x)``.
+        If `x` is an ensemble; convert each of ``members(x)``.
     ValueError
-        If the model has no parameters, or two names or two labels of a variable have the
-        same text.
+        If the model has no parameters, or two names or two labels of a variable have the same text.
 
-    Notes
-    -----
-    `write_bif` writes a file in the format BIF.
+    See Also
+    --------
+    write_bif : Write a file in the format BIF.
 
     Examples
     --------
@@ -160,50 +151,31 @@ def to_pyagrum(x: BNC) -> pyagrum.BayesNet:
     """
     model = check_bnc(x, "to_pyagrum")
     tables, labels = params(model), values(model)
-    _check_text("names", vars(model))
+    for noun, items in [("names", vars(model)), *((f"labels of {shown(v)}", labels[v]) for v in labels)]:
+        texts = Counter(map(str, items))
+        same = [item for item in items if texts[str(item)] > 1]
+        if same:
+            raise ValueError(f"x must have {noun} that differ as text; got {listed(same)}. Rename one.")
+    network, variable_of = _load("pyagrum", "BayesNet")(), _load("pyagrum", "LabelizedVariable")
     for variable in vars(model):
-        _check_text(f"labels of {shown(variable)}", labels[variable])
-    library = _load("pyagrum", "to_pyagrum")
-    network = library.BayesNet()
-    for variable in vars(model):
-        texts = [str(label) for label in labels[variable]]
-        network.add(library.LabelizedVariable(str(variable), str(variable), texts))
+        network.add(variable_of(str(variable), str(variable), list(map(str, labels[variable]))))
     for variable, *parents in model.families:
         for parent in parents:
             network.addArc(str(parent), str(variable))
-        # pyAgrum counts through the variable first, then its parents in the order of the arcs.
+        # The first axis of pyAgrum's tables changes fastest.
         network.cpt(str(variable)).fillWith(tables[variable].ravel(order="F").tolist())
     return network
 
 
-def _load(module: str, verb: str, needed: str | None = None) -> Any:
-    """Import a module of an optional library, or say how to install it."""
-    library = module.partition(".")[0]
+def _load(module: str, name: str) -> Any:
+    """Return a name of a module of an optional library, or raise an error that says how to install it."""
     try:
-        # pyAgrum is made by SWIG, whose modules warn of their own types on import; where
-        # warnings are errors, that crashes the interpreter.
+        # Modules made by SWIG, such as pyAgrum, crash the interpreter if their warnings are errors.
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DeprecationWarning)
-            loaded = import_module(module)
-    except ImportError as error:
+            return getattr(import_module(module), name)
+    except (ImportError, AttributeError) as error:
         raise ImportError(
-            f"{verb}: needs {library}, which cannot be imported ({error}); "
-            "run pip install 'pybnclassify[exchange]'"
+            f"{module} must be installed in a version with {name}; got: {error}. Run pip install "
+            "'pybnclassify[exchange]' --upgrade."
         ) from error
-    if needed is not None and not hasattr(loaded, needed):
-        raise ImportError(
-            f"{verb}: the {library} that is installed is too old, it has no {needed}; "
-            "run pip install --upgrade 'pybnclassify[exchange]'"
-        )
-    return loaded
-
-
-def _check_text(kind: str, labels: Collection[Hashable]) -> None:
-    """Raise if two labels would become the same text."""
-    by_text: dict[str, Hashable] = {}
-    for label in labels:
-        other = by_text.setdefault(str(label), label)
-        if other is not label:
-            raise ValueError(
-                f"to_pyagrum: {kind}: {listed([other, label])} become the same text there; rename one of them"
-            )

@@ -1,4 +1,4 @@
-"""Values as JSON, and back exactly: every digit of a number, the type of every label, and what is shared."""
+"""Values as JSON and back, with every digit of a number, the type of every label, and shared parts."""
 
 from __future__ import annotations
 
@@ -21,8 +21,7 @@ from ..model.sufficient_statistics import Tally
 _KIND = "kind"
 """The key of an object that names the type of the value; an object without it is a mapping by text."""
 
-_SHARED = "shared"
-_SHARED_TUPLE = "shared tuple"
+_SHARED, _SHARED_TUPLE = "shared", "shared tuple"
 """The names of objects that refer to a value by its number in the list of those that occur several times."""
 
 _LONG = 8
@@ -30,15 +29,13 @@ _LONG = 8
 
 _PLAIN = (str, int, float, bool, NoneType)
 
-_LARGEST_POWER = 1e6
-
 _RANGES: dict[str, tuple[float, float]] = {
     **dict.fromkeys(["smooth", "ess", "m", "masses", "counts", "single", "classes"], (0, sys.float_info.max)),
-    **dict.fromkeys(["pairs", "triples"], (0, sys.float_info.max)),
+    **dict.fromkeys(["pairs", "triples", "weights", "cards", "size"], (0, sys.float_info.max)),
+    **dict.fromkeys(["min_count", "subsumption"], (0, sys.float_info.max)),
     **dict.fromkeys(["cpts", "class_cpts", "priors", "superparents", "children"], (0, 1 + 1e-6)),
-    "power": (0, _LARGEST_POWER),
-    "powers": (-1, _LARGEST_POWER),  # leave-one-out finds powers slightly below 0
-    **dict.fromkeys(["weights", "cards", "size", "min_count", "subsumption"], (0, sys.float_info.max)),
+    "power": (0, 1e6),
+    "powers": (-1, 1e6),  # leave-one-out finds powers slightly below 0
 }
 """Ranges of numbers by the names of fields."""
 
@@ -52,7 +49,7 @@ class UnknownValueError(ValueError):
 
 
 class Codec(NamedTuple):
-    """How values of a type are written as the fields of an object, and read from them."""
+    """Functions that write values of a type as the fields of an object, and read them."""
 
     type: type[Any]
     write: Callable[[Writer, Any, str], dict[str, Any]]
@@ -60,7 +57,7 @@ class Codec(NamedTuple):
 
 
 class Writer:
-    """Turns values into lists, objects, text and numbers; `shared` lists what occurs several times."""
+    """Writes values as lists, objects, text and numbers; `shared` lists values that occur several times."""
 
     def __init__(self) -> None:
         self.shared: list[Any] = []
@@ -118,14 +115,14 @@ class Writer:
 
 
 class Reader:
-    """Makes values of what a writer wrote, and believes nothing: types and ranges are checked."""
+    """Reads the values of a writer, and checks their types and ranges."""
 
     def __init__(self, shared: list[Any]) -> None:
         self._shared = shared
         self._values: dict[int, Any] = {}
 
     def read(self, written: Any, where: str) -> Any:
-        """Return the value, or raise an UnknownValueError if it is not known or not possible."""
+        """Return the value, or raise an UnknownValueError if it is unknown or impossible."""
         if isinstance(written, list):
             if all(type(item) in _PLAIN for item in written):
                 return tuple(written)
@@ -149,20 +146,20 @@ class Reader:
             return self.read_fields(RECORDS[kind], content, where)
         except (UnknownValueError, RecursionError):
             raise
-        except Exception as error:  # whatever a class raises that is made of nonsense
+        except Exception as error:  # classes raise errors of many types
             raise UnknownValueError(where, f"this is not a valid {kind} ({error})") from error
 
     def _of_number(self, number: Any, where: str) -> Any:
-        """Return a shared value, which is made once."""
+        """Return a shared value, which is read once."""
         if type(number) is not int or not 0 <= number < len(self._shared):
             raise UnknownValueError(where, f"there is no shared value {shown(number)}")
         if number not in self._values:
-            self._values[number] = None  # a value within itself is None, which its fields refuse
+            self._values[number] = None  # so that a value within itself raises an error
             self._values[number] = self.read(self._shared[number], f"shared[{number}]")
         return self._values[number]
 
     def read_fields(self, cls: type[Any], written: dict[str, Any], where: str) -> Any:
-        """Make a record of its fields."""
+        """Return a record with these fields."""
         defaults = _defaults(cls)
         strange = [name for name in written if name not in defaults]
         absent = [name for name, default in defaults.items() if default is MISSING and name not in written]
@@ -225,7 +222,7 @@ def _fits(value: Any, hint: Any) -> bool:
 
 
 def _hint(cls: type[Any], name: str) -> Any:
-    """Return the annotation of a field, or Any if it names what is not imported when running."""
+    """Return the annotation of a field, or Any if its names are imported for type checking only."""
     for owner in cls.__mro__:
         hint = get_annotations(owner).get(name)
         if hint is not None:
@@ -260,7 +257,7 @@ def _write_array(writer: Writer, array: Any, where: str) -> dict[str, Any]:
 
 
 def _as_text(values: Any) -> Any:
-    """Write the numbers of nested lists that are unknown to JSON, inf and nan, as text."""
+    """Write inf and nan in nested lists as text, as JSON does not have them."""
     if isinstance(values, list):
         return [_as_text(value) for value in values]
     return values if isfinite(values) else str(values)
@@ -276,20 +273,20 @@ def _read_array(reader: Reader, written: dict[str, Any], where: str) -> Any:
 
 @dataclass(frozen=True)
 class Forgotten:
-    """Stands for a function that a file could not hold, and says so when it is called."""
+    """A function whose code a file could not hold."""
 
     name: str
 
     def __call__(self, *arguments: Any, **settings: Any) -> Any:
         """Raise a ValueError."""
         raise ValueError(
-            f"x must be learned from data again; it was loaded from a file, which could not hold the code of "
-            f"{shown(self.name)}."
+            f"x must have a recipe that can run; the file of the model could not hold the code of "
+            f"{shown(self.name)}. Learn the model again."
         )
 
 
 def can_write(step: Step) -> bool:
-    """Whether files can hold a step: it calls a function that they know by name, with values."""
+    """Whether files can hold a step: its function is a record, and its settings are values."""
     try:
         Writer().write(step.settings, step.name)
     except UnknownValueError:
@@ -298,7 +295,7 @@ def can_write(step: Step) -> bool:
 
 
 def _write_tally(writer: Writer, tally: Tally, where: str) -> dict[str, Any]:
-    """Write counts, and their prior unless it is a function; without it, no rows can be added."""
+    """Write counts, and their prior unless it is a function, after which no rows can be added."""
     counts = {"counts": writer.write(tally.counts, f"{where}.counts")}
     try:
         return counts | {"prior": writer.write(tally.prior, f"{where}.prior")}
@@ -316,11 +313,8 @@ def _write_step(writer: Writer, step: Step, where: str) -> dict[str, Any]:
 
 def _read_step(reader: Reader, written: dict[str, Any], where: str) -> Step:
     function = written.get("function")
-    content = {
-        "name": written["name"],
-        "settings": reader.read(written.get("settings", {}), f"{where}.settings"),
-    }
-    content["draws"] = written.get("draws", False)
+    settings = reader.read(written.get("settings", {}), f"{where}.settings")
+    content = {"name": written["name"], "settings": settings, "draws": written.get("draws", False)}
     for name, value in content.items():
         _check_field(name, value, _hint(Step, name), f"{where}.{name}")
     if function is None:
@@ -333,9 +327,7 @@ def _read_step(reader: Reader, written: dict[str, Any], where: str) -> Step:
 
 CODECS: dict[str, Codec] = {
     "Step": Codec(Step, _write_step, _read_step),
-    "Tally": Codec(
-        Tally, _write_tally, lambda reader, written, where: reader.read_fields(Tally, written, where)
-    ),
+    "Tally": Codec(Tally, _write_tally, lambda reader, *written: reader.read_fields(Tally, *written)),
     "array": Codec(np.ndarray, _write_array, _read_array),
     "number": Codec(
         float,

@@ -25,22 +25,15 @@ from ..model.questions import members
 from .notation import Reader, UnknownValueError, Writer, can_write
 
 _FORMAT = "bnclassify model"
-
 _VERSION = 2
-
 _HEADER = re.compile(rb'\s*\{\s*"format"\s*:\s*"bnclassify model"')
 
 _ROUNDING = 1e-6
 """Largest difference from 1 of the sum of a distribution; those of `lp` are much nearer."""
 
 _TRACES: tuple[Callable[[Any], Any], ...] = (
-    traces.concentrations,
-    traces.em_objectives,
-    traces.feature_weights,
-    traces.greedy_scores,
-    traces.loo_summary,
-    traces.manb_arc_posterior,
-    traces.search_steps,
+    *(traces.concentrations, traces.em_objectives, traces.feature_weights, traces.greedy_scores),
+    *(traces.loo_summary, traces.manb_arc_posterior, traces.search_steps),
 )
 
 
@@ -108,7 +101,8 @@ def save(x: Model, path: str | os.PathLike[str]) -> None:
             f"x must contain only text, numbers, bools, None, tuples and intervals; got {error}. Rename such "
             "labels, for example with df[column].cat.rename_categories(str), and refit the model."
         ) from error
-    lost = _lost_steps(model)
+    steps = () if model.recipe is None else (model.recipe.structure, model.recipe.parameters)
+    lost = [step.name for step in steps if step is not None and not can_write(step)]
     if lost:
         warn(
             f"{listed(lost)} calls a function that is not of this package, and a file contains no code. The "
@@ -176,10 +170,8 @@ def load(path: str | os.PathLike[str]) -> Model:
     written = _read_json(file, source)
     version = written.get("version")
     if version not in (1, _VERSION) or type(version) is not int:
-        raise ValueError(
-            f"{source}: the version of the format must be at most {_VERSION}; got {shown(version)}. Install "
-            "a later bnclassify."
-        )
+        message = must_be("the version of the format", f"at most {_VERSION}", version)
+        raise ValueError(f"{source}: {message} Install a later bnclassify.")
     shared = written.get("shared", [])
     try:
         model = Reader(shared if isinstance(shared, list) else []).read(written.get("model"), "model")
@@ -197,14 +189,12 @@ def load(path: str | os.PathLike[str]) -> Model:
 
 
 def _read_json(file: Path, source: str) -> dict[str, Any]:
-    """Return the content of a file of `save`, or raise an error before much is read."""
-    hint = " Use read_bif for files of write_bif." if file.suffix == ".bif" else ""
+    """Return the content of a file of `save`; other files raise an error before they are read as a whole."""
+    hint = "Use read_bif for files of write_bif." if file.suffix == ".bif" else ""
     with file.open("rb") as opened:
         start = opened.read(4096)
     if not _HEADER.match(start):
-        raise ValueError(
-            f"{source} must be a file of save; got {shown(start[:40].decode('utf-8', 'replace'))}.{hint}"
-        )
+        raise ValueError(must_be(source, "a file of save", start[:40].decode("utf-8", "replace"), hint))
     try:
         text = file.read_bytes().decode("utf-8", "surrogatepass")
         written: dict[str, Any] = json.loads(text, object_pairs_hook=_unique, parse_constant=_refuse)
@@ -228,14 +218,14 @@ def _refuse(word: str) -> None:
 
 
 def _try_out(x: Model) -> None:
-    """Raise an error unless the parts of a model fit: it is printed, asked, and used once."""
+    """Raise an error unless the parts of a model fit each other."""
     repr(x)
     for member in members(x):
         if member is not x:
             _try_out(member)
             continue
         for trace in _TRACES if x.one_class else ():
-            with suppress(ValueError):  # of a model without it
+            with suppress(ValueError):  # if the model does not have it
                 trace(x)
         tables = zip(getattr(x, "families", ()), getattr(x, "cpts", None) or (), strict=False)
         for family, table in tables:
@@ -247,16 +237,8 @@ def _try_out(x: Model) -> None:
         row = np.zeros((len(x.features), 1), dtype=np.int8)
         if x._log_joint(row).shape != (1, len((x.levels or ((),))[-1])):
             raise ValueError("tables do not fit the classes")
-    with suppress(ValueError):  # of a model that needs every feature, or with labels that pandas refuses
+    with suppress(ValueError):  # if the model requires every feature, or pandas does not accept its labels
         predict(x, pd.DataFrame({name: [None] for name in x.features}))
-
-
-def _lost_steps(x: Model) -> list[str]:
-    """Return the names of the steps of the recipe that no file can hold."""
-    if x.recipe is None:
-        return []
-    steps = (x.recipe.structure, x.recipe.parameters)
-    return [step.name for step in steps if step is not None and not can_write(step)]
 
 
 def as_path(path: object) -> Path:
@@ -267,10 +249,10 @@ def as_path(path: object) -> Path:
 
 
 def replace_file(path: Path, content: bytes) -> None:
-    """Write a file beside an old one and put it in its place, so that there is always a whole one."""
+    """Write a new file and put it in the place of the old one, so that there is always a whole file."""
     target = Path(os.path.realpath(path))  # links stay links
     if target.exists() and not target.is_file():
-        target.write_bytes(content)  # a device has nothing to lose; a folder raises an error
+        target.write_bytes(content)  # for example a device; a folder raises an error
         return
     if not target.parent.is_dir():
         raise FileNotFoundError(f"path must be in an existing folder; got {str(path)!r}. Create the folder.")
