@@ -39,7 +39,9 @@ def test_summary(car: pd.DataFrame, tan: bn.BNC, ensemble: bn.AODE) -> None:
 
 
 def test_models_have_no_methods(tan: bn.BNC) -> None:
-    with pytest.raises(AttributeError, match=r"'predict'; functions do with models .* predict\(x, newdata\)"):
+    with pytest.raises(
+        AttributeError, match=r"'predict'; use functions instead, as in predict\(x, newdata\)"
+    ):
         getattr(tan, "predict")  # noqa: B009
     assert not hasattr(tan, "fit")
     assert not hasattr(tan, "__array__")

@@ -15,8 +15,7 @@ import pandas as pd
 
 from ..base.messages import listed, shown
 from ..base.records import RECORDS, is_record
-from ..model.recipes import Step
-from ..model.sufficient_statistics import Tally
+from ..model.recipes import Step, Tally
 
 _KIND = "kind"
 """The key of an object that names the type of the value; an object without it is a mapping by text."""

@@ -22,8 +22,7 @@ from ..frames.opening import InFull, InParts
 from ..frames.schema import Learnable, Schema
 from ..frames.training import TrainingData, prepare
 from ..model.model import Model, check_fitted, check_model, renewed
-from ..model.recipes import Step
-from ..model.sufficient_statistics import Tally
+from ..model.recipes import Step, Tally
 from ..network.em import EM
 from ..network.methods import PLAIN, Method
 from ..network.priors import Prior, is_nested

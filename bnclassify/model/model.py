@@ -1,4 +1,4 @@
-"""What all models have in common, and the checks that a value is one."""
+"""The base class of all models, and the checks that an argument is a model."""
 
 from __future__ import annotations
 
@@ -15,8 +15,7 @@ from ..base.immutable import Immutable
 from ..base.messages import listed, shown
 from ..frames.schema import Countable, Dataset, Levels
 from ..numbers.preparation import Preparation
-from .recipes import Recipe
-from .sufficient_statistics import Tally
+from .recipes import Recipe, Tally
 
 M = TypeVar("M", bound="Model")
 Choice: TypeAlias = NDArray[np.intp]
@@ -24,22 +23,12 @@ Choose: TypeAlias = Callable[[Array], tuple[Choice, NDArray[np.bool_]]]
 
 
 class Model(Immutable):
-    """Base of all models: values that learners return and that functions such as `predict` take.
+    """Base of all models, which learners return and functions such as `predict` accept.
 
-    A kind of model is a frozen dataclass below this class. What differs by kind is dispatched on it:
-    its log joint, its parameters, its picture. Every kind has
-
-    - ``class_var``, ``features``: the names of its variables
-    - ``levels``: the labels of each feature, and of the class at the end; None until data was seen
-    - ``members``: the models that it averages; of a single model, itself
-    - ``fitted``: whether it has parameters
-    - ``recipe``: how it was learned; `cv` runs it again
-    - ``learned``: what a method of `lp` left behind, by name
-    - ``no_joint``: of a kind without a joint distribution, a sentence that says why, and what to do
-    - ``parents``: those of each variable, if it has one graph
+    A model type is a frozen dataclass below this class. It implements, as methods, what differs by type.
     """
 
-    if TYPE_CHECKING:  # read-only to callers; each kind has them as fields or properties
+    if TYPE_CHECKING:  # fields or properties of each model type
         recipe: Recipe | None
 
         @property
@@ -52,11 +41,11 @@ class Model(Immutable):
 
         @property
         def levels(self) -> Levels | None:
-            """The labels of the variables."""
+            """The labels of each feature and then of the class; None if no data were seen."""
 
         @property
         def members(self) -> tuple[Model, ...]:
-            """The models that it averages."""
+            """The models that it averages; of a single model, itself."""
 
         @property
         def fitted(self) -> bool:
@@ -64,53 +53,53 @@ class Model(Immutable):
 
         @property
         def learned(self) -> Mapping[str, Any]:
-            """What learning left behind."""
+            """Results of a method of `lp`, by name."""
 
     one_class = True
-    """Whether it predicts one class, not several class variables."""
+    """Whether it predicts one class, and not several class variables."""
 
     is_aode = False
     """Whether it averages one-dependence estimators."""
 
     @property
     def preparation(self) -> Preparation | None:
-        """What makes categories of raw data, if the model takes such."""
+        """The steps from raw data to categories, if the model accepts raw data."""
         return None if self.recipe is None else self.recipe.preparation
 
     @property
     def targets(self) -> tuple[Hashable, ...]:
-        """What it predicts: the class, or several class variables."""
+        """The variables that it predicts: the class, or several class variables."""
         return (self.class_var,)
 
     @property
     def variables(self) -> tuple[Hashable, ...]:
-        """The features, then what it predicts."""
+        """The features, then the targets."""
         return (*self.features, *self.targets)
 
     @property
     def parents(self) -> dict[Hashable, tuple[Hashable, ...]]:
-        """The parents of each variable; none in an average, which has no one graph."""
+        """The parents of each variable; none in an average of different graphs."""
         return dict.fromkeys(self.variables, ())
 
     @property
     def feature_parents(self) -> dict[Hashable, tuple[Hashable, ...]]:
-        """The feature parents of each feature: the graph that is left without what is predicted."""
+        """The feature parents of each feature."""
         parents, targets = self.parents, self.targets
         return {f: tuple([p for p in parents[f] if p not in targets]) for f in self.features}
 
     @property
     def graph(self) -> Any:
-        """The single graph that it is or is built on; None if there are several."""
+        """The single graph that it is or is built on, or None."""
         return None
 
     @property
     def network(self) -> Any:
-        """The single graph with tables that it is or has; None if there is none."""
+        """The single graph with tables that it is or has, or None."""
         return None
 
     @property
     def is_augmented(self) -> bool:
-        """Whether it is one network with one class that is a parent of every feature and has no parents."""
+        """Whether it is one network whose class is a parent of every feature and has no parents."""
         return False
 
     @property
@@ -129,11 +118,11 @@ class Model(Immutable):
 
     @property
     def no_joint(self) -> str:
-        """Why this kind of model has no joint distribution, if it has none, and what to do about it."""
+        """The reason and the remedy if the model type has no joint distribution; empty if it has one."""
         return ""
 
     def facts(self) -> dict[str, object]:
-        """Return what the summary tells of this kind of model; what is None is left out."""
+        """Return the entries of the summary; those that are None are omitted."""
         return {"num. features": len(self.features)}
 
     def __repr__(self) -> str:
@@ -151,24 +140,19 @@ class Model(Immutable):
         only = "" if self.fitted else " (only structure, no parameters)"
         return "\n".join(["", f"  Bayesian network classifier{only}", "", *rows])
 
-    if not TYPE_CHECKING:  # which is to know of no other attributes
+    if not TYPE_CHECKING:  # so that mypy reports unknown attributes
 
         def __getattr__(self, name: str) -> Any:
-            """Say that models have no methods; called for what is not there."""
+            """Raise the error of an unknown attribute: models are used by functions."""
             message = f"{type(self).__name__!r} object has no attribute {name!r}"
             if not name.startswith("_"):
-                message += (
-                    "; functions do with models what there is to do, as in predict(x, newdata) or params(x)"
-                )
+                message += "; use functions instead, as in predict(x, newdata) or params(x)"
             raise AttributeError(message)
 
-    # What functions ask of models. A family implements as named methods what differs from these.
+    # Defaults of the methods that functions call.
 
     def _log_joint(self, codes: Codes) -> Array:
-        """Return ln P(observed features, class), (rows, classes).
-
-        ``codes`` are those of the features, (features, rows), -1 where missing.
-        """
+        """Return ln P(observed features, class), (rows, classes), from (features, rows) codes, -1 missing."""
         raise self._lacks("compute a log joint of one class and the features")
 
     def _log_marginals(self, codes: Codes) -> list[Array]:
@@ -176,7 +160,7 @@ class Model(Immutable):
         return [self._log_joint(codes)]
 
     def _log_joint_at(self, codes: Codes, labels: Codes) -> Array:
-        """Return ln P(labels, observed features), (rows,), from codes of features and of class variables."""
+        """Return ln P(labels, observed features), (rows,); labels are (class variables, rows) codes."""
         return _at(self._log_joint(codes), labels)
 
     def _log_posterior_at(self, codes: Codes, labels: Codes) -> Array:
@@ -191,8 +175,7 @@ class Model(Immutable):
     def _log_joints_in_sequence(self, codes: Codes, order: Sequence[int]) -> Array:
         """Return the log joint of the class and the first 0, 1, 2 … features, (1 + features, rows, classes).
 
-        ``order`` has the numbers of the features. Features that are missing, or not known yet, are
-        marginalized over.
+        ``order`` has the numbers of the features. All other features are marginalized over.
         """
         rows, steps = codes.shape[1], len(order) + 1
         step = np.empty(len(codes), dtype=np.intp)
@@ -205,17 +188,17 @@ class Model(Immutable):
     def _weigh_evidence(
         self, codes: Codes, order: Sequence[int], choose: Choose
     ) -> tuple[Array, Choice, NDArray[np.bool_], Array]:
-        """Return what the prior and each feature in order add to the log odds, NaN if there are no odds.
+        """Return (rows, 1 + features) contributions of prior and features to the log odds, NaN if undefined.
 
-        ``choose`` returns the class to explain in each row and those to compare it with from the log joint.
-        They are returned, too, and the posterior of the class to explain.
+        ``choose`` returns, from the log joint, the class to explain in each row and those to compare it with,
+        which are also returned, and the posterior of the class to explain.
         """
         logs = self._log_joints_in_sequence(codes, order)
         targets, rivals = choose(logs[-1])
         at = np.arange(codes.shape[1])
         with np.errstate(invalid="ignore"):
             odds = logs[:, at, targets] - log_sum_exp(np.where(rivals, logs, -np.inf))
-            # Once infinite, the odds stay so: inf − inf adds nothing.
+            # Infinite odds stay infinite: inf − inf adds nothing.
             steps = np.where(odds[1:] == odds[:-1], 0.0, np.diff(odds, axis=0))
         steps = np.where(codes[list(order)] < 0, 0.0, steps)
         posteriors = np.exp(log_normalize(logs[-1]))[at, targets]
@@ -224,15 +207,15 @@ class Model(Immutable):
         return weights, targets, rivals, posteriors
 
     def _draw(self, n: int, rng: np.random.Generator) -> Codes:
-        """Draw n rows, (variables, n) codes of the features and of the class at the end."""
+        """Draw n rows, (variables, n) codes with the class last."""
         raise self._lacks("draw rows")
 
     def _complete(self, codes: Codes) -> Codes:
-        """Return (variables, rows) codes with the most probable values in place of missing ones, -1."""
+        """Return (variables, rows) codes with the most probable values in place of missing ones."""
         raise self._lacks("fill in values")
 
     def _of_class(self, class_var: Hashable | None) -> Model:
-        """Return the model of one of the class variables; of one class, the model itself."""
+        """Return the model of one of the class variables; with one class, the model itself."""
         if not is_among(class_var, [None, self.class_var]):
             raise ValueError(f"class_var: the model predicts {shown(self.class_var)}, got {shown(class_var)}")
         return self
@@ -240,18 +223,17 @@ class Model(Immutable):
     def _estimate(self, data: Countable, prior: Any) -> Any:
         """Return the structure with tables, each from the rows in which its family is observed.
 
-        ``data`` has the variables of the model in its order, coded by the levels to use.
+        ``data`` has the variables of the model in its order, coded by the levels of the result.
         """
         structure = renewed(self, levels=data.levels)
-        counts = data.add_up(partial(count_rows, structure, prior))
-        return structure._tabulate(Tally(counts, prior))
+        return structure._tabulate(Tally(data.add_up(partial(structure._count, prior=prior)), prior))
 
     def _count(self, data: Dataset, prior: Any) -> tuple[Any, ...]:
-        """Return the counts that the tables are made of; counts of different rows add up."""
+        """Return the counts behind the tables; counts of different rows add up."""
         raise self._lacks("count")
 
     def _tabulate(self, tally: Tally) -> Any:
-        """Return the structure, whose levels are known, with tables, and with their counts."""
+        """Return the structure, whose levels are known, with tables and their counts."""
         raise self._lacks("make tables")
 
     def _check_em(self) -> None:
@@ -261,21 +243,21 @@ class Model(Immutable):
             raise TypeError(f'missing: "em" needs a joint distribution; {reason}')
 
     def _fit(self, dataset: Any, step: Any, fit: Callable[[Any, Any], Any]) -> Any:
-        """Return the fitted structure, by a function of a structure and its rows; ``step`` is the call."""
+        """Return the fitted structure; ``fit`` needs a structure and its rows, and ``step`` is the call."""
         return fit(self, dataset)
 
     def _update(self, dataset: Any, update: Callable[[Any, Any], Any]) -> Any:
-        """Return the model of its training rows and more, by a function of a model and the rows to add."""
+        """Return the model updated with more rows; ``update`` needs a model and the rows to add."""
         return update(self, dataset)
 
     def _add_rows(self, data: Countable) -> Any:
-        """Return the model of its training rows and more, which are coded like them."""
+        """Return the model of its training rows and more, which are coded in the same way."""
         tally = self._tally()
-        counts = added([tally.counts, data.add_up(partial(count_rows, self, tally.prior))])
+        counts = added([tally.counts, data.add_up(partial(self._count, prior=tally.prior))])
         return self._tabulate(Tally(counts, tally.prior))
 
     def _tally(self) -> Tally:
-        """Return the counts that the tables are made of; raise if more than counts made them."""
+        """Return the counts behind the tables; raise if the tables depend on more than counts."""
         tally = self.learned.get("counts")
         if isinstance(tally, Tally) and tally.prior is not None:
             return tally
@@ -302,48 +284,43 @@ class Model(Immutable):
         return None if weights is None else dict(zip(self.features, weights, strict=True))
 
     def _arc_shares(self) -> dict[tuple[Hashable, Hashable], float]:
-        """Return the share of the members that has each arc, (from, to); of a single model, 1."""
+        """Return the share of the members that have each arc, (from, to); 1 in a single model."""
         return {(parent, variable): 1.0 for variable, parents in self.parents.items() for parent in parents}
 
     def _members_note(self) -> str:
-        """Return a note on the members of an average for its picture; of a single model, none."""
+        """Return a note for its picture on the members of an average; empty for a single model."""
         n = self.facts().get("num. members")
         return "" if n is None else f"average of {n:,} networks"
 
     def _feature_shares(self) -> tuple[dict[Hashable, float], str]:
-        """Return weights of features to write into a picture, and a note on them; by default none."""
+        """Return weights of features for its picture, and a note on them."""
         return {}, ""
 
     def _lacks(self, action: str) -> TypeError:
-        """Return the error that a family does not define an action."""
+        """Return the error that an action is not defined for a model type."""
         return TypeError(f"x: it is not defined how to {action} with a {type(self).__name__}")
 
     def derived(self, name: str, make: Any) -> Any:
-        """Return what follows from the model, made at the first call and kept as long as the model."""
+        """Return a value that follows from the model, computed at the first call and kept."""
         cache = self.__dict__.setdefault("_derived", {})
         if name not in cache:
             cache[name] = make(self)
         return cache[name]
 
 
-def count_rows(x: Model, prior: Any, data: Dataset) -> tuple[Any, ...]:
-    """Return the counts that the tables of a structure are made of; called part by part."""
-    return x._count(data, prior)
-
-
 def _at(logs: Array, labels: Codes) -> Array:
-    """Return (rows, classes) logs at the only class variable's labels, (1, rows)."""
+    """Return (rows, classes) logs at the labels of the only class variable, (1, rows)."""
     return np.take_along_axis(logs, labels[0].astype(np.intp)[:, None], axis=1)[:, 0]
 
 
 class BuiltOn(Model):
-    """A model that is built on another one, whose class, features, parents and levels it shares."""
+    """A model that shares class, features, parents and levels with another one."""
 
     if TYPE_CHECKING:
 
         @property
         def basis(self) -> Model:
-            """The model that it is built on."""
+            """The other model."""
 
     @property
     def class_var(self) -> Hashable:
@@ -367,7 +344,7 @@ class BuiltOn(Model):
 
     @property
     def levels(self) -> Levels | None:
-        """The labels of the features, and of the class at the end."""
+        """The labels of the other model."""
         return self.basis.levels
 
 
@@ -382,7 +359,7 @@ def check_model(x: object) -> Model:
 
 
 def of_estimator(x: object) -> str:
-    """Say where the model of an estimator is, if `x` is one."""
+    """Return a sentence on the model of an estimator if ``x`` is one."""
     if isinstance(getattr(x, "model_", None), Model):
         return "Use its attribute model_."
     return "Call its method fit, and use its attribute model_." if hasattr(x, "predict_proba") else ""
@@ -397,11 +374,11 @@ def check_joint(x: object, question: str) -> Model:
 
 
 def check_fitted(x: object) -> Model:
-    """Return ``x`` if it is a model with parameters, else say to call lp."""
+    """Return ``x`` if it is a model with parameters, else raise."""
     model = check_model(x)
     if not model.fitted:
         raise ValueError(
-            "structure only, no parameters: call lp(x, dataset, smooth=...) first, and go on with the model "
+            "structure only, no parameters: call lp(x, dataset, smooth=...) first, and use the model "
             "that it returns"
         )
     return model
@@ -410,7 +387,7 @@ def check_fitted(x: object) -> Model:
 def check_graph(x: object, question: str, *, sized: bool = False) -> Any:
     """Return the single graph that ``x`` is or is built on, or raise.
 
-    If ``sized``, the answer depends on the size of tables, which members with one structure share.
+    If ``sized``, the answer depends on the tables, so ``x`` must not average several members.
     """
     model = check_model(x)
     if model.graph is None or (sized and len(model.members) > 1):
@@ -450,7 +427,7 @@ def _of_members(x: Model, question: str) -> TypeError:
 
 
 def renewed(x: M, **changes: Any) -> M:
-    """Return a model with some of its fields changed, which are not checked again."""
+    """Return a model with some of its fields changed, without repeating its checks."""
     names = x.__dataclass_fields__  # type: ignore[attr-defined]
     if not changes.keys() <= names.keys():
         raise TypeError(f"{type(x).__name__} does not have all of the fields {', '.join(changes)}")

@@ -23,18 +23,6 @@ Raises
 ------
 TypeError
     If `x` is not a model.""",
-        "{with levels}": """\
-Parameters
-----------
-x : BNC, AODE or another model
-    With or without parameters.
-
-Raises
-------
-TypeError
-    If `x` is not a model.
-ValueError
-    If no data were seen, so that the levels are unknown.""",
         "{one network}": """\
 Parameters
 ----------
@@ -113,7 +101,7 @@ def vars(x: Model) -> tuple[Hashable, ...]:
 
 @_of_any
 def features(x: Model) -> tuple[Hashable, ...]:
-    """Return the names of the features, in the order of the data if there were any.
+    """Return the names of the features, in the order of the data if data were seen.
 
     {any model}
 
@@ -161,7 +149,9 @@ def feature_families(x: Model) -> dict[Hashable, tuple[Hashable, ...]]:
 def values(x: Model) -> dict[Hashable, tuple[Any, ...]]:
     """Return the levels of each variable, in the order of the axes of its table.
 
-    {with levels}
+    {any model}
+    ValueError
+        If no data were seen, so that the levels are unknown.
 
     Examples
     --------
@@ -176,7 +166,9 @@ def values(x: Model) -> dict[Hashable, tuple[Any, ...]]:
 def classes(x: Model) -> tuple[Any, ...]:
     """Return the levels of the class, in the order of the columns of posteriors.
 
-    {with levels}
+    {any model}
+    ValueError
+        If no data were seen, so that the levels are unknown.
 
     Examples
     --------
@@ -188,20 +180,13 @@ def classes(x: Model) -> tuple[Any, ...]:
     return model.levels_by_name[model.class_var]
 
 
+@_of_any
 def nparams(x: Model) -> int:
     """Return the number of free parameters: Σ (levels − 1) · Π levels of the parents.
 
     It follows from structure and levels, so the model need not be fitted.
 
-    Parameters
-    ----------
-    x : BNC or DN
-        With or without parameters.
-
-    Raises
-    ------
-    TypeError
-        If `x` is not a single network; call the function on each of ``members(x)``.
+    {one network}
     ValueError
         If no data were seen, so that the levels are unknown.
 
@@ -230,20 +215,13 @@ def narcs(x: Model) -> int:
     return sum(len(family) - 1 for family in check_graph(x, "narcs").families)
 
 
+@_of_any
 def modelstring(x: Model) -> str:
     """Write the structure in bnlearn's notation, parents before children.
 
-    Parameters
-    ----------
-    x : BNC or DN
-        With or without parameters.
-
-    Raises
-    ------
+    {one network}
     ValueError
         If a name contains one of the characters ``[ ] | :`` of the notation.
-    TypeError
-        If `x` is not a single network; call the function on each of ``members(x)``.
 
     Examples
     --------
@@ -258,12 +236,10 @@ def modelstring(x: Model) -> str:
                 f"modelstring: the name {shown(name)} contains a character of the notation ([ ] | :). "
                 "Rename the column, or call families(x)."
             )
-    parents = {family[0]: family[1:] for family in model.families}
-    order = (variable for layer in graphs.layers(parents) for variable in layer)
-    return " ".join(
-        f"[{variable}|{':'.join(map(str, parents[variable]))}]" if parents[variable] else f"[{variable}]"
-        for variable in order
-    )
+    parents = model.parents
+    order = [variable for layer in graphs.layers(parents) for variable in layer]
+    texts = {v: f"{v}|{':'.join(map(str, parents[v]))}" if parents[v] else str(v) for v in order}
+    return " ".join(f"[{texts[variable]}]" for variable in order)
 
 
 def markov_blanket(x: Model, variable: Hashable) -> tuple[Hashable, ...]:

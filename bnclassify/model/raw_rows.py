@@ -1,4 +1,4 @@
-"""Raw data in terms of what a model knows."""
+"""New data, encoded by the levels of a model."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _MOST_CELLS = 2**28  # of a log joint, 2 GiB
 
 
 def rows_for(x: Model, dataset: object) -> Dataset | Partitions:
-    """Return the variables of a model of data of any source: coded by it if partitioned, else encoded."""
+    """Return the variables of a model from data of any source: coded by it if partitioned, else encoded."""
     if isinstance(dataset, Partitions) or find_source(dataset, "dataset") is not None:
         return open_columns(dataset, x.variables, known=x.levels_by_name, preparation=x.preparation)
     return encode_for(x, dataset, argument="dataset")  # type: ignore[arg-type]
@@ -31,17 +31,7 @@ def encode_for(
     names: Iterable[Hashable] | None = None,
     argument: str = "newdata",
 ) -> Dataset:
-    """Encode new data for a model: raw data that it prepares itself, or categories.
-
-    Parameters
-    ----------
-    x : Model
-    newdata : pandas.DataFrame, Dataset, Series, dict or list of dict
-    names : iterable, optional
-        The variables to encode; by default all of the model.
-    argument : str
-        What errors call ``newdata``.
-    """
+    """Encode new data for a model, by default all its variables; errors name ``argument``."""
     levels = x.levels_by_name
     wanted = {name: levels[name] for name in (levels if names is None else names)}
     if x.preparation is None:
@@ -50,9 +40,9 @@ def encode_for(
 
 
 def log_joint(x: Model, data: Dataset, *, unseen: str | None = None) -> Array:
-    """Return ln P(observed features, class), (rows, classes), of rows that have a column for each feature.
+    """Return ln P(observed features, class), (rows, classes), of rows with a column per feature.
 
-    ``unseen`` is what becomes of values that are not among the levels, as in `match`.
+    ``unseen`` says how `match` treats values that are not among the levels.
     """
     levels = x.known_levels
     check_size(len(data), len(levels[-1]))
@@ -60,7 +50,7 @@ def log_joint(x: Model, data: Dataset, *, unseen: str | None = None) -> Array:
 
 
 def check_size(rows: int, n_classes: int) -> None:
-    """Raise a ValueError if a number for each row and class would take more memory than is reasonable."""
+    """Raise a ValueError if an array of rows and classes would need too much memory."""
     if rows * n_classes > _MOST_CELLS:
         raise ValueError(
             f"{rows:,} rows and {n_classes:,} classes would need {rows * n_classes:,} numbers, more than "

@@ -1,4 +1,4 @@
-"""How a model was learned, as values that can be called again on other data."""
+"""How a model was learned, as values that can be called again on other data, and the counts of its tables."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import numpy as np
 
 from ..base.immutable import Immutable
 from ..base.records import record
+from ..counts.contingency import narrow
 from ..frames.schema import Dataset
 from ..numbers.preparation import Preparation
 
@@ -18,23 +19,15 @@ _REPEATED = ContextVar("_REPEATED", default=False)
 
 
 def is_repeated() -> bool:
-    """Tell whether a learner runs by a recipe: what there is to warn of was told when it ran first."""
+    """Whether a learner is run by a recipe, so that its warnings were given before."""
     return _REPEATED.get()
 
 
 @dataclass(frozen=True)
 class Step(Immutable):
-    """A call that can be made again, written as a user would write it.
+    """A call that can be repeated: ``name`` is the function's public name, or words.
 
-    Attributes
-    ----------
-    name : str
-        What users call the function, or words that say what was done.
-    function : callable
-    settings : dict
-        The arguments by name, those at their default left out.
-    draws : bool
-        Whether the function takes ``rng``.
+    ``settings`` are its arguments without defaults; ``draws`` says whether it accepts ``rng``.
     """
 
     name: str
@@ -58,19 +51,9 @@ class Step(Immutable):
 class Recipe:
     """How a model was learned: from which columns, by which learner, with which parameters.
 
-    Attributes
-    ----------
-    class_var : str
-    structure : Step
-        The learner, called with the name of the class and the data.
-    columns : tuple or None
-        The features that the learner was told to take; None for all there are.
-    parameters : Step or None
-        `lp`, called with a structure and the data; None for a mere structure.
-    seen : tuple or None
-        The columns of the data, where the learner took all there were.
-    preparation : Preparation or None
-        What makes categories of raw data, if that was learned too; the steps then take raw data.
+    ``structure`` is called with the class and the data, ``parameters`` (`lp`) with a structure and the data.
+    ``columns`` are the features passed to the learner; if None, it used all, and ``seen`` has these.
+    With ``preparation``, learned from raw data, the steps accept raw data.
     """
 
     class_var: Hashable
@@ -81,7 +64,7 @@ class Recipe:
     seen: tuple[Hashable, ...] | None = None
 
     def fit(self, data: Dataset, rng: np.random.Generator | None = None) -> Any:
-        """Learn structure and parameters again."""
+        """Learn structure and parameters from other data."""
         token = _REPEATED.set(True)
         try:
             structure = self.structure(self.class_var, data, rng=rng)
@@ -90,5 +73,21 @@ class Recipe:
         return self.refit(structure, data, rng)
 
     def refit(self, x: Any, data: Dataset, rng: np.random.Generator | None = None) -> Any:
-        """Learn the parameters of a structure as those of this model were learned."""
+        """Learn the parameters of a structure in the same way."""
         return self.parameters(x, data, rng=rng) if self.parameters is not None else x
+
+
+@dataclass(frozen=True, eq=False)
+class Tally(Immutable):
+    """The counts of the tables of a model, and their prior; None if the tables depend on more.
+
+    A network has an array per family, axes in family order, or with back-off the counts of all prefixes.
+    """
+
+    counts: tuple[Any, ...]
+    prior: Any
+
+    def narrowed(self) -> Tally:
+        """Return the same with arrays in the smallest type that holds them."""
+        counts = [narrow(table) if isinstance(table, np.ndarray) else table for table in self.counts]
+        return Tally(tuple(counts), self.prior)

@@ -1,8 +1,8 @@
-"""Results of estimation and search: tables, scores, weights and what leave-one-out and EM found."""
+"""Results of estimation and search: tables, scores, weights, and summaries of leave-one-out and EM."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Mapping
 from dataclasses import asdict
 from typing import Any
 
@@ -15,6 +15,13 @@ from .questions import variable_number
 
 _raising = sharing(
     {
+        "{fitted}": """\
+Raises
+------
+ValueError
+    If the model has no parameters.
+TypeError
+    If `x` is not a single network; call the function on each of ``members(x)``.""",
         "{single}": """\
 Raises
 ------
@@ -33,6 +40,7 @@ ValueError
 )
 
 
+@_raising
 def params(x: Model) -> dict[Hashable, Array]:
     """Return the conditional probability table of each variable as an array; `cpt` adds labels.
 
@@ -48,12 +56,7 @@ def params(x: Model) -> dict[Hashable, Array]:
         (`families`), its positions are the levels of that member (`values`), and the table sums
         to 1 over axis 0.
 
-    Raises
-    ------
-    ValueError
-        If the model has no parameters.
-    TypeError
-        If `x` is not a single network; call the function on each of ``members(x)``.
+    {fitted}
 
     Examples
     --------
@@ -68,6 +71,7 @@ def params(x: Model) -> dict[Hashable, Array]:
     return dict(zip(network.variables, network.cpts or (), strict=True))
 
 
+@_raising
 def cpt(x: Model, variable: Hashable) -> pd.DataFrame:
     """Return one conditional probability table with labels.
 
@@ -85,14 +89,9 @@ def cpt(x: Model, variable: Hashable) -> pd.DataFrame:
         MultiIndex named by these, or a plain Index if there is one parent. Each column is a
         distribution. A variable without parents has one column, ``probability``.
 
-    Raises
-    ------
+    {fitted}
     KeyError
         If the model has no such variable.
-    TypeError
-        If `x` is not a single network; call the function on each of ``members(x)``.
-    ValueError
-        If the model has no parameters.
 
     Examples
     --------
@@ -140,13 +139,8 @@ def greedy_scores(x: Model) -> tuple[float, ...]:
     >>> [round(s, 2) for s in greedy_scores(tan_hc("class", load_car(), k=5, smooth=1, rng=0))]
     [0.85, 0.9, 0.94]
     """
-    return tuple(
-        _result(
-            check_single(x, "greedy_scores"),
-            "scores",
-            "its structure was not found by greedy search; those of fssj, bsej, tan_hc, tan_hcsp and kdb are",
-        )
-    )
+    advice = "its structure was not found by greedy search; those of fssj, bsej, tan_hc, tan_hcsp and kdb are"
+    return tuple(_result(check_single(x, "greedy_scores"), "scores", advice))
 
 
 @_raising
@@ -178,10 +172,9 @@ def search_steps(x: Model) -> pd.DataFrame:
     1       add  persons   class  251.2 -13850.1
     2       add    class  buying   82.0 -13768.1
     """
+    learners = "hc, ban, fssj, bsej, tan_hc, tan_hcsp and kdb"
     steps = _result(
-        check_model(x),
-        "steps",
-        "its structure was not found by a search; those of hc, ban, fssj, bsej, tan_hc, tan_hcsp and kdb are",
+        check_model(x), "steps", f"its structure was not found by a search; those of {learners} are"
     )
     columns = ["operation", "from", "to", "gain", "score"]
     return pd.DataFrame(list(steps), columns=columns).astype({"gain": float, "score": float})
@@ -211,9 +204,8 @@ def em_objectives(x: Model) -> tuple[float, ...]:
     >>> len(em_objectives(model))
     2
     """
-    model = check_single(x, "em_objectives")
     advice = 'was not fitted by EM; lp(x, dataset, smooth=..., missing="em") does that'
-    return tuple(_result(model, "em", advice).objectives)
+    return tuple(_result(check_single(x, "em_objectives"), "em", advice).objectives)
 
 
 @_raising
@@ -243,7 +235,7 @@ def manb_arc_posterior(x: Model) -> pd.Series[float]:
     model = check_single(x, "manb_arc_posterior")
     advice = "has no posteriors of arcs; lp(x, dataset, smooth=..., manb_prior=...) makes them"
     posteriors = _result(model, "arc_posteriors", advice)
-    return pd.Series(posteriors, index=_index(model.features), name="arc_posterior", dtype=float)
+    return _series(dict(zip(model.features, posteriors, strict=True)), "arc_posterior")
 
 
 @_raising
@@ -284,7 +276,7 @@ def feature_weights(x: Model) -> pd.Series[float]:
         raise ValueError(
             "x: has no weights; lp with loo_weights=True, wanbia=True or awnb_trees=10 finds some"
         )
-    return pd.Series(list(weights.values()), index=_index(weights), name="weight", dtype=float)
+    return _series(weights, "weight")
 
 
 @_raising
@@ -378,6 +370,7 @@ def _result(x: Model, name: str, advice: str) -> Any:
     return traces[name]
 
 
-def _index(names: Iterable[Hashable]) -> pd.Index[Any]:
-    names = list(names)
-    return pd.Index(names, tupleize_cols=False, dtype=None if names else object)
+def _series(values: Mapping[Hashable, float], name: str) -> pd.Series[float]:
+    """Return numbers by feature as a Series, with tuples among the names as they are."""
+    index = pd.Index(list(values), tupleize_cols=False, dtype=None if values else object)
+    return pd.Series(list(values.values()), index=index, name=name, dtype=float)

@@ -16,8 +16,7 @@ from ..base.records import record
 from ..counts.contingency import count_families, flat_index
 from ..frames.schema import Countable, Dataset, Levels, code_type
 from ..model.model import Model, renewed
-from ..model.recipes import Recipe
-from ..model.sufficient_statistics import Tally
+from ..model.recipes import Recipe, Tally
 from .completion import complete
 from .em import maximize
 from .estimates import (

@@ -12,8 +12,7 @@ from ..base.messages import listed, shown
 from ..base.records import record
 from ..counts.contingency import count_families
 from ..frames.schema import Dataset, Levels
-from ..model.recipes import Recipe
-from ..model.sufficient_statistics import Tally
+from ..model.recipes import Recipe, Tally
 from ..network.classifiers import Graph
 from ..network.ensemble import Arcs, mean_arcs
 from ..network.estimates import Family, check_families, tabulate

@@ -16,8 +16,7 @@ from ..base.records import record
 from ..counts.contingency import contingency_tables, count_families, count_type
 from ..counts.pairs import all_pair_counts, check_all_pairs
 from ..frames.schema import Dataset, Levels
-from ..model.recipes import Recipe
-from ..model.sufficient_statistics import Tally
+from ..model.recipes import Recipe, Tally
 from ..network.classifiers import BNC
 from ..network.em import EM
 from ..network.ensemble import Average
