@@ -14,8 +14,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
 from ..base.arrays import Array, log_normalize
-from ..base.calls import check_arguments, parameters_of
-from ..base.checks import must_be
+from ..base.calls import parameters_of
 from ..base.messages import shown, warn
 from ..base.randomness import Seed
 from ..frames.encoding import check_weights
@@ -197,7 +196,10 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
             rows = np.flatnonzero(weights)
             frame, labels, weights = frame.iloc[rows].copy(), labels[rows], weights[rows]
         classes, codes = np.unique(labels, return_inverse=True)
-        self._check_decisions(classes.tolist())
+        if self.prior is not None:
+            check_prior(self.prior, classes.tolist())
+        if self.costs is not None:
+            check_costs(self.costs, classes.tolist())
         if isinstance(X, pd.DataFrame) and isinstance(y, pd.Series) and y.name in X and y.equals(X[y.name]):
             warn(f"X has the class as its column {shown(y.name)}. Drop it from X.")
         target = class_name(getattr(y, "name", None), frame.columns)
@@ -283,21 +285,8 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
     def _find_learner(self) -> Callable[..., Model]:
         """Return the learner, or raise an error for arguments that it and `lp` do not have."""
         learner = find_learner(self.learner, "learner")
-        for name in ("dag_args", "lp_args"):
-            if not isinstance(getattr(self, name), Mapping | None):
-                raise TypeError(must_be(name, "a dict of arguments", getattr(self, name)))
-        if "smooth" in (self.lp_args or {}):
-            raise ValueError("lp_args must not contain smooth. Write BNCClassifier(smooth=...).")
-        check_arguments(learner, self.dag_args or {}, "dag_args", supplied=("class_var", "dataset"))
-        check_arguments(lp, self.lp_args or {}, "lp_args", supplied=("x", "dataset", "smooth"))
+        self._check_arguments(learner, "class_var")
         return learner
-
-    def _check_decisions(self, classes: list[Any]) -> None:
-        """Raise an error unless prior and costs fit the classes."""
-        if self.prior is not None:
-            check_prior(self.prior, classes)
-        if self.costs is not None:
-            check_costs(self.costs, classes)
 
     @property
     def _preparing(self) -> Preparing:
@@ -305,11 +294,7 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
         return Preparing(self.discretize, self.bins, self.min_count, self.missing_level)
 
     def _learn_model(
-        self,
-        learner: Callable[..., Model],
-        target: str,
-        data: pd.DataFrame | Dataset,
-        preparing: Preparing,
+        self, learner: Callable[..., Model], target: str, data: pd.DataFrame | Dataset, preparing: Preparing
     ) -> Model:
         rng: dict[str, Any] = {"rng": draw_seed(self.random_state)}
         defaults = {"kdbk": 4} if learner is kdb_mi else {}

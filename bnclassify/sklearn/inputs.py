@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -9,15 +10,20 @@ import pandas as pd
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
-from ..base.checks import OneOf
+from ..base.calls import check_arguments
+from ..base.checks import OneOf, must_be
 from ..base.randomness import Seed
 from ..frames.sources import is_dask
+from ..functions.parameters import lp
+from ..model.model import Model
 
 
 class CategoricalInput(BaseEstimator):
     """Base of estimators that accept a data frame or an array of categories."""
 
     handle_unknown: str
+    dag_args: Mapping[str, Any] | None
+    lp_args: Mapping[str, Any] | None
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -25,6 +31,14 @@ class CategoricalInput(BaseEstimator):
         tags.input_tags.string = True
         tags.input_tags.allow_nan = True
         return tags
+
+    def _check_arguments(self, learner: Callable[..., Model], target: str) -> None:
+        """Raise an error for arguments that the learner and `lp` do not have, or that estimators supply."""
+        for name in ("dag_args", "lp_args"):
+            if not isinstance(getattr(self, name), Mapping | None):
+                raise TypeError(must_be(name, "a dict of arguments", getattr(self, name)))
+        check_arguments(learner, self.dag_args or {}, "dag_args", supplied=(target, "dataset"))
+        check_arguments(lp, self.lp_args or {}, "lp_args", supplied=("x", "dataset", "smooth"))
 
     def _frame(self, X: Any, *, reset: bool = False) -> pd.DataFrame:  # noqa: N803
         """Return a new data frame with names and types as in `fit`, which resets names."""
@@ -37,7 +51,7 @@ class CategoricalInput(BaseEstimator):
         if isinstance(X, pd.DataFrame):
             frame = validate_data(self, X, reset=reset, skip_check_array=True)
             if reset and not frame.size:
-                raise ValueError(f"X: no {'rows' if frame.shape[1] else 'columns'} to learn from")
+                raise ValueError(must_be("X", "a table with rows and columns", X))
         else:
             checks = {"reset": reset, "ensure_all_finite": "allow-nan", "ensure_min_samples": int(reset)}
             array = validate_data(self, X, dtype=None, **checks)

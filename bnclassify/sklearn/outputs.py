@@ -13,7 +13,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
 from ..base.arrays import Array
-from ..base.calls import check_arguments, parameters_of
+from ..base.calls import parameters_of
 from ..base.checks import Flag, OneOf, must_be
 from ..base.messages import listed
 from ..base.randomness import Seed
@@ -211,7 +211,7 @@ class BNCMultiClassifier(MultiOutputMixin, ClassifierMixin, CategoricalInput):
         return float(np.average(right, weights=sample_weight))
 
     def _classes(self) -> list[NDArray[Any]]:
-        """Return the labels of each class variable, however many there are."""
+        """Return the labels of each class variable as a list."""
         classes: Any = self.classes_
         return classes if self.n_outputs_ > 1 else [classes]
 
@@ -220,8 +220,7 @@ class BNCMultiClassifier(MultiOutputMixin, ClassifierMixin, CategoricalInput):
         learner = _LEARNERS.get(self.learner) if isinstance(self.learner, str) else self.learner
         if not callable(learner):
             raise ValueError(must_be("learner", f"a function or one of {listed(_LEARNERS)}", self.learner))
-        check_arguments(learner, self.dag_args or {}, "dag_args", supplied=("class_vars", "dataset"))
-        check_arguments(lp, self.lp_args or {}, "lp_args", supplied=("x", "dataset", "smooth"))
+        self._check_arguments(learner, "class_vars")
         return learner
 
     def _cut(self, X: Any) -> pd.DataFrame:  # noqa: N803
