@@ -24,18 +24,9 @@ _BLOCK_ITEMS = 2**18  # codes that are counted at once
 
 
 def flat_index(codes: Sequence[NDArray[Any]], cards: Sequence[int]) -> Codes:
-    """Number the joint values of variables, the last varying fastest.
+    """Number the joint values of variables from their complete codes, the last varying fastest.
 
-    Parameters
-    ----------
-    codes : sequence of (rows,) arrays
-        Complete codes, one array a variable.
-    cards : sequence of int
-        Number of levels of each variable.
-
-    Returns
-    -------
-    (rows,) array in a small integer type; of a single variable, its codes themselves
+    The result has a small integer type; for a single variable, it is the array of its codes.
     """
     if len(codes) == 1:
         return codes[0]
@@ -47,23 +38,9 @@ def flat_index(codes: Sequence[NDArray[Any]], cards: Sequence[int]) -> Codes:
 
 
 def contingency_tables(data: Countable, families: Sequence[Sequence[int]]) -> Array:
-    """Count the joint values of families with equal numbers of levels.
+    """Count the joint values of families with equal numbers of levels, (families, levels of each member…).
 
-    Parameters
-    ----------
-    data : Dataset or Partitions
-    families : sequence of sequences of int
-        Columns; member i of every family has as many levels as member i of the others.
-
-    Returns
-    -------
-    (families, levels of each member…) array
-        Each table over the rows in which its family is observed.
-
-    Raises
-    ------
-    ValueError
-        If the table of one family would have more than ``MAX_CELLS`` cells.
+    Each table is over the rows in which its family is observed.
     """
     return next(count_alike(data, families))[1]
 
@@ -72,11 +49,6 @@ def count_families(data: Countable, families: Sequence[Sequence[int]]) -> list[A
     """Count the joint values of any families; data in parts is gone through once.
 
     Families with equal numbers of levels are counted together, and their tables are views of one array.
-
-    Raises
-    ------
-    ValueError
-        If the table of one family would have more than ``MAX_CELLS`` cells.
     """
     tables: list[Any] = [None] * len(families)
     for numbers, stack in count_alike(data, families):

@@ -27,17 +27,11 @@ Index = NDArray[np.intp]
 
 
 class FamilyCounts:
-    """Counts of families of the columns of rows in memory.
+    """Counts of families, each the numbers of a variable and its parents, over rows in memory.
 
-    A family contains the numbers of a variable and its parents. A row in which a member is missing is not
-    counted.
-
-    Parameters
-    ----------
-    data : Dataset
-    numbered : bool
-        If True and there are more configurations of the parents than rows, only those that occur are
-        numbered. If False, tables contain all configurations, so that tables of several parts add up.
+    A row in which a member is missing is not counted. If `numbered` is True and there are more
+    configurations of the parents than rows, only those that occur are numbered; if False, tables contain
+    all configurations, so that tables of several parts add up.
     """
 
     def __init__(self, data: Dataset, *, numbered: bool = True) -> None:
@@ -52,22 +46,21 @@ class FamilyCounts:
     def table(self, family: Sequence[int]) -> Counts:
         """Count a family: (levels of the variable, configurations) array."""
         state, shape = self._states(family)
+        return self._count(state, family, shape)
+
+    def _count(self, index: Index, columns: Sequence[int], shape: Sequence[int]) -> Counts:
+        """Count the cells of the rows in which all of some columns are observed."""
         weights = self.data.weights
         if not self.is_complete:
-            observed = self._observed(family)
-            state, weights = state[observed], None if weights is None else weights[observed]
-        return np.bincount(state, weights, minlength=shape[0] * shape[1]).reshape(shape)
+            observed = np.logical_and.reduce(self.data.codes[list(columns)] >= 0)
+            index, weights = index[observed], None if weights is None else weights[observed]
+        return np.bincount(index, weights, minlength=prod(shape)).reshape(shape)
 
     def extended(self, family: Sequence[int]) -> Iterator[tuple[slice, Counts]]:
-        """Count a family together with each level of each column.
+        """Yield slices of all columns, and counts of the family together with each level of these columns.
 
-        Yields
-        ------
-        slice
-            Columns; together the slices contain all.
-        (levels of the variable, configurations, levels of these columns side by side) array
-            The family's table in the rows that have each level. The entries of the columns of the family
-            itself are undefined.
+        Their shape is (levels of the variable, configurations, levels of the columns side by side). The
+        entries of the columns of the family itself are undefined.
         """
         if len(family) == 1 and self._pairs is not None:
             start = int(self.cards[: family[0]].sum())
@@ -100,14 +93,10 @@ class FamilyCounts:
         self, family: Sequence[int], columns: slice, state: Index, shape: tuple[int, int]
     ) -> list[Counts]:
         """Count a family with each of some columns: (levels, configurations, levels of the column) each."""
-        cards, weights = self.cards[columns].tolist(), self.data.weights
+        cards = self.cards[columns].tolist()
         index = state * prod(cards)
         index += flat_index(list(self.data.codes[columns]), cards)
-        if not self.is_complete:
-            observed = self._observed((*family, columns.start))
-            index, weights = index[observed], None if weights is None else weights[observed]
-        joint = np.bincount(index, weights, minlength=shape[0] * shape[1] * prod(cards))
-        joint = joint.reshape(*shape, *cards)
+        joint = self._count(index, (*family, columns.start), (*shape, *cards))
         if len(cards) == 1:
             return [joint]
         axes = range(2, joint.ndim)
@@ -142,9 +131,6 @@ class FamilyCounts:
     def _codes(self, column: int) -> Counts:
         codes = self.data.codes[column]
         return np.maximum(codes, 0) if self.data.incomplete[column] else codes
-
-    def _observed(self, family: Sequence[int]) -> NDArray[np.bool_]:
-        return np.logical_and.reduce(self.data.codes[list(family)] >= 0)
 
     @cached_property
     def _pairs(self) -> Counts | None:

@@ -166,7 +166,7 @@ def _complete_sums(
     heights = _widths_of(block, widths)
     counts = table[np.cumsum(heights) - heights].sum(axis=0)  # over the levels of one feature
     n = float(counts[np.cumsum(widths) - widths].sum())
-    n_log_n = _looking_up(n) if whole else xlogx
+    n_log_n = looking_up(n) if whole else xlogx
     margins = _sum_levels(n_log_n(counts), widths)
     total = float(xlogy(n, n))
     return _sum_cells(n_log_n, table, heights, widths) - margins[block, None] - margins + total, n
@@ -180,7 +180,7 @@ def _available_sums(
     by_y = _sum_levels(table, heights)
     by_x = _sum_levels(table.T, widths).T
     n = _sum_levels(by_x, heights)
-    n_log_n = _looking_up(n.max(initial=0)) if whole else xlogx
+    n_log_n = looking_up(n.max(initial=0)) if whole else xlogx
     x, y, total = (n_log_n(counts) for counts in (by_x, by_y, n))
     cells = _sum_cells(n_log_n, table, heights, widths)
     return cells - _sum_levels(x, heights) - _sum_levels(y.T, widths).T + total, n
@@ -225,9 +225,9 @@ def _sum_levels(cells: NDArray[Any], widths: NDArray[np.intp]) -> NDArray[Any]:
     return total
 
 
-def _looking_up(most: float) -> NLogN:
+def looking_up(most: float) -> NLogN:
     """Return a function that looks up n·ln n of whole numbers in a table."""
     if most > _LONGEST_LOOKED_UP:
         return xlogx
     logs = xlogx(np.arange(int(most) + 1))
-    return lambda counts: logs.take(counts.astype(np.intp))
+    return lambda counts: logs.take(counts.astype(np.intp, copy=False))

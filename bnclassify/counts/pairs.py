@@ -36,21 +36,9 @@ def pair_tables(
     class_column: int | None,
     wanted: NDArray[np.bool_] | None = None,
 ) -> list[Table]:
-    """Count for each class the rows that have both of two levels, for all pairs of some levels.
+    """Count for each class the rows that have both of two levels: (wanted levels, n) arrays.
 
-    Parameters
-    ----------
-    data : Dataset
-    columns, levels : (n,) arrays of int
-        The levels to pair, each with the column that has it.
-    class_column : int or None
-        None takes all rows for one class.
-    wanted : (n,) array of bool, optional
-        The levels that get a row in the table; all by default.
-
-    Returns
-    -------
-    list of (wanted levels, n) arrays, one per class
+    The n levels are numbered in `columns` and `levels`. Without a column of classes, all rows are one class.
     """
     return data.add_up(partial(_list_tables, columns, levels, class_column, wanted))
 
@@ -130,13 +118,9 @@ def check_all_pairs(data: Countable, features: Sequence[int], class_column: int)
 def all_pair_counts(
     data: Countable, features: Sequence[int], class_column: int, dtype: Any = np.float64
 ) -> NDArray[Any]:
-    """Count the joint levels of all pairs of features in each class, for features with few levels.
+    """Count all pairs of levels of features with few levels: (levels, classes, levels) array.
 
-    Returns
-    -------
-    (levels of all features, classes, levels of all features) array
-        The levels of the features follow one another in order. Where a feature meets itself,
-        the diagonal has its counts.
+    The levels of all features follow one another; the diagonal contains the counts of each level.
     """
     counts: NDArray[Any] = data.add_up(partial(_stack_by_class, features, class_column, dtype))
     return counts

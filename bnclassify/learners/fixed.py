@@ -32,19 +32,7 @@ def network(
 ) -> BNC:
     """Build an augmented naive Bayes from the feature parents of each feature.
 
-    Parameters
-    ----------
-    class_var : str
-    parents : mapping
-        A feature to its feature parents.
-    schema : Schema, optional
-        Has the levels of the variables.
-    step : Step, optional
-        The call that led to this structure.
-    columns : tuple, optional
-        The features that it was told to take; all by default.
-    trace : mapping
-        What the search for the structure left behind.
+    `step` is the call that led to it, `columns` the features chosen by the user; None for all.
     """
     with_class = {feature: (*names, class_var) for feature, names in parents.items()}
     return general_network(
@@ -344,17 +332,9 @@ def from_modelstring(text: str, class_var: Hashable) -> BNC:
 def fixed_network(
     class_var: Hashable, parents: Mapping[Hashable, Sequence[Hashable]], step: Step, *, origin: str
 ) -> BNC:
-    """Build any network from the parents of each variable, which learning again keeps.
+    """Build any network from the parents of each variable; errors name `origin`.
 
-    Parameters
-    ----------
-    class_var : str
-    parents : mapping
-        Each variable, the class among them, to its parents.
-    step : Step
-        Says where the structure comes from; it is given the families to build again.
-    origin : str
-        The argument that is to blame for what is wrong.
+    The recipe contains the families, so that learning again keeps them.
     """
     ordered = [*(v for v in parents if v != class_var), class_var]
     families = tuple([(v, *_class_last(class_var, parents[v])) for v in ordered])

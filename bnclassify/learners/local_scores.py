@@ -16,6 +16,7 @@ from ..base.arrays import Array, xlogx
 from ..base.checks import OneOf, Real
 from ..base.messages import listed, warn
 from ..counts.family_counts import Counts, family_counts
+from ..counts.information import looking_up
 from ..frames.opening import InFull, InParts, open_columns
 from ..frames.schema import Countable, Dataset, Schema
 from ..model.model import check_bnc
@@ -26,23 +27,14 @@ from ..network.priors import LEAST_AMOUNT, MOST_ESS, Dirichlet, EquivalentSize, 
 Family = tuple[int, ...]
 
 _STIRLING = 16.0  # from here, four terms of the series are exact to 1e-14
-_LONGEST_LOOKED_UP = 2**20  # whole numbers up to which n·ln n is looked up, in 8 MiB
 
 
 @dataclass(frozen=True, eq=False)
 class DecomposableScore:
     """A score of a family: Σ_jk f(N_jk, a) − Σ_j f(N_j, r a) − penalty · (r − 1) q.
 
-    Here k runs over the r levels of the variable and j over the q configurations of its parents.
-
-    Attributes
-    ----------
-    term : callable
-        f: takes counts and pseudo-counts. It is 0 where a count is 0.
-    pseudo_counts : callable
-        Gives a from r and q.
-    penalty : float
-        What a free parameter costs.
+    k are the r levels of the variable, j the q configurations of its parents, `term` is f, which is 0
+    where a count is 0, and `pseudo_counts` returns a from r and q.
     """
 
     term: Callable[[Counts, Any], Array]
@@ -52,10 +44,8 @@ class DecomposableScore:
 
 def _likelihood(data: Countable, penalty: float) -> DecomposableScore:
     """Return the log-likelihood at its maximum, Σ N_jk ln(N_jk / N_j), less a penalty."""
-    if data.is_weighted or data.size > _LONGEST_LOOKED_UP:
-        return DecomposableScore(lambda n, _: xlogx(n), lambda r, q: 0, penalty)
-    logs = xlogx(np.arange(len(data) + 1))
-    return DecomposableScore(lambda n, _: logs.take(n), lambda r, q: 0, penalty)
+    n_log_n = xlogx if data.is_weighted else looking_up(data.size)
+    return DecomposableScore(lambda n, _: n_log_n(n), lambda r, q: 0, penalty)
 
 
 def _marginal_likelihood(prior: PseudoCounts) -> DecomposableScore:
@@ -137,17 +127,7 @@ def _count_weights(data: Dataset) -> NDArray[np.intp]:
 
 
 class LocalScores:
-    """Scores of families over the columns of a data set, kept as they are asked for.
-
-    Parameters
-    ----------
-    data : Dataset
-        Variables go by the number of their column.
-    score : str
-        One of ``SCORE_NAMES``.
-    ess : float
-        Equivalent sample size, for "bde".
-    """
+    """Scores of families of the columns of data, which are kept; `ess` is for "bde"."""
 
     def __init__(self, data: Countable, score: str, ess: float = 1) -> None:
         self.counts = family_counts(data)
@@ -182,14 +162,10 @@ class LocalScores:
         return float(fit) - self.score.penalty * (r - 1) * q
 
     def gains(self, variable: int, parents: Sequence[int]) -> Array:
-        """Return for each column what the family gains if that becomes a parent too.
+        """Return for each column what the family gains if that becomes a parent too, (columns,).
 
-        Both scores are over the rows in which the family and the column are observed.
-
-        Returns
-        -------
-        (columns,) array
-            What stands at the family's own members means nothing.
+        Both scores are over the rows in which the family and the column are observed. The entries of the
+        family's own members are undefined.
         """
         key = variable, frozenset(parents)
         if key not in self._gains:

@@ -32,15 +32,9 @@ class FoldedData:
     Therefore rows ascend in each fold: if all rows of a cell are in one fold, the subtracted sum has
     the same terms in the same order.
 
-    Attributes
-    ----------
-    grouped : Dataset
-        The features and, in place of the class, the group of each row: fold · classes + class.
-    sizes : (folds,) array of int
-        Number of rows that each fold tests.
-    n_classes : int
-    partition : bool
-        Whether the folds test every row exactly once.
+    `grouped` contains the features and, in place of the class, the group of each row: fold · classes +
+    class. `sizes` are the numbers of rows that each fold tests, (folds,), and `partition` is True if the
+    folds test every row exactly once.
     """
 
     grouped: Dataset

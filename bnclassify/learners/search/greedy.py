@@ -60,14 +60,8 @@ class Found(NamedTuple):
 class Moves:
     """What distinguishes the greedy learners.
 
-    Attributes
-    ----------
-    start : callable
-        Function of the number of features. Returns the initial structure.
-    neighbours : callable
-        Function of a structure and the `Candidates`. Returns the edits that a step chooses from.
-    joins : bool
-        Whether steps join groups of features; if not, they add arcs.
+    `start` returns the initial structure from the number of features, `neighbours` the edits that a step
+    chooses from. Steps add arcs; if `joins` is True, they join groups of features.
     """
 
     start: Callable[[int], Structure]

@@ -27,15 +27,7 @@ from .tables import Kept
 
 @dataclass(frozen=True, eq=False)
 class Component:
-    """Families that share incomplete features, and what their missing values add.
-
-    Attributes
-    ----------
-    families : Structure
-    rows : (rows,) array of int
-        The tested rows in which a feature of the families is missing.
-    added : (planes, rows) array
-    """
+    """Families that share incomplete features, and what missing values add, (planes, rows), in some rows."""
 
     families: Structure
     rows: Index

@@ -30,16 +30,6 @@ def apply(structure: Structure, edit: Edit) -> dict[int, Parents]:
 def describe(structure: Structure, edit: Edit, *, joins: bool) -> tuple[str, Parents, Parents]:
     """Say what an edit does: its name, the features that it starts from and those that it leads to.
 
-    Parameters
-    ----------
-    structure : Structure
-        Before the edit.
-    edit : Edit
-    joins : bool
-        Whether groups are joined; else single arcs are added.
-
-    Examples
-    --------
     >>> describe({0: (), 1: ()}, {0: (1,)}, joins=True)
     ('join', (1,), (0,))
     >>> describe({0: (), 1: ()}, {0: (1,)}, joins=False)

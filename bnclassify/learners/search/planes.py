@@ -15,15 +15,7 @@ class LogOddsPlanes:
 
     If probabilities may be 0, there are no finite log odds. Then every class has a plane of log
     probabilities, with log 0 replaced by a floor. The floor is so low that a sum of logs contains it
-    if and only if it is below half of the floor.
-
-    Parameters
-    ----------
-    n_classes, n_variables : int
-    lowest : float
-        Lower bound of the log of a positive probability.
-    positive : bool
-        Whether all probabilities are positive.
+    if and only if it is below half of the floor; `lowest` is a bound of the logs of positive probabilities.
     """
 
     def __init__(self, n_classes: int, n_variables: int, lowest: float, *, positive: bool) -> None:

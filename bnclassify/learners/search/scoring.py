@@ -1,8 +1,4 @@
-"""Cross-validated scores of structures that differ in a few families.
-
-The log joint of a tested row is a sum over families, so only the families that an edit changes are
-looked up.
-"""
+"""Cross-validated scores of structures; for an edit, only the families that it changes are looked up."""
 
 from __future__ import annotations
 
