@@ -73,13 +73,12 @@ def _table_information(table: Array) -> tuple[float, float]:
     """Return the same from the (x, y, condition…) table."""
     n = float(table.sum())
     x, y, both = table.sum(axis=1), table.sum(axis=0), table.sum(axis=(0, 1))
-    terms = ((1, table), (-1, x), (-1, y), (1, np.atleast_1d(both)))
-    total = sum(sign * xlogx(counts[counts > 0]).sum() for sign, counts in terms)
+    total = xlogx(table).sum() - xlogx(x).sum() - xlogx(y).sum() + xlogx(both).sum()
     return max(float(total) / n if n else 0.0, 0.0), n
 
 
-def _informations(
-    data: Countable, pairs: Sequence[tuple[int, int]], condition: Sequence[int]
+def informations(
+    data: Countable, pairs: Sequence[tuple[int, int]], condition: Sequence[int] = ()
 ) -> Iterator[tuple[float, float]]:
     """Yield the mutual information of pairs, counted in batches that fit in memory."""
     families = [(*pair, *condition) for pair in pairs]
@@ -115,8 +114,8 @@ def pair_statistics(data: Countable, features: Sequence[int], class_column: int 
         rows[np.ix_(small, small)] = of_small.rows
     condition = () if class_column is None else (class_column,)
     pairs = [(i, j) for done, i in enumerate(large) for j in small + large[:done]]
-    informations = _informations(data, [(features[i], features[j]) for i, j in pairs], condition)
-    for (i, j), (value, count) in zip(pairs, informations, strict=True):
+    values = informations(data, [(features[i], features[j]) for i, j in pairs], condition)
+    for (i, j), (value, count) in zip(pairs, values, strict=True):
         information[i, j] = information[j, i] = value
         rows[i, j] = rows[j, i] = count
     np.fill_diagonal(information, 0.0)

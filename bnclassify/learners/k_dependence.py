@@ -6,11 +6,10 @@ from collections.abc import Hashable, Iterable
 
 import numpy as np
 
-from ..base.arrays import TOLERANCE, Array, xlogx
+from ..base.arrays import TOLERANCE
 from ..base.checks import Whole
 from ..base.graphs import descending
-from ..counts.contingency import count_alike
-from ..counts.information import pair_statistics
+from ..counts.information import informations, pair_statistics
 from ..frames.opening import InFull, InParts
 from ..frames.schema import Learnable
 from ..frames.training import averages_views, prepare
@@ -93,7 +92,11 @@ def _best_parents(data: Learnable, k: int) -> dict[Hashable, tuple[Hashable, ...
     """Map each feature to its feature parents, best first."""
     names, class_column = data.features, len(data.features)
     pairs = [pair_statistics(view, range(class_column), class_column) for view in data.views]
-    rank = np.argsort(descending(np.mean([_class_information(view) for view in data.views], axis=0)))
+    with_class = [(feature, class_column) for feature in range(class_column)]
+    relevance = np.mean(
+        [[value for value, _ in informations(view, with_class)] for view in data.views], axis=0
+    )
+    rank = np.argsort(descending(relevance))
     is_candidate = (rank < rank[:, None]) & (pairs[0].rows > 0)
     information = np.where(is_candidate, np.mean([view.information for view in pairs], axis=0), -np.inf)
     parents: list[list[Hashable]] = [[] for _ in names]
@@ -105,20 +108,3 @@ def _best_parents(data: Learnable, k: int) -> dict[Hashable, tuple[Hashable, ...
             parents[v].append(names[first[v]])
         information[each, first] = -np.inf
     return {name: tuple(best_first) for name, best_first in zip(names, parents, strict=True)}
-
-
-def _class_information(data: Learnable) -> Array:
-    """Return I(X;C) of each feature in nats, over the rows in which it is observed."""
-    information = np.zeros(len(data.features))
-    n = len(data.features)
-    for features, tables in count_alike(data, [(feature, n) for feature in range(n)]):
-        information[features] = _information(tables)
-    return information
-
-
-def _information(tables: Array) -> Array:
-    """Return the mutual information that tables of two variables show, (tables, levels, levels)."""
-    n = tables.sum(axis=(1, 2))
-    x, y = xlogx(tables.sum(axis=2)).sum(axis=1), xlogx(tables.sum(axis=1)).sum(axis=1)
-    total: Array = xlogx(tables).sum(axis=(1, 2)) - x - y + xlogx(n)
-    return np.maximum(total / np.where(n > 0, n, 1), 0.0)
