@@ -86,7 +86,7 @@ def test_missingness_that_depends_on_the_class_is_told_once() -> None:
     assert len(told) == 1
     bn.bnc(
         "nb", "cancelled", frame, discretize="averaged", smooth=1, missing_level=False
-    )  # says to ignore them
+    )  # on purpose
     rng = np.random.default_rng(0)
     independent = frame.assign(delay=rng.normal(size=len(frame)), tail="a")
     independent.loc[rng.random(len(frame)) < 0.3, ["delay", "tail"]] = None
