@@ -84,9 +84,7 @@ def test_missingness_that_depends_on_the_class_is_told_once() -> None:
     with pytest.warns(UserWarning, match="Whether 'delay', 'tail' is missing .*missing_level=True") as told:
         bn.bnc("nb", "cancelled", frame, discretize="averaged", smooth=1)
     assert len(told) == 1
-    bn.bnc(
-        "nb", "cancelled", frame, discretize="averaged", smooth=1, missing_level=False
-    )  # on purpose
+    bn.bnc("nb", "cancelled", frame, discretize="averaged", smooth=1, missing_level=False)  # on purpose
     rng = np.random.default_rng(0)
     independent = frame.assign(delay=rng.normal(size=len(frame)), tail="a")
     independent.loc[rng.random(len(frame)) < 0.3, ["delay", "tail"]] = None
