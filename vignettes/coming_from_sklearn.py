@@ -98,7 +98,7 @@ print("largest difference of a probability:", abs(theirs - ours.to_numpy()).max(
 # | in scikit-learn | here |
 # |---|---|
 # | `CategoricalNB` takes codes from 0 | any labels: text, categories, flags, integers. Encoding is part of `fit` |
-# | missing values are refused, or imputed before | learned from available cases, or by EM with `lp_args={"missing": "em"}`, and summed out exactly at prediction |
+# | missing values are refused, or imputed before | tables are estimated from available cases, or by EM with `lp_args={"missing": "em"}`; at prediction, networks marginalize over missing features exactly, and weighted models such as the default ignore them |
 # | a category that `fit` did not see is an error | it is taken as missing; `handle_unknown="error"` raises |
 # | numbers are cut by `KBinsDiscretizer`, before | `discretize=` cuts them within `fit`, by the class (MDLP) if you like; `None` refuses numbers with fractions |
 # | whole numbers are numbers | those with at most ten values are categories. Make a code of more values, such as a postcode, `.astype("category")`, or text |

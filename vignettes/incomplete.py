@@ -37,13 +37,17 @@ print(voting.isna().mean().sort_values(ascending=False).head(4).round(3))
 # %% [markdown]
 # ## Learn and predict as usual
 #
-# Each table is counted over the rows in which its whole family is observed: *available cases*. A missing
-# feature is summed out at prediction, never guessed: the posterior is P(class | what is observed), exactly.
+# Each table is estimated from the rows in which its whole family is observed: the *available cases*. At prediction, the
+# networks on this page marginalize over a missing feature: the posterior is P(class | observed features), exactly.
+# `BNCClassifier()`, other weighted models and `ande` do not define a joint distribution; they ignore a missing feature.
 #
-# What that takes for granted differs. Counting available cases is right if values are *missing completely at
-# random* (MCAR): that one is missing depends on nothing, or at most on its parents in the network. Prediction, and
-# EM below, need less, that values are *missing at random* (MAR): it may depend on whatever else the row shows.
-# A member who hides a vote *because* of it is described by neither.
+# These steps make different assumptions. Estimation from available cases is consistent if values are *missing
+# completely at random* (MCAR): whether a value is missing depends on nothing, or at most on its parents in the network.
+# EM, below, needs less, values that are *missing at random* (MAR): whether a value is missing may depend on everything
+# that is observed in the row. The class is observed in training, but not at prediction, so prediction needs more: given
+# the observed features, missingness must not depend on the class. If it does, as when members of one party hide a vote
+# more often, the missing value is evidence that the posterior ignores. `missing_level=True` in `bnc` and
+# `BNCClassifier` then treats missing values as a level of their own.
 
 # %%
 models = {

@@ -8,7 +8,7 @@
 # | you want | take |
 # |---|---|
 # | the best predictions, without choosing anything | `BNCClassifier()`; [As accurate as a forest](accuracy.py) has the same in one call of `bnc` |
-# | a picture that can be discussed, quickly learned | `tan_cl`, with `score="bic"` |
+# | a picture that can be discussed, quickly learned | `tan_cl`, with `score="aic"` |
 # | a yardstick, or a model for few rows | `nb` |
 # | an average of many small models, with nothing to tune | `ande` |
 # | a network of all variables, the class one among them | `hc`: see [networks](networks.py) |

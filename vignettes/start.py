@@ -77,8 +77,8 @@ print(model)
 plot(model)
 
 # %% [markdown]
-# A model is its tables. This one says how the level of glucose is distributed among women without diabetes, and
-# among women with it:
+# A model is its tables. The table of glucose in the network above depends on another feature, too. To keep the
+# picture simple, this is the table of a naive Bayes, in which glucose depends on the class only:
 
 # %%
 plot_cpt(bnc("nb", "diabetes", women, **options), "glucose")
@@ -86,8 +86,8 @@ plot_cpt(bnc("nb", "diabetes", women, **options), "glucose")
 # %% [markdown]
 # ## Predict
 #
-# New rows come as they are, with numbers and with holes: what is missing is
-# [summed out exactly](incomplete.py).
+# New rows may contain numbers and missing values. This network marginalizes over
+# [missing features](incomplete.py) exactly.
 
 # %%
 new = pd.DataFrame(

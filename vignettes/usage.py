@@ -354,8 +354,8 @@ print("of always saying no:", (ready["buys"] == "no").mean().round(3))
 #
 # `write_bif` writes a model to a file that bnlearn, pgmpy and pyAgrum read too, the last if all labels are
 # words or integers, and `read_bif` reads one.
-# `to_networkx`, `to_pgmpy` and `to_pyagrum` turn a model into objects of those libraries, for what this one
-# does not do, such as queries about any variable given any others.
+# `to_networkx`, `to_pgmpy` and `to_pyagrum` convert a model to objects of those libraries, for example to use
+# their causal or dynamic models.
 #
 # `save` keeps a model of any kind whole, with its levels and with how it was learned, in a file of JSON that
 # people can read; `load` gives it back. The file holds no code, so it can come from anywhere.
