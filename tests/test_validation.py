@@ -230,7 +230,7 @@ def test_calibration_error_is_that_of_all_held_out_rows(car: pd.DataFrame) -> No
     assert in_parts < bn.cv(x, car, folds=folds, metric=["calibration_error"], mean=False).mean().item() * 0.7
     repeated = bn.cv(x, car, k=50, repeats=2, rng=0, metric=["calibration_error", "brier"])
     assert repeated[0, "calibration_error"] == pytest.approx(pooled, rel=0.1)
-    assert list(repeated.attrs["standard_errors"]) == [(0, "brier")]
+    assert list(repeated.attrs["standard_errors"]) == [(0, "calibration_error"), (0, "brier")]
     assert 0 < repeated.attrs["calibrated"][0, "calibration_error"] < pooled
 
 
@@ -291,6 +291,17 @@ def test_standard_errors(car: pd.DataFrame) -> None:
     again = bn.cv(models, car, rng=0, repeats=3)
     by_repeat = bn.cv(models, car, rng=0, repeats=3, mean=False).groupby("repeat").std() / np.sqrt(10)
     assert again.attrs["standard_errors"] == pytest.approx(by_repeat.mean().to_dict())
+
+
+def test_the_standard_error_of_a_pooled_metric_is_that_of_the_jackknife_over_folds(car: pd.DataFrame) -> None:
+    x, folds = bn.bnc("nb", "class", car, smooth=1), np.arange(len(car)) % 7
+    logs = np.log(bn.cv_predict(x, car, folds=folds).to_numpy())
+    actual, metric = car["class"].cat.codes.to_numpy(), METRICS["calibration_error"]
+    without = np.array([metric.of_rows(logs[folds != fold], actual[folds != fold]) for fold in range(7)])
+    error = np.sqrt(6 / 7 * ((without - without.mean()) ** 2).sum())
+    for data, given in ((car, folds), ([car.assign(fold=folds)], "fold")):
+        found = bn.cv([x], data, folds=given, metric="calibration_error")
+        assert found.attrs["standard_errors"] == {0: pytest.approx(error)}
 
 
 def test_a_class_that_a_fold_lacks() -> None:

@@ -323,12 +323,14 @@ def test_weights_of_encoded_data_are_no_column() -> None:
 def test_search_counts_by_weight(learner: str, metric: str) -> None:
     weighted, repeated = titanic()
     rows = np.arange(32) % 4
-    x, y = (
-        getattr(bn, learner)("survived", data, k=4, folds=folds, metric=metric, smooth=1, epsilon=0)
-        for data, folds in ((weighted, rows), (repeated, np.repeat(rows, TITANIC["people"])))
-    )
-    assert x.families == y.families
-    np.testing.assert_allclose(bn.greedy_scores(x), bn.greedy_scores(y), rtol=1e-12)
+    given = [{"folds": rows}, {"folds": np.repeat(rows, TITANIC["people"])}]
+    for options in (given, [{"rng": 1}, {"rng": 1}]):
+        x, y = (
+            getattr(bn, learner)("survived", data, k=4, metric=metric, smooth=1, epsilon=0, **how)
+            for data, how in zip((weighted, repeated), options, strict=True)
+        )
+        assert x.families == y.families
+        np.testing.assert_allclose(bn.greedy_scores(x), bn.greedy_scores(y), rtol=1e-12)
 
 
 def test_levels_are_merged_by_weight() -> None:

@@ -66,15 +66,28 @@ class Scores:
 
     @cached_property
     def standard_errors(self) -> Array:
-        """Standard deviations over folds by √folds, (models, metrics); NaN for pooled metrics."""
+        """Standard errors, (models, metrics): √(variance / folds), if pooled by the jackknife over folds."""
         errors, repeats = [], np.array(self.repeats)
         for repeat in np.unique(repeats):
-            folds = self.by_round[repeats == repeat]
-            n = np.count_nonzero(~np.isnan(folds), axis=0)
-            variance = np.nansum((folds - _mean(folds)) ** 2, axis=0) / np.where(n > 1, n - 1, np.nan)
+            values = self.by_round[repeats == repeat]
+            n = np.count_nonzero(~np.isnan(values), axis=0)
+            pooled = [i for i, metric in enumerate(self.metrics) if metric.is_pooled]
+            for i in pooled:
+                values[..., i] = self._without_each_fold(i, repeat)
+            variance = np.nansum((values - _mean(values)) ** 2, axis=0) / np.where(n > 1, n - 1, np.nan)
+            variance[:, pooled] *= (n[:, pooled] - 1) ** 2
             errors.append(np.sqrt(variance / np.maximum(n, 1)))
-        pooled = [metric.is_pooled for metric in self.metrics]
-        return np.where(pooled, np.nan, np.mean(errors, axis=0))
+        return np.asarray(np.mean(errors, axis=0))
+
+    def _without_each_fold(self, metric: int, repeat: int) -> Array:
+        """Return a pooled metric of all folds of a repeat but one, (folds, models); NaN if it has no rows."""
+        folds = [sums for number, sums in zip(self.repeats, self.sums, strict=True) if number == repeat]
+        values = np.full((len(folds), len(folds[0])), np.nan)
+        for fold, model in np.argwhere(~np.isnan(self.by_round[np.array(self.repeats) == repeat, :, metric])):
+            rest = [sums[model][metric] for i, sums in enumerate(folds) if i != fold]
+            rest = [sums for sums in rest if sums is not None]
+            values[fold, model] = self.metrics[metric].value_of(added(rest)) if rest else np.nan
+        return values
 
     def _of_pooled(self, metric: int, function: Callable[[Any], float]) -> list[float]:
         """Return for each model the mean over repeats of a function of the sums over all folds."""

@@ -26,11 +26,8 @@ from ..metrics.folds import (
     GivenFolds,
     HashedFolds,
     Rows,
-    check_k,
+    draw_parts,
     fold_rows,
-    shuffle_folds,
-    split_weights,
-    warn_of_small_classes,
 )
 from ..model.model import Model, check_fitted, of_estimator
 from ..model.questions import values
@@ -324,20 +321,10 @@ def _plan_rows(data: TrainingData, k: int, repeats: int, folds: Folds | None, rn
 
 def _draw(data: TrainingData, k: int, rng: np.random.Generator, *, quiet: bool) -> list[RowFold]:
     """Draw folds of rows or of the units of whole weights; warn of small classes unless ``quiet``."""
-    n, weights = len(data), data.weights
-    classes = data.codes[-1] if len(data.targets) == 1 else np.zeros(n, dtype=np.intp)
-    units = None if weights is None or (weights % 1).any() else weights.astype(np.int64)
-    check_k(k, n if units is None else int(units.sum()))
-    if not quiet and len(data.targets) == 1:
-        warn_of_small_classes(np.bincount(classes, units), data.levels[-1], k)
-    if units is None:
-        numbers = shuffle_folds(classes, k, rng)
-        return [RowFold(np.nonzero(numbers == fold)[0]) for fold in range(k)]
-    parts = split_weights(classes, units, k, rng)
-    # Rows of weight 0 are tested, too, so that each row is predicted.
-    tested = (parts > 0) | ((units == 0)[:, None] & (np.arange(n)[:, None] % k == np.arange(k)))
-    rows_of = [np.nonzero(column)[0] for column in tested.T]
-    return [RowFold(rows, parts[rows, fold].astype(np.float64)) for fold, rows in enumerate(rows_of)]
+    is_single = len(data.targets) == 1
+    classes = data.codes[-1] if is_single else np.zeros(len(data), dtype=np.intp)
+    levels = data.levels[-1] if is_single and not quiet else ()
+    return [RowFold(*part) for part in draw_parts(classes, levels, data.weights, k, rng)]
 
 
 def _plan_parts(data: Any, dataset: object, k: int, repeats: int, column: Hashable, rng: Seed) -> Plan:

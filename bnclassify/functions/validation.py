@@ -150,10 +150,11 @@ def cv(
     AUC and calibration errors treat posteriors that differ by rounding as equal.
 
     The ``attrs`` of a Series contain ``"standard_errors"``, the standard deviation over folds divided by
-    √k, a mean over repeats; folds have most training rows in common, so this is an approximation. If
-    calibration errors were computed, they contain ``"calibrated"``, the calibration error to expect of
-    calibrated posteriors with as many rows, which is not 0, because proportions in small intervals vary. For
-    these of a single model, pass it as ``[x]``.
+    √k or, for calibration errors, the jackknife over folds, a mean over repeats. Folds have most
+    training rows in common, so this is an approximation. If calibration errors were computed, they
+    contain ``"calibrated"``, the calibration error to expect of calibrated posteriors with as many rows,
+    which is not 0, because proportions in small intervals vary. For these of a single model, pass it as
+    ``[x]``.
 
     The ``attrs`` of a Series or DataFrame record how it was computed, for `compare`, and, for `plot_cv`,
     the metrics of a baseline: a model without features whose posteriors are the class frequencies in the rows

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
+from ..base.arrays import Array
 from ..base.checks import Whole
 from ..base.messages import listed, shown, warn
 from ..base.randomness import Seed, check_rng
@@ -65,16 +66,11 @@ def stratified_folds(y: ArrayLike, k: int, *, rng: Seed = None) -> NDArray[np.in
         raise ValueError(
             f"y must have a class in every row; {np.count_nonzero(codes < 0)} rows have no class. Drop them."
         )
-    return draw_folds(codes, data.levels[0], k, check_rng(rng))
-
-
-def draw_folds(
-    codes: NDArray[Any], levels: Iterable[Any], k: int, rng: np.random.Generator
-) -> NDArray[np.intp]:
-    """Draw stratified folds of rows with these classes; see `stratified_folds`."""
-    check_k(k, len(codes))
-    warn_of_small_classes(np.bincount(codes), levels, k)
-    return shuffle_folds(codes, k, rng)
+    parts = draw_parts(codes, data.levels[0], None, k, check_rng(rng))
+    folds = np.empty(len(codes), dtype=np.intp)
+    for fold, (rows, _) in enumerate(parts):
+        folds[rows] = fold
+    return folds
 
 
 def warn_of_small_classes(sizes: NDArray[Any], levels: Iterable[Any], k: int) -> None:
@@ -117,6 +113,26 @@ def split_weights(
         parts[rows, -1] = left
         before += total
     return parts
+
+
+def draw_parts(
+    codes: NDArray[Any], levels: Iterable[Any], weights: Array | None, k: int, rng: np.random.Generator
+) -> list[tuple[Rows, Array | None]]:
+    """Draw stratified folds: the rows that each tests and, if weights are whole, the parts of their weights.
+
+    `levels` are those of the class; if there are none, no warning is given.
+    """
+    units = None if weights is None or (weights % 1).any() else weights.astype(np.int64)
+    check_k(k, len(codes) if units is None else int(units.sum()))
+    warn_of_small_classes(np.bincount(codes, units), levels, k)
+    if units is None:
+        numbers = shuffle_folds(codes, k, rng)
+        return [(np.nonzero(numbers == fold)[0], None) for fold in range(k)]
+    parts = split_weights(codes, units, k, rng)
+    # Rows of weight 0 are tested, too, so that each row is predicted.
+    tested = (parts > 0) | ((units == 0)[:, None] & (np.arange(len(codes))[:, None] % k == np.arange(k)))
+    rows_of = [np.nonzero(column)[0] for column in tested.T]
+    return [(rows, parts[rows, fold].astype(np.float64)) for fold, rows in enumerate(rows_of)]
 
 
 def check_k(k: object, rows: int) -> None:

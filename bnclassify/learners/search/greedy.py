@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,7 +17,7 @@ from ...base.messages import warn
 from ...base.randomness import Seed, check_rng
 from ...frames.schema import Dataset
 from ...frames.training import TrainingData, prepare_rows
-from ...metrics.folds import Folds, Rows, draw_folds, fold_rows
+from ...metrics.folds import Folds, draw_parts, fold_rows
 from ...metrics.metrics import METRICS
 from ...model.raw_rows import check_size
 from ...model.recipes import Step, is_repeated
@@ -134,8 +134,7 @@ class Search:
         data = prepare_rows(dataset, class_var)
         check_size(len(data), data.cards[-1])
         metric = METRICS[self.metric]
-        folded = FoldedData.deal(data, _tests(data, self.k, self.folds, generator))
-        score = CrossValidatedScore(folded, prior, metric)
+        score = CrossValidatedScore(_deal(data, self.k, self.folds, generator), prior, metric)
         candidates = Candidates(
             range(len(data.features)), score, picker(None if self.rng is None else generator)
         )
@@ -202,10 +201,16 @@ class Search:
         }
 
 
-def _tests(data: TrainingData, k: int, folds: Folds | None, rng: np.random.Generator) -> list[Rows]:
-    """Return the rows of `data` that each fold tests; the given folds include rows without a class."""
+def _deal(data: TrainingData, k: int, folds: Folds | None, rng: np.random.Generator) -> FoldedData:
+    """Return the rows in the order of the folds; the given folds include rows without a class."""
     if folds is None:
-        tests = fold_rows(draw_folds(data.codes[-1], data.levels[-1], k, rng), len(data))
+        drawn = draw_parts(data.codes[-1], data.levels[-1], data.weights, k, rng)
+        tests = [rows for rows, _ in drawn]
+        units = [parts for _, parts in drawn if parts is not None]
+        if units:  # A row in several folds becomes several rows that share its weight.
+            ends = np.cumsum([len(test) for test in tests])[:-1]
+            data = replace(data.taken(np.concatenate(tests)), weights=np.concatenate(units))
+            tests = np.split(np.arange(len(data)), ends)
     else:
         known = data.has_class
         position = np.cumsum(known) - 1
@@ -222,4 +227,4 @@ def _tests(data: TrainingData, k: int, folds: Folds | None, rng: np.random.Gener
                 f"folds must each test rows with a positive weight; those that fold {number} tests all have "
                 "weight 0."
             )
-    return tests
+    return FoldedData.deal(data, tests)

@@ -29,7 +29,7 @@ class_var : str
 dataset : pandas.DataFrame or Dataset
     Training data. All columns except `class_var` are features.
 k : int
-    Number of folds, from 2 to the number of rows."""
+    Number of folds, from 2 to the number of rows or, if weights are whole numbers, to their sum."""
 
 _SEARCH = """\
 epsilon : float, default 0.01
@@ -43,7 +43,7 @@ metric : str, default "accuracy"
     best accuracy; "log_loss" evaluates posteriors.
 folds : list of arrays or array of int, optional
     Positions of the rows that each fold tests, or the fold number of each row. By default, folds are
-    drawn at random.
+    drawn at random, and if all weights are whole numbers, a row of weight 5 stands for five rows, as in `cv`.
 rng : int or numpy.random.Generator, optional
     Seed of the folds. If given, ties are broken at random; by default, the first candidate wins.
 progress : bool, default False
