@@ -28,7 +28,7 @@ extensions = [
     "percent",
     "valid",
 ]
-exclude_patterns = ["_*", "**/_*", "conf.py", "quickstart.py"]
+exclude_patterns = ["_*", "**/_*", "conf.py", "quickstart.py", "project/paper/*"]
 nitpicky = True
 nitpick_ignore = [("py:obj", "fit")]  # the method
 html_math_renderer = "mathml"
@@ -65,8 +65,14 @@ numpydoc_xref_aliases = {
 codeautolink_concat_default = True
 
 html_theme = "furo"
-html_title = "bnclassify"
+html_title = f"bnclassify {release}"
 html_static_path = ["_static"]
+html_extra_path = ["_extra"]
+html_favicon = "_static/favicon.svg"
+html_last_updated_fmt = "%Y-%m-%d"
+copybutton_prompt_text = r">>> |\.\.\. |\$ "
+copybutton_prompt_is_regexp = True
+copybutton_selector = "div.cell_input pre, div.highlight-python pre, div.highlight-sh pre, div.highlight-pycon pre"
 html_css_files = ["site.css"]
 html_js_files = ["wide.js"]
 html_copy_source = False
