@@ -17,7 +17,7 @@ Data flow downwards through this list. Each package imports only from those abov
     functions        what users call with models and data                          lp bnc predict cv ...
     plotting         pictures: networks, charts                                    plot plot_cpt plot_cv ...
     exchange         files of models, objects and files of other libraries         save load write_bif ...
-    examples         data sets to try all this on                                  load_car load_voting
+    examples         example data sets                                              load_car load_pima ...
     sklearn          an estimator for scikit-learn (import it from here)           BNCClassifier
 
 Coming from R? The verbs are the same, and what the package lacks of R's names it answers with its own:
@@ -39,7 +39,7 @@ keyword. ``help(verb)`` has the formula, the errors, the source and an example o
 from importlib.metadata import version
 from typing import Any
 
-from .examples.loading import load_car, load_voting
+from .examples.loading import load_car, load_pima, load_solar_flare, load_voting
 from .exchange.bif import read_bif, write_bif
 from .exchange.libraries import to_networkx, to_pgmpy, to_pyagrum
 from .exchange.storage import load, save
@@ -173,6 +173,8 @@ __all__ = [
     "kdb_mi",
     "load",
     "load_car",
+    "load_pima",
+    "load_solar_flare",
     "load_voting",
     "loglik",
     "loo_summary",

@@ -72,7 +72,9 @@ html_favicon = "_static/favicon.svg"
 html_last_updated_fmt = "%Y-%m-%d"
 copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True
-copybutton_selector = "div.cell_input pre, div.highlight-python pre, div.highlight-sh pre, div.highlight-pycon pre"
+copybutton_selector = (
+    "div.cell_input pre, div.highlight-python pre, div.highlight-sh pre, div.highlight-pycon pre"
+)
 html_css_files = ["site.css"]
 html_js_files = ["wide.js"]
 html_copy_source = False

@@ -7,8 +7,6 @@
 # cleanup=True)` and `plot_cpt(x, "safety").figure.savefig("safety.png")`. At a prompt, `plot(x).view()` opens one.
 
 # %%
-from pathlib import Path
-
 import pandas as pd
 
 from bnclassify import (
@@ -18,6 +16,7 @@ from bnclassify import (
     cv,
     cv_predict,
     load_car,
+    load_pima,
     load_voting,
     plot,
     plot_calibration,
@@ -88,9 +87,9 @@ plot_cpt(tan, "safety", dataset=car)
 # ## The effect of a number: `plot_effect`
 
 # %%
-pima = pd.read_csv(Path(__file__).parents[1] / "data" / "pima_clean.csv")
-smoothed = bnc("nb", "class", pima, backoff=True, discretize="averaged")
-plot_effect(smoothed, "plas")
+women = load_pima()
+smoothed = bnc("nb", "diabetes", women, backoff=True, discretize="averaged")
+plot_effect(smoothed, "glucose", target="yes")
 
 # %% [markdown]
 # ## Weights of features: `plot_weights`

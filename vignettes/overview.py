@@ -1,38 +1,39 @@
 # %% [markdown]
-# # Which learner should I take?
+# # Choosing a classifier
 #
-# The classifiers, one by one: what each assumes, what its structure looks like on real data, how well it
-# predicts, and when to take it. No knowledge of Bayesian networks is needed, only of conditional
-# probability. In a hurry:
+# This page introduces the classifiers of the package one by one: what each of them assumes, what its structure
+# looks like on real data, how accurate it is, and when to use it. It is written for readers who know conditional
+# probability, but not Bayesian networks. Reading it takes half an hour. If you are in a hurry:
 #
-# | you want | take |
+# | goal | use |
 # |---|---|
-# | the best predictions, without choosing anything | `BNCClassifier()`; [As accurate as a forest](accuracy.py) has the same in one call of `bnc` |
-# | a picture that can be discussed, quickly learned | `tan_cl`, with `score="aic"` |
-# | a yardstick, or a model for few rows | `nb` |
-# | an average of many small models, with nothing to tune | `ande` |
-# | a network of all variables, the class one among them | `hc`: see [networks](networks.py) |
-# | several classes at once | `mbc`, `chain`: see [several classes](several.py) |
+# | accurate predictions without any choices | `BNCClassifier()`, or `bnc` with its default settings: see [The default classifier](accuracy.py) |
+# | a network that is quick to learn and easy to discuss | `tan_cl` with `score="aic"` |
+# | a baseline, or a model for few rows | `nb` |
+# | an average of many small models without any choices | `ande` |
+# | a network over all variables, including the class | `hc`: see [General networks](networks.py) |
+# | several class variables | `mbc`, `chain`: see [Several class variables](several.py) |
 #
-# Then [compare](compare.py) two or three of them on your own data; the [table at the end](#which-one-to-take) has all.
+# Then [compare](compare.py) two or three of them on your own data. The [table at the end](#summary) lists all
+# classifiers.
 #
-# ## What they have in common
+# ## What the classifiers have in common
 #
-# Nearly all are models of one kind, an *augmented naive Bayes*; the averages towards the end mix several
-# of them. (What a word means is said in [Words](words.md).) A classifier here is a joint distribution of the class C and the
-# features X₁ … Xₙ, written as a product of small tables,
+# Most of them belong to one family, the *augmented naive Bayes* classifiers; the ensembles near the end of the page
+# average several of these. (The [glossary](words.md) explains each term.) A classifier represents the joint
+# distribution of the class C and the features X₁ … Xₙ as a product of small tables,
 #
 # $$
 # P(c, x_1, \ldots, x_n) = P(c) \prod_{i=1}^n P(x_i \mid \text{parents of } X_i, c),
 # $$
 #
-# and it predicts the class that is likeliest given the features, which by Bayes' rule is the one with the
-# greatest joint probability. The *parents* of a feature are the few other features that its table looks
-# at. A picture of who is parent of whom is the *structure*; the classifiers differ in which structures they
-# allow, how they choose one, and, at the end of this page, how they fill in the tables.
+# and predicts the most probable class given the features. By Bayes' rule, this is the class with the largest joint
+# probability. The *parents* of a feature are the few other features that its table depends on. The graph of these
+# dependences is the *structure*. The classifiers differ in which structures they allow, in how they choose one, and,
+# at the end of this page, in how they estimate the tables.
 #
-# More parents mean fewer assumptions and more *parameters*, the probabilities in the tables, to estimate from
-# the same rows. That is the trade in all that follows.
+# More parents mean fewer assumptions, but also more *parameters* (probabilities in the tables) to estimate from the
+# same rows. The rest of this page is about this trade-off.
 
 # %%
 import warnings
@@ -59,24 +60,25 @@ from bnclassify import (
 )
 
 # %% [markdown]
-# ## Two data sets, one set of folds each
+# ## Two data sets and one set of folds for each
 #
-# `car` rates 1,728 cars by price, doors, seats, boot and safety. `votes` are the members of the 1984 House
-# who voted on all 16 issues, and their party. The first has few features that work together, the second
-# many that repeat each other.
+# The data set `car` grades 1,728 cars by price, doors, seats, boot and safety. The data set `votes` contains the 232
+# members of the US House of Representatives of 1984 who voted on all 16 issues, and their party. The first has few
+# features that interact; the second has many correlated features.
 #
-# Accuracy is measured by ten-fold cross-validation: structure and tables are learned on nine tenths of the
-# rows and tested on the rest, ten times. Every classifier gets the same folds. The share of the largest
-# class is what a guess without features gets right.
+# Accuracy is measured by ten-fold cross-validation: structure and tables are learned on nine tenths of the rows and
+# evaluated on the remaining tenth, ten times. All classifiers use the same folds. The baseline is the proportion of
+# the most frequent class.
 
 # %%
 DATA = {"car": ("class", load_car()), "votes": ("Class", load_voting().dropna())}
 FOLDS = {name: stratified_folds(frame[target], 10, rng=1) for name, (target, frame) in DATA.items()}
-results = pd.DataFrame(columns=["car", "votes", "parameters, car", "parameters, votes"], dtype=float)
+COLUMNS = ["car", "votes", "parameters, car", "parameters, votes"]
+results = pd.DataFrame(columns=COLUMNS, dtype=float)
 
 
 def rate(name, learner, dag_args=None, **parameters):
-    """Learn a classifier on both data sets, note its accuracies, and return the two models."""
+    """Fit a classifier to both data sets, record its accuracies, and return both models."""
     if not {"m", "backoff"} & set(parameters):
         parameters["smooth"] = 1
     models = {
@@ -84,7 +86,8 @@ def rate(name, learner, dag_args=None, **parameters):
         for data, (target, frame) in DATA.items()
     }
     accuracies = [cv(model, DATA[data][1], folds=FOLDS[data]) for data, model in models.items()]
-    results.loc[name] = accuracies + [sum(map(nparams, members(model))) for model in models.values()]
+    sizes = [sum(map(nparams, members(model))) for model in models.values()]
+    results.loc[name] = accuracies + sizes
     print(f"{name}: {accuracies[0]:.3f} on car, {accuracies[1]:.3f} on votes")
     return models
 
@@ -94,41 +97,44 @@ for name, (target, frame) in DATA.items():
     print(frame[target].value_counts(normalize=True).round(3).to_string(), "\n")
 
 # %% [markdown]
+# The baselines are 0.700 on car (all cars unacceptable) and 0.534 on votes (all members democrats).
+#
 # ## Naive Bayes
 #
-# **Assumes** that features are independent within each class. The class is the only parent of every
-# feature, so there is no structure to learn, and a table for each feature is enough: its distribution
-# within each class, counted in one pass over the data.
+# **Assumption.** The features are independent within each class. The class is the only parent of every feature, so
+# there is no structure to learn. Each feature has one table, its distribution within each class, which is counted in
+# one pass over the data.
 
 # %%
 naive = rate("naive Bayes", "nb")
 plot(naive["car"])
 
 # %% [markdown]
-# A table is read downwards: of the very good cars, what share is of high, of medium, of low safety.
-# `smooth=1` adds one imagined row to each cell, so that nothing is impossible only because it was not seen.
+# The next table shows the distribution of safety within each class. Read each column from top to bottom: the `vgood`
+# column gives the proportions of low, medium and high safety among very good cars. `smooth=1` adds one pseudo-count to
+# every cell (Laplace smoothing), so that an unseen combination does not get probability zero.
 
 # %%
 print(cpt(naive["car"], "safety").round(3))
 
 # %% [markdown]
-# The assumption is nearly always false. Prediction often survives that, because it needs only the right
-# class to come first, not the right probabilities; the probabilities are often too near to 0 and 1, since
-# features that repeat each other are counted as if each were news.
+# Nearly all very good cars have high safety. The assumption of independence is rarely true. The predicted label is
+# often correct nevertheless, because it depends only on which class has the largest probability. The probabilities
+# themselves tend to be too close to 0 and 1, because correlated features are counted as independent evidence.
 #
-# **Take it** as the yardstick, with few rows, with very many features, or where tables must be explained to
-# others. **Read:** Minsky (1961); Domingos and Pazzani (1997), on why it works; Hand and Yu (2001).
+# **When to use it.** As a baseline, with few rows, with very many features, or if the tables have to be explained to
+# others. **Reading.** Minsky (1961); Domingos and Pazzani (1997) on why it works; Hand and Yu (2001).
 
 # %% [markdown]
-# ## Tree-augmented naive Bayes, by Chow and Liu
+# ## Tree-augmented naive Bayes by the Chow-Liu algorithm
 #
-# **Assumes** that, within a class, each feature depends on at most one other, and that these arcs form a tree
-# or, with a score that charges for parameters, a forest: a *one-dependence estimator*. Chow and Liu's algorithm finds the best such
-# tree exactly: it weighs each pair of features by how much one tells about the other given the class, in
-# nats, and keeps the heaviest arcs that make no cycle.
+# **Assumption.** Within a class, each feature depends on at most one other feature, and these arcs form a tree or, with
+# a score that penalizes parameters, a forest. Such a model is a *one-dependence estimator*. The algorithm of Chow and
+# Liu finds the best tree exactly: the weight of each pair of features is its conditional mutual information given the
+# class, in nats (units of the natural logarithm), and the arcs form the spanning tree with the largest total weight.
 #
-# In the car data every combination of features occurs once, so no feature tells anything about another.
-# Within a class they do, which is what naive Bayes cannot see:
+# The car data contain each combination of feature values once, so the features are independent of each other. Within a
+# class they are not, and naive Bayes cannot represent this:
 
 # %%
 car = DATA["car"][1]
@@ -141,127 +147,139 @@ tan = rate("TAN (Chow-Liu)", "tan_cl", {"score": "aic"})
 plot(tan["car"])
 
 # %% [markdown]
-# The score decides how many arcs there are. With `"loglik"` all features hang in one tree, as likelihood
-# always gains by an arc. `"aic"` takes 1 off for each free parameter, `"bic"` half the log of the number of rows,
-# which is more; both leave out arcs that gain less than they cost. The number of arcs between features that each score keeps:
+# The tree raises the accuracy on car from 0.855 to 0.933. The score determines the number of arcs. With `"loglik"`, all
+# features form a single tree, because an arc never lowers the likelihood. `"aic"` subtracts 1 per free parameter, and
+# `"bic"` subtracts half the logarithm of the number of rows, which is more. Both omit arcs that improve the likelihood
+# by less than this penalty. The number of arcs between features for each score:
 
 # %%
 for name, (target, frame) in DATA.items():
-    structures = {score: tan_cl(target, frame, score=score) for score in ("loglik", "aic", "bic")}
-    arcs = {score: sum(len(f) - 2 for f in x.families if len(f) > 2) for score, x in structures.items()}
+    arcs = {}
+    for score in ("loglik", "aic", "bic"):
+        structure = tan_cl(target, frame, score=score)
+        arcs[score] = sum(len(family) - 2 for family in structure.families if len(family) > 2)
     print(name, arcs)
 
 # %% [markdown]
-# **Take it** as the first step beyond naive Bayes: it costs one pass over pairs of features, has no search
-# and no luck in it, and its picture can be discussed with those who know the matter.
+# On car, BIC omits all arcs and the result is naive Bayes. This is why `score="aic"` is recommended above.
 #
-# `tan_hc` and `tan_hcsp` are *wrappers*: they look for a tree that predicts well instead of one that fits
-# well, by cross-validating candidates, and take longer. `tan_hc` tries every arc in each step. `tan_hcsp` first
-# looks for the best *superparent*, a feature made parent of all that have none yet, then keeps the best of its
-# arcs: far fewer candidates, and often as good. **Read:** Friedman, Geiger and Goldszmidt (1997); Chow and Liu (1968); Keogh and Pazzani
+# **When to use it.** As the first step beyond naive Bayes. It needs one pass over all pairs of features, no search and
+# no random numbers, and you can discuss its graph with domain experts.
+#
+# `tan_hc` and `tan_hcsp` are *wrappers*: they search for a tree with a high cross-validated accuracy instead of a high
+# likelihood, and take longer. `tan_hc` evaluates every arc in each step. `tan_hcsp` first finds the best *superparent*,
+# a feature that is a parent of all features without a feature parent, and then keeps the best of its arcs. It evaluates
+# far fewer candidates. **Reading.** Friedman, Geiger and Goldszmidt (1997); Chow and Liu (1968); Keogh and Pazzani
 # (2002).
 
 # %%
-searched = rate("TAN (hill climbing)", "tan_hc", {"k": 5, "epsilon": 0.001, "smooth": 1, "rng": 0})
+search = {"k": 5, "epsilon": 0.001, "smooth": 1, "rng": 0}
+searched = rate("TAN (hill climbing)", "tan_hc", search)
 print(modelstring(searched["car"]))
 
 # %% [markdown]
 # ## Semi-naive Bayes
 #
-# **Assumes** that features fall into groups: within a group anything goes, between groups there is
-# independence given the class, and some features may be left out altogether. A group acts like one feature
-# whose values are all combinations, so a group of three is a large table. Groups are found by greedy search
-# for cross-validated accuracy. `fssj` starts with no feature and adds or joins, `bsej` starts with naive
-# Bayes and removes or joins.
+# **Assumption.** The features form groups. Features in different groups are independent given the class, the joint
+# distribution within a group is unrestricted, and some features may be dropped. A group acts as one feature whose
+# values are all combinations, so a group of three features has a large table. The groups are found by greedy search for
+# cross-validated accuracy. `fssj` starts without features and adds or joins features. `bsej` starts with naive Bayes and
+# removes or joins features.
 
 # %%
-backward = rate("semi-naive (bsej)", "bsej", {"k": 5, "epsilon": 0.001, "smooth": 1, "rng": 0})
+backward = rate("semi-naive (bsej)", "bsej", search)
 plot(backward["car"])
 
 # %% [markdown]
-# Forward search can be blind. On car no single feature beats the guess of the largest class, so `fssj`,
-# which asks for a gain of `epsilon` a step, stops before it starts, with a warning; the features work only together. (With
-# `epsilon=0`, R's choice in its vignette, it walks on over ties, and where it ends is a matter of luck.) On votes the same search finds that one issue
-# is nearly enough:
+# Forward selection can fail if features are informative only in combination. On car, no single feature exceeds the
+# accuracy of the most frequent class, so `fssj`, which requires a gain of `epsilon` per step, stops immediately with a
+# warning. With `epsilon=0`, as in the vignette of the R package, it also accepts steps without improvement, so the
+# result depends on how ties are broken. On votes, the same search finds that one issue is nearly sufficient:
 
 # %%
 with warnings.catch_warnings(action="ignore"):
-    forward = rate("semi-naive (fssj)", "fssj", {"k": 5, "epsilon": 0.001, "smooth": 1, "rng": 0})
+    forward = rate("semi-naive (fssj)", "fssj", search)
 for name, model in forward.items():
-    print(
-        f"{name}: {modelstring(model)}, accuracy step by step {[round(s, 3) for s in greedy_scores(model)]}"
-    )
+    scores = [round(score, 3) for score in greedy_scores(model)]
+    print(f"{name}: {modelstring(model)}, accuracy after each step {scores}")
 
 # %% [markdown]
-# **Take `bsej`** where a few features interact strongly and there are rows enough to fill a joint table;
-# **take `fssj`** where most features are expected to be useless and a short model is wanted. Both choose by
-# an accuracy that they have looked at many times, so believe only an outer cross-validation, as here.
-# **Read:** Kononenko (1991); Pazzani (1996).
+# **When to use them.** Use `bsej` if a few features interact strongly and there are enough rows to fill a joint table.
+# Use `fssj` if most features are expected to be irrelevant and a short model is wanted. Both optimize a cross-validated
+# accuracy that they evaluate many times, so trust only an outer cross-validation, as on this page. **Reading.** Kononenko
+# (1991); Pazzani (1996).
 
 # %% [markdown]
 # ## k-dependence Bayes
 #
-# **Assumes** that, within a class, each feature depends on at most k others: naive Bayes is k = 0, a tree is
-# k = 1. `kdb` climbs from naive Bayes by the arc that helps accuracy most, as long as one does. With `kdbk=2`
-# a table has two parents and the class:
+# **Assumption.** Within a class, each feature depends on at most k other features. Naive Bayes has k = 0, a tree has
+# k = 1. `kdb` starts from naive Bayes and repeatedly adds the arc that increases the cross-validated accuracy most. With
+# `kdbk=2`, a table depends on up to two features and the class:
 
 # %%
-dependent = rate("k-dependence, k = 2", "kdb", {"k": 5, "kdbk": 2, "epsilon": 0.001, "smooth": 1, "rng": 0})
+dependent = rate("k-dependence, k = 2", "kdb", search | {"kdbk": 2})
 plot(dependent["car"])
 
 # %% [markdown]
-# **Take it** with thousands of rows and interactions of three features. With few rows its tables have more
-# cells than there are rows to fill them, and k is one more thing to choose.
+# **When to use it.** With thousands of rows and interactions of three features. With few rows, its tables have more
+# cells than there are rows to fill them, and k has to be chosen.
 #
-# `kdb_mi` finds such a structure without a search, as Sahami did: features are ranked by what they tell about the class, and
-# each takes as parents the k above it that tell most about it within a class, whether or not that is much. That is
-# fast, and makes wide tables:
+# `kdb_mi` finds such a structure without a search, by Sahami's algorithm. It ranks the features by their mutual
+# information with the class. Each feature gets as parents the k higher-ranked features with the largest conditional
+# mutual information given the class, even if that information is small. The algorithm is fast and produces large tables:
 
 # %%
-ranked = rate("k-dependence, by information", "kdb_mi", {"kdbk": 2})
+ranked = rate("k-dependence by information", "kdb_mi", {"kdbk": 2})
 
 # %% [markdown]
-# Tables that *back off* make up for that: each is shrunk towards the one with a parent less, as far as the data asks for.
-# Weights chosen by leave-one-out then see to it that features which tell the same are not counted twice.
+# Hierarchical smoothing (`backoff=True`) compensates for large tables: each table is shrunk towards the table with one
+# parent fewer, by an amount that is estimated from the data. Feature weights, chosen by leave-one-out cross-validation,
+# then keep correlated features from being counted twice.
 
 # %%
-careful = rate("… back-off, weights", "kdb_mi", {"kdbk": 4}, backoff=True, loo_weights=True, loo_parents=True)
+careful = rate(
+    "… with back-off and weights",
+    "kdb_mi",
+    {"kdbk": 4},
+    backoff=True,
+    loo_weights=True,
+    loo_parents=True,
+)
 plot(careful["votes"], class_arcs=False)
 
 # %% [markdown]
-# **Take it**, with all that and `discretize="averaged"` for numbers, where prediction counts most: it is what
-# `BNCClassifier()` does, and [as accurate as a forest](accuracy.py). It takes longer to learn than a tree, and has no
-# joint distribution, so no likelihood either. **Read:** Sahami (1996); Petitjean, Buntine, Webb and Zaidi (2018), on tables that back off.
+# **When to use it.** If accuracy matters most. For numeric data add `discretize="averaged"`. The [default
+# classifier](accuracy.py) is built on this model. It takes longer to fit than a tree and does not define a joint
+# distribution, and therefore has no likelihood. **Reading.** Sahami (1996); Petitjean, Buntine, Webb and Zaidi (2018) on
+# hierarchical smoothing.
 
 # %% [markdown]
 # ## Averaged one-dependence estimators
 #
-# **Assumes** nothing of one tree: it takes n small models, in each of which one feature is parent of all
-# others, and averages their joint probabilities. There is no structure to choose, so nothing varies with
-# the choice. Here is one of its six members on car, that of `buying`:
+# **Assumption.** AODE avoids the choice of one tree. It fits n small models, in each of which one feature is a parent of
+# all others, and averages their joint probabilities. This is one of the six members on car, the model of `buying`:
 
 # %%
 averaged = rate("AODE", "aode")
 plot(members(averaged["car"])[0])
 
 # %% [markdown]
-# This is AODE as the R package has it: each member is a network with tables of its own, so it has a
-# likelihood, and what a row lacks is summed out. `ande` is AODE as its authors have it. A member's first
-# table is joint, P(class, superparent), a superparent takes part only where its value has been seen, and a
-# feature that the row lacks neither votes nor is a child. The two predict much the same:
+# `aode` is the AODE of the R package: each member is a network with its own tables. It has a likelihood, and it
+# marginalizes over missing features. `ande` follows the definition of the authors of AODE: the first table of a member
+# is the joint distribution P(class, superparent), a superparent is used only for values that occur in the training
+# data, and a missing feature is used neither as a superparent nor as a child. Their predictions are similar:
 
 # %%
 webb = rate("AnDE, n = 1", "ande", m=1)
 
 # %% [markdown]
-# **Take AODE** when prediction is all that counts: it is fast to learn, has no tuning, and did well on the
-# average of the many data sets of its authors. Its price is memory, a table for each pair of features, and
-# that there is no one picture to show. **Read:** Webb, Boughton and Wang (2005).
+# **When to use AODE.** If only prediction matters: it is fast to fit and has nothing to tune. It needs memory for one
+# table per pair of features, and it has no single graph. **Reading.** Webb, Boughton and
+# Wang (2005).
 #
-# With `n=2`, each *pair* of features is the parent of all others, which is A2DE: 15 members on car, 120 on
-# votes. It sees interactions of three features within a class, where AODE sees two, and it needs no search
-# for that. `n=0` is naive Bayes, so n moves from few assumptions about the data to few rows behind each
-# number.
+# With `n=2`, each *pair* of features is a parent of all others. This model is A2DE, with 15 members on car and 120 on
+# votes. It represents interactions of three features within a class, while AODE represents interactions of two, and it
+# needs no search. With `n=0`, it is naive Bayes. A larger n means fewer assumptions, and fewer rows per table entry.
 
 # %%
 pairs = rate("A2DE, n = 2", "ande", {"n": 2}, m=1)
@@ -269,60 +287,61 @@ weighted = rate("A2DE, weighted", "ande", {"n": 2, "weights": "mi"}, m=1)
 plot(weighted["car"])
 
 # %% [markdown]
-# **Take A2DE** where features interact and there are thousands of rows, or hundreds with few levels each, and
-# where time does not matter so much: its cost grows with the cube of the number of features. With few
-# rows, many pairs of values have hardly any; `min_count=30` lets only those vote that have been seen in 30
-# rows, and where none has, single superparents vote, or naive Bayes. `weights="mi"` lets superparents that
-# tell more of the class count for more; above, the picture tells how much more. **Read:** Webb, Boughton,
-# Zheng, Ting and Salem (2012); Jiang and Zhang (2006).
+# **When to use A2DE.** If features interact and there are thousands of rows, or hundreds of rows and few levels, and if
+# time is not critical: its cost grows with the cube of the number of features. With few rows, many pairs of values occur
+# rarely. `min_count=30` uses only pairs that occur in at least 30 rows; if there are none, single superparents or naive
+# Bayes are used. `weights="mi"` weights each superparent by its mutual information with the class; the picture above
+# shows the weights. **Reading.** Webb, Boughton, Zheng, Ting and Salem (2012); Jiang and Zhang (2006).
 #
-# ### Values that follow from others
+# ### Values that follow from other values
 #
-# Tables often hold a thing twice: a code and its group, a city and its country. Naive Bayes and AODE count
-# such evidence twice, too. Here, car gets three columns that follow from others:
+# Data sets often contain redundant columns, such as a code and its group, or a city and its country. Naive Bayes and
+# AODE count such evidence twice. In this example, we add three columns to car that are functions of other columns:
 
 # %%
-twice = car.assign(
+redundant = car.assign(
     several=(car["persons"].astype(str) != "2").map({True: "yes", False: "no"}),
     safe=(car["safety"].astype(str) != "low").map({True: "yes", False: "no"}),
     dear=car["buying"].isin(["high", "vhigh"]).map({True: "yes", False: "no"}),
 )
-twice = twice[[*twice.columns.drop("class"), "class"]]
+redundant = redundant[[*redundant.columns.drop("class"), "class"]]
 for n in (0, 1, 2):
     for subsumption in (None, 50):
-        copied = bnc("ande", "class", twice, m=1, dag_args={"n": n, "subsumption": subsumption})
-        print(f"n = {n}, subsumption={subsumption}: {cv(copied, twice, folds=FOLDS['car']):.3f}")
+        arguments = {"n": n, "subsumption": subsumption}
+        model = bnc("ande", "class", redundant, m=1, dag_args=arguments)
+        accuracy = cv(model, redundant, folds=FOLDS["car"])
+        print(f"n = {n}, subsumption={subsumption}: {accuracy:.3f}")
 
 # %% [markdown]
-# With `subsumption=50`, a value is left out of a row if another value of the row implies it: all training
-# rows that have the other, and there are more than 50, have this one. It looks at values, not columns:
-# of a pregnant patient, the sex tells nothing more, but of others it does. Here it undoes what the copies
-# did, to the last digit.
+# With `subsumption=50`, a value of a row is ignored if another value of the row implies it. A value implies another if
+# it occurs in more than 50 training rows and the other value occurs in all of them. The rule applies to values, not to
+# columns: "pregnant" implies "female", but "not pregnant" implies nothing. On these data, the rule removes the effect of
+# the redundant columns completely.
 #
-# **Take it** wherever columns may be derived from each other; it costs little, and where nothing follows from
-# anything it changes nothing. 50 is the usual limit, so that a rule is believed only if it was seen often.
-# **Read:** Zheng, Webb, Suraweera and Zhu (2012).
+# **When to use it.** If some columns may be derived from others. It costs little, and it has no effect if no value implies
+# another. **Reading.** Zheng, Webb, Suraweera and Zhu (2012).
 
 # %% [markdown]
 # ## Weighting: MANB, AWNB, WANBIA
 #
-# The last three keep a structure and change its tables. Each moderates what a feature may say. MANB is about
-# naive Bayes; here all three are, though AWNB and WANBIA take any single network.
+# The last three methods keep a structure and change its tables. Each of them reduces the influence of some features.
+# MANB applies to naive Bayes. AWNB and WANBIA apply to any single network; here they are used with naive Bayes.
 #
-# - **MANB** averages over all naive Bayes structures with and without each arc. Features that have nothing
-#   to do with the class fade out.
-# - **AWNB** raises each table to a power between 0 and 1, greater the earlier decision trees test the
-#   feature.
-# - **WANBIA** chooses those powers together so that the class is predicted best, in conditional likelihood.
-#   Of features that repeat each other, some get little weight.
+# - **MANB** averages over all naive Bayes structures with and without each arc. The influence of features that are
+#   independent of the class vanishes.
+# - **AWNB** raises each table to a power between 0 and 1, which is larger if decision trees test the feature near the
+#   root.
+# - **WANBIA** chooses these powers jointly by maximizing the conditional likelihood of the class. Among correlated
+#   features, some get small weights.
 
 # %%
 manb = rate("MANB", "nb", manb_prior=0.5)
 awnb = rate("AWNB", "nb", awnb_trees=10, rng=0)
 wanbia = rate("WANBIA", "nb", wanbia=True)
 faded = manb_arc_posterior(manb["votes"])
-print("\nMANB, arcs less likely than not:", faded[faded < 0.5].round(3).to_dict())
-print("WANBIA, features with no weight left:", int((feature_weights(wanbia["votes"]) < 0.005).sum()), "of 16")
+print("\nMANB, arcs with probability < 0.5:", faded[faded < 0.5].round(3).to_dict())
+small = (feature_weights(wanbia["votes"]) < 0.005).sum()
+print("WANBIA, features with a weight below 0.005:", int(small), "of 16")
 
 # %%
 try:
@@ -331,52 +350,55 @@ except ImportError as no_matplotlib:
     print("no chart:", no_matplotlib)
 
 # %% [markdown]
-# MANB and WANBIA disagree about `immigration`: MANB asks what a feature says on its own, WANBIA what it
-# adds to the others.
+# MANB and WANBIA disagree about `immigration`: MANB evaluates the feature alone, WANBIA evaluates what it adds to the
+# other features.
 #
-# **Take MANB** with many features and few rows, **WANBIA** where features repeat each other, **AWNB** as a
-# cheap try. None can find an interaction, and on car none does better than naive Bayes. [Methods](methods.py) has
-# more. **Read:** Dash and Cooper (2002), Wei, Visweswaran and Cooper (2011); Hall (2007); Zaidi, Cerquides,
-# Carman and Webb (2013).
+# **When to use them.** Use MANB with many features and few rows, WANBIA if features are correlated, and AWNB as an
+# inexpensive first attempt. None of them can represent an interaction, and on car none of them is more accurate than
+# naive Bayes. [Formulas](methods.py) has the definitions. **Reading.** Dash and Cooper (2002), Wei, Visweswaran and Cooper
+# (2011); Hall (2007); Zaidi, Cerquides, Carman and Webb (2013).
 
 # %% [markdown]
-# ## Which one to take
+# ## Summary
 #
-# Accuracies on the same folds, and how many free parameters the tables have, an ensemble's those of
-# its members together.
+# The table shows accuracies on the same folds, and the number of free parameters. For an ensemble, this is the sum over
+# its members.
 
 # %%
-shares = [frame[target].value_counts(normalize=True).max() for target, frame in DATA.values()]
-results.loc["largest class"] = [*shares, 0, 0]
-print(results.round(3).astype(dict.fromkeys(results.columns[2:], int)).to_string())
+results.loc["most frequent class"] = [
+    *(frame[target].value_counts(normalize=True).max() for target, frame in DATA.values()),
+    *(0, 0),
+]
+print(results.round(3).astype(dict.fromkeys(COLUMNS[2:], int)).to_string())
 
 # %% [markdown]
-# Two data sets, two orders. On car TAN, `bsej`, k-dependence, AODE and A2DE, which let features work
-# together, are ahead; on votes `fssj`, AWNB and WANBIA, which pick or weigh features. `kdb_mi`, with weights or
-# without, does both. What differs by one in a hundred on 232 members is two or three of them:
-# [Comparing classifiers](compare.py) shows how to tell such a difference from luck.
+# The two data sets give two orders. On car, the models that represent interactions (TAN, `bsej`, k-dependence, AODE and
+# A2DE) are the most accurate. On votes, models that select or weight features (`fssj`, AWNB, WANBIA) are. `kdb_mi` is
+# among the best on both. A difference of 0.01 on votes corresponds to two or three members of 232;
+# [Comparing classifiers](compare.py) shows how to test such differences.
 #
-# | classifier | take it when | within a class | how it is found |
+# | classifier | when to use it | dependences within a class | how it is found |
 # |---|---|---|---|
-# | `nb` | few rows; as a yardstick | all features independent | nothing to find |
-# | `tan_cl` | pairs of features interact; a picture is wanted | a tree or forest | exactly, from pairs |
-# | `tan_hc`, `tan_hcsp` | accuracy matters more than fit | a tree or forest | search for accuracy |
-# | `bsej`, `fssj` | a few features interact, others are useless | independent groups | search for accuracy |
-# | `kdb` | many rows, interactions of three | up to k parents each | search for accuracy |
-# | `kdb_mi` | very many rows, no time to search | k parents each | ranks, from pairs |
-# | `kdb_mi` with `backoff`, `loo_weights`, `loo_parents` | accuracy matters most | as many parents as pay, weighted | left-out rows |
-# | `aode`, `ande` | only prediction counts | a model a feature, averaged | nothing to find |
-# | `ande(n=2)` | so, and interactions of three | a model a pair of features, averaged | nothing to find |
-# | `ande(subsumption=50)` | columns repeat each other | without what follows from the rest | row by row |
+# | `nb` | few rows; as a baseline | all features independent | no search |
+# | `tan_cl` | pairs of features interact; a readable graph is wanted | tree or forest | exactly, from pairs |
+# | `tan_hc`, `tan_hcsp` | accuracy matters more than likelihood | tree or forest | search for accuracy |
+# | `bsej`, `fssj` | a few features interact, others are irrelevant | independent groups | search for accuracy |
+# | `kdb` | many rows, interactions of three features | up to k parents per feature | search for accuracy |
+# | `kdb_mi` | very many rows, no time for a search | k parents per feature | ranking, from pairs |
+# | `kdb_mi` with `backoff`, `loo_weights`, `loo_parents` | accuracy matters most | weighted, with a chosen number of parents | leave-one-out |
+# | `aode`, `ande` | only prediction matters | one model per feature, averaged | no search |
+# | `ande(n=2)` | only prediction matters, interactions of three features | one model per pair of features, averaged | no search |
+# | `ande(subsumption=50)` | some columns may be derived from others | as `ande`, without implied values | row by row |
 # | `lp(manb_prior=)` | many features, few rows | independent, or no arc | exact average |
-# | `lp(awnb_trees=)` | a cheap try | independent, damped | from decision trees |
-# | `lp(wanbia=True)` | features repeat each other | independent, damped | optimisation |
-
-# %% [markdown]
+# | `lp(awnb_trees=)` | an inexpensive first attempt | independent, weighted | decision trees |
+# | `lp(wanbia=True)` | correlated features | independent, weighted | optimization |
+#
+# Next: [compare classifiers](compare.py) on your own data, or read about [the default classifier](accuracy.py).
+#
 # ## References
 #
 # - Bielza, C., Larrañaga, P. (2014). Discrete Bayesian network classifiers: a survey. ACM Computing Surveys
-#   47. *The map of the whole field.*
+#   47. *An overview of the field.*
 # - Chow, C. K., Liu, C. N. (1968). Approximating discrete probability distributions with dependence trees.
 #   IEEE Transactions on Information Theory 14.
 # - Dash, D., Cooper, G. F. (2002). Exact model averaging with naive Bayesian classifiers. ICML 2002.

@@ -6,8 +6,6 @@
 # and measures what that buys over separate classifiers: sometimes much, sometimes nothing.
 
 # %%
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
 
@@ -20,6 +18,7 @@ from bnclassify import (
     explain,
     families,
     hamming,
+    load_solar_flare,
     load_voting,
     lp,
     maode,
@@ -174,7 +173,7 @@ print(compared(others, money, learned, np.random.default_rng(0).permutation(len(
 # Repository, CC BY 4.0). Who says "no" to all three is right in 81 of 100 regions:
 
 # %%
-sun = pd.read_csv(Path(__file__).parents[1] / "data" / "solar_flare.csv", dtype=str)
+sun = load_solar_flare().astype(str)
 flares = ["c-class-flares", "m-class-flares", "x-class-flares"]
 sun[flares] = np.where(sun[flares] == "0", "no", "yes")
 sun = sun.astype("category")

@@ -1,0 +1,68 @@
+"""Fail if the text of the project has phrases that readers stumbled over."""
+
+import re
+import sys
+from pathlib import Path
+
+PATTERNS = {
+    r"\ban? (row|column|figure|weight|class|model|feature|fold|data set|axis) an? ": "write 'one X per Y'",
+    r"\b(is|are) no(?= [a-z])": "write 'is not a', 'are not'",
+    r"likeliest": "write 'most probable'",
+    r"\banew\b": "write 'again' or 'refit'",
+    r"\btells? of\b": "write 'shows' or 'reports'",
+    r"with nothing said|nothing is said|\bunasked\b": "write 'by default'",
+    r"\bas it comes\b|\bas they come\b": "write 'with default settings'",
+    r"\bholes\b": "write 'missing values'",
+    r"whatever else|whatever its|of whatever": "write 'regardless of'",
+    r"\bTake it\b": "write 'Use it'",
+    r"rows enough": "write 'enough rows'",
+    r"\b(otherwise|else)\.$": "begin a sentence with 'By default' or 'If not'",
+    r"\bsum(s|med|ming)? out\b": "write 'marginalize over'",
+    r"\bin vain\b|\bis luck\b|\bsizes of luck\b": "write what is computed",
+    r"\bverbs?\b": "write 'function'",
+    r"\blearn(s|ed|t)? again\b|\brelearn": "write 'refit'",
+    r"\bspeaks? for\b|\bspeaks? against\b": "write 'increases the log odds of'",
+    r"\b(colour|licence|optimis|discretis|normalis|maximis|favour|behaviour)": "use American spelling",
+    r"\b(hands|gives) back\b|\bgive back\b": "write 'returns'",
+    r"imagined row": "write 'pseudo-count'",
+    r"worth its numbers": "write 'improves the score'",
+    r"\byardstick\b|figure to beat": "write 'baseline'",
+    r"\bthe (commonest|largest) class\b": "write 'the most frequent class'",
+}
+FOLDERS = (
+    "bnclassify",
+    "vignettes",
+    ".github",
+    "README.md",
+    "CHANGELOG.md",
+    "data/README.md",
+    "tests/reference",
+)
+SUFFIXES = {".py", ".md", ".txt", ".bib", ".yml"}
+
+
+def prose(path: Path) -> list[tuple[int, str]]:
+    """Return the numbered lines of a file; of code, the comments and the text within quotes."""
+    lines = list(enumerate(path.read_text().splitlines(), 1))
+    return [(i, re.sub(r"`[^`]*`", "x", line)) for i, line in lines]
+
+
+def main(root: Path) -> int:
+    """Print each place and return their number."""
+    found = 0
+    for name in FOLDERS:
+        base = root / name
+        paths = [base] if base.is_file() else sorted(p for p in base.rglob("*") if p.suffix in SUFFIXES)
+        for path in paths:
+            for number, line in prose(path):
+                for pattern, remedy in PATTERNS.items():
+                    for match in re.finditer(pattern, line):
+                        found += 1
+                        print(f"{path.relative_to(root)}:{number}: '{match[0].strip()}': {remedy}")
+    return found
+
+
+if __name__ == "__main__":
+    count = main(Path(sys.argv[1] if len(sys.argv) > 1 else "."))
+    print(f"{count} places")
+    sys.exit(count > 0)
