@@ -458,7 +458,7 @@ def test_calibration_of_several_classes_is_that_of_the_likeliest(car: pd.DataFra
             "posteriors and actual must have the same index",
         ),
         ({"posteriors": pd.DataFrame({"a": [1, 2], "b": [0, 0]})}, ValueError, "that sum to 1"),
-        ({"target": "c"}, ValueError, "target: 'c' is not a class; there is 'a', 'b'"),
+        ({"target": "c"}, ValueError, "target must be one of 'a', 'b'; got 'c'"),
         ({"bins": 0}, ValueError, "bins must be a whole number from 1 to 10,000; got 0"),
     ],
 )

@@ -109,17 +109,17 @@ COSTS = pd.DataFrame(1.0 - np.eye(4), index=list(EVEN), columns=list(EVEN))
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [
-        ({"prior": [0.25] * 4}, TypeError, "prior: expected a dict or Series .*got list"),
+        ({"prior": [0.25] * 4}, TypeError, "prior must be a dict or Series .*; got"),
         (
             {"prior": {"acc": 1.0}},
             ValueError,
-            "prior: its names must be the classes.*lacking 'unacc', 'good'",
+            "prior must have the classes as its names, 'unacc', .*; got",
         ),
-        ({"prior": EVEN | {"bad": 0.0}}, ValueError, "unknown 'bad'"),
+        ({"prior": EVEN | {"bad": 0.0}}, ValueError, "classes as its names, .*; got .*'bad'"),
         (
             {"prior": EVEN | {"acc": 0.5}},
             ValueError,
-            "expected probabilities that sum to 1, got a sum of 1.25",
+            "probabilities that sum to 1; got a sum of 1.25",
         ),
         (
             {"prior": EVEN | {"acc": -0.25, "good": 0.75}},
@@ -127,17 +127,25 @@ COSTS = pd.DataFrame(1.0 - np.eye(4), index=list(EVEN), columns=list(EVEN))
             r"prior\['acc'\] must be a finite number of at least 0; got -0.25",
         ),
         ({"prior": EVEN | {"acc": "0.25"}}, TypeError, r"prior\['acc'\] must be a finite number"),
-        ({"prior": pd.Series([0.5, 0.5, 0], ["acc", "acc", "good"])}, ValueError, "named more than once"),
-        ({"costs": COSTS.to_numpy()}, TypeError, "costs: expected a DataFrame, .*got ndarray"),
-        ({"costs": COSTS.iloc[:3]}, ValueError, "costs: its rows, what a row is, .*lacking 'vgood'"),
+        (
+            {"prior": pd.Series([0.5, 0.5, 0], ["acc", "acc", "good"])},
+            ValueError,
+            "names, .*; got 'acc', 'acc', 'good'",
+        ),
+        ({"costs": COSTS.to_numpy()}, TypeError, "costs must be a DataFrame .*; got array"),
+        (
+            {"costs": COSTS.iloc[:3]},
+            ValueError,
+            "costs must have the actual classes as its rows, .*; got 'unacc', 'acc', 'good'.",
+        ),
         (
             {"costs": COSTS.rename(columns={"acc": "a"})},
             ValueError,
-            "costs: its columns, what is predicted, .*lacking 'acc', unknown 'a'",
+            "costs must have the predicted classes as its columns, .*; got 'unacc', 'a', ",
         ),
-        ({"costs": COSTS.iloc[[0, 1, 2, 3, 3]]}, ValueError, "one is there more than once"),
-        ({"costs": COSTS.replace(0, np.nan)}, ValueError, "costs: expected a finite number in every cell"),
-        ({"costs": COSTS.astype(str)}, TypeError, "costs: expected numbers in every cell"),
+        ({"costs": COSTS.iloc[[0, 1, 2, 3, 3]]}, ValueError, "actual classes as its rows.*'vgood', 'vgood'"),
+        ({"costs": COSTS.replace(0, np.nan)}, ValueError, "costs must have a finite number in every cell"),
+        ({"costs": COSTS.astype(str)}, TypeError, "costs must have numbers in every cell"),
         ({"costs": COSTS, "prob": True}, ValueError, "costs must be None if prob is True"),
         ({"prob": "yes"}, TypeError, "prob must be True or False; got 'yes'"),
     ],
@@ -153,7 +161,10 @@ def test_bad_arguments(
 def test_a_class_held_for_impossible_has_no_new_prior() -> None:
     frame = pd.DataFrame({"a": list("xxyy"), "k": pd.Categorical(list("ppqq"), ["p", "q", "r"])})
     x = bn.lp(bn.nb("k", frame), frame, smooth=0)
-    with pytest.raises(ValueError, match="prior: the model holds 'r' for impossible"):
+    with pytest.raises(
+        ValueError,
+        match="prior must be 0 for classes that are impossible in the model; got a positive value of 'r'",
+    ):
         bn.predict(x, frame, prior={"p": 0.4, "q": 0.4, "r": 0.2})
     found = bn.predict(x, frame, prob=True, prior={"p": 1.0, "q": 0.0, "r": 0.0})
     assert found["r"].iloc[:2].tolist() == [0, 0]

@@ -154,13 +154,9 @@ def test_features_for_the_learner_of_bnc(car: pd.DataFrame) -> None:
 
 
 def test_learners_that_are_none(car: pd.DataFrame) -> None:
-    with pytest.raises(
-        TypeError, match="dag_learner: expected a function that returns a structure, got None"
-    ):
+    with pytest.raises(TypeError, match="dag_learner must return a structure; it returned None"):
         bn.bnc(lambda class_var, dataset: None, "class", car, smooth=1)
-    with pytest.raises(
-        TypeError, match=r"dag_learner: expected a function that returns a structure, got \{'data"
-    ):
+    with pytest.raises(TypeError, match=r"dag_learner must return a structure; it returned \{'data"):
         bn.bnc(lambda *given, **named: named, "class", car, smooth=1)
 
 
@@ -188,9 +184,7 @@ def test_cv_names_the_model_and_fold_that_cannot_be_learned(car: pd.DataFrame) -
         return bn.anb(class_var, parents, dataset)
 
     x = bn.bnc(structure, "class", car, smooth=1, manb_prior=0.5)
-    with pytest.raises(
-        ValueError, match=r"model 'm' cannot be fitted again in fold 0: manb_prior.*dag=False"
-    ):
+    with pytest.raises(ValueError, match=r"model 'm' cannot in fold 0: manb_prior.*dag=False"):
         bn.cv({"m": x}, car, k=3, rng=0)
     assert 0 < bn.cv({"m": x}, car, k=3, rng=0, dag=False)["m"] < 1
 
@@ -212,5 +206,5 @@ def test_a_function_that_is_no_learner_is_told(car: pd.DataFrame) -> None:
     ("learner", "target"), [("mbc", ["class", "safety"]), (bn.chain, "class"), ("nb", ["class"])]
 )
 def test_several_classes_are_told_where_to_go(car: pd.DataFrame, learner: Any, target: Any) -> None:
-    with pytest.raises(TypeError, match=r"one class variable; for several, use lp\(mbc"):
+    with pytest.raises(TypeError, match=r"one class variable. For several, use lp\(mbc"):
         bn.bnc(learner, target, car, smooth=1)

@@ -571,9 +571,9 @@ def test_prior_and_costs_are_those_of_predict(X: pd.DataFrame, y: pd.Series[Any]
 
 
 def test_prior_and_costs_are_checked_when_fitted(X: pd.DataFrame, y: pd.Series[Any]) -> None:
-    with pytest.raises(ValueError, match=r"prior: its names must be the classes.*lacking 'acc'"):
+    with pytest.raises(ValueError, match=r"prior must have the classes as its names, .*; got 'unacc'"):
         plain("nb", prior={"unacc": 1.0}).fit(X, y)
-    with pytest.raises(TypeError, match="costs: expected a DataFrame"):
+    with pytest.raises(TypeError, match="costs must be a DataFrame"):
         plain("nb", costs=np.eye(4)).fit(X, y)
 
 

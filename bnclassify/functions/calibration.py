@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 
 from ..base.arrays import Array, Codes, first_best
-from ..base.checks import is_among
-from ..base.messages import listed, shown, suggestion
+from ..base.checks import OneOf
+from ..base.messages import listed, shown
 from ..metrics.metrics import bin_sums
 
 _NORMAL_95 = 1.959963984540054
@@ -40,8 +40,8 @@ def weigh_calibration(
     """Bin the probabilities of a class: by default the rarer of two, or the most probable of several."""
     p, codes = check_posteriors(posteriors, actual)
     classes = list(posteriors.columns)
-    if target is not None and not is_among(target, classes):
-        raise ValueError(f"target: {shown(target)} is not a class; {suggestion(target, classes)}")
+    if target is not None:
+        OneOf(classes).check("target", target)
     if target is None and len(classes) == 2:
         target = classes[int(np.bincount(codes, minlength=2).argmin())]
     best = first_best(p) if target is None else np.full(len(p), classes.index(target))

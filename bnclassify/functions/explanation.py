@@ -186,7 +186,7 @@ def encode_one(x: Model, row: Any) -> Dataset:
     """Encode one row, or raise if there are several or none."""
     data = encode_rows(x, row)
     if len(data) != 1:
-        raise ValueError(f"row: expected one row, got {len(data):,}; choose one, for example df.iloc[[0]]")
+        raise ValueError(f"row must be one row; got {len(data):,}. Choose one, for example df.iloc[[0]].")
     return data
 
 

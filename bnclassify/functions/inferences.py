@@ -11,8 +11,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from ..base.arrays import Array, Codes, log_sum_exp
-from ..base.checks import Whole, is_among
-from ..base.messages import listed, shown, suggestion
+from ..base.checks import Names, Whole, is_among, must_be
+from ..base.messages import listed
 from ..base.randomness import Seed, check_rng
 from ..frames.encoding import check_frame
 from ..frames.matching import match
@@ -78,17 +78,21 @@ def query(
     Name: probability, dtype: float64
     """
     model = check_joint(x, "query")
-    names = _as_names(model, variables)
+    is_name = isinstance(variables, str) or is_among(variables, model.variables)
+    named = [variables] if is_name else variables
+    names = Names(model.variables, "variables of the model").check("variables", named)
+    if not names:
+        raise ValueError("variables must be at least one name; got none.")
     known = _encode_evidence(model, evidence)
     overlap = [name for name in names if known[model.variables.index(name)] >= 0]
     if overlap:
-        raise ValueError(f"evidence: {listed(overlap)} cannot be both known and asked for; leave out one")
+        raise ValueError(f"variables must not be in the evidence; got {listed(overlap)} in both. Omit one.")
     logs = _log_table(model, [model.variables.index(name) for name in names], known)
     total = float(log_sum_exp(logs.ravel()))
     if total == -np.inf:
         raise ValueError(
-            "evidence: has probability 0, so nothing follows from it; learn with smooth above 0, which makes "
-            "nothing impossible"
+            "evidence must have a positive probability; got 0. Fit the model with smooth above 0, so that "
+            "nothing is impossible."
         )
     levels = model.levels_by_name
     if len(names) == 1:
@@ -99,39 +103,15 @@ def query(
     return pd.Series(np.exp(logs.ravel() - total), index=index, name="probability")
 
 
-def _as_names(x: Model, variables: object) -> list[Hashable]:
-    """Return variables of a model as a list of names, or raise."""
-    is_name = isinstance(variables, str) or is_among(variables, x.variables)
-    if not is_name and not isinstance(variables, Sequence | pd.Index):
-        raise TypeError(f"variables: expected a name or a list of names, got {shown(variables)}")
-    names: list[Hashable] = [variables] if is_name else list(variables)  # type: ignore[call-overload]
-    if not names:
-        raise ValueError("variables: expected at least one name, got none")
-    _check_names(x, "variables", names)
-    if len(set(names)) < len(names):
-        raise ValueError(f"variables: each may be named once, got {listed(names)}")
-    return names
-
-
-def _check_names(x: Model, argument: str, names: Sequence[Hashable]) -> None:
-    strange = [name for name in names if not is_among(name, x.variables)]
-    if strange:
-        raise KeyError(
-            f"{argument}: the model has no {shown(strange[0])}; {suggestion(strange[0], x.variables)}"
-        )
-
-
 def _encode_evidence(x: Model, evidence: object) -> Codes:
     """Return the codes of the variables of a model, -1 where nothing is known."""
     codes = np.full(len(x.variables), -1, dtype=code_type(max(map(len, x.levels or ((),)))))
     if evidence is None:
         return codes
     if not isinstance(evidence, Mapping | pd.Series):
-        raise TypeError(
-            f"evidence: expected a dict from variables to their values, got {type(evidence).__name__}"
-        )
+        raise TypeError(must_be("evidence", "a dict from variables to their values", evidence))
     given = dict(evidence.items())
-    _check_names(x, "evidence", list(given))
+    Names(x.variables, "values of variables of the model").check("evidence", list(given))
     levels = x.levels_by_name
     number = {name: i for i, name in enumerate(x.variables)}
     raw = {name: value for name, value in given.items() if not is_among(value, levels[name])}
@@ -153,8 +133,8 @@ def _log_table(x: Model, variables: Sequence[int], evidence: Codes) -> Array:
     if n * cards[-1] > _MOST_CELLS:
         cells = prod(cards[v] for v in variables)
         raise ValueError(
-            f"variables: their joint distribution has {cells:,} cells, too many to work out; ask for fewer "
-            "variables at a time"
+            f"variables must have a joint distribution of fewer cells; got {cells:,}. Query fewer variables "
+            "at a time."
         )
     logs = np.empty((n, cards[-1]))
     combinations = np.indices(shape, dtype=evidence.dtype).reshape(len(features), n)

@@ -134,8 +134,8 @@ def bnc(
     learner = None if isinstance(class_var, list) else find_learner(dag_learner, "dag_learner")
     if learner is None or "class_vars" in parameters_of(learner):
         raise TypeError(
-            "bnc: class_var must be one class variable; for several, use lp(mbc(class_vars, dataset), "
-            "dataset, smooth=...), or maode or chain in place of mbc"
+            "class_var must be one class variable. For several, use lp(mbc(class_vars, dataset), dataset, "
+            "smooth=...), or maode or chain instead of mbc."
         )
     if dag_args is not None and not isinstance(dag_args, Mapping):
         raise TypeError(must_be("dag_args", "a dict of arguments", dag_args))
@@ -244,9 +244,7 @@ def _names(options: Mapping[str, Any]) -> tuple[Hashable, ...] | None:
 
 def _checked(structure: object) -> Model:
     if not isinstance(structure, Model):
-        raise TypeError(
-            f"dag_learner: expected a function that returns a structure, got {shown(structure)} of it"
-        )
+        raise TypeError(f"dag_learner must return a structure; it returned {shown(structure)}.")
     return structure
 
 
@@ -276,8 +274,8 @@ def _learn_raw(
     if not getattr(learner, "averages_views", False):
         able = [name for name, function in LEARNERS.items() if hasattr(function, "averages_views")]
         raise ValueError(
-            f"discretize: {shown(cuts.method)} must be used with one of {listed(able)}, which learn from "
-            f"several discretizations at once; with {step.name}, use 'mdlp' or 'mixed'"
+            f"discretize must be 'mdlp', 'mixed' or another single discretization with {step.name}; got "
+            f"{shown(cuts.method)}. The learners {listed(able)} learn from several discretizations at once."
         )
     fine = FineData.of(data, cuts)
     network = check_bnc(learner(class_var, dataset=fine, **options), "discretize")

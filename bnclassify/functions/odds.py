@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from ..base import graphs
 from ..base.arrays import Array, Codes, first_best, log_sum_exp
-from ..base.checks import is_among
-from ..base.messages import listed, shown, suggestion
+from ..base.checks import OneOf, is_among, must_be
+from ..base.messages import listed, shown
 from ..frames.matching import check_unseen, match
 from ..frames.schema import Dataset
 from ..model.model import Model, check_fitted
@@ -101,25 +101,18 @@ def _numbers_of(labels: tuple[Any, ...], target: Any, against: Any) -> tuple[int
     if against is None:
         return chosen, None
     is_label = is_among(against, labels) or not pd.api.types.is_list_like(against)  # a tuple may be a label
-    rivals = {_class_number("against", labels, label) for label in ([against] if is_label else against)}
+    others = [against] if is_label else against
+    rivals = {labels.index(OneOf(labels).check("against", label)) for label in others}
     if not rivals - {chosen}:
-        raise ValueError(
-            f"against: expected another class than the target {shown(target)}, got {shown(against)}"
-        )
+        raise ValueError(must_be("against", f"another class than the target {shown(target)}", against))
     return chosen, sorted(rivals - {chosen})
 
 
 def _target_number(labels: tuple[Any, ...], target: Any) -> int | None:
     """Return the number of the class to explain, None if it is not given, or raise."""
     if len(labels) < 2:
-        raise ValueError(f"x: has the one class {listed(labels)}, so there is nothing to compare it with")
-    return None if target is None else _class_number("target", labels, target)
-
-
-def _class_number(argument: str, labels: tuple[Any, ...], label: Any) -> int:
-    if not is_among(label, labels):
-        raise ValueError(f"{argument}: expected one of the classes {listed(labels)}, got {shown(label)}")
-    return labels.index(label)
+        raise ValueError(f"x must have at least two classes to compare; got {listed(labels)}.")
+    return None if target is None else labels.index(OneOf(labels).check("target", target))
 
 
 def _check_odds(
@@ -134,17 +127,15 @@ def _check_odds(
     unrivalled = ~rivals.any(axis=1)
     if unrivalled.any():
         label = labels[targets[unrivalled.argmax()]]
-        count = f"{np.count_nonzero(unrivalled):,} of {len(targets):,} rows"
         raise ValueError(
-            f"against: {shown(label)} is the class predicted in {count}, which cannot be compared with "
-            "itself; say which class to explain, with target=..."
+            f"against must be another class than that explained; got {shown(label)}, which is predicted in "
+            f"{np.count_nonzero(unrivalled):,} of {len(targets):,} rows. Set target to the class to explain."
         )
     without = np.isnan(log_odds[:, 0])
     if without.any():
-        phrase = "is" if len(index) == 1 else f"has rows that are ({listed(index[without])})"
         raise ValueError(
-            f"{argument}: {phrase} impossible under every class compared, so there are no odds to explain; "
-            "learn with smooth above 0, which makes nothing impossible"
+            f"{argument} must be possible under a class compared, so that there are odds to explain; got "
+            f"impossible rows {listed(index[without])}. Fit the model with smooth above 0."
         )
 
 
@@ -166,8 +157,7 @@ class Effect:
 def measure_effect(x: Model, feature: Hashable, target: Any = None) -> Effect:
     """Return the contribution of a feature if only one of its parents is observed besides."""
     model = check_fitted(x)
-    if not is_among(feature, model.features):
-        raise KeyError(f"feature: the model has no {shown(feature)}; {suggestion(feature, model.features)}")
+    OneOf(model.features, "a feature of the model").check("feature", feature)
     labels = model.known_levels[-1]
     c = _target_number(labels, target)
     levels = model.levels_by_name

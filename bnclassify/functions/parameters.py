@@ -228,7 +228,7 @@ def lp(
         methods.append(em)
     if len(methods) > 1:
         names = ", ".join(method.argument for method in methods)
-        raise ValueError(f"{names}: only one of them can make the tables; drop the others")
+        raise ValueError(f"Only one of {names} must be given, because each makes the tables.")
     method = methods[0] if methods else PLAIN
     settings: dict[str, Any] = {name: plain(value) for name, value in amounts.items() if value is not None}
     settings |= method.settings()
@@ -262,7 +262,8 @@ def _fit_alone(x: Model, dataset: Any, *, prior: Prior, method: Method, rng: Any
     if not x.one_class and (method is not PLAIN or is_nested(prior)):
         name = "backoff" if method is PLAIN else method.argument or type(method).__name__
         raise TypeError(
-            f"{name}: is defined for one class variable; the models of chain(class_vars, dataset) accept it"
+            f"{name} must be used with one class variable; got several. The models of chain(class_vars, "
+            "dataset) accept it."
         )
     method.check(x, prior)
     rows = rows_to_learn_from(x, dataset, method)

@@ -11,7 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from ..base.arrays import Array, first_best, log, log_normalize
-from ..base.checks import Flag, Real
+from ..base.checks import Flag, Real, must_be
 from ..base.messages import listed, shown
 from ..frames.encoding import Row, check_columns
 from ..frames.matching import check_unseen, match
@@ -187,8 +187,8 @@ def _predicting(
         return partial(x._predict, **options, joint=joint, greedy=greedy)
     if joint or greedy:
         raise TypeError(
-            f"{'joint' if joint else 'greedy'}: is defined for models of several class variables, which mbc, "
-            "maode and chain learn"
+            f"{'joint' if joint else 'greedy'} must be False for a model of one class variable. mbc, maode "
+            "and chain learn models of several."
         )
     if prob and costs is not None:
         raise ValueError("costs must be None if prob is True. Costs decide only which label is predicted.")
@@ -242,36 +242,31 @@ def _class_labels(x: Model) -> pd.CategoricalDtype:
 def check_costs(costs: object, classes: Sequence[Hashable]) -> Array:
     """Return costs as an array, actual classes down and predicted across, or raise."""
     if not isinstance(costs, pd.DataFrame):
-        raise TypeError(
-            "costs: expected a DataFrame, actual classes down and predicted across, such as "
-            f"pd.DataFrame([[0, 1], [5, 0]], index=names, columns=names), got {type(costs).__name__}"
-        )
-    _check_classes(list(costs.index), classes, "costs: its rows, what a row is,")
-    _check_classes(list(costs.columns), classes, "costs: its columns, what is predicted,")
+        remedy = "An example is pd.DataFrame([[0, 1], [5, 0]], index=names, columns=names)."
+        expected = "a DataFrame with one row per actual class and one column per predicted class"
+        raise TypeError(must_be("costs", expected, costs, remedy))
+    _check_classes(list(costs.index), classes, "costs must have the actual classes as its rows")
+    _check_classes(list(costs.columns), classes, "costs must have the predicted classes as its columns")
     ordered = costs.loc[list(classes), list(classes)]
     if not all(map(pd.api.types.is_any_real_numeric_dtype, ordered.dtypes)):
-        raise TypeError("costs: expected numbers in every cell")
+        raise TypeError("costs must have numbers in every cell.")
     table = ordered.to_numpy(dtype=float)
     if not np.isfinite(table).all():
-        raise ValueError("costs: expected a finite number in every cell; being right usually costs 0")
+        raise ValueError("costs must have a finite number in every cell. A correct label usually costs 0.")
     return table
 
 
 def check_prior(prior: object, classes: Sequence[Hashable]) -> Array:
     """Return a probability of each class, in the order of classes, or raise."""
     if not isinstance(prior, Mapping | pd.Series):
-        raise TypeError(
-            f"prior: expected a dict or Series with a probability for each class, got {type(prior).__name__}"
-        )
+        raise TypeError(must_be("prior", "a dict or Series with the probability of each class", prior))
     probabilities: dict[Any, Any] = dict(prior)
-    if len(probabilities) < len(prior):
-        raise ValueError("prior: a class is named more than once")
-    _check_classes(list(probabilities), classes, "prior: its names")
+    _check_classes(list(prior.keys()), classes, "prior must have the classes as its names")
     shares = np.array(
         [Real(least=0).check(f"prior[{shown(name)}]", probabilities[name]) for name in classes], dtype=float
     )
     if abs(shares.sum() - 1) > _ROUNDED:
-        raise ValueError(f"prior: expected probabilities that sum to 1, got a sum of {shares.sum():g}")
+        raise ValueError(f"prior must be probabilities that sum to 1; got a sum of {shares.sum():g}.")
     return shares / shares.sum()
 
 
@@ -280,8 +275,8 @@ def exchange_prior(logs: Array, learned: Array, prior: Array, classes: Sequence[
     unknown = [name for name, old, new in zip(classes, learned, prior, strict=True) if old == 0 < new]
     if unknown:
         raise ValueError(
-            f"prior: the model holds {listed(unknown)} for impossible, whatever else there is; learn it with "
-            "smooth above 0"
+            f"prior must be 0 for classes that are impossible in the model; got a positive value of "
+            f"{listed(unknown)}. Fit the model with smooth above 0."
         )
     ratio = np.where(prior > 0, prior / np.where(learned > 0, learned, 1.0), 0.0)
     return log_normalize(log_normalize(logs) + log(ratio))
@@ -293,13 +288,6 @@ def least_costly(logs: Array, costs: Array) -> NDArray[np.intp]:
     return first_best(-(np.exp(log_normalize(logs)) @ (costs / scale)))
 
 
-def _check_classes(names: Sequence[Hashable], classes: Sequence[Hashable], subject: str) -> None:
-    absent = [name for name in classes if name not in names]
-    strange = [name for name in names if name not in classes]
-    if absent or strange or len(set(names)) < len(names):
-        parts = {"lacking": absent, "unknown": strange}
-        faults = [f"{word} {listed(labels)}" for word, labels in parts.items() if labels]
-        raise ValueError(
-            f"{subject} must be the classes, {listed(classes, most=20)}; "
-            + (", ".join(faults) or "one is there more than once")
-        )
+def _check_classes(names: Sequence[Hashable], classes: Sequence[Hashable], requirement: str) -> None:
+    if set(names) != set(classes) or len(names) > len(classes):
+        raise ValueError(f"{requirement}, {listed(classes, most=20)}; got {listed(names, most=20)}.")

@@ -139,8 +139,8 @@ class Plan:
                 yield recipe.fit(train, rng) if dag else recipe.refit(model, train, rng)
             except ValueError as error:
                 raise ValueError(
-                    f"x: model {shown(name)} cannot be fitted again in fold {rnd.number}: "
-                    f"{str(error).removesuffix('.')}. With dag=False, it keeps its structure."
+                    f"x must be models that can be fitted again; model {shown(name)} cannot in fold "
+                    f"{rnd.number}: {str(error).removesuffix('.')}. With dag=False, it keeps its structure."
                 ) from error
 
 

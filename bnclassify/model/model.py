@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..base.arrays import Array, Codes, added, log_normalize, log_sum_exp
-from ..base.checks import is_among
+from ..base.checks import OneOf, Optional
 from ..base.immutable import Immutable
-from ..base.messages import listed, shown
+from ..base.messages import listed
 from ..frames.schema import Countable, Dataset, Levels
 from ..numbers.preparation import Preparation
 from .recipes import Recipe, Tally
@@ -216,8 +216,7 @@ class Model(Immutable):
 
     def _of_class(self, class_var: Hashable | None) -> Model:
         """Return the model of one of the class variables; with one class, the model itself."""
-        if not is_among(class_var, [None, self.class_var]):
-            raise ValueError(f"class_var: the model predicts {shown(self.class_var)}, got {shown(class_var)}")
+        Optional(OneOf([self.class_var])).check("class_var", class_var)
         return self
 
     def _estimate(self, data: Countable, prior: Any) -> Any:
@@ -265,7 +264,9 @@ class Model(Immutable):
         reason = "does not keep the counts that its parameters were made of"
         if adjusted:
             reason = f"has parameters that are more than counts: {listed(adjusted)}"
-        raise ValueError(f"x: {reason}; fit it again to all rows, with lp(x, dataset, ...)")
+        raise ValueError(
+            f"x must have tables made of counts; it {reason}. Refit it with lp(x, dataset, ...)."
+        )
 
     def _maximize(self, data: Dataset, prior: Any, em: Any) -> Any:
         """Return the structure with the tables that EM finds."""
@@ -273,7 +274,7 @@ class Model(Immutable):
 
     def _left_out(self, data: Dataset, prior: Any, rows: NDArray[np.intp], left_out: Any) -> Array:
         """Return ln P(features, class) of rows, each under the model of all other rows, (rows, classes)."""
-        raise TypeError(f"loo_power: is not defined for a {type(self).__name__}")
+        raise TypeError(f"loo_power must be False for a {type(self).__name__}, for which it is not defined.")
 
     def _warn_of_size(self, rows: int) -> None:
         """Warn if the tables have too many parameters for the number of rows."""
@@ -298,7 +299,7 @@ class Model(Immutable):
 
     def _lacks(self, action: str) -> TypeError:
         """Return the error that an action is not defined for a model type."""
-        return TypeError(f"x: it is not defined how to {action} with a {type(self).__name__}")
+        return TypeError(f"x must be a model that can {action}; got {type(self).__name__}.")
 
     def derived(self, name: str, make: Any) -> Any:
         """Return a value that follows from the model, computed at the first call and kept."""

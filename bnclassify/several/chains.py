@@ -96,8 +96,8 @@ class Chain(MultiModel):
 
     def _arc_shares(self) -> dict[tuple[Hashable, Hashable], float]:
         raise TypeError(
-            f"plot: a chain has {len(self.members):,} networks, one per class variable; "
-            "plot each of members(x)"
+            f"x must have one graph; got a chain of {len(self.members):,} networks, one per class variable. "
+            "Plot each of members(x)."
         )
 
     def _check_greedy(self, greedy: bool) -> None:

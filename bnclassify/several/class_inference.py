@@ -178,9 +178,9 @@ def _plan_parts(parts: ClassFactors, codes: Codes, closed: bool) -> list[Elimina
             order, cells = [], 1
         if cells > MOST_CELLS:
             raise ValueError(
-                f"newdata: {len(part)} features are missing together in a row, and marginalizing over them "
-                f"would need a table of {cells:,} cells, more than {MOST_CELLS:,}; use joint=False, or learn "
-                "with features='empty' or a lower max_parents"
+                f"newdata must have fewer missing values per row; marginalizing over {len(part)} features "
+                f"needs a table of {cells:,} cells, more than {MOST_CELLS:,}. Use joint=False, or learn with "
+                "features='empty' or a lower max_parents."
             )
         runs.append(Elimination(part, order, factors, rows, cells))
     return runs
@@ -258,9 +258,9 @@ def _plan(parts: ClassFactors, tables: Sequence[Table], extra: int = 1) -> tuple
     order, cells = plan_scopes(variables, scopes, dict(enumerate(parts.cards)))
     if cells * extra > MOST_CELLS:
         raise ValueError(
-            "x: marginalizing over class variables that are parents of the same features would need a "
-            f"table of {cells * extra:,} cells for each row, more than {MOST_CELLS:,}; learn with a lower "
-            "max_parents, with classes='empty' or features='empty', or with fewer class variables"
+            "x must have fewer class variables that are parents of the same features; marginalizing needs a "
+            f"table of {cells * extra:,} cells per row, more than {MOST_CELLS:,}. Learn with a lower "
+            "max_parents, with classes='empty' or features='empty', or with fewer class variables."
         )
     return order, cells * extra
 
@@ -318,8 +318,8 @@ def _most_probable_by_trying(parts: ClassFactors, codes: Codes) -> MostProbable:
     n = prod(cards)
     if n > MOST_COMBINATIONS:
         raise ValueError(
-            f"joint: the {n:,} combinations of labels are too many to try all, of which at most "
-            f"{MOST_COMBINATIONS:,} are tried. Use joint=False, or mbc, which does not try all."
+            f"joint must be False for more than {MOST_COMBINATIONS:,} combinations of labels; got {n:,}. "
+            "Use joint=False, or mbc, which does not enumerate them."
         )
     classes = tuple(range(parts.n, len(parts.cards)))
     full_table = Table(classes, np.zeros((1, *cards, 1)))

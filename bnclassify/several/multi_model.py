@@ -11,9 +11,9 @@ import numpy as np
 import pandas as pd
 
 from ..base.arrays import Array, Codes, first_best, log_normalize, log_sum_exp
-from ..base.checks import is_among
+from ..base.checks import OneOf
 from ..base.immutable import EMPTY
-from ..base.messages import listed, shown, suggestion
+from ..base.messages import listed, shown
 from ..frames.encoding import encode_new
 from ..frames.matching import match
 from ..frames.schema import Levels
@@ -43,8 +43,8 @@ class MultiModel(Model):
     def class_var(self) -> NoReturn:
         """Raise a TypeError that names the class variables."""
         raise TypeError(
-            f"x: the model predicts several class variables, {listed(self.class_vars)}, which class_vars(x) "
-            "returns, and this function is defined for one"
+            f"x must predict one class variable; got a model of {listed(self.class_vars)}, which "
+            "class_vars(x) returns."
         )
 
     @property
@@ -72,7 +72,7 @@ class MultiModel(Model):
 
     def _log_joint_at(self, codes: Codes, labels: Codes) -> Array:
         """Return ln P(labels, observed features), (rows,)."""
-        raise TypeError(f"x: {self.no_joint or 'the model does not define a joint distribution'}")
+        raise TypeError(f"x must define a joint distribution; {self.no_joint}.")
 
     def _log_posterior_at(self, codes: Codes, labels: Codes) -> Array:
         """Return ln P(labels | observed features), (rows,); uniform in rows that are impossible."""
@@ -86,10 +86,12 @@ class MultiModel(Model):
     ) -> pd.DataFrame:
         for name, value in {"prior": prior, "costs": costs}.items():
             if value is not None:
-                raise TypeError(f"{name}: is defined for one class variable; predict each by its own model")
+                raise TypeError(
+                    f"{name} must be None for several class variables. Predict each by its own model."
+                )
         self._check_greedy(greedy)
         if joint and prob and _PROBABILITY in self.class_vars:
-            raise ValueError(f"prob: a class variable is called {shown(_PROBABILITY)}; rename it")
+            raise ValueError(f"x must not have a class variable called {shown(_PROBABILITY)}. Rename it.")
         levels = dict(zip(self.features, self.levels or (), strict=False))
         data = encode_new(newdata, levels)
         index, codes = data.index, np.empty((0, len(data)), dtype=np.int8)
@@ -106,7 +108,9 @@ class MultiModel(Model):
 
     def _check_greedy(self, greedy: bool) -> None:
         if greedy:
-            raise TypeError("greedy: is defined for a chain, which chain(class_vars, dataset) learns")
+            raise TypeError(
+                "greedy must be False unless x is a chain, which chain(class_vars, dataset) learns."
+            )
 
     def _label_frame(self, codes: Sequence[Codes] | Codes, index: pd.Index[Any]) -> pd.DataFrame:
         """Return labels from codes, with one categorical column per class variable."""
@@ -127,14 +131,8 @@ class MultiModel(Model):
 
     def _of_class(self, class_var: Hashable | None) -> ClassView:
         if class_var is None:
-            raise TypeError(
-                f"class_var: the model predicts several class variables, so one of {listed(self.class_vars)} "
-                "must be given"
-            )
-        if not is_among(class_var, self.class_vars):
-            hint = suggestion(class_var, self.class_vars)
-            raise ValueError(f"class_var: the model predicts no {shown(class_var)}; {hint}")
-        return ClassView(self, class_var)
+            raise TypeError(f"class_var must be given, one of {listed(self.class_vars)}.")
+        return ClassView(self, OneOf(self.class_vars).check("class_var", class_var))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
