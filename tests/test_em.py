@@ -128,7 +128,7 @@ def test_em_refuses(voting: pd.DataFrame) -> None:
         bn.lp(x, voting, smooth=1, missing="em", em_iterations=0)
     with pytest.raises(ValueError, match="em_tolerance must be a finite number of at least 0; got -1"):
         bn.lp(x, voting, smooth=1, missing="em", em_tolerance=-1)
-    with pytest.raises(ValueError, match="wanbia, missing: only one of them"):
+    with pytest.raises(ValueError, match="Only one of wanbia, missing must be given"):
         bn.lp(x, voting, smooth=1, missing="em", wanbia=True)
     with pytest.raises(ValueError, match="not fitted by EM"):
         bn.em_objectives(bn.lp(x, voting, smooth=1))

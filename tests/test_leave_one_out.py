@@ -434,7 +434,7 @@ def test_what_leave_one_out_does_not_take(car: pd.DataFrame) -> None:
         bn.lp(x, car, smooth=0, loo_power=True)
     with pytest.raises(TypeError, match="loo_power=True learns one"):
         bn.lp(bn.aode("class", car), car, smooth=1, loo_weights=True)
-    with pytest.raises(ValueError, match="only one of them"):
+    with pytest.raises(ValueError, match="Only one of wanbia, loo_weights"):
         bn.lp(x, car, smooth=1, loo_weights=True, wanbia=True)
     with pytest.raises(ValueError, match="only one of them"):
         bn.lp(x, car, smooth=1, backoff=True)
