@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import subprocess
 import sysconfig
 import tempfile
 from os import PathLike
@@ -11,6 +10,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 import graphviz
+from graphviz.backend import dot_command
 
 Name: TypeAlias = "str | PathLike[str] | None"
 
@@ -34,11 +34,11 @@ class Picture(graphviz.Digraph):
 
     def pipe(self, *args: Any, **kwargs: Any) -> Any:
         """Return the drawing as bytes, or text with ``encoding=``; see `graphviz.Digraph.pipe`."""
-        return super().pipe(*args, **kwargs) if _has_dot() else self._draw(*args, **kwargs)
+        return _run(super().pipe, *args, **kwargs)
 
     def render(self, *args: Any, **kwargs: Any) -> str:
         """Write source and drawing to files; see `graphviz.Digraph.render`."""
-        return super().render(*args, **kwargs) if _has_dot() else self._write(*args, **kwargs)
+        return str(_run(super().render, *args, **kwargs))
 
     def view(self, filename: Name = None, directory: Name = None, **kwargs: Any) -> str:
         """Open the drawing in a viewer; by default, its files are in a temporary folder."""
@@ -51,55 +51,24 @@ class Picture(graphviz.Digraph):
             return {"text/plain": _NO_PROGRAM}
         return super()._repr_mimebundle_(*args, **kwargs)
 
-    def _draw(
-        self,
-        format: str | None = None,
-        *,
-        engine: str | None = None,
-        encoding: str | None = None,
-        quiet: bool = False,
-    ) -> Any:
-        """Draw without dot; the text on standard error is shown only if drawing fails."""
-        program = _find_substitute()
-        if program is None:
-            raise RuntimeError(_NO_PROGRAM)
-        kind = format or self.format
-        command = [program, f"-K{engine or self.engine}", f"-T{kind}"]
-        ran = subprocess.run(command, input=self.source.encode(), capture_output=True, check=False)
-        if ran.returncode:
-            raise RuntimeError(
-                f"graphviz-pure did not draw the picture as {kind!r}: {ran.stderr.decode().strip()}. It "
-                "writes svg and png; install Graphviz for other formats."
-            )
-        return ran.stdout if encoding is None else ran.stdout.decode(encoding)
 
-    def _write(
-        self,
-        filename: Name = None,
-        directory: Name = None,
-        view: bool = False,
-        cleanup: bool = False,
-        format: str | None = None,
-        quiet: bool = False,
-        quiet_view: bool = False,
-        *,
-        outfile: Name = None,
-        engine: str | None = None,
-    ) -> str:
-        """Write the files of `graphviz.Digraph.render` without dot."""
-        named = None if outfile is None else Path(self.directory if directory is None else "", outfile)
-        kind = format or (named.suffix[1:] if named else "") or self.format
-        drawing = self._draw(kind, engine=engine)
-        if named and filename is None:
-            filename = named.with_suffix(".gv")
-        source = Path(self.save(filename, directory=directory))
-        drawn = named or source.with_name(f"{source.name}.{kind}")
-        drawn.write_bytes(drawing)
-        if cleanup:
-            source.unlink()
-        if view or quiet_view:
-            graphviz.view(str(drawn), quiet=quiet_view)
-        return str(drawn)
+def _run(draw: Any, *args: Any, **kwargs: Any) -> Any:
+    """Call a method of graphviz, which runs graphviz-pure in place of dot if dot is not installed."""
+    if _has_dot():
+        return draw(*args, **kwargs)
+    program = _find_substitute()
+    if program is None:
+        raise RuntimeError(_NO_PROGRAM)
+    dot, dot_command.DOT_BINARY = dot_command.DOT_BINARY, Path(program)
+    try:
+        return draw(*args, **{"quiet": True, **kwargs})
+    except graphviz.CalledProcessError as error:
+        raise RuntimeError(
+            f"graphviz-pure did not draw the picture: {error}. It writes svg and png; install Graphviz for "
+            "other formats."
+        ) from error
+    finally:
+        dot_command.DOT_BINARY = dot
 
 
 def _has_dot() -> bool:
