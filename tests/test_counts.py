@@ -21,6 +21,7 @@ from bnclassify.base.blas import one_thread
 from bnclassify.counts import contingency as counting
 from bnclassify.counts import information, pairs
 from bnclassify.model.raw_rows import log_joint
+from bnclassify.superparents import cooccurrence
 
 from .strategies import examples, frames
 
@@ -91,7 +92,7 @@ def test_information_of_all_pairs(missing: float) -> None:
 @pytest.mark.parametrize("missing", [0, 0.3])
 def test_counts_of_all_pairs(missing: float) -> None:
     data = some_data(missing)
-    table = pairs.all_pair_counts(data, range(12), 12)
+    table = cooccurrence.count_pairs(data)
     ends = np.cumsum(data.cards[:12])
     for i in range(12):
         for j in set(range(12)) - {i}:
@@ -132,8 +133,11 @@ def test_an_ensemble_by_products_lookups_and_networks(
     data = some_data(missing)
     x = bn.lp(bn.aode("x12", data), data, smooth=smooth)
     by_products = bn.predict(x, data, prob=True)
-    monkeypatch.setattr("bnclassify.superparents.one_dependence._FEW_LEVELS", 1)
-    y = bn.lp(bn.aode("x12", data), data, smooth=smooth)
+    with monkeypatch.context() as patched:
+        patched.setattr(bn.AODE, "_has_square", False)
+        y = bn.lp(bn.aode("x12", data), data, smooth=smooth)
+        one_by_one = bn.predict(y, data, prob=True)
+    pd.testing.assert_frame_equal(one_by_one, by_products, rtol=1e-12, atol=1e-300)
     for one, other in zip(bn.members(x), bn.members(y), strict=True):
         assert all(map(np.array_equal, one.cpts, other.cpts))
     monkeypatch.setattr("bnclassify.superparents.stacks._FEW_LEVELS", 1)

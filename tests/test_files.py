@@ -31,7 +31,6 @@ from bnclassify.network.classifiers import Network
 from bnclassify.network.methods import Method
 from bnclassify.several.multi_model import ClassView
 
-from .conftest import REFERENCE
 from .strategies import models
 
 VERBS = {"write_bif": bn.write_bif, "save": bn.save}
@@ -237,17 +236,6 @@ def test_what_learning_left_behind_is_kept(left: Any, model: bn.BNC, tmp_path: P
     assert repr(found) == repr(left.item() if isinstance(left, np.generic) else left)
 
 
-def test_a_file_of_the_first_version_is_read(car: pd.DataFrame) -> None:
-    """So that files outlive what writes them."""
-    x = bn.load(REFERENCE / "model_version_1.json")
-    chosen = car[["doors", "safety", "class"]]
-    pd.testing.assert_frame_equal(
-        bn.predict(x, car.head(30), prob=True),
-        bn.predict(bn.bnc("tan_cl", "class", chosen, smooth=1), car.head(30), prob=True),
-    )
-    assert bn.cv(x, chosen, k=2, rng=0) > 0.6
-
-
 # Every kind, every learner
 
 
@@ -339,7 +327,7 @@ def test_what_cannot_be_saved_is_refused(car: pd.DataFrame, model: bn.BNC, tmp_p
 
 SAVED = {
     "format": "bnclassify model",
-    "version": 1,
+    "version": 2,
     "model": {
         "kind": "BNC",
         "class_var": "y",
@@ -353,12 +341,11 @@ SAVED = {
 }
 
 NOT_UNDERSTOOD: dict[str, tuple[str, str, str]] = {
-    "no JSON": ('"version"', "version", "must be a file of save; got text that is not JSON"),
-    "NaN": ("0.25", "NaN", "NaN is not a number of JSON"),
-    "key twice": ('"version": 1', '"version": 1, "version": 1', "the key 'version' occurs twice"),
+    "no JSON": ('"version"', "version", "the file is damaged, .*Expecting property name"),
+    "NaN": ("0.25", "NaN", "model.cpts: numbers must be finite"),
     "other JSON": ("bnclassify model", "model", "must be a file of save; got"),
-    "later version": ('"version": 1', '"version": 3', "must be at most 2; got 3. Install a later"),
-    "odd version": ('"version": 1', '"version": true', "must be at most 2; got True"),
+    "other version": ('"version": 2', '"version": 1', "must be 2; got 1. Use the bnclassify that wrote"),
+    "odd version": ('"version": 2', '"version": true', "must be 2; got True"),
     "kind": ('"BNC"', '"BNCC"', "model: there is no type 'BNCC'"),
     "no kind": ('"BNC"', "7", "model: there is no type 7"),
     "function for a kind": ('"BNC"', '"lp"', "model: there is no type 'lp'"),
@@ -423,7 +410,7 @@ def test_an_ensemble_whose_tables_do_not_fit_is_refused(car: pd.DataFrame, tmp_p
     saved = json.loads(path.read_text())
     saved["model"]["priors"]["values"].pop()
     path.write_text(json.dumps(saved))
-    with pytest.raises(ValueError, match=r"x\.json: the file is damaged, its parts do not fit"):
+    with pytest.raises(ValueError, match=r"x\.json: the file is damaged"):
         bn.load(path)
 
 

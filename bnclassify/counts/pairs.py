@@ -50,28 +50,20 @@ def _list_tables(
     wanted: NDArray[np.bool_] | None,
     data: Dataset,
 ) -> list[Table]:
-    return list(_tables_by_class(columns, levels, class_column, wanted, data))
-
-
-def _tables_by_class(
-    columns: NDArray[np.intp],
-    levels: NDArray[np.intp],
-    class_column: int | None,
-    wanted: NDArray[np.bool_] | None,
-    data: Dataset,
-) -> Iterator[Table]:
     at_once = max(1, _BLOCK_ONES // len(columns))
     # Sums of ones are exact in single precision; sums of weights need all digits.
     kind = np.float32 if data.weights is None else np.float64
     # Made once: where memory goes back to the system at once, as in Dask's workers, a new one is dear.
     ones = np.empty((len(columns), min(at_once, len(data))), dtype=kind)
+    tables = []
     for rows in _rows_by_class(data, class_column):
         table = _count_pairs(data, columns, levels, rows[:at_once], wanted, ones)
         if len(rows) >= _EXACT_ONES and data.weights is None:
             table = table.astype(np.float64)
         for start in range(at_once, len(rows), at_once):
             table += _count_pairs(data, columns, levels, rows[start : start + at_once], wanted, ones)
-        yield table
+        tables.append(table)
+    return tables
 
 
 def _rows_by_class(data: Dataset, class_column: int | None) -> Iterator[NDArray[np.intp]]:
@@ -113,24 +105,3 @@ def check_all_pairs(data: Countable, features: Sequence[int], class_column: int)
             f"dataset: tables of all pairs of features would have {cells:,} cells, more than {MAX_CELLS:,}; "
             f"use fewer features, or {wide}"
         )
-
-
-def all_pair_counts(
-    data: Countable, features: Sequence[int], class_column: int, dtype: Any = np.float64
-) -> NDArray[Any]:
-    """Count all pairs of levels of features with few levels: (levels, classes, levels) array.
-
-    The levels of all features follow one another; the diagonal contains the counts of each level.
-    """
-    counts: NDArray[Any] = data.add_up(partial(_stack_by_class, features, class_column, dtype))
-    return counts
-
-
-def _stack_by_class(features: Sequence[int], class_column: int, dtype: Any, data: Dataset) -> NDArray[Any]:
-    cards = [data.cards[f] for f in features]
-    columns = np.repeat(features, cards)
-    levels = np.concatenate([np.arange(card) for card in cards])
-    counts = np.empty((len(levels), data.cards[class_column], len(levels)), dtype=dtype)
-    for value, table in enumerate(_tables_by_class(columns, levels, class_column, None, data)):
-        counts[:, value] = table
-    return counts

@@ -6,7 +6,6 @@ import json
 import os
 import re
 import shutil
-from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -140,8 +139,8 @@ def load(path: str | os.PathLike[str]) -> Model:
     TypeError
         If `path` is not the name of a file.
     ValueError
-        If it is not a file of `save`, has a later version than this package knows, or is damaged. The
-        message names the place.
+        If it is not a file of `save`, or is damaged or in another version of the format. The message
+        names the place.
 
     See Also
     --------
@@ -167,54 +166,26 @@ def load(path: str | os.PathLike[str]) -> Model:
     True
     """
     file, source = as_path(path), os.fspath(path)
-    written = _read_json(file, source)
-    version = written.get("version")
-    if version not in (1, _VERSION) or type(version) is not int:
-        message = must_be("the version of the format", f"at most {_VERSION}", version)
-        raise ValueError(f"{source}: {message} Install a later bnclassify.")
-    shared = written.get("shared", [])
-    try:
-        model = Reader(shared if isinstance(shared, list) else []).read(written.get("model"), "model")
-    except UnknownValueError as error:
-        raise ValueError(f"{source}: the file is damaged, or of a later bnclassify: {error}") from error
-    except RecursionError as error:
-        raise ValueError(f"{source}: the file is damaged, it is nested too deeply") from error
-    if not isinstance(model, Model):
-        raise ValueError(f"{source}: the file must contain a model; got {shown(model)}")
-    try:
-        _try_out(model)
-    except Exception as error:  # whatever is raised by parts that do not fit each other
-        raise ValueError(f"{source}: the file is damaged, its parts do not fit: {error}") from error
-    return model
-
-
-def _read_json(file: Path, source: str) -> dict[str, Any]:
-    """Return the content of a file of `save`; other files raise an error before they are read as a whole."""
     hint = "Use read_bif for files of write_bif." if file.suffix == ".bif" else ""
     with file.open("rb") as opened:
         start = opened.read(4096)
-    if not _HEADER.match(start):
+    if not _HEADER.match(start):  # before much is read
         raise ValueError(must_be(source, "a file of save", start[:40].decode("utf-8", "replace"), hint))
     try:
-        text = file.read_bytes().decode("utf-8", "surrogatepass")
-        written: dict[str, Any] = json.loads(text, object_pairs_hook=_unique, parse_constant=_refuse)
+        written = json.loads(file.read_bytes().decode("utf-8", "surrogatepass"))
+        version, shared = written.get("version"), written.get("shared", [])
+        if version != _VERSION or type(version) is not int:
+            hint = "Use the bnclassify that wrote the file, or save the model again."
+            raise ValueError(must_be("the version of the format", str(_VERSION), version, hint))
+        model = Reader(shared if isinstance(shared, list) else []).read(written.get("model"), "model")
+        if not isinstance(model, Model):
+            raise ValueError(f"the file must contain a model; got {shown(model)}")
+        _try_out(model)
     except RecursionError:
-        raise ValueError(f"{source}: the file is damaged, it is nested too deeply") from None
-    except ValueError as error:  # UnicodeDecodeError is one
-        raise ValueError(f"{source} must be a file of save; got text that is not JSON ({error}).") from error
-    return written
-
-
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    content = dict(pairs)
-    if len(content) < len(pairs):
-        counts = Counter(key for key, _ in pairs)
-        raise ValueError(f"the key {listed([key for key in counts if counts[key] > 1])} occurs twice")
-    return content
-
-
-def _refuse(word: str) -> None:
-    raise ValueError(f"{word} is not a number of JSON")
+        raise ValueError(f"{source}: the file is damaged: it is nested too deeply") from None
+    except Exception as error:  # whatever is raised by parts that do not fit each other
+        raise ValueError(f"{source}: the file is damaged, or of another bnclassify: {error}") from error
+    return model
 
 
 def _try_out(x: Model) -> None:

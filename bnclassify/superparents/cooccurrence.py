@@ -138,7 +138,7 @@ def count_cooccurrence(data: Countable, most: int) -> Cooccurrence:
         single = np.concatenate([np.empty((0, n_classes)), *tables])
         return Cooccurrence(tuple(cards), classes, single, np.empty((0, n_classes, 0)))
     _check_size(data, "pairs", sum(cards) ** 2 * n_classes, 8)  # log tables, with as many cells, are floats
-    pairs = narrow(data.add_up(_count_pairs))
+    pairs = narrow(data.add_up(count_pairs))
     single = pairs[np.arange(len(pairs)), :, np.arange(len(pairs))].astype(np.float64)
     both = Cooccurrence(tuple(cards), classes, single, pairs)
     if most < 3:
@@ -159,7 +159,7 @@ def _check_size(data: Countable, what: str, cells: int, bytes_per_cell: int) -> 
         )
 
 
-def _count_pairs(data: Dataset, owners: Positions | None = None) -> Counts:
+def count_pairs(data: Dataset, owners: Positions | None = None) -> Counts:
     """Count all levels beside the owners among them, by default all, (owners, classes, levels)."""
     *cards, n_classes = data.cards
     feature = np.repeat(np.arange(len(cards)), cards)
@@ -194,7 +194,7 @@ def _plan_triples(data: Countable, both: Cooccurrence) -> list[Beside]:
 def _count_within(both: Cooccurrence, plan: Sequence[Beside], data: Dataset) -> list[Counts]:
     """Count the pairs of levels that meet an owner within the rows of each level."""
     return [
-        _count_pairs(_rows_within(data, both, beside), beside.columns[beside.owners])
+        count_pairs(_rows_within(data, both, beside), beside.columns[beside.owners])
         if len(beside.owners)
         else np.empty((0, len(both.classes), len(beside.kept)))
         for beside in plan

@@ -5,28 +5,27 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import accumulate, combinations, pairwise
+from itertools import accumulate, pairwise
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..base.arrays import Array, Codes, log_sum_exp
 from ..base.records import record
-from ..counts.contingency import contingency_tables, count_families, count_type
-from ..counts.pairs import all_pair_counts, check_all_pairs
+from ..counts.contingency import contingency_tables
+from ..counts.pairs import check_all_pairs
 from ..frames.schema import Dataset, Levels
 from ..model.recipes import Recipe, Tally
 from ..network.classifiers import BNC
 from ..network.em import EM
 from ..network.ensemble import Average
-from ..network.estimates import Family, tabulate
+from ..network.estimates import Family
 from ..network.log_joints import joint_in_blocks
-from ..network.priors import Prior, PseudoCounts, is_nested
+from ..network.priors import Prior, PseudoCounts
+from .cooccurrence import count_pairs
 from .stacks import KEPT_CELLS, Block, Stack, finite_log, joint_by_rows, log_total, number_levels
 
-_FEW_LEVELS = 8  # average number of levels up to which counting all pairs at once is faster
-_SMALL = 2**20
+_SMALL = 2**20  # cells
 
 
 @record
@@ -100,60 +99,42 @@ class AODE(Average):
         return BNC(self.class_var, all_families, self.levels, cpts, self.recipe, learned=learned)
 
     def _count(self, data: Dataset, prior: Prior) -> tuple[Any, ...]:
-        """Count the classes, and all pairs of features, at once or one by one."""
+        """Count the classes and all pairs of levels, or the tables of each estimator."""
         n = len(self.features)
         check_all_pairs(data, range(n), n)
-        if is_nested(prior):
-            return tuple([member._count(data, prior) for member in self.members])
-        if self._has_few_levels:
-            return contingency_tables(data, [(n,)])[0], all_pair_counts(data, range(n), n, count_type(data))
-        singles = [(f, n) for f in range(n)]
-        pairs = [(f, g, n) for f, g in combinations(range(n), 2)]
-        return tuple(count_families(data, [(n,), *singles, *pairs]))
+        if self._has_square and isinstance(prior, PseudoCounts):
+            return contingency_tables(data, [(n,)])[0], count_pairs(data)
+        return tuple([member._count(data, prior) for member in self.members])
 
     @property
-    def _has_few_levels(self) -> bool:
-        return self.spans[-1].stop <= _FEW_LEVELS * len(self.features)
+    def _has_square(self) -> bool:
+        """Whether most pairs of levels are of two features, so an array of all pairs is well used."""
+        *cards, n_classes = map(len, self.levels or ())
+        square = sum(cards) ** 2
+        return square * n_classes <= _SMALL or 2 * sum(card**2 for card in cards) <= square
 
     def _tabulate(self, tally: Tally) -> AODE:
-        if is_nested(tally.prior):
+        learned = {"counts": tally.narrowed()}
+        if not (self._has_square and isinstance(tally.prior, PseudoCounts)):
             members = zip(self.members, tally.counts, strict=True)
             tables = [member._tabulate(Tally(counts, tally.prior)) for member, counts in members]
             stacked = self._stacked(tables)
-            return replace(stacked, learned={**stacked.learned, "counts": tally.narrowed()})
-        prior, n, spans = tally.prior, len(self.features), self.spans
-        classes, *counts = tally.counts
-        if self._has_few_levels:
-            [square] = counts
-            diagonal = square[np.arange(len(square)), :, np.arange(len(square))].astype(np.float64)
-            singles = [diagonal[span] for span in spans]
-            pairs = ([square[own, :, span].transpose(2, 0, 1) for span in spans] for own in spans)
-        else:
-            singles, both = counts[:n], dict(zip(combinations(range(n), 2), counts[n:], strict=True))
-            both |= {(g, f): table.transpose(1, 0, 2) for (f, g), table in both.items()}
-            pairs = ([both.get((f, g), singles[f]) for f in range(n)] for g in range(n))
-        if self._has_few_levels and isinstance(prior, PseudoCounts):
-            children = self._children_of_square(square, prior)
-        else:
-            by_parent = [tabulate(tables[:g] + tables[g + 1 :], prior) for g, tables in enumerate(pairs)]
-            children = tuple(map(np.concatenate, by_parent))
-        return replace(
-            self,
-            priors=np.repeat(tabulate([classes], prior), n, axis=0),
-            superparents=np.concatenate(tabulate(singles, prior)),
-            children=children,
-            learned={"counts": tally.narrowed()},
-        )
-
-    def _children_of_square(self, square: NDArray[Any], prior: PseudoCounts) -> tuple[Array, ...]:
-        """Return the tables of children from counts of pairs, (levels, classes, levels)."""
+            return replace(stacked, learned={**stacked.learned, **learned})
+        (classes, square), prior, every = tally.counts, tally.prior, np.arange(self.spans[-1].stop)
         cards = np.array([span.stop - span.start for span in self.spans])
         feature = np.repeat(np.arange(len(cards)), cards)
         children = []
         for span, card in zip(self.spans, cards.tolist(), strict=True):
-            cpts = prior.side_by_side(square[span], feature, cards, card * square.shape[1])
+            cpts = prior.side_by_side(square[span], feature, cards, card * len(classes))
             children.append(np.delete(cpts, span, axis=-1).transpose(2, 0, 1).copy())
-        return tuple(children)
+        singles = square[every, :, every].T
+        return replace(
+            self,
+            priors=np.repeat(prior(classes)[None], len(cards), axis=0),
+            superparents=prior.side_by_side(singles, feature, cards, len(classes)).T.copy(),
+            children=tuple(children),
+            learned=learned,
+        )
 
     def _stacked(self, members: Sequence[BNC]) -> AODE:
         """Return the ensemble of estimators that were learned one by one."""
@@ -172,12 +153,11 @@ class AODE(Average):
         return self._stacked([member._maximize(data, prior, em) for member in self.members])
 
     def _log_joint(self, codes: Codes) -> Array:
-        cells = sum(table.size for table in self.children or ())
         *cards, n_classes = map(len, self.levels or ())
-        if sum(cards) ** 2 * n_classes > max(_SMALL, 2 * cells):
-            # Most pairs of levels are of one feature, so a table of all of them would be mostly empty.
+        if not self._has_square:
             return joint_in_blocks([member.terms for member in self.members], codes)
-        stack: Stack = self.derived("stack", _make_stack) if cells <= KEPT_CELLS else _make_stack(self)
+        is_kept = sum(table.size for table in self.children or ()) <= KEPT_CELLS
+        stack: Stack = self.derived("stack", _make_stack) if is_kept else _make_stack(self)
         return joint_by_rows(lambda block: _joint_of_rows(stack, cards, block), codes, n_classes)
 
 
