@@ -26,7 +26,7 @@ from ..learners.by_name import find_learner
 from ..learners.k_dependence import kdb_mi
 from ..model.model import Model
 from ..numbers.preparation import Preparing
-from .inputs import CategoricalInput, as_labels, class_name, draw_seed
+from .inputs import CategoricalInput, as_labels, class_name, draw_seed, predicting
 
 
 class BNCClassifier(ClassifierMixin, CategoricalInput):
@@ -215,68 +215,53 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
         self.discretizer_ = None if preparation is None else preparation.discretizer
         return self
 
+    @predicting
     def predict(self, X: pd.DataFrame | ArrayLike) -> NDArray[Any]:  # noqa: N803
         """Predict the class of each row.
 
-        Parameters
-        ----------
-        X : (n, features) DataFrame or array-like
-            Columns as in `fit`.
+        {rows}
 
         Returns
         -------
         (n,) array
             Labels in ``classes_``; the first of tied labels.
 
-        Raises
-        ------
-        TypeError, ValueError
-            If columns differ from those of `fit`, or a value is unknown and `handle_unknown` is "error".
+        {raises}
         """
         check_is_fitted(self, "model_")
         frame, unseen = self._frame(X), self.handle_unknown
         labels = predict(self.model_, frame, unseen=unseen, prior=self.prior, costs=self.costs)
         return self.classes_[labels.cat.codes]
 
+    @predicting
     def predict_proba(self, X: pd.DataFrame | ArrayLike) -> Array:  # noqa: N803
         """Predict the posterior probabilities of the classes.
 
-        Parameters
-        ----------
-        X : (n, features) DataFrame or array-like
-            Columns as in `fit`.
+        {rows}
 
         Returns
         -------
         (n, classes) array
             Columns as ``classes_``, rows summing to 1.
 
-        Raises
-        ------
-        TypeError, ValueError
-            As in `predict`.
+        {raises}
         """
         check_is_fitted(self, "model_")
         frame, unseen = self._frame(X), self.handle_unknown
         return predict(self.model_, frame, prob=True, unseen=unseen, prior=self.prior).to_numpy()
 
+    @predicting
     def predict_log_proba(self, X: pd.DataFrame | ArrayLike) -> Array:  # noqa: N803
         """Predict the logs of the posterior probabilities, also of those that are too small for a float.
 
-        Parameters
-        ----------
-        X : (n, features) DataFrame or array-like
-            Columns as in `fit`.
+        {rows}
 
         Returns
         -------
         (n, classes) array
             Columns as ``classes_``.
 
-        Raises
-        ------
-        TypeError, ValueError
-            As in `predict`.
+        {raises}
         """
         check_is_fitted(self, "model_")
         frame, unseen = self._frame(X), self.handle_unknown

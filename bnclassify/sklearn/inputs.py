@@ -12,10 +12,25 @@ from sklearn.utils.validation import validate_data
 
 from ..base.calls import check_arguments
 from ..base.checks import OneOf, must_be
+from ..base.docstrings import sharing
 from ..base.randomness import Seed
 from ..frames.sources import is_dask
 from ..functions.parameters import lp
 from ..model.model import Model
+
+predicting = sharing(
+    {
+        "{rows}": """Parameters
+----------
+X : (n, features) DataFrame or array-like
+    Columns as in `fit`.""",
+        "{raises}": """Raises
+------
+TypeError, ValueError
+    If columns differ from those of `fit`, or a value is unknown and `handle_unknown` is "error".""",
+    }
+)
+"""Put the common parts of the docstrings of methods that predict into one."""
 
 
 class CategoricalInput(BaseEstimator):

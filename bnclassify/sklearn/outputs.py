@@ -23,7 +23,7 @@ from ..model.model import Model
 from ..numbers.discretization import discretize
 from ..several.multi_learners import chain, maode, mbc
 from ..several.multi_model import MultiModel
-from .inputs import CategoricalInput, draw_seed
+from .inputs import CategoricalInput, draw_seed, predicting
 
 _LEARNERS: dict[str, Callable[..., Model]] = {"chain": chain, "maode": maode, "mbc": mbc}
 _METHODS = ("quantile", "width")
@@ -155,17 +155,17 @@ class BNCMultiClassifier(MultiOutputMixin, ClassifierMixin, CategoricalInput):
         self.classes_, self.n_outputs_ = classes if len(classes) > 1 else classes[0], len(classes)
         return self
 
+    @predicting
     def predict(self, X: pd.DataFrame | ArrayLike) -> NDArray[Any]:  # noqa: N803
         """Predict the labels of each row.
 
-        Parameters
-        ----------
-        X : (n, features) DataFrame or array-like
-            Columns as in `fit`.
+        {rows}
 
         Returns
         -------
         (n, class variables) array
+
+        {raises}
         """
         check_is_fitted(self, "model_")
         predicted = predict(self.model_, self._cut(X), unseen=self.handle_unknown, joint=self.joint)
@@ -173,18 +173,18 @@ class BNCMultiClassifier(MultiOutputMixin, ClassifierMixin, CategoricalInput):
         labels = [levels[column.cat.codes] for levels, (_, column) in pairs]
         return np.array(labels, dtype=np.result_type(*labels)).T if self.n_outputs_ > 1 else labels[0]
 
+    @predicting
     def predict_proba(self, X: pd.DataFrame | ArrayLike) -> list[Array] | Array:  # noqa: N803
         """Predict the posterior probabilities of each class variable.
 
-        Parameters
-        ----------
-        X : (n, features) DataFrame or array-like
-            Columns as in `fit`.
+        {rows}
 
         Returns
         -------
         list of (n, classes) arrays
             For each class variable, columns as in ``classes_``.
+
+        {raises}
         """
         check_is_fitted(self, "model_")
         shares = predict(self.model_, self._cut(X), prob=True, unseen=self.handle_unknown).to_numpy()
