@@ -492,12 +492,6 @@ MALFORMED = {
     "table twice": ("table 0.9, 0.1;", "table 0.9, 0.1; table 1, 0;", 10, "of 'ill' were given already"),
     "table after a row": ("  (yes)", "  table 1, 1, 0, 0;\n  (yes)", 14, "of 'test' were given already"),
     "row after a table": ("  (no)", "  table 1, 1, 0, 0;\n  (no)", 14, r"for \(no\) were given already"),
-    "default twice": (
-        "  (no)",
-        "  default 1, 0;\n  default 0, 1;\n  (no)",
-        14,
-        "default of 'test' was given",
-    ),
     "unclosed comment": ("table 0.9", "/* table 0.9", 10, r"expected \*/ at the end of the comment"),
 }
 
@@ -729,18 +723,6 @@ def test_a_model_from_a_file_goes_on(
     assert bn.cv(back, car, folds=folds) == expected
     # Arcs are not learned again, nor are columns looked at that the file does not have.
     assert bn.cv(back, car.assign(more=1.5), folds=folds) == expected
-
-
-@pytest.mark.parametrize("label", ["2. Middle Atlantic", "only", "(-inf, inf)", "<= 50 K"])
-def test_pgmpy_reads_variables_of_one_label(label: str, tmp_path: Path) -> None:
-    readwrite = load_pgmpy("pgmpy.readwrite")
-    frame = pd.DataFrame({"f": label, "h": list("ab") * 30, "y": list("ppq") * 20})
-    x = bn.lp(bn.tan_cl("y", frame), frame, smooth=1)
-    bn.write_bif(x, tmp_path / "one.bif")
-    assert_same_tables(x, bn.read_bif(tmp_path / "one.bif", "y"))
-    network = readwrite.BIFReader(str(tmp_path / "one.bif")).get_model()
-    assert network.get_cpds("f").cardinality[0] == 1
-    assert network.check_model()
 
 
 LONG = "x" * 100_000

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import replace
 from itertools import chain, count, product
 from typing import Any
 
 from ..base.arrays import Array
 from ..base.checks import OneOf
-from ..base.messages import listed, shown
+from ..base.messages import listed
 from ..base.records import record
 from ..frames.encoding import check_name
 from ..frames.schema import Dataset
@@ -22,17 +22,13 @@ from ..model.questions import values, vars
 from ..model.recipes import Step
 from ..model.traces import params
 from ..network.classifiers import BNC
-from ..network.estimates import Family
-from .bif_grammar import Table, fail, parse, read_table
+from .bif_grammar import BIFReader
 from .storage import as_path, replace_file
 
 _NAME = re.compile(r"[\w.-]+")
 _WORD = r"""[^\s,;(){}"\ud800-\udfff]+"""
 _LABEL = re.compile(rf"(?!.*(//|/\*)){_WORD}( {_WORD})*")
 """Names and labels that the format allows as they are."""
-
-_ONLY_LABEL = re.compile(rf"(?!.*(//|/\*)){_WORD}")
-"""The label of a variable with a single label: pgmpy's reader treats each word of it as a label."""
 
 
 def write_bif(x: BNC, path: str | os.PathLike[str]) -> None:
@@ -66,10 +62,11 @@ def write_bif(x: BNC, path: str | os.PathLike[str]) -> None:
     with single spaces between words only. Others are replaced by allowed ones: ``number of doors`` by
     ``number_of_doors``, the interval ``(-inf, 5.1]`` of `discretize` by ``from_minus_inf_to_5_1``.
 
-    pgmpy 1.1 reads all such files, except for names that differ in case only; bnlearn does, except for
-    variables of one level and, in some versions, names with ``-``. pyAgrum's reader keeps 32 bits of a
-    number and raises an error unless labels are ASCII words and integers, for keywords of the format
-    such as ``default``, and for variables of one level; `to_pyagrum` accepts them.
+    pgmpy 1.1 reads all such files, except for names that differ in case only and single levels with
+    spaces; bnlearn does, except for variables of one level and, in some versions, names with ``-``.
+    pyAgrum's reader keeps 32 bits of a number and raises an error unless labels are ASCII words and
+    integers, for keywords of the format such as ``default``, and for variables of one level;
+    `to_pyagrum` accepts them.
 
     References
     ----------
@@ -95,7 +92,7 @@ def write_bif(x: BNC, path: str | os.PathLike[str]) -> None:
     model, file = check_bnc(x, "write_bif"), as_path(path)
     tables, labels = params(model), values(model)
     names = dict(zip(vars(model), _as_words(vars(model), _NAME), strict=True))
-    words = {name: _as_words(v, _LABEL if len(v) > 1 else _ONLY_LABEL) for name, v in labels.items()}
+    words = {name: _as_words(v, _LABEL) for name, v in labels.items()}
     lines = ["network unknown {", "}"]
     for name in vars(model):
         # bnlearn requires spaces and line breaks in these places.
@@ -111,14 +108,13 @@ def _as_words(items: Sequence[Any], allowed: re.Pattern[str]) -> list[str]:
     """Return a different allowed text for each item: its own if possible."""
     texts = list(map(str, items))
     taken = set(filter(allowed.fullmatch, texts))
-    trials: dict[str, Iterator[str]] = {}  # each goes on where it stopped
     words: dict[str, None] = {}
     for text in texts:
         word = text
         if text in words or not allowed.fullmatch(text):
             stem = _word_of(text)
-            trial = trials.setdefault(stem, chain([stem], (f"{stem}_{number}" for number in count(2))))
-            word = next(word for word in trial if word not in taken and word not in words)
+            trials = chain([stem], (f"{stem}_{number}" for number in count(2)))
+            word = next(word for word in trials if word not in taken and word not in words)
         words[word] = None
     return list(words)
 
@@ -214,9 +210,12 @@ def read_bif(path: str | os.PathLike[str], class_var: Hashable) -> BNC:
         text = file.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
         raise ValueError(f"{source}: expected text in UTF-8 ({error}); unpack or convert the file") from error
-    variables, tables = parse(text, source)
+    reader = BIFReader(text, source)
+    family_tables, variables = reader.read(), reader.variables
     OneOf(variables, f"a variable of {source}").check("class_var", class_var)
-    family_tables = _read_tables(tables, variables, source)
+    absent = [name for name in variables if name not in family_tables]
+    if absent:
+        raise ValueError(f"{source}: expected probabilities of every variable, got none of {listed(absent)}")
     parents = {name: family_tables[name][0][1:] for name in variables}
     structure = fixed_network(class_var, parents, Step("read_bif", fixed_again), origin=source)
     cpts = []
@@ -236,19 +235,3 @@ def read_bif(path: str | os.PathLike[str], class_var: Hashable) -> BNC:
 def tables_again(x: Model, dataset: Dataset) -> Model:
     """Estimate tables with one pseudo-count, as a file does not say how its tables were estimated."""
     return lp(x, dataset, smooth=1)
-
-
-def _read_tables(
-    tables: Iterable[Table], variables: Mapping[Hashable, tuple[str, ...]], source: str
-) -> dict[Hashable, tuple[Family, Array]]:
-    """Return the family of each variable in the file and its table, with axes in this order."""
-    family_tables: dict[Hashable, tuple[Family, Array]] = {}
-    for table in tables:
-        family, array = read_table(table, variables, source)
-        if family[0] in family_tables:
-            fail(source, table.line, f"the probabilities of {shown(family[0])} were given already")
-        family_tables[family[0]] = family, array
-    absent = [name for name in variables if name not in family_tables]
-    if absent:
-        raise ValueError(f"{source}: expected probabilities of every variable, got none of {listed(absent)}")
-    return family_tables
