@@ -20,7 +20,7 @@
 # ## What the classifiers have in common
 #
 # Most of them belong to one family, the *augmented naive Bayes* classifiers; the ensembles near the end of the page
-# average several of these. (The [glossary](words.md) explains each term.) A classifier represents the joint
+# average several of these. (The [glossary](glossary.md) explains each term.) A classifier represents the joint
 # distribution of the class C and the features X₁ … Xₙ as a product of small tables,
 #
 # $$

@@ -1,0 +1,172 @@
+# %% [markdown]
+# # Common pitfalls
+#
+# This page shows six mistakes that lead to wrong conclusions, each beside the correct way. It is written for everyone
+# who fits classifiers to tables, and takes ten minutes. All examples run on the data sets of the package.
+
+# %%
+import warnings
+
+import numpy as np
+import pandas as pd
+
+from bnclassify import (
+    accuracy,
+    bnc,
+    confusion,
+    cv,
+    cv_predict,
+    discretize,
+    encode,
+    load_car,
+    load_pima,
+    load_voting,
+    lp,
+    nb,
+    predict,
+)
+
+car, women, voting = load_car(), load_pima(), load_voting()
+
+# %% [markdown]
+# ## Evaluating on the training data
+#
+# **Wrong.** Accuracy on the rows that the model was fitted to favors models with many parameters. Here is a model of
+# labels that were drawn at random, so that no classifier can have an expected accuracy above one half:
+
+# %%
+rng = np.random.default_rng(0)
+members = voting.dropna()
+noise = members.assign(Class=rng.choice(["a", "b"], len(members)))
+model = bnc("kdb_mi", "Class", noise, smooth=0.01, dag_args={"kdbk": 3})
+print("accuracy on the training data:", round(accuracy(predict(model, noise), noise["Class"]), 3))
+
+# %% [markdown]
+# **Right.** `cv` fits the model again in each training fold and evaluates the held-out rows.
+
+# %%
+print("cross-validated accuracy:", round(cv(model, noise, rng=0), 3))
+
+# %% [markdown]
+# The cross-validated accuracy is close to 0.5, as it should be.
+#
+# ## Discretizing before splitting
+#
+# **Wrong.** MDLP chooses cut points by the class. If the whole table is discretized first, the cut points contain
+# information about the classes of the test rows. Here the features are random numbers, so the correct accuracy is
+# about one half:
+
+# %%
+random = pd.DataFrame(rng.normal(size=(60, 300))).add_prefix("x")
+random["class"] = rng.choice(["a", "b"], 60)
+with warnings.catch_warnings(action="ignore"):
+    cut, _ = discretize(random, class_var="class")
+    kept = [name for name in cut if cut[name].nunique() > 1]
+    leak = cv(bnc("nb", "class", cut[kept], smooth=1), cut[kept], rng=0)
+print("discretized before splitting:", round(leak, 3), "with", len(kept) - 1, "features left")
+
+# %% [markdown]
+# **Right.** With `discretize=`, the cut points are part of the model and are learned in each training fold.
+
+# %%
+with warnings.catch_warnings(action="ignore"):
+    model = bnc("nb", "class", random, smooth=1, discretize="mdlp")
+    print("discretized in each fold:", round(cv(model, random, rng=0), 3))
+
+# %% [markdown]
+# The first result is far above one half although the features are random numbers.
+#
+# ## Accuracy with rare classes
+#
+# **Wrong.** 96 % of the cars are not very good, so a classifier without features has an accuracy of 0.96. Accuracy
+# hardly distinguishes a useful model from this baseline:
+
+# %%
+rare = car.assign(**{"class": np.where(car["class"] == "vgood", "very good", "other")})
+model = bnc("nb", "class", rare, smooth=1)
+print("accuracy:", round(cv(model, rare, rng=0), 3))
+print("baseline:", round((rare["class"] == "other").mean(), 3))
+
+# %% [markdown]
+# **Right.** Use a metric that depends on the rare class, and compare it with its baseline.
+
+# %%
+metrics = ["balanced_accuracy", "auc", "log_loss"]
+print(cv({"nb": model}, rare, rng=0, metric=metrics).round(3).to_string())
+print(confusion(cv_predict(model, rare, rng=0, prob=False), rare["class"]))
+
+# %% [markdown]
+# The baseline of balanced accuracy and AUC is 0.5. An AUC close to 1 shows that the model ranks the very good cars
+# first, and the confusion matrix shows that its labels miss most of them. [Evaluating a classifier](judging.py)
+# continues this example with misclassification costs.
+#
+# ## Identifiers as features
+#
+# **Wrong.** A column with a different value in each row cannot help to predict new rows. With smoothing, it does
+# little harm, but it makes models larger and it can attract arcs:
+
+# %%
+numbered = women.assign(patient=[f"P{i:04}" for i in range(len(women))])
+options = {"smooth": 1, "discretize": "mdlp", "missing_level": False}
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    bnc("nb", "diabetes", numbered, **options)
+print(caught[0].message)
+
+# %% [markdown]
+# **Right.** Drop identifiers before you fit a model. If an identifier groups rows (several rows per patient), use it to
+# make folds, so that all rows of a patient are in the same fold: `cv(model, df, folds=...)`.
+#
+# ## Frequencies and weights
+#
+# **Wrong.** A table of frequencies has one row per combination and a column with the number of cases. If this column is
+# ignored, each combination counts once:
+
+# %%
+table = voting[["physician_fee_freeze", "immigration", "Class"]].value_counts().rename("n")
+table = table.reset_index()
+print(table.head(3).to_string(index=False))
+unweighted = bnc("nb", "Class", table.drop(columns="n"), smooth=0)
+print(predict(unweighted, table.head(3), prob=True).round(3).to_string())
+
+# %% [markdown]
+# **Right.** `encode(df, weights="n")` turns the column into weights. Cross-validation then splits the cases, not the
+# rows, over the folds.
+
+# %%
+weighted = encode(table, weights="n")
+model = lp(nb("Class", weighted), weighted, smooth=0)
+print(predict(model, table.head(3), prob=True).round(3).to_string())
+print("accuracy:", round(cv(model, weighted, rng=0), 3))
+
+# %% [markdown]
+# ## Informative missing values
+#
+# **Wrong.** By default, missing values are ignored. If the fact that a value is missing depends on the class, this
+# discards information. Here the votes of half of the democrats on one issue are removed:
+
+# %%
+hidden = voting[["Class", "immigration", "crime", "mx_missile"]].copy()
+hidden.loc[(voting["Class"] == "democrat") & (rng.random(435) < 0.5), "crime"] = None
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    ignored = bnc("tan_cl", "Class", hidden, smooth=1)
+print(caught[0].message)
+print("missing values ignored:", round(cv(ignored, hidden, rng=0), 3))
+
+# %% [markdown]
+# **Right.** Treat "missing" as a level if missing values will be as informative in new data:
+
+# %%
+level = bnc("tan_cl", "Class", hidden, smooth=1, missing_level=True)
+print("missing as a level:", round(cv(level, hidden, rng=0), 3))
+
+# %% [markdown]
+# Be careful: if the reason for missing values changes in new data (another clinic, another form), this information is
+# misleading. [Missing values](incomplete.py) explains the assumptions.
+#
+# ## Summary
+#
+# Fit everything within each training fold, use a metric and a baseline that fit the question, drop identifiers, declare
+# weights, and decide what a missing value means. Next: [Evaluating a classifier](judging.py) and [Interpreting a
+# model](interpreting.py), which discusses arcs that are mistaken for causes.
