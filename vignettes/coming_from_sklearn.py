@@ -107,9 +107,7 @@ print(list(X.columns[selector.fit(X, y).get_support()]))
 
 # %%
 X_train, X_test, y_train, y_test = train_test_split(X, y, stratify=y, random_state=0)
-importance = permutation_importance(
-    tree.fit(X_train, y_train), X_test, y_test, random_state=0
-)
+importance = permutation_importance(tree.fit(X_train, y_train), X_test, y_test, random_state=0)
 print(pd.Series(importance.importances_mean, X.columns).round(3).to_string())
 
 # %% [markdown]

@@ -23,9 +23,7 @@ from bnclassify import (
 )
 
 voting = load_voting()
-model = bnc(
-    "tan_cl", "Class", voting, dag_args={"score": "bic"}, smooth=1, missing_level=False
-)
+model = bnc("tan_cl", "Class", voting, dag_args={"score": "bic"}, smooth=1, missing_level=False)
 member = voting.iloc[[407]]
 print(member.T.dropna().to_string())
 
