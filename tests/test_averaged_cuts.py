@@ -309,7 +309,7 @@ def test_effects_are_what_is_added() -> None:
     given = bn.plot_effect(model, "weather").get_legend()
     assert given is not None
     assert given.get_title().get_text() == "distance"
-    with pytest.raises(KeyError, match="did you mean 'weather'"):
+    with pytest.raises(KeyError, match="Did you mean 'weather'"):
         bn.plot_effect(model, "wether")
     with pytest.raises(ValueError, match="target"):
         bn.plot_effect(model, "weather", target="maybe")

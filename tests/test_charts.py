@@ -165,7 +165,7 @@ def test_cpt_says_what_is_given(car: pd.DataFrame) -> None:
     long = pd.DataFrame({"a": [*range(400)] * 2, "k": [0, 1] * 400})
     with pytest.raises(ValueError, match=r"got 'a' with 400 rows and 2 columns. Use cpt"):
         bn.plot_cpt(bn.lp(bn.nb("k", long), long, smooth=1), "a")
-    with pytest.raises(KeyError, match="did you mean 'safety'"):
+    with pytest.raises(KeyError, match="Did you mean 'safety'"):
         bn.plot_cpt(x, "safty")
 
 

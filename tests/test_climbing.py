@@ -379,7 +379,7 @@ def test_trees_and_ranks_of_odd_columns() -> None:
     assert bn.features(bn.kdb_mi("c", frame, features=["b", "a"])) == ("a", "b")
     with pytest.raises(ValueError, match="kdbk must be a whole number of at least 0"):
         bn.kdb_mi("c", frame, kdbk=-1)
-    with pytest.raises(KeyError, match="root: expected a variable"):
+    with pytest.raises(KeyError, match="root must be a variable"):
         bn.chow_liu("c", frame, root="d")
 
 

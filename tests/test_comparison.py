@@ -281,6 +281,6 @@ def test_bad_arguments() -> None:
         bn.compare(table(FIGURES["five_by_two"][0]), test="5x2cv_f")
     with pytest.raises(
         ValueError,
-        match="metric must be in the results; got 'auc'; the columns of these results are models only",
+        match=r"metric must be in the results; got 'auc'\. The columns of these results are models only",
     ):
         bn.compare(frame, metric="auc", train_size=9, test_size=1)

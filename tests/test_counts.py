@@ -103,10 +103,10 @@ def test_counts_of_all_pairs(missing: float) -> None:
 def test_too_many_pairs_are_refused_by_their_number(
     car: pd.DataFrame, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pairs, "MAX_CELLS", 1463)
+    monkeypatch.setattr(counting, "MAX_CELLS", 1463)
     with pytest.raises(
         ValueError,
-        match=r"all pairs of features would have 1,464 cells.*'buying' \(4 levels\), with merge_rare",
+        match=r"tables of more than 1,463 cells; got 1,464 .*'buying' \(4 levels\), with merge_rare",
     ):
         bn.lp(bn.aode("class", car), car, smooth=1)
 

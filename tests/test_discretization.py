@@ -509,11 +509,11 @@ def test_a_discretizer_is_a_value() -> None:
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [
-        ({}, ValueError, "class_var: 'mdlp' chooses cut points by the class"),
+        ({}, ValueError, "class_var must be a column for method='mdlp'"),
         ({"class_var": "clas"}, KeyError, "class_var: no column 'clas'.*Did you mean 'class'"),
         ({"class_var": ["class"]}, TypeError, "class_var must be the name of a column; got list"),
-        ({"class_var": "nullable"}, TypeError, "class_var: .*never discretized, but 'nullable' holds.*Int64"),
-        ({"class_var": "nullable", "method": "width"}, TypeError, "class_var: .*never discretized"),
+        ({"class_var": "nullable"}, TypeError, "class_var must be categorical; got 'nullable', .*Int64"),
+        ({"class_var": "nullable", "method": "width"}, TypeError, "class_var must be categorical"),
         (
             {"class_var": "class", "method": "mdl"},
             ValueError,
@@ -570,7 +570,11 @@ def test_arguments_that_do_not_fit(options: dict[str, Any], error: type[Exceptio
         (pd.DataFrame({"x": [], "y": []}), ValueError, "dataset: no rows"),
         (pd.DataFrame({"x": [1.5], "y": [None]}), ValueError, "the class 'y' is missing in every row"),
         (pd.DataFrame({"x": [1.5], "y": [np.nan]}), ValueError, "the class 'y' is missing in every row"),
-        (pd.DataFrame({"x": [1.5, INF], "y": ["a", "b"]}), ValueError, "dataset: infinite numbers in 'x'"),
+        (
+            pd.DataFrame({"x": [1.5, INF], "y": ["a", "b"]}),
+            ValueError,
+            "must have finite numbers; .* in 'x'",
+        ),
         (
             pd.DataFrame({"x": [1, 10**400], "y": ["a", "b"]}, dtype=object),
             ValueError,
@@ -579,12 +583,12 @@ def test_arguments_that_do_not_fit(options: dict[str, Any], error: type[Exceptio
         (
             pd.DataFrame({"x": [*range(10), 2**53 + 1], "y": ["a", "b"] * 5 + ["a"]}),
             ValueError,
-            r"2\*\*53 or more in 'x', which",
+            r"got larger ones in 'x'",
         ),
         (
             pd.DataFrame({"x": pd.array([-(2**60), None, *range(11)], dtype="Int64"), "y": ["a"] * 13}),
             ValueError,
-            "more in 'x', which floats cannot tell apart",
+            "got larger ones in 'x'",
         ),
         (pd.DataFrame([[1.5, 2.5, "a"]], columns=["x", "x", "y"]), ValueError, "got 'x' more than once"),
     ],

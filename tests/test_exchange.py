@@ -464,7 +464,7 @@ MALFORMED = {
     "equal labels": ("neg, pos", "neg, neg", 6, "expected different labels"),
     "no labels": ("[ 2 ] { neg, pos }", "[ 0 ] { }", 6, "different labels, at least one"),
     "twice declared": ("variable test", "variable ill", 6, "'ill' is declared twice"),
-    "no such variable": ("test | ill", "test | il", 12, "expected declared .*got 'il'; did you mean 'ill'?"),
+    "no such variable": ("test | ill", "test | il", 12, "expected declared .*got 'il'. Did you mean 'ill'?"),
     "parent twice": ("test | ill", "test | ill, ill", 12, "expected each variable once"),
     "no parents": ("( test | ill )", "( test )", 13, r"expected no labels, for want of parents, got \(no\)"),
     "no such label": ("(yes)", "(maybe)", 14, r"expected a label of each of 'ill', got \(maybe\)"),

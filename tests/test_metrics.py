@@ -45,7 +45,7 @@ def test_metrics_are_found_by_name() -> None:
         "log_loss", "brier", "calibration_error", "rmse",
     ]  # fmt: skip
     assert all(isinstance(metric, Metric) and metric.name == name for name, metric in METRICS.items())
-    with pytest.raises(ValueError, match=r"metric .*got 'balanced'; did you mean 'balanced_accuracy'"):
+    with pytest.raises(ValueError, match=r"metric .*got 'balanced'. Did you mean 'balanced_accuracy'"):
         find_metric("balanced")
     with pytest.raises(TypeError, match="metric must be a name or a function"):
         find_metric(3)

@@ -86,7 +86,7 @@ def test_tables_as_people_read_them(tan: bn.BNC, car: pd.DataFrame) -> None:
         assert table.loc[level, ("low", "good")] == pytest.approx((count + 1) / (len(group) + 4))
     assert bn.cpt(tan, "buying").loc["low", "good"] == bn.params(tan)["buying"][3, 2]
     assert bn.cpt(tan, "class")["probability"].sum() == pytest.approx(1)
-    with pytest.raises(KeyError, match="the model has no 'wheels'"):
+    with pytest.raises(KeyError, match="variable must be a variable of the model; got 'wheels'"):
         bn.cpt(tan, "wheels")
 
 

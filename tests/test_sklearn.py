@@ -435,22 +435,22 @@ def test_fractions_are_refused_in_prediction_too() -> None:
         ({"smooth": -1}, ValueError, "smooth must be"),
         ({"dag_args": ["aic"]}, TypeError, "dag_args must be a dict"),
         ({"lp_args": "em"}, TypeError, "lp_args must be a dict"),
-        ({"lp_args": {"smooth": 1}}, ValueError, "lp_args: what is given .* leave out 'smooth'"),
+        ({"lp_args": {"smooth": 1}}, ValueError, "lp_args must not contain .*; got 'smooth'"),
         (
             {"lp_args": {"dataset": 1, "x": 2}},
             ValueError,
-            "lp_args: what is given .* leave out 'dataset', 'x'",
+            "lp_args must not contain .*; got 'dataset', 'x'",
         ),
-        ({"dag_args": {"dataset": 1}}, ValueError, "dag_args: what is given already .*; leave out 'dataset'"),
+        ({"dag_args": {"dataset": 1}}, ValueError, "dag_args must not contain .*; got 'dataset'"),
         ({"lp_args": {"manb_prior": 2}}, ValueError, "manb_prior"),
         ({"handle_unknown": "ignore"}, ValueError, "handle_unknown must be one of 'error', 'missing'"),
         ({"discretize": ["mdlp"]}, ValueError, "discretize must be one of"),
         ({"discretize": "MDLP"}, ValueError, "discretize must be one of 'mdlp', 'quantile'"),
         ({"discretize": "width", "bins": 1}, ValueError, "bins must be a whole number from 2 to"),
-        ({"random_state": "seed"}, TypeError, "rng: expected a seed"),
-        ({"learner": "tan_hc"}, TypeError, r"dag_args: tan_hc needs 'k' too, as in dag_args={'k': "),
-        ({"dag_args": {"scoring": "aic"}}, TypeError, "dag_args: tan_cl takes .* 'scoring'; did .* 'score'"),
-        ({"lp_args": {"wanba": True}}, TypeError, "lp_args: lp takes .* 'wanba'; did you mean 'wanbia'"),
+        ({"random_state": "seed"}, TypeError, "rng must be a seed or"),
+        ({"learner": "tan_hc"}, TypeError, "dag_args must contain 'k', which tan_hc requires"),
+        ({"dag_args": {"scoring": "aic"}}, TypeError, "dag_args must be .*'scoring'. Did .*'score'"),
+        ({"lp_args": {"wanba": True}}, TypeError, "lp_args must be .*'wanba'. Did you mean 'wanbia'"),
     ],
 )
 def test_parameters_that_are_refused(options: dict[str, Any], error: type[Exception], message: str) -> None:
@@ -667,7 +667,7 @@ def test_what_several_outputs_refuse(votes: pd.DataFrame) -> None:
         BNCMultiClassifier("nb").fit(X, y)
     with pytest.raises(ValueError, match=r"y must have no missing values \(NaN\); got 1"):
         BNCMultiClassifier().fit(X, y.astype(object).where(y.index.to_numpy()[:, None] + [0, 5] != 0))
-    with pytest.raises(TypeError, match="no argument 'kdbk'"):
+    with pytest.raises(TypeError, match="arguments of chain; got 'kdbk'"):
         BNCMultiClassifier(dag_args={"kdbk": 1}).fit(X, y)
     with pytest.raises(TypeError, match="several class variables"):
         BNCMultiClassifier(lambda class_vars, dataset: bn.nb(class_vars[0], dataset)).fit(X, y)

@@ -6,7 +6,8 @@ from collections.abc import Callable, Collection, Mapping
 from inspect import Parameter, signature
 from typing import Any
 
-from .messages import listed, shown, suggestion
+from .checks import available, must_be
+from .messages import listed
 
 _NAMED = (Parameter.POSITIONAL_OR_KEYWORD, Parameter.KEYWORD_ONLY)
 """The kinds of parameters that can be given by name."""
@@ -25,24 +26,22 @@ def check_arguments(
     """
     twice = [name for name in arguments if name in supplied]
     if twice:
-        raise ValueError(f"{origin}: what is given already cannot be among them; leave out {listed(twice)}")
+        raise ValueError(f"{origin} must not contain arguments that are passed already; got {listed(twice)}.")
     takes = list(parameters_of(function).values())[1:]
     takes_any = any(parameter.kind is Parameter.VAR_KEYWORD for parameter in takes)
     named = {p.name: p for p in takes if p.name not in supplied and p.kind in _NAMED}
     name = getattr(function, "__name__", repr(function))
     unknown = [argument for argument in arguments if argument not in named and not takes_any]
     if unknown:
-        hint = suggestion(unknown[0], named) + advice
-        raise TypeError(f"{origin}: {name} takes no argument {shown(unknown[0])}; {hint}")
+        remedy = f"{available(unknown[0], named)} {advice}"
+        raise TypeError(must_be(origin, f"arguments of {name}", unknown[0], remedy))
     absent = [
         argument
         for argument, parameter in named.items()
         if parameter.default is Parameter.empty and argument not in arguments
     ]
     if absent:
-        raise TypeError(
-            f"{origin}: {name} needs {listed(absent)} too, as in {origin}={{{shown(absent[0])}: ...}}"
-        )
+        raise TypeError(f"{origin} must contain {listed(absent)}, which {name} requires.")
 
 
 def parameters_of(function: Callable[..., Any]) -> Mapping[str, Parameter]:

@@ -105,18 +105,6 @@ def did_you_mean(name: object, candidates: Collection[Hashable]) -> str:
     )
 
 
-def suggestion(name: Hashable, candidates: Collection[Hashable]) -> str:
-    """Ask whether a similar name was meant or, if there is none, list the names, as the end of a sentence.
-
-    >>> suggestion("clas", ["class", "doors"])
-    "did you mean 'class'?"
-    >>> suggestion("x", ["class", "doors"])
-    "there is 'class', 'doors'"
-    """
-    question = did_you_mean(name, candidates)
-    return f"{question[0].lower()}{question[1:]}" if question else f"there is {listed(candidates)}"
-
-
 def how_to_merge(columns: Iterable[tuple[Hashable, int]]) -> str:
     """Say how to merge the rare levels of the widest of some columns, given with their numbers of levels.
 

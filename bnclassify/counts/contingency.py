@@ -75,13 +75,17 @@ def count_alike(data: Countable, families: Sequence[Sequence[int]]) -> Iterator[
 
 def check_cells(data: Countable, family: Sequence[int]) -> None:
     """Raise a ValueError if the table of a family would have more than ``MAX_CELLS`` cells."""
-    cells = prod([data.cards[column] for column in family])
+    check_number(data, family, prod([data.cards[column] for column in family]), "use fewer parents")
+
+
+def check_number(data: Countable, columns: Sequence[int], cells: int, remedy: str) -> None:
+    """Raise a ValueError if tables of columns would have more than ``MAX_CELLS`` cells."""
     if cells > MAX_CELLS:
-        names = [data.columns[column] for column in family]
-        wide = how_to_merge((data.columns[column], data.cards[column]) for column in family)
+        names = listed([data.columns[column] for column in columns])
+        wide = how_to_merge((data.columns[column], data.cards[column]) for column in columns)
         raise ValueError(
-            f"dataset: a table of {listed(names)} would have {cells:,} cells, more than {MAX_CELLS:,}; "
-            f"use fewer parents, or {wide}"
+            f"dataset must not need tables of more than {MAX_CELLS:,} cells; got {cells:,} for {names}. "
+            f"To have fewer, {remedy}, or {wide}."
         )
 
 

@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property, partial
 from math import prod
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..base.messages import how_to_merge, shown
 from ..frames.partitions import Partitions
 from ..frames.schema import Countable, Dataset
-from .contingency import MAX_CELLS, check_cells, flat_index
+from .contingency import check_cells, check_number, flat_index
 from .pairs import pair_tables, part_by_levels
 
 _PAIR_CELLS = 2**22  # of the tables of all pairs of columns, up to which they are counted at once
@@ -82,7 +81,7 @@ class FamilyCounts:
         most = len(self.data) // _ROWS_PER_CELL if self.is_complete and self.data.weights is None else 0
         start, joint = 0, cells
         for column, card in enumerate(self.cards.tolist()):
-            self._check(family, column, cells * card)
+            check_number(self.data, (*family, column), cells * card, "set max_parents")
             joint *= card
             if column > start and (joint > most or column - start == _MOST_TOGETHER):
                 yield slice(start, column)
@@ -101,15 +100,6 @@ class FamilyCounts:
             return [joint]
         axes = range(2, joint.ndim)
         return [joint.sum(axis=tuple([a for a in axes if a != axis])) for axis in axes]
-
-    def _check(self, family: Sequence[int], column: int, cells: int) -> None:
-        if cells > MAX_CELLS:
-            wide = how_to_merge((self.data.columns[c], self.data.cards[c]) for c in (*family, column))
-            raise ValueError(
-                f"dataset: a table of {shown(self.data.columns[family[0]])}, its parents and "
-                f"{shown(self.data.columns[column])} would have {cells:,} cells, more than "
-                f"{MAX_CELLS:,}; set max_parents, or {wide}"
-            )
 
     def _states(self, family: Sequence[int]) -> tuple[Index, tuple[int, int]]:
         """Number the joint values of a family in each row; return the numbers of levels and configurations.
@@ -162,22 +152,14 @@ class FamilyCountsInParts:
         if not wanted and not alone:
             return
         for family in wanted:
-            self._check_extended(family)
+            cells = prod(self.cards[list(family)].tolist()) * int(self.cards.sum())
+            check_number(self.data, range(len(self.cards)), cells, "set max_parents")
         for family in alone:
             check_cells(self.data, family)
         self._tables, self._extended = {}, {}
         made, extended = self.data.add_up(partial(_count_expected, [*alone, *wanted], wanted))
         self._tables.update(zip([*alone, *wanted], made, strict=True))
         self._extended.update(zip(wanted, extended, strict=True))
-
-    def _check_extended(self, family: Sequence[int]) -> None:
-        cells = prod(self.cards[list(family)].tolist()) * int(self.cards.sum())
-        if cells > MAX_CELLS:
-            wide = how_to_merge(zip(self.data.columns, self.data.cards, strict=True))
-            raise ValueError(
-                f"dataset: tables of {shown(self.data.columns[family[0]])}, its parents and each other "
-                f"column would have {cells:,} cells, more than {MAX_CELLS:,}; set max_parents, or {wide}"
-            )
 
     def table(self, family: Sequence[int]) -> Counts:
         """Count a family; see `FamilyCounts`."""
@@ -202,8 +184,4 @@ def _count_expected(
 
 def family_counts(data: Countable) -> FamilyCounts | FamilyCountsInParts:
     """Return what counts families of the columns of data."""
-    if isinstance(data, Dataset):
-        return FamilyCounts(data)
-    if isinstance(data, Partitions):
-        return FamilyCountsInParts(data)
-    raise TypeError(f"data: expected rows in memory or in parts, got {type(data).__name__}")
+    return FamilyCountsInParts(data) if isinstance(data, Partitions) else FamilyCounts(cast("Dataset", data))

@@ -10,9 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..base.blas import one_thread
-from ..base.messages import how_to_merge
 from ..frames.schema import Countable, Dataset
-from .contingency import MAX_CELLS
+from .contingency import check_number
 
 Table = NDArray[np.floating[Any]]
 
@@ -99,9 +98,4 @@ def check_all_pairs(data: Countable, features: Sequence[int], class_column: int)
     """Raise a ValueError if tables of all pairs of features would have more than ``MAX_CELLS`` cells."""
     cards = list(map(data.cards.__getitem__, features))
     cells = (sum(cards) ** 2 - sum(card**2 for card in cards)) * data.cards[class_column]
-    if cells > MAX_CELLS:
-        wide = how_to_merge(zip([data.columns[f] for f in features], cards, strict=True))
-        raise ValueError(
-            f"dataset: tables of all pairs of features would have {cells:,} cells, more than {MAX_CELLS:,}; "
-            f"use fewer features, or {wide}"
-        )
+    check_number(data, features, cells, "use fewer features")

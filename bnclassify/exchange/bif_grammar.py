@@ -12,7 +12,8 @@ from typing import NoReturn
 import numpy as np
 
 from ..base.arrays import TOLERANCE, Array
-from ..base.messages import cut, listed, shown, suggestion
+from ..base.checks import available
+from ..base.messages import cut, listed, shown
 from ..counts.contingency import MAX_CELLS
 
 _ROUNDING = 0.011
@@ -124,8 +125,8 @@ class BIFReader:
         if family is None:
             unknown = [name for name in next(_readings(header)) if name not in self.variables]
             strange = (unknown or [header.strip()])[0]
-            advice = suggestion(strange, self.variables)
-            self._fail(f"expected declared variables, got {shown(strange)}; {advice}", line)
+            advice = available(strange, self.variables)
+            self._fail(f"expected declared variables, got {shown(strange)}. {advice}", line)
         if len(set(family)) < len(family):
             self._fail(f"expected each variable once, got {listed(family)}", line)
         return tuple(family)

@@ -116,8 +116,8 @@ def check_finite(numbers: Mapping[Hashable, NDArray[Any]]) -> None:
     infinite = [name for name, values in numbers.items() if np.isinf(as_floats(values)).any()]
     if infinite:
         raise ValueError(
-            f"dataset: infinite numbers in {listed(infinite)}, for which no cut point can be chosen; make "
-            "them missing, or replace them by large finite numbers"
+            f"dataset must have finite numbers; got infinite ones in {listed(infinite)}. Make them "
+            "missing, or replace them with large finite numbers."
         )
 
 
@@ -126,8 +126,9 @@ def check_exact(numbers: Mapping[Hashable, NDArray[Any]]) -> None:
     large = [name for name, values in numbers.items() if values.dtype == object]
     if large:
         raise ValueError(
-            f"dataset: integers of 2**53 or more in {listed(large)}, which floats cannot tell apart; "
-            "subtract a number from them or divide them, or make them categories if they are codes"
+            f"dataset must have integers below 2**53, which floats represent; got larger ones in "
+            f"{listed(large)}. "
+            "Subtract a number from them or divide them, or make them categories if they are codes."
         )
 
 

@@ -94,7 +94,8 @@ def prepare(
         rows_needed=rows_needed,
     )  # fmt: skip
     _check_no_missing_level(data.schema, targets, named_by)
-    check_levels(data, [name for name in data.columns if known is None or name not in known])
+    if not isinstance(dataset, Learnable):  # whose levels are checked already
+        check_levels(data, [name for name in data.columns if known is None or name not in known])
     wanted = {*chosen, *targets}
     order = tuple([name for name in names if name in wanted])
     if isinstance(data, Partitions):
@@ -171,15 +172,6 @@ def _rows_with_targets(
     with_unknown = None if kept is data else data
     content = kept.schema, kept.codes, kept.index, kept.weights, kept.numbers
     return TrainingData(*content, targets, order, with_unknown)
-
-
-def one_target(
-    data: TrainingData | Partitions, class_var: Hashable, features: Sequence[Hashable]
-) -> TrainingData | Partitions:
-    """Return the rows of prepared data that have one of the targets, with the columns to learn it from."""
-    rows = data.select((*features, class_var))
-    known = dict(zip(rows.columns, rows.levels, strict=True))  # which are checked already
-    return prepare(rows, (class_var,), known=known, warns=False)
 
 
 def averages_views(learner: L) -> L:

@@ -141,8 +141,8 @@ def bnc(
         raise TypeError(must_be("dag_args", "a dict of arguments", dag_args))
     options = dict(dag_args or {})
     check_arguments(learner, options, "dag_args", supplied=("class_var", "dataset"))
-    advice = "; arguments of the learner go into dag_args={...}"
-    check_arguments(lp, lp_args, "bnc", supplied=("x", "dataset"), advice=advice)
+    advice = "Pass arguments of the learner in dag_args."
+    check_arguments(lp, lp_args, "further arguments of bnc", supplied=("x", "dataset"), advice=advice)
     find_prior(**{name: lp_args.get(name) for name in PRIORS})
     in_package = learner in LEARNERS.values()
     if in_package and options.get("features") is not None:

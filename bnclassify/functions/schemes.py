@@ -8,8 +8,8 @@ from typing import Any, TypeVar
 
 import pandas as pd
 
-from ..base.checks import is_among
-from ..base.messages import listed, shown, suggestion
+from ..base.checks import available, is_among, must_be
+from ..base.messages import listed
 
 _KEY = "cv"
 
@@ -65,8 +65,8 @@ def choose_metric(
     by_metric = results.columns.nlevels == 2
     metrics = list(results.columns.unique(1)) if by_metric else list(scheme.baselines if scheme else ())
     if wanted is not None and not is_among(wanted, metrics):
-        hint = suggestion(wanted, metrics) if metrics else "the columns of these results are models only"
-        raise ValueError(f"metric must be in the results; got {shown(wanted)}; {hint}")
+        remedy = available(wanted, metrics) if metrics else "The columns of these results are models only."
+        raise ValueError(must_be("metric", "in the results", wanted, remedy))
     if wanted is None and by_metric and len(metrics) > 1:
         names = listed(metrics, most=20)
         raise ValueError(f"metric must be given, because the results have several: {names}.")

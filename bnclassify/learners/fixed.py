@@ -7,9 +7,9 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ..base.checks import ListOf
+from ..base.checks import ListOf, OneOf, available
 from ..base.immutable import EMPTY
-from ..base.messages import cut, shown, suggestion
+from ..base.messages import cut, shown
 from ..base.records import record
 from ..frames.encoding import check_name
 from ..frames.opening import InFull, InParts
@@ -246,9 +246,7 @@ def anb(
     schema, chosen = describe(dataset, class_var, mentioned if open_choice else features)
     strange = sorted(set(mentioned) - set(chosen), key=mentioned.index)
     if strange:
-        raise KeyError(
-            f"parents: {shown(strange[0])} is not among the features; {suggestion(strange[0], chosen)}"
-        )
+        OneOf(chosen, "a dict of features").check("parents", strange[0])
     inner = {f: written.get(f, ()) for f in chosen}
     families = (*[(feature, *names, class_var) for feature, names in inner.items()], (class_var,))
     check_families(class_var, families, origin="parents")
@@ -323,8 +321,8 @@ def from_modelstring(text: str, class_var: Hashable) -> BNC:
     parents = {name: tuple(names.split(":")) if names else () for name, names in brackets}
     if class_var not in parents:
         raise ValueError(
-            f"class_var: expected a bracket [{cut(class_var)}] in {shown(text)}; "
-            f"{suggestion(class_var, parents)}"
+            f"class_var: expected a bracket [{cut(class_var)}] in {shown(text)}. "
+            f"{available(class_var, parents)}"
         )
     return fixed_network(class_var, parents, Step("from_modelstring", fixed_again), origin="text")
 

@@ -8,9 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..base.arrays import TOLERANCE, Array
-from ..base.checks import OneOf, is_among
+from ..base.checks import OneOf, available, is_among, must_be
 from ..base.graphs import maximum_forest
-from ..base.messages import shown, suggestion
 from ..counts.information import PairStatistics, pair_statistics
 from ..frames.opening import InFull, InParts
 from ..frames.schema import Learnable
@@ -161,7 +160,7 @@ def _root_number(
     if is_among(root, names):
         return list(names).index(root)
     kind = "feature" if class_var not in names else "variable"
-    message = f"root: expected a {kind}, got {shown(root)}; {suggestion(root, names)}"
+    message = must_be("root", f"a {kind}", root, available(root, names))
     if is_among(root, [class_var]):
         raise ValueError(message)
     raise KeyError(message)

@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 from scipy.special import gammaln
 
 from ..base.arrays import TOLERANCE, Array, Codes, first_best, log_normalize, log_sum_exp
-from ..base.messages import listed, plain, shown, suggestion
+from ..base.checks import available
+from ..base.messages import listed, plain, shown
 from .outcomes import Outcome, Outcomes
 
 CALIBRATION_BINS = 15
@@ -187,7 +188,7 @@ def find_metric(metric: object) -> Metric | OwnMetric:
     if not isinstance(metric, str):
         raise TypeError(f"{expected} {shown(metric)}.")
     if metric not in METRICS:
-        raise ValueError(f"{expected} {shown(metric)}; {suggestion(metric, METRICS)}")
+        raise ValueError(f"{expected} {shown(metric)}. {available(metric, METRICS)}")
     return METRICS[metric]
 
 

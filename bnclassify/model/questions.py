@@ -6,9 +6,9 @@ from collections.abc import Hashable
 from typing import Any
 
 from ..base import graphs
-from ..base.checks import is_among
+from ..base.checks import OneOf
 from ..base.docstrings import sharing
-from ..base.messages import shown, suggestion
+from ..base.messages import shown
 from .model import Model, check_bnc, check_graph, check_model, check_single
 
 _of_any = sharing(
@@ -288,8 +288,7 @@ def markov_blanket(x: Model, variable: Hashable) -> tuple[Hashable, ...]:
 
 def variable_number(x: Model, variable: Hashable) -> int:
     """Return the position of a variable of a model, or raise a KeyError."""
-    if not is_among(variable, x.variables):
-        raise KeyError(f"variable: the model has no {shown(variable)}; {suggestion(variable, x.variables)}")
+    OneOf(x.variables, "a variable of the model").check("variable", variable)
     return x.variables.index(variable)
 
 

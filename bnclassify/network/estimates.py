@@ -10,8 +10,9 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from ..base.arrays import Array
+from ..base.checks import available
 from ..base.graphs import find_cycle
-from ..base.messages import cut, listed, shown, suggestion, warn
+from ..base.messages import cut, listed, shown, warn
 from ..counts.contingency import count_alike, narrow
 from ..frames.schema import Countable, Levels
 from .priors import Prior
@@ -73,7 +74,7 @@ def check_families(
         if strange:
             raise ValueError(
                 f"{origin}: the parent {shown(strange[0])} of {shown(variable)} is not a variable of "
-                f"the network; {suggestion(strange[0], variables)}"
+                f"the network. {available(strange[0], variables)}"
             )
         if not acyclic and variable in parents:
             raise ValueError(f"{origin}: {shown(variable)} is named as a parent of itself")

@@ -127,13 +127,12 @@ class Discretizer(Immutable):
         return np.where(codes == intervals, drawn, np.nan)  # one more level is that of missing values
 
     def _learned(self, name: Hashable, by_column: tuple[tuple[float, ...], ...]) -> tuple[float, ...]:
-        values = by_column[self.columns.index(name)] if by_column else ()
-        if not values:
-            raise ValueError(
-                f"x: the training values of {shown(name)} are not known, because all are missing or the "
-                "model is from an earlier version. Drop the column, or fit the model again."
-            )
-        return values
+        if values := by_column[self.columns.index(name)] if by_column else ():
+            return values
+        raise ValueError(
+            f"x must have training values of {shown(name)}; got none, because all are missing or the model "
+            "is from an earlier version. Drop the column, or fit the model again."
+        )
 
     def __call__(self, newdata: pd.DataFrame | Row) -> pd.DataFrame:
         """Discretize data at these cut points.
@@ -367,12 +366,10 @@ def discretize(
             others.add(weights)
             weights = weight_column(dataset, weights).array
         weights = check_weights(weights, dataset.index)
-    numbers = {}
-    for name, column in dataset.items():
-        if name not in others and (chosen is None or name in chosen):
-            values = read_numbers(column.array, name, "dataset", must=chosen is not None)
-            if values is not None:
-                numbers[name] = values
+    candidates = dataset.columns if chosen is None else [n for n in dataset.columns if n in chosen]
+    wanted: list[Hashable] = [n for n in candidates if n not in others]
+    read = {n: read_numbers(dataset[n].array, n, "dataset", must=chosen is not None) for n in wanted}
+    numbers = {name: values for name, values in read.items() if values is not None}
     kept = {} if chosen is not None else {name: labels_to_keep(values) for name, values in numbers.items()}
     discretizer = learn_cuts(numbers, kept, classes, method, bins, weights)
     return discretizer(dataset), discretizer
@@ -393,10 +390,8 @@ def learn_cuts(
     """
     bins = Whole(least=2, most=_MOST_BINS).check("bins", bins)
     if classes is None and method in BY_CLASS:
-        raise ValueError(
-            f"class_var: {shown(method)} chooses cut points by the class, so name it; or use "
-            "method='quantile' or 'width', which do not need it"
-        )
+        remedy = "Name the class, or use method='quantile' or 'width'."
+        raise ValueError(f"class_var must be a column for method={shown(method)}; got None. {remedy}")
     check_finite(numbers)
     to_cut = {name: values for name, values in numbers.items() if not kept.get(name)}
     check_exact(to_cut)
@@ -436,9 +431,8 @@ def check_class(column: pd.Series[Any]) -> None:
     """Raise a TypeError if the class consists of numbers of type float: it is never discretized."""
     if value_type(column) in FLOATS and column.notna().any():
         raise TypeError(
-            f"class_var: the class is never discretized, but {shown(column.name)} holds numbers of type "
-            "float; convert it with .astype('Int64') if they are codes, make classes of it with pd.cut if "
-            "they are measurements"
+            f"class_var must be categorical; got {shown(column.name)}, which has numbers of type float. If "
+            "they are codes, use .astype('Int64'); if they are measurements, bin them with pd.cut."
         )
 
 

@@ -15,7 +15,7 @@ from ..base.messages import listed, shown
 from ..base.records import record
 from ..frames.opening import InFull, InParts
 from ..frames.schema import Learnable, Levels
-from ..frames.training import one_target, prepare
+from ..frames.training import prepare
 from ..model.model import Model
 from ..model.recipes import Recipe, Step
 from .class_inference import MOST_COMBINATIONS, MostProbable, best_of
@@ -138,7 +138,7 @@ class Chain(MultiModel):
         known = None if self.levels is None else self.levels_by_name
         data = prepare(dataset, self.class_vars, self.features, known=known)
         for member in self.members:
-            yield one_target(data, member.class_var, member.features)
+            yield prepare(data.select(member.variables), member.targets, warns=False)
 
     def facts(self) -> dict[str, object]:
         """Return the number of features and the order of the chain."""

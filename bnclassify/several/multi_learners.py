@@ -22,7 +22,7 @@ from ..counts.information import pair_statistics
 from ..frames.encoding import check_name
 from ..frames.opening import InFull, InParts
 from ..frames.schema import Learnable
-from ..frames.training import one_target, prepare
+from ..frames.training import prepare
 from ..learners.by_name import find_learner
 from ..learners.local_scores import LocalScores, check_score, warn_of_fractions
 from ..model.model import Model
@@ -384,7 +384,8 @@ def chain(
     data = prepare(dataset, names, named_by="class_vars")
     links = []
     for i, name in enumerate(chain_order):
-        link = function(name, dataset=one_target(data, name, [*data.features, *chain_order[:i]]), **options)
+        rows = prepare(data.select((*data.features, *chain_order[:i], name)), (name,), warns=False)
+        link = function(name, dataset=rows, **options)
         if not isinstance(link, Model) or not link.one_class:
             expected = "a function that returns a structure of one class variable"
             raise TypeError(f"learner must be {expected}; it returned {shown(link)}.")
