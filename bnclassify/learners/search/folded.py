@@ -81,9 +81,9 @@ class FoldedData:
         return self.grouped.cards[:-1]
 
     @cached_property
-    def group(self) -> Index:
+    def group(self) -> Codes:
         """The group of each row."""
-        return self.grouped.codes[-1].astype(np.intp)
+        return self.grouped.codes[-1]
 
     @cached_property
     def partial(self) -> frozenset[int]:
@@ -119,18 +119,18 @@ class FoldedData:
         return [slice(start, end) for start, end in pairwise(ends)]
 
     @cached_property
-    def fold(self) -> Index:
-        """The fold of each tested row."""
-        return self.by_row(np.arange(self.n_folds))
+    def fold(self) -> Codes:
+        """The fold of each row, with a number of its own for the one that contains all rows."""
+        return self.group // np.array(self.n_classes, dtype=self.group.dtype)
 
     def by_row(self, by_fold: NDArray[Any]) -> NDArray[Any]:
         """Repeat the values of each fold, along the last axis, for its tested rows."""
         return np.repeat(by_fold, self.sizes, axis=-1)
 
-    def observed(self, columns: Sequence[int]) -> NDArray[np.bool_] | None:
-        """Whether each row has values of all of these columns; None if every row has."""
-        partial = [column for column in columns if column in self.partial]
-        return np.logical_and.reduce(self.grouped.codes[partial] >= 0) if partial else None
+    def observed(self, columns: Sequence[int], rows: slice | Index = slice(None)) -> NDArray[np.bool_] | None:
+        """Whether rows have values of all of these columns; None if every row has."""
+        partial = [self.grouped.codes[column][rows] >= 0 for column in columns if column in self.partial]
+        return np.logical_and.reduce(partial) if partial else None
 
     def trained(self, counts: NDArray[Any]) -> Array:
         """Turn counts by group, the last axis, into those of training rows: (..., folds, classes)."""

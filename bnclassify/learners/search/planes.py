@@ -52,6 +52,14 @@ class LogOddsPlanes:
             best += below
         return best
 
+    def are_settled(self, low: Array, high: Array) -> NDArray[np.bool_]:
+        """Whether each row has the same best class for all planes between two bounds."""
+        threshold = low.max(axis=0, initial=0.0 if self.relative else -np.inf) - TOLERANCE
+        contenders = (threshold <= 0).astype(np.int8) if self.relative else np.zeros(len(threshold), np.int8)
+        for plane in high:
+            contenders += plane >= threshold
+        return (contenders == 1) & (threshold > self.floor / 2)
+
     def _possible(self, planes: Array) -> Array:
         """Replace sums that contain the floor by -inf."""
         return planes if self.relative else np.where(planes < self.floor / 2, -np.inf, planes)

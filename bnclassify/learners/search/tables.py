@@ -6,14 +6,15 @@ cells of a table. If there are more of them than rows, only those that occur are
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from functools import cached_property
 from math import prod
 from typing import Generic, TypeVar
 
 import numpy as np
 
-from ...base.arrays import Array, log
+from ...base.arrays import Array, Codes, log
+from ...counts.contingency import flat_index
 from ...network.priors import PseudoCounts
 from .folded import FoldedData, Index
 from .neighbours import Parents
@@ -65,7 +66,8 @@ class FamilyTables:
         self._most_cells = max(len(data.grouped), _FEW_CELLS)
         self._added = Kept[Array](lambda added: added.nbytes)
         self._tables = Kept[Array](lambda table: table.nbytes)
-        self._cells = Kept[tuple[Index, int]](lambda cells: cells[0].nbytes)
+        self._cells = Kept[tuple[Codes, int]](lambda cells: cells[0].nbytes)
+        self._codes = np.maximum(data.grouped.codes, 0)
 
     def turn(self) -> None:
         """Begin a step of the search."""
@@ -79,67 +81,91 @@ class FamilyTables:
         shares = self.prior(self.data.trained(counts), axis=1)
         return self.data.by_row(self.planes.planes(log(shares), axis=1))
 
-    def added(self, variable: int, parents: Parents) -> Array:
+    def added(self, family: Parents) -> Array:
         """Return what a family adds, (planes, tested rows); 0 if a member is missing."""
-        return self._added.get((variable, *parents), lambda: self._look_up(variable, parents))
+        return self._added.get(family, lambda: self.added_in(family, slice(self.data.n_tested)))
 
-    def _look_up(self, variable: int, parents: Parents) -> Array:
-        cells, _ = self._number((variable, *parents))
-        table = self._tables.get((variable, *parents), lambda: self._tabulate(variable, parents))
-        index = cells[: self.data.n_tested] * self.data.n_folds
-        index += self.data.fold
-        added = table.take(index, axis=1, mode="wrap")  # faster than with a check of each index
-        observed = self.data.observed((variable, *parents))
-        return added if observed is None else added * observed[: self.data.n_tested]
+    def added_in(self, family: Parents, rows: slice | Index) -> Array:
+        """Return what a family adds to some tested rows, (planes, rows); 0 if a member is missing."""
+        cells, n_cells = self._number(family, rows)
+        index = flat_index([cells, self.data.fold[rows]], [n_cells, self.data.n_folds])
+        added = self._table(family).take(index, axis=1, mode="wrap")  # faster than with a check of each index
+        observed = self.data.observed(family)
+        return added if observed is None else added * observed[rows]
 
-    def _tabulate(self, variable: int, parents: Parents) -> Array:
+    def bounds(self, families: Sequence[Parents]) -> tuple[Array, Array]:
+        """Return bounds of what any of these families of one variable adds, (planes, tested rows) each."""
+        data, variable = self.data, families[0][0]
+        shape = self.planes.n_planes, data.cards[variable], data.n_folds
+        low, high = np.full(shape, np.inf), np.full(shape, -np.inf)
+        for family in families:
+            table = self._table(family)
+            if table.shape[1] == self._size(family) * data.n_folds:
+                by_level = table.reshape(shape[0], shape[1], -1, shape[2])
+            else:  # only the cells that occur are numbered
+                by_level = table[:, None, :, None]
+            np.minimum(low, by_level.min(axis=2), out=low)
+            np.maximum(high, by_level.max(axis=2), out=high)
+        index = flat_index([self._codes[variable], data.fold], shape[1:])[: data.n_tested]
+        low, high = (end.reshape(shape[0], -1).take(index, axis=1, mode="wrap") for end in (low, high))
+        return low, high
+
+    def _table(self, family: Parents) -> Array:
         """Return the logs of a family's table, (planes, cells · folds)."""
-        data, card = self.data, self.data.cards[variable]
-        cells, n_cells = self._number((variable, *parents))
-        index, weights = cells * data.n_groups + data.group, data.grouped.weights
-        observed = data.observed((variable, *parents))
+        return self._tables.get(family, lambda: self._tabulate(family))
+
+    def _tabulate(self, family: Parents) -> Array:
+        data, card = self.data, self.data.cards[family[0]]
+        cells, n_cells = self._number(family)
+        index = flat_index([cells, data.group], [n_cells, data.n_groups])
+        weights, observed = data.grouped.weights, data.observed(family)
         if observed is not None:
             index, weights = index[observed], None if weights is None else weights[observed]
         counts = np.bincount(index, weights, n_cells * data.n_groups)
-        trained = data.trained(counts.reshape(n_cells, -1))
-        configurations = prod([data.cards[p] for p in parents]) * data.n_classes
-        shares = self.prior.shares(trained, self._totals(trained, variable, parents), card, configurations)
-        planes = self.planes.planes(log(shares), axis=2)
+        trained, configurations = data.trained(counts.reshape(n_cells, -1)), self._size(family) // card
+        if n_cells == card * configurations:
+            trained = trained.reshape(card, configurations, *trained.shape[1:])
+            totals = trained.sum(axis=0, keepdims=True)
+        else:
+            totals = self._totals(trained, family)
+        shares = self.prior.shares(trained, totals, card, configurations * data.n_classes)
+        planes = self.planes.planes(log(shares), axis=-1)
         return planes.reshape(len(planes), -1)
 
-    def _totals(self, trained: Array, variable: int, parents: Parents) -> Array:
+    def _totals(self, trained: Array, family: Parents) -> Array:
         """Sum (cells, ...) over the levels of the variable: the rows with the parents of each cell."""
-        n_cells, card = len(trained), self.data.cards[variable]
-        if n_cells == card * prod([self.data.cards[p] for p in parents]):
-            total = trained.reshape(card, -1, *trained.shape[1:]).sum(axis=0)
-            return np.concatenate([total] * card)
-        of_row, n_configurations = self._number(parents)
-        configuration = np.zeros(n_cells, dtype=np.intp)  # cells without rows may have any
-        configuration[self._number((variable, *parents))[0]] = of_row
-        flat = trained.reshape(n_cells, -1)
+        of_row, n_configurations = self._number(family[1:])
+        configuration = np.zeros(len(trained), dtype=np.intp)  # cells without rows may have any
+        configuration[self._number(family)[0]] = of_row
+        flat = trained.reshape(len(trained), -1)
         index = configuration[:, None] * flat.shape[1] + np.arange(flat.shape[1])
         sums = np.bincount(index.ravel(), flat.ravel(), n_configurations * flat.shape[1])
         return np.asarray(sums.reshape(n_configurations, *trained.shape[1:])[configuration])
 
-    def _number(self, columns: Parents) -> tuple[Index, int]:
-        """Return the cell of each row in a table of these columns, and the number of cells.
+    def _size(self, columns: Parents) -> int:
+        return prod([self.data.cards[column] for column in columns])
+
+    def _number(self, columns: Parents, rows: slice | Index = slice(None)) -> tuple[Codes, int]:
+        """Return the cells of rows in a table of these columns, and the number of cells.
 
         A missing value counts as the first level.
         """
         if not columns:
-            return np.zeros(len(self.data.grouped), dtype=np.intp), 1
-        return self._cells.get(columns, lambda: self._number_further(columns))
+            return np.zeros_like(self.data.fold[rows]), 1
+        n_cells = self._size(columns)
+        if n_cells <= self._most_cells:
+            cards = [self.data.cards[column] for column in columns]
+            return flat_index([self._codes[column][rows] for column in columns], cards), n_cells
+        cells, n_cells = self._cells.get(columns, lambda: self._number_occurring(columns))
+        return cells[rows], n_cells
 
-    def _number_further(self, columns: Parents) -> tuple[Index, int]:
-        *others, last = columns
-        cells, n_cells = self._number(tuple(others))
-        codes = self.data.grouped.codes[last]
-        further = cells * self.data.cards[last]
-        further += np.maximum(codes, 0) if last in self.data.partial else codes
-        return renumber(further, n_cells * self.data.cards[last], self._most_cells)
+    def _number_occurring(self, columns: Parents) -> tuple[Codes, int]:
+        cells, n_cells = self._number(columns[:-1])
+        cards = [n_cells, self.data.cards[columns[-1]]]
+        return renumber(flat_index([cells, self._codes[columns[-1]]], cards), prod(cards), self._most_cells)
 
 
-def renumber(cells: Index, n_cells: int, most: int) -> tuple[Index, int]:
+def renumber(cells: Codes, n_cells: int, most: int) -> tuple[Codes, int]:
     """Number the cells that occur, in the same order, if there are more than `most`.
 
     >>> renumber(np.array([7, 3, 7]), 8, most=4)
