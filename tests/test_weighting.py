@@ -19,7 +19,7 @@ from bnclassify.feature_weights import awnb as trees
 from bnclassify.feature_weights import wanbia as wanbia
 from bnclassify.feature_weights.awnb import depth_weights
 from bnclassify.feature_weights.awnb import testing_depths as depths_of_trees
-from bnclassify.feature_weights.wanbia import objective_of, with_weights
+from bnclassify.feature_weights.wanbia import Objective, with_weights
 from bnclassify.frames.opening import encode
 from bnclassify.frames.training import prepare
 
@@ -180,7 +180,7 @@ def test_principal_component_order_is_the_share_with_two_classes() -> None:
 def test_wanbia_reference(name: str) -> None:
     reference, frame = read_reference(name)["wanbia"], reference_frame(name)
     x = naive(name, smooth=1)
-    objective = objective_of(x, encode(frame))
+    objective = Objective(x, encode(frame))
     close(objective(np.ones(len(bn.features(x))))[0], reference["at_ones"]["negative_cll"])
     ramp = np.array([reference["at_ramp"]["weights"][v] for v in bn.features(x)])
     close(objective(ramp)[0], reference["at_ramp"]["negative_cll"])
@@ -192,10 +192,11 @@ def test_wanbia_reference(name: str) -> None:
 @given(st.data())
 @examples(40)
 def test_wanbia_objective_is_that_of_the_model_and_its_gradient_exact(data: st.DataObject) -> None:
-    frame = data.draw(frames(min_rows=4, missing=data.draw(st.sampled_from([0, 0.2]))))
+    missing = data.draw(st.sampled_from([0, 0.2]))
+    frame = data.draw(frames(min_rows=4, missing=missing))
     smooth = data.draw(st.sampled_from([0.5, 1.0]))
-    x = bn.lp(data.draw(networks(frame, max_parents=1)), frame, smooth=smooth)
-    objective = objective_of(x, encode(frame))
+    x = bn.lp(data.draw(networks(frame, max_parents=0 if missing else 1)), frame, smooth=smooth)
+    objective = Objective(x, encode(frame))
     n = len(bn.features(x))
     weights = np.random.default_rng(data.draw(st.integers(0, 999))).uniform(0.1, 0.9, n)
     value, gradient = objective(weights)
@@ -205,9 +206,11 @@ def test_wanbia_objective_is_that_of_the_model_and_its_gradient_exact(data: st.D
     assert -bn.cloglik(with_weights(x, weights), frame) == pytest.approx(value, rel=1e-9, abs=1e-9)
 
 
-def test_wanbia_is_no_worse_than_no_weights_on_incomplete_trees(voting: pd.DataFrame) -> None:
+def test_wanbia_needs_complete_data_for_arcs_between_features(voting: pd.DataFrame) -> None:
     x = bn.tan_cl("Class", voting)
-    weighted, plain = (bn.lp(x, voting, smooth=1, wanbia=wanbia) for wanbia in (True, False))
+    with pytest.raises(ValueError, match=r"wanbia must be False .* \.dropna\(\), or learn .* nb"):
+        bn.lp(x, voting, smooth=1, wanbia=True)
+    plain, weighted = (bn.lp(bn.nb("Class", voting), voting, smooth=1, wanbia=w) for w in (False, True))
     assert bn.cloglik(weighted, voting) > bn.cloglik(plain, voting) + 1
 
 
@@ -301,7 +304,7 @@ def redundant_features(seed: int) -> pd.DataFrame:
 def optimum_from(start: float, x: bn.BNC, frame: pd.DataFrame) -> float:
     """The conditional log-likelihood at the optimum of weights that is found from one start."""
     n = len(bn.features(x))
-    objective = objective_of(x, prepare(frame, ("class",)))
+    objective = Objective(x, prepare(frame, ("class",)))
     options = {"maxiter": 1000, "ftol": 1e-12, "gtol": 1e-7}
     run = minimize(objective, np.full(n, start), jac=True, bounds=[(0, 1)] * n, options=options)
     return -float(run.fun)

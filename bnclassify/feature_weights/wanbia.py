@@ -6,22 +6,21 @@ model.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..base.arrays import Array, Codes, added, log, log_normalize
+from ..base.arrays import Array, Codes, log, log_normalize
 from ..base.messages import warn
 from ..base.records import record
-from ..counts.contingency import contingency_tables, flat_index
+from ..counts.contingency import flat_index
 from ..frames.schema import Dataset
 from ..model.model import Model
 from ..model.questions import is_nb
 from ..model.raw_rows import check_size
 from ..network.classifiers import BNC
-from ..network.em import expect, lay_out
 from ..network.estimates import Scope
 from ..network.methods import Method, check_augmented, check_positive
 from ..network.priors import Prior
@@ -117,7 +116,12 @@ class WANBIA(Method):
         check_positive(prior, self.argument)
 
     def __call__(self, x: Model, data: Dataset, prior: Prior, rng: np.random.Generator) -> BNC:
-        """Return the network with its tables weighted."""
+        """Return the network with its tables weighted; a missing feature must not be a parent."""
+        if not is_nb(x) and data.incomplete[:-1].any():
+            raise ValueError(
+                "wanbia must be False if values are missing and features have feature parents. Drop incomplete "
+                "rows with .dropna(), or learn the structure with nb."
+            )
         return _weigh(check_augmented(x, self.argument)._estimate(data, prior), data)
 
 
@@ -132,7 +136,7 @@ def _weigh(x: BNC, data: Dataset) -> BNC:
     n = len(x.families) - 1
     if not n:
         return with_weights(x, np.empty(0))
-    objective = objective_of(x, data)
+    objective = Objective(x, data)
     options: dict[str, Any] = {"method": "L-BFGS-B", "jac": True, "bounds": [(0, 1)] * n, "options": _OPTIONS}
     runs = [minimize(objective, np.full(n, start), **options) for start in (1.0, 0.5)]
     best = min(runs, key=lambda run: run.fun)
@@ -142,53 +146,6 @@ def _weigh(x: BNC, data: Dataset) -> BNC:
         warn(f"wanbia: the weights may not be optimal, as the optimizer stopped early ({best.message})")
     informative = np.array([card > 1 for card in x.cards[:-1]])
     return with_weights(x, np.where(informative, np.clip(best.x, 0, 1), 0.0))
-
-
-def objective_of(x: BNC, data: Dataset) -> Callable[[Array], tuple[float, Array]]:
-    """Return the objective for a fitted network on data with its columns, the class last.
-
-    If features have feature parents, incomplete rows have an objective of their own, because a missing
-    parent must be marginalized over.
-    """
-    incomplete = data.codes[:-1].min(axis=0, initial=0) < 0
-    if is_nb(x) or not incomplete.any():
-        return Objective(x, data)
-    summed_out = IncompleteObjective(x, data.taken(incomplete))
-    if incomplete.all():
-        return summed_out
-    looked_up = Objective(x, data.taken(~incomplete))
-    return lambda weights: added([looked_up(weights), summed_out(weights)])
-
-
-class IncompleteObjective:
-    """Minus the conditional log-likelihood of rows with missing features, and its gradient.
-
-    The derivative by w_i is Σ [n_i(cell | row) − n_i(cell | y, row)] · d ln θ_i(cell) / d w_i over rows and
-    cells, with n_i the expected counts of a row in the table of feature i.
-    """
-
-    def __init__(self, x: BNC, data: Dataset) -> None:
-        self.scopes, self.weights = x.scopes, data.weights
-        *self.tables, self.prior = x.cpts or ()
-        self.labelled = lay_out(data.codes, data.cards)
-        codes = data.codes.copy()
-        codes[-1] = -1
-        self.unlabelled = lay_out(codes, data.cards)
-        self.complete = [contingency_tables(data, [scope])[0] for scope in x.scopes[:-1]]
-
-    def __call__(self, weights: Array) -> tuple[float, Array]:
-        """Return the value and the gradient at weights."""
-        tables, slopes = [], []
-        for table, weight in zip(self.tables, weights, strict=True):
-            table_logs, slope = _weighted_log(log(table)[None], weight)
-            tables.append(np.exp(table_logs).reshape(table.shape))
-            slopes.append(slope.reshape(table.shape))
-        tables.append(self.prior)
-        labelled_counts, joint = expect(self.scopes, tables, self.labelled, self.weights)
-        unlabelled_counts, evidence = expect(self.scopes, tables, self.unlabelled, self.weights)
-        counts = zip(unlabelled_counts, labelled_counts, self.complete, slopes, strict=False)
-        gradient = [((given - own - complete) * slope).sum() for given, own, complete, slope in counts]
-        return evidence - joint, np.array(gradient)
 
 
 def with_weights(x: BNC, weights: Array) -> BNC:

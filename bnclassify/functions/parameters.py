@@ -82,7 +82,8 @@ def lp(
         MANB: average a naive Bayes over the presence of each arc from the class, with this prior
         probability of an arc, between 0 and 1.
     wanbia : bool, default False
-        WANBIA: weights of features that maximize the conditional log-likelihood.
+        WANBIA: weights of features that maximize the conditional log-likelihood. If features have feature
+        parents, the data must be complete.
     loo_weights : bool, default False
         Raise the table of the class and of each feature to a power, its weight, that is best by
         leave-one-out. The model then provides posteriors, P(c | x) ∝ P(c)^w₀ Π P(x_i | parents, c)^w_i, but
