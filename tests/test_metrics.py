@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bnclassify.metrics.metrics import METRICS, Metric, bin_sums, calibration_noise, find_metric
-from bnclassify.metrics.outcomes import Labelling, Outcome
+from bnclassify.metrics.outcomes import Labelling, Outcome, Outcomes
 
 
 @st.composite
@@ -30,7 +30,17 @@ def outcomes(draw: st.DrawFn, *, min_classes: int = 1, max_rows: int = 40) -> Ou
 
 
 def measure(metric: Any, outcome: Outcome) -> float:
-    return metric.value_of(metric.sums_of_target(outcome))
+    names, actual = outcome.labelling, outcome.actual
+    rows = Outcomes(
+        [outcome.logs],
+        actual[None],
+        (names.name,),
+        (names.classes,),
+        names.index,
+        outcome.weights,
+        actual.copy,
+    )
+    return metric.value_of(metric.sums_of(rows))
 
 
 def figure(name: str, outcome: Outcome) -> float:

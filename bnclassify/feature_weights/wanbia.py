@@ -119,8 +119,8 @@ class WANBIA(Method):
         """Return the network with its tables weighted; a missing feature must not be a parent."""
         if not is_nb(x) and data.incomplete[:-1].any():
             raise ValueError(
-                "wanbia must be False if values are missing and features have feature parents. Drop incomplete "
-                "rows with .dropna(), or learn the structure with nb."
+                "wanbia must be False if values are missing and features have feature parents. Drop "
+                "incomplete rows with .dropna(), or learn the structure with nb."
             )
         return _weigh(check_augmented(x, self.argument)._estimate(data, prior), data)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -17,13 +18,13 @@ from scipy.special import gammaln
 from ..base.arrays import TOLERANCE, Array, Codes, first_best, log_normalize, log_sum_exp
 from ..base.checks import available
 from ..base.messages import listed, plain, shown
-from .outcomes import Outcome, Outcomes
+from .outcomes import Outcomes
 
 CALIBRATION_BINS = 15
 _LEAST = float(np.finfo(np.float64).eps)
 
 
-class AnyMetric:
+class AnyMetric(ABC):
     """A metric of what a model predicts: sums over rows, and a value from the sums."""
 
     name: str
@@ -32,13 +33,9 @@ class AnyMetric:
     is_pooled: bool = False
     calibrated: Callable[[Any], float] | None = None
 
+    @abstractmethod
     def sums_of(self, outcomes: Outcomes) -> Any:
-        """Return the sums over the rows in which the target is known."""
-        return self.sums_of_target(outcomes.of_target(self.target))
-
-    def sums_of_target(self, outcome: Outcome) -> Any:
-        """Return the sums over the rows of one target or, if all rows are needed, the value."""
-        raise NotImplementedError
+        """Return the sums over rows with a known target or, if the metric needs all rows, its value."""
 
     def value_of(self, sums: Any) -> float:
         """Return the metric."""
@@ -69,8 +66,9 @@ class Metric(AnyMetric):
         """Return the metric of rows; NaN if none has a positive weight."""
         return self.value_of(self._sums(logs, actual, weights))
 
-    def sums_of_target(self, outcome: Outcome) -> Array:
-        """Return the sums over the rows of an outcome."""
+    def sums_of(self, outcomes: Outcomes) -> Array:
+        """Return the sums over the rows in which the target is known."""
+        outcome = outcomes.of_target(self.target)
         return self._sums(outcome.logs, outcome.actual, outcome.weights)
 
     def value_of(self, sums: Array) -> float:
@@ -94,8 +92,9 @@ class OwnMetric(AnyMetric):
     needs_rows: bool = True
     target: int = 0
 
-    def sums_of_target(self, outcome: Outcome) -> float:
+    def sums_of(self, outcomes: Outcomes) -> float:
         """Return the value of the function, called with copies; NaN if there are no rows."""
+        outcome = outcomes.of_target(self.target)
         if not len(outcome.actual):
             return np.nan
         weights: dict[str, Any] = {}
