@@ -1,13 +1,14 @@
 # %% [markdown]
-# # Coming from R
+# # For users of R
 #
-# The verbs are those of the R package [bnclassify](https://cran.r-project.org/package=bnclassify), and so are the
-# figures: structures, tables, posteriors, scores and weights are tested against version 0.4.8, the greedy searches
-# step by step. This page has what is written otherwise, what is called otherwise, and what is computed otherwise.
+# The functions and their results are those of the R package
+# [bnclassify](https://cran.r-project.org/package=bnclassify): structures, tables, posteriors, scores and weights are
+# tested against version 0.4.8, and the greedy searches step by step. This page lists all differences in syntax, names and
+# results. It is written for users of the R package and takes ten minutes.
 #
 # ## A session
 #
-# | R | here |
+# | R | Python |
 # |---|---|
 # | `library(bnclassify); data(car)` | `from bnclassify import *`; `car = load_car()` |
 # | `t <- tan_cl('class', car, score = 'aic')` | `t = tan_cl("class", car, score="aic")` |
@@ -16,7 +17,7 @@
 # | `p <- predict(t, car, prob = TRUE)` | `p = predict(t, car, prob=True)` |
 # | `cv(list(t, nb), car, k = 10)` | `cv({"tan": t, "nb": naive}, car, k=10, rng=0)` |
 # | `params(t)$buying` | `cpt(t, "buying")`, a labelled table; `params(t)["buying"]`, an array |
-# | `plot(t)` | `plot(t)` shows itself in a notebook; in a script `plot(t).view()` |
+# | `plot(t)` | `plot(t)` in a notebook; `plot(t).view()` in a script |
 
 # %%
 from bnclassify import accuracy, bnc, cpt, cv, load_car, lp, predict, tan_cl
@@ -31,32 +32,32 @@ print(cv({"tan": t, "nb": naive}, car, k=10, rng=0).round(3))
 cpt(t, "maint").xs("vgood", axis="columns", level="class").round(3)
 
 # %% [markdown]
-# Three habits of Python take the place of R's:
+# Three things are different in Python:
 #
-# - **The first two arguments go by position, the rest by name.** `lp(t, car, 1)` is an error, which is as well: no
-#   one remembers whether 1 is `smooth` or `awnb_trees`.
-# - **A name that you give away is gone.** After `nb = nb("class", car)` the function `nb` can no longer be called,
-#   which R allows. Call the model `naive`.
-# - **Chance is an argument.** There is no `set.seed`: pass `rng=0` to `cv`, the greedy learners, `stratified_folds`
-#   and whatever else draws. Without it results vary, as in R.
+# - **The first two arguments are positional, the others need their name.** `lp(t, car, 1)` raises an error, because 1 could
+#   be `smooth` or `awnb_trees`.
+# - **Assigning to the name of a function hides the function.** After `nb = nb("class", car)`, `nb` is a model and can no
+#   longer be called, unlike in R. Call the model `naive`.
+# - **Randomness is an argument.** There is no `set.seed`. Pass `rng=0` to `cv`, to the greedy learners, to
+#   `stratified_folds` and to all other functions that use random numbers. Without it, results vary, as in R.
 #
 # (names)=
 # ## Names
 #
-# All that R exports is here, mostly under the same name. What has another one:
+# All functions that the R package exports are available, most of them under the same name. The exceptions:
 #
-# | R | here |
+# | R | Python |
 # |---|---|
 # | `logLik`, `cLogLik` | `loglik`, `cloglik` |
-# | `awnb_weights` | `feature_weights`, of WANBIA too |
+# | `awnb_weights` | `feature_weights`, also for WANBIA |
 # | `as_igraph` | `to_networkx` |
 # | `as_grain` | `to_pgmpy`, `to_pyagrum`; `predict` needs neither |
-# | `as_mlr` and its learners | `BNCClassifier`, from `bnclassify.sklearn`: see [Coming from scikit-learn](coming_from_sklearn.py) |
+# | `as_mlr` and its learners | `BNCClassifier`, from `bnclassify.sklearn`: see [For users of scikit-learn](coming_from_sklearn.py) |
 # | `data(car)`, `data(voting)` | `load_car()`, `load_voting()` |
 # | `saveRDS`, `readRDS` | `save`, `load` |
-# | `bnclassify:::is_tan`, `compute_joint` | not there; `is_ode` and `is_anb` ask for kinds, `loglik` sums |
+# | `bnclassify:::is_tan`, `compute_joint` | not available; see `is_ode`, `is_anb` and `loglik` |
 #
-# The package answers to R's names, so guessing costs nothing:
+# If you use a name of R, the error message names the equivalent function:
 
 # %%
 import bnclassify
@@ -67,65 +68,64 @@ except AttributeError as answer:
     print(answer)
 
 # %% [markdown]
-# The same name, and the same meaning: `accuracy`, `AIC`, `BIC`, `aode`, `bnc`, `bsej`, `class_var`, `classes`, `cmi`,
+# These functions have the same name and the same meaning: `accuracy`, `AIC`, `BIC`, `aode`, `bnc`, `bsej`, `class_var`, `classes`, `cmi`,
 # `cv`, `families`, `feature_families`, `features`, `fssj`, `is_anb`, `is_aode`, `is_nb`, `is_ode`, `is_semi_naive`, `kdb`,
 # `lp`, `manb_arc_posterior`, `modelstring`, `narcs`, `nb`, `nparams`, `params`, `plot`, `predict`, `tan_cl`, `tan_hc`,
 # `tan_hcsp`, `values`, `vars`.
 #
 # ## Arguments
 #
-# | R | here |
+# | R | Python |
 # |---|---|
-# | `cv(x, dataset, k, dag = TRUE, mean = TRUE)` | `k` is 10 unless given; `folds=`, `repeats=` and `metric=` are new |
-# | `tan_cl(..., root = )` | has an effect: R 0.4.8 takes no notice of it |
-# | `tan_hc(..., cache_reset = )` | not there: nothing has to be reset |
+# | `cv(x, dataset, k, dag = TRUE, mean = TRUE)` | the default of `k` is 10; `folds=`, `repeats=` and `metric=` are new |
+# | `tan_cl(..., root = )` | has an effect; R 0.4.8 ignores it |
+# | `tan_hc(..., cache_reset = )` | not available, because nothing has to be reset |
 # | `nb(class, features = )`, with data or without | the same; with data, `features` selects columns, where R ignores it |
 # | `plot(x, layoutType = "twopi")` | `plot(x, engine="twopi")` |
-# | `lp(..., wanbia = TRUE)` on an AODE | an error; R ignores it |
+# | `lp(..., wanbia = TRUE)` on an AODE | raises an error; R ignores it |
 # | `cmi(x, y, dataset, z = )` | the same; `unit="log"` is in nats, as in R |
 #
 # (differences)=
-# ## Computed otherwise
+# ## Differences in results
 #
-# Where the two differ on purpose, and by how much:
+# Intended differences from the R package:
 #
-# - **Ties.** R picks one of several likeliest classes, or of several best steps of a search, by chance. Here it is the
-#   first class in the order of levels, and the first candidate in the order in which they are made; a learner
-#   with `rng=` picks by chance too.
-# - **Levels of `car`.** They are in their order of meaning here (low, med, high), in R mostly in that of the alphabet.
-#   Nothing is computed otherwise for it, but tables are printed in another order, and ties may fall elsewhere.
-# - **AODE** averages joint probabilities, as R's code and Webb, Boughton and Wang (2005)
-#   have it, in logarithms throughout, so that a thousand features do not underflow.
-# - **Incomplete rows** are predicted exactly, as by R with gRain, but many at once. `lp(..., missing="em")`,
-#   which learns from all that such rows show, is new: see [incomplete data](incomplete.py) for when it matters.
-# - **`bnc("tan_hc", ..., smooth=1)`** hands `smooth` on to the search, if `dag_args` has none of its own, so that what is
-#   scored is what will be fitted. In R, and here by `tan_hc` alone, the search scores models with `smooth=0`.
-#   R's defaults for `epsilon` (0.01) and `smooth` (0) of the learners themselves are kept.
-# - **WANBIA** weighs the structure and smoothing that `lp` was given. R always optimises the weights of a naive Bayes
-#   with `smooth = 1`, whatever `lp` gets, and puts them on the given tables. R also hands its optimiser a gradient
-#   of another objective, and stops short: on the complete votes at a conditional log-likelihood of −19.359, here
-#   at −19.298.
-# - **AIC and BIC** are as in R, larger is better: −½ of what textbooks call so.
+# - **Ties.** R chooses at random among several most probable classes, or several best steps of a search. Here, the first
+#   class in the order of levels and the first candidate in the order of generation are chosen; a learner with `rng=`
+#   chooses at random.
+# - **Levels of `car`.** Here they are in their order of meaning (low, med, high), in R mostly in alphabetical order. This
+#   changes the order of rows and columns in tables, and possibly how ties are resolved.
+# - **Incomplete rows** are predicted exactly, as by R with gRain, but many at once. EM (`lp(..., missing="em")`) is new:
+#   see [Missing values](incomplete.py).
+# - **`bnc("tan_hc", ..., smooth=1)`** passes `smooth` on to the search unless `dag_args` contains it, so that the search
+#   evaluates the model that will be fitted. In R, and here with `tan_hc` alone, the search evaluates models with
+#   `smooth=0`. The defaults of the learners, `epsilon=0.01` and `smooth=0`, are those of R.
+# - **WANBIA** uses the given structure and smoothing. R always optimizes the weights of a naive Bayes with `smooth = 1` and
+#   applies them to the given tables. R also passes its optimizer the gradient of another objective, so that the optimizer
+#   stops early: on the complete votes at a conditional log-likelihood of −19.359, here at −19.298.
 #
-# What is the same in both, and *not* as in the papers:
+# Both packages have in common, and differ from the papers:
 #
-# - **AWNB and WANBIA normalise the weighted tables again**, so that they stay tables of probabilities. In Hall (2007) and
-#   Zaidi et al. (2013) they are not normalised; what is divided by depends on the class, so it does not cancel, and the two are
-#   different classifiers. With the same weights, AWNB of ten trees on `car` gives 127 of 1,728 cars another label.
-#   [Methods](methods.py#awnb-how-early-would-a-tree-ask) has both formulas.
-# - **`tan_cl` of incomplete data** need not be the likeliest tree, whose pairs are each counted over other rows. The
-#   R package says so of all its one-dependence estimators. With `score="loglik"` pairs are ranked by information
-#   *per row*; `score="aic"` ranks them by information times rows.
-# - **Missing values in learning** are left out table by table (available cases), which is right if they are missing
-#   completely at random.
+# - **AODE** averages joint probabilities, as in Webb, Boughton and Wang (2005). The paper on the R package describes an
+#   average of posteriors, but its code averages joint probabilities, too.
+# - **AWNB and WANBIA** normalize the weighted tables, so that they remain conditional probabilities. Hall (2007) and Zaidi
+#   et al. (2013) do not normalize them. The normalizing constant depends on the class, so the two versions are different
+#   classifiers. With the same weights, AWNB with ten trees predicts other labels for 127 of the 1,728 cars.
+#   [Formulas](methods.py#awnb-how-early-would-a-tree-ask) has both versions.
+# - **`tan_cl` with incomplete data** need not return the maximum-likelihood tree, because each pair of features is observed
+#   in different rows. With `score="loglik"`, pairs are ranked by information per row; with `score="aic"`, by information
+#   times rows.
+# - **Missing values in training**: each table is estimated from the rows in which its whole family is observed (available
+#   cases), which is consistent if values are missing completely at random.
+# - **AIC and BIC**: larger is better. They are −½ times the values that most textbooks define.
 #
-# ## What R does not have
+# ## New functions
 #
-# Numbers cut into intervals by `discretize`; `explain` and its pictures; metrics beside accuracy, `cv_predict`,
-# `compare` and `compare_ranks`; EM; general networks with `query`, `sample` and `impute`; models that take raw rows; `save` and
-# `load`; scikit-learn. The [reference](reference/index.md) lists all of it.
+# Not available in the R package: discretization; `explain` and its charts; metrics other than accuracy, `cv_predict`,
+# `compare` and `compare_ranks`; EM; general networks with `query`, `sample` and `impute`; data that do not fit in memory;
+# `save` and `load`; the estimator for scikit-learn. The [reference](reference/index.md) lists all functions.
 #
-# mlr's wrapper selection of features is scikit-learn's:
+# The wrapper for feature selection of mlr has an equivalent in scikit-learn:
 
 # %%
 from sklearn.feature_selection import SequentialFeatureSelector
@@ -138,3 +138,8 @@ clf = BNCClassifier("tan_cl", smooth=1, dag_args={"score": "aic"})
 selector = SequentialFeatureSelector(clf, n_features_to_select=4, cv=folds)
 X = car.drop(columns="class")
 print(list(X.columns[selector.fit(X, car["class"]).get_support()]))
+
+# %% [markdown]
+# The four selected features predict the class best in five-fold cross-validation.
+#
+# Next: [Choosing a classifier](overview.py).
