@@ -111,7 +111,7 @@ except AttributeError as answer:
 # - **AWNB and WANBIA** normalize the weighted tables, so that they remain conditional probabilities. Hall (2007) and Zaidi
 #   et al. (2013) do not normalize them. The normalizing constant depends on the class, so the two versions are different
 #   classifiers. With the same weights, AWNB with ten trees predicts other labels for 127 of the 1,728 cars.
-#   [Formulas](methods.py#awnb-how-early-would-a-tree-ask) has both versions.
+#   [Formulas](methods.py#awnb) has both versions.
 # - **`tan_cl` with incomplete data** need not return the maximum-likelihood tree, because each pair of features is observed
 #   in different rows. With `score="loglik"`, pairs are ranked by information per row; with `score="aic"`, by information
 #   times rows.

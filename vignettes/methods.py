@@ -1,8 +1,9 @@
 # %% [markdown]
-# # Every formula beside its call
+# # Formulas
 #
-# What bnclassify computes, three times: as a formula, by hand in NumPy and pandas, and by a call. `check`
-# prints what both found and stops the page if they differ, so each line below is a test that was passed.
+# This page states what the package computes in three forms: as a formula, by hand in NumPy and pandas, and by a
+# call. It is a reference for readers who want to know a definition exactly. `check` prints both results and stops
+# if they differ, so every output below is a test that has passed.
 
 # %%
 from itertools import combinations, product
@@ -64,26 +65,26 @@ votes = voting.dropna().reset_index(drop=True)
 
 # %% tags=["hide-input"]
 def check(what, by_hand, by_call, tolerance=1e-9):
-    """Print what was found by hand and by call, and stop if it is not the same."""
+    """Print the results by hand and by call, and raise an error if they differ."""
     hand, call = (np.asarray(result, dtype=float) for result in (by_hand, by_call))
     assert hand.shape == call.shape, f"{what}: {hand.shape} by hand, {call.shape} by call"
     assert np.allclose(hand, call, rtol=tolerance, atol=tolerance), f"{what}: {hand} by hand, {call} by call"
     if hand.ndim:
-        found = f"{hand.size} numbers, differ by {np.abs(hand - call).max():.0e} at most"
+        found = f"{hand.size} values, largest difference {np.abs(hand - call).max():.0e} "
     else:
         found = f"{hand:.6f} by hand, {call:.6f} by call"
     print(f"{what}\n    {found}")
 
 
 def count(frame, *names):
-    """Count rows into an array with an axis a column; rows in which one of them is missing do not count."""
+    """Count rows in an array with one axis per column, without rows in which one of the columns is missing."""
     sizes = [len(frame[name].cat.categories) for name in names]
     return frame.groupby(list(names), observed=False).size().to_numpy().reshape(sizes)
 
 
 # %% [markdown]
 # (tables)=
-# ## Tables, and what smooth does
+# ## Tables and smoothing
 #
 # The estimate of $θ_{ijk}$, the probability of level $k$ of variable $i$ given configuration $j$ of its
 # parents, is
@@ -92,9 +93,9 @@ def count(frame, *names):
 # θ_{ijk} = \frac{N_{ijk} + α}{N_{ij·} + r_i α}
 # $$
 #
-# with $N$ the counts, $r_i$ the number of levels, and $α$ the argument `smooth`: 0 is maximum likelihood,
-# where a combination that was not seen rules a class out; 1 is the Laplace correction. A configuration that never occurs has the uniform distribution. (Heckerman, Geiger,
-# Chickering 1995)
+# where $N$ are the counts, $r_i$ is the number of levels, and $α$ is the argument `smooth`. With 0, the estimate
+# is maximum likelihood, and an unseen combination has probability zero; 1 is the Laplace correction. A
+# configuration without rows gets the uniform distribution. (Heckerman, Geiger, Chickering 1995)
 
 # %%
 structure = anb("class", {"maint": ["buying"]}, car)
@@ -108,19 +109,19 @@ check(
 sums = counts.sum(0)
 likeliest = np.where(sums > 0, counts / np.maximum(sums, 1), 1 / 4)
 check("the same, smooth=0", likeliest, params(lp(structure, car, smooth=0))["maint"])
-print((sums == 0).sum(), "configurations of buying and class never occur")
+print((sums == 0).sum(), "configurations of buying and class have no rows")
 
 # %% [markdown]
-# The axes of an array are the family's: the variable, its feature parents, the class. `cpt` writes the same
-# numbers to be read, here those of the last class.
+# The axes of the array are the variable, its feature parents and the class. `cpt` returns the same probabilities
+# as a labeled table. For the class vgood:
 
 # %%
 table = cpt(lp(structure, car, smooth=1), "maint")
 print(table.xs("vgood", axis="columns", level="class").round(3))
 
 # %% [markdown]
-# With missing values each table is counted over the rows in which its whole family is observed (available
-# cases): here all in which `crime` and the party are.
+# If values are missing, each table is estimated from the rows in which its whole family is observed (available
+# cases), here from all rows in which `crime` and the party are observed.
 
 # %%
 counts = count(voting, "crime", "Class")
@@ -138,7 +139,7 @@ check(
 # I(X;Y \mid Z) = \sum_{x,y,z} p(x,y,z) \ln \frac{p(x,y \mid z)}{p(x \mid z)\, p(y \mid z)}
 # $$
 #
-# tells, in nats, how much X and Y know of each other once Z is known. (Cover, Thomas 2006)
+# is the dependence of X and Y given Z, in nats. (Cover, Thomas 2006)
 
 
 # %%
@@ -156,10 +157,10 @@ check(
 )
 
 # %% [markdown]
-# ## Chow-Liu: which tree
+# ## Chow-Liu algorithm
 #
-# Where each feature has at most one other as a parent, and tables are of maximum likelihood, an arc between
-# features $X$ and $Y$ adds to the score, whatever the other arcs,
+# If each feature has at most one feature parent and the tables are maximum-likelihood estimates, an arc between
+# features $X$ and $Y$ contributes to the score, independently of the other arcs,
 #
 # $$
 # \begin{aligned}
@@ -169,8 +170,8 @@ check(
 # \end{aligned}
 # $$
 #
-# so the best tree is a maximum spanning tree under these weights; with AIC and BIC, whose weights may be
-# negative, the best forest. (Chow, Liu 1968; Friedman, Geiger, Goldszmidt 1997)
+# The best tree is therefore a maximum spanning tree with these weights. With AIC and BIC, weights can be
+# negative, and the best structure is a forest. (Chow, Liu 1968; Friedman, Geiger, Goldszmidt 1997)
 
 # %%
 size = {name: len(car[name].cat.categories) for name in car.columns}
@@ -184,7 +185,7 @@ print(weights.sort_values("loglik", ascending=False).head(6).round(2))
 
 
 def maximum_forest(weight):
-    """Take the heaviest edges that close no cycle (Kruskal), those of a positive weight."""
+    """Return the maximum-weight forest of edges with positive weights (Kruskal)."""
     tree_of = {name: {name} for pair in weight.index for name in pair}
     edges = []
     for x, y in weight[weight > 0].sort_values(ascending=False).index:
@@ -196,7 +197,7 @@ def maximum_forest(weight):
 
 
 def arcs(model):
-    """List the pairs of features that an arc joins."""
+    """Return the pairs of features that are joined by an arc."""
     return {
         frozenset((v, parent)) for v, *parents, _ in feature_families(model).values() for parent in parents
     }
@@ -208,19 +209,19 @@ for score in weights:
     print(f"{score}: {forest}")
 
 # %% [markdown]
-# That the weights are what the arcs add can be seen in the scores themselves, with maximum-likelihood tables:
+# The difference between the AIC of the tree and of naive Bayes is the sum of these weights:
 
 # %%
 naive = lp(nb("class", car), car, smooth=0)
 tree = lp(tan_cl("class", car, score="aic"), car, smooth=0)
 added = weights["aic"].loc[maximum_forest(weights["aic"])].sum()
-check("what the arcs add to AIC", added, AIC(tree, car) - AIC(naive, car))
+check("contribution of the arcs to AIC", added, AIC(tree, car) - AIC(naive, car))
 
 # %% [markdown]
-# ## k-dependence: which parents
+# ## k-dependence
 #
-# `kdb_mi` ranks features by $I(X;C)$. Each takes, of those ranked above it, the k of greatest
-# $I(X;Y \mid C)$ as parents. (Sahami 1996)
+# `kdb_mi` ranks the features by $I(X;C)$. The parents of each feature are the k higher-ranked features with the
+# largest $I(X;Y \mid C)$. (Sahami 1996)
 
 # %%
 ranked = sorted(votes.columns.drop("Class"), key=lambda x: -cmi(x, "Class", votes))
@@ -228,7 +229,7 @@ dependent = kdb_mi("Class", votes, kdbk=2)
 for place, feature in enumerate(ranked):
     told = sorted(ranked[:place], key=lambda y: -cmi(feature, y, votes, z="Class"))
     assert feature_families(dependent)[feature] == (feature, *told[:2], "Class")
-print("of 16 features the same parents by hand and by call; ranked first:", ranked[:3])
+print("same parents by hand and by call for 16 features; highest ranks:", ranked[:3])
 
 # %% [markdown]
 # ## Log joint and posterior
@@ -241,12 +242,12 @@ print("of 16 features the same parents by hand and by call; ranked first:", rank
 # P(c \mid x) = \frac{P(c, x)}{\sum_{c'} P(c', x)}
 # $$
 #
-# in logarithms throughout, normalised by log-sum-exp, so that a thousand features do not underflow.
+# All computations use logarithms and are normalized by log-sum-exp, so that a thousand features do not underflow.
 
 
 # %%
 def log_joint(model, frame):
-    """Compute ln P(c, x), a row a row and a column a class."""
+    """Compute ln P(c, x), an array with one row per row and one column per class."""
     tables, labels = params(model), values(model)
     codes = {name: pd.Categorical(frame[name], labels[name]).codes for name in features(model)}
     logs = np.tile(np.log(tables[class_var(model)]), (len(frame), 1))
@@ -263,8 +264,8 @@ check("P(class | car)", posterior, predict(tan, car, prob=True))
 # %% [markdown]
 # ## AODE
 #
-# One estimator a feature, in which that feature is a parent of all others; the ensemble is the mean of their
-# joint probabilities. (Webb, Boughton, Wang 2005)
+# The ensemble has one member per feature, in which this feature is a parent of all others. Its joint probability
+# is the mean over the members. (Webb, Boughton, Wang 2005)
 #
 # $$
 # P(c, x) = \frac{1}{n} \sum_i P_i(c, x)
@@ -279,8 +280,9 @@ check("ln P(D)", np.log(mean[np.arange(len(car)), car["class"].cat.codes]).sum()
 # %% [markdown]
 # ## AnDE
 #
-# The same with Webb's estimates, all from joint counts N(·); s is `smooth`, C the number of classes, r that
-# of a feature's levels. (Webb, Boughton, Wang 2005; Webb and others 2012)
+# The same average with the estimates of Webb and others, which are computed from joint counts N(·). Here s is
+# `smooth`, C is the number of classes and r the number of levels of a feature. (Webb, Boughton, Wang 2005; Webb
+# and others 2012)
 #
 # $$
 # P(c \mid x) \propto \sum_i P(c, x_i) \prod_{j \ne i} P(x_j \mid c, x_i)
@@ -290,7 +292,7 @@ check("ln P(D)", np.log(mean[np.arange(len(car)), car["class"].cat.codes]).sum()
 # P(c, x_i) = \frac{N(c, x_i) + s}{N + C\, r_i\, s} \qquad P(x_j \mid c, x_i) = \frac{N(c, x_i, x_j) + s}{N(c, x_i) + r_j\, s}
 # $$
 #
-# For n = 2, two features take the place of i. Rows are complete here.
+# For n = 2, i stands for a pair of features. The rows of car are complete.
 
 # %%
 codes = {name: column.cat.codes.to_numpy() for name, column in car.items()}
@@ -298,7 +300,7 @@ levels = {name: len(column.cat.categories) for name, column in car.items()}
 
 
 def counted(*names):
-    """Counts of joint levels, looked up at the first 50 rows: (rows, classes)."""
+    """Return the counts of the joint levels of the first 50 rows, (rows, classes)."""
     table = np.zeros([levels[name] for name in (*names, "class")])
     np.add.at(table, tuple(codes[name] for name in (*names, "class")), 1)
     return table[tuple(codes[name][:50] for name in names)]
@@ -318,7 +320,7 @@ for n in (1, 2):
 # %% [markdown]
 # ## Scores
 #
-# Over the rows, $c$ the row's own class, and with $k$ the number of free parameters:
+# The sums are over the rows, $c$ is the class of the row and $k$ the number of free parameters:
 #
 # $$
 # \begin{aligned}
@@ -327,8 +329,8 @@ for n in (1, 2):
 # \end{aligned}
 # $$
 #
-# where $k = \sum_i (r_i - 1)\, q_i$, $q_i$ the configurations of the parents of $i$.
-# AIC and BIC are as the R package has them, −½ of what textbooks call so: larger is better. (Akaike 1974;
+# where $k = \sum_i (r_i - 1)\, q_i$ and $q_i$ is the number of configurations of the parents of $i$. As in the R
+# package, larger AIC and BIC are better; they are −½ times the values that most textbooks define. (Akaike 1974;
 # Schwarz 1978)
 
 # %%
@@ -341,9 +343,9 @@ check("AIC", joint[own].sum() - k, AIC(tan, car))
 check("BIC", joint[own].sum() - 0.5 * np.log(len(car)) * k, BIC(tan, car))
 
 # %% [markdown]
-# `network_score` has these of a structure, with tables of maximum likelihood, and the logs of two marginal likelihoods,
-# in which the tables are averaged over their prior. With `ess` $s$, $r$ levels and $q$ configurations of all parents,
-# BDeu adds for each variable (Heckerman, Geiger, Chickering 1995)
+# `network_score` computes these scores of a structure with maximum-likelihood tables, and the logarithms of two
+# marginal likelihoods, in which the tables are integrated over their prior. With $s$ = `ess`, $r$ levels and $q$
+# configurations of the parents, the contribution of each variable to BDeu is (Heckerman, Geiger, Chickering 1995)
 #
 # $$
 # \sum_j \left[ \ln \frac{Γ(s/q)}{Γ(s/q + N_j)} + \sum_k \ln \frac{Γ(s/rq + N_{jk})}{Γ(s/rq)} \right]
@@ -352,7 +354,7 @@ check("BIC", joint[own].sum() - 0.5 * np.log(len(car)) * k, BIC(tan, car))
 
 # %%
 def marginal_likelihood(n, size):
-    """Compute the log marginal likelihood of the table of a variable from counts, an axis a variable."""
+    """Compute the log marginal likelihood of a table from counts with one axis per variable."""
     q, each = n[0].size, size / n.size
     rows = gammaln(size / q) - gammaln(size / q + n.sum(0))
     return rows.sum() + (gammaln(each + n) - gammaln(each)).sum()
@@ -364,7 +366,7 @@ check("BDeu of the tree, ess=1", by_family, network_score(tan, car, score="bde",
 # %% [markdown]
 # ## Metrics
 #
-# Over N rows that were predicted, $y_i$ the class of row i, in each fold of its own:
+# In each fold, with N test rows and $y_i$ the class of row i:
 #
 # $$
 # \begin{aligned}
@@ -374,8 +376,9 @@ check("BDeu of the tree, ess=1", by_family, network_score(tan, car, score="bde",
 # \end{aligned}
 # $$
 #
-# Balanced accuracy is the mean over the classes of the share of their rows that is right. AUC is the share of pairs of a row of a class and a row of
-# another in which the former is given more of that class, ties half. (Brier 1950; Hanley, McNeil 1982)
+# Balanced accuracy is the mean over the classes of the proportion of correct labels. AUC is the proportion of
+# pairs of a row of a class and a row of another class in which the former has the larger posterior probability of
+# the class; ties count one half. (Brier 1950; Hanley, McNeil 1982)
 
 # %%
 folds = np.arange(len(votes)) % 5
@@ -403,7 +406,7 @@ print(by_hand.mean().round(4).to_dict())
 # %% [markdown]
 # ## Missing values at prediction
 #
-# What is not observed is summed out, exactly and without imputation. By hand, over all ways to fill a row in:
+# The model marginalizes over missing features exactly. By hand, this is a sum over all completions of a row:
 #
 # $$
 # P(c, \text{observed}) = \sum_h P(c, \text{observed}, \text{hidden} = h)
@@ -411,28 +414,29 @@ print(by_hand.mean().round(4).to_dict())
 
 # %%
 forest = lp(tan_cl("Class", voting, score="bic"), voting, smooth=1)
-holes = voting[voting.columns[:-1]].isna().sum(axis=1)
-row = voting[holes == 4].head(1)
+n_missing = voting[voting.columns[:-1]].isna().sum(axis=1)
+row = voting[n_missing == 4].head(1)
 hidden = [name for name in features(forest) if row[name].isna().item()]
 ways = pd.DataFrame(list(product(*(values(forest)[name] for name in hidden))), columns=hidden)
 filled = pd.concat([row] * len(ways), ignore_index=True).assign(**ways)
-print(f"hidden: {', '.join(hidden)}; {len(filled)} ways to fill them in")
+print(f"missing: {', '.join(hidden)}; {len(filled)} completions")
 total = np.exp(log_joint(forest, filled)).sum(0)
 check("P(Class | 12 of 16 votes)", total / total.sum(), predict(forest, row, prob=True).to_numpy()[0])
 
 # %% [markdown]
-# ## Expectation maximisation
+# ## Expectation maximization
 #
-# `missing="em"` maximises what all rows show, those without a class included,
+# `missing="em"` maximizes the log-likelihood of all observed values, including rows without a class, with the
+# prior,
 #
 # $$
-# \sum \ln P(\text{what the row shows}) + α \sum \ln θ
+# \sum \ln P(\text{observed values of the row}) + α \sum \ln θ
 # $$
 #
-# By hand with three votes: the joint is an array of 2 × 2 × 2 × 2, and a row is a slice of it, whole along
-# the axes that are missing. The expected counts of a row are its slice, normalised; the tables estimated
-# from the expected counts of all rows are again those they come from. (Dempster, Laird, Rubin 1977;
-# Lauritzen 1995)
+# By hand with three votes: the joint distribution is an array of 2 × 2 × 2 × 2 cells, and a row corresponds to a
+# slice of it that contains both values of each missing variable. The expected counts of a row are its normalized
+# slice. At convergence, the tables estimated from the expected counts of all rows are the tables from which these
+# were computed. (Dempster, Laird, Rubin 1977; Lauritzen 1995)
 
 # %%
 few = voting[
@@ -452,40 +456,39 @@ for some in codes:
     objective += np.log(cells[seen].sum())
 check("objective", objective, em_objectives(em)[-1])
 
-once_more = (expected.sum((0, 1, 2)) + 1) / (len(few) + 2)
-check("P(Class), one iteration more", once_more, params(em)["Class"], tolerance=1e-6)
-first = expected.sum((1, 2))  # of the vote that the others depend on, and the class
+next_table = (expected.sum((0, 1, 2)) + 1) / (len(few) + 2)
+check("P(Class) after one more iteration", next_table, params(em)["Class"], tolerance=1e-6)
+first = expected.sum((1, 2))  # of the vote that the others depend on and the class
 check(
-    "P(water project | Class), the same",
+    "P(water project | Class) after one more iteration",
     (first + 1) / (first.sum(0) + 2),
     params(em)[few.columns[0]],
     tolerance=1e-6,
 )
 
 # %% [markdown]
-# ## MANB: is there an arc at all?
+# ## MANB
 #
-# MANB averages over all 2ⁿ naive Bayes structures, those that lack some arcs included. Prior and likelihood
-# are products over features, so all it needs is the posterior of each arc,
+# MANB averages over all 2ⁿ naive Bayes structures in which each arc is present or absent. Prior and likelihood
+# are products over the features, so the average needs only the posterior probability of each arc,
 #
 # $$
 # P(\text{arc} \mid D) = \frac{P(D \mid \text{arc})\, p}{P(D \mid \text{arc})\, p + P(D \mid \text{no arc})\, (1 - p)}
 # $$
 #
-# with p the argument `manb_prior` and ln P(D | ·) with parameters integrated out,
+# where p is the argument `manb_prior`, and ln P(D | ·), with the parameters integrated out, is
 #
 # $$
 # \sum_j \left[ \ln Γ(rα) - \ln Γ(N_j + rα) + \sum_k \bigl( \ln Γ(N_{jk} + α) - \ln Γ(α) \bigr) \right]
 # $$
 #
-# over classes j, or with no arc over the one column of totals. The table of the feature becomes
-# $θ · P(\text{arc} \mid D) + θ_0 · (1 - P(\text{arc} \mid D))$, $θ_0$ estimated without the class.
-# (Dash, Cooper 2002)
+# over the classes j or, without an arc, over one column of totals. The table of the feature is $θ · P(\text{arc}
+# \mid D) + θ_0 · (1 - P(\text{arc} \mid D))$, where $θ_0$ is estimated without the class. (Dash, Cooper 2002)
 
 
 # %%
 def log_evidence(counts):
-    """Compute ln P(D) of a table with α = 1: levels down, classes across."""
+    """Compute ln P(D) of a (levels, classes) table with α = 1."""
     r = len(counts)
     columns = gammaln(r) - gammaln(counts.sum(0) + r) + gammaln(counts + 1).sum(0)
     return columns.sum()
@@ -505,30 +508,30 @@ with_arc, without = (counts + 1) / (counts.sum(0) + 4), (counts.sum(1, keepdims=
 check("P(doors | class)", with_arc * p + without * (1 - p), params(manb)["doors"])
 
 # %% [markdown]
-# The number of doors says nearly nothing about the class of a car, so MANB makes its table the same for all
-# classes to six digits, where plain naive Bayes keeps the small differences that the data has:
+# The number of doors is nearly independent of the class, so MANB gives all classes the same distribution to six
+# digits. Naive Bayes keeps the small differences in the data:
 
 # %%
-print(pd.concat({"plain": cpt(lp(manb, car, smooth=1), "doors"), "MANB": cpt(manb, "doors")}).round(3))
+print(pd.concat({"naive Bayes": cpt(lp(manb, car, smooth=1), "doors"), "MANB": cpt(manb, "doors")}).round(3))
 
 # %% [markdown]
-# ## AWNB: how early would a tree ask?
+# ## AWNB
 #
-# AWNB and WANBIA raise each table to a weight and normalise it again,
+# AWNB and WANBIA raise each table to a power, the weight, and normalize it,
 #
 # $$
 # \frac{θ_{ijk}^w}{\sum_k θ_{ijk}^w}
 # $$
 #
-# so $w = 1$ leaves it as it is, and $w = 0$ makes the feature tell nothing. That is what the R package does.
-# In the papers the tables are not normalised again: there $P(c \mid x) \propto P(c) \prod_i P(x_i \mid c)^{w_i}$. What
-# is divided by depends on the class and does not cancel, so with the same weights the two are different
-# classifiers: on these cars they disagree about some seven in a hundred labels.
+# With $w = 1$, the table is unchanged; with $w = 0$, the feature has no influence. The R package does the same.
+# In the papers, the tables are not normalized: $P(c \mid x) \propto P(c) \prod_i P(x_i \mid c)^{w_i}$. The
+# normalizing constant depends on the class and does not cancel, so the two versions are different classifiers
+# with the same weights.
 #
-# AWNB takes as weight the mean over trees of $1/\sqrt{\text{depth}}$, the least depth at which a tree tests the
-# feature, 1 at the root; a tree that never tests it counts 0. Each tree is grown on a bootstrap sample until its
-# leaves are pure. Then, as in R, splits are taken back from below where they set no more training rows right;
-# beyond that nothing is pruned. (Hall 2007)
+# The weight of AWNB is the mean over trees of $1/\sqrt{\text{depth}}$, where depth is the minimum depth at which
+# a tree tests the feature (1 at the root). A tree that does not test the feature counts as 0. Each tree is grown
+# on a bootstrap sample until its leaves are pure. Then, as in R, splits that do not improve the training accuracy
+# are removed from below. (Hall 2007)
 
 # %%
 awnb = lp(nb("class", car), car, smooth=1, awnb_trees=5, awnb_bootstrap=0.5, rng=0)
@@ -544,17 +547,17 @@ powered = params(plain)["maint"] ** by_depth["maint"]
 check("P(maint | class)", powered / powered.sum(0), params(awnb)["maint"])
 
 # %% [markdown]
-# ## WANBIA: which weights predict best?
+# ## WANBIA
 #
-# WANBIA chooses all weights together, each from 0 to 1, to maximise the conditional log-likelihood of the
+# WANBIA chooses all weights jointly, each between 0 and 1, by maximizing the conditional log-likelihood of the
 # weighted model:
 #
 # $$
 # w = \arg\max_w \sum \ln P(\text{class} \mid \text{features}; w)
 # $$
 #
-# With tables that are normalised again, this function of the weights is not concave, so what is found may be a
-# local maximum; the search starts from several places. The package has the exact gradient; by hand SciPy takes
+# With normalized tables, this function of the weights is not concave, so the result can be a local maximum; the
+# optimizer starts from several points. The package uses the exact gradient, the computation by hand uses
 # differences. (Zaidi, Cerquides, Carman, Webb 2013)
 
 # %%
@@ -573,13 +576,13 @@ def minus_cloglik(weights):
     return (logsumexp(logs, axis=1) - own).sum()
 
 
-check("cloglik at the weights found", -minus_cloglik(feature_weights(wanbia)), cloglik(wanbia, votes))
+check("cloglik at the weights", -minus_cloglik(feature_weights(wanbia)), cloglik(wanbia, votes))
 best = minimize(minus_cloglik, np.ones(16), bounds=[(0, 1)] * 16, method="L-BFGS-B")
-check("the highest", -best.fun, cloglik(wanbia, votes), tolerance=1e-4)
+check("maximum of cloglik", -best.fun, cloglik(wanbia, votes), tolerance=1e-4)
 print(f"without weights: {cloglik(plain, votes):.3f}")
 
 # %% [markdown]
-# Features that repeat others get small weights, as the votes of one party do:
+# Features that are correlated with others get small weights:
 
 # %%
 print(feature_weights(wanbia).round(2).sort_values().to_string())
@@ -587,59 +590,61 @@ if plt is not None:
     plot_weights(wanbia)
 
 # %% [markdown]
-# ## Tables that back off
+# ## Hierarchical smoothing (back-off)
 #
-# A table of many parents is nearly empty. `backoff=True` shrinks it towards the one with a parent less, and that in
-# turn: first the variable alone, which is shrunk towards the uniform distribution, then given the class, then given the feature
-# parents, one after the other. With $u$ the parents of level $l$ and $u'$ those of the level before,
+# A table with many parents has few rows per entry. `backoff=True` shrinks each table towards the table with one
+# parent fewer, recursively: the distribution of the variable alone is shrunk towards the uniform distribution,
+# the next level is given the class, and the following levels add the feature parents in order. With $u$ the
+# configuration of the parents at level $l$ and $u'$ the configuration at the level before,
 #
 # $$
 # P_l(x \mid u) = \frac{N_{ux} + m_l\, P_{l-1}(x \mid u')}{N_u + m_l}
 # $$
 #
-# One concentration $m_l$ serves the whole table: that of 0.5 to 5000 which makes the data likeliest,
+# Each level has one concentration $m_l$, the value between 0.5 and 5000 that maximizes the likelihood of the
+# data,
 #
 # $$
 # \sum_u \left[ \ln \frac{Γ(m_l)}{Γ(m_l + N_u)} + \sum_x \ln \frac{Γ(m_l P_{l-1}(x \mid u') + N_{ux})}{Γ(m_l P_{l-1}(x \mid u'))} \right]
 # $$
 #
-# (Petitjean, Buntine, Webb, Zaidi 2018 have more levels of uncertainty, by sampling.)
+# (Petitjean, Buntine, Webb and Zaidi 2018 use sampling for a model with more levels of uncertainty.)
 
 
 # %%
 def minus_marginal(log_m, n, before):
-    """Compute minus the log-likelihood of the counts, tables averaged out."""
+    """Compute minus the log-likelihood of the counts with the tables integrated out."""
     m, pseudo = np.exp(log_m), np.exp(log_m) * before + np.zeros(n.shape)
     rows = gammaln(m) - gammaln(m + n.sum(0))
     return -rows.sum() - (gammaln(pseudo + n) - gammaln(pseudo)).sum()
 
 
 backed = lp(anb("class", {"maint": ["buying"]}, car), car, backoff=True)
-told = concentrations(backed)["maint"]
-n = count(car, "maint", "class", "buying")  # the class is the first parent to be added, and the last to go
+m = concentrations(backed)["maint"]
+n = count(car, "maint", "class", "buying")  # the class is the first parent that is added
 table = np.full(4, 1 / 4)
 for level, counts in enumerate([n.sum((1, 2)), n.sum(2), n]):
     before = table.reshape(table.shape + (1,) * (counts.ndim - table.ndim))
     best = minimize_scalar(
         minus_marginal, bounds=np.log([0.5, 5000]), args=(counts, before), method="bounded"
     )
-    print(f"level {level}: m = {np.exp(best.x):.1f} by hand, {told[level]:.1f} by call")
-    table = (counts + told[level] * before) / (counts.sum(0) + told[level])
+    print(f"level {level}: m = {np.exp(best.x):.1f} by hand, {m[level]:.1f} by call")
+    table = (counts + m[level] * before) / (counts.sum(0) + m[level])
 check("P(maint | buying, class)", table.transpose(0, 2, 1), params(backed)["maint"])
 
 # %% [markdown]
-# ## Leave-one-out: a power, and weights
+# ## Leave-one-out: power and weights
 #
-# Leave-one-out evaluates each row by tables that were counted without it. Tables of counts make this fast: 1 is
-# subtracted from a few counts. It is exact for the tables, given the structure, cut points and concentrations, which
-# are those of all rows; so the log-likelihood of left-out rows is not an estimate of performance on new rows. With
-# $P_{-i}$ the model with the tables without row i, `loo_power` raises posteriors to the power
+# Leave-one-out evaluates each row with tables from which the row has been removed, by subtracting 1 from its
+# counts. This is exact for the tables, given the structure, cut points and concentrations, which are learned from
+# all rows. The leave-one-out log-likelihood is therefore not an estimate of the performance on new rows. With
+# $P_{-i}$ the model without row i, `loo_power` raises posteriors to the power
 #
 # $$
 # τ = \arg\max \sum_i \ln \frac{P_{-i}(y_i \mid x_i)^τ}{\sum_c P_{-i}(c \mid x_i)^τ} - \frac{1}{2} (τ - 1)^2
 # $$
 #
-# By hand each row is left out and the model learned again:
+# By hand, the model is refitted without each row:
 
 # %%
 without = [
@@ -650,7 +655,7 @@ party = votes["Class"].cat.codes.to_numpy()
 
 
 def minus_objective(power, terms):
-    """Compute minus the log-likelihood of left-out rows, and what the prior takes off."""
+    """Compute minus the leave-one-out log-likelihood, plus the penalty."""
     powered = power * terms
     own = powered[np.arange(len(party)), party]
     return (logsumexp(powered, axis=1) - own).sum() + (power - 1) ** 2 / 2
@@ -662,10 +667,10 @@ check("power", best.x, loo_summary(powered)["power"], tolerance=1e-4)
 check("objective", -best.fun, loo_summary(powered)["objective"])
 
 # %% [markdown]
-# Votes of one party repeat each other, so the power is below 1: posteriors become more modest, and no label changes.
+# The votes are correlated, so the power is below 1: posteriors move towards the uniform distribution, and no
+# label changes.
 #
-# `loo_weights` goes on from there: a weight for each feature, and one for the class, which stay near τ unless the rows tell
-# otherwise,
+# `loo_weights` estimates one weight per feature and one for the class, with a penalty for the distance from τ,
 #
 # $$
 # \begin{aligned}
@@ -674,11 +679,11 @@ check("objective", -best.fun, loo_summary(powered)["objective"])
 # \end{aligned}
 # $$
 #
-# Weighted tables are *not* normalised again, unlike those of AWNB and WANBIA, so that the function is concave: there is one
-# optimum.
+# Unlike those of AWNB and WANBIA, the weighted tables are *not* normalized, so the function is concave and has a
+# single maximum.
 
 # %%
-same = np.eye(2)[party]  # of its own class, a row takes 1 off
+same = np.eye(2)[party]  # a row is removed from its own class
 class_counts = count(votes, "Class")
 terms = [np.log((class_counts - same + 1) / (len(votes) - 1 + 2))]
 for name in features(powered):
@@ -688,7 +693,7 @@ terms = np.stack(terms)
 
 
 def minus_weighted(w):
-    """Compute the same of weighted terms, and how it changes with each weight."""
+    """Compute the penalized objective of the weights, and its gradient."""
     joint = np.tensordot(w, terms, axes=1)
     log_norm = logsumexp(joint, axis=1)
     gradient = ((np.exp(joint - log_norm[:, None]) - same) * terms).sum((1, 2)) + 3 * (w - best.x)
@@ -702,9 +707,9 @@ check("weights", found.x, feature_weights(weighted), tolerance=1e-4)
 print(feature_weights(weighted).round(2).sort_values().iloc[[0, 1, -2, -1]].to_dict())
 
 # %% [markdown]
-# ## MANB, AWNB or WANBIA?
+# ## Comparison of MANB, AWNB and WANBIA
 #
-# Cross-validation repeats each method within every fold.
+# Cross-validated accuracies; each method is applied in each training fold:
 
 # %%
 for name, (target, frame) in {"car": ("class", car), "voting": ("Class", votes)}.items():
@@ -720,26 +725,24 @@ on_car = lp(nb("class", car), car, smooth=1, wanbia=True)
 print("weights of WANBIA on car:", feature_weights(on_car).round(2).to_dict())
 
 # %% [markdown]
-# - **MANB** when there are many features and few rows, and most features may have nothing to do with the
-#   class: it drops them softly and has no tuning but the prior. These two data sets are not of that kind.
-# - **WANBIA** when features repeat each other, as the votes of one party do, and there are enough rows to
-#   learn a weight each. On car all weights end at 1, the most that is allowed: naive Bayes is
-#   too timid there, and only weights above 1 would help.
-# - **AWNB** when a cheap weighting is wanted that does not optimise on the training rows: on voting it is as
-#   good as WANBIA. Compare it by cross-validation first: on car it loses, because it halves the weight of
-#   features that do count.
+# - **MANB** is for many features and few rows, if most features may be independent of the class. It has no tuning
+#   parameter except the prior. These two data sets are not of this type.
+# # - **WANBIA** is for correlated features, with enough rows to estimate one weight per feature. On car, all
+#   weights are at their limit of 1; naive Bayes is underconfident there, and only weights above 1 would help.
+# # - **AWNB** is inexpensive and does not optimize on the training rows. On voting it is as accurate as WANBIA.
+#   On car it is less accurate than naive Bayes, because it reduces the weights of relevant features.
 #
-# ## MDLP: where to cut numbers
+# ## MDLP discretization
 #
-# Of all cuts of a set S of N rows into S₁ and S₂, halfway between neighbouring values, the one of greatest
-# information gain is kept if it pays for its description,
+# Among all divisions of a set S of N rows into S₁ and S₂, halfway between neighboring values, the one with the
+# largest information gain is accepted if
 #
 # $$
 # \text{Gain} > \frac{\log_2(N - 1) + \log_2(3^k - 2) - k\, H(S) + k_1 H(S_1) + k_2 H(S_2)}{N}
 # $$
 #
-# with H the entropy of the class in bits and k the number of classes that occur; then both parts are cut
-# again. (Fayyad, Irani 1993)
+# where H is the entropy of the class in bits and k is the number of classes that occur. Then both parts are
+# divided in the same way. (Fayyad, Irani 1993)
 
 
 # %%
@@ -782,27 +785,30 @@ check("cut points", by_hand, discretizer.cuts["x"])
 print(pd.crosstab(frame["x"], frame["class"]))
 
 # %% [markdown]
-# ## Averaged cuts
+# ## Averaged cut points
 #
-# With `discretize="averaged"` numbers are cut nine times, moved a little each time, and each term of the log joint is the
-# mean of its nine logs. Without weights that is the geometric mean of nine posteriors, normalised:
+# With `discretize="averaged"`, numeric columns are discretized nine times with shifted cut points, and each term
+# of the log joint probability is the mean of nine logarithms. Without weights, the posterior is the normalized
+# geometric mean of nine posteriors:
 
 # %%
 averaged = bnc("nb", "class", measured, smooth=1, discretize="averaged")
 logs = np.mean([np.log(predict(x, measured, prob=True).to_numpy()) for x in members(averaged)], axis=0)
 normal = np.exp(logs - logsumexp(logs, axis=1, keepdims=True))
-check(f"posteriors of {len(members(averaged))} cuttings", normal, predict(averaged, measured, prob=True))
+check(
+    f"posteriors of {len(members(averaged))} discretizations", normal, predict(averaged, measured, prob=True)
+)
 
 # %% [markdown]
 # ## Weights of evidence
 #
-# `explain` tells what each feature adds to the log odds of a class when the features before it are known,
+# `explain` returns the contribution of each feature to the log odds of a class, given the features before it,
 #
 # $$
 # \ln O(\text{target} : \text{against} \mid v_1, \ldots, v_i) - \ln O(\text{target} : \text{against} \mid v_1, \ldots, v_{i-1})
 # $$
 #
-# so that all of them, with the log of the prior odds, sum to the log odds of the posterior. (Good 1985)
+# The contributions and the logarithm of the prior odds sum to the log odds of the posterior. (Good 1985)
 
 # %%
 row = car.iloc[[1700]]
@@ -811,7 +817,7 @@ target, against = reasons.columns.name.split(" against ")
 hidden = row.astype(object)
 hidden[:] = None
 log_odds = []
-for name in reasons.index:  # the class first, which reveals no feature
+for name in reasons.index:  # the class comes first
     if name != "class":
         hidden[name] = row[name].astype(object)
     p = predict(tan, hidden, prob=True).iloc[0]
@@ -821,8 +827,8 @@ check("log odds of the posterior", log_odds[-1], reasons["log_odds"].sum())
 print(reasons.round(3))
 
 # %% [markdown]
-# Of two classes and a complete row of one network it is the log ratio of two entries of a table, in whatever
-# order:
+# For a complete row and a single network, the contribution is the logarithm of the ratio of two table entries, in
+# any order of the features:
 #
 # $$
 # \ln θ(v_i \mid \text{parents}, \text{target}) - \ln θ(v_i \mid \text{parents}, \text{against})
