@@ -727,9 +727,9 @@ print("weights of WANBIA on car:", feature_weights(on_car).round(2).to_dict())
 # %% [markdown]
 # - **MANB** is for many features and few rows, if most features may be independent of the class. It has no tuning
 #   parameter except the prior. These two data sets are not of this type.
-# # - **WANBIA** is for correlated features, with enough rows to estimate one weight per feature. On car, all
+# - **WANBIA** is for correlated features, with enough rows to estimate one weight per feature. On car, all
 #   weights are at their limit of 1; naive Bayes is underconfident there, and only weights above 1 would help.
-# # - **AWNB** is inexpensive and does not optimize on the training rows. On voting it is as accurate as WANBIA.
+# - **AWNB** is inexpensive and does not optimize on the training rows. On voting it is as accurate as WANBIA.
 #   On car it is less accurate than naive Bayes, because it reduces the weights of relevant features.
 #
 # ## MDLP discretization
