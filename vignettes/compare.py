@@ -1,12 +1,10 @@
 # %% [markdown]
 # # Comparing classifiers
 #
-# Which of several classifiers is better, on one data set or in general, and how sure can one be? This page
-# compares learners fold by fold on one data set, then by ranks over six, scikit-learn's random forest among
-# them, and says what six data sets cannot tell. What to measure in the first place, where classes are
-# unbalanced or mistakes cost differently, is the subject of [another page](judging.py).
-#
-# It needs the extra `vignettes`: scikit-learn has some of the data and the forest.
+# This page shows how to test which of several classifiers is better: on one data set by cross-validation, and in general by
+# ranks over several data sets. It is written for readers who report such comparisons. Reading it takes twenty minutes. You
+# need the extra `vignettes`, because scikit-learn provides some of the data and a random forest. [Evaluating a
+# classifier](judging.py) explains the metrics.
 
 # %%
 import pandas as pd
@@ -29,9 +27,9 @@ except ImportError as missing:
 # %% [markdown]
 # ## Two learners on one data set
 #
-# `cv` runs each model's whole learning again in every fold, all models on the same folds. Ten folds, dealt
-# anew ten times, make a hundred figures a model. They are sizes of luck: where the dots of two models lie
-# in each other's range, the means alone say little.
+# `cv` repeats the whole fit of each model in every training fold, with the same folds for all models. Ten repeats of ten
+# folds give a hundred results per model. Their spread shows how much the result depends on the split. If the points of two
+# models overlap, the means alone are not conclusive.
 
 # %%
 voting = load_voting()
@@ -42,26 +40,24 @@ results = cv(models, voting, repeats=10, rng=0, mean=False)
 plot_cv(results).figure.savefig("folds.png", dpi=120)
 
 # %% [markdown]
-# Is the tree better than the average of one-dependence estimators? The usual paired t-test is wrong for
-# such figures: two folds share most of the rows they learned from, so the differences are not independent,
-# and their spread tells less than it seems to. Nadeau and Bengio (2003) correct the variance by the share
-# of tested rows,
+# Is the tree better than the average of one-dependence estimators? The usual paired t-test is not valid for these results:
+# two folds share most of their training rows, so the differences are not independent, and their variance underestimates
+# the true variance. Nadeau and Bengio (2003) correct the variance by the ratio of test and training rows,
 #
 # $$
 # t = \frac{\bar d}{\sqrt{\left( \frac{1}{J} + \frac{n_\text{tested}}{n_\text{trained}} \right) s_d^2}},
 # \qquad J - 1 \text{ degrees of freedom},
 # $$
 #
-# where $J$ is the number of differences $d$; Bouckaert and Frank (2004) use it for repeated cross-validation.
-# That is what `compare` does, for every pair, and the results tell it how many rows were tested and learned
-# from.
+# where $J$ is the number of differences $d$. Bouckaert and Frank (2004) use it for repeated cross-validation. `compare`
+# computes this test for every pair; the results of `cv` contain the numbers of rows.
 
 # %%
 compare(results).round(4)
 
 # %% [markdown]
-# Both are better than naive Bayes, and which of the two is the better one remains open. Here are the
-# p-values of the usual test and of this one for that pair, as the repeats grow:
+# Both are significantly better than naive Bayes, and the difference between the two is not significant. This table shows the
+# p-values of both tests for that pair as the number of repeats grows:
 
 # %%
 parts = {repeats: results.loc[: repeats - 1] for repeats in (1, 2, 5, 10)}
@@ -70,13 +66,13 @@ corrected = {n: compare(part).loc[("tan_cl", "aode"), "p"] for n, part in parts.
 pd.DataFrame({"usual p": usual, "corrected p": corrected}).rename_axis("repeats").round(3)
 
 # %% [markdown]
-# The usual p-value falls below 0.01, though the members of congress stay the same 435 and the difference
-# well under one percent: repeat cross-validation often enough, and that test finds any difference
-# significant. The corrected p-value falls too, because the number of folds grows, but its variance cannot
-# fall below n / m of that of the differences, with m training rows and n test rows, so it stays far from .05.
+# The usual p-value falls below 0.01, although the data are the same 435 members and the difference is well below one
+# percentage point: with enough repeats, this test finds any difference significant. The corrected p-value falls as well,
+# because the number of folds grows, but its variance cannot fall below a bound that depends on the ratio of test and
+# training rows, and it stays far above 0.05.
 #
-# Dietterich (1998) and Alpaydın (1999) proposed tests for five repeats of two folds. `compare` refuses them
-# for other results, and says which test fits those.
+# Dietterich (1998) and Alpaydın (1999) proposed tests for five repeats of two folds. `compare` raises an error if results
+# of another form are passed to them, and names the appropriate test.
 
 # %%
 compare(cv(models, voting, k=2, repeats=5, rng=0, mean=False), test="5x2cv_f").round(4)
@@ -84,14 +80,13 @@ compare(cv(models, voting, k=2, repeats=5, rng=0, mean=False), test="5x2cv_f").r
 # %% [markdown]
 # ## Several learners over several data sets
 #
-# Whether a learner is better *in general* is another question. There the data sets are the sample, each
-# gives one number per learner, and six data sets are six observations however many folds they were cut
-# into. These six are here because they come with the packages, which is no way to sample data sets.
+# Whether a learner is better *in general* is another question. The data sets are then the sample: each gives one value per
+# learner, so six data sets are six observations, regardless of the number of folds. The six data sets here were chosen
+# because they are part of the packages, and are not a random sample.
 #
-# Four of them hold measurements. `BNCClassifier` cuts those into intervals by MDLP, which looks at the
-# class: so the cutting is part of the learning, and is done inside each fold, on its training part;
-# [elsewhere](numeric.py#the-leak) you see what happens otherwise. Five folds twice make this page quick; ten folds ten times are
-# better.
+# Four of them contain numeric features. `BNCClassifier` discretizes these by MDLP, which depends on the class, so the cut
+# points are learned in each training fold. [Common pitfalls](pitfalls.py) shows what happens otherwise. To keep this page
+# quick, it uses two repeats of five folds; ten repeats of ten folds are better.
 
 # %%
 car = load_car()
@@ -115,12 +110,11 @@ means = pd.DataFrame({name: table.mean() for name, table in scores.items()}).T
 means.round(3)
 
 # %% [markdown]
-# Demšar (2006) recommends tests on ranks: within each data set the best learner has rank 1, ties share.
-# Friedman's test asks whether all learners may be equal. If not, average ranks of two learners differ when
-# they are apart by Nemenyi's critical difference, $q \sqrt{k(k+1) / 6N}$ for $k$ learners and $N$ data sets, $q$ a quantile of the
-# studentised range over $\sqrt{2}$. For two
-# learners alone, Wilcoxon's signed-rank test looks at the sizes of the differences too; Holm's method pays
-# for asking it of every pair.
+# Demšar (2006) recommends tests on ranks. In each data set, the best learner has rank 1, and ties share their ranks.
+# Friedman's test asks whether all learners are equal. If it is significant, two learners differ if their mean ranks differ
+# by more than Nemenyi's critical difference, $q \sqrt{k(k+1) / 6N}$ for $k$ learners and $N$ data sets, where $q$ is a
+# quantile of the studentized range divided by $\sqrt{2}$. For two learners, Wilcoxon's signed-rank test also uses the sizes
+# of the differences. Holm's procedure adjusts its p-values for testing every pair.
 
 # %%
 comparison = compare_ranks(means)
@@ -128,37 +122,43 @@ print(comparison)
 plot_ranks(comparison).figure.savefig("ranks.png", dpi=120)
 
 # %% [markdown]
-# The forest, which sees the measurements uncut, comes first nearly everywhere. The diagram joins models
-# that the six data sets cannot tell apart: they set the forest apart from naive Bayes, and nothing else.
-# How much could six data sets show? Wilcoxon's test is exact here, and its smallest possible p-value is that
-# of a learner that wins on every data set. By the number of data sets, it is
+# The forest, which uses the numeric features without discretization, has the best rank. The diagram connects models that do
+# not differ significantly: only the forest and naive Bayes do.
+#
+# How much could six data sets show? The smallest p-value of Wilcoxon's test, when one learner wins on every data set,
+# depends on the number of data sets:
 
 # %%
 one_sided = {n: pd.DataFrame({"a": range(1, n + 1), "b": 0}) for n in (4, 6, 8, 10)}
 pd.Series({n: compare_ranks(table).wilcoxon["p"].item() for n, table in one_sided.items()}).round(4)
 
 # %% [markdown]
-# With six data sets and six pairs, Holm's method multiplies the smallest p-value by 6: 6 × 0.031 = 0.19, which
-# is not significant whatever the learners do. So the few significant differences are not evidence that the
-# learners are equal. What few data sets cannot show:
+# With six data sets and six pairs, Holm's procedure multiplies the smallest p-value by 6: 6 × 0.031 = 0.19, so no result can
+# be significant. The absence of significant differences is therefore not evidence that the learners are equal. Few data
+# sets cannot show
 #
-# - *that a learner is better in general*. For that, many data sets are needed, chosen before looking, and
-#   from the field that one has in mind. Demšar's own example has 14.
-# - *that two learners are equal.* A p-value above 0.05 is not evidence of it; Benavoli et al. (2017) give
-#   tests that can say so.
-# - *that the best of four on a data set would be best on new rows of it*: the maximum of several noisy
-#   means is too high, and an outer cross-validation is needed to say by how much.
+# - *that a learner is better in general*. This requires many data sets from the field of application, selected before the
+#   results are known. Demšar's example has 14.
+# - *that two learners are equal*. A p-value above 0.05 is not evidence of equality; Benavoli et al. (2017) describe tests
+#   that can show practical equivalence.
+# - *that the best of four learners on a data set will be the best on new rows*. The maximum of several noisy means is biased
+#   upwards, and an outer cross-validation is needed to estimate the bias.
 #
-# On one data set at a time the folds can be compared again. These figures were made by scikit-learn, so
-# `compare` must be told the sizes:
+# The folds of one data set can be compared again. These results come from scikit-learn, so `compare` needs the numbers of
+# training and test rows:
 
 # %%
 compare(scores["car"], train_size=1382, test_size=346).round(3)
 
 # %% [markdown]
-# On car the forest comes first, the tree second, and naive Bayes, which lets no features work together,
-# last: each of these leads is established, for data like these. What the table does not show is what else a
-# model is good for: ours can be drawn, read table by table, asked why, and used with any values missing.
+# On car, the forest has the highest accuracy, the tree the second highest, and naive Bayes, which represents no interactions,
+# the lowest. Each of these differences is significant.
+#
+# ## Summary
+#
+# Use `compare` for models on one data set and `compare_ranks` for learners over many data sets, report differences with their
+# size and not only p-values, and choose the data sets before you look at the results. Next: [The default
+# classifier](accuracy.py) compares the most accurate model of the package with other libraries.
 #
 # ## References
 #
