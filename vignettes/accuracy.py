@@ -1,5 +1,5 @@
 # %% [markdown]
-# # As accurate as a forest, and still readable
+# # The default classifier
 #
 # A Bayesian network classifier says why it predicts what it does. It need not be less accurate for that.
 # This page builds, step by step, the classifier that `BNCClassifier()` is when nothing is said, shows what

@@ -1,5 +1,5 @@
 # %% [markdown]
-# # Pictures
+# # Gallery
 #
 # Every picture that the package draws, with the line that draws it. Networks are drawn by Graphviz, or by what the
 # extra `plot` installs where there is none; charts by matplotlib, whose axes are returned, so that all of it can be

@@ -1,5 +1,5 @@
 # %% [markdown]
-# # Incomplete data
+# # Missing values
 #
 # Nearly half the members of the 1984 House made no position known on at least one of 16 issues. This page
 # learns from all of them, predicts all of them, and shows what becomes of prediction as more and more

@@ -1,10 +1,10 @@
 # %% [markdown]
-# # Networks: with and without regard to the class
+# # General networks
 #
-# A Bayesian network describes all variables at once; a classifier only has to tell one from the others.
-# Here networks are learned from counts in both spirits, the classical experiment between them is done
-# again, and a network is asked more than which class a row has. What a structure is, and the plain
-# classifiers, are on [another page](overview.py).
+# A Bayesian network describes the joint distribution of all variables. This page learns general networks, in which the class
+# is a variable like any other, compares them with classifiers that give the class a special role, and asks networks other
+# questions than the class of a row. It is written for readers who know [the basic classifiers](overview.py), and takes
+# twenty minutes. It needs the extra `vignettes`.
 
 # %%
 from pathlib import Path
@@ -47,9 +47,9 @@ except ImportError as missing:
 # %% [markdown]
 # ## The data
 #
-# `car` grades cars, `votes` are members of Congress and their party, `pima` are women, tested for diabetes
-# or not, with eight measurements that are cut into intervals, and `digits` are numerals written by hand, 64
-# points of ink or paper each. (The cuts of `pima` are made once, on all rows, which flatters all alike.)
+# `car` grades cars. `votes` contains members of the US House of Representatives and their party. `pima` contains eight
+# discretized measurements of women and the result of a diabetes test. `digits` contains handwritten digits with 64 binary
+# pixels each. (The measurements of `pima` are discretized once on all rows, which favors all learners equally.)
 
 # %%
 car, votes = load_car(), load_voting().dropna()
@@ -72,10 +72,9 @@ for name, (_, frame) in DATA.items():
 # %% [markdown]
 # ## A tree over all variables
 #
-# Chow and Liu's algorithm joins all variables, the class among them, by the tree that describes the data
-# best. The weight of a pair is its mutual information, I(X;Y), and the tree consists of the heaviest edges
-# that do not form a cycle. The neighbors of the class make it independent of all other features, in this
-# tree; another sample may have other neighbors.
+# The algorithm of Chow and Liu finds the tree over all variables, including the class, with the largest likelihood. The weight
+# of a pair is its mutual information I(X;Y), and the tree is the maximum spanning tree. Given the neighbors of the class in
+# this tree, the class is independent of all other features; another sample may have other neighbors.
 
 # %%
 tree = chow_liu("Class", votes)
@@ -83,19 +82,19 @@ print("features joined to the party:", markov_blanket(tree, "Class"))
 plot(tree)
 
 # %% [markdown]
-# If a variable's neighbours in a network are known, no other variable says more of it: they are its *Markov
-# blanket*. In a tree these are few, and a prediction rests on them alone, whatever else is known. TAN
-# makes the class a parent of every feature instead, so that each has a say, and grows the tree among these:
+# The neighbors of a variable in a tree are its *Markov blanket*: given their values, all other variables are uninformative
+# about it. The prediction of the class depends only on them. TAN makes the class a parent of every feature instead, so that
+# its Markov blanket contains all features:
 
 # %%
-print("features with a say in TAN:", len(markov_blanket(tan_cl("Class", votes), "Class")))
+print("features in the Markov blanket in TAN:", len(markov_blanket(tan_cl("Class", votes), "Class")))
 
 # %% [markdown]
-# ## Any network, by hill climbing
+# ## General networks by hill climbing
 #
-# `hc` allows any number of parents. From a network without arcs it changes the one arc whose addition,
-# deletion or reversal raises a score most, until no change does. The score balances fit against size: BIC is
-# the log-likelihood less ½ ln N for each free number. The steps are kept.
+# `hc` allows any number of parents. It starts from a network without arcs. In each step, it adds, deletes or reverses the one
+# arc that increases the score most, until no change increases it. BIC is the log-likelihood minus ½ ln N per free parameter.
+# `search_steps` returns the steps.
 
 # %%
 network = hc("class", car)
@@ -103,10 +102,10 @@ print(search_steps(network).round(1).to_string(index=False))
 plot(network)
 
 # %% [markdown]
-# The class of a car has parents here: safety and the number of persons decide, and prices go with the class.
-# Nobody told the search which variable is the class. Arcs can be required or forbidden, such as those
-# against the course of time, and `max_parents` keeps tables small. Here prices may not depend on the class,
-# and the class has two parents already, so prices are left alone:
+# In this network, the class has the parents safety and persons, and prices have the class as a parent, although the search does
+# not know which variable is the class. Arcs can be required or forbidden, for example because of the order in time, and
+# `max_parents` limits the size of tables. Here arcs from the class to the prices are forbidden, and the class has two parents
+# already, so the prices have no arcs:
 
 # %%
 told = hc("class", car, max_parents=2, forbidden=[("class", "buying"), ("class", "maint")])
@@ -114,9 +113,8 @@ for family in families(told).values():
     print(" <- ".join([family[0], ", ".join(family[1:])]) if family[1:] else family[0])
 
 # %% [markdown]
-# The other scores are AIC, which charges less, K2, and BDe, the probability of the data averaged over all
-# tables under a prior that is worth `ess` rows. More of those give more arcs, which is worth knowing before
-# one believes a single picture:
+# Other scores are AIC, which has a smaller penalty, K2, and BDe, the marginal likelihood under a prior with an equivalent
+# sample size of `ess` rows. The result depends on this choice, so report it together with the network:
 
 # %%
 for size in (1, 5, 20, 100):
@@ -126,8 +124,8 @@ for size in (1, 5, 20, 100):
 # %% [markdown]
 # ## The classical experiment
 #
-# Friedman, Geiger and Goldszmidt (1997) set networks learned without regard to the class against naive
-# Bayes, and against TAN, which their paper brought in. The same again, by cross-validation on the same folds:
+# Friedman, Geiger and Goldszmidt (1997) compared general networks with naive Bayes and with TAN, which their paper introduced.
+# We repeat the comparison by cross-validation on the same folds:
 
 # %%
 LEARNERS = {
@@ -153,17 +151,17 @@ print("features in the blanket of the class")
 print(pd.DataFrame(blankets).to_string())
 
 # %% [markdown]
-# General networks are better than their name where features repeat each other, as votes do: naive Bayes
-# counts every repetition, a blanket of five does not. On digits they beat naive Bayes too, yet TAN and BAN
-# are ahead, and that is the classical finding: with many features and classes, the search leaves out arcs
-# to the class that would help prediction, 18 points of 54 here. Why should a network that describes the data
-# better predict worse? Split the log-likelihood in two,
+# On votes, where features are correlated, general networks do better than their reputation suggests: naive Bayes counts every
+# correlated feature, while a Markov blanket of five features does not. On digits they are more accurate than naive Bayes but
+# less accurate than TAN and BAN. This is the classical finding: with many features and classes, the search omits arcs between
+# the class and features that would help prediction. Why can a network with a higher likelihood predict worse? The
+# log-likelihood has two parts,
 #
 # $$
 # \ln P(\text{class}, \text{features}) = \ln P(\text{class} \mid \text{features}) + \ln P(\text{features})
 # $$
 #
-# and see how small a part the first is, which alone matters for prediction:
+# Only the first part matters for prediction, and it is a small share of the total:
 
 # %%
 parts = pd.DataFrame(fit["digits"], index=["all", "of the class"]).T.round(0)
@@ -171,30 +169,29 @@ parts["share"] = (parts["of the class"] / parts["all"]).round(3)
 print(parts.to_string())
 
 # %% [markdown]
-# A search that maximises the whole will pay with the first part for the second. Two ways out: keep the class
-# a parent of every feature and spend arcs among these (`tan_cl`, `ban`, `kdb_mi`), or score what matters
-# (`tan_hc`, `kdb`: cross-validated accuracy). On car BIC finds no arc worth its numbers, but two parents
-# for each feature, unasked (`kdb_mi`), catch how they work together: no score is right everywhere.
+# A search that maximizes the total can reduce the first part in exchange for the second. There are two remedies: make the
+# class a parent of every feature and learn the arcs between features (`tan_cl`, `ban`, `kdb_mi`), or search for what matters
+# (`tan_hc`, `kdb`: cross-validated accuracy). On car, no arc between features improves the BIC, yet two parents per feature
+# (`kdb_mi`) capture the interactions. No score is best for every data set.
 #
 # ## Directions
 #
-# Networks with the same conditional independences have the same score, except for K2, so the direction of an
-# arc need not mean anything. With BIC, a tree can have any root:
+# Networks with the same conditional independences have the same score (except K2), so the direction of an arc need not have a
+# meaning. With BIC, a tree can have any root:
 
 # %%
 for root in ("class", "safety"):
     print(f"root {root}:", round(network_score(chow_liu("class", car, root=root), car), 3))
 
 # %% [markdown]
-# Of an arc and its reverse that gain the same, `hc` and `ban` take the one that comes first in the order of
-# the columns. That may decide what can come after it, as below with `pima`.
+# If an arc and its reverse have the same gain, `hc` and `ban` choose the one that comes first in column order. This choice can
+# affect later steps, as in the example with `pima` below.
 #
-# ## Ask a network anything
+# ## Queries, samples and imputation
 #
-# A network with tables is a joint distribution. `query` gives that of any variables, given any others,
-# exactly; what is not mentioned is summed out. Which party were those who voted for the MX missile but
-# against the freeze of physicians' fees? And how did the parties vote on immigration among those for the
-# missile?
+# A network with tables represents a joint distribution. `query` returns the exact distribution of any variables given any
+# others, and marginalizes over the rest. Which party did members belong to who voted for the MX missile and against the
+# physician fee freeze? And how did the parties vote on immigration among the members who voted for the missile?
 
 # %%
 x = lp(ban("Class", votes), votes, smooth=1)
@@ -202,8 +199,7 @@ print(query(x, "Class", {"mx_missile": "y", "physician_fee_freeze": "n"}).round(
 print(query(x, ["Class", "immigration"], {"mx_missile": "y"}).round(3).to_string())
 
 # %% [markdown]
-# `sample` draws rows. They have the dependences that the network knows, and no others, so one look at what it
-# has understood is whether the drawn rows look like the data (`smooth=1` pulls them a little to the middle):
+# `sample` draws rows from the joint distribution. To check the network, compare drawn rows with the data:
 
 # %%
 drawn = sample(x, 10_000, rng=0)
@@ -214,8 +210,10 @@ shares = {
 print(pd.DataFrame(shares).round(3).to_string())
 
 # %% [markdown]
-# `impute` fills in what is missing, all of it in a row at once, by what is likeliest together. To learn from
-# incomplete rows EM is better, since it does not take a guess for certain.
+# The proportions agree within 0.03 (`smooth=1` moves them slightly towards each other).
+#
+# `impute` replaces all missing values of a row by their jointly most probable values. To estimate parameters from incomplete
+# rows, use EM instead, which does not treat imputed values as certain.
 
 # %%
 everyone = load_voting()
@@ -228,25 +226,24 @@ print(whole.loc[row, gaps].to_string())
 # %% [markdown]
 # ## Dependency networks
 #
-# Gámez, Mateo and Puerta (2006) let each feature choose its parents alone, by tests of independence given the
-# class. As nobody watches for cycles, two features may choose each other; such a pair is drawn as one
-# arc with two heads.
+# In the dependency networks of Gámez, Mateo and Puerta (2006), each feature chooses its parents separately, by tests of
+# independence given the class. Two features can choose each other; such a pair is drawn as one arc with two heads.
 
 # %%
 by_tests = chisq_dn("class", pima)
 plot(by_tests)
 
 # %% [markdown]
-# Their Table 3 has the Markov blankets of a BAN on these data, their Table 4 the features that a dependency
-# network links. The columns stand in opposite order here, because the first move, between `preg` and
-# `age`, gains the same both ways, and only one of these leads to their network. Table 3 comes out exactly.
+# Table 3 of the paper contains the Markov blankets of a BAN for these data, Table 4 the links of a dependency network. Here the
+# columns are in reverse order, because the first arc, between `preg` and `age`, has the same gain in both directions, and only
+# one of them leads to the network of the paper. Table 3 is reproduced exactly.
 
 # %%
 by_score = ban("class", pima[pima.columns[::-1]])
 
 
 def linked(structure, feature):
-    """The features at the other end of an arc, whichever way it points."""
+    """Return the features that are joined to a feature by an arc."""
     above = {v: set(family[1:]) for v, family in families(structure).items()}
     return {v for v in numbers if v in above[feature] or feature in above[v]}
 
@@ -261,11 +258,11 @@ print(pd.DataFrame(found).map(lambda names: ", ".join(sorted(names))).to_string(
 plot(by_score)
 
 # %% [markdown]
-# Of the eight links in Table 4 seven are here; `plas` is linked with `pres` where the paper has `preg` with
-# `pres`, which no test accepts once `age` is known.
+# Seven of the eight links in Table 4 are reproduced. Here `plas` is linked with `pres`; in the paper, `preg` is linked with
+# `pres`, which no test accepts once `age` is given.
 #
-# The product of the tables is no joint distribution. So a dependency network predicts, by the product
-# normalised over the classes, and explains, but it answers no queries, and rows must be complete:
+# The product of the tables of a dependency network is not a joint distribution. The model predicts by normalizing the product
+# over the classes, and explains predictions, but it cannot answer queries and requires complete rows:
 
 # %%
 try:
@@ -274,16 +271,18 @@ except TypeError as refused:
     print(refused)
 
 # %% [markdown]
-# ## Which to take
+# ## Summary
 #
-# | learner | graph | found by | take it when |
+# | learner | graph | found by | when to use it |
 # |---|---|---|---|
-# | `chow_liu` | a tree over all variables | exactly, from pairs | for a first picture of the data |
-# | `hc` | any acyclic graph | hill climbing on a score | where all variables are of interest |
-# | `tan_cl` | the class and a forest | exactly, from pairs | to predict, at little cost |
-# | `ban` | the class and any acyclic graph | hill climbing on a score | to predict, with rows enough |
-# | `kdb_mi` | the class and k parents each | ranks, no search | to predict, with many rows |
-# | `chisq_dn` | the class and arcs in any direction | tests of independence | for its graph |
+# | `chow_liu` | a tree over all variables | exactly, from pairs | for an overview of the data |
+# | `hc` | any directed acyclic graph | hill climbing on a score | if all variables are of interest |
+# | `tan_cl` | the class and a forest | exactly, from pairs | for prediction at low cost |
+# | `ban` | the class and any acyclic graph | hill climbing on a score | for prediction, with enough rows |
+# | `kdb_mi` | the class and k parents per feature | ranking, no search | for prediction, with many rows |
+# | `chisq_dn` | the class and arcs in any direction | tests of independence | to study dependences |
+#
+# Next: [Interpreting a model](interpreting.py).
 
 # %% [markdown]
 # ## References

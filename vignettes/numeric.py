@@ -1,5 +1,5 @@
 # %% [markdown]
-# # From a file with numbers, text and holes to a classifier
+# # Numeric features
 #
 # The classifiers of this package are about categories; most files are not. This page goes from a CSV file to
 # predictions that can be trusted: cut the numbers into intervals, look at the cuts, learn, read, predict new

@@ -1,9 +1,10 @@
 # %% [markdown]
-# # Past one machine
+# # Large data
 #
-# Most models of this package are made of counts, and counts add up: over rows that stand for many, over pieces of
-# a file that does not fit into memory, over the machines of a cluster, and over what came last year and this. On
-# this page one tree is learned in all these ways, and is the same each time.
+# Most models of this package consist of counts, and counts can be added up: over weighted rows, over chunks of a file that
+# does not fit in memory, over the machines of a cluster, and over rows that arrive later. This page fits the same tree in
+# all these ways and checks that the result is the same. It is written for readers with large or aggregated data, and takes
+# ten minutes. Dask needs the extra `dask`.
 
 # %%
 from pathlib import Path
@@ -36,7 +37,7 @@ model = bnc("tan_cl", "class", car, smooth=1)
 
 
 def same(other):
-    """Whether a model is that of memory, to the last digit of each table."""
+    """Return whether a model equals the model fitted in memory, including all tables."""
     tables = params(other)
     return families(other) == families(model) and all(
         (tables[v] == t).all() for v, t in params(model).items()
@@ -44,11 +45,10 @@ def same(other):
 
 
 # %% [markdown]
-# ## Rows that count more than once
+# ## Weighted rows
 #
-# Counts are often all that is published: 16 lines stand for the 2,201 people aboard the Titanic. `weights=` names
-# the column that says how many each line stands for. It may hold any numbers from 0 on; whole ones are the same as
-# rows repeated.
+# Published data are often frequencies: 16 rows describe the 2,201 people aboard the Titanic. `weights=` names the column
+# of frequencies. Weights can be any nonnegative numbers; whole numbers are equivalent to repeated rows.
 
 # %%
 counted = pd.DataFrame(
@@ -78,13 +78,12 @@ aboard = lp(tan_cl("survived", titanic), titanic, smooth=0)
 print(predict(aboard, pd.DataFrame({"sex": ["female", "male"], "cabin": ["3rd", "1st"]}), prob=True).round(3))
 
 # %% [markdown]
-# Everything that counts goes by these weights: structures, tables, scores, and the folds and metrics of `cv`.
+# Structures, tables, scores, and the folds and metrics of `cv` use these weights.
 #
-# ## A file in chunks
+# ## Chunks of a file
 #
-# Pass a function that opens the file anew in place of the data frame. One chunk is in memory at a time, and where
-# somebody watches, a bar shows how far it is. The first chunk tells the columns: the others must have them, and columns
-# that only later chunks have are left out.
+# Instead of a DataFrame, pass a function that opens the file and returns chunks. Only one chunk is in memory at a time. The
+# first chunk determines the columns: later chunks must contain them, and additional columns of later chunks are ignored.
 
 # %%
 folder = TemporaryDirectory()
@@ -93,7 +92,7 @@ car.to_csv(path, index=False)
 
 
 def chunks():
-    """Open the file, some rows at a time; all columns as text, so that all chunks agree."""
+    """Return an iterator over chunks of the file, with all columns as text."""
     return pd.read_csv(path, chunksize=500, dtype=str)
 
 
@@ -103,32 +102,31 @@ print(
 )
 
 # %% [markdown]
-# `tan_cl` goes through the file once for the levels of the columns, which are sorted, and once for all pairs; `lp`
-# once more for the tables. `nb` and `aode` need no pass for pairs, `kdb_mi` goes through the file once more, `hc` and
-# `ban` once a step. Where one pass is enough, as for `lp` of a structure that knows its
-# levels, and for scores, an iterator will do. Several frames may as well stand in a list, and batches of Arrow are
-# taken as they are, such as the groups of rows of a Parquet file.
+# Both models have the same structure and log-likelihood. `tan_cl` reads the file once for the levels of the columns, which are
+# sorted, and once to count all pairs; `lp` reads it once more for the tables. `nb` and `aode` do not count pairs, `kdb_mi`
+# reads the file once more, and `hc` and `ban` once per step. If one pass is sufficient, as for `lp` of a structure with known
+# levels and for scores, an iterator can be passed. A list of DataFrames and batches of Arrow, such as the row groups of a
+# Parquet file, are accepted as well.
 
 # %%
 once = lp(model, pd.read_csv(path, chunksize=500, dtype=str), smooth=1)
 print(same(once))
 
 # %% [markdown]
-# ## Threads, processes, a cluster
+# ## Dask: threads, processes, a cluster
 #
-# A [Dask](https://docs.dask.org) DataFrame goes wherever a data frame goes, if counts are all that is needed. Its
-# partitions are encoded and counted where they lie, the tables of sixteen at a time are added up, and only these
-# travel: your process sees no row. Where that happens Dask decides, on the threads of this process unless you say
-# otherwise. With
+# A [Dask](https://docs.dask.org) DataFrame can be used like a DataFrame if only counts are needed. Its partitions are encoded
+# and counted where they are stored, and only tables of counts are sent to your process. By default, Dask uses threads of
+# this process. With
 #
 # ```python
 # from distributed import Client
 #
-# client = Client(n_workers=8)              # eight processes here
-# client = Client("tcp://10.0.0.1:8786")    # a cluster elsewhere
+# client = Client(n_workers=8)              # eight processes on this machine
+# client = Client("tcp://10.0.0.1:8786")    # a cluster
 # ```
 #
-# the same line below runs on a cluster, and if one of its processes dies, its part is counted again by others.
+# the same code runs on a cluster. If one of its processes fails, its partitions are counted again by others.
 
 # %%
 if dd is not None:
@@ -137,9 +135,8 @@ if dd is not None:
     print(same(on_dask))
 
 # %% [markdown]
-# Predictions are lazy: they come back as a Dask Series or DataFrame, to be written in parts, or computed. `cv`
-# deals rows into folds by a hash of the row and its label, or by a column that you name, and adds up what metrics
-# are made of.
+# Predictions are lazy: the result is a Dask Series or DataFrame that can be written in parts or computed. `cv` assigns rows to
+# folds by a hash of the row and its label, or by a column that you name.
 
 # %%
 if dd is not None:
@@ -149,14 +146,14 @@ if dd is not None:
     print(cv(on_dask, parts, k=5, metric=["accuracy", "log_loss"], rng=0).round(3))
 
 # %% [markdown]
-# Make partitions of about a million rows, with `split_row_groups=` or `blocksize=` of `dd.read_parquet`: a worker
-# holds one at a time. Columns of known categories, `frame.categorize()`, save the pass that looks for levels, and
-# `client.persist(frame)` the reading, where all workers together have the memory.
+# Use partitions of about a million rows, with `split_row_groups=` or `blocksize=` of `dd.read_parquet`; a worker holds one
+# partition at a time. Categorical columns with known categories (`frame.categorize()`) avoid one pass, and
+# `client.persist(frame)` avoids reading the files again, if the workers have enough memory.
 #
-# ## More rows later
+# ## Updating a model with new rows
 #
-# `lp` keeps the counts, also in files that `save` writes. `update` adds rows to them: the structure, the levels
-# and the prior stay, and the tables are those of all rows.
+# `lp` stores the counts in the model, and `save` writes them to the file. `update` adds the counts of new rows. Structure,
+# levels and prior stay the same, and the tables equal those of a fit to all rows.
 
 # %%
 first, more = car.iloc[::2], car.iloc[1::2]
@@ -169,12 +166,12 @@ except ValueError as error:
     print(error)
 
 # %% [markdown]
-# A value that is new is an error, and a sign that it is time to learn all again.
+# A new level raises an error, because the table has no entry for it.
 #
-# ## What needs rows
+# ## Methods that need all rows in memory
 #
-# Search by cross-validation (`tan_hc`, `kdb`, …), EM, weights by WANBIA, AWNB and leave-one-out, and cut points go
-# through rows again and again. They say so, and how to take a sample.
+# Searches by cross-validation (`tan_hc`, `kdb`, …), EM, the weights of WANBIA, AWNB and leave-one-out, and MDLP read the rows
+# many times. With partitioned data, they raise an error that suggests a sample:
 
 # %%
 try:
@@ -183,11 +180,17 @@ except TypeError as error:
     print(error)
 
 # %% [markdown]
-# Often that is all that is needed: learn the structure, or where to cut numbers, from a sample in memory, and the
-# tables from all rows. A model that cuts numbers by itself takes them raw in parts, too:
+# A sample is often sufficient: learn the structure or the cut points from a sample in memory, and estimate the tables from
+# all rows. A model that discretizes accepts partitioned data with raw numbers:
 
 # %%
 numbers = sample(model, 2_000, rng=0).assign(price=lambda rows: range(len(rows)))
 cutting = bnc("nb", "class", numbers.sample(frac=0.2, random_state=0), smooth=1, discretize="mdlp")
 print(predict(lp(cutting, [numbers.iloc[:1000], numbers.iloc[1000:]], smooth=1), numbers.tail(2)).tolist())
 folder.cleanup()
+
+# %% [markdown]
+# ## Summary
+#
+# Use `encode(df, weights=...)` for frequencies, chunks or Dask for data that do not fit in memory, and `update` for rows that
+# arrive later. Next: [Saving and exchanging models](deploying.py).
