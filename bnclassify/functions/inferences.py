@@ -10,13 +10,14 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from ..base.arrays import Array, Codes, log_sum_exp
+from ..base.arrays import Array, Codes, log_normalize, log_sum_exp
 from ..base.checks import Names, Whole, is_among, must_be
 from ..base.messages import listed
 from ..base.randomness import Seed, check_rng
 from ..frames.encoding import check_frame
 from ..frames.matching import match
 from ..frames.schema import code_type
+from ..model.intervals import BOUNDS, check_draws, check_interval, drawn_bounds
 from ..model.model import Model, check_joint
 from ..model.raw_rows import encode_for
 from ..numbers.discretization import Discretizer
@@ -30,7 +31,11 @@ def query(
     x: Model,
     variables: Hashable | Sequence[Hashable],
     evidence: Mapping[Hashable, Any] | pd.Series[Any] | None = None,
-) -> pd.Series[float]:
+    *,
+    interval: float | None = None,
+    draws: int = 1000,
+    rng: Seed = None,
+) -> pd.Series[float] | pd.DataFrame:
     """Return the exact distribution of any variables, given any others.
 
     Parameters
@@ -42,12 +47,17 @@ def query(
     evidence : dict or Series, optional
         Values of observed variables. If the model discretizes numeric columns itself, a value is a number
         or the label of an interval. The model marginalizes over all other variables.
+    interval, draws, rng
+        Probability of a credible interval of each probability, the number of draws, and their seed, as in
+        `predict`.
 
     Returns
     -------
     pandas.Series
         Probabilities, which sum to 1, indexed by level; with several variables, by a MultiIndex with one
         index level per variable, in the order of `variables`.
+    pandas.DataFrame
+        With `interval`, the same with columns lower, estimate and upper.
 
     Raises
     ------
@@ -57,7 +67,8 @@ def query(
         If the model does not define a joint distribution.
     ValueError
         If a value is not among the levels of the model, a variable is in both `variables` and `evidence`
-        or named twice, the evidence has probability 0, or the distribution would be too large.
+        or named twice, the evidence has probability 0, or the distribution would be too large. If
+        `interval` is used with a model of which `predict` does not accept it.
 
     Examples
     --------
@@ -87,9 +98,9 @@ def query(
     overlap = [name for name in names if known[model.variables.index(name)] >= 0]
     if overlap:
         raise ValueError(f"variables must not be in the evidence; got {listed(overlap)} in both. Omit one.")
-    logs = _log_table(model, [model.variables.index(name) for name in names], known)
-    total = float(log_sum_exp(logs.ravel()))
-    if total == -np.inf:
+    numbers = [model.variables.index(name) for name in names]
+    logs = _log_table(model, numbers, known).ravel()
+    if logs.max() == -np.inf:
         raise ValueError(
             "evidence must have a positive probability; got 0. Fit the model with smooth above 0, so that "
             "nothing is impossible."
@@ -100,7 +111,16 @@ def query(
     else:
         axes = [pd.Index(list(levels[name]), tupleize_cols=False) for name in names]
         index = pd.MultiIndex.from_product(axes, names=names)
-    return pd.Series(np.exp(logs.ravel() - total), index=index, name="probability")
+    found = pd.Series(np.exp(log_normalize(logs[None])[0]), index=index, name="probability")
+    if check_interval(interval) is None:
+        return found
+    draws, seed = check_draws(draws, len(found)), int(check_rng(rng).integers(2**63))
+
+    def distribution(drawn: Model) -> Array:
+        return np.exp(log_normalize(_log_table(drawn, numbers, known).reshape(1, -1)))[0]
+
+    bounds = drawn_bounds(model, distribution, float(interval or 0), draws, seed)
+    return pd.DataFrame(dict(zip(BOUNDS, [bounds[0], found, bounds[1]], strict=True)), index=index)
 
 
 def _encode_evidence(x: Model, evidence: object) -> Codes:

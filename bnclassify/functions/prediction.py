@@ -10,14 +10,16 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from ..base.arrays import Array, first_best, log, log_normalize
+from ..base.arrays import Array, Codes, first_best, log, log_normalize
 from ..base.checks import Flag, Real, must_be
 from ..base.messages import listed, shown
+from ..base.randomness import Seed, check_rng
 from ..frames.encoding import Row, check_columns
 from ..frames.matching import check_unseen, match
 from ..frames.partitions import dask_frame_of
 from ..frames.schema import Dataset, code_type
 from ..metrics.outcomes import Labelling
+from ..model.intervals import MOST_DRAWN, check_draws, check_interval, drawn_bounds, with_bounds
 from ..model.model import Model, check_fitted
 from ..model.raw_rows import encode_for, log_joint
 
@@ -35,6 +37,9 @@ def predict(
     costs: pd.DataFrame | None = None,
     joint: bool = False,
     greedy: bool = False,
+    interval: float | None = None,
+    draws: int = 1000,
+    rng: Seed = None,
 ) -> pd.Series[Any] | pd.DataFrame:
     """Predict the class of each row, or its posterior probabilities.
 
@@ -66,6 +71,13 @@ def predict(
         If True, predict the class variables of a chain one after the other, each given the labels
         predicted before, instead of enumerating all combinations. Chains with more than 65,536
         combinations are always greedy.
+    interval : float, optional
+        With ``prob=True``, probability of a credible interval of each posterior, such as 0.9.
+        Requires tables estimated with ``smooth``, ``ess`` or ``m`` above 0.
+    draws : int, default 1000
+        Number of times that all tables are drawn for the intervals.
+    rng : int or numpy.random.Generator, optional
+        Seed of these draws.
 
     Returns
     -------
@@ -74,7 +86,9 @@ def predict(
         The first of tied classes in the order of levels is predicted.
     pandas.DataFrame
         With ``prob=True``, one row per row of `newdata` and one column per class; rows sum to 1. A row
-        that is impossible under every class has the uniform posterior.
+        that is impossible under every class has the uniform posterior. With `interval`, each of these
+        columns is three, which a further level of the columns calls lower, estimate and upper; the estimate
+        is the posterior without `interval`.
 
         With several class variables, one column of labels per class variable; with ``prob=True``, one
         column per class variable and label, where the posteriors of each class variable sum to 1. With
@@ -94,7 +108,9 @@ def predict(
         If a value is not among the levels of the model and `unseen` is "error", the model has no parameters,
         a feature is missing and the model is a `DN`, `prior` or `costs` do not fit the classes, or `costs`
         are given with ``prob=True``. If there are too many combinations of labels, or marginalizing over
-        class variables would need a table of more than 1,048,576 cells per row.
+        class variables would need a table of more than 1,048,576 cells per row. If `interval` is not between
+        0 and 1, is used without ``prob=True`` or with ``joint=True``, or the tables do not follow from counts
+        and pseudo-counts alone: those of back-off, EM, weighted models and `ande`.
 
     Warns
     -----
@@ -121,11 +137,20 @@ def predict(
     With Q the new prior and P the probabilities of the model, Q(c | row) ∝ P(c | row) · Q(c) / P(c). The
     expected cost of label k is Σ_c P(c | row) costs(c, k).
 
+    An interval is that of P(c | row) as a function of the tables [3]_. Given the structure, each column of a
+    table has a Dirichlet posterior, whose parameters are counts plus pseudo-counts. All tables are drawn
+    `draws` times, the posterior of every row is computed from each draw, missing features are marginalized
+    over within the draw, and the bounds are quantiles of the results, with equal tails. The members of an
+    average are drawn separately. The interval does not include the uncertainty about the structure, and it is
+    not a set of labels that contains the actual one with this probability.
+
     References
     ----------
     .. [1] Elkan, C. (2001). The foundations of cost-sensitive learning. IJCAI 2001.
     .. [2] Saerens, M., Latinne, P., Decaestecker, C. (2002). Adjusting the outputs of a classifier to
        new a priori probabilities: a simple procedure. Neural Computation 14.
+    .. [3] Van Allen, T., Singh, A., Greiner, R., Hooper, P. (2008). Quantifying the uncertainty of a belief
+       net response: Bayesian error-bars for belief net inference. Artificial Intelligence 172.
 
     Examples
     --------
@@ -139,6 +164,13 @@ def predict(
     class  unacc    acc   good  vgood
     1726   0.217  0.316  0.452  0.014
     1727   0.093  0.198  0.194  0.514
+
+    The posterior of the last car as it follows from tables that were estimated from few good cars:
+
+    >>> predict(model, car.tail(1), prob=True, interval=0.9, rng=0)[["good", "vgood"]].round(2)
+    class  good                vgood
+          lower estimate upper lower estimate upper
+    1727    0.1     0.19  0.31  0.36     0.51  0.66
 
     Where good cars are as common as others:
 
@@ -170,6 +202,14 @@ def predict(
         Flag().check(name, flag)
     check_unseen(unseen)
     predict_rows = _predicting(model, prob, unseen, prior, costs, joint, greedy)
+    if check_interval(interval) is not None:
+        if not prob or joint:
+            raise ValueError("interval must be None unless prob is True and joint is False.")
+        draws, seed = check_draws(draws), int(check_rng(rng).integers(2**63))
+        settings: dict[str, Any] = {"interval": interval, "draws": draws, "seed": seed}
+        predict_rows = partial(
+            _predict_intervals, model, estimate=predict_rows, unseen=unseen, prior=prior, **settings
+        )
     frame = dask_frame_of(newdata)
     if frame is None:
         return predict_rows(newdata)
@@ -214,6 +254,37 @@ def _predict_class(
         logs = reweigh(x._log_joint(codes[:, block]))
         best[block] = first_best(logs) if table is None else least_costly(logs, table)
     return labelling(data.index).labels(best)
+
+
+def _predict_intervals(
+    x: Model,
+    newdata: Any,
+    *,
+    estimate: Callable[[Any], pd.DataFrame],
+    unseen: str,
+    prior: object,
+    interval: float,
+    draws: int,
+    seed: int,
+) -> pd.DataFrame:
+    """Predict posteriors with their intervals, by the same draws of tables in all blocks of rows."""
+    frame = estimate(newdata)
+    data = encode_for(x, newdata, x.features)
+    codes = match(data, x.features, x.known_levels[: len(x.features)], unseen=unseen)
+    bounds = np.empty((2, *frame.shape))
+
+    rows_per_block = max(1, MOST_DRAWN // (draws * frame.shape[1]))
+    for start in range(0, len(frame), rows_per_block):
+        block = slice(start, start + rows_per_block)
+        posteriors = partial(_posteriors, codes=codes[:, block], prior=prior)
+        bounds[:, block] = drawn_bounds(x, posteriors, interval, draws, seed)
+    return with_bounds(frame, bounds)
+
+
+def _posteriors(x: Model, codes: Codes, prior: object) -> Array:
+    """Return the posteriors of the labels of all targets, (rows, labels)."""
+    marginals = map(_reweighing(x, prior), x._log_marginals(codes))
+    return np.hstack([np.exp(log_normalize(logs)) for logs in marginals])
 
 
 def weigh_classes(

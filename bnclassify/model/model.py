@@ -268,6 +268,22 @@ class Model(Immutable):
             f"x must have tables made of counts; it {reason}. Refit it with lp(x, dataset, ...)."
         )
 
+    def _posterior_tally(self) -> Tally:
+        """Return the counts of tables whose posterior is a product of Dirichlet distributions, or raise."""
+        tally = self.learned.get("counts")
+        if isinstance(tally, Tally) and getattr(tally.prior, "is_positive", False):
+            return tally
+        raise ValueError(
+            "interval must be None unless the tables follow from counts and smooth, ess or m above 0 alone; "
+            f"those of this {type(self).__name__} do not. Fit a network, or an average such as aode, with "
+            "lp(x, dataset, smooth=1)."
+        )
+
+    def _draw_tables(self, rng: np.random.Generator) -> Any:
+        """Return the model with tables that are drawn from their posterior distribution."""
+        tally = self._posterior_tally()
+        return self._tabulate(Tally(tally.counts, tally.prior.drawn(rng)))
+
     def _maximize(self, data: Dataset, prior: Any, em: Any) -> Any:
         """Return the structure with the tables that EM finds."""
         raise self._lacks("run EM")

@@ -10,6 +10,7 @@ import pandas as pd
 
 from ..base.arrays import Array
 from ..base.docstrings import sharing
+from .intervals import check_interval, table_bounds, with_bounds
 from .model import Model, check_fitted, check_model, check_single, check_tables
 from .questions import variable_number
 
@@ -72,7 +73,7 @@ def params(x: Model) -> dict[Hashable, Array]:
 
 
 @_raising
-def cpt(x: Model, variable: Hashable) -> pd.DataFrame:
+def cpt(x: Model, variable: Hashable, *, interval: float | None = None) -> pd.DataFrame:
     """Return one conditional probability table with labels.
 
     Parameters
@@ -81,17 +82,30 @@ def cpt(x: Model, variable: Hashable) -> pd.DataFrame:
         With parameters.
     variable : str
         A feature or the class.
+    interval : float, optional
+        Probability of a credible interval of each entry, between 0 and 1, such as 0.9. Requires tables
+        estimated with ``smooth``, ``ess`` or ``m`` above 0.
 
     Returns
     -------
     pandas.DataFrame
         One row per level of the variable, and one column per configuration of its parents: a
         MultiIndex named by these, or a plain Index if there is one parent. Each column is a
-        distribution. A variable without parents has one column, ``probability``.
+        distribution. A variable without parents has one column, ``probability``. With `interval`, each of
+        these columns is three, which a further level of the columns calls lower, estimate and upper.
 
     {fitted}
     KeyError
         If the model has no such variable.
+    ValueError
+        If `interval` is not between 0 and 1, or the tables do not follow from counts and pseudo-counts
+        alone.
+
+    Notes
+    -----
+    Given the structure, a column of a table with counts N_k and pseudo-count a has a Dirichlet posterior, so
+    an entry is distributed as Beta(N_k + a, Σ_l (N_l + a) − N_k − a). The interval has equal tails. It is an
+    interval of one entry, and says nothing about whether the arcs of the network are the right ones.
 
     Examples
     --------
@@ -103,7 +117,19 @@ def cpt(x: Model, variable: Hashable) -> pd.DataFrame:
     low     0.476  0.003  0.014  0.015
     med     0.295  0.468  0.556  0.015
     high    0.229  0.530  0.431  0.971
+
+    Good cars are few, so their probabilities are uncertain:
+
+    >>> cpt(lp(nb("class", car), car, smooth=1), "safety", interval=0.9)[["acc", "good"]].round(2)
+    class    acc                 good
+           lower estimate upper lower estimate upper
+    safety
+    low     0.00     0.00  0.01  0.00     0.01  0.04
+    med     0.43     0.47  0.51  0.46     0.56  0.65
+    high    0.49     0.53  0.57  0.34     0.43  0.53
     """
+    if interval is not None:
+        return _bounded_cpt(x, variable, check_interval(interval))
     network = check_tables(x, "cpt")
     table = params(network)
     family = network.families[variable_number(network, variable)]
@@ -114,6 +140,14 @@ def cpt(x: Model, variable: Hashable) -> pd.DataFrame:
     headers = [pd.Index(list(labels[v]), name=v, tupleize_cols=False) for v in family[1:]]
     columns = headers[0] if len(headers) == 1 else pd.MultiIndex.from_product(headers, names=family[1:])
     return pd.DataFrame(table[variable].reshape(len(index), -1), index=index, columns=columns)
+
+
+def _bounded_cpt(x: Model, variable: Hashable, interval: Any) -> pd.DataFrame:
+    """Return a table with credible intervals of its entries."""
+    network, frame = check_tables(x, "cpt"), cpt(x, variable)
+    tally = network._posterior_tally()
+    bounds = table_bounds(tally.counts[network.variables.index(variable)], tally.prior, interval)
+    return with_bounds(frame, bounds.reshape(2, *frame.shape))
 
 
 @_raising

@@ -162,6 +162,9 @@ class Ensemble(Average):
     def _add_rows(self, data: Countable) -> Ensemble:
         return replace(self, members=tuple([member._add_rows(data) for member in self.members]))
 
+    def _draw_tables(self, rng: np.random.Generator) -> Ensemble:
+        return replace(self, members=tuple([member._draw_tables(rng) for member in self.members]))
+
     def _maximize(self, data: Dataset, prior: Any, em: Any) -> Ensemble:
         return replace(self, members=tuple([member._maximize(data, prior, em) for member in self.members]))
 

@@ -59,6 +59,10 @@ class PseudoCounts:
         levels, *parent_cards = counts.shape[axis:]
         return normalize(counts + self.per_cell(levels, prod(parent_cards)), axis)
 
+    def drawn(self, rng: np.random.Generator) -> Drawn:
+        """Return the same in which tables are drawn from their Dirichlet posteriors."""
+        return Drawn(self, rng)
+
     def shares(self, counts: Array, totals: Array, levels: int, configurations: int) -> Array:
         """Return (counts + a) / (totals + r a) for some cells of a table; 1 / r if that is 0 / 0."""
         pseudo = self.per_cell(levels, configurations)
@@ -125,3 +129,34 @@ class MEstimate(PseudoCounts):
     def per_cell(self, levels: Any, configurations: Any) -> Any:
         """Return m / r."""
         return self.m / levels
+
+
+@dataclass(frozen=True, eq=False)
+class Drawn(PseudoCounts):
+    """Draws tables from their Dirichlet posteriors, in place of their means."""
+
+    prior: PseudoCounts
+    rng: np.random.Generator
+
+    def __call__(self, counts: Array, axis: int = 0) -> Array:
+        """Draw a table; see `Prior`."""
+        levels, *parent_cards = counts.shape[axis:]
+        logs = self._log_masses(counts + self.prior.per_cell(levels, prod(parent_cards)))
+        return normalize(np.exp(logs - logs.max(axis=axis, keepdims=True)), axis)
+
+    def side_by_side(
+        self,
+        counts: NDArray[Any],
+        variable: NDArray[np.intp],
+        cards: NDArray[np.intp],
+        configurations: int = 1,
+    ) -> Array:
+        """Draw the tables of several variables, of which all levels occur."""
+        starts = np.flatnonzero(np.diff(variable, prepend=-1))
+        logs = self._log_masses(counts + self.prior.per_cell(cards[variable], configurations))
+        masses = np.exp(logs - np.repeat(np.maximum.reduceat(logs, starts, axis=-1), cards, axis=-1))
+        return masses / np.repeat(np.add.reduceat(masses, starts, axis=-1), cards, axis=-1)
+
+    def _log_masses(self, shape: Array) -> Array:
+        """Return the logs of gamma variables, which do not underflow if the shape is small."""
+        return np.log(self.rng.standard_gamma(shape + 1)) - self.rng.standard_exponential(shape.shape) / shape

@@ -43,7 +43,12 @@ _LONGEST = 300  # rows or columns of a picture, which is 90 inches or more
 
 @chart
 def plot_cpt(
-    x: Network, variable: Hashable, *, dataset: pd.DataFrame | Dataset | None = None, ax: Axes | None = None
+    x: Network,
+    variable: Hashable,
+    *,
+    dataset: pd.DataFrame | Dataset | None = None,
+    interval: float | None = None,
+    ax: Axes | None = None,
 ) -> Axes:
     """Draw a conditional probability table as a heat map with one row per level and one column per class.
 
@@ -59,6 +64,8 @@ def plot_cpt(
     dataset : pandas.DataFrame or Dataset, optional
         Training data. Columns are hatched if no row has their configuration of parents, so that their
         probabilities depend on the prior only.
+    interval : float, optional
+        Probability of a credible interval that is written below each probability, such as 0.9; see `cpt`.
     {ax, returns, raises}
     KeyError
         If the model has no such variable, or ``dataset`` lacks one of its family.
@@ -66,7 +73,8 @@ def plot_cpt(
         If the model is an ensemble; draw one of ``members(x)``.
     ValueError
         If the model has no parameters, the picture would be more than 300 rows high or columns wide, or
-        ``dataset`` has values that the model does not know.
+        ``dataset`` has values that the model does not know. If `interval` is not between 0 and 1, or the
+        tables do not follow from counts and pseudo-counts alone.
 
     Examples
     --------
@@ -79,7 +87,7 @@ def plot_cpt(
     """
     frame = cpt(x, variable)
     family = families(x)[variable]
-    layout = _lay_out(family, tuple([values(x)[member] for member in family]))
+    layout = _lay_out(family, tuple([values(x)[member] for member in family]), interval is not None)
     shares = layout.arrange(frame.to_numpy())
     rows, columns = shares.shape
     if max(rows, columns) > _LONGEST:
@@ -88,7 +96,15 @@ def plot_cpt(
         raise ValueError(f"variable must be {expected}; got {got}.")
     axes = prepare_axes(ax, *layout.size)
     unseen = np.zeros(shares.shape, dtype=bool) if dataset is None else _unseen(x, layout, dataset)
-    draw_shares(axes, shares, list(map(chance, shares.ravel())), unseen)
+    texts = list(map(chance, shares.ravel()))
+    if interval is not None:
+        bounded = cpt(x, variable, interval=interval)
+        ends = [layout.arrange(bounded.xs(name, axis=1, level=-1).to_numpy()) for name in ("lower", "upper")]
+        texts = [
+            f"{text}\n{low:.2f} to {high:.2f}"
+            for text, low, high in zip(texts, *map(np.ravel, ends), strict=True)
+        ]
+    draw_shares(axes, shares, texts, unseen)
     _write_labels(axes, layout)
     axes_note = f"rows: {variable}" + (f"; columns: {family[-1]}" if len(family) > 1 else "")
     hatched = ["hatched: parents' values that no row has"] if unseen.any() else []
@@ -104,6 +120,7 @@ class _Layout:
     family: Family
     levels: Levels
     down: int
+    bounded: bool = False
 
     def arrange(self, table: NDArray[Any]) -> NDArray[Any]:
         """Return a table, whose first axis is the variable, as the rows and columns of the picture."""
@@ -137,21 +154,23 @@ class _Layout:
     def size(self) -> tuple[float, float]:
         """The width and height of the picture in inches."""
         (rows, columns), (row_blocks, column_blocks) = self.block_labels, self.blocks
-        cell = max(0.6, estimate_width(columns) + 0.1)
+        cell = max(1.1 if self.bounded else 0.6, estimate_width(columns) + 0.1)
         block = max(len(columns) * cell, estimate_width(column_blocks) + 0.1)
         table = len(column_blocks) * block + estimate_width(row_blocks)
         title = [broken(self.title, _TITLE)]
         lines = count_lines(title) + count_lines(columns)
         lines += count_lines(column_blocks) if len(column_blocks) > 1 else 0
-        row = max(0.3 * len(rows), 0.17 * count_lines(row_blocks) + 0.1) * len(row_blocks)
+        row = max((0.45 if self.bounded else 0.3) * len(rows), 0.17 * count_lines(row_blocks) + 0.1) * len(
+            row_blocks
+        )
         width = 0.6 + estimate_width(rows) + max(estimate_width(title), table)
         return width, 0.9 + 0.17 * lines + row
 
 
-def _lay_out(family: Family, levels: Levels) -> _Layout:
+def _lay_out(family: Family, levels: Levels, bounded: bool = False) -> _Layout:
     """Choose the layout whose longer side is shortest, or that with the fewest blocks side by side."""
     most_down = max(len(family) - 2, 0)
-    layouts = [_Layout(family, levels, down) for down in range(most_down, -1, -1)]
+    layouts = [_Layout(family, levels, down, bounded) for down in range(most_down, -1, -1)]
     return min(layouts, key=lambda layout: max(layout.size))
 
 

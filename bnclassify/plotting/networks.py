@@ -254,7 +254,7 @@ def _distributions(x: Model, row: object, unseen: str) -> tuple[dict[Hashable, N
     nodes = {
         v: observed(v, evidence[v])
         if v in evidence
-        else distributed(v, labels[v], query(x, v, evidence).tolist(), is_class=v == x.class_var)
+        else distributed(v, labels[v], list(query(x, v, evidence).to_numpy()), is_class=v == x.class_var)
         for v in x.variables
     }
     return nodes, ["probability of each value" + ("" if row is None else ", given those in grey")]

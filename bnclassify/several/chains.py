@@ -133,6 +133,9 @@ class Chain(MultiModel):
     def _update(self, dataset: InFull | InParts, update: Callable[[Model, Any], Model]) -> Chain:
         return replace(self, members=tuple(map(update, self.members, self._rows(dataset))))
 
+    def _draw_tables(self, rng: np.random.Generator) -> Chain:
+        return replace(self, members=tuple([member._draw_tables(rng) for member in self.members]))
+
     def _rows(self, dataset: InFull | InParts) -> Iterator[Learnable]:
         """Yield the rows that each member is learned from, which have its class."""
         known = None if self.levels is None else self.levels_by_name

@@ -130,7 +130,7 @@ class AODE(Average):
         singles = square[every, :, every].T
         return replace(
             self,
-            priors=np.repeat(prior(classes)[None], len(cards), axis=0),
+            priors=prior(np.tile(classes, (len(cards), 1)), axis=1),
             superparents=prior.side_by_side(singles, feature, cards, len(classes)).T.copy(),
             children=tuple(children),
             learned=learned,

@@ -1,0 +1,68 @@
+"""Credible intervals of tables, and of what follows from them, given the structure and the counts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import prod
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy.special import betaincinv
+
+from ..base.arrays import Array
+from ..base.checks import Optional, Real, Whole
+
+BOUNDS = ("lower", "estimate", "upper")
+"""Names of the columns that an interval adds."""
+
+MOST_DRAWN = 2**25
+"""Largest number of drawn probabilities in memory, 256 MiB."""
+
+
+def check_interval(interval: object) -> float | None:
+    """Return the probability of an interval, None if there is to be none, or raise."""
+    probability: float | None = Optional(Real(above=0, below=1)).check("interval", interval)
+    return probability
+
+
+def check_draws(draws: object, cells: int = 1) -> int:
+    """Return the number of draws of so many probabilities, or raise."""
+    return Whole(least=1, most=MOST_DRAWN // cells).check("draws", draws)
+
+
+def ends(interval: float) -> list[float]:
+    """Return the probabilities of the quantiles at the ends of an equal-tailed interval."""
+    return [(1 - interval) / 2, (1 + interval) / 2]
+
+
+def table_bounds(counts: Array, prior: Any, interval: float) -> Array:
+    """Return the quantiles of the entries of a table, (2, levels, parents' levels…): each is Beta."""
+    levels, *parent_cards = counts.shape
+    mass = counts + prior.per_cell(levels, prod(parent_cards))
+    rest = mass.sum(axis=0) - mass if levels > 1 else np.zeros(mass.shape)
+    tails = np.reshape(ends(interval), (2, *[1] * mass.ndim))
+    return np.where(rest > 0, betaincinv(mass, np.where(rest > 0, rest, 1.0), tails), 1.0)
+
+
+def drawn_bounds(
+    x: Any, probabilities: Callable[[Any], Array], interval: float, draws: int, seed: int
+) -> Array:
+    """Return the quantiles, (2, …), of what a function returns for models with drawn tables."""
+    rng = np.random.default_rng(seed)
+    drawn = np.stack([probabilities(x._draw_tables(rng)) for _ in range(draws)], axis=-1)
+    return np.asarray(np.quantile(drawn, ends(interval), axis=-1))
+
+
+def with_bounds(frame: pd.DataFrame, bounds: Array) -> pd.DataFrame:
+    """Return estimates and their bounds, (2, rows, columns), named by a further level of the columns."""
+    columns, n = frame.columns, frame.shape[1]
+    values = np.stack([bounds[0], frame.to_numpy(), bounds[1]], axis=-1).reshape(len(frame), 3 * n)
+    levels: list[Any] = [columns]
+    codes: list[Any] = [np.arange(n)]
+    if isinstance(columns, pd.MultiIndex):
+        levels, codes = list(columns.levels), list(columns.codes)
+    levels.append(pd.Index(BOUNDS))
+    codes = [*[np.repeat(code, 3) for code in codes], np.tile(np.arange(3), n)]
+    names = pd.MultiIndex(levels=levels, codes=codes, names=[*columns.names, None])
+    return pd.DataFrame(values, index=frame.index, columns=names)

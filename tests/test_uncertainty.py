@@ -1,0 +1,248 @@
+"""Credible intervals of tables, of posteriors and of queries."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import bnclassify as bn
+
+from .conftest import REFERENCE
+
+FIGURES: dict[str, Any] = json.loads((REFERENCE / "networks" / "uncertainty.json").read_text())
+NAMES = ["car", "breast"]
+
+
+@cache
+def frame(name: str) -> pd.DataFrame:
+    reference = FIGURES[name]
+    path = REFERENCE / "data" / f"{name}.csv"
+    data = bn.load_car() if name == "car" else pd.read_csv(path, dtype=str, keep_default_na=False)
+    return pd.DataFrame({v: pd.Categorical(data[v], labels) for v, labels in reference["levels"].items()})
+
+
+def network(name: str, parents: dict[str, str | None], rows: int | None = None) -> Any:
+    class_var, data = FIGURES[name]["class"], frame(name).iloc[:rows]
+    arcs = {f: [] if parent is None else [parent] for f, parent in parents.items()}
+    return bn.lp(bn.anb(class_var, arcs, data[[*parents, class_var]]), data, smooth=1)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_table_intervals_are_those_of_beta_distributions(name: str) -> None:
+    expected = FIGURES[name]["tables"]
+    x = network(name, expected["structure"])
+    for number, interval in enumerate([0.9, 0.95]):
+        tables = {v: bn.cpt(x, v, interval=interval) for v in bn.vars(x)}
+        for variable, value, given, mean, *bounds in expected["cells"]:
+            parents = bn.families(x)[variable][1:]
+            column = tuple([given[p] for p in parents]) or ("probability",)
+            found = [tables[variable].loc[value, (*column, b)] for b in ("lower", "estimate", "upper")]
+            low, high = bounds[number]
+            assert found == pytest.approx([low, mean, high], rel=1e-12)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_posterior_intervals_are_quantiles_over_drawn_tables(name: str) -> None:
+    reference, draws, distances = FIGURES[name], 400, []
+    for case in reference["posteriors"]:
+        features = list(reference["tan"])
+        parents = reference["tan"] if case["structure"] == "tan" else dict.fromkeys(features)
+        x = network(name, parents, case["rows"])
+        rows = pd.DataFrame([known["row"] for known in case["known"]], columns=features)
+        found = bn.predict(x, rows, prob=True, interval=0.9, draws=draws, rng=0)
+        estimates = found.xs("estimate", axis=1, level=1)
+        np.testing.assert_array_equal(estimates, bn.predict(x, rows, prob=True))
+        for bound, q, se in (("lower", "q05", "se05"), ("upper", "q95", "se95")):
+            errors = np.array([known[se] for known in case["known"]])
+            expected = np.array([known[q] for known in case["known"]])
+            own = errors * np.sqrt(200_000 / draws)
+            classes = sorted(bn.classes(x))
+            difference = found.xs(bound, axis=1, level=1)[classes].to_numpy() - expected
+            distances.append(difference / np.hypot(errors, own))
+    scaled = np.concatenate(distances)
+    assert np.abs(scaled).max() < 5
+    assert 0.8 < np.sqrt((scaled**2).mean()) < 1.25
+
+
+def small() -> pd.DataFrame:
+    rng = np.random.default_rng(1)
+    k = rng.integers(2, size=40)
+    columns = {f: np.where(rng.random(40) < 0.3, 1 - k, k) for f in "abd"}
+    return pd.DataFrame({**columns, "k": k}).astype(str).astype("category")
+
+
+@pytest.mark.parametrize("prior", [{"smooth": 0.5}, {"ess": 2}, {"m": 3}])
+def test_missing_features_are_summed_out_within_each_draw(prior: dict[str, Any]) -> None:
+    """By tables drawn here, and sums over all completions of a row."""
+    data = small()
+    x = bn.lp(bn.anb("k", {"b": ["a"], "d": ["b"]}, data), data, **prior)
+    row, rng, n = {"a": "1", "d": "0"}, np.random.default_rng(5), 4000
+    tables = {}
+    for v, family in bn.families(x).items():
+        counts = data.groupby(list(family), observed=False).size().to_numpy().reshape([2] * len(family))
+        pseudo = {"smooth": 0.5, "ess": 2 / counts.size, "m": 3 / 2}[next(iter(prior))]
+        masses = rng.gamma(counts + pseudo, size=(n, *counts.shape))
+        tables[v] = masses / masses.sum(axis=1, keepdims=True)
+    a, b, d = (
+        tables["a"][:, 1],
+        tables["b"][:, :, 1],
+        tables["d"][:, 0],
+    )  # P(a=1 | k), P(b | a=1, k), P(d=0 | b, k)
+    joint = tables["k"] * a * np.einsum("sbk,sbk->sk", b, d)
+    drawn = joint[:, 1] / joint.sum(axis=1)
+    low, high = np.quantile(drawn, [0.1, 0.9])
+    found = bn.predict(x, row, prob=True, interval=0.8, draws=n, rng=0).iloc[0]["1"]
+    assert found["lower"] == pytest.approx(low, abs=0.015)
+    assert found["upper"] == pytest.approx(high, abs=0.015)
+    asked = bn.query(x, "k", row, interval=0.8, draws=n, rng=0).loc["1"]
+    assert asked.tolist() == pytest.approx(found.tolist(), abs=1e-12)
+
+
+def test_ninety_percent_intervals_cover_ninety_percent() -> None:
+    """Tables are drawn from the prior, rows from the tables; the posterior of the tables is to cover."""
+    rng, covered, of_tables = np.random.default_rng(3), [], []
+    labels = ["0", "1"]
+    frames = pd.DataFrame({v: pd.Categorical(["0"], labels) for v in "abk"})
+    structure = bn.lp(bn.anb("k", {"b": ["a"]}, frames), frames, smooth=1)
+    for _ in range(300):
+        true = bn.BNC(
+            "k",
+            tuple(bn.families(structure).values()),
+            structure.levels,
+            tuple(rng.dirichlet([1, 1], size=t.shape[1:]).T.reshape(t.shape) for t in structure.cpts),
+        )
+        data = bn.sample(true, 30, rng=rng)
+        x = bn.lp(bn.anb("k", {"b": ["a"]}, data), data, smooth=1)
+        row = bn.sample(true, 1, rng=rng)
+        actual = bn.predict(true, row, prob=True).iloc[0]["1"]
+        found = bn.predict(x, row, prob=True, interval=0.9, draws=150, rng=rng).iloc[0]["1"]
+        covered.append(found["lower"] <= actual <= found["upper"])
+        for v, table in bn.params(true).items():
+            bounds = bn.cpt(x, v, interval=0.9)
+            low, high = (bounds.xs(b, axis=1, level=-1).to_numpy() for b in ("lower", "upper"))
+            of_tables.append(((low <= table.reshape(low.shape)) & (table.reshape(low.shape) <= high)).mean())
+    assert 0.88 <= np.mean(covered) <= 0.92
+    assert 0.88 <= np.mean(of_tables) <= 0.92
+
+
+def test_rows_do_not_depend_on_the_rows_beside_them(
+    car: pd.DataFrame, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    x = bn.lp(bn.tan_cl("class", car), car, smooth=1)
+    many = bn.predict(x, car.head(7), prob=True, interval=0.5, draws=30, rng=0)
+    monkeypatch.setattr("bnclassify.functions.prediction.MOST_DRAWN", 30 * 4 * 2)
+    in_blocks = bn.predict(x, car.head(7), prob=True, interval=0.5, draws=30, rng=0)
+    pd.testing.assert_frame_equal(many, in_blocks)
+    assert many.columns.names == ["class", None]
+
+
+def test_averages_draw_the_tables_of_each_member(car: pd.DataFrame) -> None:
+    """The average of a network and itself is less uncertain, because its members are drawn separately."""
+    rows = car.sample(300, random_state=0)
+    x = bn.lp(bn.nb("class", car), rows, smooth=1)
+    twice = bn.lp(bn.Ensemble((x, x)), rows, smooth=1)
+    widths = []
+    for model in (x, twice, bn.lp(bn.aode("class", car), rows, smooth=1)):
+        found = bn.predict(model, car.tail(40), prob=True, interval=0.9, draws=300, rng=0)
+        low, middle, high = (found.xs(b, axis=1, level=1) for b in ("lower", "estimate", "upper"))
+        assert (low < high).all(axis=None)
+        np.testing.assert_allclose(middle, bn.predict(model, car.tail(40), prob=True))
+        widths.append(float((high - low).mean(axis=None)))
+    assert widths[1] < 0.9 * widths[0]
+
+
+def test_a_new_prior_applies_to_each_draw() -> None:
+    """With P(class) replaced, the table of the class does not matter, as if it had been certain."""
+    data = small()
+    prior = {"0": 0.3, "1": 0.7}
+    x = bn.lp(bn.nb("k", data), data, smooth=1)
+    found = bn.predict(x, {"a": "1"}, prob=True, interval=0.9, draws=3000, rng=0, prior=prior).iloc[0]["1"]
+    counts = data.groupby(["a", "k"], observed=False).size().to_numpy().reshape(2, 2) + 1
+    rng = np.random.default_rng(9)
+    p = [rng.beta(counts[1, c], counts[0, c], 3000) for c in (0, 1)]
+    low, high = np.quantile(0.7 * p[1] / (0.3 * p[0] + 0.7 * p[1]), [0.05, 0.95])
+    assert [found["lower"], found["upper"]] == pytest.approx([low, high], abs=0.015)
+    nothing = bn.predict(x, {"a": None}, prob=True, interval=0.9, draws=20, rng=0, prior=prior).iloc[0]["1"]
+    assert nothing.tolist() == pytest.approx([0.7, 0.7, 0.7])
+
+
+def test_plot_cpt_writes_the_interval_below_the_probability(car: pd.DataFrame) -> None:
+    pytest.importorskip("matplotlib")
+    x = bn.lp(bn.nb("class", car), car, smooth=1)
+    axes = bn.plot_cpt(x, "safety", interval=0.9)
+    entry = bn.cpt(x, "safety", interval=0.9).loc["med", "good"]
+    assert axes.texts[6].get_text() == f"0.56\n{entry['lower']:.2f} to {entry['upper']:.2f}"
+
+
+def test_models_of_several_class_variables() -> None:
+    votes = bn.load_voting().dropna()
+    names = ["mx_missile", "crime"]
+    for learner in (bn.mbc, bn.maode, bn.chain):
+        x = bn.lp(learner(names, votes), votes, smooth=1)
+        found = bn.predict(x, votes.head(3), prob=True, interval=0.9, draws=50, rng=0)
+        assert found.columns.nlevels == 3
+        estimates = found.xs("estimate", axis=1, level=2)
+        pd.testing.assert_frame_equal(estimates, bn.predict(x, votes.head(3), prob=True))
+        inside = found.xs("upper", axis=1, level=2) - found.xs("lower", axis=1, level=2)
+        assert (inside > 0).all(axis=None)
+
+
+def test_tiny_pseudo_counts_and_variables_of_one_level() -> None:
+    """A Dirichlet draw with parameters of 1e-9 is nearly always a corner, not 0 / 0."""
+    data = pd.DataFrame({"a": ["x"] * 4, "b": list("pqpq"), "k": list("uuvv")}).astype("category")
+    x = bn.lp(bn.nb("k", data), data, ess=1e-8)
+    assert bn.cpt(x, "a", interval=0.9).to_numpy().tolist() == [[1.0] * 6]
+    found = bn.predict(x, data, prob=True, interval=0.9, draws=50, rng=0)
+    assert found.notna().all(axis=None)
+    assert found.to_numpy().min() >= 0
+
+
+def test_models_whose_tables_are_more_than_counts(car: pd.DataFrame) -> None:
+    structure = bn.nb("class", car)
+    fitted = {
+        "smooth 0": bn.lp(structure, car, smooth=0),
+        "backoff": bn.lp(structure, car, backoff=True),
+        "em": bn.lp(structure, car, smooth=1, missing="em"),
+        "wanbia": bn.lp(structure, car, smooth=1, wanbia=True),
+        "loo": bn.lp(structure, car, smooth=1, loo_weights=True),
+        "power": bn.lp(structure, car, smooth=1, loo_power=True),
+        "ande": bn.lp(bn.ande("class", car, n=1), car, smooth=1),
+    }
+    for name, x in fitted.items():
+        with pytest.raises(ValueError, match=r"interval must be None unless the tables follow from counts"):
+            bn.predict(x, car.head(1), prob=True, interval=0.9)
+        if name not in ("ande", "loo", "power"):
+            with pytest.raises(ValueError, match="interval must be None unless"):
+                bn.cpt(x, "safety", interval=0.9)
+            with pytest.raises((TypeError, ValueError), match=r"interval must be None unless|joint"):
+                bn.query(x, "safety", interval=0.9)
+
+
+def test_bad_arguments(car: pd.DataFrame) -> None:
+    x = bn.lp(bn.nb("class", car), car, smooth=1)
+    for interval in (0, 1, -0.5, 90):
+        with pytest.raises(
+            ValueError, match="interval must be a finite number greater than 0 and less than 1"
+        ):
+            bn.predict(x, car.head(1), prob=True, interval=interval)
+        with pytest.raises(ValueError, match="interval must be"):
+            bn.cpt(x, "safety", interval=interval)
+        with pytest.raises(ValueError, match="interval must be"):
+            bn.query(x, "safety", interval=interval)
+    for options in ({}, {"prob": True, "joint": True}):
+        with pytest.raises(
+            (ValueError, TypeError), match=r"interval must be None unless|joint must be False"
+        ):
+            bn.predict(x, car.head(1), interval=0.9, **options)
+    for draws in (0, 2.5, 10**9):
+        with pytest.raises((ValueError, TypeError), match="draws must be a whole number from 1 to"):
+            bn.predict(x, car.head(1), prob=True, interval=0.9, draws=draws)
+        with pytest.raises((ValueError, TypeError), match="draws must be a whole number from 1 to"):
+            bn.query(x, "safety", interval=0.9, draws=draws)
+    with pytest.raises(TypeError, match="rng"):
+        bn.predict(x, car.head(1), prob=True, interval=0.9, rng="seed")
