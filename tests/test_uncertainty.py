@@ -246,3 +246,17 @@ def test_bad_arguments(car: pd.DataFrame) -> None:
             bn.query(x, "safety", interval=0.9, draws=draws)
     with pytest.raises(TypeError, match="rng"):
         bn.predict(x, car.head(1), prob=True, interval=0.9, rng="seed")
+
+
+def test_one_dependence_estimators_are_an_average_of_networks(car: pd.DataFrame) -> None:
+    rows = car.sample(200, random_state=1)
+    x = bn.lp(bn.aode("class", car), rows, smooth=1)
+    names = bn.features(x)
+    networks = [bn.anb("class", {f: [s] for f in names if f != s}, car) for s in names]
+    average = bn.lp(bn.Ensemble(tuple(networks)), rows, smooth=1)
+    ours, theirs = (
+        bn.predict(model, car.iloc[[100, 900, 1700]], prob=True, interval=0.9, draws=1500, rng=seed)
+        for seed, model in enumerate([x, average])
+    )
+    np.testing.assert_allclose(ours, theirs, atol=0.06)
+    assert (theirs.xs("upper", axis=1, level=1) - theirs.xs("lower", axis=1, level=1)).max(axis=None) > 0.3
