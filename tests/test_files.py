@@ -551,7 +551,7 @@ def test_hostile_files_are_refused_before_much_is_built(tmp_path: Path) -> None:
     tracemalloc.start()
     with pytest.raises(ValueError, match="must contain a model"):
         bn.load(path)
-    assert tracemalloc.get_traced_memory()[1] < 40 * 500_000
+    assert tracemalloc.get_traced_memory()[1] < 3 * path.stat().st_size  # the text, and nothing made of it
     tracemalloc.stop()
     for depth in (100, 500, 990, 5_000):
         path.write_text(header + "[" * depth + "]" * depth + "}")

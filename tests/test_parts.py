@@ -681,3 +681,74 @@ def test_whole_numbers_that_are_floats_in_some_chunks() -> None:
         bn.nb("y", parts[1:])
     with pytest.raises(TypeError, match="column 'x' must be categorical; got numbers with fractions"):
         bn.nb("y", [frame, frame.assign(x=0.5)])
+
+
+def test_unseen_levels_in_parts_are_missing_as_in_memory(
+    car: pd.DataFrame, form: Callable[[pd.DataFrame], Any]
+) -> None:
+    known = car[(car["safety"] != "low") & (car["doors"] != "2")].astype(str)
+    x, frame = bn.bnc("tan_cl", "class", known, smooth=1), car.astype(str)
+    folds = np.arange(len(car)) % 3
+    with pytest.warns(
+        UserWarning, match="treated as missing: '576 in 'safety'', '432 in 'doors''|treated"
+    ) as caught:
+        mine = bn.cv(x, form(frame.assign(fold=folds)), folds="fold", dag=False, mean=False)
+    with pytest.warns(UserWarning, match="treated as missing"):
+        other = bn.cv(x, frame, folds=folds, dag=False, mean=False)
+    pd.testing.assert_frame_equal(mine, other, rtol=1e-12)
+    assert len(caught) == 1
+    assert mine.attrs["unseen"] == other.attrs["unseen"] == {"doors": 432, "safety": 576}
+    with pytest.raises(ValueError, match="not among the levels"):
+        bn.cv(x, form(frame), dag=False, unseen="error")
+
+
+def test_units_of_whole_weights_in_parts_are_split(car: pd.DataFrame) -> None:
+    counted = car.groupby(list(car.columns), observed=True).size().rename("n").reset_index()
+    counted["n"] = counted["n"] * np.arange(1, len(counted) + 1) % 90
+    x = bn.bnc("nb", "class", car, smooth=1)
+    data = bn.encode(chunks(counted), weights="n")
+    found = bn.cv(x, data, k=5, mean=False)
+    sizes = found.attrs["cv"]
+    assert sizes["test_size"] + sizes["train_size"] == counted["n"].sum()
+    from bnclassify.metrics.folds import HashedFolds
+
+    folds = HashedFolds(tuple(car.columns), 5, 7, "n")
+    parts = folds.split(counted)
+    assert (parts.sum(axis=1) == counted["n"]).all()
+    assert ((parts > 0).sum(axis=1) > 1).mean() > 0.9  # nearly every row is in several folds
+    assert np.abs(parts.sum(axis=0) / parts.sum() - 0.2).max() < 0.005
+    one = counted.assign(n=1)
+    assert (folds.split(one).argmax(axis=1) == folds(one)).all()
+    lazy = bn.cv_predict(x, bn.encode(by_dask(counted, 3), weights="n"), k=5).compute()
+    assert lazy.sum(axis=1).to_numpy() == pytest.approx(1)
+    # A row whose units are in all folds has the mean of the posteriors of these folds.
+    parts = HashedFolds(tuple(car.columns), 5, int(np.random.default_rng(0).integers(2**63)), "n").split(
+        counted
+    )
+    expected = np.zeros(lazy.shape)
+    for fold in range(5):
+        rows = bn.encode(counted.drop(columns="n"), weights=(counted["n"] - parts[:, fold]).to_numpy())
+        learned = bn.lp(bn.nb("class", rows), rows, smooth=1)
+        expected += parts[:, [fold]] * bn.predict(learned, counted, prob=True)[lazy.columns].to_numpy()
+    weighted = counted["n"].to_numpy() > 0
+    weights = counted["n"].to_numpy()[weighted, None]
+    np.testing.assert_allclose(lazy.to_numpy()[weighted], expected[weighted] / weights, rtol=1e-10)
+
+
+@pytest.mark.parametrize("divided", [chunks, by_dask])
+def test_folds_of_parts_without_rows_to_learn_from_are_nan(car: pd.DataFrame, divided: Any) -> None:
+    folds = np.arange(len(car)) % 3
+    x = bn.bnc("nb", "class", car, smooth=1)
+    frame = car.assign(fold=folds, w=np.where(folds == 1, 1.5, 0.0))
+    message = "No row to learn from has a positive weight if fold 1 is tested"
+    parts = bn.encode(divided(frame, 3), weights="w")
+    with pytest.warns(UserWarning, match=message):
+        mine = bn.cv(x, parts, folds="fold", mean=False)
+    with pytest.warns(UserWarning, match=message):
+        other = bn.cv(x, bn.encode(car, weights=frame["w"]), folds=folds, mean=False)
+    pd.testing.assert_frame_equal(mine, other)
+    assert np.isnan(mine.loc[1, 0])
+    if divided is by_dask:
+        with pytest.warns(UserWarning, match=message):
+            lazy = bn.cv_predict(x, parts, folds="fold")
+        assert (lazy.compute().isna().all(axis=1) == (folds == 1)).all()

@@ -27,6 +27,9 @@ _FORMAT = "bnclassify model"
 _VERSION = 2
 _HEADER = re.compile(rb'\s*\{\s*"format"\s*:\s*"bnclassify model"')
 
+_FIELD = re.compile(r'\s*[{,]\s*"(\w+)"\s*:\s*')
+_FORMS = {"model": re.compile(r"\{"), "shared": re.compile(r"\[\s*[\[{\]]")}
+
 _ROUNDING = 1e-6
 """Largest difference from 1 of the sum of a distribution; those of `lp` are much nearer."""
 
@@ -172,7 +175,7 @@ def load(path: str | os.PathLike[str]) -> Model:
     if not _HEADER.match(start):  # before much is read
         raise ValueError(must_be(source, "a file of save", start[:40].decode("utf-8", "replace"), hint))
     try:
-        written = json.loads(file.read_bytes().decode("utf-8", "surrogatepass"))
+        written = _parse(file.read_bytes().decode("utf-8", "surrogatepass"))
         version, shared = written.get("version"), written.get("shared", [])
         if version != _VERSION or type(version) is not int:
             hint = "Use the bnclassify that wrote the file, or save the model again."
@@ -186,6 +189,19 @@ def load(path: str | os.PathLike[str]) -> Model:
     except Exception as error:  # whatever is raised by parts that do not fit each other
         raise ValueError(f"{source}: the file is damaged, or of another bnclassify: {error}") from error
     return model
+
+
+def _parse(text: str) -> dict[str, Any]:
+    """Return the fields of the file; fields of another form than `save` writes are not read."""
+    decoder, fields, position = json.JSONDecoder(), dict[str, Any](), 0
+    while key := _FIELD.match(text, position):
+        form = _FORMS.get(key[1])
+        if form and not form.match(text, key.end()):
+            raise ValueError(f"{key[1]} must contain a model; got {shown(text[key.end() : key.end() + 50])}")
+        fields[key[1]], position = decoder.raw_decode(text, key.end())
+    if text[position:].strip() != "}":
+        raise json.JSONDecodeError("Expecting property name in double quotes, or }", text, position)
+    return fields
 
 
 def _try_out(x: Model) -> None:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ..base.arrays import Array, added
 from ..base.messages import listed, shown, warn
 from .encoding import check_weights, encode_columns
-from .matching import match
+from .matching import match, recode
 from .schema import Dataset, Learnable, Schema
 from .sources import NEEDS_ROWS, Make, Merge, Source, find_source, is_dask
 
@@ -35,21 +35,22 @@ _BLOCK_ROWS = 2**18
 
 
 class Keep(Protocol):
-    """Selects rows of a frame by some of its columns."""
+    """Selects rows of a frame, or parts of their weights, by some of its columns."""
 
     @property
     def columns(self) -> tuple[Hashable, ...]:
         """The columns that it uses."""
 
-    def __call__(self, frame: pd.DataFrame) -> NDArray[np.bool_]:
-        """Return whether each row is selected."""
+    def __call__(self, frame: pd.DataFrame) -> NDArray[np.bool_] | Array:
+        """Return whether each row is selected, or the part of its weight that is."""
 
 
 class Facts(NamedTuple):
     """Facts that every pass over rows finds: their number, and how many are kept as they have a class.
 
     Of these, ``size`` is the weight, ``gaps`` has the number of missing values by column, ``positive`` have
-    a weight above 0, and ``fractional`` a weight that is not whole.
+    a weight above 0, and ``fractional`` a weight that is not whole. ``hidden`` has the number of values by
+    column that are treated as missing, because they are not among the levels.
     """
 
     rows: int
@@ -58,6 +59,7 @@ class Facts(NamedTuple):
     gaps: NDArray[np.int64]
     positive: int = 0
     fractional: int = 0
+    hidden: Any = 0
 
 
 def with_class(data: Dataset, class_var: Hashable) -> tuple[Dataset, Facts]:
@@ -78,7 +80,8 @@ class Reading:
     """A function that encodes a frame, called by workers.
 
     Rows that lack the ``required`` column are dropped, ``weights`` names a column, ``prepare`` makes
-    categories of raw columns, and ``keep`` selects rows.
+    categories of raw columns, ``keep`` selects rows, and values of the ``lenient`` columns that are not among
+    their levels are missing.
     """
 
     schema: Schema
@@ -86,6 +89,7 @@ class Reading:
     weights: Hashable = None
     prepare: Prepare | None = None
     keep: Keep | None = None
+    lenient: tuple[Hashable, ...] = ()
 
     @property
     def columns(self) -> tuple[Hashable, ...]:
@@ -96,16 +100,27 @@ class Reading:
 
     def __call__(self, frame: pd.DataFrame) -> tuple[Dataset, Facts]:
         """Return the rows of a frame, and their facts."""
-        if self.keep is not None:
-            frame = frame[self.keep(frame)]
         weights = None if self.weights is None else check_weights(frame[self.weights].array, frame.index)
+        if self.keep is not None:
+            kept = self.keep(frame)
+            rows = np.flatnonzero(kept)
+            frame = frame.iloc[rows]
+            if weights is not None:
+                weights = weights[rows] if kept.dtype == bool else np.asarray(kept[rows], dtype=np.float64)
         if self.prepare is None:
             raw = encode_columns(frame, self.schema.columns, whole_floats=True)
         else:
             known = dict(zip(self.schema.columns, self.schema.levels, strict=True))
             raw = self.prepare.encode(frame, known, "dataset")
-        codes = match(raw, self.schema.columns, self.schema.levels)
-        return with_class(Dataset(self.schema, codes, raw.index, weights), self.required)
+        coded, hidden = raw, np.zeros(len(self.schema.columns), dtype=np.int64)
+        for name in self.lenient:
+            i, new = raw.positions[name], self.schema.levels[self.schema.positions[name]]
+            codes = recode(raw.codes[i], raw.levels[i], new, name, -1)
+            hidden[self.schema.positions[name]] = np.count_nonzero((codes < 0) & (raw.codes[i] >= 0))
+            coded = coded.recoded({name: (new, codes)})
+        codes = match(coded, self.schema.columns, self.schema.levels)
+        data, facts = with_class(Dataset(self.schema, codes, raw.index, weights), self.required)
+        return data, facts._replace(hidden=hidden)
 
 
 @dataclass(frozen=True)
@@ -129,16 +144,22 @@ class Memo:
     def __init__(self) -> None:
         self.counted: Facts | None = None
         self.gaps: dict[Hashable, int] = {}
+        self.hidden: dict[Hashable, int] = {}
 
     def keep(self, facts: Facts, columns: Sequence[Hashable]) -> bool:
         """Keep facts of some columns; return whether they are the first."""
         is_first, self.counted = self.counted is None, facts
         self.gaps.update(zip(columns, facts.gaps.tolist(), strict=True))
+        self.hidden.update(zip(columns, np.broadcast_to(facts.hidden, len(columns)).tolist(), strict=True))
         return is_first
 
 
 class RowsNeededError(TypeError):
     """Raised by what needs rows in memory, if data are partitioned."""
+
+
+class NoRowsError(ValueError):
+    """Raised if there is nothing to learn from."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -183,6 +204,11 @@ class Partitions(Learnable):
         return self.reading.weights is not None
 
     @property
+    def has_whole_weights(self) -> bool:
+        """Whether all weights are whole numbers."""
+        return not self._counted.fractional
+
+    @property
     def is_normalized(self) -> bool:
         """Whether weights are fractions that sum to less than the number of rows that have some."""
         return self.is_weighted and self._counted.fractional > 0 and self.size < self._counted.positive
@@ -225,7 +251,8 @@ class Partitions(Learnable):
 
     def coded(self, schema: Schema) -> Partitions:
         """Return the columns of a schema, coded by its levels."""
-        return replace(self, reading=replace(self.reading, schema=schema))
+        lenient = tuple([name for name in self.reading.lenient if name in schema.columns])
+        return replace(self, reading=replace(self.reading, schema=schema, lenient=lenient))
 
     def select(self, columns: Sequence[Hashable]) -> Partitions:
         """Return some of the columns, in this order."""
@@ -249,6 +276,19 @@ class Partitions(Learnable):
     def keeping(self, keep: Keep) -> Partitions:
         """Return the rows that a function of frames selects."""
         return replace(self, reading=replace(self.reading, keep=keep), memo=Memo())
+
+    def hiding(self, known: Mapping[Hashable, tuple[Any, ...]]) -> Partitions:
+        """Return the data with the ``known`` levels of some columns, in which other values are missing."""
+        levels = [known.get(name, old) for name, old in zip(self.columns, self.levels, strict=True)]
+        schema = Schema(self.columns, tuple(levels), self.schema.ordered)
+        return replace(self, reading=replace(self.reading, schema=schema, lenient=tuple(known)), memo=Memo())
+
+    @property
+    def hidden(self) -> dict[Hashable, int]:
+        """The numbers of values by column that are missing because they are not among the levels."""
+        if self.memo.counted is None:
+            self._look()
+        return {name: n for name in self.columns if (n := self.memo.hidden.get(name, 0))}
 
     def add_up(self, count: Callable[[Dataset], T]) -> T:
         """Return the sum of what a function returns for each part of the rows; see `Dataset.add_up`.
@@ -305,12 +345,12 @@ def is_partitioned(data: object) -> bool:
 def check_rows(targets: Sequence[Hashable], rows: int, kept: int, size: float, warns: bool) -> None:
     """Raise if there is no row to learn from, and warn of rows that were dropped for lack of a class."""
     if not rows:
-        raise ValueError("dataset: no rows to learn from")
+        raise NoRowsError("dataset: no rows to learn from")
     if not kept:
         names = f"all of {listed(targets)} are" if len(targets) > 1 else f"the class {shown(targets[0])} is"
         raise ValueError(f"dataset: {names} missing in every row")
     if not size:
-        raise ValueError("dataset: no rows to learn from, for all have weight 0")
+        raise NoRowsError("dataset: no rows to learn from, for all have weight 0")
     if kept < rows and warns:
         warn(f"{rows - kept} of {rows} rows have no class {shown(targets[0])} and are left out")
 
@@ -323,7 +363,7 @@ def ask_source(
 ) -> Sequence[Counts] | None:
     """Return the counts of families by label if the source counts these rows itself; see `Source`."""
     count = getattr(source, "count", None)
-    if count is None or reading.keep is not None or reading.prepare is not None:
+    if count is None or reading.keep is not None or reading.prepare is not None or reading.lenient:
         return None
     answer: Sequence[Counts] | None = count(families, reading.required, reading.weights)
     return answer

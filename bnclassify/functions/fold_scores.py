@@ -14,6 +14,7 @@ from tqdm.auto import tqdm
 
 from ..base.arrays import Array, added, log, normalize
 from ..base.messages import listed, warn
+from ..frames.partitions import NoRowsError
 from ..frames.schema import Dataset
 from ..metrics.metrics import AnyMetric
 from ..metrics.outcomes import Outcomes, outcomes_of
@@ -133,15 +134,16 @@ def score_rounds(
     with tqdm(total=steps, disable=not progress, desc="cv", unit=" models") as bar:
         for rnd in plan.rounds:
             train, test = rnd.fold.split(data)
-            if rnd.fold.lacks_rows(train):
+            learned = []
+            try:
+                for model in plan.learn(models, rnd, train, dag):
+                    learned.append(model)
+                    bar.update()
+            except NoRowsError:
                 bar.update(len(models))
                 found.append([[None] * len(metrics)] * (len(models) + 1))
                 sizes.append((0.0, test.size))
                 continue
-            learned = []
-            for model in plan.learn(models, rnd, train, dag):
-                learned.append(model)
-                bar.update()
             sums, counts = rnd.fold.evaluate(test, partial(_score_rows, learned, metrics))
             frequencies = log(normalize(total - counts))
             alone = _sums_of_frequencies(metrics, data, frequencies, *rnd.fold.tested(test, counts))

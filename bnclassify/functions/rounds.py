@@ -17,7 +17,7 @@ from ..base.randomness import Seed, check_rng
 from ..frames.encoding import check_columns, check_levels, read_raw
 from ..frames.matching import check_unseen, recode
 from ..frames.opening import column_names, open_columns
-from ..frames.partitions import Partitions, is_partitioned
+from ..frames.partitions import NoRowsError, Partitions, is_partitioned
 from ..frames.schema import Dataset
 from ..frames.training import TrainingData, prepare
 from ..metrics.folds import (
@@ -64,10 +64,6 @@ class RowFold:
         weights = data.weights[self.rows]
         return np.where(weights > 0, self.units, 1.0) / np.where(weights > 0, weights, 1.0)
 
-    def lacks_rows(self, train: TrainingData) -> bool:
-        """Return whether no row to learn from has a positive weight."""
-        return not train.size
-
     def evaluate(self, test: Dataset, score: Any) -> Any:
         """Return the scores of the rows to test."""
         return score(test)
@@ -88,10 +84,6 @@ class PartFold:
         """Return the rows to learn from and the rows to test, of which there may be none."""
         train, test = [data.keeping(FoldRows(self.folds, self.number, tested)) for tested in (False, True)]
         return train, replace(test, targets=())
-
-    def lacks_rows(self, train: Partitions) -> bool:
-        """Return False, because rows are known when they are counted."""
-        return False
 
     def evaluate(self, test: Partitions, score: Any) -> Any:
         """Return the sum of the scores of all parts."""
@@ -132,11 +124,15 @@ class Plan:
         return self.rounds[-1].repeat + 1
 
     def learn(self, models: Mapping[Any, Model], rnd: Round, train: Any, dag: bool) -> Iterator[Model]:
-        """Yield each model, fitted again on the rows that a round does not test."""
+        """Yield each model, fitted again on the rows that a round does not test, or raise a NoRowsError."""
+        if isinstance(train, Dataset) and not train.size:
+            raise NoRowsError("dataset: no rows to learn from")
         for name, model in models.items():
             recipe, rng = check_recipe(model), None if rnd.seed is None else check_rng(rnd.seed)
             try:
                 yield recipe.fit(train, rng) if dag else recipe.refit(model, train, rng)
+            except NoRowsError:
+                raise
             except ValueError as error:
                 raise ValueError(
                     f"x must be models that can be fitted again; model {shown(name)} cannot in fold "
@@ -204,6 +200,7 @@ def plan_rounds(
     if not is_partitioned(dataset):
         data: Any = _prepare(models, _read(models, dataset, names, dag), names, dag, None)
         hidden, counts = _hide_unseen(models, data) if unseen == "missing" and not dag else (data, {})
+        _warn_of_unseen(counts)
         return replace(_plan_rows(hidden, k, repeats, folds, rng), unseen=counts)
     if folds is not None:
         if not isinstance(folds, Hashable) or (isinstance(folds, tuple) and folds not in names):
@@ -213,8 +210,11 @@ def plan_rounds(
             )
         check_columns([folds], names, "folds")
     names = [name for name in names if folds is None or name != folds]
-    data = _prepare(models, dataset, names, dag, _common_preparation(models, dag))
-    return _plan_parts(data, dataset, k, repeats, folds, rng)
+    lenient = unseen == "missing" and not dag
+    data = _prepare(models, dataset, names, dag, _common_preparation(models, dag), lenient=lenient)
+    plan = _plan_parts(data, dataset, k, repeats, folds, rng)
+    _warn_of_unseen(counts := data.hidden if lenient else {})
+    return replace(plan, unseen=counts)
 
 
 def _read(models: Mapping[Any, Model], dataset: Any, names: Sequence[Hashable], dag: bool) -> Any:
@@ -252,9 +252,24 @@ def _hide_unseen(models: Mapping[Any, Model], data: TrainingData) -> tuple[Train
         if name in numbers:
             numbers[name] = np.where(rows, np.nan, numbers[name])
     counts = {name: int(np.count_nonzero(rows)) for name, rows in unseen.items()}
-    columns = listed([f"{count} in {shown(name)}" for name, count in counts.items()])
-    warn(f"Values that are not among the levels of the models are treated as missing: {columns}.")
     return replace(data, codes=hidden, numbers=numbers), counts
+
+
+def _warn_of_unseen(counts: Mapping[Hashable, int]) -> None:
+    """Warn of values that are treated as missing, by column."""
+    if counts:
+        columns = listed([f"{count} in {shown(name)}" for name, count in counts.items()])
+        warn(f"Values that are not among the levels of the models are treated as missing: {columns}.")
+
+
+def _hide_in_parts(models: Mapping[Any, Model], data: Partitions) -> Partitions:
+    """Return partitioned data in which levels that a fixed model does not contain are missing."""
+    known: dict[Hashable, tuple[Any, ...]] = {}
+    for model in models.values():
+        for name in model.features:
+            labels = model.levels_by_name[name]
+            known[name] = tuple([label for label in labels if label in known.get(name, labels)])
+    return data.hiding({name: known[name] for name in data.columns if name in known})
 
 
 def _prepare(
@@ -263,14 +278,20 @@ def _prepare(
     names: Sequence[Hashable],
     dag: bool,
     preparation: Preparation | None,
-) -> TrainingData | Partitions:
-    """Return the features and the targets; if there is one target, no row lacks it."""
+    lenient: bool = False,
+) -> Any:
+    """Return the features and the targets; if there is one target, no row lacks it.
+
+    If ``lenient``, values in partitioned data that are not among the levels of the models are missing.
+    """
     targets = next(iter(models.values())).targets
     needed = columns_needed(models, dag=dag)
     check_columns({*targets, *(needed or ())}, names, "dataset")
     chosen = [name for name in names if needed is None or name in needed or name in targets]
     known = {k: v for model in models.values() for k, v in values(model).items()} if preparation else None
     data = open_columns(dataset, chosen, known=known, preparation=preparation)
+    if lenient and isinstance(data, Partitions):
+        data = _hide_in_parts(models, data)
     raw = set(data.numbers) if isinstance(data, Dataset) else set()
     if preparation is None and all(model.preparation is not None for model in models.values()):
         raw |= {name for name, card in zip(data.columns, data.cards, strict=True) if not card}
@@ -333,9 +354,11 @@ def _plan_parts(data: Any, dataset: object, k: int, repeats: int, column: Hashab
         Whole(least=2).check("k", k)
         generator = check_rng(0 if rng is None else rng)
         # All columns, so that the folds do not depend on the columns that models need.
-        names = tuple([name for name in data.source.names if name != data.reading.weights])
+        weights = data.reading.weights
+        names = tuple([name for name in data.source.names if name != weights])
         seeds = [int(generator.integers(2**63)) for _ in range(repeats)]
-        drawn: list[Any] = [HashedFolds(names, k, seed) for seed in seeds]
+        split = weights if data.is_weighted and data.has_whole_weights else None
+        drawn: list[Any] = [HashedFolds(names, k, seed, split) for seed in seeds]
     else:
         codes = open_columns(dataset, [column])
         counts = codes.add_up(

@@ -15,12 +15,13 @@ from ..base.checks import Flag, OneOf, Whole
 from ..base.messages import listed, shown, warn
 from ..base.randomness import Seed
 from ..frames.opening import InFull, InParts, column_names
-from ..frames.partitions import Partitions, dask_frame_of
+from ..frames.partitions import NoRowsError, Partitions, dask_frame_of
 from ..frames.sources import check_not_once
 from ..metrics.folds import Folds
 from ..metrics.metrics import METRICS, AnyMetric, choose_metrics
 from ..metrics.outcomes import Labelling, outcomes_of
 from ..model.model import Model, of_estimator
+from ..model.questions import classes
 from .fold_scores import Scores, score_rounds, warn_of_empty_folds
 from .prediction import predict
 from .rounds import Plan, check_recipe, name_models, plan_rounds
@@ -77,9 +78,9 @@ def cv(
         If "same", raise an error if a model was learned from all columns of its data and ``dataset`` has
         other columns. If "any", learn from the columns present, which gives a different model.
     unseen : {"missing", "error"}, default "missing"
-        What to do with values in memory that are not among the levels of a model with ``dag=False``, which
-        keeps its levels: treat them as missing, or raise an error. With ``dag=True``, the levels of all rows
-        are known in every fold.
+        What to do with values that are not among the levels of a model with ``dag=False``, which keeps its
+        levels: treat them as missing, or raise an error. With ``dag=True``, the levels of all rows are known
+        in every fold.
     rng : int or numpy.random.Generator, optional
         Seed of the folds, and of all that learners draw at random within them. By default, folds of rows in
         memory differ from call to call, and those of partitioned data are those of seed 0.
@@ -137,7 +138,8 @@ def cv(
     fold of a row of partitioned data depends on a hash of its values and its label, on the seed, and on the
     names of all columns, which are therefore read, but neither on the models nor on the partitions. Folds are
     then of similar size, and so are their proportions of a class with many rows; rows that are
-    equal in all values and in their label are in the same fold, whatever their weight. Models that discretize
+    equal in all values and in their label are in the same fold. Units of whole weights are hashed one by one,
+    so those of one row can be in several folds. Models that discretize
     are evaluated on partitioned data with ``dag=False``, which keeps the cut points.
 
     *Several class variables.* Folds are not stratified, missing labels are ignored, and "accuracy" means
@@ -372,22 +374,27 @@ def _predict_rows(x: Model, plan: Plan, *, prob: bool, dag: bool, progress: bool
     posteriors, empty = np.zeros((len(data), len(labels))), []
     for rnd in tqdm(plan.rounds, disable=not progress, desc="cv_predict", unit=" folds"):
         train, test = rnd.fold.split(data)
-        if rnd.fold.lacks_rows(train):
+        try:
+            [learned] = plan.learn({0: x}, rnd, train, dag)
+        except NoRowsError:
             empty.append(rnd)
             posteriors[rnd.fold.rows] = np.nan
             continue
-        [learned] = plan.learn({0: x}, rnd, train, dag)
         logs = outcomes_of(learned, test).of_target().logs_of(labels)
         posteriors[rnd.fold.rows] += rnd.fold.proportions(data)[:, None] * np.exp(log_normalize(logs))
     warn_of_empty_folds(empty)
     labelling = Labelling(labels, data.columns[-1], data.index)
-    if prob:
-        found: Any = labelling.posteriors(log(posteriors)).mask(np.isnan(posteriors))
-    else:
-        found = labelling.labels(np.where(np.isnan(posteriors[:, 0]), -1, first_best(log(posteriors))))
+    found = _name_predictions(labelling, posteriors, prob=prob)
     if plan.unseen:
         found.attrs["unseen"] = dict(plan.unseen)
     return found
+
+
+def _name_predictions(labelling: Labelling, posteriors: Array, *, prob: bool) -> Any:
+    """Return posteriors or labels; missing values where posteriors, (rows, classes), are NaN."""
+    if prob:
+        return labelling.posteriors(log(posteriors)).mask(np.isnan(posteriors))
+    return labelling.labels(np.where(np.isnan(posteriors[:, 0]), -1, first_best(log(posteriors))))
 
 
 def _predict_parts(x: Model, plan: Plan, dataset: object, *, prob: bool, dag: bool, progress: bool) -> Any:
@@ -398,20 +405,34 @@ def _predict_parts(x: Model, plan: Plan, dataset: object, *, prob: bool, dag: bo
             "dataset must be in memory, or a Dask DataFrame, whose predictions are lazy; got chunks. For "
             "metrics of chunks, use cv."
         )
-    learned: list[Model] = []
+    learned: list[Model | None] = []
     for rnd in tqdm(plan.rounds, disable=not progress, desc="cv_predict", unit=" folds"):
         train, _ = rnd.fold.split(plan.data)
-        learned += plan.learn({0: x}, rnd, train, dag)
-    meta = predict(learned[0], frame._meta.iloc[:0], prob=prob)
-    out_of_fold = partial(_predict_out_of_fold, models=learned, folds=plan.rounds[0].fold.folds, prob=prob)
+        try:
+            learned += plan.learn({0: x}, rnd, train, dag)
+        except NoRowsError:
+            learned.append(None)
+    warn_of_empty_folds([rnd for rnd, model in zip(plan.rounds, learned, strict=True) if model is None])
+    first = next(model for model in learned if model is not None)
+    meta = predict(first, frame._meta.iloc[:0], prob=prob)
+    folds = plan.rounds[0].fold.folds
+    out_of_fold = partial(_predict_out_of_fold, first=first, models=learned, folds=folds, prob=prob)
     return frame.map_partitions(out_of_fold, meta=meta)
 
 
 def _predict_out_of_fold(
-    frame: pd.DataFrame, models: Sequence[Model], folds: Callable[[pd.DataFrame], Any], prob: bool
-) -> pd.DataFrame | pd.Series[Any]:
-    """Predict each row by the model that was fitted without it."""
-    numbers = folds(frame)
-    rows = [np.flatnonzero(numbers == number) for number in range(len(models))]
-    predictions = [predict(x, frame.iloc[part], prob=prob) for x, part in zip(models, rows, strict=True)]
-    return pd.concat(predictions).iloc[np.argsort(np.concatenate(rows))]
+    frame: pd.DataFrame, first: Model, models: Sequence[Model | None], folds: Any, prob: bool
+) -> Any:
+    """Predict each row by the models that were fitted without it, or without a part of its weight."""
+    shares = np.eye(len(models))[folds(frame)]
+    if getattr(folds, "weights", None) is not None:
+        parts = folds.split(frame)
+        shares = np.where(parts.any(axis=1, keepdims=True), parts, shares)
+        shares /= shares.sum(axis=1, keepdims=True)
+    posteriors = np.zeros((len(frame), len(classes(first))))
+    for x, share in zip(models, shares.T, strict=True):
+        rows = np.flatnonzero(share)
+        found = np.nan if x is None else predict(x, frame.iloc[rows], prob=True, unseen="missing").to_numpy()
+        posteriors[rows] += share[rows, None] * found
+    labelling = Labelling(classes(first), first.class_var, frame.index)
+    return _name_predictions(labelling, posteriors, prob=prob)

@@ -17,6 +17,8 @@ from ..base.randomness import Seed, check_rng
 from ..frames.encoding import encode_columns
 
 _MOST_UNITS = 2**22
+_MOST_HASHED = 64  # units of a row that are hashed one by one
+_STEP = 0x9E3779B97F4A7C15  # of SplitMix64
 
 Rows = NDArray[np.intp]
 Folds = Sequence[ArrayLike] | NDArray[Any]
@@ -205,24 +207,41 @@ def _check_rows(part: ArrayLike, rows: int) -> Rows:
 class HashedFolds:
     """Folds of partitioned data by a hash of the values and labels of rows, wherever they are stored.
 
-    ``columns`` are hashed into ``k`` folds, differently for each ``seed``.
+    ``columns`` are hashed into ``k`` folds, differently for each ``seed``. The units of the whole weights in
+    the column ``weights``, if it is given, are hashed one by one.
     """
 
     columns: tuple[Hashable, ...]
     k: int
     seed: int
+    weights: Hashable = None
 
     def __call__(self, frame: pd.DataFrame) -> NDArray[np.intp]:
         """Return the fold of each row, from 0 to k − 1."""
+        return self._folds_of(self._hash(frame))
+
+    def split(self, frame: pd.DataFrame) -> NDArray[np.int64]:
+        """Return the part of the weight of each row that each fold tests, (rows, k)."""
+        hashes, units = self._hash(frame), frame[self.weights].to_numpy(dtype=np.int64)
+        few = np.where(units <= _MOST_HASHED, units, 0)
+        rows = np.repeat(np.arange(len(units)), few)
+        number = np.arange(len(rows)) - np.repeat(np.cumsum(few) - few, few)
+        folds = self._folds_of(hashes[rows] + number.astype(np.uint64) * np.uint64(_STEP))
+        parts = np.bincount(rows * self.k + folds, minlength=len(units) * self.k).reshape(-1, self.k)
+        for row in np.flatnonzero(units > _MOST_HASHED):
+            parts[row] = check_rng(int(hashes[row])).multinomial(units[row], np.full(self.k, 1 / self.k))
+        return parts
+
+    def _hash(self, frame: pd.DataFrame) -> NDArray[np.uint64]:
         rows = frame[list(self.columns)]
-        hashed = pd.util.hash_pandas_object(rows, index=True).to_numpy(dtype=np.uint64, copy=True)
-        hashed += np.uint64(self.seed % 2**64)
+        hashes = pd.util.hash_pandas_object(rows, index=True).to_numpy(dtype=np.uint64, copy=True)
+        return np.asarray(hashes + np.uint64(self.seed % 2**64))
+
+    def _folds_of(self, hashes: NDArray[np.uint64]) -> NDArray[np.intp]:
         # SplitMix64, so that folds of neighboring seeds are independent.
         for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
-            hashed ^= hashed >> np.uint64(shift)
-            hashed *= np.uint64(factor)
-        hashed ^= hashed >> np.uint64(31)
-        return np.asarray(hashed % np.uint64(self.k), dtype=np.intp)
+            hashes = (hashes ^ (hashes >> np.uint64(shift))) * np.uint64(factor)
+        return np.asarray((hashes ^ (hashes >> np.uint64(31))) % np.uint64(self.k), dtype=np.intp)
 
 
 @dataclass(frozen=True)
@@ -254,7 +273,7 @@ class GivenFolds:
 
 @dataclass(frozen=True)
 class FoldRows:
-    """The rows of partitioned data that a fold tests or, if not ``tested``, all others."""
+    """The rows of parts, or parts of their weights, that a fold tests or, if not ``tested``, the rest."""
 
     folds: HashedFolds | GivenFolds
     number: int
@@ -265,6 +284,9 @@ class FoldRows:
         """The columns that determine the fold."""
         return self.folds.columns
 
-    def __call__(self, frame: pd.DataFrame) -> NDArray[np.bool_]:
-        """Return whether each row is selected."""
-        return np.asarray((self.folds(frame) == self.number) == self.tested)
+    def __call__(self, frame: pd.DataFrame) -> NDArray[np.bool_] | Array:
+        """Return whether each row is selected, or the part of its weight that is."""
+        if not isinstance(self.folds, HashedFolds) or self.folds.weights is None:
+            return np.asarray((self.folds(frame) == self.number) == self.tested)
+        parts = self.folds.split(frame).astype(np.float64)
+        return parts[:, self.number] if self.tested else np.delete(parts, self.number, axis=1).sum(axis=1)
