@@ -210,7 +210,7 @@ shares = {
 print(pd.DataFrame(shares).round(3).to_string())
 
 # %% [markdown]
-# The proportions agree within 0.03 (`smooth=1` moves them slightly towards each other).
+# The proportions agree within 0.04 (`smooth=1` moves them slightly towards each other).
 #
 # `impute` replaces all missing values of a row by their jointly most probable values. To estimate parameters from incomplete
 # rows, use EM instead, which does not treat imputed values as certain.
