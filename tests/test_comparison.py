@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import pickle
 import warnings
@@ -20,6 +21,7 @@ from bnclassify.functions.comparison import holm
 from .conftest import REFERENCE
 
 FIGURES: dict[str, Any] = json.loads((REFERENCE / "comparisons.json").read_text())
+BAYES_T: dict[str, Any] = json.loads((REFERENCE / "networks" / "uncertainty.json").read_text())["bayes_t"]
 GRID = pd.MultiIndex.from_product([range(5), range(2)], names=["repeat", "fold"])
 
 
@@ -50,12 +52,86 @@ def test_five_by_two(case: dict[str, Any]) -> None:
 @pytest.mark.parametrize("case", FIGURES["corrected_resampled"])
 def test_corrected_t(case: dict[str, Any]) -> None:
     found = bn.compare(table(case), train_size=case["n_train"], test_size=case["n_test"])
-    assert list(found.columns) == ["difference", "statistic", "df", "p", "p_holm"]
+    assert list(found.columns) == ["difference", "statistic", "df", "p", "p_holm", "lower", "upper"]
     assert found.index.tolist() == [("a", "b")]
     assert found.index.names == ["first", "second"]
+    reach = stats.t.ppf(0.975, case["df"]) * case["mean"] / case["t"]
+    ends = [case["mean"] - reach, case["mean"] + reach]
     assert found.loc[("a", "b")].tolist() == pytest.approx(
-        [case["mean"], case["t"], case["df"], case["p"], case["p"]], abs=1e-8
+        [case["mean"], case["t"], case["df"], case["p"], case["p"], *ends], abs=1e-8
     )
+
+
+@pytest.mark.parametrize("name", BAYES_T)
+def test_bayes_t(name: str) -> None:
+    case = BAYES_T[name]
+    a, b = (pd.Series(np.ravel(case[model])) for model in "ab")
+    frame = pd.DataFrame({"a": a, "b": b})
+    sizes = {"train_size": case["folds"] - 1, "test_size": 1}
+    for rope, expected in case["rope"].items():
+        found = bn.compare(frame, test="bayes_t", rope=float(rope), **sizes)
+        assert list(found.columns) == ["difference", "better", "equivalent", "worse", "lower", "upper"]
+        regions = [expected["right"], expected["rope"], expected["left"]]
+        assert found.loc[("a", "b")].tolist() == pytest.approx(
+            [case["mean"], *regions, *case["density_interval_95"]], abs=1e-12
+        )
+
+
+def test_bayes_t_of_losses_and_of_equal_differences(car: pd.DataFrame) -> None:
+    models = {
+        name: bn.lp(make("class", car), car, smooth=1)
+        for name, make in {"nb": bn.nb, "tan": bn.tan_cl}.items()
+    }
+    results = bn.cv(models, car, k=4, rng=0, mean=False, metric=["accuracy", "log_loss"])
+    losses = bn.compare(results, test="bayes_t", metric="log_loss").iloc[0]
+    assert losses["difference"] > 0.01
+    assert losses["worse"] > 0.9
+    frame = pd.DataFrame({"a": [0.5, 0.6, 0.7], "b": [0.49, 0.59, 0.69]})
+    for rope, region in {0.01: "equivalent", 0.009: "better"}.items():
+        found = bn.compare(frame, test="bayes_t", rope=rope, train_size=9, test_size=1).iloc[0]
+        assert found[region] == 1
+        assert found[["lower", "upper"]].tolist() == pytest.approx([0.01, 0.01])
+
+
+@pytest.mark.parametrize("test", ["corrected_t", "5x2cv_t", "5x2cv_f"])
+def test_intervals_contain_the_differences_that_are_not_rejected(test: str) -> None:
+    rng = np.random.default_rng(4)
+    frame = pd.DataFrame(rng.normal(0.8, 0.02, (10, 2)), index=GRID, columns=["a", "b"])
+    sizes = {"train_size": 100, "test_size": 100} if test == "corrected_t" else {}
+    found = bn.compare(frame, test=test, **sizes).iloc[0]
+    for end in ("lower", "upper"):
+        moved = frame.assign(a=frame["a"] - found[end])
+        assert bn.compare(moved, test=test, **sizes)["p"].item() == pytest.approx(0.05, abs=1e-9)
+    assert found["lower"] < found["difference"] < found["upper"]
+    far = frame.assign(a=frame["a"] + np.repeat(np.arange(5.0), 2))
+    if test == "5x2cv_f":
+        assert bn.compare(far, test=test)[["lower", "upper"]].isna().all(axis=None)
+
+
+def test_bayesian_signed_ranks() -> None:
+    """Against plain loops over draws and pairs."""
+    table = pd.DataFrame({"a": [0.8, 0.75, 0.91, 0.6, 0.7], "b": [0.78, 0.76, 0.86, 0.6, 0.66]})
+    found = bn.compare_ranks(table, test="bayes", rope=0.01).loc[("a", "b")]
+    rng, z = np.random.default_rng(8), [0.0, 0.02, -0.01, 0.05, 0.0, 0.04]
+    wins = np.zeros(3)
+    for w in rng.dirichlet([0.5] + 5 * [1], 2000):
+        mass = np.zeros(3)
+        for i, j in itertools.product(range(6), repeat=2):
+            mean = round((z[i] + z[j]) / 2, 12)
+            mass[0 if mean > 0.01 else 2 if mean < -0.01 else 1] += w[i] * w[j]
+        wins[mass.argmax()] += 1 / 2000
+    assert found[["better", "equivalent", "worse"]].tolist() == pytest.approx(wins.tolist(), abs=0.04)
+    assert found["difference"] == pytest.approx(0.02)
+    assert found["lower"] < 0.02 < found["upper"]
+    pd.testing.assert_series_equal(found, bn.compare_ranks(table, test="bayes").loc[("a", "b")])
+    turned = bn.compare_ranks(table, test="bayes", lower_is_better=True).loc[("a", "b")]
+    assert turned[["better", "worse"]].tolist() == found[["worse", "better"]].tolist()
+    same = bn.compare_ranks(table.assign(b=table["a"]), test="bayes", rope=0).iloc[0]
+    assert same["equivalent"] == 1
+    with pytest.raises(ValueError, match="rope must be a finite number of at least 0; got -1"):
+        bn.compare_ranks(table, test="bayes", rope=-1)
+    with pytest.raises(ValueError, match="test must be one of 'friedman', 'bayes'; got 'bayes_t'"):
+        bn.compare_ranks(table, test="bayes_t")
 
 
 @pytest.mark.parametrize("case", FIGURES["wilcoxon"])
@@ -266,7 +342,9 @@ def test_bad_arguments() -> None:
             bn.compare_ranks(frame, alpha=alpha)
     with pytest.raises(TypeError, match="lower_is_better must be True or False"):
         bn.compare_ranks(frame, lower_is_better=1)
-    with pytest.raises(ValueError, match="test must be one of 'corrected_t', '5x2cv_t', '5x2cv_f'; got 't'"):
+    with pytest.raises(
+        ValueError, match="test must be one of 'corrected_t', '5x2cv_t', '5x2cv_f', 'bayes_t'; got 't'"
+    ):
         bn.compare(frame, test="t")
     with pytest.raises(ValueError, match="train_size and test_size must be given"):
         bn.compare(frame, train_size=9)

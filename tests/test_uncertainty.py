@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
 
 import bnclassify as bn
 
@@ -260,3 +261,20 @@ def test_one_dependence_estimators_are_an_average_of_networks(car: pd.DataFrame)
     )
     np.testing.assert_allclose(ours, theirs, atol=0.06)
     assert (theirs.xs("upper", axis=1, level=1) - theirs.xs("lower", axis=1, level=1)).max(axis=None) > 0.3
+
+
+def test_plot_cv_draws_intervals_of_the_means(car: pd.DataFrame) -> None:
+    pytest.importorskip("matplotlib")
+    models = [bn.lp(make("class", car), car, smooth=1) for make in (bn.nb, bn.tan_cl)]
+    results = bn.cv(models, car, k=4, rng=0, mean=False)
+    axes = bn.plot_cv(results, interval=0.9)
+    assert "90 % interval of the mean" in [text.get_text() for text in axes.get_legend().get_texts()]
+    segments = axes.containers[0].lines[2][0].get_segments()
+    for column, segment in zip(results.to_numpy().T, segments, strict=True):
+        error = np.sqrt((1 / 4 + 432 / 1296) * column.var(ddof=1))
+        expected = column.mean() + error * stats.t.ppf([0.05, 0.95], 3)
+        np.testing.assert_allclose([segment[0][0], segment[1][0]], expected)
+    with pytest.raises(ValueError, match="interval must be a finite number greater than 0 and less than 1"):
+        bn.plot_cv(results, interval=95)
+    with pytest.raises(ValueError, match="train_size and test_size must be given"):
+        bn.plot_cv(pd.DataFrame(results.to_numpy()), interval=0.9)

@@ -10,15 +10,18 @@ from typing import Any, TypeAlias
 
 import numpy as np
 import pandas as pd
-from scipy.special import fdtrc, stdtr
+from scipy.special import fdtrc, fdtri, stdtr, stdtrit
 
 from ..base.arrays import TOLERANCE, Array
 from ..base.checks import OneOf, Real
 from ..base.messages import listed, warn
+from ..metrics.metrics import METRICS
 from .schemes import Scheme, choose_metric, scheme_of
 
-Verdict: TypeAlias = tuple[float, Any, float]
-"""Statistic, degrees of freedom and p-value; two NaN where the statistic is not defined."""
+Verdict: TypeAlias = tuple[float, Any, float, float, float]
+"""Statistic, degrees of freedom and p-value, two NaN if they are not defined, and the ends of an interval."""
+
+_LEVEL = 0.95  # of intervals
 
 
 def compare(
@@ -28,8 +31,9 @@ def compare(
     metric: str | None = None,
     train_size: float | None = None,
     test_size: float | None = None,
+    rope: float = 0.01,
 ) -> pd.DataFrame:
-    """Test for every pair of models whether they differ on one data set.
+    """Test for every pair of models whether they differ on one data set, and by how much.
 
     Parameters
     ----------
@@ -37,21 +41,30 @@ def compare(
         Results of ``cv(..., mean=False)`` for two or more models. Several results of the same folds are
         joined. Results of other programs need one row per fold, indexed by fold or (repeat, fold), and
         one column per model, or columns (model, metric).
-    test : {"corrected_t", "5x2cv_t", "5x2cv_f"}, default "corrected_t"
+    test : {"corrected_t", "5x2cv_t", "5x2cv_f", "bayes_t"}, default "corrected_t"
         The corrected resampled t-test, for any cross-validation, or Dietterich's t-test or
-        Alpaydın's F-test, for five repeats of two folds.
+        Alpaydın's F-test, for five repeats of two folds. "bayes_t" is the correlated Bayesian t-test, for any
+        cross-validation, which can also show that two models are practically equivalent.
     metric : str, optional
         Metric to compare. Required if `results` has several.
     train_size, test_size : float, optional
-        Numbers of rows of the training set and of the test set of a fold, for the corrected test.
+        Numbers of rows of the training set and of the test set of a fold, for "corrected_t" and "bayes_t".
         Results of `cv` contain them.
+    rope : float, default 0.01
+        For "bayes_t": two models are practically equivalent if the metric differs by at most this much (the
+        region of practical equivalence), 0 or more.
 
     Returns
     -------
     pandas.DataFrame
         One row per pair, indexed by first and second in the order of the columns: the mean
         ``difference``, first minus second, ``statistic``, its degrees of freedom ``df``, the
-        two-sided ``p``, and ``p_holm``, adjusted for the number of pairs by Holm's method.
+        two-sided ``p``, ``p_holm``, adjusted for the number of pairs by Holm's method, and ``lower`` and
+        ``upper``, the ends of a 95 % confidence interval of the difference.
+
+        With "bayes_t", the mean ``difference``, the posterior probabilities that the first model is
+        ``better``, practically ``equivalent`` and ``worse``, and ``lower`` and ``upper``, the ends of a 95 %
+        credible interval of the difference. For losses of `cv`, better is lower.
 
     Raises
     ------
@@ -73,9 +86,14 @@ def compare(
 
     - ``corrected_t``: t = d̄ / √((1/J + n/m) s²), s² their variance, J − 1 degrees of freedom;
     - ``5x2cv_t``: t = d₁₁ / √(Σᵢ sᵢ² / 5), sᵢ² = (dᵢ₁ − d̄ᵢ)² + (dᵢ₂ − d̄ᵢ)² in repeat i, 5 degrees of freedom;
-    - ``5x2cv_f``: F = Σᵢⱼ dᵢⱼ² / (2 Σᵢ sᵢ²), 10 and 5 degrees of freedom.
+    - ``5x2cv_f``: F = Σᵢⱼ dᵢⱼ² / (2 Σᵢ sᵢ²), 10 and 5 degrees of freedom;
+    - ``bayes_t``: the posterior of the mean difference is Student's t with J − 1 degrees of freedom, mean d̄
+      and scale √((1/J + n/m) s²). Two folds are assumed to have the correlation ρ = n / (n + m), and
+      n/m = ρ / (1 − ρ) [5]_.
 
-    If all differences are 0, the statistic is 0 and p is 1.
+    If all differences are 0, the statistic is 0 and p is 1. The confidence interval contains the differences
+    that the test does not reject at the level of 5 %, so that of ``5x2cv_t`` is around d₁₁; it is NaN if
+    ``5x2cv_f`` rejects all. The intervals are not adjusted for the number of pairs.
 
     References
     ----------
@@ -86,6 +104,8 @@ def compare(
        learning algorithms. Neural Computation 11.
     .. [4] Holm, S. (1979). A simple sequentially rejective multiple test procedure. Scandinavian
        Journal of Statistics 6.
+    .. [5] Corani, G., Benavoli, A. (2015). A Bayesian approach for comparing cross-validated algorithms on
+       multiple data sets. Machine Learning 100.
 
     Examples
     --------
@@ -93,35 +113,55 @@ def compare(
     >>> car = load_car()
     >>> learners = {"nb": nb, "tan": tan_cl, "aode": aode}
     >>> models = {name: lp(learner("class", car), car, smooth=1) for name, learner in learners.items()}
-    >>> compare(cv(models, car, k=5, rng=0, mean=False)).round(3)
-    corrected_t of accuracy  difference  statistic  df      p  p_holm
+    >>> results = cv(models, car, k=5, rng=0, mean=False)
+    >>> compare(results).round(3)
+    corrected_t of accuracy  difference  statistic  df      p  p_holm  lower  upper
     first second
-    nb    tan                    -0.094     -9.374   4  0.001   0.001
-          aode                   -0.057    -17.545   4  0.000   0.000
-    tan   aode                    0.037      4.400   4  0.012   0.012
+    nb    tan                    -0.094     -9.374   4  0.001   0.001 -0.122 -0.066
+          aode                   -0.057    -17.545   4  0.000   0.000 -0.066 -0.048
+    tan   aode                    0.037      4.400   4  0.012   0.012  0.014  0.060
+
+    TAN is very probably more accurate than AODE, by more than half a percentage point:
+
+    >>> compare(results, test="bayes_t", rope=0.005).round(3).loc[[("tan", "aode")]]
+    bayes_t of accuracy  difference  better  equivalent  worse  lower  upper
+    first second
+    tan   aode                0.037    0.99       0.006  0.004  0.014   0.06
     """
-    OneOf(_TESTS).check("test", test)
+    OneOf([*_TESTS, "bayes_t"]).check("test", test)
+    Real(least=0).check("rope", rope)
     frame = _side_by_side(results)
     scheme = scheme_of(frame)
     chosen, name = choose_metric(frame, metric, scheme)
     table = check_table(chosen, "results", "numbers with one row per fold and one column per model")
+    columns = ["statistic", "df", "p", "lower", "upper"]
     if test == "corrected_t":
-        decide: Any = partial(_corrected_t, ratio=_ratio(len(table), scheme, train_size, test_size))
+        decide: Any = partial(_corrected_t, ratio=size_ratio(len(table), scheme, train_size, test_size))
+    elif test == "bayes_t":
+        is_loss = name in METRICS and METRICS[str(name)].is_loss
+        ratio = size_ratio(len(table), scheme, train_size, test_size)
+        decide = partial(_bayes_t, ratio=ratio, rope=rope, is_loss=is_loss)
+        columns = ["better", "equivalent", "worse", "lower", "upper"]
     else:
         _check_five_by_two(table, scheme)
         decide = _TESTS[test]
     differences = {pair: (table[pair[0]] - table[pair[1]]).to_numpy() for pair in pairs_of(table)}
-    verdicts = [decide(d) for d in differences.values()]
-    tests = pd.DataFrame(verdicts, index=pairs_of(table), columns=["statistic", "df", "p"])
+    tests = pd.DataFrame([decide(d) for d in differences.values()], index=pairs_of(table), columns=columns)
     tests.insert(0, "difference", [d.mean() for d in differences.values()])
-    tests["p_holm"] = holm(tests["p"].to_numpy())
+    if test != "bayes_t":
+        _adjust(tests)
+    return tests.rename_axis(columns=test if name is None else f"{test} of {name}")
+
+
+def _adjust(tests: pd.DataFrame) -> None:
+    """Add p-values that are adjusted for the number of pairs; warn of tests that are not defined."""
+    tests.insert(4, "p_holm", holm(tests["p"].to_numpy()))
     constant = tests.index[tests["p"].isna()]
     if len(constant):
         warn(
             "The statistic is undefined if the difference is the same in all folds: "
             f"{listed([f'{first} and {second}' for first, second in constant])}."
         )
-    return tests.rename_axis(columns=test if name is None else f"{test} of {name}")
 
 
 def pairs_of(table: pd.DataFrame) -> pd.MultiIndex:
@@ -186,16 +226,22 @@ def _side_by_side(results: object) -> pd.DataFrame:
 
 
 def _t_verdict(effect: float, error: float, df: int) -> Verdict:
-    statistic = effect / error
-    return statistic, df, 2 * float(stdtr(df, -abs(statistic)))
+    statistic, reach = effect / error, error * t_quantile(df, _LEVEL)
+    return statistic, df, 2 * float(stdtr(df, -abs(statistic))), effect - reach, effect + reach
+
+
+def t_quantile(df: int, level: float) -> float:
+    """Return the half width, in standard errors, of an interval by Student's t."""
+    return float(stdtrit(df, (1 + level) / 2))
 
 
 def _constant(d: Array, df: Any) -> Verdict:
     """Decide on equal differences: p is 1 if they are 0, and undefined if they are not."""
-    return (0.0, df, 1.0) if np.abs(d).max() <= TOLERANCE else (nan, df, nan)
+    mean = float(d.mean())
+    return (0.0, df, 1.0, mean, mean) if np.abs(d).max() <= TOLERANCE else (nan, df, nan, mean, mean)
 
 
-def _ratio(folds: int, scheme: Scheme | None, train_size: float | None, test_size: float | None) -> float:
+def size_ratio(folds: int, scheme: Scheme | None, train_size: float | None, test_size: float | None) -> float:
     """Return the number of tested rows per row of the training set, or raise if it is not known."""
     if folds < 2:
         raise ValueError("results must be of at least two folds; got 1. Use cv with k=10.")
@@ -214,7 +260,26 @@ def _ratio(folds: int, scheme: Scheme | None, train_size: float | None, test_siz
 def _corrected_t(d: Array, ratio: float) -> Verdict:
     if np.ptp(d) <= TOLERANCE:
         return _constant(d, len(d) - 1)
-    return _t_verdict(float(d.mean()), sqrt((1 / len(d) + ratio) * d.var(ddof=1)), len(d) - 1)
+    return _t_verdict(float(d.mean()), corrected_error(d, ratio), len(d) - 1)
+
+
+def corrected_error(values: Array, ratio: float) -> float:
+    """Return Nadeau and Bengio's standard error of the mean of values in folds."""
+    return sqrt((1 / len(values) + ratio) * values.var(ddof=1))
+
+
+def _bayes_t(d: Array, ratio: float, rope: float, is_loss: bool) -> tuple[float, ...]:
+    """Return P(better), P(equivalent), P(worse) and the ends of a credible interval of the difference."""
+    mean, df = float(d.mean()), len(d) - 1
+    if np.ptp(d) <= TOLERANCE:  # all mass is at the mean
+        above, below = float(mean > rope + TOLERANCE), float(mean < -rope - TOLERANCE)
+        reach = 0.0
+    else:
+        error = corrected_error(d, ratio)
+        above, below = float(stdtr(df, (mean - rope) / error)), float(stdtr(df, (-rope - mean) / error))
+        reach = error * t_quantile(df, _LEVEL)
+    better, worse = (below, above) if is_loss else (above, below)
+    return better, 1 - above - below, worse, mean - reach, mean + reach
 
 
 def _check_five_by_two(table: pd.DataFrame, scheme: Scheme | None) -> None:
@@ -242,7 +307,9 @@ def _five_by_two(d: Array, *, is_t: bool) -> Verdict:
     if is_t:
         return _t_verdict(float(d[0]), sqrt(within / 5), 5)
     statistic = float((d**2).sum()) / (2 * within)
-    return statistic, df, float(fdtrc(10, 5, statistic))
+    room = 2 * within * float(fdtri(10, 5, _LEVEL)) - float(((d - d.mean()) ** 2).sum())
+    reach = sqrt(room / 10) if room >= 0 else nan
+    return statistic, df, float(fdtrc(10, 5, statistic)), d.mean() - reach, d.mean() + reach
 
 
 _TESTS: dict[str, Callable[..., Verdict]] = {

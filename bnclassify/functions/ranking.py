@@ -11,12 +11,16 @@ import pandas as pd
 from scipy.special import chdtrc, fdtrc, ndtr
 
 from ..base.arrays import TOLERANCE, Array
-from ..base.checks import Flag, Real
+from ..base.checks import Flag, OneOf, Real
+from ..base.randomness import Seed, check_rng
 from .comparison import check_table, holm, pairs_of
 from .schemes import scheme_of
 
 _MOST_EXACT = 25
 """Number of differences up to which Wilcoxon's test is exact."""
+
+_STRENGTH = 0.5  # of the pseudo-observation of the Bayesian test
+_DRAWS = 20_000
 
 _DECIMALS = 10  # 0.75 − 0.73 and 0.58 − 0.56 are the same difference
 
@@ -58,8 +62,14 @@ class RankComparison:
 
 
 def compare_ranks(
-    table: pd.DataFrame, *, alpha: float = 0.05, lower_is_better: bool = False
-) -> RankComparison:
+    table: pd.DataFrame,
+    *,
+    test: str = "friedman",
+    alpha: float = 0.05,
+    lower_is_better: bool = False,
+    rope: float = 0.01,
+    rng: Seed = 0,
+) -> RankComparison | pd.DataFrame:
     """Test whether models differ in general, by their ranks on many data sets.
 
     Parameters
@@ -67,10 +77,18 @@ def compare_ranks(
     table : pandas.DataFrame
         One row per data set and one column per model. A cell is the performance of the model on the
         data set, such as its mean cross-validated accuracy.
+    test : {"friedman", "bayes"}, default "friedman"
+        Friedman's test of all models and the tests of pairs that follow it, or the Bayesian signed-rank test
+        of each pair, which can also show that two models are practically equivalent.
     alpha : float, default 0.05
         Significance level of the critical difference.
     lower_is_better : bool, default False
         If True, `table` contains losses.
+    rope : float, default 0.01
+        For "bayes": two models are practically equivalent on a data set if they differ by at most this much,
+        0 or more.
+    rng : int or numpy.random.Generator, default 0
+        Seed of the draws of "bayes".
 
     Returns
     -------
@@ -80,6 +98,10 @@ def compare_ranks(
         ``critical_difference`` and ``nemenyi``, a Series with one p-value per pair; and ``wilcoxon``, a
         DataFrame with one row per pair, where ``p_holm`` is adjusted for the number of pairs. Pairs are
         indexed by first and second in the order of the columns.
+    pandas.DataFrame
+        With "bayes", one row per pair: the mean ``difference``, first minus second, the posterior
+        probabilities that the first model is ``better``, practically ``equivalent`` and ``worse`` on data
+        sets like these, and ``lower`` and ``upper``, the ends of a 95 % credible interval of the mean.
 
     Raises
     ------
@@ -107,6 +129,12 @@ def compare_ranks(
 
     The exact p of n differences is at least 2¹⁻ⁿ, so with five data sets it is never below .0625.
 
+    The Bayesian test [4]_ has a Dirichlet process as the prior of the differences z, with a pseudo-
+    observation z₀ = 0 of strength 0.5. Its posterior is approximated by 20,000 draws of weights w of z₀ and
+    the observed differences from Dirichlet(0.5, 1, …, 1). In each draw, one of three regions has the largest
+    Σᵢⱼ wᵢ wⱼ over the pairs with (zᵢ + zⱼ) / 2 in it: above `rope`, below −`rope` and between. The
+    probabilities are the shares of the draws in which each is largest; ties are shared.
+
     The sample is that of the data sets. Folds of one data set are compared by `compare`.
 
     References
@@ -116,6 +144,8 @@ def compare_ranks(
     .. [2] Iman, R. L., Davenport, J. M. (1980). Approximations of the critical region of the Friedman
        statistic. Communications in Statistics 9.
     .. [3] Wilcoxon, F. (1945). Individual comparisons by ranking methods. Biometrics Bulletin 1.
+    .. [4] Benavoli, A., Corani, G., Demšar, J., Zaffalon, M. (2017). Time for a change: a tutorial for
+       comparing multiple classifiers through Bayesian analysis. Journal of Machine Learning Research 18.
 
     Examples
     --------
@@ -138,11 +168,19 @@ def compare_ranks(
     nb    tan      0.1906    0.1250          0.2500
           aode     0.0307    0.0625          0.1875
     tan   aode     0.7088    1.0000          1.0000
+    >>> compare_ranks(accuracy, test="bayes").loc[[("tan", "aode")]].round(2)
+                  difference  better  equivalent  worse  lower  upper
+    first second
+    tan   aode          -0.0     0.0         1.0    0.0  -0.01   0.01
     """
+    OneOf(("friedman", "bayes")).check("test", test)
+    Real(least=0).check("rope", rope)
     figures = check_table(table, "table", "numbers with one row per data set and one column per model")
     Flag().check("lower_is_better", lower_is_better)
     Real(above=0, below=1).check("alpha", alpha)
     _check_data_sets(table)
+    if test == "bayes":
+        return _compare_signed_ranks(figures, lower_is_better, rope, check_rng(rng))
     from scipy.stats import studentized_range  # loads for longer than the rest of this package
 
     n, k = figures.shape
@@ -169,6 +207,29 @@ def compare_ranks(
         alpha=float(alpha),
         data_sets=n,
     )
+
+
+def _compare_signed_ranks(
+    figures: pd.DataFrame, lower_is_better: bool, rope: float, rng: np.random.Generator
+) -> pd.DataFrame:
+    """Return the probabilities of the Bayesian signed-rank test for each pair, by the same weights."""
+    weights = rng.dirichlet([_STRENGTH, *np.ones(len(figures))], _DRAWS)
+    rows = []
+    for first, second in pairs_of(figures):
+        z = np.array([0.0, *(figures[first] - figures[second]).round(_DECIMALS)])
+        sums = z[:, None] + z
+        regions = [
+            sums > 2 * rope + TOLERANCE,
+            abs(sums) <= 2 * rope + TOLERANCE,
+            sums < -2 * rope - TOLERANCE,
+        ]
+        mass = np.stack([np.einsum("si,si->s", weights @ region, weights) for region in regions])
+        largest = mass >= mass.max(axis=0) - TOLERANCE
+        above, between, below = (largest / largest.sum(axis=0)).mean(axis=1)
+        better, worse = (below, above) if lower_is_better else (above, below)
+        rows.append((z[1:].mean(), better, between, worse, *np.quantile(weights @ z, [0.025, 0.975])))
+    columns = ["difference", "better", "equivalent", "worse", "lower", "upper"]
+    return pd.DataFrame(rows, index=pairs_of(figures), columns=columns)
 
 
 def _check_data_sets(table: pd.DataFrame) -> None:

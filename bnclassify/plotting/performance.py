@@ -10,9 +10,11 @@ import pandas as pd
 from ..base.arrays import TOLERANCE, Array
 from ..base.checks import Whole, must_be
 from ..functions.calibration import weigh_calibration
+from ..functions.comparison import corrected_error, size_ratio, t_quantile
 from ..functions.ranking import RankComparison
 from ..functions.schemes import choose_metric, scheme_of
 from ..metrics.metrics import METRICS
+from ..model.intervals import check_interval
 from ..model.traces import greedy_scores
 from ..network.classifiers import BNC
 from .canvas import (
@@ -76,7 +78,13 @@ def plot_scores(x: BNC, *, ax: Axes | None = None) -> Axes:
 
 
 @chart
-def plot_cv(results: pd.DataFrame, *, metric: str | None = None, ax: Axes | None = None) -> Axes:
+def plot_cv(
+    results: pd.DataFrame,
+    *,
+    metric: str | None = None,
+    interval: float | None = None,
+    ax: Axes | None = None,
+) -> Axes:
     """Draw the performance of several models in each fold, with their means and that of the majority class.
 
     Parameters
@@ -85,6 +93,9 @@ def plot_cv(results: pd.DataFrame, *, metric: str | None = None, ax: Axes | None
         A result of ``cv(..., mean=False)``, with one row per fold and one column per model.
     metric : str, optional
         Metric to draw; required if `results` has several.
+    interval : float, optional
+        Probability of a confidence interval of each mean, such as 0.95, by the corrected standard error of
+        `compare`. Requires results of `cv`.
     {ax}
 
     Returns
@@ -98,7 +109,8 @@ def plot_cv(results: pd.DataFrame, *, metric: str | None = None, ax: Axes | None
     TypeError
         If `results` is not such a DataFrame.
     ValueError
-        If `results` does not have `metric`, or has several metrics and `metric` is not given.
+        If `results` does not have `metric`, or has several metrics and `metric` is not given. If `interval`
+        is not between 0 and 1, or `results` are not of `cv`.
 
     Examples
     --------
@@ -118,6 +130,15 @@ def plot_cv(results: pd.DataFrame, *, metric: str | None = None, ax: Axes | None
         raise TypeError(must_be("results", "numbers with one row per fold and one column per model", results))
     axes = horizontal_axes(ax, list(map(str, figures.columns)), height=0.75)
     marks = _draw_folds(axes, figures)
+    level = check_interval(interval)
+    if level is not None:
+        ratio = size_ratio(len(figures), scheme, None, None)
+        reach = t_quantile(len(figures) - 1, level)
+        errors = [reach * corrected_error(column, ratio) for column in figures.to_numpy().T]
+        bars = axes.errorbar(
+            figures.mean(), range(len(errors)), xerr=errors, fmt="none", ecolor=ORANGE, capsize=4
+        )
+        marks[f"{100 * level:g} % interval of the mean"] = bars
     baseline = scheme.baselines.get(str(name)) if scheme else None
     if baseline is not None:
         line = axes.axvline(baseline, color=BLUE, linewidth=1, linestyle="--", zorder=0)
