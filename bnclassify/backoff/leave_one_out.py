@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..base.arrays import TOLERANCE, Array, Codes, log
-from ..base.checks import Flag
+from ..base.checks import Flag, OneOf
 from ..base.records import record
 from ..frames.schema import Dataset
 from ..model.model import BuiltOn, Model, renewed
@@ -30,16 +30,17 @@ from .powers import (
     Powers,
     best_powers,
     common_power,
-    contrasts,
     log_likelihood,
-    other_classes,
+    odds,
 )
 from .prior import check_prefix_prior
+from .refined import TERMS
+from .refinement import Refinement
 from .tables import LeftOut, PrefixTable
 from .weighted import Stacks, Weighted, stack_network
 
 _BLOCK_CELLS = 2**16  # of the log probabilities of a family at rows, which stay in cache
-_MOST_CELLS = 2**25  # of the contrasts of all terms, 256 MiB
+_MOST_CELLS = 2**25  # of the odds of all terms, 256 MiB
 _TABLE_CELLS = 2**20  # of the tables of a family, one for each row with missing values
 
 
@@ -50,7 +51,8 @@ class LeaveOneOutSummary:
 
     ``power`` is the best common power of all tables, ``objective`` the maximum of the objective,
     ``log_likelihood`` that of the classes of left-out rows, ``parents`` the largest number of feature parents
-    that was kept, and ``rows`` the number of rows left out in turn.
+    that was kept, ``rows`` the number of rows left out in turn, and ``ridges`` the precision of the weights
+    of further terms.
     """
 
     power: float
@@ -58,6 +60,7 @@ class LeaveOneOutSummary:
     log_likelihood: float
     parents: int
     rows: int
+    ridges: Mapping[str, float] = field(default_factory=dict)
 
     def __str__(self) -> str:
         return f"power {self.power:.3g}, up to {self.parents} parents, {self.rows:,} rows"
@@ -99,7 +102,7 @@ class Powered(BuiltOn):
     def _members_note(self) -> str:
         return self.base._members_note()
 
-    def _weights(self) -> dict[Hashable, float] | None:
+    def _weights(self) -> Any:
         return self.base._weights()
 
     def _feature_shares(self) -> tuple[dict[Hashable, float], str]:
@@ -109,8 +112,14 @@ class Powered(BuiltOn):
         """Return the facts of the model, and the result of leave-one-out."""
         return self.base.facts() | {"leave-one-out": self.learned.get("leave_one_out")}
 
+    def _curve(self, feature: Hashable) -> Array | None:
+        return self.base._curve(feature)
+
     def _log_joint(self, codes: Codes) -> Array:
         return self.power * self.base._log_joint(codes)
+
+    def _log_joints_in_sequence(self, codes: Codes, order: Sequence[int]) -> Array:
+        return self.power * self.base._log_joints_in_sequence(codes, order)
 
     def _class_prior(self) -> Array:
         return self.base._class_prior()
@@ -123,21 +132,27 @@ class Powered(BuiltOn):
 @record
 @dataclass(frozen=True)
 class LeaveOneOut(Method):
-    """Choose powers of tables, the number of feature parents, or both by the classes of left-out rows."""
+    """Choose weights of tables and of further terms, the number of feature parents, or both."""
 
     weights: bool = True
     parents: bool = False
+    terms: tuple[str, ...] = ()
 
     argument = "loo_weights, loo_parents"
 
     def __post_init__(self) -> None:
         Flag().check("loo_weights", self.weights)
         Flag().check("loo_parents", self.parents)
+        for name in self.terms:
+            OneOf(TERMS).check("loo_terms", name)
+        if self.terms and not self.weights:
+            raise ValueError("loo_weights must be True if loo_terms are given; got False.")
 
     def settings(self) -> Mapping[str, Any]:
         """Return the arguments of `lp` that request this."""
         flags = {"loo_weights": self.weights, "loo_parents": self.parents}
-        return {name: True for name, flag in flags.items() if flag}
+        asked: dict[str, Any] = {name: True for name, flag in flags.items() if flag}
+        return asked | ({"loo_terms": self.terms} if self.terms else {})
 
     def check(self, x: Model, prior: Prior) -> None:
         """Raise unless the model has one structure, and the prior leaves no probability at 0."""
@@ -151,28 +166,41 @@ class LeaveOneOut(Method):
         check_prefix_prior(prior)
 
     def __call__(self, x: Model, data: Dataset, prior: Prior, rng: np.random.Generator) -> Model:
-        """Return the model with the chosen powers and feature parents."""
+        """Return the model with the chosen weights and feature parents."""
         network: Any = x.graph
         stack = getattr(x, "_stacks", None) or partial(stack_network, replace(network, recipe=x.recipe))
         stacks: Stacks = stack(data, prior)
         depth = stacks.structures[0].depth
-        depths = range(depth + 1) if self.parents else [depth]
-        rows, weights, left_out, n = _judged(data, len(depths) * len(stacks.families))
-        by_depth = left_out_contrasts(stacks, rows, left_out, depths)
-        found: list[Powers] = []
-        for terms in by_depth:
-            near = found[-1] if found else None
+        all_depths = self.parents or "levels" in self.terms
+        depths = range(depth + 1) if all_depths else [depth]
+        further = Refinement.learn(x, stacks, data, self.terms)
+        cells = len(depths) * len(stacks.families) + len(further.numbers) * len(further.of_numbers)
+        rows, weights, left_out, n = _judged(data, cells, distinct=not further.numbers)
+        by_depth = left_out_odds(stacks, rows, left_out, depths)
+        found: dict[int, Powers] = {}
+        for i in range(0 if self.parents else len(depths) - 1, len(depths)):
+            near = found.get(i - 1)
             if self.weights:
-                found.append(best_powers(terms, weights, near))
+                found[i] = best_powers(by_depth[i], left_out.classes, weights, near)
             else:
-                value = log_likelihood(terms.sum(axis=0), weights)
-                found.append(Powers(1.0, np.ones(len(terms)), value, value))
-        objectives = np.array([powers.objective for powers in found])
-        best = int(np.nonzero(objectives >= objectives.max() - TOLERANCE)[0][0])
+                value = log_likelihood(by_depth[i].sum(axis=0), left_out.classes, weights)
+                found[i] = Powers(1.0, np.ones(by_depth.shape[1]), value, value)
+        highest = max(powers.objective for powers in found.values())
+        best = min(i for i, powers in found.items() if powers.objective >= highest - TOLERANCE)
         powers = found[best]
         summary = LeaveOneOutSummary(powers.common, powers.objective, powers.log_likelihood, depths[best], n)
-        result = stacks.model(powers.single.tolist(), depths[best])
-        result = result if self.weights else result.unweighted()
+        if self.terms:
+            refined = further.weigh(by_depth, best, powers.single, rows, left_out, weights, depths[best])
+            summary = replace(
+                summary,
+                objective=refined.objective,
+                log_likelihood=refined.log_likelihood,
+                ridges=refined.ridges,
+            )
+            result = renewed(refined.model, learned=refined.model.base.learned)
+        else:
+            result = stacks.model(powers.single.tolist(), depths[best])
+            result = result if self.weights else result.unweighted()
         return renewed(result, learned={**result.learned, "leave_one_out": summary})
 
 
@@ -197,9 +225,9 @@ class LeaveOneOutPower(Method):
         fitted = x._estimate(data, prior)
         rows, weights, left_out, n = _judged(data, 1)
         logs = fitted._left_out(data, prior, rows, left_out)
-        row_contrasts = contrasts(logs, other_classes(left_out.classes, logs.shape[1]))
-        power = common_power(row_contrasts, weights)
-        value = log_likelihood(power * row_contrasts, weights)
+        total = odds(logs)
+        power = common_power(total, left_out.classes, weights)
+        value = log_likelihood(power * total, left_out.classes, weights)
         objective = value - COMMON_PRECISION / 2 * (power - 1) ** 2
         depth = max(0 if member.graph is None else member.graph.depth for member in fitted.members)
         summary = LeaveOneOutSummary(power, objective, value, depth, n)
@@ -228,14 +256,17 @@ class JudgedRows(LeftOut):
         return result
 
 
-def _judged(data: Dataset, terms: int) -> tuple[NDArray[np.intp], Array, JudgedRows, int]:
+def _judged(
+    data: Dataset, terms: int, *, distinct: bool = True
+) -> tuple[NDArray[np.intp], Array, JudgedRows, int]:
     """Return the rows to leave out in turn, how often each counts, and how many rows they stand for.
 
-    Equal rows are left out together. These are all rows, or evenly spread ones if memory is short.
+    These are all rows, or evenly spread ones if memory is short. Rows with equal codes are left out together
+    if they are ``distinct`` by their codes alone.
     """
     limit = max(1, _MOST_CELLS // max(1, terms * (data.cards[-1] - 1)))
     n, weights = len(data), np.ones(len(data)) if data.weights is None else data.weights
-    rows, counts = _distinct_rows(data, weights)
+    rows, counts = _distinct_rows(data, weights) if distinct else (np.arange(n), weights)
     represented = n
     if len(rows) > limit:
         represented = min(n, limit)
@@ -259,8 +290,8 @@ def _distinct_rows(data: Dataset, weights: Array) -> tuple[NDArray[np.intp], Arr
     return first, np.bincount(group, weights).astype(np.float64)
 
 
-def left_out_contrasts(x: Stacks, rows: NDArray[np.intp], left_out: LeftOut, depths: Sequence[int]) -> Array:
-    """Return the log odds of each other class against a row's own by each family, with the row left out.
+def left_out_odds(x: Stacks, rows: NDArray[np.intp], left_out: LeftOut, depths: Sequence[int]) -> Array:
+    """Return the `odds` of the classes by each family, with the row left out.
 
     They are a (depths, families, rows, classes − 1) array, for each largest number of feature parents.
     """
@@ -270,11 +301,10 @@ def left_out_contrasts(x: Stacks, rows: NDArray[np.intp], left_out: LeftOut, dep
     for start in range(0, len(rows), rows_per_block):
         block = slice(start, start + rows_per_block)
         judged = left_out.take(block)
-        places = other_classes(judged.classes, n_classes)
         for family in range(n_families):
             for i, logs in enumerate(x.logs(family, rows[block], judged, depths)):
                 if logs.shape[1] > 1:
-                    result[i, family, block] = contrasts(logs, places)
+                    result[i, family, block] = odds(logs)
     return result
 
 

@@ -1,15 +1,21 @@
-"""Powers of a model's terms that maximize the likelihood of the classes of left-out rows.
+"""Weights of a model's terms that maximize the likelihood of the classes of left-out rows.
 
-Both problems are concave in the powers, and have one optimum each. They depend on a term only by its log odds
-of each other class against the row's own, as nothing else enters a posterior.
+The score of a class is linear in the weights, and ln P(y) = score(y) − ln Σ_k exp score(k), so the problems
+are concave and have one optimum each. Scores are given as odds: those of the classes after the first, less
+that of the first, because nothing else enters a posterior.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
+from scipy.linalg import cho_factor, cho_solve, solve_triangular
 
 from ..base.arrays import Array, Codes, log_sum_exp
 
@@ -19,11 +25,184 @@ COMMON_PRECISION = 1.0
 PRECISION = 3.0
 """Precision of the normal priors of the powers of single terms, whose mean is the common power."""
 
-_ITERATIONS = 100
-_NO_STEP = 1e-8  # after such a Newton step the error is of the order of its square
+_ITERATIONS = 200
+_CLOSE = 1e-14  # of the value: twice what the last step of Newton's method may gain
+_CLOSE_ENOUGH = 1e-10  # while ridges are still searched for
+_REDUCED = 1e-4  # reduction of the squared error of a step by conjugate gradients
+_MOST_ROUNDS = 5  # of conjugate gradients, after which the Hessian is computed again
 _HALVINGS = 40
 _ROUNDING = 1e-13
 _BLOCK_CELLS = 2**17
+_PRODUCTS = 1e9  # multiplications for a Hessian; beyond these it is estimated from some rows
+_ROUNDS = 4
+_LEAST, _MOST, _FACTOR = 1.0, 3000.0, 5.0  # of a ridge, and of its change in a round
+
+Solve = Callable[[Array], Array]
+
+
+def odds(logs: Array) -> Array:
+    """Return the scores of the classes after the first, less that of the first, (…, classes − 1)."""
+    return np.asarray(logs[..., 1:] - logs[..., :1])
+
+
+def log_likelihood(total: Array, classes: Codes, weights: Array) -> float:
+    """Return Σ v ln P(y) for the odds of rows, (rows, classes − 1), and their classes."""
+    return float(weights @ (own_scores(total, classes) - _log_total(total)))
+
+
+def own_scores(total: Array, classes: Codes) -> Array:
+    """Return the odds of the class of each row, which are 0 for the first class."""
+    if not total.shape[1]:
+        return np.zeros(len(total))
+    own = np.take_along_axis(total, np.maximum(classes, 1).astype(np.intp)[:, None] - 1, axis=1)[:, 0]
+    return np.where(classes == 0, 0.0, own)
+
+
+def _log_total(total: Array) -> Array:
+    """Return ln(1 + Σ exp odds)."""
+    if total.shape[1] == 1:
+        return np.logaddexp(0.0, total[:, 0])
+    return log_sum_exp(np.concatenate([np.zeros((len(total), 1)), total], axis=1))
+
+
+@dataclass(frozen=True, eq=False)
+class Terms:
+    """What the weights of a problem multiply, at rows with classes that count ``counts`` times.
+
+    ``shared`` are arrays of (terms, rows, classes − 1) odds, with one weight per term. ``columns`` is a
+    (rows, columns) array, maybe sparse, with one weight per column and class, which sum to 0 over the
+    classes; classes − 1 parameters stand for these, see `by_class`.
+    """
+
+    shared: Sequence[Array]
+    classes: Codes
+    counts: Array
+    columns: Any = None
+
+    @cached_property
+    def ends(self) -> list[int]:
+        """The ends of the weights of each shared array."""
+        return np.cumsum([len(terms) for terms in self.shared]).tolist()
+
+    @property
+    def others(self) -> int:
+        """Number of classes less 1."""
+        return self.shared[0].shape[2]
+
+    @cached_property
+    def size(self) -> int:
+        """Number of weights."""
+        return self.ends[-1] + (0 if self.columns is None else self.columns.shape[1] * self.others)
+
+    def odds(self, weights: Array) -> Array:
+        """Return the odds for weights, (rows, classes − 1)."""
+        parts = zip(np.split(weights, self.ends), self.shared, strict=False)
+        total = sum(np.tensordot(part, terms, 1) for part, terms in parts)
+        if self.columns is not None:
+            of_columns = weights[self.ends[-1] :].reshape(-1, self.others)
+            total = total + np.asarray(self.columns @ (of_columns @ odds(_basis(self.others + 1).T)))
+        return np.asarray(total)
+
+    def transposed(self, residuals: Array) -> Array:
+        """Return what `odds` is transposed: the sums over rows of residuals times each weight's odds."""
+        parts = [terms.reshape(len(terms), -1) @ residuals.ravel() for terms in self.shared]
+        if self.columns is not None:
+            parts.append(np.asarray(self.columns.T @ residuals @ odds(_basis(self.others + 1).T).T).ravel())
+        return np.concatenate(parts)
+
+    def gradient(self, posteriors: Array) -> Array:
+        """Return the derivative of the log-likelihood; posteriors are of the classes after the first."""
+        is_own = self.classes[:, None] == np.arange(1, self.others + 1)
+        return self.transposed((is_own - posteriors) * self.counts[:, None])
+
+    def curved(self, weights: Array, posteriors: Array) -> Array:
+        """Return H times weights, H being minus the Hessian of the log-likelihood."""
+        spread = self.odds(weights)
+        spread -= (posteriors * spread).sum(axis=1, keepdims=True)
+        return self.transposed(spread * posteriors * self.counts[:, None])
+
+    def by_class(self, weights: Array) -> Array:
+        """Return the weights of columns for each class, (columns, classes)."""
+        return weights[self.ends[-1] :].reshape(-1, self.others) @ _basis(self.others + 1).T
+
+    def curvature(self, posteriors: Array) -> Array:
+        """Return A with A Aᵀ = H, minus the Hessian of the log-likelihood, or H itself if A is wider.
+
+        If that takes many operations, H is estimated from evenly spread rows.
+        """
+        n, size, end = len(self.classes), self.size, self.ends[-1]
+        per_row = self.others * end**2 + (size - end) ** 2
+        step = -(-n // max(4 * size, int(_PRODUCTS / max(1, per_row))))
+        terms = [array[:, ::step] for array in self.shared]
+        columns = None if self.columns is None else self.columns[::step]
+        shares, counts = posteriors[::step], self.counts[::step]
+        counts = counts * (self.counts.sum() / max(counts.sum(), 1e-300))
+        if size > counts.size * self.others:
+            return _root_of_curvature(np.concatenate([*terms, *self._dense(columns)]), counts, shares)
+        result = np.zeros((size, size))
+        rows_per_block = max(1, _BLOCK_CELLS // max(1, end * self.others), end // max(1, self.others))
+        for start in range(0, len(counts), rows_per_block):
+            block = slice(start, start + rows_per_block)
+            design = np.concatenate([array[:, block] for array in terms])
+            root = _root_of_curvature(design, counts[block], shares[block])
+            result[:end, :end] += root @ root.T
+            if columns is not None:
+                result[:end, end:] += self._cross(design, columns[block], counts[block], shares[block])
+        if columns is not None:
+            result[end:, :end] = result[:end, end:].T
+            result[end:, end:] = self._of_columns(columns, counts, shares)
+        return result
+
+    def _dense(self, columns: Any) -> list[Array]:
+        """Return the odds by each weight of the columns, (weights, rows, classes − 1)."""
+        if columns is None:
+            return []
+        dense = _full(columns)
+        design = np.einsum("rj,ak->jark", dense, odds(_basis(self.others + 1).T))
+        return [design.reshape(-1, len(dense), self.others)]
+
+    def _cross(self, design: Array, columns: Any, counts: Array, shares: Array) -> Array:
+        """Return the part of H of shared terms and columns, (terms, weights of columns)."""
+        mean = np.einsum("trk,rk->tr", design, shares)
+        spread = (design - mean[:, :, None]) * (shares * counts[:, None])
+        by_class = np.stack([(columns.T @ spread[:, :, k].T).T for k in range(self.others)], axis=2)
+        return np.asarray(by_class @ odds(_basis(self.others + 1).T).T).reshape(len(design), -1)
+
+    def _of_columns(self, columns: Any, counts: Array, shares: Array) -> Array:
+        """Return the part of H of the columns."""
+        n, k = columns.shape[1], self.others
+        roots = shares * np.sqrt(counts)[:, None]
+        stacked = [_times(columns, roots[:, c]) for c in range(k)]
+        wide = beside(stacked)
+        table = -_full(wide.T @ wide).reshape(k, n, k, n)
+        for c in range(k):
+            table[c, :, c] += _full(columns.T @ _times(columns, shares[:, c] * counts))
+        basis = odds(_basis(k + 1).T)
+        return np.einsum("ak,kjlh,bl->jahb", basis, table, basis, optimize=True).reshape(n * k, n * k)
+
+
+def _times(columns: Any, factors: Array) -> Any:
+    """Return the rows of an array, maybe sparse, times factors."""
+    dense = isinstance(columns, np.ndarray)
+    return columns * factors[:, None] if dense else columns.multiply(factors[:, None]).tocsr()
+
+
+def beside(columns: Sequence[Any]) -> Any:
+    """Return arrays side by side, sparse if some are."""
+    if all(isinstance(array, np.ndarray) for array in columns):
+        return np.hstack(columns)
+    return sparse.hstack(columns).tocsr()
+
+
+def _full(table: Any) -> Array:
+    return table if isinstance(table, np.ndarray) else np.asarray(table.toarray())
+
+
+def _basis(n: int) -> Array:
+    """Return an orthonormal basis of the vectors that sum to 0, (n, n − 1)."""
+    basis = np.triu(np.ones((n, n - 1)))
+    basis[np.arange(1, n), np.arange(n - 1)] = -np.arange(1.0, n)
+    return basis / np.linalg.norm(basis, axis=0)
 
 
 @dataclass(frozen=True)
@@ -39,96 +218,108 @@ class Powers:
     log_likelihood: float
 
 
-def other_classes(classes: Codes, n_classes: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Return the places of each row's own class, and of its other classes, in (rows, classes) arrays."""
-    starts = np.arange(len(classes)) * n_classes
-    others = np.arange(n_classes - 1)
-    return starts + classes, starts[:, None] + others + (others >= classes[:, None])
-
-
-def contrasts(logs: Array, places: tuple[NDArray[np.intp], NDArray[np.intp]]) -> Array:
-    """Return the log odds of each other class against a row's own, (rows, classes − 1)."""
-    flat = logs.ravel()
-    result = flat.take(places[1])
-    result -= flat.take(places[0])[:, None]
-    return result
-
-
-def best_powers(terms: Array, weights: Array, start: Powers | None = None) -> Powers:
+def best_powers(terms: Array, classes: Codes, weights: Array, start: Powers | None = None) -> Powers:
     """Return the best common power of terms, and the best powers around it.
 
     The common power τ maximizes Σ v ln P(y) − ½ (τ − 1)², with all powers τ. The powers w of single terms
-    maximize Σ v ln P(y) − (3/2) Σ (w − τ)². P(y) ∝ exp Σ w·term(y), and y is the row's own class. ``terms``
-    are (terms, rows, classes − 1) `contrasts`, and ``weights`` count the rows. The search may start from
-    the powers of similar terms.
+    maximize Σ v ln P(y) − (3/2) Σ (w − τ)². ``terms`` are (terms, rows, classes − 1) odds, and ``weights``
+    count the rows. The search may start from the powers of similar terms.
     """
-    common = common_power(terms.sum(axis=0), weights, 1.0 if start is None else start.common)
+    common = common_power(terms.sum(axis=0), classes, weights, 1.0 if start is None else start.common)
     mean = np.full(len(terms), common)
-    single = _maximize(terms, weights, mean, PRECISION, mean if start is None else start.single)
-    likelihood = log_likelihood(np.tensordot(single, terms, 1), weights)
+    problem = Terms([terms], classes, weights)
+    single, total, _ = maximize(
+        problem, mean, np.full(len(terms), PRECISION), mean if start is None else start.single
+    )
+    likelihood = log_likelihood(total, classes, weights)
     penalty = PRECISION / 2 * float(((single - common) ** 2).sum())
     return Powers(common, single, likelihood - penalty, likelihood)
 
 
-def common_power(total: Array, weights: Array, start: float = 1.0) -> float:
-    """Return the best power of the sum of all terms, (rows, classes − 1) contrasts."""
-    return float(_maximize(total[None], weights, np.ones(1), COMMON_PRECISION, np.array([start]))[0])
+def common_power(total: Array, classes: Codes, weights: Array, start: float = 1.0) -> float:
+    """Return the best power of the sum of all terms, (rows, classes − 1) odds."""
+    problem = Terms([total[None]], classes, weights)
+    return float(maximize(problem, np.ones(1), np.full(1, COMMON_PRECISION), np.array([start]))[0][0])
 
 
-def log_likelihood(total: Array, weights: Array) -> float:
-    """Return Σ v ln P(y) for the sum of all terms, (rows, classes − 1) contrasts."""
-    return -float(weights @ _surprise(total))
+def maximize(
+    x: Terms, mean: Array, ridges: Array, start: Array, close: float = _CLOSE
+) -> tuple[Array, Array, Array]:
+    """Return the weights w that maximize Σ v ln P(y) − ½ Σ λ (w − mean)², and odds and posteriors of rows.
 
+    Newton's method with steps halved until they go up. The steps are found by conjugate gradients, with an
+    earlier Hessian, maybe of some rows only, as preconditioner.
+    """
+    weights, total = start, x.odds(start)
 
-def _surprise(total: Array) -> Array:
-    """Return −ln P(y) of each row: ln(1 + Σ exp contrast)."""
-    if total.shape[1] == 1:
-        return np.logaddexp(0.0, total[:, 0])
-    return log_sum_exp(np.concatenate([np.zeros((len(total), 1)), total], axis=1))
+    def objective(weights: Array, total: Array) -> float:
+        return log_likelihood(total, x.classes, x.counts) - 0.5 * float(ridges @ (weights - mean) ** 2)
 
-
-def _maximize(terms: Array, weights: Array, mean: Array, precision: float, start: Array) -> Array:
-    """Climb by Newton's method, with steps halved until they go up; the prior of the powers has a mean."""
-    powers: Array = start
-    step: Array = np.zeros_like(mean)
-    value = -np.inf
+    solve: Solve | None = None
+    value = objective(weights, total)
     for _ in range(_ITERATIONS):
+        posteriors = np.exp(total - _log_total(total)[:, None])
+        slope = x.gradient(posteriors) - ridges * (weights - mean)
+        if solve is None:
+            solve = factor(x.curvature(posteriors), ridges)[0]
+        step, rounds = _solve(partial(_times_curvature, x, posteriors, ridges), slope, solve)
+        move, gain, length = x.odds(step), float(slope @ step), 1.0
         for _ in range(_HALVINGS):
-            total = np.tensordot(powers + step, terms, 1)
-            surprise = _surprise(total)
-            reached = -float(weights @ surprise) - precision / 2 * float(((powers + step - mean) ** 2).sum())
+            reached = objective(weights + length * step, total + length * move)
             if reached >= value - _ROUNDING * abs(value):
                 break
-            step = step / 2
+            length /= 2
         else:
             break
-        powers, value = powers + step, reached
-        posteriors = np.exp(total - surprise[:, None])
-        expected = terms.reshape(len(mean), -1) @ (posteriors * weights[:, None]).ravel()
-        step = _newton_step(terms, weights, posteriors, -expected - precision * (powers - mean), precision)
-        if np.abs(step).max() <= _NO_STEP * max(1.0, np.abs(powers).max()):
-            return powers + step
-    return powers
+        weights, total, value = weights + length * step, total + length * move, reached
+        if gain <= close * max(1.0, abs(value)):
+            break
+        if length < 1 or rounds > _MOST_ROUNDS:
+            solve = None
+    return weights, total, np.exp(total - _log_total(total)[:, None])
 
 
-def _newton_step(terms: Array, weights: Array, posteriors: Array, slope: Array, precision: float) -> Array:
-    """Return the solution x of (A Aᵀ + precision) x = slope, A Aᵀ being minus the Hessian of the likelihood.
+def _times_curvature(x: Terms, posteriors: Array, ridges: Array, weights: Array) -> Array:
+    return x.curved(weights, posteriors) + ridges * weights
 
-    ``posteriors`` are those of each other class, (rows, classes − 1). If A has fewer columns than there are
-    terms, the smaller system with Aᵀ A is solved instead.
+
+def _solve(times: Solve, slope: Array, precondition: Solve) -> tuple[Array, int]:
+    """Return the solution of a linear system by conjugate gradients, and how many rounds they took."""
+    residual, step = slope, precondition(slope)
+    direction, result, size = step, np.zeros_like(slope), float(slope @ step)
+    first, rounds = size, 0
+    while rounds <= len(slope) and size > _REDUCED * first:
+        rounds += 1
+        product = times(direction)
+        length = size / max(float(direction @ product), 1e-300)
+        result, residual = result + length * direction, residual - length * product
+        step = precondition(residual)
+        size, before = float(residual @ step), size
+        direction = step + size / before * direction
+    return result, rounds
+
+
+def factor(curvature: Array, ridges: Array) -> tuple[Solve, Callable[[], Array]]:
+    """Return what solves (H + Λ) x = slope, and what returns the diagonal of (H + Λ)⁻¹.
+
+    ``curvature`` is H, or A with A Aᵀ = H, which has fewer columns than rows.
     """
-    n, rows, others = terms.shape
-    if n > rows * others:
-        root = _root_of_curvature(terms, weights, posteriors)
-        inner = np.linalg.solve(root.T @ root + precision * np.eye(root.shape[1]), root.T @ slope)
-        return np.asarray((slope - root @ inner) / precision)
-    curvature = precision * np.eye(n)
-    rows_per_block = max(1, _BLOCK_CELLS // max(1, n * others), n // max(1, others))
-    for start in range(0, rows, rows_per_block):
-        block = slice(start, start + rows_per_block)
-        root = _root_of_curvature(terms[:, block], weights[block], posteriors[block])
-        curvature += root @ root.T
-    return np.asarray(np.linalg.solve(curvature, slope))
+    size, width = curvature.shape
+    if size == width:
+        whole = cho_factor(curvature + np.diag(ridges), check_finite=False)
+        of_whole = partial(cho_solve, whole, check_finite=False)
+        return of_whole, lambda: np.diagonal(of_whole(np.eye(size)))
+    scaled = curvature / ridges[:, None]
+    inner = cho_factor(np.eye(width) + curvature.T @ scaled, lower=True, check_finite=False)
+
+    def solve(slope: Array) -> Array:
+        return np.asarray(slope / ridges - scaled @ cho_solve(inner, scaled.T @ slope, check_finite=False))
+
+    def variances() -> Array:
+        half = solve_triangular(inner[0], scaled.T, lower=True, check_finite=False)
+        return np.asarray(1 / ridges - np.einsum("wp,wp->p", half, half))
+
+    return solve, variances
 
 
 def _root_of_curvature(terms: Array, weights: Array, posteriors: Array) -> Array:
@@ -142,3 +333,27 @@ def _root_of_curvature(terms: Array, weights: Array, posteriors: Array) -> Array
     root = terms - mean[:, :, None]
     root *= np.sqrt(posteriors * weights[:, None])
     return root.reshape(len(terms), -1)
+
+
+def weigh_blocks(
+    x: Terms, mean: Array, blocks: NDArray[np.intp], ridges: Sequence[float]
+) -> tuple[Array, Array, Array]:
+    """Return the best weights around their means, the odds of the rows, and the ridges of all blocks.
+
+    ``blocks`` has the number of the block of each weight. The ridges of all but the first are found by
+    evidence: λ_b ← γ_b / |w_b|², where γ_b = p_b − λ_b tr_b (H + Λ)⁻¹ is the effective number of weights. If
+    there is one block only, its means are kept.
+    """
+    amounts = np.array(ridges, dtype=np.float64)
+    weights = mean
+    if len(amounts) == 1:
+        return mean, x.odds(mean), amounts
+    for _ in range(_ROUNDS):
+        full = amounts[blocks]
+        weights, _, posteriors = maximize(x, mean, full, weights, _CLOSE_ENOUGH)
+        effective = 1 - full * factor(x.curvature(posteriors), full)[1]()
+        sums = [np.bincount(blocks, values, len(amounts)) for values in (effective, (weights - mean) ** 2)]
+        wanted = np.clip(sums[0] / np.maximum(sums[1], 1e-9), amounts / _FACTOR, amounts * _FACTOR)
+        amounts[1:] = np.clip(wanted, _LEAST, _MOST)[1:]
+    weights, total, _ = maximize(x, mean, amounts[blocks], weights)
+    return weights, total, amounts

@@ -6,11 +6,11 @@ They provide posteriors, but do not define a joint distribution.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -33,6 +33,9 @@ _MOST_CELLS = 2**20  # of a table that is written out in full, to be looked up
 _MOST_CELLS_OF_ALL = 2**25
 _MOST_FINE_CELLS = 2**12  # of a table of the sums over all discretizations
 
+Power: TypeAlias = float | tuple[float, ...]
+"""The power of the table of a family, or those of its tables with 0, 1, … feature parents."""
+
 
 class LogLinear(BuiltOn):
     """A network whose log tables are multiplied by powers, and averaged over one or more networks.
@@ -48,8 +51,11 @@ class LogLinear(BuiltOn):
             """The networks whose terms are averaged."""
 
         @property
-        def powers(self) -> tuple[float, ...]:
+        def powers(self) -> tuple[Power, ...]:
             """The powers of the terms, in the order of the families: of each feature, then of the class."""
+
+        def _logs(self, codes: Codes, left_out: LeftOut | None = None) -> Iterator[tuple[int, Array]]:
+            """Yield the number of a family and what a term of it adds at rows, (rows, classes)."""
 
     @property
     def basis(self) -> BNC:
@@ -61,8 +67,35 @@ class LogLinear(BuiltOn):
         """The largest number of feature parents in a family."""
         return self.structure.depth
 
-    def _weights(self) -> dict[Hashable, float]:
-        *of_features, of_class = self.powers
+    def _log_joint(self, codes: Codes) -> Array:
+        """Return Σ w ln P, (rows, classes), which is not a joint distribution, but has its log odds."""
+        total = np.zeros((codes.shape[1], len(self.known_levels[-1])))
+        for start in range(0, codes.shape[1], BLOCK_ROWS):
+            block = slice(start, start + BLOCK_ROWS)
+            for _, logs in self._logs(codes[:, block]):
+                total[block] += logs
+        return total
+
+    def _contributions(self, codes: Codes, left_out: LeftOut | None = None) -> Array:
+        """Return what each feature, then the class, adds to the log joint, (features + 1, rows, classes).
+
+        ``left_out`` are training rows: their contributions are those of the model of all other rows.
+        """
+        total = np.zeros((len(self.features) + 1, codes.shape[1], len(self.known_levels[-1])))
+        for start in range(0, codes.shape[1], BLOCK_ROWS):
+            block = slice(start, start + BLOCK_ROWS)
+            for family, logs in self._logs(codes[:, block], left_out and left_out.take(block)):
+                total[family, block] += logs
+        return total
+
+    def _log_joints_in_sequence(self, codes: Codes, order: Sequence[int]) -> Array:
+        """Add up contributions, unless that of the class depends on features."""
+        if self.parents[self.class_var] and len(codes) == len(self.features):
+            return super()._log_joints_in_sequence(codes, order)
+        return np.cumsum(self._contributions(codes)[[-1, *order]], axis=0)
+
+    def _weights(self) -> Any:
+        *of_features, of_class = map(np.sum, self.powers)
         return dict(zip([self.class_var, *self.features], [of_class, *of_features], strict=True))
 
     def _class_prior(self) -> Array:
@@ -83,7 +116,7 @@ class Weighted(LogLinear):
 
     structure: BNC
     tables: tuple[PrefixTable, ...]
-    powers: tuple[float, ...]
+    powers: tuple[Power, ...]
     recipe: Recipe | None = None
     learned: Mapping[str, Any] = field(default_factory=dict)
 
@@ -97,7 +130,8 @@ class Weighted(LogLinear):
         cards = self.structure.cards
         expected = [tuple([cards[v] for v in scope]) for scope in self.structure.scopes]
         actual = [(*table.cards, cards[-1]) if table.root else table.cards for table in self.tables]
-        if actual != expected or len(self.powers) != len(self.tables):
+        lengths = [len(by_depth(p, len(t.cards))) for p, t in zip(self.powers, self.tables, strict=False)]
+        if actual != expected or lengths != [len(table.cards) for table in self.tables]:
             raise ValueError("tables: expected one, and a power, for each family, of the size of its levels")
 
     @property
@@ -115,19 +149,14 @@ class Weighted(LogLinear):
         """Whether it has tables, which it always has."""
         return True
 
-    def _log_joint(self, codes: Codes) -> Array:
-        """Return Σ w ln P, (rows, classes), which is not a joint distribution, but has its log odds."""
-        total = np.zeros((codes.shape[1], self.structure.cards[-1]))
-        for start in range(0, codes.shape[1], BLOCK_ROWS):
-            block = slice(start, start + BLOCK_ROWS)
-            for term in self.terms:
-                term.add_to(total[block], codes[:, block])
-        return total
+    def _logs(self, codes: Codes, left_out: LeftOut | None = None) -> Iterator[tuple[int, Array]]:
+        for family, _, term in self.terms:
+            yield family, term.logs(codes, left_out)
 
     @cached_property
-    def terms(self) -> list[Term]:
-        """The log tables of its families times their powers."""
-        return [term for _, term in _make_terms(self)]
+    def terms(self) -> list[tuple[int, int, Term]]:
+        """The log tables of its families times their powers, see `_make_terms`."""
+        return _make_terms(self)
 
     @cached_property
     def network(self) -> BNC:
@@ -142,6 +171,10 @@ class Weighted(LogLinear):
     def facts(self) -> dict[str, object]:
         """Return the size of the network, and what leave-one-out found."""
         return self.structure.facts() | {"leave-one-out": self.learned.get("leave_one_out")}
+
+    def _stacks(self, data: Dataset, prior: Any) -> Stacks:
+        """Return the tables of all prefixes of the families."""
+        return stack_network(replace(self.structure, recipe=self.recipe), data, prior)
 
     def _estimate(self, data: Any, prior: Any) -> Any:
         """Return the structure with tables, without powers."""
@@ -197,27 +230,25 @@ class AveragedCuts(LogLinear):
         return replace(self.structure, levels=(*self.coarsenings[i].levels, classes), recipe=recipe)
 
     @property
-    def powers(self) -> tuple[float, ...]:
+    def powers(self) -> tuple[Power, ...]:
         """The powers of the terms, in the order of the families: of each feature, then of the class."""
         return self.networks[0].powers if self.networks else ()
 
-    def _log_joint(self, codes: Codes) -> Array:
-        """Return Σ w ln P, (rows, classes), by one look-up per family unless its table would be large."""
+    def _logs(self, codes: Codes, left_out: LeftOut | None = None) -> Iterator[tuple[int, Array]]:
+        """Yield terms of rows, by one look-up per family unless its table would be large."""
         tables, others = self.derived("fine_terms", _make_fine_terms)
-        total = np.zeros((codes.shape[1], len(self.known_levels[-1])))
-        for features, cards, logs in tables:
+        if left_out is not None:
+            tables, others = [], _make_terms(self)
+        for family, features, cards, logs in tables:
             cells = np.zeros(codes.shape[1], dtype=np.intp)
             for i, card in zip(features, cards, strict=True):
                 cells *= card
                 cells += codes[i]
                 cells += 1
-            total += logs.take(cells, axis=0)
-        for start in range(0, codes.shape[1] if others else 0, BLOCK_ROWS):
-            block = slice(start, start + BLOCK_ROWS)
-            views = [coarsen(codes[:, block]) for coarsen in self.coarsenings]
-            for view, term in others:
-                term.add_to(total[block], views[view])
-        return total
+            yield family, logs.take(cells, axis=0)
+        views = [coarsen(codes[: len(self.features)]) for coarsen in self.coarsenings] if others else []
+        for family, view, term in others:
+            yield family, term.logs(views[view], left_out)
 
     def unweighted(self) -> AveragedCuts:
         """Return the model itself, whose powers are 1."""
@@ -281,7 +312,7 @@ class Stacks:
             logs.append(by_coding.sum(axis=0) / n if n > 1 else by_coding[0])
         return (logs[min(depth, len(logs) - 1)] for depth in depths)
 
-    def model(self, powers: Sequence[float], parents: int) -> Any:
+    def model(self, powers: Sequence[Power], parents: int) -> Any:
         """Return the model with powers of its families and at most so many feature parents."""
         by_family = [stack.tables(parents) for stack in self.families]
         networks = []
@@ -335,35 +366,42 @@ def shortened(x: BNC, parents: int) -> BNC:
 
 
 class Term:
-    """The log table of one family times its power, for the numbers of its features, the variable first.
+    """The log tables of one family times their powers, for the numbers of its features, the variable first.
 
-    It is written out if it has no more than ``most_cells`` cells, and computed from the counts if not.
+    ``powers`` are those of the tables with 0, 1, … feature parents. The sum of the logs is written out if it
+    has no more than ``most_cells`` cells, and computed from the counts if not.
     """
 
-    def __init__(self, table: PrefixTable, features: Scope, power: float, most_cells: float) -> None:
-        self.table, self.features, self.power = table, features, power
+    def __init__(self, table: PrefixTable, features: Scope, powers: Array, most_cells: float) -> None:
+        self.table, self.features, self.powers = table, features, powers
         self.of_class = len(features) < len(table.cards)
-        self.logs = None if table.cells > most_cells else self._write_out()
+        self.written = None if table.cells > most_cells else self._write_out()
 
     def _write_out(self) -> Array:
-        """Return the logs of the full table, (values of the features, classes)."""
-        logs = self.power * log(self.table.full())
-        return logs.reshape(-1, logs.shape[-2] if self.of_class else logs.shape[-1])
+        """Return the logs of all configurations, (values of the features, classes)."""
+        levels, *parent_cards = self.table.cards
+        *parents, variable = np.indices((*parent_cards, levels)).reshape(len(self.table.cards), -1)
+        logs = self._sum(self.table.at_rows([variable, *parents]))
+        return logs.reshape(-1, levels) if self.of_class else logs
 
-    def add_to(self, total: Array, codes: Codes | Mapping[int, Codes]) -> None:
-        """Add the logs of rows to their totals, (rows, classes), in place."""
+    def _sum(self, values: Iterator[Array]) -> Array:
+        pairs = zip(values, self.powers.tolist(), strict=True)
+        return np.asarray(sum(power * log(value) for value, power in pairs if power))
+
+    def logs(self, codes: Codes | Mapping[int, Codes], left_out: LeftOut | None = None) -> Array:
+        """Return the logs of rows, (rows or 1, classes or 1)."""
         members = [codes[i] for i in self.features]
-        if self.logs is None:
-            total += self._work_out(members, len(total))
-        elif not members:
-            total += self.logs
-        elif min(code.min(initial=0) for code in members) >= 0:
-            total += self._look_up(self.logs, members)
-        else:
-            complete = np.logical_and.reduce([code >= 0 for code in members])
-            total[complete] += self._look_up(self.logs, [code[complete] for code in members])
-            rest = [code[~complete] for code in members]
-            total[~complete] += self._work_out(rest, int(np.count_nonzero(~complete)))
+        if self.written is None or left_out is not None:
+            return self._work_out(members, left_out)
+        if not members:
+            return self.written
+        if min(code.min(initial=0) for code in members) >= 0:
+            return self._look_up(self.written, members)
+        complete = np.logical_and.reduce([code >= 0 for code in members])
+        logs = np.empty((len(complete), self.written.shape[1]))
+        logs[complete] = self._look_up(self.written, [code[complete] for code in members])
+        logs[~complete] = self._work_out([code[~complete] for code in members])
+        return logs
 
     def _look_up(self, logs: Array, members: list[Codes]) -> Array:
         """Return the logs of rows in which all of the family is observed."""
@@ -372,17 +410,23 @@ class Term:
         ordered = members if self.of_class else [*members[1:], members[0]]
         return logs.take(flat_index(ordered, cards), axis=0, mode="clip")
 
-    def _work_out(self, members: list[Codes], rows: int) -> Array:
+    def _work_out(self, members: list[Codes], left_out: LeftOut | None = None) -> Array:
         """Return the logs of rows from the counts."""
         if self.of_class:
-            *_, values = class_probabilities(self.table, members, rows)
-        else:
-            *_, values = feature_probabilities(self.table, members)
-        return self.power * log(values)
+            rows = len(members[0]) if members else 1 if left_out is None else len(left_out.classes)
+            return self._sum(class_probabilities(self.table, members, rows, left_out))
+        return self._sum(feature_probabilities(self.table, members, left_out))
 
 
-def _make_terms(x: LogLinear) -> list[tuple[int, Term]]:
-    """Return the distinct terms of a model, each with the number of a network that has it.
+def by_depth(power: Power, n: int) -> Array:
+    """Return the powers of the n tables of a family; one number is that of the last."""
+    if isinstance(power, tuple):
+        return np.array(power)
+    return np.array([0.0] * (n - 1) + [power])
+
+
+def _make_terms(x: LogLinear) -> list[tuple[int, int, Term]]:
+    """Return the distinct terms of a model, each with its family and the number of a network that has it.
 
     The largest are not written out if all together use too much memory.
     """
@@ -392,36 +436,41 @@ def _make_terms(x: LogLinear) -> list[tuple[int, Term]]:
         times = Counter(id(network.tables[i]) for network in x.networks)
         for position, network in enumerate(x.networks):
             table = network.tables[i]
-            power = x.powers[i] * times.pop(id(table), 0) / len(x.networks)
-            if power:
-                chosen.append((position, table, features, power))
-    sizes = np.sort([table.cells for _, table, _, _ in chosen])
+            share = times.pop(id(table), 0) / len(x.networks)
+            powers = share * by_depth(x.powers[i], len(table.cards))
+            if powers.any():
+                chosen.append((i, position, table, features, powers))
+    sizes = np.sort([table.cells for _, _, table, _, _ in chosen])
     allowed = sizes[np.cumsum(sizes) <= _MOST_CELLS_OF_ALL]
     most = min(_MOST_CELLS, allowed.max(initial=0))
-    return [(position, Term(table, features, power, most)) for position, table, features, power in chosen]
+    return [
+        (family, position, Term(table, features, powers, most))
+        for family, position, table, features, powers in chosen
+    ]
 
 
-def _make_fine_terms(x: AveragedCuts) -> tuple[list[tuple[Any, ...]], list[tuple[int, Term]]]:
+def _make_fine_terms(x: AveragedCuts) -> tuple[list[tuple[Any, ...]], list[tuple[int, int, Term]]]:
     """Return tables of the sums of the terms of families, and the terms of families with too many values.
 
-    A table, with the numbers of its features and their numbers of values, has one row per combination of
-    their fine codes, with missing values first, and one column per class.
+    A table, with its family, the numbers of its features and their numbers of values, has one row per
+    combination of their fine codes, with missing values first, and one column per class.
     """
-    families: dict[tuple[int, ...], list[tuple[int, Term]]] = {}
-    for view, term in _make_terms(x):
-        families.setdefault(term.features, []).append((view, term))
+    families: dict[int, list[tuple[int, int, Term]]] = {}
+    for found in _make_terms(x):
+        families.setdefault(found[0], []).append(found)
     tables: list[tuple[Any, ...]] = []
-    others: list[tuple[int, Term]] = []
-    for features, terms in families.items():
+    others: list[tuple[int, int, Term]] = []
+    for family, terms in families.items():
+        features = terms[0][2].features
         cards = tuple([len(x.known_levels[i]) + 1 for i in features])
         if prod(cards) > _MOST_FINE_CELLS:
             others += terms
             continue
         grid = np.indices(cards).reshape(len(cards), prod(cards)) - 1
         logs = np.zeros((prod(cards), len(x.known_levels[-1])))
-        for view, term in terms:
+        for _, view, term in terms:
             maps = [x.coarsenings[view].maps[i] for i in features]
             coarse = [row if places is None else places[row] for row, places in zip(grid, maps, strict=True)]
-            term.add_to(logs, dict(zip(features, coarse, strict=True)))
-        tables.append((features, cards, logs))
+            logs += term.logs(dict(zip(features, coarse, strict=True)))
+        tables.append((family, features, cards, logs))
     return tables, others

@@ -34,7 +34,7 @@ _RANGES: dict[str, tuple[float, float]] = {
     **dict.fromkeys(["min_count", "subsumption"], (0, sys.float_info.max)),
     **dict.fromkeys(["cpts", "class_cpts", "priors", "superparents", "children"], (0, 1 + 1e-6)),
     "power": (0, 1e6),
-    "powers": (-1, 1e6),  # leave-one-out finds powers slightly below 0
+    "powers": (-1e6, 1e6),
 }
 """Ranges of numbers by the names of fields."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -87,7 +86,7 @@ def read_raw(
     codes = {name: code_labels(data.numbers[name], labels) for name, labels in kept.items() if labels}
     both = encode_columns(frame, [name for name in data.numbers if name in coded])
     codes |= dict(zip(both.columns, zip(both.levels, both.codes, strict=True), strict=True))
-    return replace(data.recoded(codes), numbers=data.numbers)
+    return data.recoded(codes)
 
 
 def read_columns(

@@ -209,7 +209,8 @@ class Dataset(Countable):
 
     def _part(self, rows: slice) -> Dataset:
         weights = None if self.weights is None else self.weights[rows]
-        return Dataset(self.schema, self.codes[:, rows], self.index[rows], weights)
+        numbers = {name: values[rows] for name, values in self.numbers.items()}
+        return Dataset(self.schema, self.codes[:, rows], self.index[rows], weights, numbers)
 
     def taken(self, rows: NDArray[Any]) -> Self:
         """Return rows by position or by a mask, with the levels unchanged."""
@@ -229,7 +230,7 @@ class Dataset(Countable):
         return replace(self, schema=schema, codes=codes_of(self.codes, where), numbers=numbers)
 
     def recoded(self, coded: Mapping[Hashable, tuple[tuple[Any, ...], NDArray[Any]]]) -> Self:
-        """Return the data with the given levels and codes of some columns, which are no longer numeric."""
+        """Return the data with the given levels and codes of some columns, which keep their numbers."""
         if not coded:
             return self
         pairs = zip(self.columns, self.levels, strict=True)
@@ -237,9 +238,8 @@ class Dataset(Countable):
         codes = np.empty(self.codes.shape, dtype=code_type(max(map(len, levels))))
         for i, name in enumerate(self.columns):
             codes[i] = coded[name][1] if name in coded else self.codes[i]
-        numbers = {name: values for name, values in self.numbers.items() if name not in coded}
         schema = Schema(self.columns, levels, self.schema.ordered)
-        return replace(self, schema=schema, codes=codes, numbers=numbers)
+        return replace(self, schema=schema, codes=codes)
 
     def with_missing_level(self, columns: Collection[Hashable]) -> Self:
         """Return the data with missing values of some columns as a level of its own, the last."""
@@ -249,7 +249,8 @@ class Dataset(Countable):
     def coded(self, schema: Schema) -> Dataset:
         """Return the columns of a schema, coded by its levels."""
         codes = match(self, schema.columns, schema.levels)
-        return Dataset(schema, codes, self.index, self.weights)
+        numbers = {name: self.numbers[name] for name in schema.columns if name in self.numbers}
+        return Dataset(schema, codes, self.index, self.weights, numbers)
 
     def counting(self) -> Self:
         """Return the rows that have a weight above 0."""

@@ -15,7 +15,7 @@ from ..base import graphs
 from ..base.arrays import Array, Codes, first_best, log_sum_exp
 from ..base.checks import OneOf, is_among, must_be
 from ..base.messages import listed, shown
-from ..frames.matching import check_unseen, match
+from ..frames.matching import check_unseen
 from ..frames.schema import Dataset
 from ..model.model import Model, check_fitted
 
@@ -55,8 +55,7 @@ def weigh_evidence(
     chosen, others = _numbers_of(names, target, against)
     choose = partial(_choose, target=chosen, against=others)
     check_unseen(unseen)
-    labels = x.levels_by_name
-    codes = match(data, x.features, tuple([labels[v] for v in x.features]), unseen=unseen)
+    codes = x._code(data, unseen)
     order = _order(x)
     rows_per_block = max(1, _BLOCK_CELLS // ((len(order) + 1) * max(len(order), len(names))))
     blocks = [codes[:, i : i + rows_per_block] for i in range(0, max(len(data), 1), rows_per_block)]
@@ -143,7 +142,8 @@ def _check_odds(
 class Effect:
     """The contribution of a feature to the log odds of a class against all others.
 
-    ``parent`` is its first feature parent, or None, and ``log_odds`` is (parent_levels, levels).
+    ``parent`` is its first feature parent, or None, and ``log_odds`` is (parent_levels, levels), or
+    (parent_levels, points) if it is a curve over numbers.
     """
 
     feature: Hashable
@@ -152,6 +152,7 @@ class Effect:
     parent: Hashable
     parent_levels: tuple[Any, ...]
     log_odds: Array
+    points: Array | None = None
 
 
 def measure_effect(x: Model, feature: Hashable, target: Any = None) -> Effect:
@@ -165,16 +166,43 @@ def measure_effect(x: Model, feature: Hashable, target: Any = None) -> Effect:
     parents = model.feature_parents[feature]
     parent = parents[0] if parents else None
     shown_levels = _spread(len(levels[parent])) if parent is not None else [-1]
-    codes = np.full((len(model.features), len(shown_levels), len(levels[feature]) + 1), -1)
-    codes[number, :, 1:] = np.arange(len(levels[feature]))
+    points = model._curve(feature)
+    at = np.arange(len(levels[feature])) if points is None else _interval_of(model, feature, points)
+    codes = np.full((len(model.features), len(shown_levels), len(at) + 1), -1)
+    codes[number, :, 1:] = at
+    numbers = {} if points is None else {feature: np.tile([np.nan, *points], len(shown_levels))}
     if parent is not None:
         codes[model.features.index(parent)] = np.array(shown_levels)[:, None]
-    logs = model._log_joint(codes.reshape(len(codes), -1)).reshape(*codes.shape[1:], -1)
+        middles = _middles(model, parent)
+        if middles is not None:
+            numbers[parent] = np.repeat(middles[shown_levels], len(at) + 1)
+    rows = model._with_numbers(codes.reshape(len(codes), -1), numbers)
+    logs = model._log_joint(rows).reshape(*codes.shape[1:], -1)
     if c is None:  # the most probable class if nothing is known
         c = int(model._log_joint(np.full((len(codes), 1), -1))[0].argmax())
     odds = logs[..., c] - log_sum_exp(np.delete(logs, c, axis=-1))
     parent_levels = tuple([None if parent is None else levels[parent][i] for i in shown_levels])
-    return Effect(feature, labels[c], levels[feature], parent, parent_levels, odds[:, 1:] - odds[:, :1])
+    effect = odds[:, 1:] - odds[:, :1]
+    return Effect(feature, labels[c], levels[feature], parent, parent_levels, effect, points)
+
+
+def _interval_of(x: Model, feature: Hashable, points: Array) -> Rows:
+    """Return the codes of numbers."""
+    return np.searchsorted(x.preparation.discretizer.cuts[feature], points, side="left")  # type: ignore[union-attr]
+
+
+def _middles(x: Model, feature: Hashable) -> Array | None:
+    """Return a number in each interval of a feature that is kept as a number, NaN for missing values."""
+    points = x._curve(feature)
+    if points is None:
+        return None
+    codes = _interval_of(x, feature, points)
+    return np.array(
+        [
+            points[codes == code].mean() if (codes == code).any() else np.nan
+            for code in range(len(x.levels_by_name[feature]))
+        ]
+    )
 
 
 def _spread(levels: int) -> list[int]:

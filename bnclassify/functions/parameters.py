@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, TypeVar, cast
@@ -10,7 +11,7 @@ import numpy as np
 
 from ..backoff.leave_one_out import LeaveOneOut, LeaveOneOutPower
 from ..backoff.prior import find_prior
-from ..base.checks import Flag, OneOf
+from ..base.checks import Flag, Names, OneOf
 from ..base.messages import plain
 from ..base.randomness import Seed, check_rng
 from ..base.records import record
@@ -45,6 +46,7 @@ def lp(
     wanbia: bool = False,
     loo_weights: bool = False,
     loo_parents: bool = False,
+    loo_terms: Sequence[str] = (),
     loo_power: bool = False,
     missing: str = "available",
     em_iterations: int = 200,
@@ -52,7 +54,7 @@ def lp(
     progress: bool = False,
     rng: Seed = None,
 ) -> Model:
-    """Estimate the parameters of a structure: its conditional probability tables.
+    r"""Estimate the parameters of a structure: its conditional probability tables.
 
     Parameters
     ----------
@@ -93,6 +95,21 @@ def lp(
     loo_parents : bool, default False
         Keep the first feature parents of each family, as many as are best by leave-one-out. For structures
         that list the best parents first, such as those of `kdb_mi`.
+    loo_terms : list of str, optional
+        Further terms that each feature adds to the scores of the classes, beside its weighted table. They
+        need ``loo_weights``. Their weights are estimated by leave-one-out, too, and those of each type of
+        term are shrunk by the amount that maximizes the evidence. All terms are ``("gaussians", "zscores",
+        "slopes", "shifts", "levels")``:
+
+        - "gaussians", "zscores": the log density of a number given the class and up to eight other numbers,
+          on the scale of normal scores (quantiles of ranks), or in standard deviations from the mean, at most
+          5
+        - "slopes": the normal score of a number times a coefficient for each class
+        - "shifts": a constant for each class and level of a categorical feature
+        - "levels": the tables of the feature given fewer parents, each with a weight of its own
+
+        Numbers are the columns that the model discretizes itself, as with ``discretize=`` in `bnc`. A term
+        without suitable columns is skipped.
     loo_power : bool, default False
         Raise the posterior to the power that is best by leave-one-out, also that of ensembles. The
         superparents of `ande` are selected without the row; the weights of its members are those of all rows.
@@ -122,7 +139,8 @@ def lp(
         If no prior is given, or AWNB, MANB, WANBIA, ``loo_weights`` or ``loo_parents`` is used on an
         ensemble.
     ValueError
-        If an argument is out of range, more than one of AWNB, MANB, WANBIA, leave-one-out and EM is used,
+        If an argument is out of range, ``loo_terms`` contains another name or is used without
+        ``loo_weights``, more than one of AWNB, MANB, WANBIA, leave-one-out and EM is used,
         MANB is used on a structure other than naive Bayes, MANB, WANBIA or leave-one-out without smoothing,
         the data have no rows, a value is not among the levels of the structure, or no tree of AWNB has a
         split.
@@ -173,6 +191,25 @@ def lp(
     evenly spread over the data. The structure, cut points and concentrations m are those of all rows, so the
     log-likelihood of left-out rows is too high as an estimate for new rows; use `cv` for that.
 
+    With ``loo_terms``, feature f with parents p_1, p_2, … and, if it is a number, score z_f contributes
+
+    .. math:: T_f(x, c) = Σ_l a_{fl} \ln P_l(x_f | c, p_1 … p_l) + Σ_s g_{fs} \ln p_s(z_f | c, z_{pa})
+       + β_{fc} z_f + γ_{fc}(x_f),
+
+    and ln P(c | x) is w₀ ln P(c) + Σ_f T_f(x, c) up to a constant. p_s is the predictive density of a
+    Bayesian linear regression within each class, a Student distribution. Its regressors are, of the numbers
+    with a higher I(X; C), the at most eight with the largest I(X; Y | C). Its prior is β ~ N(0, σ² diag(100,
+    1, …)) and σ² ~ InvGamma(2, ½), and a row is left out of it in closed form. All weights maximize
+
+    .. math:: Σ_i \ln P_{-i}(y_i | x_i; w) − ½ Σ_b λ_b |w_b − μ_b|^2
+
+    where block 0 are the weights of ``loo_weights``, with λ = 3 and μ their values above, and each type of
+    term is another block, with μ = 0. Four rounds of λ_b = γ_b / w_b², with γ_b = p_b − λ_b tr_b (H + Λ)⁻¹,
+    the negative Hessian H of the first sum and the number p_b of weights in block b, estimate the other λ,
+    between 1 and 3000 [7]_. A missing number has Gaussian term and slope 0, and the score 0 as a regressor.
+    At most about 1,000 levels, the most frequent ones of all features, have shifts. If H would take more than
+    10⁹ multiplications, it is estimated from evenly spread rows.
+
     EM finds a local maximum of Σ ln P(observed values) + smooth Σ ln θ, over rows and over all entries of the
     tables [5]_; with ``ess`` or ``m``, their pseudo-counts replace smooth. On complete data, it gives the
     estimates above. It is consistent if values are missing at random, that is, depending on observed values
@@ -193,6 +230,7 @@ def lp(
        data. Computational Statistics & Data Analysis 19.
     .. [6] Petitjean, F., Buntine, W., Webb, G. I., Zaidi, N. (2018). Accurate parameter estimation for
        Bayesian network classifiers using hierarchical Dirichlet processes. Machine Learning 107.
+    .. [7] MacKay, D. J. C. (1992). Bayesian interpolation. Neural Computation 4.
 
     Examples
     --------
@@ -220,8 +258,9 @@ def lp(
         methods.append(MANB(manb_prior))
     if Flag().check("wanbia", wanbia):
         methods.append(WANBIA())
-    if Flag().check("loo_weights", loo_weights) | Flag().check("loo_parents", loo_parents):
-        methods.append(LeaveOneOut(loo_weights, loo_parents))
+    terms: Any = Names().check("loo_terms", loo_terms)
+    if Flag().check("loo_weights", loo_weights) | Flag().check("loo_parents", loo_parents) | bool(terms):
+        methods.append(LeaveOneOut(loo_weights, loo_parents, terms))
     if Flag().check("loo_power", loo_power):
         methods.append(LeaveOneOutPower())
     em = EM(em_iterations, em_tolerance, progress)

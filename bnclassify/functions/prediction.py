@@ -15,7 +15,7 @@ from ..base.checks import Flag, Real, must_be
 from ..base.messages import listed, shown
 from ..base.randomness import Seed, check_rng
 from ..frames.encoding import Row, check_columns
-from ..frames.matching import check_unseen, match
+from ..frames.matching import check_unseen
 from ..frames.partitions import dask_frame_of
 from ..frames.schema import Dataset, code_type
 from ..metrics.outcomes import Labelling
@@ -247,7 +247,7 @@ def _predict_class(
         return labelling(index).posteriors(logs)
     reweigh = _reweighing(x, prior)
     data = encode_for(x, newdata, x.features)
-    codes = match(data, x.features, x.known_levels[:-1], unseen=unseen)
+    codes = x._code(data, unseen)
     best = np.empty(len(data), dtype=code_type(len(names)))
     for start in range(0, len(data), _BLOCK_ROWS):
         block = slice(start, start + _BLOCK_ROWS)

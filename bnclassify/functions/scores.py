@@ -11,7 +11,7 @@ import numpy as np
 
 from ..base.checks import OneOf
 from ..counts.information import mutual_information
-from ..frames.matching import match, scoring_classes
+from ..frames.matching import scoring_classes
 from ..frames.opening import InFull, InParts, open_columns
 from ..learners.local_scores import warn_of_fractions
 from ..model.model import Model, check_fitted, check_graph, check_joint
@@ -36,7 +36,7 @@ def _sum_at_labels(x: Model, joint: bool, dataset: InFull) -> float:
     check_size(len(data), len(levels[-1]))
     named = zip(x.targets, levels[n:], strict=True)
     labels = np.array([scoring_classes(data, name, known) for name, known in named], dtype=np.intp)
-    codes = match(data, x.features, levels[:n]) if n else np.empty((0, len(data)), dtype=np.int8)
+    codes = x._code(data) if n else np.empty((0, len(data)), dtype=np.int8)
     logs = x._log_joint_at(codes, labels) if joint else x._log_posterior_at(codes, labels)
     if data.weights is None:
         return float(logs.sum())

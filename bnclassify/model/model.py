@@ -13,6 +13,7 @@ from ..base.arrays import Array, Codes, added, log_normalize, log_sum_exp
 from ..base.checks import OneOf, Optional
 from ..base.immutable import Immutable
 from ..base.messages import listed
+from ..frames.matching import match
 from ..frames.schema import Countable, Dataset, Levels
 from ..numbers.preparation import Preparation
 from .recipes import Recipe, Tally
@@ -150,6 +151,24 @@ class Model(Immutable):
             raise AttributeError(message)
 
     # Defaults of the methods that functions call.
+
+    def _code(self, data: Dataset, unseen: str | None = None) -> Codes:
+        """Return rows as `_log_joint` accepts them: (features, rows) codes, maybe with further rows below.
+
+        ``unseen`` says how `match` treats values that are not among the levels.
+        """
+        n = len(self.features)
+        return self._with_numbers(
+            match(data, self.features, self.known_levels[:n], unseen=unseen), data.numbers
+        )
+
+    def _with_numbers(self, codes: Codes, numbers: Mapping[Hashable, Any]) -> Codes:
+        """Return codes with what the model needs of the numbers of features."""
+        return codes
+
+    def _curve(self, feature: Hashable) -> Array | None:
+        """Return the numbers at which the effect of a feature is drawn; None if it depends on codes alone."""
+        return None
 
     def _log_joint(self, codes: Codes) -> Array:
         """Return ln P(observed features, class), (rows, classes), from (features, rows) codes, -1 missing."""
@@ -295,8 +314,11 @@ class Model(Immutable):
     def _warn_of_size(self, rows: int) -> None:
         """Warn if the tables have too many parameters for the number of rows."""
 
-    def _weights(self) -> dict[Hashable, float] | None:
-        """Return the weights of features, and of the class first if it has one; None without weights."""
+    def _weights(self) -> Any:
+        """Return the weights of features, and of the class first if it has one; None without weights.
+
+        They are a dict or, with several terms per feature, a frame with one row per feature.
+        """
         weights = self.learned.get("weights")
         return None if weights is None else dict(zip(self.features, weights, strict=True))
 
@@ -363,6 +385,9 @@ class BuiltOn(Model):
     def levels(self) -> Levels | None:
         """The labels of the other model."""
         return self.basis.levels
+
+    def _with_numbers(self, codes: Codes, numbers: Mapping[Hashable, Any]) -> Codes:
+        return self.basis._with_numbers(codes, numbers)
 
 
 def check_model(x: object) -> Model:

@@ -8,7 +8,6 @@ import pandas as pd
 
 from ..base.arrays import Array
 from ..frames.encoding import Row, encode_new
-from ..frames.matching import match
 from ..frames.opening import open_columns
 from ..frames.partitions import Partitions
 from ..frames.schema import Dataset
@@ -44,9 +43,8 @@ def log_joint(x: Model, data: Dataset, *, unseen: str | None = None) -> Array:
 
     ``unseen`` says how `match` treats values that are not among the levels.
     """
-    levels = x.known_levels
-    check_size(len(data), len(levels[-1]))
-    return x._log_joint(match(data, x.features, levels[:-1], unseen=unseen))
+    check_size(len(data), len(x.known_levels[-1]))
+    return x._log_joint(x._code(data, unseen))
 
 
 def check_size(rows: int, n_classes: int) -> None:

@@ -273,7 +273,7 @@ def manb_arc_posterior(x: Model) -> pd.Series[float]:
 
 
 @_raising
-def feature_weights(x: Model) -> pd.Series[float]:
+def feature_weights(x: Model) -> pd.Series[float] | pd.DataFrame:
     """Return the weight of each feature.
 
     Parameters
@@ -289,6 +289,11 @@ def feature_weights(x: Model) -> pd.Series[float]:
         unchanged. Those of AWNB and WANBIA lie in between. Those by leave-one-out can be any number,
         and the class has one, too, which comes first. For `ande`, the weight of each feature as a
         superparent if all superparents are used; these weights sum to 1.
+    pandas.DataFrame
+        With ``loo_terms``, one row per feature after that of the class, and one column per term: the weights
+        of its tables given 0, 1, … feature parents ("level 0", …) or of its table ("tables"), those of its
+        Gaussian terms, and the root mean squares of its slopes over classes and of its shifts over classes
+        and levels. NaN if a feature does not have the term.
 
     {single}
 
@@ -310,7 +315,7 @@ def feature_weights(x: Model) -> pd.Series[float]:
         raise ValueError(
             "x: has no weights; lp with loo_weights=True, wanbia=True or awnb_trees=10 finds some"
         )
-    return _series(weights, "weight")
+    return weights if isinstance(weights, pd.DataFrame) else _series(weights, "weight")
 
 
 @_raising
@@ -375,6 +380,8 @@ def loo_summary(x: Model) -> pd.Series[Any]:
         - ``log_likelihood``: Σ ln P(class | features), each row left out of the counts in its turn, in nats
         - ``parents``: the largest number of feature parents of a feature
         - ``rows``: the number of rows left out, one after the other
+        - ``ridges``: with ``loo_terms``, the precision of the weights of each type of term, from 1 to 3000.
+          The larger it is, the more the weights are shrunk
 
     {any}
 

@@ -182,8 +182,11 @@ class Discretizer(Immutable):
 
     def code(self, data: Data) -> Data:
         """Return data with codes for the numbers of the columns of this discretizer."""
-        numbers = {name: values for name, values in data.numbers.items() if name in self.numeric}
-        return data.recoded({name: self._code(name, values) for name, values in numbers.items()})
+        coded = {}
+        for name in self.numeric.keys() & data.numbers.keys():
+            if name not in self.cuts or data.levels[data.positions[name]] != self.intervals[name]:
+                coded[name] = self._code(name, data.numbers[name])
+        return data.recoded(coded)
 
     def _code(self, name: Hashable, numbers: NDArray[Any]) -> tuple[tuple[Any, ...], NDArray[Any]]:
         """Return the levels of a column, and the codes of its numbers."""

@@ -172,6 +172,10 @@ def plot_weights(x: Model, *, top: int | None = 50, ax: Axes | None = None) -> A
     ValueError
         If the model has neither, or `top` is less than 1.
 
+    Notes
+    -----
+    If features have several terms (``loo_terms``), the bars are the sums of the weights of their tables.
+
     Examples
     --------
     >>> from bnclassify import load_car, lp, nb, plot_weights
@@ -183,9 +187,12 @@ def plot_weights(x: Model, *, top: int | None = 50, ax: Axes | None = None) -> A
     _TOP.check("top", top)
     arcs = "arc_posteriors" in check_model(x).learned
     numbers = manb_arc_posterior(x) if arcs else feature_weights(x)
+    quantity = f"posterior of the arc from {x.class_var}" if arcs else "weight"
+    if isinstance(numbers, pd.DataFrame):
+        tables = [name for name in numbers if str(name).startswith(("tables", "level"))]
+        numbers, quantity = numbers[tables].sum(axis=1), "weight of the tables"
     axes, shown = _draw_largest(ax, list(map(str, numbers.index)), numbers.tolist(), top)
     axes.set_xlim(min(0.0, 1.2 * numbers.min()), max(1.0, axes.get_xlim()[1]))
-    quantity = f"posterior of the arc from {x.class_var}" if arcs else "weight"
     write_below(axes, f"{quantity}{shown}")
     return axes
 
@@ -256,7 +263,9 @@ def plot_effect(x: Model, feature: Hashable, *, target: Any = None, ax: Axes | N
     -----
     The contribution is ln O(target | v, u) − ln O(target | u), where v is a level of the feature, u a level
     of its first parent, and O the odds against all other classes; all other features are unknown. In a
-    model with feature weights, it is computed from the table of the feature, times its weight.
+    model with feature weights, it is computed from the table of the feature, times its weight; in one with
+    ``loo_terms``, from all terms of the feature, and that of a number is a curve over the range of the
+    training data.
 
     Examples
     --------
@@ -272,7 +281,8 @@ def plot_effect(x: Model, feature: Hashable, *, target: Any = None, ax: Axes | N
         expected = f"a feature with at most {_MOST_LEVELS} levels"
         got = f"{len(effect.levels):,} levels. Merge rare levels with merge_rare"
         raise ValueError(f"feature must be {expected}; got {shown(feature)} with {got}.")
-    axes = _draw_steps(effect, cuts, ax) if cuts else _draw_levels(effect, ax)
+    numeric = cuts or effect.points is not None
+    axes = _draw_steps(effect, cuts, ax) if numeric else _draw_levels(effect, ax)
     if effect.parent is not None:
         beside: dict[str, Any] = {
             "loc": "upper left",
@@ -292,10 +302,13 @@ def _cuts_of(x: Model, feature: Hashable) -> tuple[float, ...]:
 
 def _draw_steps(effect: Effect, cuts: tuple[float, ...], ax: Axes | None) -> Axes:
     axes = prepare_axes(ax, 7, 3.2)
-    margin = _MARGIN * (cuts[-1] - cuts[0]) or abs(cuts[0]) * _MARGIN or 1.0
-    edges = [cuts[0] - margin, *cuts, cuts[-1] + margin]
     axes.axhline(0, color=GREY, linewidth=0.8)
     for i, line in enumerate(effect.log_odds):
+        if effect.points is not None:
+            axes.plot(effect.points, line, linewidth=1.6, **_style(effect, i))
+            continue
+        margin = _MARGIN * (cuts[-1] - cuts[0]) or abs(cuts[0]) * _MARGIN or 1.0
+        edges = [cuts[0] - margin, *cuts, cuts[-1] + margin]
         axes.stairs(line[: len(cuts) + 1], edges, baseline=None, linewidth=1.6, **_style(effect, i))
     axes.set_xlabel(broken(effect.feature))
     axes.set_ylabel(broken(f"adds to the log odds of {effect.target}"))

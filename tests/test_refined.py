@@ -1,0 +1,412 @@
+"""Refined models: tables with Gaussian terms, slopes and shifts, weighted by leave-one-out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+from scipy.special import gammaln, log_softmax, ndtri
+from scipy.stats import t as student
+
+import bnclassify as bn
+from bnclassify.backoff import concentration_search, powers
+from bnclassify.backoff.gaussians import GaussianTerm, normal_scores, z_scores
+from bnclassify.backoff.refined import TERMS, Refined
+from bnclassify.backoff.tables import LeftOut
+from bnclassify.base.arrays import Array
+from bnclassify.functions.odds import measure_effect
+from bnclassify.model.raw_rows import encode_for
+from bnclassify.network.classifiers import BNC
+from bnclassify.numbers import discretization
+
+from .conftest import read_reference
+
+BEST: dict[str, Any] = {"backoff": True, "loo_weights": True, "loo_parents": True, "loo_terms": TERMS}
+
+
+def learn(frame: pd.DataFrame, **options: Any) -> Any:
+    options = {"discretize": "averaged", "dag_args": {"kdbk": 4}, **BEST, **options}
+    return bn.bnc("kdb_mi", "class", frame, **options)
+
+
+def trips(n: int = 240, seed: int = 1, gaps: float = 0.0) -> pd.DataFrame:
+    """Make three numbers and two categories, of which some values are missing."""
+    rng = np.random.default_rng(seed)
+    label = rng.integers(3, size=n)
+    distance = rng.normal(label, 1.5)
+    hills = distance * rng.choice([-1, 1], 3)[label] + rng.normal(size=n)
+    frame = pd.DataFrame({
+        "distance": distance,
+        "weather": np.array(["dry", "rain", "snow"])[(label + rng.integers(2, size=n)) % 3],
+        "hills": hills,
+        "cost": rng.exponential(1 + (label == 2), n),
+        "flag": rng.integers(2, size=n),
+    })  # fmt: skip
+    frame = frame.mask(rng.random(frame.shape) < gaps) if gaps else frame
+    frame["flag"] = frame["flag"].astype("Int64")
+    return frame.assign(**{"class": np.array(["bus", "car", "walk"])[label]})
+
+
+def grid_concentrations(counts: Any, bases: Any, totals: Any) -> list[float]:
+    """Choose among 14 concentrations, and go to the top of the parabola through the best three."""
+    grid = np.exp(np.linspace(np.log(0.5), np.log(5000), 14))
+    found = []
+    for n, base, total in zip(counts, bases, totals, strict=True):
+        of_cells = gammaln(np.multiply.outer(grid, base) + n) - gammaln(np.multiply.outer(grid, base))
+        rows = total[total > 0]
+        of_rows = gammaln(grid)[:, None] - gammaln(grid[:, None] + rows)
+        value = of_cells.reshape(14, -1).sum(axis=1) + of_rows.sum(axis=1)
+        i, shift = int(value.argmax()), 0.0
+        if 0 < i < 13:
+            low, middle, high = value[i - 1 : i + 2]
+            bend = low - 2 * middle + high
+            shift = 0.5 * (low - high) / bend if bend < 0 else 0.0
+        found.append(float(grid[i] * (grid[1] / grid[0]) ** shift))
+    return found
+
+
+def rounded_cuts(numbers: Array, intervals: Any, weights: Any = None) -> list[tuple[float, ...]]:
+    """Cut at quantiles in NumPy's rounding, where the library is exact."""
+    values, cuts = np.unique(numbers), []
+    for q, b in enumerate(intervals):
+        shares = [(i + ((q + 0.5) / 9 - 0.5)) / b for i in range(b + 1)]
+        points = {float(np.quantile(numbers, a, method="inverted_cdf")) for a in shares if 0 < a < 1}
+        cuts.append(tuple(sorted(point for point in points if point < values[-1]) or [float(values[-2])]))
+    return cuts
+
+
+def reference_data(name: str) -> pd.DataFrame:
+    """The rows of the reference figures: all of iris; three numbers and two flags of wine."""
+    sets = pytest.importorskip("sklearn.datasets")
+    loaded = sets.load_iris() if name == "iris" else sets.load_wine()
+    frame = pd.DataFrame(loaded.data)
+    if name == "wine":
+        flags = [(loaded.data[:, j] > least).astype(int) for j, least in ((4, 100), (1, 2))]
+        frame = pd.DataFrame(dict(enumerate([*loaded.data[:, [0, 6, 9]].T, *flags])))
+    return frame.rename(columns=str).assign(**{"class": pd.Categorical(loaded.target)})
+
+
+@pytest.mark.parametrize("name", ["iris", "wine"])
+def test_the_recipe_is_that_of_plain_loops(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The reference searches concentrations on a grid, and cuts in NumPy's rounding."""
+    monkeypatch.setattr(concentration_search, "best_concentrations", grid_concentrations)
+    monkeypatch.setattr(discretization, "averaged_cuts", rounded_cuts)
+    monkeypatch.setattr(BNC, "depth", 4)  # the tables of level 4 are those of level 3 if there are 4 features
+    frame, reference = reference_data(name), read_reference("recipe")[name]
+    train, test = frame[::2], frame[1::2]
+    actual = test["class"].cat.codes
+    plain = learn(train, loo_terms=())
+    weights = bn.feature_weights(plain)
+    order = ["class", *[str(i) for i in reference["order"]]]
+    np.testing.assert_allclose(weights[order], reference["base_weights"], atol=1e-7)
+    of_plain = bn.predict(plain, test, prob=True).to_numpy()
+    loss = -np.log(of_plain[np.arange(len(test)), actual]).mean()
+    assert loss == pytest.approx(reference["base_log_loss"], abs=1e-8)
+
+    model = learn(train, loo_terms=("gaussians", "slopes", "shifts", "levels"))
+    summary = bn.loo_summary(model)
+    assert summary["parents"] == reference["parents"]
+    assert summary["power"] == pytest.approx(reference["power"], abs=1e-8)
+    assert summary["log_likelihood"] / -len(train) == pytest.approx(reference["log_loss_left_out"], abs=1e-8)
+    names = ["tables", "levels", "gaussians", "slopes", "shifts"]
+    expected = dict(zip(names, reference["ridges"], strict=True))
+    assert summary["ridges"] == pytest.approx({k: expected[k] for k in summary["ridges"]}, rel=1e-5)
+    posteriors = bn.predict(model, test, prob=True).to_numpy()
+    np.testing.assert_allclose(posteriors[:3].ravel(), reference["posteriors"], atol=1e-7)
+    loss = -np.log(posteriors[np.arange(len(test)), actual]).mean()
+    assert loss == pytest.approx(reference["log_loss"], abs=1e-7)
+    assert (posteriors.argmax(axis=1) != actual).mean() == pytest.approx(reference["error"], abs=1e-4)
+
+
+def test_gaussian_terms_leave_rows_out_as_if_refitted() -> None:
+    rng = np.random.default_rng(0)
+    scores, classes = rng.normal(size=(25, 4)), rng.integers(3, size=25)
+    weights = rng.choice([0.5, 1.0, 2.0], 25)
+    term = GaussianTerm.fit(scores, 3, [0, 2], classes, 3, weights)
+    shares = np.minimum(weights, 1.0)
+    found = term.log_density(scores, 3, LeftOut(classes, shares))
+    for i in range(25):
+        rest = weights.copy()
+        rest[i] -= shares[i]
+        refitted = GaussianTerm.fit(scores, 3, [0, 2], classes, 3, rest)
+        np.testing.assert_allclose(found[i], refitted.log_density(scores[[i]], 3)[0], rtol=1e-9)
+
+
+def test_gaussian_terms_are_predictive_densities_of_a_regression() -> None:
+    rng = np.random.default_rng(1)
+    scores, classes = rng.normal(size=(40, 2)), rng.integers(2, size=40)
+    term = GaussianTerm.fit(scores, 1, [0], classes, 2, np.ones(40))
+    new = rng.normal(size=(5, 2))
+    for c in range(2):
+        design = np.column_stack([np.ones(40), scores[:, 0]])[classes == c]
+        x = scores[classes == c, 1]
+        precision = np.diag([0.01, 1.0]) + design.T @ design
+        mean = np.linalg.solve(precision, design.T @ x)
+        shape, rate = 2 + len(x) / 2, 0.5 + (x @ x - mean @ precision @ mean) / 2
+        for row, density in zip(new, term.log_density(new, 1)[:, c], strict=True):
+            u = np.array([1, row[0]])
+            scale = np.sqrt(rate / shape * (1 + u @ np.linalg.solve(precision, u)))
+            assert density == pytest.approx(student.logpdf(row[1], 2 * shape, u @ mean, scale), rel=1e-9)
+
+
+def test_scales() -> None:
+    scales = (normal_scores, z_scores)
+    numbers, weights = np.array([3.0, 1.0, np.nan, 3.0, 8.0]), np.array([1.0, 2.0, 5.0, 1.0, 1.0])
+    repeated = np.array([3.0, 1.0, 1.0, 3.0, 8.0])
+    for make in scales:
+        scale = make(numbers, weights)
+        new = np.array([-1e6, 1.0, 2.0, 3.0, 7.5, 1e6, np.nan])
+        np.testing.assert_allclose(scale(new), make(repeated, np.ones(5))(new), atol=1e-12)
+        assert scale(new)[-1] == 0
+    assert normal_scores(numbers, weights)(np.array([3.0]))[0] == pytest.approx(0.2533471)  # quantile of 3/5
+    np.testing.assert_allclose(z_scores(repeated, np.ones(5))(np.array([1e9, 3.2])), [5, 0], atol=1e-9)
+    many = np.random.default_rng(0).normal(size=20_000)
+    exact = (many.argsort().argsort() + 0.5) / 20_000
+    thinned = normal_scores(many, np.ones(20_000))
+    assert len(thinned.knots) <= 1024
+    np.testing.assert_allclose(thinned(many), ndtri(exact), atol=0.02)
+    for constant in (np.full(3, 7.0), np.full(3, np.nan)):
+        assert not any(make(constant, np.ones(3))(np.array([0.0, 9.0])).any() for make in scales)
+    assert np.isfinite(z_scores(np.array([-1.7e308, 1.7e308]), np.ones(2))(np.array([1e308]))).all()
+
+
+@pytest.mark.parametrize("case", ["plain", "sparse", "wide", "sampled"])
+def test_weights_are_at_their_optimum(case: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(2)
+    n = 12 if case == "wide" else 400
+    if case == "sampled":
+        monkeypatch.setattr(powers, "_PRODUCTS", 1.0)
+    shared, columns = [rng.normal(size=(k, n, 2)) for k in (5, 3)], rng.normal(size=(n, 6))
+    kept = sparse.csr_array(columns) if case == "sparse" else columns
+    counts, classes = rng.integers(0, 3, n).astype(float), rng.integers(3, size=n)
+    problem = powers.Terms(shared, classes, counts, kept)
+    ridges, mean = rng.uniform(0.5, 3, problem.size), rng.normal(size=problem.size)
+
+    def objective(of_shared: Array, of_columns: Array) -> float:
+        terms = np.concatenate(shared)
+        scores = np.concatenate([np.zeros((n, 1)), np.tensordot(of_shared, terms, 1)], axis=1)
+        logs = log_softmax(scores + columns @ of_columns, axis=1)[np.arange(n), classes]
+        distance = np.concatenate([of_shared, of_columns.ravel()])
+        means = np.concatenate([mean[:8], problem.by_class(mean).ravel()])
+        all_ridges = np.concatenate([ridges[:8], np.repeat(column_ridges, 3)])
+        return float(counts @ logs - 0.5 * all_ridges @ (distance - means) ** 2)
+
+    column_ridges = np.full(6, 2.0)
+    ridges[8:] = 2.0
+    weights, total, _ = powers.maximize(problem, mean, ridges, mean)
+    by_class = problem.by_class(weights)
+    np.testing.assert_allclose(by_class.sum(axis=1), 0, atol=1e-12)
+    best = objective(weights[:8], by_class)
+    likelihood = powers.log_likelihood(total, classes, counts)
+    penalty = 0.5 * ridges @ (weights - mean) ** 2
+    assert best == pytest.approx(likelihood - penalty, rel=1e-10)
+    for step in rng.normal(scale=1e-3, size=(20, 8 + 18)):
+        assert objective(weights[:8] + step[:8], by_class + step[8:].reshape(6, 3)) < best
+
+
+def test_variances_of_a_wide_problem() -> None:
+    rng = np.random.default_rng(3)
+    root, ridges = rng.normal(size=(9, 4)), rng.uniform(1, 3, 9)
+    whole = np.linalg.inv(root @ root.T + np.diag(ridges))
+    for curvature in (root, root @ root.T):
+        solve, variances = powers.factor(curvature, ridges)
+        np.testing.assert_allclose(solve(np.arange(9.0)), whole @ np.arange(9.0), rtol=1e-9)
+        np.testing.assert_allclose(variances(), np.diagonal(whole), rtol=1e-9)
+
+
+@pytest.mark.parametrize("discretize", ["averaged", "mdlp"])
+def test_contributions_sum_to_the_log_odds(discretize: str) -> None:
+    frame = trips(gaps=0.1)
+    model = learn(frame, discretize=discretize)
+    assert isinstance(model, Refined)
+    assert [model.features[i] for i in model.numbers]
+    logs = np.log(bn.predict(model, frame, prob=True).to_numpy())
+    found = bn.explain(model, frame, target="car", against="bus")["log_odds"].unstack()  # noqa: PD010
+    assert found.columns.tolist()[0] == "class"
+    assert found.shape == (len(frame), 1 + len(model.features))
+    np.testing.assert_allclose(found.sum(axis=1), logs[:, 1] - logs[:, 0], atol=1e-9)
+    assert (found["hills"][frame["hills"].isna()] == 0).all()
+    rivals = ["bus", "walk"]
+    against_all = bn.explain(model, frame, target="car", against=rivals)["log_odds"].unstack()  # noqa: PD010
+    odds = logs[:, 1] - np.logaddexp(logs[:, 0], logs[:, 2])
+    np.testing.assert_allclose(against_all.sum(axis=1), odds, atol=1e-9)
+
+
+def test_terms_of_a_feature() -> None:
+    frame = trips()
+    model = learn(frame)
+    weights = bn.feature_weights(model)
+    assert weights.index.tolist() == ["class", *frame.columns[:-1]]
+    levels = [f"level {i}" for i in range(5)]
+    assert weights.columns.tolist() == [*levels, "gaussians", "zscores", "slopes", "shifts"]
+    numeric = weights[["gaussians", "zscores", "slopes"]].notna().all(axis=1)
+    assert numeric[numeric].index.tolist() == ["distance", "hills", "cost"]
+    assert weights["shifts"].dropna().index.tolist() == ["weather", "flag"]
+    row = frame.iloc[[0]]
+    rows = model._code(_encoded(model, row))
+    [total] = model._contributions(rows).sum(axis=0)
+    assert rows.shape == (len(model.features) + 3, 1)
+    np.testing.assert_allclose(
+        log_softmax(total), np.log(bn.predict(model, row, prob=True))[0:1].to_numpy()[0]
+    )
+
+
+def _encoded(model: Any, frame: pd.DataFrame) -> bn.Dataset:
+    return encode_for(model, frame, model.features)
+
+
+def test_left_out_rows_of_a_fitted_model() -> None:
+    """The contributions of left-out rows give the log-likelihood that was maximized."""
+    frame = trips()
+    model = learn(frame)
+    rows = model._code(_encoded(model, frame))
+    classes = np.searchsorted(["bus", "car", "walk"], frame["class"])
+    left_out = model._contributions(rows, LeftOut(classes, np.ones(len(frame))))
+    logs = log_softmax(left_out.sum(axis=0), axis=1)[np.arange(len(frame)), classes]
+    assert logs.sum() == pytest.approx(bn.loo_summary(model)["log_likelihood"], rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    "terms", [("levels",), ("shifts",), ("slopes",), ("zscores",), ("gaussians", "slopes")]
+)
+def test_some_terms(terms: tuple[str, ...]) -> None:
+    frame = trips()
+    model, plain = learn(frame, loo_terms=terms), learn(frame, loo_terms=())
+    assert set(bn.loo_summary(model)["ridges"]) == {"tables", *terms}
+    assert bn.loo_summary(model)["objective"] >= bn.loo_summary(plain)["objective"]
+    table = bn.feature_weights(model)
+    assert set(terms) - {"levels"} == set(table.columns) - {"tables", *[f"level {i}" for i in range(5)]}
+
+
+def test_terms_without_suitable_columns_are_skipped(car: pd.DataFrame) -> None:
+    model = bn.lp(bn.kdb_mi("class", car, kdbk=2), car, **BEST)
+    assert set(bn.loo_summary(model)["ridges"]) == {"tables", "levels", "shifts"}
+    assert bn.loo_summary(model)["rows"] == len(car)
+    numbers = trips()[["distance", "hills", "class"]]
+    assert "shifts" not in bn.loo_summary(learn(numbers))["ridges"]
+    bare = bn.lp(bn.nb("class", car), car, backoff=True, loo_weights=True, loo_terms=("slopes", "gaussians"))
+    weights = bn.lp(bn.nb("class", car), car, backoff=True, loo_weights=True)
+    pd.testing.assert_series_equal(
+        bn.feature_weights(bare)["tables"].rename("weight"), bn.feature_weights(weights), rtol=1e-6
+    )
+    pd.testing.assert_frame_equal(
+        bn.predict(bare, car, prob=True), bn.predict(weights, car, prob=True), rtol=1e-6
+    )
+
+
+def test_whole_weights_equal_repeated_rows() -> None:
+    frame = trips(80, gaps=0.05)
+    n = np.random.default_rng(4).integers(0, 4, len(frame))
+    repeated = frame.loc[frame.index.repeat(n)].reset_index(drop=True)
+    levels = {
+        c: pd.CategoricalDtype(sorted(frame[c].dropna().unique())) for c in ("weather", "flag", "class")
+    }
+    weighted = learn(bn.encode(frame.astype(levels), weights=n))
+    again = learn(repeated.astype(levels))
+    new = trips(50, seed=9)
+    pd.testing.assert_frame_equal(
+        bn.predict(weighted, new, prob=True), bn.predict(again, new, prob=True), rtol=1e-5, atol=1e-7
+    )
+    for item in ("objective", "log_likelihood"):
+        assert bn.loo_summary(weighted)[item] == pytest.approx(bn.loo_summary(again)[item], rel=1e-8)
+
+
+def test_missing_numbers_have_no_gaussian_term_nor_slope() -> None:
+    frame = trips(gaps=0.2)
+    model = learn(frame)
+    nothing = bn.predict(model, {"distance": None}, prob=True)
+    assert nothing.notna().all(axis=None)
+    rows = model._code(_encoded(model, frame.dropna().iloc[[0]].assign(distance=np.nan)))
+    parts = dict.fromkeys(range(len(model.features)), 0.0)
+    for terms in model.of_numbers:
+        for number, logs in terms.logs(rows[len(model.features) :].view(np.float64)):
+            parts[model.numbers[number]] += np.abs(logs).sum()
+    assert parts[0] == 0
+    assert parts[2] > 0
+    one = frame.iloc[:20]
+    each = pd.concat([bn.predict(model, one.iloc[[i]], prob=True) for i in range(20)])
+    pd.testing.assert_frame_equal(each, bn.predict(model, one, prob=True))
+
+
+def test_files_and_other_functions(tmp_path: Path) -> None:
+    frame = trips()
+    model = learn(frame)
+    bn.save(model, tmp_path / "model.json")
+    loaded = bn.load(tmp_path / "model.json")
+    pd.testing.assert_frame_equal(bn.predict(loaded, frame, prob=True), bn.predict(model, frame, prob=True))
+    pd.testing.assert_frame_equal(bn.feature_weights(loaded), bn.feature_weights(model))
+    assert len(bn.members(model)) == 9
+    with pytest.raises(ValueError, match="fit it again"):
+        bn.update(model, frame)
+    for function in (lambda: bn.sample(model, 3), lambda: bn.loglik(model, frame)):
+        with pytest.raises(TypeError, match="does not define a joint distribution"):
+            function()
+    again = bn.lp(model, frame, **BEST)
+    pd.testing.assert_frame_equal(bn.predict(again, frame, prob=True), bn.predict(model, frame, prob=True))
+    plain = bn.lp(model, frame, smooth=1)
+    assert not isinstance(plain, Refined)
+    categories = model.preparation.discretizer(frame)
+    with pytest.raises(ValueError, match="newdata must contain numbers in"):
+        bn.predict(model, bn.encode(categories))
+    assert bn.cloglik(model, frame) == pytest.approx(
+        sum(np.log(bn.predict(model, frame, prob=True).to_numpy()[i, c])
+            for i, c in enumerate(np.searchsorted(["bus", "car", "walk"], frame["class"])))
+    )  # fmt: skip
+
+
+def test_cross_validation_and_scikit_learn() -> None:
+    frame = trips()
+    model = learn(frame)
+    folds = bn.stratified_folds(frame["class"], 3, rng=0)
+    found = bn.cv_predict(model, frame, folds=folds)
+    for fold in range(3):
+        own = learn(frame[folds != fold])
+        expected = bn.predict(own, frame[folds == fold], prob=True)
+        pd.testing.assert_frame_equal(found[folds == fold], expected, check_names=False, rtol=1e-6)
+    pytest.importorskip("sklearn")
+    settings = {name: value for name, value in BEST.items() if name != "backoff"}
+    from bnclassify.sklearn import BNCClassifier
+
+    classifier = BNCClassifier(lp_args={"backoff": True, **settings})
+    classifier.fit(frame.drop(columns="class"), frame["class"])
+    assert isinstance(classifier.model_, Refined)
+    np.testing.assert_allclose(
+        classifier.predict_proba(frame.drop(columns="class")), bn.predict(model, frame, prob=True), rtol=1e-6
+    )
+
+
+def test_effects_are_curves_of_all_terms() -> None:
+    pytest.importorskip("matplotlib")
+    frame = trips()
+    alone = bn.bnc("nb", "class", frame, discretize="averaged", **BEST)
+    effect = measure_effect(alone, "distance", "car")
+    assert effect.points is not None
+    for i in (0, 100, len(effect.points) - 1):
+        added = bn.explain(alone, {"distance": effect.points[i]}, target="car", against=["bus", "walk"]).loc[
+            "distance", "log_odds"
+        ]
+        assert effect.log_odds[0, i] == pytest.approx(added)
+    model = learn(frame)
+    for feature in frame.columns[:-1]:
+        axes = bn.plot_effect(model, feature, target="car")
+        lines = [line for line in axes.lines if len(line.get_xdata()) > 2]
+        assert bool(lines) == (feature in ("distance", "hills", "cost"))
+    assert bn.plot_weights(model).get_xlabel() == "weight of the tables"
+
+
+def test_arguments() -> None:
+    frame = trips(60)
+    with pytest.raises(ValueError, match="loo_weights must be True"):
+        learn(frame, loo_weights=False)
+    with pytest.raises(ValueError, match="loo_terms must be one of 'gaussians'"):
+        learn(frame, loo_terms=["gaussian"])
+    with pytest.raises(TypeError, match="loo_terms must be a list of names"):
+        learn(frame, loo_terms="levels")
+    with pytest.raises(ValueError, match="that all differ"):
+        learn(frame, loo_terms=["levels", "levels"])
+    with pytest.raises(TypeError, match="single Bayesian network"):
+        bn.lp(bn.aode("class", frame[["weather", "flag", "class"]].astype(str)), frame.astype(str), **BEST)
