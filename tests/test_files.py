@@ -448,7 +448,7 @@ DAMAGES: dict[str, tuple[str, Callable[[dict[str, Any]], None]]] = {
     "huge power": ("powered", put(1e308, "power")),
     "negative power": ("powered", put(-1, "power")),
     "base that is no model": ("powered", put(-1, "base")),
-    "negative powers": ("weighted", put([-3] * 7, "powers")),
+    "negative powers": ("weighted", put([-2e6] * 7, "powers")),
     "merger": ("raw", put(1, "recipe", "preparation", "merger")),
     "discretizer": ("raw", put({}, "recipe", "preparation", "discretizer")),
     "cut points": ("raw", put([["a"]], "recipe", "preparation", "discretizer", "points")),

@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 from scipy.linalg import cho_factor, cho_solve, solve_triangular
 
 from ..base.arrays import Array, Codes, log_sum_exp
@@ -191,6 +190,8 @@ def beside(columns: Sequence[Any]) -> Any:
     """Return arrays side by side, sparse if some are."""
     if all(isinstance(array, np.ndarray) for array in columns):
         return np.hstack(columns)
+    from scipy import sparse  # which takes long to import
+
     return sparse.hstack(columns).tocsr()
 
 

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from ..base.arrays import Array
 from ..base.graphs import descending
@@ -96,6 +95,8 @@ class Refinement:
         if "slopes" in self.asked and self.numbers:
             result["slopes"] = self.of_numbers[0].scores(self.values)
         if self.shifted:
+            from scipy import sparse  # which takes long to import
+
             n, sizes = len(self.data), [len(levels) for _, levels in self.shifted]
             rows, places = [], []
             for (i, levels), start in zip(self.shifted, np.cumsum([0, *sizes]).tolist(), strict=False):

@@ -270,7 +270,7 @@ def _predict_intervals(
     """Predict posteriors with their intervals, by the same draws of tables in all blocks of rows."""
     frame = estimate(newdata)
     data = encode_for(x, newdata, x.features)
-    codes = match(data, x.features, x.known_levels[: len(x.features)], unseen=unseen)
+    codes = x._code(data, unseen)
     bounds = np.empty((2, *frame.shape))
 
     rows_per_block = max(1, MOST_DRAWN // (draws * frame.shape[1]))
