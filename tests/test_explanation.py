@@ -397,3 +397,23 @@ def test_models_that_average_over_cuttings() -> None:
     np.testing.assert_allclose(sums, np.log(p / (1 - p)), atol=1e-9)
     alone = bn.explain(x, raw.iloc[3].to_dict(), target="yes")
     np.testing.assert_allclose(alone["log_odds"], found.loc[3]["log_odds"])
+
+
+@pytest.mark.parametrize("discretize", ["mdlp", "averaged"])
+def test_values_are_those_of_the_row_before_it_is_prepared(discretize: str) -> None:
+    rng = np.random.default_rng(0)
+    raw = pd.DataFrame({"size": rng.normal(size=150), "town": rng.choice(["Aden", "Bari"], 150)})
+    raw["class"] = np.where(raw["size"] > 0, "yes", "no")
+    raw.loc[:2, "town"] = ["Cork", "Dover", None]
+    x = bn.bnc(
+        "tan_cl", "class", raw, smooth=1, discretize=discretize, min_count=5, missing_level=["size", "town"]
+    )
+    found = bn.explain(x, raw.assign(size=[4, np.nan, *raw["size"][2:]]))["value"]
+    assert found.loc[0, "size":"town"].tolist() == [4, "Cork"]
+    assert isinstance(found.loc[0, "size"], int)
+    assert found.loc[1, "size":"town"].tolist() == ["(missing)", "Dover"]
+    assert found.loc[2, "size":"town"].tolist() == [raw["size"][2], "(missing)"]
+    unseen = bn.explain(x, {"size": 0.5, "town": "Elba"}, unseen="missing")
+    assert unseen.loc[["size", "town"], "value"].tolist() == [0.5, "Elba"]
+    plain = bn.bnc("nb", "class", raw.iloc[3:], smooth=1, discretize=discretize)
+    assert bn.explain(plain, {"town": "Elba"}, unseen="missing").loc["town", "value"] is np.nan

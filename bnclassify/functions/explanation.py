@@ -15,7 +15,7 @@ from ..counts.contingency import flat_index
 from ..frames.encoding import Row, is_missing
 from ..frames.schema import Dataset
 from ..model.model import Model, check_fitted
-from ..model.raw_rows import encode_for
+from ..model.raw_rows import encode_for, read_for
 from .odds import Evidence, weigh_evidence
 
 
@@ -54,7 +54,8 @@ def explain(
     pandas.DataFrame
         One row per variable: the class, then the features, parents before children. Columns:
 
-        - ``value``: the target, and each feature's value; NaN where it is missing
+        - ``value``: the target, and each feature's value, which is a number if the model discretizes it;
+          NaN where it is missing
         - ``parents``: the values of its feature parents; empty in an ensemble, whose members
           differ in them
         - ``log_odds``: the contribution to the log odds, in nats. Contributions sum to the log odds of
@@ -142,13 +143,13 @@ def explain(
     1727      -1.76     0.09    0.61
     """
     x = check_fitted(x)._of_class(class_var)
-    data = encode_rows(x, row)
+    raw, data = _read_rows(x, row)
     evidence = weigh_evidence(x, data, target, against, unseen)
     several = len(data) != 1
     variables = (x.class_var, *[x.features[i] for i in evidence.order])
     columns = _compared(x, evidence) if several else {}
     columns |= {
-        "value": np.stack(_values(x, evidence), axis=1).ravel(),
+        "value": np.stack(_values(x, evidence, raw), axis=1).ravel(),
         "parents": np.stack(_parents(x, evidence), axis=1).ravel(),
         "log_odds": evidence.log_odds.ravel(),
     }
@@ -173,10 +174,10 @@ class Explanation:
 
 def explain_row(x: Model, row: object, target: Any, against: Any, unseen: str) -> Explanation:
     """Explain one row, as pictures show it."""
-    data = encode_one(x, row)
+    raw, data = _read_rows(x, row, single=True)
     evidence = weigh_evidence(x, data, target, against, unseen)
     variables = (x.class_var, *[x.features[i] for i in evidence.order])
-    known = {v: column[0] for v, column in zip(variables, _values(x, evidence), strict=True)}
+    known = {v: column[0] for v, column in zip(variables, _values(x, evidence, raw), strict=True)}
     target, rival = map(str, _opponents(x, evidence, 0))
     weights = tuple(evidence.log_odds[0].tolist())
     return Explanation(known, weights, target, rival, float(evidence.posteriors[0]))
@@ -184,10 +185,7 @@ def explain_row(x: Model, row: object, target: Any, against: Any, unseen: str) -
 
 def encode_one(x: Model, row: Any) -> Dataset:
     """Encode one row, or raise if there are several or none."""
-    data = encode_rows(x, row)
-    if len(data) != 1:
-        raise ValueError(f"row must be one row; got {len(data):,}. Choose one, for example df.iloc[[0]].")
-    return data
+    return _read_rows(x, row, single=True)[1]
 
 
 def encode_rows(x: Model, rows: Any, argument: str = "row") -> Dataset:
@@ -195,12 +193,30 @@ def encode_rows(x: Model, rows: Any, argument: str = "row") -> Dataset:
     return encode_for(check_fitted(x), rows, x.features, argument)
 
 
-def _values(x: Model, evidence: Evidence) -> list[NDArray[Any]]:
+def _read_rows(x: Model, rows: Any, *, single: bool = False) -> tuple[Dataset, Dataset]:
+    """Return rows to explain with their numbers, and as the model knows them."""
+    raw = read_for(check_fitted(x), rows, x.features, "row")
+    if single and len(raw) != 1:
+        raise ValueError(f"row must be one row; got {len(raw):,}. Choose one, for example df.iloc[[0]].")
+    return raw, raw if x.preparation is None else x.preparation.code(raw)
+
+
+def _values(x: Model, evidence: Evidence, raw: Dataset) -> list[NDArray[Any]]:
     """Return the target of each row, then each feature's values in order: arrays of objects."""
-    return [
-        _labelled(x.known_levels[-1], evidence.targets),
-        *[_labelled(x.known_levels[i], evidence.codes[i]) for i in evidence.order],
-    ]
+    values = [_labelled(x.known_levels[-1], evidence.targets)]
+    for i in evidence.order:
+        labels, name = _labelled(x.known_levels[i], evidence.codes[i]), x.features[i]
+        own = _own_values(raw, name) if x.preparation is not None else labels
+        values.append(np.where((evidence.codes[i] < 0) | pd.isna(own), labels, own))
+    return values
+
+
+def _own_values(raw: Dataset, name: Hashable) -> NDArray[Any]:
+    """Return the values of a column before they are discretized or merged; whole numbers as integers."""
+    if name not in raw.numbers:
+        return _labelled(raw.levels[raw.positions[name]], raw.codes[raw.positions[name]])
+    numbers = raw.numbers[name].tolist()
+    return _objects([int(n) if isinstance(n, float) and n.is_integer() else n for n in numbers])
 
 
 def _labelled(labels: Sequence[Any], codes: Codes) -> NDArray[Any]:

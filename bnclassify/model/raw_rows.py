@@ -31,11 +31,22 @@ def encode_for(
     argument: str = "newdata",
 ) -> Dataset:
     """Encode new data for a model, by default all its variables; errors name ``argument``."""
+    data = read_for(x, newdata, names, argument)
+    return data if x.preparation is None else x.preparation.code(data)
+
+
+def read_for(
+    x: Model,
+    newdata: pd.DataFrame | Dataset | Row | Sequence[Row],
+    names: Iterable[Hashable] | None = None,
+    argument: str = "newdata",
+) -> Dataset:
+    """Encode new data in the same way, but before numbers are discretized and levels merged."""
     levels = x.levels_by_name
     wanted = {name: levels[name] for name in (levels if names is None else names)}
     if x.preparation is None:
         return encode_new(newdata, wanted, argument)
-    return x.preparation.encode(newdata, wanted, argument)
+    return x.preparation.read(newdata, wanted, argument)
 
 
 def log_joint(x: Model, data: Dataset, *, unseen: str | None = None) -> Array:

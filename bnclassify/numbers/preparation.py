@@ -89,10 +89,19 @@ class Preparation(Immutable):
         argument: str = "newdata",
     ) -> Dataset:
         """Encode the columns of raw data that are ``known``, with these levels, to a model."""
-        if not isinstance(newdata, Dataset):
-            numeric = {} if self.discretizer is None else self.discretizer.numeric
-            newdata = encode_new(newdata, known, argument, numeric)
-        return self.code(newdata)
+        return self.code(self.read(newdata, known, argument))
+
+    def read(
+        self,
+        newdata: pd.DataFrame | Dataset | Row | Sequence[Row],
+        known: Mapping[Hashable, tuple[Any, ...]],
+        argument: str = "newdata",
+    ) -> Dataset:
+        """Encode raw data in the same way, but keep the numbers, and levels as they are."""
+        if isinstance(newdata, Dataset):
+            return newdata
+        numeric = {} if self.discretizer is None else self.discretizer.numeric
+        return encode_new(newdata, known, argument, numeric)
 
     def code(self, data: Data) -> Data:
         """Return encoded data as the model knows them; what is discretized and merged stays as it is."""
