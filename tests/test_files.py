@@ -446,9 +446,9 @@ DAMAGES: dict[str, tuple[str, Callable[[dict[str, Any]], None]]] = {
     "power nan": ("powered", put({"kind": "number", "value": "nan"}, "power")),
     "power inf": ("powered", put({"kind": "number", "value": "inf"}, "power")),
     "huge power": ("powered", put(1e308, "power")),
-    "negative power": ("powered", put(-1, "power")),
+    "power that was not learned": ("powered", put(-1, "power")),
     "base that is no model": ("powered", put(-1, "base")),
-    "negative powers": ("weighted", put([-2e6] * 7, "powers")),
+    "huge powers": ("weighted", put([-1e7] * 7, "powers")),
     "merger": ("raw", put(1, "recipe", "preparation", "merger")),
     "discretizer": ("raw", put({}, "recipe", "preparation", "discretizer")),
     "cut points": ("raw", put([["a"]], "recipe", "preparation", "discretizer", "points")),
@@ -482,6 +482,17 @@ def test_damage_in_any_field_is_found(damage: str, damageable: dict[str, Model],
     with pytest.raises(ValueError, match=r"x\.json: the file is damaged") as caught:
         bn.load(path)
     assert len(str(caught.value)) < 400 + len(str(path))
+
+
+def test_negative_powers_are_kept(tmp_path: Path) -> None:
+    frame = pd.DataFrame({"a": list("0011") * 10, "b": list("0101") * 10, "c": list("uvvu") * 10})
+    for how in ({"loo_power": True}, {"loo_weights": True}):
+        x = bn.bnc("nb", "c", frame, smooth=1, **how)
+        assert bn.loo_summary(x)["power"] < -1
+        bn.save(x, tmp_path / "x.json")
+        assert bn.predict(bn.load(tmp_path / "x.json"), frame, prob=True).equals(
+            bn.predict(x, frame, prob=True)
+        )
 
 
 def leaves(written: Any, *keys: Any) -> Iterator[tuple[Any, ...]]:

@@ -45,6 +45,19 @@ def test_missing_values_are_the_last_level(discretize: str, levels: Any, tmp_pat
     assert prepared["delay"].eq("(missing)").tolist() == frame["delay"].isna().tolist()
 
 
+@pytest.mark.parametrize("discretize", [None, "mdlp", "averaged"])
+def test_merged_levels_do_not_contain_missing_values(discretize: str | None) -> None:
+    frame = flights().astype({"hour": str})
+    frame = frame if discretize else frame.drop(columns="delay")
+    frame.loc[:4, "tail"] = "z"
+    x = bn.bnc("nb", "cancelled", frame, smooth=0, min_count=6, missing_level=True, discretize=discretize)
+    assert bn.values(x)["tail"] == ("a", "b", "other", "(missing)")
+    level = frame["tail"].replace("z", "other").fillna("(missing)")
+    expected = pd.crosstab(level, frame["cancelled"], normalize="columns").loc[list(bn.values(x)["tail"])]
+    for member in bn.members(x):
+        np.testing.assert_allclose(bn.cpt(member, "tail"), expected)
+
+
 def test_a_value_that_was_not_seen_is_not_a_missing_level() -> None:
     x = bn.bnc("nb", "cancelled", flights()[["tail", "hour", "cancelled"]], smooth=1, missing_level=["tail"])
     unknown = bn.predict(x, {"tail": "z", "hour": 3}, prob=True, unseen="missing")

@@ -81,6 +81,12 @@ class Powered(BuiltOn):
         "cloglik or cv, or refit the model with lp without leave-one-out."
     )
 
+    def __post_init__(self) -> None:
+        """Raise a ValueError if the power is not the one that was learned."""
+        super().__post_init__()
+        if getattr(self.learned.get("leave_one_out"), "power", self.power) != self.power:
+            raise ValueError(f"the power must be that of leave-one-out; got {self.power}")
+
     @property
     def basis(self) -> Model:
         """The model whose posterior is P₀."""

@@ -77,9 +77,12 @@ def chisq_dn(
       independence, if `df` is "all".
 
     With "class", the probability of an arc between independent features is smaller than `alpha`: for
-    `alpha` = .025 and two binary features, it is .0066 with 2 classes, .0005 with 4 and 3e-6 with 8. The
-    degrees of freedom are not reduced for levels that are missing in some configurations of Z, as reduced
-    thresholds would admit more arcs where tables are sparse.
+    `alpha` = .025 and two binary features, it is .0066 with 2 classes, .0005 with 4 and 3e-6 with 8.
+
+    Unlike in the original method, the degrees of freedom are not reduced for levels that do not occur
+    in some configurations of Z and the class. With a reduction, `car` has 8 arcs between features instead
+    of 6, and an accuracy of .932 instead of .883; the complete rows of `voting` have 32 instead of 26, and
+    an accuracy of .935 instead of .938 (``smooth=1``, ten folds, means of 5 repeats).
 
     Candidates with a score of at most 1e-8 are dropped; the best becomes a parent. Of scores within 1e-8,
     the first column wins.

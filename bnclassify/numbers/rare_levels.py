@@ -14,7 +14,7 @@ from ..base.messages import shown
 from ..base.records import record
 from ..counts.contingency import contingency_tables
 from ..frames.encoding import Row, as_frame, check_columns, check_frame, check_names, encode_columns
-from ..frames.matching import recode
+from ..frames.matching import MISSING, recode
 from ..frames.numeric import value_type
 from ..frames.schema import Data, Dataset
 
@@ -92,7 +92,7 @@ class Merger(Immutable):
         for name, levels in self.kept.items():
             merged = (*levels, self.label)
             i = data.positions.get(name)
-            if i is not None and data.levels[i] != merged:
+            if i is not None and data.levels[i] not in (merged, (*merged, MISSING)):  # not merged yet
                 coded[name] = merged, recode(data.codes[i], data.levels[i], levels, name, len(levels))
         return data.recoded(coded)
 
