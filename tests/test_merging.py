@@ -273,3 +273,10 @@ def test_merging_by_fold_is_no_leak_and_helps() -> None:
         bn.accuracy(bn.predict(narrow, merger(test)), test["y"]),
     ]
     assert right[1] > right[0] + 0.03
+
+
+def test_merged_levels_of_numbers_are_imputed() -> None:
+    codes = [*range(9), *[20] * 6, np.nan]
+    frame = pd.DataFrame({"code": codes, "size": np.arange(16.0), "class": ["u"] * 9 + ["v"] * 6 + ["u"]})
+    x = bn.bnc("nb", "class", frame, smooth=1, min_count=3, discretize="quantile")
+    assert bn.impute(x, frame)["code"].tolist() == [*range(9), *[20] * 6, "other"]

@@ -306,7 +306,7 @@ def _fill_numbers(column: pd.Series[Any], gaps: NDArray[np.bool_], numbers: Arra
 
 
 def _fill(column: pd.Series[Any], gaps: NDArray[np.bool_], labels: Sequence[Any]) -> pd.Series[Any]:
-    """Return a column with labels in its gaps, of the same type."""
+    """Return a column with labels in its gaps, of the same type unless it cannot hold a merged level."""
     objects = column.astype(object).to_numpy(copy=True)
     objects[gaps] = np.fromiter(labels, dtype=object, count=len(labels))
     dtype = column.dtype
@@ -314,4 +314,7 @@ def _fill(column: pd.Series[Any], gaps: NDArray[np.bool_], labels: Sequence[Any]
         categories = list(dtype.categories)
         lacking = [label for label in dict.fromkeys(labels) if label not in categories]
         dtype = pd.CategoricalDtype([*categories, *lacking], dtype.ordered)
-    return pd.Series(objects, index=column.index, dtype=dtype)
+    try:
+        return pd.Series(objects, index=column.index, dtype=dtype)
+    except ValueError:  # numbers, and the text of merged levels
+        return pd.Series(objects, index=column.index)
