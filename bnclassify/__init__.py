@@ -55,7 +55,7 @@ from .functions.learning import bnc
 from .functions.parameters import lp, update
 from .functions.prediction import predict
 from .functions.ranking import compare_ranks
-from .functions.scores import AIC, BIC, cloglik, cmi, loglik
+from .functions.scores import AIC, BIC, ci_test, cloglik, cmi, loglik
 from .functions.validation import cv, cv_predict
 from .learners.chi_square import chisq_dn
 from .learners.fixed import anb, aode, from_modelstring, nb
@@ -137,6 +137,7 @@ __all__ = [
     "chain",
     "chisq_dn",
     "chow_liu",
+    "ci_test",
     "class_var",
     "class_vars",
     "classes",

@@ -1,0 +1,105 @@
+"""Tests of conditional independence."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+import bnclassify as bn
+
+from .conftest import REFERENCE
+from .test_uncertainty import frame
+
+FIGURES: dict[str, Any] = json.loads((REFERENCE / "networks" / "uncertainty.json").read_text())
+
+
+@pytest.mark.parametrize("name", ["car", "breast"])
+def test_statistic_degrees_of_freedom_and_p(name: str) -> None:
+    for x, y, z, *expected in FIGURES[name]["tests"]:
+        for test, (statistic, df, p) in zip(("g2", "x2"), expected, strict=True):
+            found = bn.ci_test(x, y, frame(name), z=z or None, test=test)
+            assert found["statistic"] == pytest.approx(statistic, rel=1e-10, abs=1e-9)
+            assert found["df"] == df
+            assert found["p"] == pytest.approx(p, rel=1e-10, abs=1e-300)
+            assert found.index.tolist() == ["statistic", "df", "p"]
+
+
+@pytest.mark.parametrize("test", ["g2", "x2"])
+def test_permutations_against_all_of_them(test: str) -> None:
+    """Six rows in two strata: every permutation of y within the strata."""
+    data = pd.DataFrame({"x": list("aabbab"), "y": list("ppqqqp"), "z": list("uuuuvv")})
+    observed = bn.ci_test("x", "y", data, z="z", test=test)["statistic"]
+    as_large = []
+    for first in itertools.permutations(range(4)):
+        for second in itertools.permutations((4, 5)):
+            permuted = data.assign(y=data["y"].to_numpy()[[*first, *second]])
+            statistic = bn.ci_test("x", "y", permuted, z="z", test=test)["statistic"]
+            as_large.append(statistic >= observed - 1e-9)
+    found = bn.ci_test("x", "y", data, z="z", test=test, permutations=4000, rng=0)
+    assert found["statistic"] == observed
+    assert found["p"] == pytest.approx(np.mean(as_large), abs=0.03)
+
+
+def test_permuted_tables_have_the_distribution_of_scipy() -> None:
+    """Of a 2 x 2 table, X² of all tables with its margins is Fisher's test by |deviation|."""
+    data = pd.DataFrame({"x": list("a" * 9 + "b" * 7), "y": list("p" * 7 + "q" * 2 + "p" * 2 + "q" * 5)})
+    found = bn.ci_test("x", "y", data, test="x2", permutations=20_000, rng=1)["p"]
+    law = stats.hypergeom(16, 9, 9)
+    values = np.arange(2, 10)
+    distance = abs(values - law.mean())
+    assert found == pytest.approx(law.pmf(values[distance >= abs(7 - law.mean()) - 1e-9]).sum(), abs=0.012)
+
+
+def test_permutation_p_is_uniform_where_chi_square_is_not() -> None:
+    """Given z, x and y are independent; with 30 rows and 32 cells, G² rejects at random."""
+    rng, exact, approximate = np.random.default_rng(2), [], []
+    for seed in range(200):
+        z = rng.integers(2, size=30)
+        columns = {v: (rng.integers(4, size=30) + z * rng.integers(2, size=30)) % 4 for v in "xy"}
+        data = pd.DataFrame({**columns, "z": z}).astype(str)
+        approximate.append(bn.ci_test("x", "y", data, z="z")["p"] < 0.2)
+        exact.append(bn.ci_test("x", "y", data, z="z", permutations=99, rng=seed)["p"] <= 0.2)
+    assert 0.13 < np.mean(exact) < 0.27
+    assert abs(np.mean(approximate) - 0.2) > 0.15
+
+
+def test_incomplete_rows_weights_and_parts() -> None:
+    voting = bn.load_voting()
+    names = ["mx_missile", "crime", "Class"]
+    complete = voting.dropna(subset=names)
+    expected = bn.ci_test(*names[:2], complete, z="Class")
+    pd.testing.assert_series_equal(bn.ci_test(*names[:2], voting, z=["Class"]), expected)
+    chunks = [voting.iloc[:200], voting.iloc[200:]]
+    in_parts = bn.ci_test(*names[:2], lambda: iter(chunks), z="Class", permutations=50, rng=0)
+    assert in_parts["statistic"] == pytest.approx(expected["statistic"])
+    assert in_parts["p"] == bn.ci_test(*names[:2], voting, z="Class", permutations=50, rng=0)["p"]
+    weighted = bn.encode(complete.assign(w=3), weights="w")
+    repeated = pd.concat([complete] * 3)
+    pd.testing.assert_series_equal(
+        bn.ci_test(*names[:2], weighted, z="Class"), bn.ci_test(*names[:2], repeated, z="Class")
+    )
+    one = pd.DataFrame({"x": ["a", "a"], "y": ["p", "q"]})
+    assert bn.ci_test("x", "y", one).tolist() == [0, 0, 1]
+
+
+def test_bad_arguments(car: pd.DataFrame) -> None:
+    with pytest.raises(ValueError, match="test must be one of 'g2', 'x2'; got 'chi2'"):
+        bn.ci_test("safety", "class", car, test="chi2")
+    with pytest.raises(ValueError, match="permutations must be a whole number from 0 to"):
+        bn.ci_test("safety", "class", car, permutations=-1)
+    with pytest.raises(KeyError, match="safty"):
+        bn.ci_test("safty", "class", car)
+    for pair in (("class", None), ("doors", "class")):
+        with pytest.raises(ValueError, match="x, y and z must be different columns"):
+            bn.ci_test("class", pair[0], car, z=pair[1])
+    with pytest.raises(ValueError, match="dataset must have a row with values"):
+        bn.ci_test("safety", "class", car.assign(safety=pd.Categorical([None] * 1728, ["low", "high"])))
+    half = bn.encode(car.assign(w=1.5), weights="w")
+    with pytest.raises(ValueError, match="permutations must be 0 if rows have fractional weights"):
+        bn.ci_test("safety", "class", half, permutations=10)
