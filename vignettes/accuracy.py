@@ -122,8 +122,8 @@ print(cv(model, frame, k=3, metric=["accuracy", "log_loss", "calibration_error"]
 # %% [markdown]
 # ## What leave-one-out found
 #
-# To leave a row out subtracts 1 from a few counts, so that leaving out each row in turn takes little longer than
-# learning once. This is exact for tables of counts, given the structure, cut points and concentrations, which
+# To leave a row out subtracts 1 from a few counts, so that leaving out each of n rows in turn takes some 20 times as
+# long as estimating the tables once, not n times. This is exact for tables of counts, given the structure, cut points and concentrations, which
 # are those of all rows. First a common power of all tables is found: it is below 1 if features are redundant.
 # Then one weight per feature is found around it. Both problems have a single optimum, so that the result does
 # not depend on a start or a random seed. The log-likelihood below is not an estimate of performance on new rows;
@@ -191,7 +191,7 @@ print(cv({"plain": plain, "weighted": weighted}, car, k=5, metric="log_loss", rn
 
 # %% [markdown]
 # `loo_power` is the first step alone, for any model: it makes overconfident posteriors modest, and the
-# other way round, and leaves all labels as they are.
+# other way round. A positive power leaves all labels as they are.
 
 # %%
 naive = lp(nb("class", car), car, smooth=1)

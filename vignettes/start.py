@@ -158,8 +158,8 @@ print(predict(load("diabetes.json"), new).equals(predict(model, new)))
 # You fitted a tree-augmented naive Bayes with `bnc`, read it with `plot` and `cpt`, predicted with `predict`, explained
 # with `explain`, and evaluated with `cv`.
 #
-# - [Choosing a classifier](overview.py) introduces all learners, and [The default classifier](accuracy.py) the most
-#   accurate one.
+# - [Choosing a classifier](overview.py) introduces all learners, and [The default classifier](accuracy.py) the one with
+#   the lowest log-loss on 29 data sets.
 # - [Numeric features](numeric.py) explains discretization.
 # - [Common pitfalls](pitfalls.py) shows mistakes that lead to wrong conclusions.
 # - [For users of scikit-learn](coming_from_sklearn.py) shows pipelines and grid searches; [For users of

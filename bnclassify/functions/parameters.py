@@ -185,7 +185,8 @@ def lp(
     .. math:: w = argmax Σ_i ln P_{-i}(y_i | x_i; w) − 3/2 Σ_j (w_j − τ)^2
 
     where the tables of P₋ᵢ are estimated from the counts of all rows except i. Both functions are concave.
-    Leaving a row out subtracts 1 from a few counts, so all n models take little longer than one.
+    Leaving a row out subtracts 1 from a few counts, so all n models take some 20 times as long as one: 12 ms
+    instead of 0.5 ms for `kdb_mi` on the n = 1,728 rows of `car`, and 17 ms instead of 0.9 ms on 20,000 rows.
     ``loo_parents`` compares the second maximum over numbers of parents, or Σ ln P₋ᵢ without weights;
     ``loo_power`` is the first step alone. If all rows would need more than 256 MiB, fewer are left out,
     evenly spread over the data. The structure, cut points and concentrations m are those of all rows, so the
@@ -213,8 +214,8 @@ def lp(
     EM finds a local maximum of Σ ln P(observed values) + smooth Σ ln θ, over rows and over all entries of the
     tables [5]_; with ``ess`` or ``m``, their pseudo-counts replace smooth. On complete data, it gives the
     estimates above. It is consistent if values are missing at random, that is, depending on observed values
-    only; available cases require that they are missing completely at random. An iteration takes a few times
-    as long as predicting the same rows.
+    only; available cases require that they are missing completely at random. An iteration takes 2.5 times
+    as long as predicting the same rows (`tan_cl` on `load_voting`).
 
     References
     ----------

