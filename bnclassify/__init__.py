@@ -48,7 +48,9 @@ from .frames.opening import encode
 from .frames.partitions import Partitions
 from .frames.schema import Dataset
 from .functions.agreement import accuracy, confusion, exact_match, hamming
+from .functions.arc_strengths import arc_strength, averaged_network
 from .functions.comparison import compare
+from .functions.distances import kl_divergence, shd
 from .functions.explanation import explain
 from .functions.inferences import impute, query, sample
 from .functions.learning import bnc
@@ -101,7 +103,7 @@ from .network.ensemble import Ensemble
 from .numbers.discretization import Discretizer, discretize
 from .numbers.preparation import Preparation
 from .numbers.rare_levels import Merger, merge_rare
-from .plotting.bars import plot_effect, plot_explanation, plot_importance, plot_weights
+from .plotting.bars import plot_effect, plot_explanation, plot_importance, plot_strength, plot_weights
 from .plotting.heatmaps import plot_cpt
 from .plotting.networks import plot
 from .plotting.performance import plot_calibration, plot_confusion, plot_cv, plot_ranks, plot_scores
@@ -131,6 +133,8 @@ __all__ = [
     "anb",
     "ande",
     "aode",
+    "arc_strength",
+    "averaged_network",
     "ban",
     "bnc",
     "bsej",
@@ -172,6 +176,7 @@ __all__ = [
     "is_semi_naive",
     "kdb",
     "kdb_mi",
+    "kl_divergence",
     "load",
     "load_car",
     "load_pima",
@@ -203,6 +208,7 @@ __all__ = [
     "plot_importance",
     "plot_ranks",
     "plot_scores",
+    "plot_strength",
     "plot_weights",
     "predict",
     "query",
@@ -210,6 +216,7 @@ __all__ = [
     "sample",
     "save",
     "search_steps",
+    "shd",
     "stratified_folds",
     "tan_cl",
     "tan_hc",

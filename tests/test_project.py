@@ -144,6 +144,7 @@ def check_signature(name: str) -> None:
             ["counts"],
             ["comparison"],
             ["posteriors"],
+            ["strength"],
         )
         assert positional[1:] in (
             [],

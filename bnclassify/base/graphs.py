@@ -127,6 +127,39 @@ def _contenders(weights: Array, keep: NDArray[np.bool_]) -> NDArray[np.bool_]:
     return keep & (weights >= least - slack)
 
 
+def spanning_tree_posterior(scores: Array) -> tuple[Array, float]:
+    """Return the probability of each edge over all spanning trees, (n, n), and ln Σ_T Π exp(score).
+
+    The probability of a tree is proportional to the product of exp(score) over its edges, and that of an
+    edge is its conductance exp(score) times the effective resistance between its ends. Vertices are
+    eliminated by the star-mesh transform, which keeps resistances, and restored. All is in logs; the only
+    difference, below, loses few digits, because y is at most k² / 2 times the resistance that results.
+
+    >>> edges, total = spanning_tree_posterior(np.zeros((3, 3)))  # three trees of two edges
+    >>> float(edges[0, 1].round(6)), float(np.exp(total).round(6))
+    (0.666667, 3.0)
+    """
+    logs = np.array(scores, dtype=np.float64)
+    np.fill_diagonal(logs, -np.inf)
+    conductances, n = logs, len(logs)
+    stars = []
+    for k in range(n - 1, 0, -1):
+        row = logs[k, :k]
+        total = np.logaddexp.reduce(row)
+        mesh = row[:, None] + row - total
+        np.fill_diagonal(mesh, -np.inf)
+        logs = np.logaddexp(logs[:k, :k], mesh)
+        stars.append((row - total, total))
+    resistances = np.full((n, n), -np.inf)
+    for k, (shares, total) in enumerate(reversed(stars), start=1):
+        x = np.logaddexp.reduce(shares[:, None] + resistances[:k, :k], axis=0)
+        y = np.logaddexp.reduce(shares + x) - np.log(2)
+        top = np.maximum(x, -total)
+        sums = np.exp(x - top) + np.exp(-total - top) - np.exp(y - top)
+        resistances[k, :k] = resistances[:k, k] = top + np.log(sums)
+    return np.exp(conductances + resistances), float(sum(total for _, total in stars))
+
+
 def maximum_arborescence(weights: Array) -> list[int]:
     """Return the parent of each vertex, -1 for the root, in the maximum arborescence over all roots.
 

@@ -45,6 +45,17 @@ class Keep(Protocol):
         """Return whether each row is selected, or the part of its weight that is."""
 
 
+class Draw(Protocol):
+    """Draws rows of a frame with replacement, as weights."""
+
+    @property
+    def columns(self) -> tuple[Hashable, ...]:
+        """The columns that it uses."""
+
+    def __call__(self, frame: pd.DataFrame, data: Dataset) -> Dataset:
+        """Return the rows drawn from those that are encoded."""
+
+
 class Facts(NamedTuple):
     """Facts that every pass over rows finds: their number, and how many are kept as they have a class.
 
@@ -80,8 +91,8 @@ class Reading:
     """A function that encodes a frame, called by workers.
 
     Rows that lack the ``required`` column are dropped, ``weights`` names a column, ``prepare`` makes
-    categories of raw columns, ``keep`` selects rows, and values of the ``lenient`` columns that are not among
-    their levels are missing.
+    categories of raw columns, ``keep`` selects rows, ``draw`` draws from them, and values of the ``lenient``
+    columns that are not among their levels are missing.
     """
 
     schema: Schema
@@ -90,11 +101,12 @@ class Reading:
     prepare: Prepare | None = None
     keep: Keep | None = None
     lenient: tuple[Hashable, ...] = ()
+    draw: Draw | None = None
 
     @property
     def columns(self) -> tuple[Hashable, ...]:
         """The columns of frames that are read."""
-        besides = () if self.keep is None else self.keep.columns
+        besides = [name for part in (self.keep, self.draw) if part is not None for name in part.columns]
         weights = () if self.weights is None else (self.weights,)
         return tuple(dict.fromkeys((*self.schema.columns, *weights, *besides)))
 
@@ -120,6 +132,8 @@ class Reading:
             coded = coded.recoded({name: (new, codes)})
         codes = match(coded, self.schema.columns, self.schema.levels)
         data, facts = with_class(Dataset(self.schema, codes, raw.index, weights), self.required)
+        if self.draw is not None:
+            data, facts = with_class(self.draw(frame, data), None)
         return data, facts._replace(hidden=hidden)
 
 
@@ -201,7 +215,7 @@ class Partitions(Learnable):
     @property
     def is_weighted(self) -> bool:
         """Whether rows have weights, so that counts may be fractions."""
-        return self.reading.weights is not None
+        return self.reading.weights is not None or self.reading.draw is not None
 
     @property
     def has_whole_weights(self) -> bool:
@@ -290,6 +304,10 @@ class Partitions(Learnable):
             self._look()
         return {name: n for name in self.columns if (n := self.memo.hidden.get(name, 0))}
 
+    def drawing(self, draw: Draw) -> Partitions:
+        """Return rows that are drawn with replacement."""
+        return replace(self, reading=replace(self.reading, draw=draw), memo=Memo())
+
     def add_up(self, count: Callable[[Dataset], T]) -> T:
         """Return the sum of what a function returns for each part of the rows; see `Dataset.add_up`.
 
@@ -363,7 +381,8 @@ def ask_source(
 ) -> Sequence[Counts] | None:
     """Return the counts of families by label if the source counts these rows itself; see `Source`."""
     count = getattr(source, "count", None)
-    if count is None or reading.keep is not None or reading.prepare is not None or reading.lenient:
+    changes = reading.keep, reading.draw, reading.prepare
+    if count is None or reading.lenient or any(change is not None for change in changes):
         return None
     answer: Sequence[Counts] | None = count(families, reading.required, reading.weights)
     return answer

@@ -99,7 +99,7 @@ def query(
     if overlap:
         raise ValueError(f"variables must not be in the evidence; got {listed(overlap)} in both. Omit one.")
     numbers = [model.variables.index(name) for name in names]
-    logs = _log_table(model, numbers, known).ravel()
+    logs = log_table(model, numbers, known).ravel()
     if logs.max() == -np.inf:
         raise ValueError(
             "evidence must have a positive probability; got 0. Fit the model with smooth above 0, so that "
@@ -117,7 +117,7 @@ def query(
     draws, seed = check_draws(draws, len(found)), int(check_rng(rng).integers(2**63))
 
     def distribution(drawn: Model) -> Array:
-        return np.exp(log_normalize(_log_table(drawn, numbers, known).reshape(1, -1)))[0]
+        return np.exp(log_normalize(log_table(drawn, numbers, known).reshape(1, -1)))[0]
 
     bounds = drawn_bounds(model, distribution, float(interval or 0), draws, seed)
     return pd.DataFrame(dict(zip(BOUNDS, [bounds[0], found, bounds[1]], strict=True)), index=index)
@@ -143,7 +143,7 @@ def _encode_evidence(x: Model, evidence: object) -> Codes:
     return codes
 
 
-def _log_table(x: Model, variables: Sequence[int], evidence: Codes) -> Array:
+def log_table(x: Model, variables: Sequence[int], evidence: Codes) -> Array:
     """Return ln P(values of the variables asked for, what is known), an axis for each in their order."""
     cards = [len(labels) for labels in x.levels or ()]
     class_number = len(cards) - 1

@@ -163,10 +163,11 @@ def name_models(x: object) -> dict[Any, Model]:
     return models
 
 
-def check_recipe(x: Model) -> Recipe:
-    """Return the recipe of a fitted model, or raise if it has none."""
-    check_fitted(x)
-    if x.recipe is None or x.recipe.parameters is None:
+def check_recipe(x: Model, *, fitted: bool = True) -> Recipe:
+    """Return the recipe of a model, or raise if it has none or, unless the structure is enough, no tables."""
+    if fitted:
+        check_fitted(x)
+    if x.recipe is None or (fitted and x.recipe.parameters is None):
         raise ValueError(
             "x must record how it was learned, to be fitted again. Learn it with functions of this package."
         )
@@ -177,7 +178,7 @@ def columns_needed(models: Mapping[Any, Model], *, dag: bool) -> set[Hashable] |
     """Return the columns that fitting models again needs; None for all that the data have."""
     needed: set[Hashable] = set()
     for model in models.values():
-        if check_recipe(model).columns is None and dag:
+        if check_recipe(model, fitted=False).columns is None and dag:
             return None
         needed |= set(model.variables)
     return needed
@@ -198,7 +199,7 @@ def plan_rounds(
     check_unseen(unseen)
     names = column_names(dataset)
     if not is_partitioned(dataset):
-        data: Any = _prepare(models, _read(models, dataset, names, dag), names, dag, None)
+        data: Any = training_data(models, dataset, names, dag=dag)
         hidden, counts = _hide_unseen(models, data) if unseen == "missing" and not dag else (data, {})
         _warn_of_unseen(counts)
         return replace(_plan_rows(hidden, k, repeats, folds, rng), unseen=counts)
@@ -211,10 +212,19 @@ def plan_rounds(
         check_columns([folds], names, "folds")
     names = [name for name in names if folds is None or name != folds]
     lenient = unseen == "missing" and not dag
-    data = _prepare(models, dataset, names, dag, _common_preparation(models, dag), lenient=lenient)
+    data = training_data(models, dataset, names, dag=dag, lenient=lenient)
     plan = _plan_parts(data, dataset, k, repeats, folds, rng)
     _warn_of_unseen(counts := data.hidden if lenient else {})
     return replace(plan, unseen=counts)
+
+
+def training_data(
+    models: Mapping[Any, Model], dataset: Any, names: Sequence[Hashable], *, dag: bool, lenient: bool = False
+) -> Any:
+    """Return the columns among names from which models can be learned again, or raise."""
+    if is_partitioned(dataset):
+        return _prepare(models, dataset, names, dag, _common_preparation(models, dag), lenient=lenient)
+    return _prepare(models, _read(models, dataset, names, dag), names, dag, None)
 
 
 def _read(models: Mapping[Any, Model], dataset: Any, names: Sequence[Hashable], dag: bool) -> Any:

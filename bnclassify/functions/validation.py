@@ -190,7 +190,7 @@ def cv(
         Flag().check(name, flag)
     if Whole(least=1, most=_MOST_REPEATS).check("repeats", repeats) > 1 and folds is not None:
         raise ValueError("repeats must be 1 if folds are given. Omit one of the two arguments.")
-    _check_same_columns(models, dataset, columns, dag, folds)
+    check_same_columns(models, dataset, columns, dag, folds)
     targets = next(iter(models.values())).targets
     metrics = choose_metrics(metric, targets)
     plan = plan_rounds(models, dataset, k=k, repeats=repeats, folds=folds, dag=dag, unseen=unseen, rng=rng)
@@ -250,7 +250,7 @@ def _check_sums(metrics: Sequence[AnyMetric], plan: Plan) -> None:
         )
 
 
-def _check_same_columns(
+def check_same_columns(
     models: Mapping[Any, Model], dataset: Any, columns: object, dag: bool, folds: object
 ) -> None:
     """Raise unless the data have exactly the columns that models were learned from, or any will do."""
@@ -259,7 +259,7 @@ def _check_same_columns(
         return
     present = [name for name in column_names(dataset) if not (isinstance(folds, str) and name == folds)]
     for name, model in models.items():
-        seen = check_recipe(model).seen
+        seen = check_recipe(model, fitted=False).seen
         if seen is None or set(seen) == set(present):
             continue
         missing, added = [c for c in seen if c not in present], [c for c in present if c not in seen]
@@ -352,7 +352,7 @@ def cv_predict(
     models = name_models(x)
     for name, flag in {"prob": prob, "dag": dag, "progress": progress}.items():
         Flag().check(name, flag)
-    _check_same_columns(models, dataset, columns, dag, folds)
+    check_same_columns(models, dataset, columns, dag, folds)
     if len(x.targets) > 1:
         raise TypeError(f"x must predict one class; got a model of {listed(x.targets)}.")
     plan = plan_rounds(models, dataset, k=k, repeats=1, folds=folds, dag=dag, unseen=unseen, rng=rng)

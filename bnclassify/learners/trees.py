@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ..base.arrays import TOLERANCE, Array
 from ..base.checks import OneOf, available, is_among, must_be
-from ..base.graphs import maximum_forest
+from ..base.graphs import maximum_forest, spanning_tree_posterior
 from ..counts.information import PairStatistics, pair_statistics
 from ..frames.opening import InFull, InParts
 from ..frames.schema import Learnable
@@ -32,6 +32,11 @@ def _bde_gains(data: Learnable, ess: float) -> Array:
     scores.prefetch([(feature, n) for feature in range(n)])
     gains = np.array([scores.gains(feature, (n,))[:n] for feature in range(n)])
     return (gains + gains.T) / 2
+
+
+def edge_posterior(data: Learnable, ess: float) -> Array:
+    """Return the posterior of each edge over all spanning trees of features, given the class, (n, n)."""
+    return spanning_tree_posterior(np.mean([_bde_gains(view, ess) for view in data.views], axis=0))[0]
 
 
 # What an augmenting arc adds to each score, (n, n); from the data, its pairs and the sample size.

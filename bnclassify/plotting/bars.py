@@ -13,6 +13,7 @@ from ..base.checks import Optional, Whole, must_be
 from ..base.messages import shown
 from ..frames.encoding import Row
 from ..frames.schema import Dataset
+from ..functions.arc_strengths import check_strength, threshold_of
 from ..functions.explanation import describe, encode_rows, explain_row, write_rivals
 from ..functions.odds import Effect, measure_effect, weigh_evidence
 from ..model.model import Model, check_model
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
 
 _BEYOND = 1.25  # ratio of infinite bars to the longest finite one
 _MOST_LEVELS = 300
+_MOST_PAIRS = 40
 _MARGIN = 0.08  # of the range of the cut points, drawn on either side
 _TOP = Optional(Whole(least=1))
 
@@ -194,6 +196,61 @@ def plot_weights(x: Model, *, top: int | None = 50, ax: Axes | None = None) -> A
     axes, shown = _draw_largest(ax, list(map(str, numbers.index)), numbers.tolist(), top)
     axes.set_xlim(min(0.0, 1.2 * numbers.min()), max(1.0, axes.get_xlim()[1]))
     write_below(axes, f"{quantity}{shown}")
+    return axes
+
+
+@chart
+def plot_strength(strength: pd.DataFrame, *, threshold: float | None = None, ax: Axes | None = None) -> Axes:
+    """Draw the strengths of arcs as bars, and the threshold above which they are included.
+
+    Parameters
+    ----------
+    strength : pandas.DataFrame
+        A result of `arc_strength`.
+    threshold : float, optional
+        Threshold from 0 to 1. By default, that of `strength`.
+    {ax}
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        One bar per pair of variables, the strongest first, in the direction that is more frequent. Bars above
+        the threshold are blue. If there are many, only the 40 strongest below 1 are drawn, with a note.
+        ``ax.figure.savefig("name.png")`` writes a file.
+
+    {raises}
+    TypeError
+        If `strength` is not a result of `arc_strength`.
+    ValueError
+        If `threshold` is not a number from 0 to 1.
+
+    Examples
+    --------
+    >>> from bnclassify import arc_strength, load_car, plot_strength, tan_cl
+    >>> car = load_car()
+    >>> ax = plot_strength(arc_strength(tan_cl("class", car), car, replicates=50, rng=0))
+    >>> ax.get_xlabel()
+    'strength; threshold 0.10'
+    """
+    limit = threshold_of(check_strength(strength), threshold)
+    position = {name: i for i, name in enumerate(dict.fromkeys(strength["from"]))}
+    rows = strength[strength["strength"] > 0].sort_values("strength", ascending=False, kind="stable")
+    bars = []
+    for tail, head, share, direction in rows.itertuples(index=False):
+        if position[tail] < position[head]:
+            ends = (tail, head) if direction >= 0.5 else (head, tail)
+            sign = "\N{EN DASH}" if direction == 0.5 else "→"
+            bars.append((f" {sign} ".join(map(str, ends)), share))
+    certain = [bar for bar in bars if bar[1] >= 1] if len(bars) > _MOST_PAIRS else []
+    drawn = bars[len(certain) :][:_MOST_PAIRS]
+    axes = horizontal_axes(ax, [label for label, _ in drawn], height=0.22)
+    shares = np.array([share for _, share in drawn])
+    axes.barh(np.arange(len(drawn)), shares, color=np.where(shares > limit, BLUE, GREY), height=0.72)
+    axes.axvline(limit, color=ORANGE, linewidth=1, linestyle="--")
+    axes.set_xlim(0, 1)
+    omitted = {"of strength 1": len(certain), "weaker": len(bars) - len(certain) - len(drawn)}
+    notes = [f"omitted: {n:,} pairs {which}" for which, n in omitted.items() if n]
+    write_below(axes, f"strength; threshold {limit:.2f}", *notes)
     return axes
 
 

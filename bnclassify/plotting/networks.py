@@ -12,15 +12,16 @@ import pandas as pd
 
 from ..base.checks import Flag, OneOf, Optional, Real
 from ..base.graphs import find_cycle, layers
-from ..base.messages import shown
+from ..base.messages import listed, shown
 from ..frames.encoding import Row
 from ..frames.matching import check_unseen, match
 from ..frames.schema import Dataset
+from ..functions.arc_strengths import check_strength
 from ..functions.explanation import encode_one, explain_row
 from ..functions.inferences import query
 from ..model.model import Model, check_joint, check_model
 from ..model.questions import values
-from .canvas import BLUE, GREY, ORANGE
+from .canvas import BLUE, GREY, ORANGE, blend
 from .nodes import Node, all_named, distributed, explained, observed, written
 from .pictures import Picture
 
@@ -42,6 +43,7 @@ def plot(
     against: Any = None,
     unseen: str = "error",
     distributions: bool = False,
+    strength: pd.DataFrame | None = None,
     class_arcs: bool = True,
     engine: str = "dot",
     fontsize: float | None = None,
@@ -66,6 +68,8 @@ def plot(
     distributions : bool, default False
         If True, draw the distribution of each variable as bars, given the known values of `row` if it is
         given.
+    strength : pandas.DataFrame, optional
+        A result of `arc_strength`. The stronger an arc, the wider and darker it is.
     class_arcs : bool, default True
         If False, omit the arcs from the class, which must be a parent of every feature.
     engine : str, default "dot"
@@ -88,12 +92,13 @@ def plot(
     ------
     TypeError
         If `x` is not a model or is a chain, or predicts several class variables and `row` is given, or an
-        argument is of a wrong type. If `distributions` is True and the model does not define a joint
-        distribution.
+        argument is of a wrong type, or `strength` is not a result of `arc_strength`. If `distributions`
+        is True and the model does not define a joint distribution.
     ValueError
         If an argument is outside of its range, `row` is not given with `target` or `against`, or
         `class_arcs` is False and the class is not a parent of every feature. With `row` or
-        `distributions`, if the model has no parameters; with `row`, as in `explain`.
+        `distributions`, if the model has no parameters; with `row`, as in `explain`. With `strength`, if
+        it lacks an arc of the model.
     KeyError
         If `row` lacks a feature.
 
@@ -119,6 +124,8 @@ def plot(
     if row is None and compares:
         raise ValueError("row must be given with target or against, which explain a row.")
     drawn = _sketch(model, class_arcs)
+    if strength is not None:
+        drawn = _weigh(drawn, check_strength(strength))
     if distributions:
         nodes, lines = _distributions(model, row, unseen)
     elif row is None:
@@ -131,11 +138,15 @@ def plot(
 
 
 class _Sketch(NamedTuple):
-    """Shares of the members that have an arc, by (from, to); the arcs in both directions; notes."""
+    """Shares of the members that have an arc, by (from, to); the arcs in both directions; notes.
+
+    If ``shaded``, the shares are strengths, which are shown by color, too.
+    """
 
     arcs: _Arcs
     mutual: set[tuple[Hashable, Hashable]]
     notes: list[str]
+    shaded: bool = False
 
 
 def _direction(arcs: _Arcs, features: tuple[Hashable, ...]) -> str:
@@ -172,6 +183,17 @@ def _sketch(x: Model, class_arcs: bool) -> _Sketch:
     else:
         notes += _note_colors(x, arcs)
     return _Sketch(arcs, mutual, notes)
+
+
+def _weigh(drawn: _Sketch, strength: pd.DataFrame) -> _Sketch:
+    """Return the same arcs with their strengths."""
+    pairs = zip(strength["from"], strength["to"], strength["strength"].tolist(), strict=True)
+    known = {(tail, head): share for tail, head, share in pairs}
+    absent = [f"{tail} -> {head}" for tail, head in drawn.arcs if (tail, head) not in known]
+    if absent:
+        raise ValueError(f"strength must have the arcs of x; it lacks {listed(absent)}.")
+    notes = [*drawn.notes, "the wider and darker an arc, the stronger"]
+    return drawn._replace(arcs={arc: known[arc] for arc in drawn.arcs}, notes=notes, shaded=True)
 
 
 def _note_members(x: Model, arcs: _Arcs, omitted: int) -> list[str]:
@@ -221,7 +243,10 @@ def _fill(
         picture.node(node, **nodes[variable])
     for (tail, head), share in drawn.arcs.items():
         style = dict(between if tail not in targets else _CLASS_ARC if head not in targets else _CLASSES_ARC)
-        if share < 1:
+        if drawn.shaded:
+            wide = 0.4 + 2.6 * share if tail not in targets else 0.3 + 0.7 * share
+            style |= {"penwidth": f"{wide:.2f}", "color": blend(style["color"], 0.25 + 0.75 * share)}
+        elif share < 1:
             style["penwidth"] = f"{float(style['penwidth']) * share:.2f}"
         if (tail, head) in drawn.mutual:
             style["dir"] = "both"

@@ -9,14 +9,14 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from tqdm.auto import tqdm
 
 from ..base.arrays import TOLERANCE
 from ..base.calls import check_arguments, parameters_of
-from ..base.checks import Flag, Names, OneOf, Optional, Whole, must_be
+from ..base.checks import Names, OneOf, Whole, must_be
 from ..base.docstrings import sharing
 from ..base.graphs import maximum_arborescence, maximum_forest
 from ..base.messages import shown
+from ..base.progress import progress_bar
 from ..base.records import record
 from ..counts.information import pair_statistics
 from ..frames.encoding import check_name
@@ -34,7 +34,6 @@ from .multidimensional import MAODE, MBC
 Parents = tuple[int, ...]
 
 _GRAPHS = OneOf(("tree", "empty"))
-_SECONDS = 3  # after which a progress bar appears by default
 
 
 _shared = sharing(
@@ -260,7 +259,6 @@ def _choose_class_parents(
     data: Learnable, progress: bool | None, *, score: str, max_parents: int, ess: float = 1
 ) -> list[Parents]:
     """Return the class parents of each feature with the largest gain over no parents, by column number."""
-    Optional(Flag()).check("progress", progress)
     n, m = len(data.features), len(data.targets)
     warn_of_fractions(data, score)
     scores = LocalScores(data, score, ess)
@@ -268,8 +266,7 @@ def _choose_class_parents(
     chosen: list[Parents] = [()] * n
     sizes = range(1, min(max_parents, m) + 1)
     total = sum(comb(m, size) for size in sizes)
-    hidden, delay = (None, _SECONDS) if progress is None else (not progress, 0)
-    with tqdm(total=total, disable=hidden, delay=delay, desc="class parents", unit=" sets") as bar:
+    with progress_bar(progress, total=total, desc="class parents", unit=" sets") as bar:
         for size in sizes:
             sets = list(combinations(range(n, n + m), size))
             scores.counts.prefetch(sets)

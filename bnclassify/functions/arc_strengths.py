@@ -1,0 +1,316 @@
+"""How sure the arcs of a structure are: their strength over bootstrap samples, networks or trees."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from ..base.arrays import TOLERANCE, Array
+from ..base.checks import Flag, OneOf, Optional, Real, Whole, must_be
+from ..base.graphs import ChangingDag
+from ..base.messages import listed
+from ..base.progress import progress_bar
+from ..base.randomness import Seed, check_rng
+from ..frames.opening import InFull, InParts, column_names
+from ..learners.fixed import fixed_again, fixed_network
+from ..learners.trees import edge_posterior
+from ..model.model import Model, check_graph
+from ..model.recipes import Step
+from ..network.classifiers import BNC
+from .bootstrap import bootstrap
+from .rounds import check_recipe, training_data
+from .validation import check_same_columns
+
+_MOST_SAMPLES = 1_000_000
+_COLUMNS = ["from", "to", "strength", "direction"]
+
+
+def arc_strength(
+    x: Model | Iterable[Model],
+    dataset: InFull | InParts | None = None,
+    *,
+    replicates: int = 200,
+    method: str = "bootstrap",
+    rng: Seed = None,
+    progress: bool | None = None,
+) -> pd.DataFrame:
+    r"""Estimate how sure the arcs of a structure are.
+
+    The model is learned again from bootstrap samples of the data, by the same learner with the same
+    settings. The strength of an arc is the proportion of these structures that have it.
+
+    Parameters
+    ----------
+    x : Model, or list of Model
+        A model of a single network that was learned from data; with parameters, these are estimated again,
+        too, as some methods of `lp` drop arcs. Or a list of networks over the same variables, such as
+        structures that other methods found.
+    dataset : pandas.DataFrame, Dataset, or partitioned data, optional
+        The data from which `x` was learned; None if `x` is a list. Partitioned data are accepted if
+        the learner accepts them.
+    replicates : int, default 200
+        Number of bootstrap samples, at least 1.
+    method : {"bootstrap", "exact"}, default "bootstrap"
+        "exact" computes the posterior probability of each edge between features over all spanning trees, for
+        a structure learned by ``tan_cl(..., score="bde")``. It draws no samples.
+    rng : int or numpy.random.Generator, optional
+        Seed of the samples, and of the learner if it draws at random.
+    progress : bool, optional
+        If True, show a progress bar. By default, a bar appears after 3 seconds in an interactive session.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row per ordered pair of variables, the class included, in column order. *strength* is the
+        proportion of structures with an arc between the two variables in either direction, *direction* the
+        proportion of these in which it goes from *from* to *to*, 0 if there are none. ``attrs["threshold"]``
+        is the strength that separates arcs from noise; see Notes.
+
+    Raises
+    ------
+    KeyError
+        If `dataset` lacks a column.
+    TypeError
+        If `x` averages several networks, or is neither a model nor a list of models.
+    ValueError
+        If `x` does not record how it was learned, networks are over different variables, `replicates` is
+        less than 1, `dataset` is missing or has other columns than `x` was learned from, or `method` is
+        "exact" and `x` was not learned by ``tan_cl(..., score="bde")``.
+
+    See Also
+    --------
+    averaged_network : Build a network from the strongest arcs.
+    plot_strength : Draw strengths against the threshold.
+    plot : With ``strength=``, draw a structure with arcs as wide as they are strong.
+    shd : Compare two structures.
+
+    Notes
+    -----
+    A bootstrap sample has as many units as the data, drawn with replacement [1]_. Of a table of frequencies,
+    units of the whole weights are drawn; if weights are fractional, rows are drawn and keep their weight.
+    Learners that score by cross-validation can have a row in a training fold and its copy in the tested
+    one, which favors more arcs.
+
+    *Threshold.* With :math:`F` the distribution function of all strengths, the threshold is the smallest
+    strength at which F is at least p, where p minimizes :math:`∫_0^1 |F(t) − p| dt` [2]_. Of several p, the
+    smallest is used. For "exact", it is 0.5.
+
+    *Exact posterior.* All undirected spanning trees of the features are equally probable a priori, and
+    the posterior of a tree is proportional to :math:`\exp Σ [bde(Y | X, class) − bde(Y | class)]` over its
+    edges, with the ``ess`` of the learner. The sum over all trees is a determinant [3]_, which is computed by
+    eliminating the features one by one. ``tan_cl(score="bde")`` may learn a forest, but the posterior is
+    over trees, so in each of them every feature has an edge. Edges have no direction (0.5), and arcs
+    from the class have strength 1.
+
+    A strong arc is one that other samples of this size would have, too. It need not mean a cause.
+
+    References
+    ----------
+    .. [1] Friedman, N., Goldszmidt, M., Wyner, A. (1999). Data analysis with Bayesian networks: a bootstrap
+       approach. UAI 1999.
+    .. [2] Scutari, M., Nagarajan, R. (2013). Identifying significant edges in graphical models of molecular
+       networks. Artificial Intelligence in Medicine 57.
+    .. [3] Meilă, M., Jaakkola, T. (2006). Tractable Bayesian learning of tree belief networks. Statistics and
+       Computing 16.
+
+    Examples
+    --------
+    >>> from bnclassify import arc_strength, load_car, tan_cl
+    >>> car = load_car()
+    >>> strength = arc_strength(tan_cl("class", car), car, replicates=50, rng=0)
+    >>> arcs = strength[(strength["from"] != "class") & (strength["direction"] >= 0.5)]
+    >>> arcs.sort_values("strength", ascending=False).head(3)
+          from        to  strength  direction
+    0   buying     maint       1.0       1.00
+    34  safety  lug_boot       1.0       0.96
+    33  safety   persons       1.0       0.84
+    """
+    replicates = Whole(least=1, most=_MOST_SAMPLES).check("replicates", replicates)
+    OneOf(["bootstrap", "exact"]).check("method", method)
+    Optional(Flag()).check("progress", progress)
+    if not isinstance(x, Model):
+        return _of_networks(x, dataset, method)
+    check_graph(x, "arc_strength", sized=True)
+    recipe = check_recipe(x, fitted=False)
+    if dataset is None:
+        raise ValueError("dataset must be given unless x is a list of networks; got None.")
+    check_same_columns({0: x}, dataset, "same", True, None)
+    data = training_data({0: x}, dataset, column_names(dataset), dag=True)
+    names = list(data.order)
+    if method == "exact":
+        settings = recipe.structure.settings
+        if recipe.structure.name != "tan_cl" or settings.get("score") != "bde":
+            expected = "a structure learned by tan_cl(..., score='bde') if method is 'exact'"
+            raise ValueError(must_be("x", expected, recipe.structure, "Use method='bootstrap'."))
+        return _of_trees(names, x.class_var, data.features, edge_posterior(data, settings.get("ess", 1)))
+    generator, draw = check_rng(rng), bootstrap(data)
+    counted = np.zeros((2, len(names), len(names)))
+    with progress_bar(progress, total=replicates, desc="arc_strength", unit=" samples") as bar:
+        for _ in range(replicates):
+            learned = recipe.fit(draw(generator), generator)  # type: ignore[arg-type]
+            counted += _arcs_of(learned, names)
+            bar.update()
+    return _tabulate(names, counted[0], counted[1], replicates)
+
+
+def _of_networks(networks: object, dataset: object, method: str) -> pd.DataFrame:
+    """Return the strengths of arcs in networks that are given."""
+    if isinstance(networks, str | bytes) or not isinstance(networks, Iterable) or dataset is not None:
+        raise TypeError(must_be("x", "a model, or without dataset a list of networks", networks))
+    graphs = [check_graph(x, "arc_strength", sized=True) for x in networks]
+    if not graphs:
+        raise ValueError("x must contain at least one network; got none.")
+    if method == "exact":
+        raise ValueError("method must be 'bootstrap' if x is a list of networks, which are then counted.")
+    first = graphs[0]
+    for graph in graphs:
+        differing = set(graph.variables) ^ set(first.variables)
+        if differing:
+            raise ValueError(
+                f"x must be networks over the same variables; only some have {listed(differing)}."
+            )
+    seen = () if first.recipe is None else first.recipe.seen or ()
+    names = [name for name in seen if name in first.variables]
+    names = names if len(names) == len(first.variables) else list(first.variables)
+    counted = np.sum([_arcs_of(graph, names) for graph in graphs], axis=0)
+    return _tabulate(names, counted[0], counted[1], len(graphs))
+
+
+def _arcs_of(x: Any, names: Sequence[Hashable]) -> Array:
+    """Return whether two variables are joined, and the share of the direction, (2, from, to)."""
+    position = {name: i for i, name in enumerate(names)}
+    arcs = np.zeros((len(names), len(names)))
+    for variable, parents in x.parents.items():
+        for parent in parents:
+            if variable in position and parent in position:
+                arcs[position[parent], position[variable]] = 1
+    joined = np.maximum(arcs, arcs.T)
+    return np.stack([joined, (arcs + joined - arcs.T) / 2])
+
+
+def _of_trees(
+    names: Sequence[Hashable], class_var: Hashable, features: Sequence[Hashable], edges: Array
+) -> pd.DataFrame:
+    """Return the probabilities of edges between features, and certain arcs from the class."""
+    at, of_class = [names.index(feature) for feature in features], names.index(class_var)
+    joined = np.zeros((len(names), len(names)))
+    joined[np.ix_(at, at)] = edges
+    forward = joined / 2
+    joined[of_class, at] = joined[at, of_class] = forward[of_class, at] = 1
+    result = _tabulate(names, joined, forward, 1)
+    result.attrs["threshold"] = 0.5
+    return result
+
+
+def _tabulate(names: Sequence[Hashable], joined: Array, forward: Array, total: int) -> pd.DataFrame:
+    """Return one row per ordered pair from numbers of networks, and the threshold of the strengths."""
+    rows, columns = np.nonzero(~np.eye(len(names), dtype=bool))
+    labels = pd.Series(list(names), dtype=object)
+    joined, forward = joined[rows, columns], forward[rows, columns]
+    values = {
+        "from": labels[rows].to_numpy(),
+        "to": labels[columns].to_numpy(),
+        "strength": joined / total,
+        "direction": forward / np.where(joined > 0, joined, 1),
+    }
+    result = pd.DataFrame(values)
+    result.attrs["threshold"] = inclusion_threshold(joined / total)
+    return result
+
+
+def inclusion_threshold(strengths: Array) -> float:
+    """Return the smallest strength at which their distribution function reaches its weighted median."""
+    values, counts = np.unique(strengths, return_counts=True)
+    if not len(values):
+        return 0.0
+    distribution = np.concatenate([[0.0], np.cumsum(counts) / counts.sum()])
+    covered = np.cumsum(np.diff(values, prepend=0.0, append=1.0))
+    p = distribution[np.searchsorted(covered, covered[-1] / 2 - TOLERANCE)]
+    return float(values[np.searchsorted(distribution[1:], p - TOLERANCE)])
+
+
+def averaged_network(strength: pd.DataFrame, class_var: Hashable, *, threshold: float | None = None) -> BNC:
+    """Build a network from the strongest arcs.
+
+    Parameters
+    ----------
+    strength : pandas.DataFrame
+        A result of `arc_strength`.
+    class_var : str
+        Name of the class variable.
+    threshold : float, optional
+        Strength from 0 to 1 that an arc must exceed; arcs of strength 1 are always included. By default,
+        the threshold of `strength`.
+
+    Returns
+    -------
+    BNC
+        Structure without parameters. Use `lp` to estimate them.
+
+    Raises
+    ------
+    KeyError
+        If `class_var` is not a variable of `strength`.
+    TypeError
+        If `strength` is not a result of `arc_strength`.
+    ValueError
+        If `threshold` is not a number from 0 to 1.
+
+    Notes
+    -----
+    Arcs are included in the order of their strength, of equal strengths in the order of the rows, if their
+    direction is at least 0.5 and they do not close a cycle. If both directions have 0.5, the arc from the
+    class is included, or the one from the earlier column. So edges of ``method="exact"``, which have no
+    direction, can give a feature several parents.
+
+    References
+    ----------
+    .. [1] Scutari, M., Nagarajan, R. (2013). Identifying significant edges in graphical models of molecular
+       networks. Artificial Intelligence in Medicine 57.
+
+    Examples
+    --------
+    >>> from bnclassify import arc_strength, averaged_network, load_car, modelstring, tan_cl
+    >>> car = load_car()
+    >>> strength = arc_strength(tan_cl("class", car), car, replicates=50, rng=0)
+    >>> modelstring(averaged_network(strength, "class", threshold=0.9))
+    '[class] [buying|class] [doors|class] [safety|class] [maint|buying:class] [persons|safety:class]
+     [lug_boot|safety:class]'
+    """
+    check_strength(strength)
+    names = list(dict.fromkeys(strength["from"]))
+    class_var = OneOf(names, "a variable of strength").check("class_var", class_var)
+    limit = threshold_of(strength, threshold)
+    position = {name: i for i, name in enumerate([class_var, *[n for n in names if n != class_var]])}
+    graph = ChangingDag(len(names))
+    parents: dict[Hashable, list[Hashable]] = {name: [] for name in names}
+    for tail, head, value, direction in strength.sort_values(
+        "strength", ascending=False, kind="stable"
+    ).itertuples(index=False):
+        u, v = position[tail], position[head]
+        is_strong = value > limit + TOLERANCE or value >= 1 - TOLERANCE
+        is_chosen = u < v if abs(direction - 0.5) <= TOLERANCE else direction > 0.5
+        if is_strong and is_chosen and not graph.closes_cycle[u, v]:
+            graph.add(u, v)
+            parents[head].append(tail)
+    step = Step("averaged_network", fixed_again)
+    return fixed_network(class_var, parents, step, origin="strength")
+
+
+def check_strength(strength: object) -> pd.DataFrame:
+    """Return a result of `arc_strength`, or raise a TypeError."""
+    if not isinstance(strength, pd.DataFrame) or list(strength.columns) != _COLUMNS or strength.empty:
+        raise TypeError(must_be("strength", "a result of arc_strength", strength))
+    return strength
+
+
+def threshold_of(strength: pd.DataFrame, threshold: float | None) -> float:
+    """Return the threshold, by default that of strengths, or raise if it is not from 0 to 1."""
+    Optional(Real(least=0, most=1)).check("threshold", threshold)
+    if threshold is not None:
+        return threshold
+    known = strength.attrs.get("threshold")
+    return float(inclusion_threshold(strength["strength"].to_numpy()) if known is None else known)

@@ -1,0 +1,448 @@
+"""How sure arcs are: strengths over samples and trees, averaged networks, distances, their pictures."""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from collections.abc import Iterable, Sequence
+from functools import cache, partial
+from itertools import combinations, permutations, product
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import bnclassify as bn
+from bnclassify.base.graphs import find_cycle, spanning_tree_posterior
+from bnclassify.frames.training import prepare
+from bnclassify.functions.bootstrap import bootstrap
+
+from .conftest import REFERENCE
+from .test_networks import NAMES, class_of, frame
+
+TREES = ["tan", "hc_bic"]
+
+
+@cache
+def figures() -> dict[str, Any]:
+    return json.loads((REFERENCE / "uncertainty" / "structures.json").read_text())
+
+
+def network(columns: Sequence[str], arcs: Iterable[Sequence[int]], class_var: str) -> bn.BNC:
+    parents: dict[str, list[str]] = {name: [] for name in columns}
+    for tail, head in arcs:
+        parents[columns[head]].append(columns[tail])
+    text = [f"[{v}|{':'.join(ps)}]" if ps else f"[{v}]" for v, ps in parents.items()]
+    return bn.from_modelstring("".join(text), class_var)
+
+
+def arcs_of(x: bn.BNC, columns: Sequence[str]) -> set[tuple[int, int]]:
+    families = bn.families(x).values()
+    return {(columns.index(p), columns.index(v)) for v, *above in families for p in above}
+
+
+def rows_of(strength: pd.DataFrame, columns: Sequence[str]) -> dict[tuple[int, int], tuple[float, float]]:
+    rows = strength[strength["strength"] > 0].itertuples(index=False)
+    return {(columns.index(a), columns.index(b)): (p, q) for a, b, p, q in rows}
+
+
+@pytest.mark.parametrize("learner", TREES)
+@pytest.mark.parametrize("name", NAMES)
+def test_strengths_and_averages_are_those_of_bnlearn(name: str, learner: str) -> None:
+    reference = figures()[name]
+    columns, expected, class_var = (
+        reference["columns"],
+        reference["arc_strength"][learner],
+        reference["class"],
+    )
+    strength = bn.arc_strength([network(columns, arcs, class_var) for arcs in expected["networks"]])
+    assert len(strength) == len(columns) * (len(columns) - 1)
+    found = rows_of(strength, columns)
+    assert found.keys() == {(a, b) for a, b, *_ in expected["rows"]}
+    for a, b, *figures_of_pair in expected["rows"]:
+        assert found[a, b] == pytest.approx(figures_of_pair, abs=1e-14)
+    assert strength.attrs["threshold"] == pytest.approx(expected["threshold"], abs=1e-14)
+    for threshold, arcs in ((None, expected["averaged"]), (0.5, expected["averaged_at_half"])):
+        x = bn.averaged_network(strength, class_var, threshold=threshold)
+        assert arcs_of(x, columns) == set(map(tuple, arcs))
+    assert bn.averaged_network(strength.copy(), class_var).recipe.structure.name == "averaged_network"
+
+
+@pytest.mark.parametrize("case", ["cycle", "both_directions", "all_both_directions", "equal_cycle"])
+def test_cycles_and_equal_directions(case: str) -> None:
+    expected, columns = figures()["made"][case], list("ABCD")
+    strength = bn.arc_strength([network(columns, arcs, "D") for arcs in expected["networks"]])
+    rows = {(a, b): (p, q) for a, b, p, q in expected["rows"] if p}
+    assert rows_of(strength, columns) == {arc: pytest.approx(pair) for arc, pair in rows.items()}
+    for threshold in (0.3, 0.5):
+        arcs = set(map(tuple, expected[f"at_{threshold}"]))
+        one_way = {(a, b) for a, b in arcs if (b, a) not in arcs or a < b}
+        assert arcs_of(bn.averaged_network(strength, "D", threshold=threshold), columns) == one_way
+
+
+def test_of_two_equal_directions_that_from_the_class_is_kept() -> None:
+    strength = bn.arc_strength([network("ab", [(0, 1)], "b"), network("ab", [(1, 0)], "b")])
+    assert strength["direction"].tolist() == [0.5, 0.5]
+    assert bn.modelstring(bn.averaged_network(strength, "b")) == "[b] [a|b]"
+    assert bn.modelstring(bn.averaged_network(strength, "a")) == "[a] [b|a]"
+
+
+# Over all trees
+
+
+@pytest.mark.parametrize("size", [1, 10])
+@pytest.mark.parametrize("name", NAMES)
+def test_exact_posteriors_of_edges(name: str, size: int) -> None:
+    expected, class_var = figures()[name]["tree_edge_posterior"], class_of(name)
+    features = expected["features"]
+    data = frame(name)[[*features, class_var]]
+    x = bn.tan_cl(class_var, data, score="bde", ess=size)
+    found = rows_of(bn.arc_strength(x, data, method="exact"), [*features, class_var])
+    for a, b, posterior in expected[f"ess{size}"]["edges"]:
+        for arc in ((a, b), (b, a)):
+            strength, direction = found.get(arc, (0.0, 0.5))
+            assert strength == pytest.approx(float(posterior), rel=1e-9, abs=1e-300)
+            assert direction == 0.5
+    for i in range(len(features)):
+        assert found[len(features), i] == (1, 1)
+        assert found[i, len(features)] == (1, 0)
+
+
+def spanning_trees(n: int) -> Iterable[list[tuple[int, int]]]:
+    """Yield all trees over n vertices, from their Prüfer codes."""
+    for code in product(range(n), repeat=n - 2):
+        degree = np.bincount(code, minlength=n) + 1
+        edges = []
+        for v in code:
+            leaf = int(np.flatnonzero(degree == 1)[0])
+            edges.append((min(leaf, v), max(leaf, v)))
+            degree[[leaf, v]] -= 1
+        edges.append(tuple(np.flatnonzero(degree == 1).tolist()))
+        yield edges
+
+
+@pytest.mark.parametrize("n", [2, 3, 5, 6])
+@pytest.mark.parametrize("scale", [0.5, 40, 800])
+def test_edge_posteriors_by_enumeration(n: int, scale: float) -> None:
+    scores = np.random.default_rng(n).normal(scale=scale, size=(n, n))
+    scores += scores.T
+    trees = list(spanning_trees(n))
+    assert len(trees) == n ** (n - 2)
+    logs = np.array([sum(scores[edge] for edge in tree) for tree in trees])
+    weights = np.exp(logs - logs.max())
+    expected = np.zeros((n, n))
+    for tree, weight in zip(trees, weights / weights.sum(), strict=True):
+        for a, b in tree:
+            expected[a, b] += weight
+            expected[b, a] += weight
+    found, total = spanning_tree_posterior(scores)
+    np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-12)
+    assert total == pytest.approx(logs.max() + np.log(weights.sum()), rel=1e-12)
+
+
+def test_many_features_are_eliminated_stably_and_in_seconds() -> None:
+    scores = np.random.default_rng(0).normal(scale=300, size=(300, 300))
+    start = time.process_time()
+    edges, total = spanning_tree_posterior(scores + scores.T)
+    assert time.process_time() - start < 10
+    assert np.isfinite(total)
+    assert edges.sum() / 2 == pytest.approx(299, rel=1e-9)
+    assert edges.min() >= 0
+    assert edges.max() <= 1 + 1e-9
+
+
+# By samples
+
+
+def test_a_sample_has_as_many_units_as_the_data(car: pd.DataFrame) -> None:
+    rng = np.random.default_rng(0)
+    counted = car.groupby(list(car.columns), observed=True).size().reset_index(name="n").assign(n=3)
+    whole = prepare(bn.encode(counted, weights="n"), ("class",))
+    for data, units in ((prepare(car, ("class",)), 1728), (whole, 3 * 1728)):
+        sample = bootstrap(data)(rng)
+        assert sample.weights.sum() == units
+        assert sample.weights.min() >= 1
+        assert len(sample) < len(data) * (1 if units == 1728 else 0.96)
+        assert sample.levels == data.levels
+    fractions = prepare(bn.encode(counted.assign(n=0.5), weights="n"), ("class",))
+    assert bootstrap(fractions)(rng).weights.sum() == 864
+
+
+@pytest.mark.parametrize("weights", [None, "n"])
+def test_samples_of_parts_have_as_many_units_as_the_data(weights: str | None, car: pd.DataFrame) -> None:
+    frame = car.assign(n=1 + np.arange(len(car)) % 3)
+    frame.loc[3, "class"] = None
+    units = float(frame["n"].drop(index=3).sum()) if weights else 1727
+    frame = frame if weights else frame.drop(columns="n")
+    parts = [frame.iloc[:5], frame.iloc[5:900], frame.iloc[900:]]
+    data = prepare(bn.encode(parts, weights=weights), ("class",))
+    with pytest.warns(UserWarning, match="1 of 1728 rows have no class"):
+        draw = bootstrap(data)
+    samples = [draw(np.random.default_rng(seed)) for seed in (0, 0, 1)]
+    counts = [sample.add_up(_count_buying).tolist() for sample in samples]
+    assert counts[0] == counts[1] == samples[0].add_up(_count_buying).tolist()  # in each pass
+    assert counts[0] != counts[2]
+    assert sum(counts[0]) == sum(counts[2]) == samples[0].size == units
+    assert samples[0].is_weighted
+
+
+def _count_buying(rows: bn.Dataset) -> Any:
+    return np.bincount(rows.codes[0], rows.weights, minlength=4)
+
+
+def test_strengths_are_shares_of_structures_learned_from_samples(car: pd.DataFrame) -> None:
+    structures, rng = [], np.random.default_rng(4)
+    for _ in range(10):
+        sample = bootstrap(prepare(car, ("class",)))(rng)
+        structures.append(bn.hc("class", sample, score="aic"))
+    expected = bn.arc_strength(structures)
+    found = bn.arc_strength(bn.hc("class", car, score="aic"), car, replicates=10, rng=4)
+    pd.testing.assert_frame_equal(found, expected)
+    assert found.attrs == expected.attrs
+    assert 0 < found["strength"].mean() < 1
+
+
+def test_strengths_from_parts_are_near_those_of_rows(car: pd.DataFrame) -> None:
+    x = bn.lp(bn.tan_cl("class", car, score="aic"), car, smooth=1)
+    parts = [car.iloc[i::4] for i in range(4)]
+    found = [bn.arc_strength(x, data, replicates=100, rng=1)["strength"] for data in (car, parts)]
+    assert np.abs(found[0] - found[1]).max() < 0.2
+    assert np.abs(found[0] - found[1]).max() > 0
+
+
+@pytest.mark.parametrize(
+    "learner",
+    [
+        bn.nb,
+        bn.chow_liu,
+        bn.chisq_dn,
+        bn.kdb_mi,
+        bn.ban,
+        partial(bn.tan_hc, k=2, smooth=1, rng=0),
+        partial(bn.fssj, k=2, smooth=1, rng=0),
+        partial(bn.anb, parents={"doors": "safety"}),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:No feature improves")
+def test_every_learner_of_one_network(learner: Any, car: pd.DataFrame) -> None:
+    some = car[::8].reset_index(drop=True)
+    x = learner("class", dataset=some)
+    strength = bn.arc_strength(x, some, replicates=3, rng=0)
+    again = bn.arc_strength(x, some, replicates=3, rng=0)
+    pd.testing.assert_frame_equal(strength, again)
+    assert strength["strength"].between(0, 1).all()
+    both = strength.set_index(["from", "to"])["direction"]
+    for a, b in combinations(car.columns, 2):
+        assert both[a, b] + both[b, a] in (0, 1)
+
+
+def test_models_of_raw_data_and_weighted_models() -> None:
+    rng = np.random.default_rng(0)
+    mass = rng.normal(size=200)
+    raw = pd.DataFrame(
+        {"mass": mass, "size": mass + rng.normal(size=200), "kind": np.where(mass > 0, "a", "b")}
+    )
+    x = bn.bnc("tan_cl", "kind", raw, smooth=1, discretize="mdlp")
+    strength = bn.arc_strength(x, raw, replicates=5, rng=0).set_index(["from", "to"])["strength"]
+    assert strength["kind", "mass"] == 1
+    weighted = bn.bnc("kdb_mi", "kind", raw, backoff=True, loo_parents=True, discretize="mdlp")
+    assert bn.arc_strength(weighted, raw, replicates=2, rng=0)["strength"].between(0, 1).all()
+
+
+def test_bad_arguments_of_strengths(car: pd.DataFrame) -> None:
+    x = bn.tan_cl("class", car)
+    with pytest.raises(ValueError, match="replicates must be a whole number from 1 to 1,000,000; got 0"):
+        bn.arc_strength(x, car, replicates=0)
+    with pytest.raises(ValueError, match="method must be one of 'bootstrap', 'exact'; got 'boot'"):
+        bn.arc_strength(x, car, method="boot")
+    with pytest.raises(ValueError, match=r"x must be a structure learned by tan_cl\(..., score='bde'\)"):
+        bn.arc_strength(x, car, method="exact")
+    with pytest.raises(ValueError, match="dataset must be given unless x is a list"):
+        bn.arc_strength(x)
+    with pytest.raises(ValueError, match="dataset must have the columns that model 0 was learned from"):
+        bn.arc_strength(x, car.assign(more="a"))
+    with pytest.raises(ValueError, match="x must record how it was learned"):
+        bn.arc_strength(bn.BNC("class", (("class",),)), car)
+    with pytest.raises(TypeError, match="AODE is made of 6 networks"):
+        bn.arc_strength(bn.aode("class", car), car)
+    with pytest.raises(ValueError, match="x must contain at least one network; got none"):
+        bn.arc_strength([])
+    with pytest.raises(TypeError, match="x must be a model, or without dataset a list of networks"):
+        bn.arc_strength([x], car)
+    with pytest.raises(
+        TypeError, match="x must be a model, or without dataset a list of networks; got 'tan'"
+    ):
+        bn.arc_strength("tan")
+    with pytest.raises(ValueError, match=r"over the same variables; only some have .doors."):
+        bn.arc_strength([x, bn.nb("class", car.drop(columns="doors"))])
+    with pytest.raises(ValueError, match="method must be 'bootstrap' if x is a list"):
+        bn.arc_strength([x], method="exact")
+
+
+def test_bad_arguments_of_averages(car: pd.DataFrame) -> None:
+    strength = bn.arc_strength([bn.tan_cl("class", car)])
+    for function in (partial(bn.averaged_network, class_var="class"), bn.plot_strength):
+        with pytest.raises(ValueError, match=r"threshold must be .* of at least 0 and of at most 1; got 1.5"):
+            function(strength, threshold=1.5)
+        with pytest.raises(TypeError, match="strength must be a result of arc_strength"):
+            function(car)
+    with pytest.raises(KeyError, match=r"class_var must be a variable of strength; got 'clas'. Did you mean"):
+        bn.averaged_network(strength, "clas")
+
+
+# Distances
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_distances_are_those_of_bnlearn(name: str) -> None:
+    reference = figures()[name]
+    expected = reference["structural_distance"]
+    networks = {
+        k: network(reference["columns"], arcs, reference["class"]) for k, arcs in expected["networks"].items()
+    }
+    for a, b, distance in expected["shd"]:
+        assert bn.shd(networks[a], networks[b]) == bn.shd(networks[b], networks[a]) == distance
+
+
+def acyclic_graphs(n: int) -> Iterable[frozenset[tuple[int, int]]]:
+    pairs = list(combinations(range(n), 2))
+    for choice in product(range(3), repeat=len(pairs)):
+        arcs = frozenset((p if c == 1 else p[::-1]) for p, c in zip(pairs, choice, strict=True) if c)
+        if not find_cycle({v: [a for a, b in arcs if b == v] for v in range(n)}):
+            yield arcs
+
+
+def test_equivalence_classes_by_enumeration() -> None:
+    """A class has the graphs with the same edges and v-structures; an arc of its graph is in all of them."""
+    classes: dict[Any, list[frozenset[tuple[int, int]]]] = {}
+    for arcs in acyclic_graphs(4):
+        edges = frozenset(map(frozenset, arcs))
+        colliders = frozenset(
+            (frozenset((a, c)), b)
+            for a, b in arcs
+            for c, d in arcs
+            if b == d and a != c and frozenset((a, c)) not in edges
+        )
+        classes.setdefault((edges, colliders), []).append(arcs)
+    assert len(classes) == 185  # as known of four vertices
+    drawn = np.random.default_rng(0).permutation(len(classes))[:40]
+    some = [list(classes.values())[i] for i in drawn]
+    for first, second in combinations(some, 2):
+        one, other = [frozenset().union(*graphs) for graphs in (first, second)]
+        expected = len({frozenset(arc) for arc in one ^ other})
+        x, y = network("abcd", first[-1], "d"), network("abcd", second[0], "d")
+        assert bn.shd(x, y) == expected
+    for graphs in some:
+        assert bn.shd(network("abcd", graphs[0], "d"), network("abcd", graphs[-1], "d")) == 0
+
+
+def test_distances_of_other_models(car: pd.DataFrame) -> None:
+    x = bn.tan_cl("class", car)
+    assert bn.shd(x, bn.lp(x, car, backoff=True, loo_weights=True)) == 0
+    with pytest.raises(ValueError, match="over the same variables; only one of them has 'doors'"):
+        bn.shd(x, bn.nb("class", car.drop(columns="doors")))
+    with pytest.raises(TypeError, match="AODE is made of 6 networks"):
+        bn.shd(x, bn.aode("class", car))
+    with pytest.raises(TypeError, match="shd requires networks without cycles"):
+        bn.shd(x, bn.chisq_dn("class", car, alpha=0.9))
+
+
+@pytest.mark.filterwarnings("ignore:the network has .* free parameters")
+@pytest.mark.parametrize("name", NAMES)
+def test_divergences_over_all_configurations(name: str) -> None:
+    expected, data, class_var = figures()[name]["kl_divergence"], frame(name), class_of(name)
+    data = data[[*expected["features"], class_var]]
+    half = expected["first_half_rows"]
+    rows = {"all": data, "first_30": data[:30], "first_half": data[:half], "second_half": data[half:]}
+    parents = {v: [p] for v, p in expected["tan_parent"].items() if p}
+    structures = {"nb": bn.nb(class_var, data), "tan": bn.anb(class_var, parents, data)}
+    models = {f"{s}_{r}": bn.lp(x, some, smooth=1) for s, x in structures.items() for r, some in rows.items()}
+    for pair in expected["pairs"]:
+        p, q = models[pair["p"]], models[pair["q"]]
+        assert bn.kl_divergence(p, q) == pytest.approx(pair["kl_p_q"], rel=1e-10)
+        assert bn.kl_divergence(q, p) == pytest.approx(pair["kl_q_p"], rel=1e-10)
+        assert bn.kl_divergence(p, p) == 0
+
+
+def test_divergence_of_what_is_impossible_is_infinite(car: pd.DataFrame) -> None:
+    x, y = [bn.lp(bn.tan_cl("class", car), car, smooth=smooth) for smooth in (0, 1)]
+    assert bn.kl_divergence(y, x) == np.inf
+    assert 0 < bn.kl_divergence(x, y) < 0.1
+    wide = car.assign(doors=car["doors"].cat.add_categories("6"))
+    with pytest.raises(ValueError, match="must have the same levels; those of 'doors' differ"):
+        bn.kl_divergence(x, bn.bnc("nb", "class", wide, smooth=1))
+    with pytest.raises(TypeError, match="AODE is made of 6 networks"):
+        bn.kl_divergence(x, bn.bnc("aode", "class", car, smooth=1))
+    with pytest.raises(ValueError, match="structure only, no parameters"):
+        bn.kl_divergence(x, bn.nb("class", car))
+
+
+def test_divergence_of_a_wide_network_needs_no_enumeration() -> None:
+    rng = np.random.default_rng(0)
+    codes = rng.integers(3, size=(300, 60))
+    codes[:, 1:] = np.where(rng.random((300, 59)) < 0.5, codes[:, :-1], codes[:, 1:])
+    data = pd.DataFrame(codes.astype(str), columns=[f"x{i}" for i in range(60)])
+    x = bn.lp(bn.chow_liu("x30", data), data, smooth=1)
+    y = bn.lp(bn.tan_cl("x30", data), data, smooth=1)
+    drawn = bn.sample(x, 20_000, rng=0)
+    difference = (bn.loglik(x, drawn) - bn.loglik(y, drawn)) / len(drawn)
+    assert bn.kl_divergence(x, y) == pytest.approx(difference, rel=0.05)
+
+
+# Pictures
+
+
+def test_strong_arcs_are_drawn_wide_and_dark(car: pd.DataFrame) -> None:
+    x = bn.tan_cl("class", car)
+    strength = bn.arc_strength(x, car, replicates=50, rng=0)
+    source = bn.plot(x, strength=strength).source
+    label = dict(re.findall(r"\t(\d+) \[label=(\w+)", source))
+    widths = {
+        (label[a], label[b]): float(width)
+        for a, b, width in re.findall(r"(\d+) -> (\d+) \[.*penwidth=([\d.]+)", source)
+    }
+    known = strength.set_index(["from", "to"])["strength"]
+    inner = {arc: width for arc, width in widths.items() if arc[0] != "class"}
+    assert len(inner) == 5
+    assert sorted(inner, key=inner.__getitem__) == sorted(inner, key=known.__getitem__)
+    assert min(inner.values()) < max(inner.values())
+    assert "the wider and darker an arc, the stronger" in source
+    few = strength[strength["from"] != "buying"]
+    with pytest.raises(ValueError, match="strength must have the arcs of x; it lacks 'buying -> maint'"):
+        bn.plot(x, strength=few)
+    with pytest.raises(TypeError, match="strength must be a result of arc_strength"):
+        bn.plot(x, strength=car)
+
+
+def test_the_chart_of_strengths(car: pd.DataFrame) -> None:
+    strength = bn.arc_strength(bn.tan_cl("class", car), car, replicates=50, rng=0)
+    axes = bn.plot_strength(strength, threshold=0.6)
+    widths = [bar.get_width() for bar in axes.patches]
+    expected = sorted(strength.query("strength > 0")["strength"], reverse=True)[::2]
+    assert widths == pytest.approx(expected)
+    colors = [bar.get_facecolor() for bar in axes.patches]
+    assert [color == colors[0] for color in colors] == [width > 0.6 for width in widths]
+    assert axes.get_yticklabels()[0].get_text() == "buying → maint"
+    exact = bn.arc_strength(bn.tan_cl("class", car, score="bde"), car, method="exact")
+    labels = [label.get_text() for label in bn.plot_strength(exact).get_yticklabels()]
+    assert "buying \N{EN DASH} maint" in labels
+    assert "class → doors" in labels
+
+
+def test_a_chart_of_many_pairs_omits_some() -> None:
+    names = [f"v{i}" for i in range(12)]
+    rng = np.random.default_rng(0)
+    networks = [
+        network(
+            names,
+            [(a, b) for a, b in permutations(range(12), 2) if a < b and (a == 0 or rng.random() < 0.5)],
+            "v0",
+        )
+        for _ in range(8)
+    ]
+    axes = bn.plot_strength(bn.arc_strength(networks))
+    assert len(axes.patches) == 40
+    assert "omitted: 11 pairs of strength 1" in axes.get_xlabel().replace("\n", " ")
+    assert "pairs weaker" in axes.get_xlabel()

@@ -1,0 +1,152 @@
+# %% [markdown]
+# # Uncertainty
+#
+# A structure is learned from a sample, and another sample of the same size would give another structure, other
+# tables and other posteriors. This page shows how to measure these differences. It is written for readers who
+# have learned a model as in [Choosing a classifier](overview.py) and want to know how far to trust it. It uses
+# the car data (1,728 cars, six features) and the voting data (232 members of Congress without missing votes).
+# Reading it takes 15 minutes; all examples run in seconds.
+
+# %%
+import pandas as pd
+
+from bnclassify import (
+    arc_strength,
+    averaged_network,
+    hc,
+    kl_divergence,
+    load_car,
+    load_voting,
+    lp,
+    narcs,
+    nb,
+    plot,
+    plot_strength,
+    shd,
+    tan_cl,
+)
+
+# %% [markdown]
+# ## Arcs
+#
+# The first picture of this site is the tree-augmented naive Bayes that `tan_cl` learns from all cars. Would the
+# same arcs be in the picture if other cars had been sold? `arc_strength` learns the structure again from 1,000
+# bootstrap samples, each of 1,728 cars drawn with replacement, and counts how many of the structures have
+# each arc. That is the *strength* of the arc.
+
+# %%
+car = load_car()
+tan = tan_cl("class", car, score="aic")
+strength = arc_strength(tan, car, replicates=1_000, rng=0)
+plot(tan, strength=strength)
+
+
+# %%
+def between_features(strength: pd.DataFrame, class_var: str = "class") -> pd.DataFrame:
+    """Return the arcs between features, the strongest first, in their more frequent direction."""
+    arcs = strength[(strength["from"] != class_var) & (strength["to"] != class_var)]
+    return arcs[arcs["direction"] >= 0.5].sort_values("strength", ascending=False).round(2)
+
+
+between_features(strength).head(6)
+
+# %% [markdown]
+# All three arcs of the picture have strength 1.00: any other sample of this size would have them, too. Two things
+# would differ. An arc between buying and safety, which the picture lacks, is in 53 % of the structures, so it
+# depends on the sample whether it is drawn. And the direction of the arc between persons and safety changes:
+# in the picture it leads to safety, in 67 % of the structures it leads to persons. In a tree under the
+# class, the directions say only which feature is the root, so they are not evidence of causes.
+#
+# With fewer cars there is less to rely on. Here are the strengths of the same three arcs if 200 cars are known:
+
+# %%
+few = car.sample(200, random_state=1)
+of_few = arc_strength(tan_cl("class", few, score="aic"), few, replicates=1_000, rng=0)
+between_features(of_few).head(6)
+
+# %% [markdown]
+# From these 200 cars, `tan_cl` learns no arc between features. The strongest arc is in 39 % of the structures, so
+# none is certain to be found again, although three of the arcs are certain with all 1,728 cars.
+#
+# ## From strengths to a network
+#
+# Which strengths are too low to be believed? `attrs["threshold"]` separates arcs from noise by the rule of
+# Scutari and Nagarajan (2013): the distribution of all strengths is compared with that of an ideal case, in which
+# every strength is 0 or 1. The votes are an example with many uncertain arcs. `hc` learns a general network, in
+# which the party is a variable like any other:
+
+# %%
+votes = load_voting().dropna()
+network = hc("Class", votes)
+votes_strength = arc_strength(network, votes, replicates=500, rng=0)
+plot_strength(votes_strength)
+
+# %% [markdown]
+# Bars above the dashed line (threshold 0.44) are blue. On the network, strong arcs are wide and dark:
+
+# %%
+plot(network, strength=votes_strength)
+
+# %% [markdown]
+# Of the 26 arcs, 6 are in more than 90 % of the structures and 5 in less than half of them.
+# `averaged_network` builds a network from the arcs above the threshold, the strongest first, and leaves out arcs that
+# would close a cycle. The result can be fitted with `lp` like any other structure.
+
+# %%
+average = averaged_network(votes_strength, "Class")
+narcs(network), narcs(average), shd(network, average)
+
+# %% [markdown]
+# The average has 21 arcs. It omits the 5 weak arcs of the learned network and directs two others in the way that
+# more samples do. As equivalence classes, which ignore directions without effect on independence, the networks
+# differ in 13 pairs of variables.
+#
+# ## The exact posterior of a tree
+#
+# For trees, no samples are needed. With the Bayesian score "bde", each tree over the features has a posterior
+# probability, and the sum over all of them can be computed exactly (Meilă and Jaakkola 2006), although six features
+# have 1,296 trees and 20 features 2.6 · 10²³.
+
+# %%
+bayes = tan_cl("class", car, score="bde")
+exact = arc_strength(bayes, car, method="exact")
+edges = exact[(exact["from"] != "class") & (exact["to"] != "class") & (exact["direction"] == 0.5)]
+edges[edges["from"] < edges["to"]].nlargest(6, "strength")[["from", "to", "strength"]]
+
+# %% [markdown]
+# Five edges have a probability above 0.9999, and all others below 0.0001: given that the features form a tree, there
+# is hardly a doubt which one. The edges from safety to doors and to buying are among them, although the structures
+# above have the first in none and the second in half of the samples: AIC may omit an edge, while here each feature
+# has one. The posterior says which edge, and not whether there is one.
+#
+# ## How different are two networks?
+#
+# `shd` counts the pairs of variables whose edge differs, and ignores differences of direction that do not change
+# which variables are independent. `kl_divergence` compares the distributions: it is the mean difference in
+# log-likelihood per row, in nats.
+
+# %%
+structures = {"naive Bayes": nb("class", car), "tree (AIC)": tan, "tree": tan_cl("class", car)}
+fitted = {name: lp(x, car, smooth=1) for name, x in structures.items()}
+pd.DataFrame(
+    {
+        name: {"shd": shd(fitted["tree"], x), "divergence": kl_divergence(fitted["tree"], x)}
+        for name, x in fitted.items()
+    }
+).T.round(3)
+
+# %% [markdown]
+# The tree learned with AIC lacks two of the five edges of the full tree, and its distribution differs by 0.019 nats
+# per row. That of naive Bayes, which lacks all five, differs by 0.143 nats: on average, a row is
+# e^0.143 = 1.15 times as probable under the tree.
+#
+# ## Summary
+#
+# - `arc_strength` learns a structure again from bootstrap samples; the strength of an arc is the share of
+#   structures that have it. `plot(x, strength=...)` and `plot_strength` draw it.
+# - `averaged_network` builds a network from the arcs above a threshold.
+# - For trees, `method="exact"` computes posterior probabilities of edges without samples.
+# - `shd` and `kl_divergence` compare two networks by structure and by distribution.
+#
+# Next, see [Evaluating a classifier](judging.py) for how sure an accuracy is, and [General networks](networks.py) for
+# structures in which the class is a variable like any other.
