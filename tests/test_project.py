@@ -159,6 +159,7 @@ def check_signature(name: str) -> None:
             ["feature"],
             ["n"],
             ["frame"],
+            ["y"],
         )
 
 
