@@ -26,6 +26,7 @@ PREDICTED = {"predicted": bn.predict(NETWORK, CAR), "actual": CAR["class"]}
 HOLES = CAR.mask(np.random.default_rng(1).random(CAR.shape) < 0.1).assign(**{"class": CAR["class"]})
 BY_EM = bn.lp(NETWORK, HOLES, smooth=1, missing="em")
 BY_MANB = bn.bnc("nb", "class", CAR, smooth=1, manb_prior=0.5)
+STRENGTH = {"strength": bn.arc_strength(NETWORK, CAR, replicates=2, rng=0)}
 RESULTS = bn.cv({"a": NETWORK, "b": WEIGHTED}, CAR, k=4, rng=0, mean=False)
 
 VALUES: Mapping[str, Any] = {
@@ -74,6 +75,8 @@ COMMON: Mapping[str, Any] = {
 OWN: Mapping[str, Mapping[str, Any]] = {
     "accuracy": PREDICTED,
     "anb": {"parents": {"buying": ["safety"]}},
+    "arc_strength": {"replicates": 2},
+    "averaged_network": STRENGTH,
     "bnc": {"dag_learner": "tan_cl", "smooth": 1},
     "cmi": {"x": "buying", "y": "safety", "z": "class"},
     "compare": {"results": RESULTS},
@@ -87,6 +90,7 @@ OWN: Mapping[str, Mapping[str, Any]] = {
     "from_modelstring": {"text": "[class] [buying|class]"},
     "greedy_scores": {"x": SEARCHED},
     "hamming": {"predicted": CLASSES, "actual": CLASSES},
+    "kl_divergence": {"y": NETWORK},
     "loo_summary": {"x": WEIGHTED},
     "lp": {"smooth": 1},
     "manb_arc_posterior": {"x": BY_MANB},
@@ -95,9 +99,11 @@ OWN: Mapping[str, Mapping[str, Any]] = {
     "plot_cv": {"results": RESULTS},
     "plot_ranks": {"comparison": bn.compare_ranks(RANKS)},
     "plot_scores": {"x": SEARCHED},
+    "plot_strength": STRENGTH,
     "plot_weights": {"x": WEIGHTED},
     "query": {"variables": ["buying"], "evidence": {"safety": "low"}},
     "search_steps": {"x": SEARCHED},
+    "shd": {"y": NETWORK},
 }
 
 FUNCTIONS = {
