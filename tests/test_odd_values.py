@@ -78,6 +78,7 @@ OWN: Mapping[str, Mapping[str, Any]] = {
     "arc_strength": {"replicates": 2},
     "averaged_network": STRENGTH,
     "bnc": {"dag_learner": "tan_cl", "smooth": 1},
+    "ci_test": {"x": "buying", "y": "safety", "z": "class"},
     "cmi": {"x": "buying", "y": "safety", "z": "class"},
     "compare": {"results": RESULTS},
     "compare_ranks": {"table": RANKS},

@@ -121,6 +121,7 @@ def check_signature(name: str) -> None:
     exceptions = {
         "anb": ["class_var", "parents", "dataset"],
         "bnc": ["dag_learner", "class_var", "dataset"],
+        "ci_test": ["x", "y", "dataset"],
         "cmi": ["x", "y", "dataset"],
         "query": ["x", "variables", "evidence"],
     }
