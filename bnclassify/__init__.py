@@ -57,6 +57,7 @@ from .functions.learning import bnc
 from .functions.parameters import lp, update
 from .functions.prediction import predict
 from .functions.ranking import compare_ranks
+from .functions.reliability import calibration
 from .functions.scores import AIC, BIC, ci_test, cloglik, cmi, loglik
 from .functions.validation import cv, cv_predict
 from .learners.chi_square import chisq_dn
@@ -138,6 +139,7 @@ __all__ = [
     "ban",
     "bnc",
     "bsej",
+    "calibration",
     "chain",
     "chisq_dn",
     "chow_liu",

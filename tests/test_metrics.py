@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bnclassify.metrics.metrics import METRICS, Metric, bin_sums, calibration_noise, find_metric
+from bnclassify.metrics.metrics import METRICS, Metric, bin_sums, calibration_noise, equal_ends, find_metric
 from bnclassify.metrics.outcomes import Labelling, Outcome, Outcomes
 
 
@@ -137,7 +137,7 @@ def test_posteriors_that_differ_by_rounding_are_tied() -> None:
     assert METRICS["auc"].of_rows(logs, actual) == (0.5 + 1 + 0 + 1) / 4
     edges = np.arange(8, 15) / 15
     for shift in (-1e-12, 0.0, 1e-12):
-        rows, _, _ = bin_sums(edges + shift, np.ones(7, bool), 15, np.ones(7))
+        rows, _, _ = bin_sums(edges + shift, np.ones(7, bool), equal_ends(15), np.ones(7))
         assert rows.tolist() == [0] * 7 + [1] * 7 + [0]
 
 
@@ -148,7 +148,7 @@ def test_calibration_error_to_expect_of_calibrated_posteriors(n: int) -> None:
     p = np.linspace(0.5, 1, n, endpoint=False)
     drawn = []
     for _ in range(2000 if n < 1000 else 100):
-        sums = bin_sums(p, rng.random(n) < p, 15, np.ones(n))
+        sums = bin_sums(p, rng.random(n) < p, equal_ends(15), np.ones(n))
         drawn.append(METRICS["calibration_error"].value_of(sums))
     assert calibration_noise(sums) == pytest.approx(np.mean(drawn), rel=0.03)
 
@@ -170,7 +170,7 @@ def test_figures_of_a_small_table() -> None:
 
 def test_bins_hold_their_upper_end() -> None:
     p, right, weights = np.array([0.0, 0.2, 0.2001, 1.0]), np.array([True, False, True, True]), np.ones(4)
-    rows, probability, correct = bin_sums(p, right, 5, weights)
+    rows, probability, correct = bin_sums(p, right, equal_ends(5), weights)
     assert rows.tolist() == [2, 1, 0, 0, 1]
     np.testing.assert_allclose(probability, [0.2, 0.2001, 0, 0, 1])
     assert correct.tolist() == [1, 1, 0, 0, 1]

@@ -22,6 +22,7 @@ WEIGHTED = bn.bnc("kdb_mi", "class", CAR, backoff=True, loo_weights=True)
 SEARCHED = bn.tan_hc("class", CAR, k=3, smooth=1, epsilon=0, rng=0)
 RANKS = pd.DataFrame(np.random.default_rng(0).random((6, 3)), columns=list("abc"))
 CLASSES = CAR[["class", "safety"]]
+CALIBRATED = {"posteriors": bn.predict(NETWORK, CAR, prob=True), "actual": CAR["class"]}
 PREDICTED = {"predicted": bn.predict(NETWORK, CAR), "actual": CAR["class"]}
 HOLES = CAR.mask(np.random.default_rng(1).random(CAR.shape) < 0.1).assign(**{"class": CAR["class"]})
 BY_EM = bn.lp(NETWORK, HOLES, smooth=1, missing="em")
@@ -95,7 +96,8 @@ OWN: Mapping[str, Mapping[str, Any]] = {
     "loo_summary": {"x": WEIGHTED},
     "lp": {"smooth": 1},
     "manb_arc_posterior": {"x": BY_MANB},
-    "plot_calibration": {"posteriors": bn.predict(NETWORK, CAR, prob=True), "actual": CAR["class"]},
+    "calibration": CALIBRATED,
+    "plot_calibration": CALIBRATED,
     "plot_confusion": {"counts": bn.confusion(**PREDICTED)},
     "plot_cv": {"results": RESULTS},
     "plot_ranks": {"comparison": bn.compare_ranks(RANKS)},

@@ -191,13 +191,18 @@ def find_metric(metric: object) -> Metric | OwnMetric:
     return METRICS[metric]
 
 
-def bin_sums(probability: Array, right: NDArray[np.bool_], bins: int, weights: Array) -> Array:
-    """Sum weights, probabilities and right answers by intervals [0, 1/bins], (1/bins, 2/bins], ...
+def bin_sums(probability: Array, right: NDArray[np.bool_], ends: Array, weights: Array) -> Array:
+    """Sum weights, probabilities and right answers by the intervals [0, ends[0]], (ends[0], ends[1]], ...
 
     A probability that equals an end but for rounding is in the lower interval.
     """
-    numbers = np.searchsorted(np.arange(1, bins) / bins + TOLERANCE, probability, side="left")
-    return _by_class(numbers, bins, weights, weights * probability, weights * right)
+    numbers = np.searchsorted(ends + TOLERANCE, probability, side="left")
+    return _by_class(numbers, len(ends) + 1, weights, weights * probability, weights * right)
+
+
+def equal_ends(bins: int) -> Array:
+    """Return the inner ends of intervals of equal width."""
+    return np.arange(1, bins) / bins
 
 
 def _by_class(codes: Codes, n_classes: int, *amounts: Array) -> Array:
@@ -255,10 +260,10 @@ def _root_mean(sums: Array) -> float:
 def _top_bins(logs: Array, actual: Codes, weights: Array) -> Array:
     """Sum rows by the probability of the most probable class; (3, bins)."""
     best = first_best(logs)
-    return bin_sums(_at(_posteriors(logs), best), best == actual, CALIBRATION_BINS, weights)
+    return bin_sums(_at(_posteriors(logs), best), best == actual, equal_ends(CALIBRATION_BINS), weights)
 
 
-def _calibration_error(sums: Array) -> float:
+def calibration_error(sums: Array) -> float:
     """Mean over bins of |mean probability − proportion correct|, weighted by their rows."""
     rows, probability, correct = sums
     return float(np.abs(probability - correct).sum() / rows.sum())
@@ -318,7 +323,7 @@ METRICS = {
         Metric("log_loss", _log_losses, _mean, is_loss=True),
         Metric("brier", _squares, _mean, is_loss=True),
         Metric("auc", _log_odds, _auc, needs_rows=True),
-        Metric("calibration_error", _top_bins, _calibration_error, True, False, True, calibration_noise),
+        Metric("calibration_error", _top_bins, calibration_error, True, False, True, calibration_noise),
         Metric("rmse", _squared_shortfalls, _root_mean, is_loss=True),
     )
 }

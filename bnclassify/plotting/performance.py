@@ -8,10 +8,10 @@ import numpy as np
 import pandas as pd
 
 from ..base.arrays import TOLERANCE, Array
-from ..base.checks import Whole, must_be
-from ..functions.calibration import weigh_calibration
+from ..base.checks import must_be
 from ..functions.comparison import corrected_error, size_ratio, t_quantile
 from ..functions.ranking import RankComparison
+from ..functions.reliability import weigh_calibration
 from ..functions.schemes import choose_metric, scheme_of
 from ..metrics.metrics import METRICS
 from ..model.intervals import check_interval
@@ -37,7 +37,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _FEW_FOLDS = 30  # whose dots do not lie over one another
-_MOST_BINS = 10_000
 _BAND = "95 % of calibrated models"
 _MOST_FIGURES = 60  # classes
 
@@ -238,6 +237,7 @@ def plot_calibration(
     actual: pd.Series[Any],
     *,
     bins: int = 10,
+    strategy: str = "width",
     target: Any = None,
     ax: Axes | None = None,
 ) -> Axes:
@@ -251,7 +251,9 @@ def plot_calibration(
     actual : pandas.Series
         Class of each row.
     bins : int, default 10
-        Number of intervals of equal width.
+        Number of intervals.
+    strategy : {"width", "quantile"}, default "width"
+        Intervals of equal width, or with equal numbers of rows but for ties.
     target : label, optional
         Class whose probabilities are drawn. By default, it is the rarer of two classes, or in each row the
         most probable of several.
@@ -287,8 +289,7 @@ def plot_calibration(
     >>> ax.get_xlabel()
     'probability given to republican'
     """
-    bins = Whole(least=1, most=_MOST_BINS).check("bins", bins)
-    calibration = weigh_calibration(posteriors, actual, bins=bins, target=target)
+    calibration = weigh_calibration(posteriors, actual, bins=bins, strategy=strategy, target=target)
     axes = prepare_axes(ax, 5, 5)
     axes.plot([0, 1], [0, 1], color=GREY, linewidth=0.8, zorder=1)
     axes.vlines(calibration.predicted, calibration.low, calibration.high, color=BLUE, linewidth=1, zorder=2)

@@ -1,0 +1,230 @@
+"""Calibration of posterior probabilities."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, cast
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from scipy.special import expit, logit
+
+from ..base.arrays import Array, Codes, first_best
+from ..base.checks import OneOf, Whole
+from ..base.messages import listed, shown
+from ..metrics.metrics import bin_sums, calibration_error, calibration_noise, equal_ends
+
+MOST_BINS = 10_000
+_LEAST = float(np.finfo(float).eps)  # probabilities are at least this far from 0 and 1 in log odds
+_NORMAL_95 = 1.959963984540054
+_ROUNDED = 0.01  # posteriors that were rounded for people to read will do
+
+
+@dataclass(frozen=True, eq=False)
+class Calibration:
+    """Probabilities in intervals that have rows, and shares of rows of the class; (bins,) arrays.
+
+    `target` is None for the most probable class of each row; `low` and `high` are Wilson's intervals of 95 %
+    confidence of the shares, and `band` (2, bins) contains 95 % of the shares of calibrated posteriors.
+    """
+
+    target: Any
+    rows: Array
+    predicted: Array
+    actual: Array
+    low: Array
+    high: Array
+    band: Array
+
+
+def weigh_calibration(
+    posteriors: pd.DataFrame, actual: pd.Series[Any], *, bins: int, strategy: str, target: Any = None
+) -> Calibration:
+    """Bin the probabilities of a class: by default the rarer of two, or the most probable of several."""
+    p, codes = check_posteriors(posteriors, actual)
+    classes = list(posteriors.columns)
+    if target is not None:
+        OneOf(classes).check("target", target)
+    if target is None and len(classes) == 2:
+        target = classes[int(np.bincount(codes, minlength=2).argmin())]
+    best = first_best(p) if target is None else np.full(len(p), classes.index(target))
+    chosen, right = p[np.arange(len(p)), best], best == codes
+    ends = find_ends(chosen, bins, strategy)
+    sums = bin_sums(chosen, right, ends, np.ones(len(p)))
+    variances = bin_sums(chosen, right, ends, chosen * (1 - chosen))[0, sums[0] > 0]
+    rows, *totals = sums[:, sums[0] > 0]
+    means, shares = totals / rows
+    middle = (shares + _NORMAL_95**2 / (2 * rows)) / (1 + _NORMAL_95**2 / rows)
+    reach = np.sqrt(shares * (1 - shares) / rows + _NORMAL_95**2 / (4 * rows**2)) * _NORMAL_95
+    reach /= 1 + _NORMAL_95**2 / rows
+    spread = _NORMAL_95 * np.sqrt(variances) / rows
+    band = np.clip([means - spread, means + spread], 0, 1)
+    return Calibration(target, rows, means, shares, middle - reach, middle + reach, band)
+
+
+def find_ends(probabilities: Array, bins: int, strategy: str) -> Array:
+    """Return the inner ends of intervals of equal width, or with equal numbers of rows but for ties."""
+    shares = equal_ends(Whole(least=1, most=MOST_BINS).check("bins", bins))
+    if OneOf(("width", "quantile")).check("strategy", strategy) == "width":
+        return shares
+    return np.unique(np.quantile(probabilities, shares, method="inverted_cdf"))
+
+
+def calibration(
+    posteriors: pd.DataFrame, actual: pd.Series[Any], *, bins: int = 10, strategy: str = "width"
+) -> pd.DataFrame:
+    """Measure how well posterior probabilities are calibrated, for each class against the others.
+
+    Parameters
+    ----------
+    posteriors : pandas.DataFrame
+        Posterior probabilities with one column per class, such as those of `cv_predict`. Posteriors of
+        the rows from which a model was learned are too optimistic.
+    actual : pandas.Series
+        Class of each row.
+    bins : int, default 10
+        Number of intervals of the probability.
+    strategy : {"width", "quantile"}, default "width"
+        Intervals of equal width, or with equal numbers of rows but for ties.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row per class. Columns:
+
+        - ``intercept`` and ``slope`` of the log odds of the class against those of its posterior; 0 and 1 if
+          posteriors are calibrated. A slope below 1 means that posteriors are too extreme
+        - ``brier``, the mean squared error of the posterior, and its parts: it is ``reliability`` −
+          ``resolution`` + ``uncertainty`` + ``within_bins``
+        - ``calibration_error``, the mean difference between posterior and share of the class over the bins,
+          and ``expected_error``, that of calibrated posteriors with as many rows
+
+    Raises
+    ------
+    TypeError
+        If `posteriors` is not a DataFrame, or `actual` is not one class per row.
+    ValueError
+        If `posteriors` do not sum to 1, the rows of the two differ, a class is not among the columns, or
+        `bins` or `strategy` is out of range.
+
+    See Also
+    --------
+    plot_calibration : Draw the shares of a class against its posterior.
+    cv : Its metric "calibration_error" is that of the most probable class.
+
+    Notes
+    -----
+    The logistic regression logit P(class) = intercept + slope · logit p is fitted by maximum likelihood [1]_.
+    If a threshold of p separates the class from the others, the slope is infinite and the intercept NaN.
+
+    With N_b rows in bin b, their mean posterior p_b, the share y_b of the class in them and its share y in
+    all rows, the parts of the Brier score [2]_ are Σ N_b/N (p_b − y_b)² (reliability, lower is better),
+    Σ N_b/N (y_b − y)² (resolution, higher is better) and y(1 − y) (uncertainty). They add up to it if all
+    posteriors in a bin are equal; ``within_bins`` is the remainder [3]_. Sums of ``brier`` over the classes
+    are the metric "brier" of `cv`.
+
+    The calibration error of calibrated posteriors is not 0, because shares vary by chance. It is expected
+    from binomial numbers of rows of the class in each bin.
+
+    References
+    ----------
+    .. [1] Cox, D. R. (1958). Two further applications of a model for binary regression. Biometrika 45.
+    .. [2] Murphy, A. H. (1973). A new vector partition of the probability score. Journal of Applied
+       Meteorology 12.
+    .. [3] Stephenson, D. B., Coelho, C. A. S., Jolliffe, I. T. (2008). Two extra components in the Brier
+       score decomposition. Weather and Forecasting 23.
+
+    Examples
+    --------
+    >>> from bnclassify import calibration, cv_predict, load_voting, lp, nb
+    >>> voting = load_voting()
+    >>> model = lp(nb("Class", voting), voting, smooth=1)
+    >>> found = calibration(cv_predict(model, voting, rng=0), voting["Class"]).loc["republican"]
+    >>> found[["slope", "reliability", "calibration_error", "expected_error"]].round(2).tolist()
+    [0.21, 0.02, 0.09, 0.01]
+    """
+    p, codes = check_posteriors(posteriors, actual)
+    rows = [_measure(column, codes == i, find_ends(column, bins, strategy)) for i, column in enumerate(p.T)]
+    return pd.DataFrame(rows, posteriors.columns)
+
+
+def _measure(probabilities: Array, right: NDArray[np.bool_], ends: Array) -> dict[str, float]:
+    """Measure the calibration of the probabilities of one class, (rows,)."""
+    intercept, slope = _fit_log_odds(probabilities, right)
+    sums = bin_sums(probabilities, right, ends, np.ones(len(right)))
+    n = sums[0, sums[0] > 0]
+    means, shares = sums[1:, sums[0] > 0] / n
+    share, brier = right.mean(), float(np.mean((probabilities - right) ** 2))
+    reliability, resolution = (float(n @ d**2 / len(right)) for d in (means - shares, shares - share))
+    uncertainty = float(share * (1 - share))
+    return {
+        "intercept": intercept,
+        "slope": slope,
+        "brier": brier,
+        "reliability": reliability,
+        "resolution": resolution,
+        "uncertainty": uncertainty,
+        "within_bins": brier - reliability + resolution - uncertainty,
+        "calibration_error": calibration_error(sums),
+        "expected_error": calibration_noise(sums),
+    }
+
+
+def _fit_log_odds(probabilities: Array, right: NDArray[np.bool_]) -> tuple[float, float]:
+    """Return intercept and slope of a logistic regression on the log odds of probabilities."""
+    from scipy.optimize import minimize  # loads for as long as half of this package
+
+    x = logit(np.clip(probabilities, _LEAST, 1 - _LEAST))
+    if right.all() or not right.any() or np.ptp(x) == 0:
+        return np.nan, np.nan
+    for sign in (1.0, -1.0):
+        if (sign * x[right]).min() >= (sign * x[~right]).max():
+            return np.nan, sign * np.inf
+    design = np.column_stack([np.ones(len(x)), x])
+
+    def loss(beta: Array) -> tuple[float, Array]:
+        odds = design @ beta
+        return float(np.logaddexp(0, odds).sum() - odds[right].sum()), design.T @ (expit(odds) - right)
+
+    def curvature(beta: Array) -> Array:
+        share = expit(design @ beta)
+        return (design.T * (share * (1 - share))) @ design
+
+    found = minimize(loss, [0.0, 1.0], jac=True, hess=curvature, method="trust-exact", options={"gtol": 1e-9})
+    return float(found.x[0]), float(found.x[1])
+
+
+def check_posteriors(posteriors: object, actual: object) -> tuple[Array, Codes]:
+    """Return posteriors as an array and the codes of the actual classes among its columns, or raise."""
+    if not isinstance(posteriors, pd.DataFrame):
+        raise TypeError(
+            "posteriors must be a DataFrame with one column per class, as cv_predict(x, df) and predict(x, "
+            f"df, prob=True) return; got {type(posteriors).__name__}."
+        )
+    if not posteriors.columns.is_unique:
+        raise ValueError(
+            "posteriors must have one column per class; some names of columns occur more than once."
+        )
+    if np.ndim(cast("Any", actual)) != 1:
+        raise TypeError(f"actual must be the class of each row; got {shown(actual)}.")
+    labels = pd.Series(np.asarray(actual, dtype=object), dtype=object)
+    if isinstance(actual, pd.Series) and not actual.index.equals(posteriors.index):
+        raise ValueError(
+            "posteriors and actual must have the same index. Align them, or pass actual.to_numpy()."
+        )
+    if len(labels) != len(posteriors) or not len(labels):
+        raise ValueError(
+            "posteriors and actual must have the same number of rows, at least one; got "
+            f"{len(posteriors)} and {len(labels)}."
+        )
+    codes = posteriors.columns.get_indexer(pd.Index(labels, dtype=object))
+    if (codes < 0).any():
+        raise ValueError(
+            f"actual must be classes among the columns of posteriors, {listed(posteriors.columns)}; got "
+            f"{listed(labels[codes < 0].unique())}."
+        )
+    p = posteriors.apply(pd.to_numeric, errors="coerce").to_numpy(dtype=float)
+    if not (p.min() >= 0 and np.allclose(p.sum(axis=1), 1, rtol=0, atol=_ROUNDED)):
+        raise ValueError("posteriors must be probabilities that sum to 1 in every row.")
+    return p, codes
