@@ -51,6 +51,7 @@ from .functions.agreement import accuracy, confusion, exact_match, hamming
 from .functions.arc_strengths import arc_strength, averaged_network
 from .functions.comparison import compare
 from .functions.distances import kl_divergence, shd
+from .functions.elicitation import from_tables, with_table
 from .functions.explanation import explain
 from .functions.inferences import impute, query, sample
 from .functions.learning import bnc
@@ -64,6 +65,7 @@ from .learners.chi_square import chisq_dn
 from .learners.fixed import anb, aode, from_modelstring, nb
 from .learners.hill_climbing import ban, hc
 from .learners.k_dependence import kdb_mi
+from .learners.latent_classes import lca
 from .learners.local_scores import network_score
 from .learners.search.wrappers import bsej, fssj, kdb, tan_hc, tan_hcsp
 from .learners.trees import chow_liu, tan_cl
@@ -166,6 +168,7 @@ __all__ = [
     "feature_weights",
     "features",
     "from_modelstring",
+    "from_tables",
     "fssj",
     "greedy_scores",
     "hamming",
@@ -179,6 +182,7 @@ __all__ = [
     "kdb",
     "kdb_mi",
     "kl_divergence",
+    "lca",
     "load",
     "load_car",
     "load_pima",
@@ -229,6 +233,7 @@ __all__ = [
     "update",
     "values",
     "vars",
+    "with_table",
     "write_bif",
 ]
 

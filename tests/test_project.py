@@ -124,6 +124,7 @@ def check_signature(name: str) -> None:
         "ci_test": ["x", "y", "dataset"],
         "cmi": ["x", "y", "dataset"],
         "query": ["x", "variables", "evidence"],
+        "with_table": ["x", "variable", "frame"],
     }
     if name in exceptions:
         assert positional == exceptions[name]
@@ -151,6 +152,7 @@ def check_signature(name: str) -> None:
             [],
             ["dataset"],
             ["newdata"],
+            ["tables"],
             ["variable"],
             ["row"],
             ["class_var"],

@@ -79,6 +79,9 @@ def match(data: _Coded, columns: Sequence[Hashable], levels: Levels, *, unseen: 
         matched[k] = row = old if same[k] else recode(old, known, labels, name, code, advice)
         if code is not None and len(row) > 1 and (old >= 0).any() and not (row >= 0).any():
             found = [known[value] for value in np.unique(old[old >= 0])]
+            are_numbers = all(isinstance(label, int | float) for label in (*found, *labels))
+            if are_numbers and np.count_nonzero(old >= 0) < len(labels):
+                continue  # Measurements in a few rows need not occur in other rows.
             warn(
                 f"column {shown(name)}: none of its values, {listed(found)}, is among the levels of the "
                 f"model, {listed(labels)}, so all of them are treated as missing. Check the column."

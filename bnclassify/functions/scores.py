@@ -10,14 +10,17 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..base.checks import OneOf, Whole
+from ..base.arrays import Array, log_sum_exp
+from ..base.checks import Flag, OneOf, Whole
 from ..base.randomness import Seed, check_rng
 from ..counts.contingency import contingency_tables
 from ..counts.independence import STATISTICS, independence, permutation_p
 from ..counts.information import mutual_information
 from ..frames.matching import scoring_classes
 from ..frames.opening import InFull, InParts, open_columns
-from ..frames.schema import Countable
+from ..frames.partitions import is_partitioned
+from ..frames.schema import Countable, Dataset
+from ..frames.sources import NEEDS_ROWS
 from ..learners.local_scores import warn_of_fractions
 from ..model.model import Model, check_fitted, check_graph, check_joint
 from ..model.questions import nparams
@@ -27,28 +30,34 @@ from ..network.classifiers import BNC, Graph
 
 def _add_up(x: Model, dataset: InFull | InParts, *, joint: bool) -> float:
     """Return the sum over rows of ln P(row), if ``joint``, or of ln P(class variables | features)."""
-    rows = rows_for(x, dataset)
+    rows = rows_for(x, dataset, x.observed if joint else None)
     total = rows.add_up(partial(_sum_at_labels, x, joint))
     if not rows.size:  # which partitions know once they were read
         raise ValueError("dataset must have at least one row with a weight above 0; got none.")
     return total
 
 
-def _sum_at_labels(x: Model, joint: bool, dataset: InFull) -> float:
+def _sum_at_labels(x: Model, joint: bool, data: Dataset) -> float:
     """Return this sum for a part of the rows."""
-    data = encode_for(x, dataset, argument="dataset")
-    levels, n = x.known_levels, len(x.features)
-    check_size(len(data), len(levels[-1]))
-    named = zip(x.targets, levels[n:], strict=True)
-    labels = np.array([scoring_classes(data, name, known) for name, known in named], dtype=np.intp)
-    codes = x._code(data) if n else np.empty((0, len(data)), dtype=np.int8)
-    logs = x._log_joint_at(codes, labels) if joint else x._log_posterior_at(codes, labels)
+    logs = _logs_at_labels(x, joint, data)
     if data.weights is None:
         return float(logs.sum())
     return float(logs[data.weights > 0] @ data.weights[data.weights > 0])
 
 
-def loglik(x: Model, dataset: InFull | InParts) -> float:
+def _logs_at_labels(x: Model, joint: bool, data: Dataset) -> Array:
+    """Return ln P(row), if ``joint``, or ln P(class variables | features), (rows,)."""
+    levels, n = x.known_levels, len(x.features)
+    check_size(len(data), len(levels[-1]))
+    codes = x._code(data) if n else np.empty((0, len(data)), dtype=np.int8)
+    if joint and x.observed == x.features:
+        return log_sum_exp(x._log_joint(codes))
+    named = zip(x.targets, levels[n:], strict=True)
+    labels = np.array([scoring_classes(data, name, known) for name, known in named], dtype=np.intp)
+    return x._log_joint_at(codes, labels) if joint else x._log_posterior_at(codes, labels)
+
+
+def loglik(x: Model, dataset: InFull | InParts, *, by_row: bool = False) -> float | pd.Series[float]:
     """Return the log-likelihood of the data, Σ ln P(row, class), in nats.
 
     Parameters
@@ -57,12 +66,17 @@ def loglik(x: Model, dataset: InFull | InParts) -> float:
         With parameters and a joint distribution.
     dataset : pandas.DataFrame, Dataset, or partitioned data
         Has all variables of the model, the class in every row. The model marginalizes over missing
-        features exactly.
+        features exactly. Data for a model of `lca` need no class.
+    by_row : bool, default False
+        If True, return the log-likelihood of each row, for example to find unusual rows. The data are then
+        in memory.
 
     Returns
     -------
     float
         -inf if a row is impossible.
+    pandas.Series
+        With `by_row`, one value per row, with the index of the data. Weights are not used.
 
     Raises
     ------
@@ -81,7 +95,13 @@ def loglik(x: Model, dataset: InFull | InParts) -> float:
     >>> round(loglik(lp(nb("class", car), car, smooth=0), car), 3)
     -13503.688
     """
-    return _add_up(check_joint(x, "loglik"), dataset, joint=True)
+    model = check_joint(x, "loglik")
+    if not Flag().check("by_row", by_row):
+        return _add_up(model, dataset, joint=True)
+    if is_partitioned(dataset):
+        raise TypeError(f"dataset {NEEDS_ROWS}")
+    data = encode_for(model, dataset, model.observed, "dataset")  # type: ignore[arg-type]
+    return pd.Series(_logs_at_labels(model, True, data), index=data.index, name="loglik")
 
 
 def AIC(x: BNC, dataset: InFull | InParts) -> float:
@@ -160,10 +180,9 @@ def BIC(x: BNC, dataset: InFull | InParts) -> float:
 def _of_network(x: Model, dataset: InFull | InParts, score: str) -> tuple[Graph, float, float]:
     """Return a single network with parameters, its log-likelihood and the number of rows, or raise."""
     model = check_graph(check_joint(x, score), score)
-    data = rows_for(model, dataset)
+    data = rows_for(model, dataset, model.observed)
     warn_of_fractions(data, score)
-    total = loglik(model, data)
-    return model, total, data.size
+    return model, _add_up(model, data, joint=True), data.size
 
 
 def cloglik(x: Model, dataset: InFull | InParts) -> float:

@@ -78,6 +78,11 @@ class Model(Immutable):
         return (*self.features, *self.targets)
 
     @property
+    def observed(self) -> tuple[Hashable, ...]:
+        """The variables that data contain: all, or the features if the class is latent."""
+        return self.features if "latent" in getattr(self.graph, "trace", {}) else self.variables
+
+    @property
     def parents(self) -> dict[Hashable, tuple[Hashable, ...]]:
         """The parents of each variable; none in an average of different graphs."""
         return dict.fromkeys(self.variables, ())

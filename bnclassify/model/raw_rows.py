@@ -17,11 +17,12 @@ from .model import Model
 _MOST_CELLS = 2**28  # of a log joint, 2 GiB
 
 
-def rows_for(x: Model, dataset: object) -> Dataset | Partitions:
-    """Return the variables of a model from data of any source: coded by it if partitioned, else encoded."""
+def rows_for(x: Model, dataset: object, names: Sequence[Hashable] | None = None) -> Dataset | Partitions:
+    """Return variables of a model from data of any source: coded by it if partitioned, else encoded."""
+    names = x.variables if names is None else names
     if isinstance(dataset, Partitions) or find_source(dataset, "dataset") is not None:
-        return open_columns(dataset, x.variables, known=x.levels_by_name, preparation=x.preparation)
-    return encode_for(x, dataset, argument="dataset")  # type: ignore[arg-type]
+        return open_columns(dataset, names, known=x.levels_by_name, preparation=x.preparation)
+    return encode_for(x, dataset, names, argument="dataset")  # type: ignore[arg-type]
 
 
 def encode_for(

@@ -193,7 +193,8 @@ def search_steps(x: Model) -> pd.DataFrame:
         ``score`` after it. `hc` and `ban` "add", "delete" and "reverse" an arc, reported as it
         was before the step. `tan_hc`, `tan_hcsp` and `kdb` add an "arc". `fssj` and `bsej` "add" the feature
         in ``to``, "remove" the one in ``from``, or "join" two groups: the features in ``from`` become parents
-        of those in ``to``, both are tuples.
+        of those in ``to``, both are tuples. For `lca`, one row per number of classes ``k``, with ``loglik``,
+        ``nparams`` and ``bic``.
 
     {any}
 
@@ -206,7 +207,9 @@ def search_steps(x: Model) -> pd.DataFrame:
     1       add  persons   class  251.2 -13850.1
     2       add    class  buying   82.0 -13768.1
     """
-    learners = "hc, ban, fssj, bsej, tan_hc, tan_hcsp and kdb"
+    learners = "hc, ban, fssj, bsej, tan_hc, tan_hcsp, kdb and lca"
+    if classes := getattr(check_model(x).graph, "trace", {}).get("classes"):
+        return pd.DataFrame(list(classes), columns=["k", "loglik", "nparams", "bic"])
     steps = _result(
         check_model(x), "steps", f"its structure was not found by a search; those of {learners} are"
     )

@@ -114,12 +114,17 @@ def maximize(data: Dataset, scopes: Sequence[Scope], prior: PseudoCounts, em: EM
             objectives.append(objective)
             bar.update()
             bar.set_postfix_str(f"{objective:.6g} nats")
-    if not converged:
-        warn(
-            f"em_iterations: EM stopped after {em.iterations} iterations, the last of which still gained "
-            f"{objectives[-1] - objectives[-2]:.3g} nats; raise em_iterations or em_tolerance"
-        )
-    return tables, Run(converged, tuple(objectives))
+    run = Run(converged, tuple(objectives))
+    warn_of_end(run, "Raise em_iterations or em_tolerance.")
+    return tables, run
+
+
+def warn_of_end(run: Run, remedy: str) -> None:
+    """Warn if EM has not converged."""
+    if not run.converged:
+        gain = run.objectives[-1] - run.objectives[-2]
+        n = len(run.objectives) - 1
+        warn(f"EM stopped after {n} iterations, the last of which still gained {gain:.3g} nats. {remedy}")
 
 
 def _log_prior(tables: Sequence[Array], prior: PseudoCounts) -> float:

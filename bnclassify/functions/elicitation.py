@@ -1,0 +1,211 @@
+"""Tables made by hand: a network of given tables, and a network with one of its tables replaced."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from dataclasses import replace
+from itertools import product
+from typing import Any, TypeVar
+
+import numpy as np
+import pandas as pd
+
+from ..base.arrays import Array
+from ..base.checks import OneOf, must_be
+from ..base.messages import listed, plain, shown
+from ..base.records import record
+from ..learners.fixed import fixed_again, fixed_network
+from ..model.model import Model, check_tables, renewed
+from ..model.questions import variable_number
+from ..model.recipes import Step
+from ..network.classifiers import BNC
+from ..network.estimates import Family
+
+X = TypeVar("X", bound=Model)
+
+_ROUNDING = 1e-8
+
+
+def with_table(x: X, variable: Hashable, frame: pd.DataFrame) -> X:
+    """Replace the conditional probability table of one variable.
+
+    Parameters
+    ----------
+    x : BNC or DN
+        With parameters.
+    variable : str
+        A feature or the class.
+    frame : pandas.DataFrame
+        The new table, as `cpt` returns it: one row per level of the variable, and one column per
+        configuration of its parents, or one column if it has no parents. Each column sums to 1. Rows and
+        columns are matched by label, so they can be in any order.
+
+    Returns
+    -------
+    BNC or DN
+        Like `x`, with this table. The recipe, which `cv` repeats, replaces the table, too.
+
+    Raises
+    ------
+    KeyError
+        If the model has no such variable.
+    TypeError
+        If `x` is not a single network, or `frame` is not a DataFrame.
+    ValueError
+        If the labels of `frame` are not those of the table, or a column is not a distribution.
+
+    See Also
+    --------
+    cpt : Return a table.
+    from_tables : Build a network of tables.
+
+    Notes
+    -----
+    The result has no counts, so `update` and credible intervals raise an error.
+
+    Examples
+    --------
+    An expert corrects the probability of a car of low safety being acceptable, which is known to be 0:
+
+    >>> from bnclassify import bnc, cpt, load_car, predict, with_table
+    >>> car = load_car()
+    >>> model = bnc("nb", "class", car, smooth=1)
+    >>> table = cpt(model, "safety")
+    >>> table["acc"] = [0.0, 0.5, 0.5]
+    >>> predict(with_table(model, "safety", table), car.head(1), prob=True).round(6)["acc"].item()
+    0.0
+    """
+    if check_tables(x, "with_table") is not x:
+        raise TypeError(must_be("x", "a single network, whose tables are used unchanged", x))
+    network: Any = x
+    family = network.families[variable_number(network, variable)]
+    replaced: X = _replaced(network, variable, _read_table(frame, family, network.levels_by_name))
+    return replaced
+
+
+def _replaced(x: Any, variable: Hashable, table: Array) -> Any:
+    """Return a network with another table of a variable, and a recipe that replaces it again."""
+    tables = dict(zip(x.variables, x.cpts, strict=True)) | {variable: table}
+    recipe = x.recipe
+    if recipe is not None and recipe.parameters is not None:
+        name = f"{recipe.parameters}, then with_table(x, {shown(variable)}, ...)"
+        settings = {
+            "parameters": recipe.parameters,
+            "variable": variable,
+            "table": _as_tuples(table.tolist()),
+        }
+        recipe = replace(recipe, parameters=Step(name, table_again, settings, draws=True))
+    return renewed(x, cpts=tuple(tables.values()), learned={}, recipe=recipe)
+
+
+def _as_tuples(values: Any) -> Any:
+    return tuple(map(_as_tuples, values)) if isinstance(values, list) else values
+
+
+@record
+def table_again(
+    x: Any, dataset: Any, *, parameters: Step, variable: Hashable, table: Any, rng: Any = None
+) -> Any:
+    """Estimate the parameters of a structure, and replace a table again."""
+    fitted, array = parameters(x, dataset, rng=rng), np.array(table)
+    if fitted.cpts[variable_number(fitted, variable)].shape != array.shape:
+        raise ValueError(f"{shown(variable)} must have the parents of the table made by hand")
+    return _replaced(fitted, variable, array)
+
+
+def from_tables(class_var: Hashable, tables: Mapping[Hashable, pd.DataFrame]) -> BNC:
+    """Build a network of conditional probability tables made by hand.
+
+    Parameters
+    ----------
+    class_var : str
+        Name of the class.
+    tables : dict of pandas.DataFrame
+        The table of each variable, as `cpt` returns it: one row per level, one column per configuration of
+        the parents, whose names are those of the columns (``columns.names``), or one column without a name
+        if the variable has no parents. Each column sums to 1.
+
+    Returns
+    -------
+    BNC
+        With parameters. Its features are in the order of `tables`.
+
+    Raises
+    ------
+    KeyError
+        If the class or a parent has no table.
+    TypeError
+        If `tables` is not a dict of DataFrames.
+    ValueError
+        If labels of parents differ from those of their tables, a column is not a distribution, or the arcs
+        form a cycle.
+
+    See Also
+    --------
+    with_table : Replace one table of a network.
+    sample : Draw rows, for example to simulate data from a known model.
+
+    Notes
+    -----
+    The result has no counts, so `update` and credible intervals raise an error.
+
+    Examples
+    --------
+    A test that detects 90 % of the cases of an illness and has 5 % false alarms:
+
+    >>> import pandas as pd
+    >>> from bnclassify import from_tables, predict
+    >>> ill = pd.DataFrame({"probability": [0.99, 0.01]}, index=["no", "yes"])
+    >>> test = pd.DataFrame([[0.95, 0.10], [0.05, 0.90]], index=["negative", "positive"],
+    ...                     columns=pd.Index(["no", "yes"], name="ill"))
+    >>> model = from_tables("ill", {"ill": ill, "test": test})
+    >>> predict(model, {"test": "positive"}, prob=True).round(3)
+    ill     no    yes
+    0    0.846  0.154
+    """
+    if not isinstance(tables, Mapping) or not all(isinstance(t, pd.DataFrame) for t in tables.values()):
+        raise TypeError(must_be("tables", "a dict from variables to DataFrames", tables))
+    OneOf(tables, "a variable with a table").check("class_var", class_var)
+    parents: dict[Hashable, tuple[Hashable, ...]] = {}
+    for name, frame in tables.items():
+        names = tuple(frame.columns.names)
+        parents[name] = () if names == (None,) else names
+        for parent in parents[name]:
+            OneOf(tables, "a variable with a table").check(f"a parent of {shown(name)}", parent)
+    levels = {name: tuple(map(plain, frame.index)) for name, frame in tables.items()}
+    structure = fixed_network(class_var, parents, Step("from_tables", fixed_again), origin="tables")
+    cpts = [_read_table(tables[family[0]], family, levels) for family in structure.families]
+    return replace(structure, levels=tuple([levels[v] for v in structure.variables]), cpts=tuple(cpts))
+
+
+def _read_table(frame: object, family: Family, levels: Mapping[Hashable, tuple[Any, ...]]) -> Array:
+    """Return the array of a table in a frame, with axes in the order of the family, or raise."""
+    variable, *parents = family
+    if not isinstance(frame, pd.DataFrame):
+        raise TypeError(must_be(f"the table of {shown(variable)}", "a DataFrame, as cpt returns it", frame))
+    names = list(frame.columns.names)
+    if len(parents) > 1 and set(names) == set(parents):
+        frame = frame.reorder_levels([names.index(parent) for parent in parents], axis=1)
+    place = f"of the table of {shown(variable)}"
+    rows = _positions(frame.index, [(label,) for label in levels[variable]], f"rows {place}")
+    columns = [0]
+    if parents or frame.shape[1] != 1:
+        wanted = list(product(*[levels[parent] for parent in parents]))
+        columns = _positions(frame.columns, wanted, f"columns {place}")
+    table = frame.to_numpy(dtype=np.float64)[np.ix_(rows, columns)]
+    wrong = ~((table >= 0).all(axis=0) & (np.abs(table.sum(axis=0) - 1) <= _ROUNDING))
+    if wrong.any():
+        raise ValueError(
+            f"the table of {shown(variable)} must have columns of probabilities that sum to 1; got the sum "
+            f"{table[:, wrong][:, 0].sum():g}. Divide each column by its sum."
+        )
+    return table.reshape([len(levels[v]) for v in family])
+
+
+def _positions(index: pd.Index[Any], wanted: list[tuple[Any, ...]], what: str) -> list[int]:
+    """Return the positions of labels, tuples of one per level, in an index that has each once, or raise."""
+    found = {label if isinstance(index, pd.MultiIndex) else (label,): i for i, label in enumerate(index)}
+    if len(index) != len(wanted) or found.keys() != set(wanted):
+        labels = [label[0] if len(label) == 1 else label for label in wanted]
+        raise ValueError(f"{what} must have the labels {listed(labels)}; got {listed(index.tolist())}.")
+    return [found[label] for label in wanted]

@@ -1,0 +1,215 @@
+"""Latent class analysis: a naive Bayes whose class is not observed, by EM from random starts."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
+from math import log as ln
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from ..base.arrays import Array, log, log_sum_exp, normalize
+from ..base.blas import one_thread
+from ..base.checks import ListOf, Real, Whole, must_be
+from ..base.randomness import Seed, check_rng
+from ..base.records import record
+from ..frames.encoding import check_frame, check_levels, check_name, encode_columns
+from ..frames.schema import Dataset
+from ..model.model import renewed
+from ..model.recipes import Step
+from ..network.classifiers import BNC
+from ..network.em import Run, warn_of_end
+from .fixed import network
+
+_ITERATIONS = 5000
+_TOLERANCE = 1e-12
+_LEAST = 1e-300
+_MOST_CELLS = 2**24
+
+
+@record
+def lca(
+    class_var: Hashable,
+    dataset: pd.DataFrame | Dataset,
+    *,
+    k: int | Iterable[int],
+    smooth: float = 1,
+    restarts: int = 10,
+    rng: Seed = None,
+) -> BNC:
+    """Find groups of rows by latent class analysis: a naive Bayes whose class is not observed.
+
+    Parameters
+    ----------
+    class_var : str
+        Name of the new variable, which is not a column of `dataset`. Its labels are 1, 2, …, k by falling
+        share of the rows.
+    dataset : pandas.DataFrame or Dataset
+        Categorical data. All columns are features. Missing values are marginalized over.
+    k : int or list of int
+        Number of classes, or numbers of which the one with the largest BIC is chosen, such as
+        ``range(2, 7)``.
+    smooth : float, default 1
+        Dirichlet hyperparameter added to every expected count; 0 gives maximum-likelihood estimates.
+    restarts : int, default 10
+        Number of random starts for each number of classes. The best result is returned.
+    rng : int or numpy.random.Generator, optional
+        Seed of the starts.
+
+    Returns
+    -------
+    BNC
+        A naive Bayes with parameters. `predict` assigns rows to classes, `search_steps` returns the numbers
+        of classes that were compared, and `loglik` and `BIC` marginalize over the class, so they need no
+        column of classes.
+
+    Raises
+    ------
+    TypeError
+        If `dataset` is not a data frame, or a column is not categorical.
+    ValueError
+        If `class_var` is a column of `dataset`, `k`, `smooth` or `restarts` is out of range, or the data have
+        no rows.
+
+    Warns
+    -----
+    UserWarning
+        If EM did not converge within 5000 iterations.
+
+    See Also
+    --------
+    search_steps : Compare numbers of classes.
+    explain : Show which features distinguish the class of a row from others.
+    lp : Fit a network whose class is observed in some rows, with ``missing="em"``.
+
+    Notes
+    -----
+    The features are independent given the class,
+
+    .. math:: P(x) = Σ_c P(c) Π_j P(x_j | c),
+
+    and EM finds a local maximum of Σ ln P(row) + smooth Σ ln θ, with θ all probabilities of the model, from
+    each start: uniform P(c) and tables drawn uniformly. An iteration that gains less than 1e-12 is the last.
+    BIC is loglik − ½ ln(N) · nparams, as in `BIC`. Classes are groups that explain the dependence between
+    features; they need not exist, and their number depends on N.
+
+    References
+    ----------
+    .. [1] Lazarsfeld, P. F., Henry, N. W. (1968). Latent Structure Analysis. Houghton Mifflin.
+    .. [2] Linzer, D. A., Lewis, J. B. (2011). poLCA: an R package for polytomous variable latent class
+       analysis. Journal of Statistical Software 42.
+
+    Examples
+    --------
+    Two groups of members of the US House by their votes alone, which nearly coincide with the parties:
+
+    >>> import pandas as pd
+    >>> from bnclassify import lca, load_voting, predict
+    >>> voting = load_voting()
+    >>> votes = voting.drop(columns="Class")
+    >>> model = lca("group", votes, k=2, rng=0)
+    >>> pd.crosstab(predict(model, votes), voting["Class"])
+    Class  democrat  republican
+    group
+    1           218           8
+    2            49         160
+    """
+    check_name(class_var)
+    data = encode_columns(check_frame(dataset, "dataset") if isinstance(dataset, pd.DataFrame) else dataset)
+    if class_var in data.columns:
+        raise ValueError(must_be("class_var", "the name of a new variable, not of a column", class_var))
+    numbers = [k] if isinstance(k, int | np.integer) else ListOf("numbers of classes").check("k", k)
+    numbers = [Whole(least=1).check("k", number) for number in numbers]
+    if not numbers:
+        raise ValueError(must_be("k", "at least one number of classes", k))
+    smooth, generator = float(Real(least=0).check("smooth", smooth)), check_rng(rng)
+    restarts = Whole(least=1).check("restarts", restarts)
+    check_levels(data, data.columns)
+    fits = [_fit(data, number, smooth, restarts, generator) for number in numbers]
+    n_levels = sum(data.cards) - len(data.columns)
+    free = [number - 1 + number * n_levels for number in numbers]
+    bics = [fit.loglik - ln(data.size) / 2 * n for fit, n in zip(fits, free, strict=True)]
+    best = int(np.argmax(bics))
+    steps = tuple(zip(numbers, [fit.loglik for fit in fits], free, bics, strict=True))
+    settings = {"k": tuple(numbers) if len(numbers) > 1 else numbers[0], "smooth": smooth}
+    step = Step("lca", lca, settings | {"restarts": restarts}, draws=True)
+    trace = {"classes": steps, "latent": True}
+    structure = network(class_var, dict.fromkeys(data.columns, ()), None, step, trace=trace)
+    levels = (*data.levels, tuple(range(1, numbers[best] + 1)))
+    warn_of_end(fits[best].run, "The result may depend on the start.")
+    return renewed(structure, levels=levels, cpts=fits[best].tables, learned={"em": fits[best].run})
+
+
+class _Fit(NamedTuple):
+    """The result of EM from one start: the tables, those of the features first, and the log-likelihood."""
+
+    tables: tuple[Array, ...]
+    loglik: float
+    run: Run
+
+
+def _fit(data: Dataset, k: int, smooth: float, restarts: int, rng: np.random.Generator) -> _Fit:
+    """Return the best of the results of EM from some random starts."""
+    cards = np.array(data.cards)
+    patterns, row_of = np.unique(data.codes, axis=1, return_inverse=True)
+    times = np.bincount(row_of.ravel(), data.weights).astype(np.float64)
+    feature, level = np.repeat(np.arange(len(cards)), cards), np.concatenate([np.arange(n) for n in cards])
+    hot = (patterns[feature] == level[:, None]).astype(np.float64)
+    at_once = max(1, _MOST_CELLS // (k * len(times)))
+    fits = []
+    for first in range(0, restarts, at_once):
+        n = min(at_once, restarts - first)
+        tables = _normalized(rng.standard_exponential((n, k, len(level))), cards)
+        fits += _climb(hot, times, cards, tables, smooth)
+    return max(fits, key=lambda fit: fit.run.objectives[-1])
+
+
+def _climb(hot: Array, times: Array, cards: NDArray[np.intp], tables: Array, smooth: float) -> list[_Fit]:
+    """Run EM from starts, (starts, classes, levels), until each has converged.
+
+    ``hot``, (levels, patterns), is the presence of each level in each pattern, ``times``, (patterns,).
+    """
+    n_starts, k, n_levels = tables.shape
+    shares, active = np.full((n_starts, k), 1 / k), np.arange(n_starts)
+    fits: list[Any] = [None] * n_starts
+    objectives: list[list[float]] = [[] for _ in active]
+    while len(active):
+        log_tables, log_shares = log(np.maximum(tables, _LEAST)), log(np.maximum(shares, _LEAST))
+        with one_thread:
+            logs = (log_tables.reshape(-1, n_levels) @ hot).reshape(len(active), k, -1) + log_shares[
+                ..., None
+            ]
+        totals = log_sum_exp(logs, axis=1)
+        logliks = totals @ times
+        prior = smooth * (log_tables.sum(axis=(1, 2)) + log_shares.sum(axis=1)) if smooth else 0.0
+        ends = np.zeros(len(active), dtype=bool)
+        for i, (start, objective) in enumerate(zip(active, logliks + prior, strict=True)):
+            course = objectives[start]
+            converged = bool(course) and objective - course[-1] <= _TOLERANCE
+            course.append(float(objective))
+            if converged or len(course) > _ITERATIONS:
+                ends[i] = True
+                run = Run(converged, tuple(course))
+                fits[start] = _Fit(_as_cpts(tables[i], shares[i], cards), float(logliks[i]), run)
+        mass = np.exp(logs - totals[:, None])[~ends] * times
+        active = active[~ends]
+        with one_thread:
+            counts = (mass.reshape(-1, len(times)) @ hot.T).reshape(len(active), k, n_levels)
+        tables = _normalized(counts + smooth, cards)
+        shares = normalize(mass.sum(axis=2) + smooth, axis=1)
+    return fits
+
+
+def _normalized(mass: Array, cards: NDArray[np.intp]) -> Array:
+    """Divide (…, levels) by the sums over the levels of each feature; uniform if such a sum is 0."""
+    totals = np.repeat(np.add.reduceat(mass, np.cumsum(cards) - cards, axis=-1), cards, axis=-1)
+    return np.where(totals > 0, mass, 1.0) / np.where(totals > 0, totals, np.repeat(cards, cards))
+
+
+def _as_cpts(tables: Array, shares: Array, cards: NDArray[np.intp]) -> tuple[Array, ...]:
+    """Return the tables of features and class, with classes by falling share."""
+    order = np.argsort(-shares, kind="stable")
+    of_features = np.split(tables[order].T, np.cumsum(cards)[:-1])
+    return (*(table.copy() for table in of_features), shares[order])

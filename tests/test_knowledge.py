@@ -1,0 +1,305 @@
+"""Uncertain evidence, tables made by hand, latent classes, and values that imply others."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import bnclassify as bn
+
+from .conftest import REFERENCE
+
+
+def figures(name: str) -> dict[str, Any]:
+    """Read a file of reference figures."""
+    return json.loads((REFERENCE / "knowledge" / f"{name}.json").read_text())
+
+
+def rows_of(reference: dict[str, Any]) -> pd.DataFrame:
+    """Return the data of reference figures, with the levels in their order."""
+    folder = REFERENCE / "data"
+    if reference["csv"] == "car.csv":
+        return (
+            bn.load_car()
+            .astype(str)
+            .astype({v: pd.CategoricalDtype(s) for v, s in reference["levels"].items()})
+        )
+    frame = pd.read_csv(folder / reference["csv"], dtype=str, keep_default_na=False, na_values=[""])
+    return frame.astype({v: pd.CategoricalDtype(s) for v, s in reference["levels"].items()})
+
+
+def network_of(reference: dict[str, Any], name: str) -> bn.BNC:
+    """Return a network of the reference with tables with smoothing 1."""
+    frame, class_var = rows_of(reference), reference["class"]
+    families = []
+    for variable, parents in reference["families"][name].items():
+        features = [p for p in parents if p != class_var]
+        families.append((variable, *features, *([class_var] if class_var in parents else [])))
+    if class_var not in reference["families"][name]:
+        families.append((class_var,))
+    families.sort(key=lambda family: family[0] == class_var)
+    return bn.lp(bn.BNC(class_var, tuple(families)), frame, smooth=1)
+
+
+EVIDENCE = figures("evidence")
+
+
+def evidence_of(query: dict[str, Any], levels: dict[str, list[str]]) -> dict[str, Any]:
+    """Return the evidence of a query; of two kinds on one variable, the product."""
+    evidence: dict[str, Any] = {
+        v: dict(zip(levels[v], w, strict=True)) for v, w in query["likelihood"].items()
+    }
+    for v, labels in query["sets"].items():
+        evidence[v] = {k: w for k, w in evidence[v].items() if k in labels} if v in evidence else labels
+    for v, label in query["hard"].items():
+        evidence[v] = {label: evidence[v].get(label, 0)} if isinstance(evidence.get(v), dict) else label
+    return evidence
+
+
+@pytest.mark.parametrize("name", EVIDENCE)
+@pytest.mark.parametrize("net", ["nb", "tan", "general"])
+def test_queries_with_uncertain_evidence(name: str, net: str) -> None:
+    reference = EVIDENCE[name]
+    x, levels, class_var = network_of(reference, net), reference["levels"], reference["class"]
+    for query in reference["queries"]:
+        evidence, answer = evidence_of(query, levels), query["answers"][net]
+        if class_var not in query["hard"]:
+            found = bn.query(x, class_var, evidence)
+            assert found.to_numpy() == pytest.approx(answer["posterior"], abs=1e-12)
+            assert found.attrs["log_evidence"] == pytest.approx(answer["log_evidence"], abs=1e-11)
+        for variable, marginal in answer["marginals"].items():
+            assert bn.query(x, variable, evidence).to_numpy() == pytest.approx(marginal, abs=1e-12)
+        a, b = query["joint_of"]
+        joint = bn.query(x, [a, b], evidence).unstack(sort=False)  # noqa: PD010
+        np.testing.assert_allclose(joint.to_numpy(), answer["joint"], atol=1e-12)
+
+
+def test_jeffrey() -> None:
+    reference = EVIDENCE["car"]
+    for net in ("nb", "tan", "general"):
+        x = network_of(reference, net)
+        for case in reference["jeffrey"]:
+            v = case["variable"]
+            wanted = pd.Series(case["new_marginal"], reference["levels"][v])
+            ratio = wanted / bn.query(x, v, case["hard"])
+            answer = case["answers"][net]
+            assert ratio.to_numpy() == pytest.approx(answer["as_likelihood"], rel=1e-11)
+            soft = case["hard"] | {v: ratio.to_dict()}
+            assert bn.query(x, reference["class"], soft).to_numpy() == pytest.approx(
+                answer["posterior"], abs=1e-12
+            )
+            assert bn.query(x, v, soft).to_numpy() == pytest.approx(wanted.to_numpy(), abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("evidence", "error", "message"),
+    [
+        (
+            {"safety": {"low": -1}},
+            ValueError,
+            "the likelihood of 'low' must be a finite number of at least 0; got -1",
+        ),
+        ({"safety": {"low": "a"}}, TypeError, "the likelihood of 'low' must be"),
+        ({"safety": ["lo"]}, ValueError, "'lo' not among the levels"),
+        ({"safety": [None]}, ValueError, "evidence must have labels of 'safety'; got None"),
+        ({"safety": {}}, ValueError, "evidence must have a positive probability; got 0"),
+    ],
+)
+def test_evidence_that_is_refused(
+    car: pd.DataFrame, evidence: Any, error: type[Exception], message: str
+) -> None:
+    x = bn.bnc("nb", "class", car, smooth=1)
+    with pytest.raises(error, match=message):
+        bn.query(x, "class", evidence)
+
+
+def test_a_table_is_replaced(car: pd.DataFrame) -> None:
+    x = bn.lp(bn.tan_cl("class", car), car, smooth=1)
+    table = bn.cpt(x, "maint")
+    shuffled = table.sample(frac=1, random_state=0).sample(frac=1, axis=1, random_state=1)
+    same = bn.with_table(x, "maint", shuffled.reorder_levels([1, 0], axis=1))
+    assert all(map(np.array_equal, same.cpts, x.cpts))
+    even = table * 0 + 1 / len(table)
+    y = bn.with_table(x, "maint", even)
+    assert (bn.params(y)["maint"] == 0.25).all()
+    assert (bn.params(x)["maint"] != 0.25).any()
+    flat = bn.BNC(
+        "class",
+        x.families,
+        x.levels,
+        tuple(np.full(t.shape, 0.25) if i == 1 else t for i, t in enumerate(x.cpts)),
+    )
+    pd.testing.assert_frame_equal(bn.predict(y, car, prob=True), bn.predict(flat, car, prob=True))
+    prior = bn.with_table(x, "class", pd.DataFrame({"probability": [0, 0, 0, 1.0]}, index=bn.classes(x)))
+    assert (bn.predict(prior, car) == "vgood").all()
+    with pytest.raises(ValueError, match="counts"):
+        bn.update(y, car)
+    with pytest.raises(ValueError, match="interval"):
+        bn.cpt(y, "doors", interval=0.9)
+    assert "with_table(x, 'maint', ...)" in repr(y)
+
+
+def test_cross_validation_replaces_the_table_again(car: pd.DataFrame, tmp_path: Path) -> None:
+    x = bn.bnc("nb", "class", car, smooth=1)
+    table = bn.cpt(x, "safety") * 0 + np.array([[0.2], [0.3], [0.5]])
+    y = bn.with_table(x, "safety", table)
+    bn.save(y, tmp_path / "y.json")
+    folds = np.arange(len(car)) % 2
+    expected = []
+    for fold in range(2):
+        train, test = car[folds != fold], car[folds == fold]
+        fixed = bn.with_table(bn.bnc("nb", "class", train, smooth=1), "safety", table)
+        expected.append(bn.accuracy(bn.predict(fixed, test), test["class"]))
+    for model in (y, bn.load(tmp_path / "y.json")):
+        assert bn.cv(model, car, folds=folds, mean=False)[0].tolist() == expected
+    tan = bn.with_table(bn.bnc("tan_cl", "class", car, smooth=1), "class", bn.cpt(x, "class"))
+    assert bn.cv(tan, car, folds=folds) > 0.8
+
+
+def test_tables_make_a_network(car: pd.DataFrame) -> None:
+    for x in (bn.bnc("tan_cl", "class", car, smooth=1), bn.lp(bn.hc("class", car), car, smooth=1)):
+        y = bn.from_tables("class", {v: bn.cpt(x, v) for v in bn.vars(x)})
+        assert bn.families(y) == bn.families(x)
+        assert bn.values(y) == bn.values(x)
+        assert all(map(np.array_equal, y.cpts, x.cpts))
+    drawn = bn.sample(y, 20_000, rng=0)
+    again = bn.lp(bn.BNC("class", y.families), drawn.astype(car.dtypes.to_dict()), smooth=0)
+    np.testing.assert_allclose(bn.cpt(again, "class"), bn.cpt(x, "class"), atol=0.2)
+
+
+def of_class(probabilities: list[float]) -> pd.DataFrame:
+    """Return a table of a variable without parents."""
+    return pd.DataFrame({"p": probabilities}, index=["a", "b"])
+
+
+@pytest.mark.parametrize(
+    ("changes", "error", "message"),
+    [
+        (
+            {"class": pd.DataFrame({"p": [0.5, 0.6]}, index=["a", "b"])},
+            ValueError,
+            "that sum to 1; got the sum 1.1",
+        ),
+        ({"class": pd.DataFrame({"p": [1.5, -0.5]}, index=["a", "b"])}, ValueError, "that sum to 1"),
+        (
+            {"class": pd.DataFrame({"p": [0.5, 0.5]}, index=["a", "c"])},
+            ValueError,
+            "must have the labels 'a', 'c'",
+        ),
+        (
+            {"class": pd.DataFrame({"p": [1.0, 0.0], "q": 0.5}, index=["a", "b"])},
+            ValueError,
+            "columns of the table",
+        ),
+        ({"class": {"a": 1.0}}, TypeError, "tables must be a dict from variables to DataFrames"),
+        ({"x": pd.DataFrame([[1.0, 1.0]], columns=pd.Index(["a", "b"], name="z"))}, KeyError, "got 'z'"),
+    ],
+)
+def test_tables_that_are_refused(changes: dict[str, Any], error: type[Exception], message: str) -> None:
+    tables = {
+        "x": pd.DataFrame([[0.1, 0.2], [0.9, 0.8]], ["u", "v"], pd.Index(["a", "b"], name="class")),
+        "class": of_class([0.5, 0.5]),
+    }
+    assert bn.predict(bn.from_tables("class", tables), {"x": "u"}).tolist() == ["b"]
+    with pytest.raises(error, match=message):
+        bn.from_tables("class", tables | changes)
+
+
+def test_tables_of_other_models_are_not_replaced(car: pd.DataFrame) -> None:
+    table = pd.DataFrame({"p": [0.25] * 4})
+    with pytest.raises(TypeError, match="with_table"):
+        bn.with_table(bn.bnc("aode", "class", car, smooth=1), "class", table)
+    with pytest.raises(TypeError, match="x must be a single network, whose tables are used unchanged"):
+        bn.with_table(bn.bnc("nb", "class", car, smooth=1, loo_weights=True), "class", table)
+    with pytest.raises(KeyError, match="variable must be a variable of the model; got 'wheels'"):
+        bn.with_table(bn.bnc("nb", "class", car, smooth=1), "wheels", table)
+    with pytest.raises(TypeError, match="must be a DataFrame, as cpt returns it"):
+        bn.with_table(bn.bnc("nb", "class", car, smooth=1), "class", [0.25] * 4)
+
+
+LATENT = figures("latent")
+
+
+@pytest.mark.parametrize("name", LATENT)
+def test_latent_classes(name: str) -> None:
+    reference = LATENT[name]
+    frame = rows_of(reference)
+    for k, expected in reference["poLCA"].items():
+        x = bn.lca("group", frame, k=int(k), smooth=0, restarts=20, rng=0)
+        assert bn.loglik(x, frame) == pytest.approx(expected["loglik"], abs=1e-5)
+        assert bn.nparams(x) == expected["npar"]
+        assert bn.BIC(x, frame) == pytest.approx(
+            expected["loglik"] - np.log(len(frame)) / 2 * expected["npar"], abs=1e-5
+        )
+        if k <= ("3" if name == "carcinoma" else "2"):  # others are not identified
+            check_tables(x, expected, 1e-4)
+    for k, expected in reference["smoothed"].items():
+        x = bn.lca("group", frame, k=int(k), restarts=20, rng=1)
+        assert bn.em_objectives(x)[-1] == pytest.approx(expected["objective"], abs=1e-6)
+        check_tables(x, expected, 1e-5)
+
+
+def check_tables(x: bn.BNC, expected: dict[str, Any], tolerance: float) -> None:
+    """Compare shares and tables of latent classes."""
+    tables = bn.params(x)
+    np.testing.assert_allclose(tables["group"], expected["shares"], atol=tolerance)
+    for item, table in expected["tables"].items():
+        np.testing.assert_allclose(tables[item], np.transpose(table), atol=tolerance)
+
+
+def test_latent_classes_are_models_like_others(tmp_path: Path) -> None:
+    votes = bn.load_voting().drop(columns="Class")
+    x = bn.lca("group", votes, k=range(1, 4), restarts=3, rng=0)
+    steps = bn.search_steps(x)
+    assert steps["k"].tolist() == [1, 2, 3]
+    best = steps.loc[steps["bic"].idxmax()]
+    assert bn.classes(x) == tuple(range(1, int(best["k"]) + 1))
+    assert bn.BIC(x, votes) == pytest.approx(best["bic"])
+    assert bn.loglik(x, votes) == pytest.approx(best["loglik"])
+    assert bn.loglik(x, votes, by_row=True).sum() == pytest.approx(best["loglik"])
+    # Observed-data log-likelihood: missing values and the class are marginalized over.
+    row = votes.iloc[[0]]
+    joint = [bn.query(x, "group", row.iloc[0].dropna().to_dict()).attrs["log_evidence"]]
+    assert bn.loglik(x, row) == pytest.approx(joint[0])
+    objectives = np.array(bn.em_objectives(x))
+    assert (np.diff(objectives) > -1e-8).all()
+    bn.save(x, tmp_path / "x.json")
+    again = bn.load(tmp_path / "x.json")
+    assert bn.predict(again, votes).equals(bn.predict(x, votes))
+    assert bn.loglik(again, votes) == bn.loglik(x, votes)
+    assert repr(again) == repr(x)
+    same = bn.lca("group", votes, k=range(1, 4), restarts=3, rng=0)
+    assert all(map(np.array_equal, same.cpts, x.cpts))
+    assert set(bn.explain(x, votes.iloc[0]).index) == {"group", *votes.columns}
+
+
+def test_weights_of_latent_classes() -> None:
+    frame = rows_of(LATENT["values"])
+    counted = frame.value_counts().rename("n").reset_index()
+    data = bn.encode(counted, weights="n")
+    x, y = (bn.lca("group", rows, k=2, restarts=2, rng=0) for rows in (frame, data))
+    for mine, other in zip(x.cpts, y.cpts, strict=True):
+        np.testing.assert_allclose(mine, other, atol=1e-5)
+    assert bn.BIC(y, data) == pytest.approx(bn.BIC(x, frame))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ({"k": 0}, ValueError, "k must be a whole number of at least 1; got 0"),
+        ({"k": 2.5}, TypeError, "k must be"),
+        ({"k": []}, ValueError, "k must be at least one number of classes"),
+        ({"k": 2, "restarts": 0}, ValueError, "restarts must be a whole number of at least 1"),
+        ({"k": 2, "smooth": -1}, ValueError, "smooth must be a finite number of at least 0"),
+        ({"k": 2, "class_var": "A"}, ValueError, "class_var must be the name of a new variable"),
+        ({"k": 2, "dataset": [1]}, TypeError, "dataset must be a pandas DataFrame"),
+    ],
+)
+def test_latent_classes_that_are_refused(
+    arguments: dict[str, Any], error: type[Exception], message: str
+) -> None:
+    with pytest.raises(error, match=message):
+        bn.lca(**({"class_var": "group", "dataset": rows_of(LATENT["values"])} | arguments))
