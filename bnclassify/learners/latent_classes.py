@@ -178,9 +178,8 @@ def _climb(hot: Array, times: Array, cards: NDArray[np.intp], tables: Array, smo
     while len(active):
         log_tables, log_shares = log(np.maximum(tables, _LEAST)), log(np.maximum(shares, _LEAST))
         with one_thread:
-            logs = (log_tables.reshape(-1, n_levels) @ hot).reshape(len(active), k, -1) + log_shares[
-                ..., None
-            ]
+            logs = (log_tables.reshape(-1, n_levels) @ hot).reshape(len(active), k, -1)
+        logs += log_shares[..., None]
         totals = log_sum_exp(logs, axis=1)
         logliks = totals @ times
         prior = smooth * (log_tables.sum(axis=(1, 2)) + log_shares.sum(axis=1)) if smooth else 0.0
