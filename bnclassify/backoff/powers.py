@@ -28,11 +28,11 @@ _ITERATIONS = 200
 _CLOSE = 1e-14  # of the value: twice what the last step of Newton's method may gain
 _CLOSE_ENOUGH = 1e-10  # while ridges are still searched for
 _REDUCED = 1e-4  # reduction of the squared error of a step by conjugate gradients
-_MOST_ROUNDS = 5  # of conjugate gradients, after which the Hessian is computed again
+_MOST_ROUNDS = 10  # of conjugate gradients, after which the Hessian is computed again
 _HALVINGS = 40
 _ROUNDING = 1e-13
 _BLOCK_CELLS = 2**17
-_PRODUCTS = 1e9  # multiplications for a Hessian; beyond these it is estimated from some rows
+_PRODUCTS = 3e9  # multiplications for a Hessian; beyond these it is estimated from some rows
 _ROUNDS = 4
 _LEAST, _MOST, _FACTOR = 1.0, 3000.0, 5.0  # of a ridge, and of its change in a round
 
@@ -131,7 +131,7 @@ class Terms:
         """
         n, size, end = len(self.classes), self.size, self.ends[-1]
         per_row = self.others * end**2 + (size - end) ** 2
-        step = -(-n // max(4 * size, int(_PRODUCTS / max(1, per_row))))
+        step = -(-n // max(2 * size, int(_PRODUCTS / max(1, per_row))))
         terms = [array[:, ::step] for array in self.shared]
         columns = None if self.columns is None else self.columns[::step]
         shares, counts = posteriors[::step], self.counts[::step]
@@ -244,19 +244,24 @@ def common_power(total: Array, classes: Codes, weights: Array, start: float = 1.
 
 
 def maximize(
-    x: Terms, mean: Array, ridges: Array, start: Array, close: float = _CLOSE
+    x: Terms,
+    mean: Array,
+    ridges: Array,
+    start: Array,
+    close: float = _CLOSE,
+    curvature: Array | None = None,
 ) -> tuple[Array, Array, Array]:
     """Return the weights w that maximize Σ v ln P(y) − ½ Σ λ (w − mean)², and odds and posteriors of rows.
 
     Newton's method with steps halved until they go up. The steps are found by conjugate gradients, with an
-    earlier Hessian, maybe of some rows only, as preconditioner.
+    earlier Hessian, maybe of some rows only, as preconditioner; see `Terms.curvature`.
     """
     weights, total = start, x.odds(start)
 
     def objective(weights: Array, total: Array) -> float:
         return log_likelihood(total, x.classes, x.counts) - 0.5 * float(ridges @ (weights - mean) ** 2)
 
-    solve: Solve | None = None
+    solve = None if curvature is None else factor(curvature, ridges)[0]
     value = objective(weights, total)
     for _ in range(_ITERATIONS):
         posteriors = np.exp(total - _log_total(total)[:, None])
@@ -349,12 +354,14 @@ def weigh_blocks(
     weights = mean
     if len(amounts) == 1:
         return mean, x.odds(mean), amounts
+    curvature = None
     for _ in range(_ROUNDS):
         full = amounts[blocks]
-        weights, _, posteriors = maximize(x, mean, full, weights, _CLOSE_ENOUGH)
-        effective = 1 - full * factor(x.curvature(posteriors), full)[1]()
+        weights, _, posteriors = maximize(x, mean, full, weights, _CLOSE_ENOUGH, curvature)
+        curvature = x.curvature(posteriors)
+        effective = 1 - full * factor(curvature, full)[1]()
         sums = [np.bincount(blocks, values, len(amounts)) for values in (effective, (weights - mean) ** 2)]
         wanted = np.clip(sums[0] / np.maximum(sums[1], 1e-9), amounts / _FACTOR, amounts * _FACTOR)
         amounts[1:] = np.clip(wanted, _LEAST, _MOST)[1:]
-    weights, total, _ = maximize(x, mean, amounts[blocks], weights)
+    weights, total, _ = maximize(x, mean, amounts[blocks], weights, _CLOSE, curvature)
     return weights, total, amounts

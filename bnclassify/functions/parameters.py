@@ -209,7 +209,7 @@ def lp(
     the negative Hessian H of the first sum and the number p_b of weights in block b, estimate the other λ,
     between 1 and 3000 [7]_. A missing number has Gaussian term and slope 0, and the score 0 as a regressor.
     At most about 1,000 levels, the most frequent ones of all features, have shifts. If H would take more than
-    10⁹ multiplications, it is estimated from evenly spread rows.
+    3·10⁹ multiplications, it is estimated from evenly spread rows.
 
     EM finds a local maximum of Σ ln P(observed values) + smooth Σ ln θ, over rows and over all entries of the
     tables [5]_; with ``ess`` or ``m``, their pseudo-counts replace smooth. On complete data, it gives the
