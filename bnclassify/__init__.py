@@ -61,12 +61,14 @@ from .functions.ranking import compare_ranks
 from .functions.reliability import calibration
 from .functions.scores import AIC, BIC, ci_test, cloglik, cmi, loglik
 from .functions.validation import cv, cv_predict
+from .learners.blankets import learn_blanket
 from .learners.chi_square import chisq_dn
 from .learners.fixed import anb, aode, from_modelstring, nb
 from .learners.hill_climbing import ban, hc
 from .learners.k_dependence import kdb_mi
 from .learners.latent_classes import lca
 from .learners.local_scores import network_score
+from .learners.one_superparent import spode
 from .learners.search.wrappers import bsej, fssj, kdb, tan_hc, tan_hcsp
 from .learners.trees import chow_liu, tan_cl
 from .metrics.folds import stratified_folds
@@ -183,6 +185,7 @@ __all__ = [
     "kdb_mi",
     "kl_divergence",
     "lca",
+    "learn_blanket",
     "load",
     "load_car",
     "load_pima",
@@ -223,6 +226,7 @@ __all__ = [
     "save",
     "search_steps",
     "shd",
+    "spode",
     "stratified_folds",
     "tan_cl",
     "tan_hc",

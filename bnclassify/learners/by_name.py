@@ -14,10 +14,11 @@ from .chi_square import chisq_dn
 from .fixed import anb, aode, nb
 from .hill_climbing import ban, hc
 from .k_dependence import kdb_mi
+from .one_superparent import spode
 from .search.wrappers import bsej, fssj, kdb, tan_hc, tan_hcsp
 from .trees import chow_liu, tan_cl
 
-_EXACT = (nb, anb, aode, ande, tan_cl, chow_liu, kdb_mi, chisq_dn)
+_EXACT = (nb, anb, aode, ande, spode, tan_cl, chow_liu, kdb_mi, chisq_dn)
 _SEARCHES = (hc, ban, fssj, bsej, tan_hc, tan_hcsp, kdb)
 
 LEARNERS: dict[str, Callable[..., Model]] = {

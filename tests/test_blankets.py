@@ -1,0 +1,115 @@
+"""Markov blankets by tests, and the best superparent."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.special import chdtrc
+from scipy.stats import chi2
+
+import bnclassify as bn
+from bnclassify.counts.independence import log_tail
+
+from .test_arc_strength import figures
+from .test_networks import NAMES, class_of, frame
+
+TESTS = {"mi": "g2", "x2": "x2"}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_blankets_are_those_of_bnlearn(name: str) -> None:
+    data, class_var = frame(name), class_of(name)
+    for case in figures()[name]["markov_blanket"].values():
+        found = bn.learn_blanket(class_var, data, alpha=case["alpha"], test=TESTS[case["test"]])
+        assert set(found) == set(case["twin_by_log_p"])
+        assert list(found) == [column for column in data if column in found]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_blankets_of_features_are_those_of_bnlearn(name: str) -> None:
+    for target, expected in figures()[name]["markov_blanket_other_targets"].items():
+        assert set(bn.learn_blanket(target, frame(name))) == set(expected), target
+
+
+@pytest.mark.parametrize("df", [1, 2, 7, 60, 501, 20_000])
+def test_logs_of_small_p(df: int) -> None:
+    for z in (-1, 0.5, 3, 20):
+        statistic = float(df * (1 - 2 / (9 * df) + z * np.sqrt(2 / (9 * df))) ** 3)
+        expected = float(chdtrc(df, statistic))
+        if expected > 1e-280:
+            assert log_tail(statistic, df) == pytest.approx(np.log(expected), rel=1e-12)
+    # Where p is a float, the continued fraction agrees with it; below, it falls smoothly.
+    edge = float(chi2.isf(1e-279, df))
+    logs = [log_tail(edge * (1 + 1e-3 * i), df) for i in range(9)]
+    assert logs[0] == pytest.approx(np.log(1e-279), rel=1e-9)
+    slopes = np.diff(logs)
+    assert (slopes < 0).all()
+    assert np.abs(np.diff(slopes)).max() < 0.01 * np.abs(slopes).max()
+    assert log_tail(5.0, 0) == 0
+
+
+def test_p_values_that_underflow_are_compared_by_their_logs() -> None:
+    """Column order would choose the weaker of two features, whose p are both 0 as floats."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(2, size=20_000)
+    weak, strong = [np.where(rng.random(20_000) < p, y, 1 - y) for p in (0.85, 0.95)]
+    weak = np.where(rng.random(20_000) < 0.9, strong, rng.integers(2, size=20_000))
+    data = pd.DataFrame({"weak": weak, "strong": strong, "y": y})
+    assert bn.ci_test("weak", "y", data)["p"] == bn.ci_test("strong", "y", data)["p"] == 0
+    assert bn.learn_blanket("y", data) == ("strong",)
+
+
+def test_blankets_from_parts_weights_and_incomplete_rows(car: pd.DataFrame, voting: pd.DataFrame) -> None:
+    expected = bn.learn_blanket("class", car)
+    assert expected == ("buying", "maint", "persons", "safety")
+    assert bn.learn_blanket("class", [car.iloc[:500], car.iloc[500:]]) == expected
+    counted = car.groupby(list(car.columns), observed=True).size().reset_index(name="n")
+    assert bn.learn_blanket("class", bn.encode(counted, weights="n")) == expected
+    assert "physician_fee_freeze" in bn.learn_blanket("Class", voting)
+    assert bn.learn_blanket("class", car[["doors", "class"]], alpha=0.001) == ()
+    chosen = bn.nb("class", car, features=expected)
+    assert bn.features(chosen) == expected
+
+
+def test_bad_arguments_of_blankets(car: pd.DataFrame) -> None:
+    with pytest.raises(ValueError, match=r"alpha must be .* greater than 0 and less than 1; got 1"):
+        bn.learn_blanket("class", car, alpha=1)
+    with pytest.raises(ValueError, match=r"test must be one of 'g2', 'x2'; got 'mi'"):
+        bn.learn_blanket("class", car, test="mi")
+    with pytest.raises(KeyError, match="clas"):
+        bn.learn_blanket("clas", car)
+
+
+@pytest.mark.parametrize("score", ["loglik", "aic", "bic", "bde", "k2"])
+@pytest.mark.parametrize("name", NAMES)
+def test_the_best_superparent(name: str, score: str) -> None:
+    data, class_var = frame(name), class_of(name)
+    features = [column for column in data if column != class_var]
+    x = bn.spode(class_var, data, score=score)
+    assert bn.is_ode(x)
+    every = {
+        s: bn.network_score(bn.anb(class_var, {f: [s] for f in features if f != s}, data), data, score=score)
+        for s in features
+    }
+    found = bn.network_score(x, data, score=score)
+    assert found == pytest.approx(max(every.values()), abs=1e-6)
+    reference = figures()[name]["superparent_by_score"]
+    if score in ("loglik", "bic"):
+        [best] = {family[1] for family in bn.families(x).values() if len(family) == 3}
+        assert best == reference[f"best_by_{score}"]
+        expected = max(network[score] for network in reference["networks"])
+        assert found == pytest.approx(expected, rel=1e-12)
+
+
+def test_superparents_of_few_features_parts_and_choices(car: pd.DataFrame, voting: pd.DataFrame) -> None:
+    assert bn.is_nb(bn.spode("class", car[["doors", "class"]]))
+    x = bn.spode("class", car, features=["doors", "persons", "maint"])
+    assert bn.features(x) == ("maint", "doors", "persons")
+    in_parts = bn.spode("class", [car.iloc[:500], car.iloc[500:]])
+    assert bn.modelstring(in_parts) == bn.modelstring(bn.spode("class", car))
+    incomplete = bn.spode("Class", voting)
+    assert bn.is_ode(incomplete)
+    assert bn.cv(bn.bnc("spode", "class", car, smooth=1), car, k=5, rng=0) > 0.85
+    with pytest.raises(ValueError, match=r"score must be one of .*; got 'BIC'"):
+        bn.spode("class", car, score="BIC")
