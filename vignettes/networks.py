@@ -32,6 +32,7 @@ from bnclassify import (
     loglik,
     lp,
     markov_blanket,
+    modelstring,
     narcs,
     nb,
     network_score,
@@ -117,6 +118,36 @@ plot(network)
 told = hc("class", car, max_parents=2, forbidden=[("class", "buying"), ("class", "maint")])
 for family in families(told).values():
     print(" <- ".join([family[0], ", ".join(family[1:])]) if family[1:] else family[0])
+
+# %% [markdown]
+# The other learners accept such knowledge too. In `tan_cl` and `chow_liu`, where the directions of arcs depend on the root,
+# `required` and `forbidden` are pairs of features. Suppose that a dealer sets the price and the cost of maintenance together,
+# and that we rule out a direct effect of the price on safety:
+
+# %%
+free = tan_cl("class", car)
+constrained = tan_cl("class", car, required=[("buying", "maint")], forbidden=[("buying", "safety")])
+for name, tree in (("free", free), ("constrained", constrained)):
+    print(f"{name:12} {network_score(tree, car, score='loglik'):.1f}  {modelstring(tree)}")
+
+# %% [markdown]
+# The constraints cost 9 nats of log-likelihood in 1,728 rows: safety now has maint as its parent instead of buying.
+#
+# Hill climbing stops at the first network that no single change improves. Tabu search goes on from there: it makes the change
+# that loses least, does not visit the last 10 networks again, and returns the best network that it has seen. `restarts` makes
+# random changes instead, and climbs again.
+
+# %%
+searches = {"hill climbing": network, "tabu search": hc("class", car, tabu=10)}
+searches["20 restarts"] = hc("class", car, restarts=20, rng=1)
+for name, found in searches.items():
+    print(
+        f"{name:14} {network_score(found, car):.1f}  {len(search_steps(found)):3} steps  {modelstring(found)}"
+    )
+
+# %% [markdown]
+# Both find a network with a BIC that is 13 higher, in which the two prices are the parents of the class, and persons and safety
+# are its children.
 
 # %% [markdown]
 # Other scores are AIC, which has a smaller penalty, K2, and BDe, the marginal likelihood under a prior with an equivalent

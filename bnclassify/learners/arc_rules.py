@@ -1,75 +1,110 @@
-"""Arcs that a search for a network must, may not and may change: checked, and turned into numbers."""
+"""Arcs that a structure must and must not have, and the structure that a search starts from."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..base.checks import Flag, ListOf, OneOf, Whole, is_among, must_be
+from ..base.checks import ListOf, OneOf, must_be
 from ..base.graphs import find_cycle
-from ..base.messages import listed, shown
-from ..frames.schema import Countable
-from .local_scores import check_score
-
-MOVES = ("add", "delete", "reverse")
-"""The operations on an arc, in the order in which ties are broken."""
+from ..base.messages import shown
+from ..model.questions import is_anb
+from ..network.classifiers import BNC
 
 Arc = tuple[Hashable, Hashable]
-
-
-@dataclass(frozen=True, eq=False)
-class Limits:
-    """Limits of a search; `required` and `forbidden` are (from, to) arrays of bool."""
-
-    required: NDArray[np.bool_]
-    forbidden: NDArray[np.bool_]
-    max_parents: int
-    moves: Collection[str]
+Matrix = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
-class Rules:
-    """The checked arguments of a search."""
+class ArcRules:
+    """Arcs (from, to) that a structure must have, and must not have; unless `directed`, pairs of ends."""
 
-    score: str = "bic"
-    ess: float = 1
-    max_parents: int | None = None
-    required: Iterable[Arc] = ()
-    forbidden: Iterable[Arc] = ()
-    moves: Collection[str] = MOVES
-    progress: bool = False
+    required: tuple[Arc, ...]
+    forbidden: tuple[Arc, ...]
+    directed: bool = True
 
-    def __post_init__(self) -> None:
-        checked = {
-            "ess": check_score(self.score, self.ess),
-            "required": _as_arcs("required", self.required),
-            "forbidden": _as_arcs("forbidden", self.forbidden),
-            "moves": _as_moves(self.moves),
-            "progress": Flag().check("progress", self.progress),
-        }
-        if self.max_parents is not None:
-            checked["max_parents"] = Whole().check("max_parents", self.max_parents)
-        for name, value in checked.items():
-            object.__setattr__(self, name, value)
+    @classmethod
+    def check(
+        cls,
+        required: Iterable[Arc],
+        forbidden: Iterable[Arc],
+        columns: Collection[Hashable],
+        *,
+        directed: bool = True,
+        apart: Hashable | None = None,
+    ) -> ArcRules:
+        """Return checked rules for `columns`; arcs must not have `apart`, the class, as an end."""
+        rules = cls(_as_arcs("required", required), _as_arcs("forbidden", forbidden), directed)
+        for argument, arcs in (("required", rules.required), ("forbidden", rules.forbidden)):
+            for name in (name for arc in arcs for name in arc):
+                OneOf(columns, "pairs of columns of `dataset`").check(argument, name)
+            lost = [arc for arc in arcs if apart is not None and apart in arc]
+            if lost:
+                raise ValueError(
+                    f"{argument} must be arcs between features, as the class is a parent of every feature; "
+                    f"got {written(lost)}. Use hc or chow_liu for other networks."
+                )
+        both = [arc for arc in rules.required if rules.forbids(arc)]
+        if both:
+            raise ValueError(f"required and forbidden must not share arcs; got {written(both)} in both.")
+        return rules
+
+    def forbids(self, arc: Arc) -> bool:
+        """Whether an arc is forbidden."""
+        return arc in self.forbidden or (not self.directed and arc[::-1] in self.forbidden)
 
     def settings(self) -> dict[str, Any]:
-        """Return the arguments for the recipe: those that are not defaults, and moves."""
-        usual = vars(Rules()) | {"moves": None, "progress": self.progress}
-        return {name: value for name, value in vars(self).items() if value != usual[name]}
+        """Return the arguments for the recipe, without those at their defaults."""
+        arcs = {"required": self.required, "forbidden": self.forbidden}
+        return {name: value for name, value in arcs.items() if value}
 
-    def limits(self, data: Countable) -> Limits:
-        """Return the limits of a search over the columns of data."""
-        most = len(data.columns) if self.max_parents is None else self.max_parents
-        required = _arc_matrix(data, "required", self.required)
-        return Limits(required, _arc_matrix(data, "forbidden", self.forbidden), most, self.moves)
+    def matrices(self, columns: Sequence[Hashable]) -> tuple[Matrix, Matrix]:
+        """Return which arcs between columns are required and which are forbidden, (from, to) each."""
+        position = {name: i for i, name in enumerate(columns)}
+        matrices = np.zeros((2, len(columns), len(columns)), dtype=bool)
+        for matrix, arcs in zip(matrices, (self.required, self.forbidden), strict=True):
+            for source, target in arcs:
+                matrix[position[source], position[target]] = True
+                matrix[position[target], position[source]] |= not self.directed
+        return matrices[0], matrices[1]
 
-    def with_arcs(self, required: Sequence[Arc], forbidden: Sequence[Arc]) -> Rules:
-        """Return the rules with further arcs."""
-        return replace(self, required=(*self.required, *required), forbidden=(*self.forbidden, *forbidden))
+    def complete(
+        self, parents: Mapping[Hashable, Sequence[Hashable]], argument: str = "", most: int | None = None
+    ) -> dict[Hashable, list[Hashable]]:
+        """Return the parents of each variable with those that are required, or raise.
+
+        At most `most` parents are allowed, by an argument with this name.
+        """
+        start = {name: list(names) for name, names in parents.items()}
+        for source, target in self.required:
+            if source not in start[target]:
+                start[target].append(source)
+        self._check_start([(parent, name) for name, names in start.items() for parent in names])
+        cycle = find_cycle(start)
+        if cycle:
+            raise ValueError(
+                f"required must not form a cycle with the initial arcs; got {' -> '.join(map(str, cycle))}. "
+                "Drop one of these arcs."
+            )
+        for target, sources in start.items():
+            if most is not None and len(sources) > most:
+                raise ValueError(
+                    f"{argument} must be at least {len(sources)} for the initial structure; got {most}. "
+                    f"Increase it or drop some of {written((source, target) for source in sources)}."
+                )
+        return start
+
+    def _check_start(self, arcs: Iterable[Arc]) -> None:
+        lost = [arc for arc in arcs if self.forbids(arc)]
+        if lost:
+            raise ValueError(
+                f"forbidden must not contain arcs of the initial structure; got {written(lost)}. Start from "
+                "a structure without them."
+            )
 
 
 def _as_arcs(argument: str, arcs: object) -> tuple[Arc, ...]:
@@ -86,13 +121,6 @@ def _as_arcs(argument: str, arcs: object) -> tuple[Arc, ...]:
     return tuple((source, target) for source, target in pairs)
 
 
-def _as_moves(moves: object) -> tuple[str, ...]:
-    chosen = ListOf(listed(MOVES)).check("moves", moves)
-    if not chosen or not all(is_among(move, MOVES) for move in chosen):
-        raise ValueError(must_be("moves", f"a list of at least one of {listed(MOVES)}", chosen))
-    return tuple(move for move in MOVES if move in chosen)
-
-
 def written(arcs: Iterable[Sequence[Hashable]]) -> str:
     """Write arcs for a message."""
     pairs = list(arcs)
@@ -100,51 +128,26 @@ def written(arcs: Iterable[Sequence[Hashable]]) -> str:
     return ", ".join(f"{shown(source)} -> {shown(target)}" for source, target in pairs[:8]) + rest
 
 
-def _arc_matrix(data: Countable, argument: str, arcs: Iterable[Arc]) -> NDArray[np.bool_]:
-    """Turn arcs into a (from, to) array of bool."""
-    matrix = np.zeros((len(data.columns), len(data.columns)), dtype=bool)
-    for arc in arcs:
-        for name in arc:
-            OneOf(data.columns, "pairs of columns of `dataset`").check(argument, name)
-        matrix[tuple(data.positions[name] for name in arc)] = True
-    return matrix
+def check_start(
+    start: object, class_var: Hashable, columns: Collection[Hashable], *, augmented: bool = False
+) -> dict[Hashable, tuple[Hashable, ...]]:
+    """Return the parents of each variable of an initial structure; {} for None.
 
-
-def place_start(
-    parents: Mapping[Hashable, Sequence[Hashable]], data: Countable, rules: Rules
-) -> list[list[int]]:
-    """Return the parents of each column in the initial structure, or raise an error that names arcs."""
-    start = {name: list(parents[name]) for name in data.columns}
-    for source, target in rules.required:
-        if source not in start[target]:
-            start[target].append(source)
-    _check_arcs([(parent, name) for name, names in start.items() for parent in names], rules)
-    cycle = find_cycle(start)
-    if cycle:
+    In an `augmented` naive Bayes, the class is a parent of every feature and is omitted here.
+    """
+    if start is None:
+        return {}
+    if not isinstance(start, BNC):
+        raise TypeError(must_be("start", "a structure such as nb(class_var, dataset)", start))
+    for variable in start.variables:
+        OneOf(columns, "a network over columns of `dataset`").check("start", variable)
+    parents = {family[0]: family[1:] for family in start.families}
+    if not augmented:
+        return parents
+    if start.class_var != class_var or not is_anb(start):
         raise ValueError(
-            f"required must not form a cycle with the initial arcs; got {' -> '.join(map(str, cycle))}. "
-            "Drop one of these arcs."
+            "start must be a structure with the class as a parent of every feature and without parents of "
+            f"its own; got arcs {written((p, v) for v, ps in parents.items() for p in ps)}. Use hc for "
+            "other structures."
         )
-    return [[data.positions[parent] for parent in names] for names in start.values()]
-
-
-def _check_arcs(arcs: Sequence[Arc], rules: Rules) -> None:
-    """Raise an error if arcs of the initial structure contradict the rules."""
-    both = [arc for arc in rules.required if arc in rules.forbidden]
-    if both:
-        raise ValueError(f"required and forbidden must not share arcs; got {written(both)} in both.")
-    lost = [arc for arc in arcs if arc in rules.forbidden]
-    if lost:
-        raise ValueError(
-            f"forbidden must not contain arcs of the initial structure; got {written(lost)}. Start from a "
-            "structure without them."
-        )
-    if rules.max_parents is None:
-        return
-    for target in dict.fromkeys(target for _, target in arcs):
-        into = [arc for arc in arcs if arc[1] == target]
-        if len(into) > rules.max_parents:
-            raise ValueError(
-                f"max_parents must be at least {len(into)} for the initial structure; got "
-                f"{rules.max_parents}. Increase it or drop some of {written(into)}."
-            )
+    return {v: tuple([p for p in ps if p != class_var]) for v, ps in parents.items() if v != class_var}

@@ -2,34 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
-from tqdm.auto import tqdm
 
-from ..base.arrays import TOLERANCE, Array
-from ..base.checks import OneOf, must_be
-from ..base.graphs import ChangingDag
+from ..base.checks import Flag, ListOf, Optional, Whole, is_among, must_be
+from ..base.messages import listed
+from ..base.randomness import Seed, check_rng
 from ..frames.opening import InFull, InParts
-from ..frames.schema import Learnable
+from ..frames.schema import Countable
 from ..frames.training import prepare
 from ..model.recipes import Step
 from ..network.classifiers import BNC
-from .arc_rules import MOVES, Arc, Limits, Rules, place_start, written
+from .arc_moves import MOVES, Change, Climb, Limits
+from .arc_rules import Arc, ArcRules, check_start
 from .fixed import general_network
-from .local_scores import LocalScores, check_complete, warn_of_fractions
+from .local_scores import LocalScores, check_complete, check_score, warn_of_fractions
+from .structural_em import check_missing, structural_em
 
-
-class Change(NamedTuple):
-    """The operation of a step, the arc before it, the gain, and the score after it."""
-
-    operation: str
-    source: int
-    target: int
-    gain: float
-    score: float
+Parents = Mapping[Hashable, Sequence[Hashable]]
 
 
 def hc(
@@ -39,10 +32,15 @@ def hc(
     score: str = "bic",
     ess: float = 1,
     start: BNC | None = None,
+    features: Iterable[Hashable] | None = None,
     max_parents: int | None = None,
     required: Iterable[Arc] = (),
     forbidden: Iterable[Arc] = (),
     moves: Collection[str] = MOVES,
+    tabu: int = 0,
+    restarts: int = 0,
+    missing: str = "error",
+    rng: Seed = None,
     progress: bool = False,
 ) -> BNC:
     """Learn a general network by hill climbing; the class is a variable like any other.
@@ -57,7 +55,7 @@ def hc(
     class_var : str
         Name of the class variable.
     dataset : pandas.DataFrame, Dataset, or partitioned data
-        Training data without missing values. All columns become variables.
+        Training data, by default without missing values. All columns become variables.
     score : {"bic", "aic", "bde", "k2", "loglik"}, default "bic"
         Score to maximize, as in `network_score`. Every arc improves "loglik", so it needs `max_parents`.
     ess : float, default 1
@@ -65,12 +63,25 @@ def hc(
         gives more arcs.
     start : BNC, optional
         Initial structure, such as ``nb(class_var, dataset)``. By default, it has no arcs.
+    features : list of str, optional
+        Columns to use as features.
     max_parents : int, optional
         Maximum number of parents per variable, including the class. By default, there is no maximum.
     required, forbidden : pairs of str
         Arcs ``(from, to)`` that are part of the initial structure and stay, and arcs that are never added.
     moves : collection of {"add", "delete", "reverse"}
         Operations on an arc; all three by default. ``("add",)`` gives Buntine's algorithm B.
+    tabu : int, default 0
+        If it is 10, say, the search goes on from a maximum: it makes the move that loses least, without
+        visiting the last 10 networks again, until 10 such steps have not led above the best score.
+    restarts : int, default 0
+        Number of times that the search starts again, each time from the best network found after 5 random
+        moves.
+    missing : {"error", "em"}, default "error"
+        With "em", values may be missing: the search maximizes the expected score, in turn with expectation
+        maximization of the parameters (structural EM). It needs the score "bic", "aic" or "loglik".
+    rng : int or numpy.random.Generator, optional
+        Seed of the random moves of `restarts`.
     progress : bool, default False
         If True, show a bar with the number of steps and the score.
 
@@ -86,7 +97,7 @@ def hc(
     TypeError, ValueError
         If values are missing, an argument is out of range, an arc is required or in `start` and also
         forbidden, the arcs of the initial structure form a cycle, or a variable has more than
-        `max_parents` of them.
+        `max_parents` of them. If `missing` is "em" and the incomplete rows have too many completions.
 
     Warns
     -----
@@ -108,6 +119,13 @@ def hc(
     the second variable of the arc. Gains within max(1e-9, 1e-12 · abs(score)) are tied, the first wins,
     and a step must gain more than that.
 
+    With `tabu`, moves that gain at most 1.5e-8 count as losses. Structural EM starts from the structure of
+    the complete rows. Then it repeats two steps: EM estimates the parameters by maximum likelihood; a search
+    from the current structure maximizes the expected score, for which each incomplete row is replaced by all
+    its completions, weighted by their probability. It stops if the expected score does not improve. The score
+    of the observed data, ln P(observed values) less the penalty, never decreases; `greedy_scores` returns it
+    for each structure.
+
     The result is a maximum only among its neighbors. If both directions of an arc have the same score,
     the first is chosen, and the search may end in another structure than with the second.
 
@@ -116,18 +134,32 @@ def hc(
     .. [1] Heckerman, D., Geiger, D., Chickering, D. M. (1995). Learning Bayesian networks: the
        combination of knowledge and statistical data. Machine Learning 20.
     .. [2] Buntine, W. (1991). Theory refinement on Bayesian networks. UAI 1991.
+    .. [3] Glover, F. (1989). Tabu search, part I. ORSA Journal on Computing 1.
+    .. [4] Friedman, N. (1997). Learning belief networks in the presence of missing values and hidden
+       variables. ICML 1997.
 
     Examples
     --------
-    >>> from bnclassify import hc, load_car, modelstring
-    >>> modelstring(hc("class", load_car()))
+    >>> from bnclassify import hc, load_car, modelstring, network_score
+    >>> car = load_car()
+    >>> climbed = hc("class", car)
+    >>> modelstring(climbed)
     '[doors] [persons] [safety] [class|safety:persons] [buying|class] [maint|class] [lug_boot|class]'
+
+    Tabu search finds a network with a larger score:
+
+    >>> [round(network_score(x, car), 1) for x in (climbed, hc("class", car, tabu=10))]
+    [-13699.8, -13686.6]
     """
-    rules = Rules(score, ess, max_parents, required, forbidden, moves, progress)
-    data = prepare(dataset, (class_var,))
-    parents = _parents_of(start, class_var, data)
-    settings = rules.settings() | ({} if start is None else {"start": start})
-    return _climb(data, parents, rules, Step("hc", hc, settings))
+    search = _Search(score, ess, max_parents, moves, missing, Climb(tabu, restarts, progress), rng)
+    data = prepare(dataset, (class_var,), features, rows_needed=missing == "em")
+    rows = data.as_given
+    rules = ArcRules.check(required, forbidden, rows.columns)
+    given = check_start(start, class_var, rows.columns)
+    parents = rules.complete({name: given.get(name, ()) for name in rows.columns}, "max_parents", max_parents)
+    chosen = None if features is None else data.features
+    settings = rules.settings() | {"start": start, "features": chosen}
+    return search.run(Step("hc", hc, settings), class_var, rows, parents, rules)
 
 
 def ban(
@@ -136,10 +168,13 @@ def ban(
     *,
     score: str = "bic",
     ess: float = 1,
+    start: BNC | None = None,
+    features: Iterable[Hashable] | None = None,
     max_parents: int | None = None,
     required: Iterable[Arc] = (),
     forbidden: Iterable[Arc] = (),
     moves: Collection[str] = ("add",),
+    missing: str = "error",
     progress: bool = False,
 ) -> BNC:
     """Learn an augmented naive Bayes by hill climbing on a decomposable score (BAN).
@@ -152,9 +187,11 @@ def ban(
     class_var : str
         Name of the class variable.
     dataset : pandas.DataFrame, Dataset, or partitioned data
-        Training data without missing values. All columns except `class_var` are features.
-    score, ess, progress : optional
+        Training data, by default without missing values. All columns except `class_var` are features.
+    score, ess, features, missing, progress : optional
         As in `hc`.
+    start : BNC, optional
+        Initial structure, an augmented naive Bayes. By default, it is naive Bayes.
     max_parents : int, optional
         Maximum number of parents per feature, including the class: 1 gives naive Bayes, and 2 allows one
         feature as a parent. By default, there is no maximum.
@@ -171,7 +208,7 @@ def ban(
     Raises
     ------
     KeyError, TypeError, ValueError
-        As in `hc`.
+        As in `hc`, or if the class has parents in `start` or is not a parent of every feature of it.
 
     Warns
     -----
@@ -201,160 +238,88 @@ def ban(
     '[class] [buying|class] [doors|class] [persons|class] [maint|buying:class] [safety|persons:class]
      [lug_boot|safety:class]'
     """
-    rules = Rules(score, ess, max_parents, required, forbidden, moves, progress)
-    data = prepare(dataset, (class_var,))
-    for argument, arcs, end in (("required", rules.required, 1), ("forbidden", rules.forbidden, 0)):
-        lost = [arc for arc in arcs if arc[end] == class_var]
-        if lost:
-            raise ValueError(
-                f"{argument} must be arcs between features in ban, where the class is a parent of every "
-                f"feature; got {written(lost)}. Use hc for other networks."
-            )
-    naive = dict.fromkeys(data.features, (class_var,)) | {class_var: ()}
-    inner = rules.with_arcs(
-        required=[(class_var, feature) for feature in data.features],
-        forbidden=[(feature, class_var) for feature in data.features],
+    search = _Search(score, ess, max_parents, moves, missing, Climb(progress=progress), None)
+    data = prepare(dataset, (class_var,), features, rows_needed=missing == "em")
+    rules = ArcRules.check(required, forbidden, data.columns, apart=class_var)
+    inner = ArcRules(
+        (*[(class_var, feature) for feature in data.features], *rules.required),
+        (*[(feature, class_var) for feature in data.features], *rules.forbidden),
     )
-    return _climb(data, naive, inner, Step("ban", ban, rules.settings()))
+    given = check_start(start, class_var, data.columns, augmented=True)
+    naive = {feature: (class_var, *given.get(feature, ())) for feature in data.features} | {class_var: ()}
+    parents = inner.complete({name: naive[name] for name in data.order}, "max_parents", max_parents)
+    chosen = None if features is None else data.features
+    settings = rules.settings() | {"start": start, "features": chosen}
+    return search.run(Step("ban", ban, settings), class_var, data.as_given, parents, inner)
 
 
-def _parents_of(start: object, class_var: Hashable, data: Learnable) -> dict[Hashable, Sequence[Hashable]]:
-    """Return the parents of each column in the initial structure."""
-    parents: dict[Hashable, Sequence[Hashable]] = dict.fromkeys(data.columns, ())
-    if start is None:
-        return parents
-    if not isinstance(start, BNC):
-        raise TypeError(must_be("start", "a structure such as nb(class_var, dataset)", start))
-    for variable in start.variables:
-        OneOf(parents, "a network over columns of `dataset`").check("start", variable)
-    return parents | {family[0]: family[1:] for family in start.families}
+@dataclass(frozen=True)
+class _Search:
+    """The checked arguments of a search that do not name columns."""
 
+    score: str
+    ess: float
+    max_parents: int | None
+    moves: Collection[str]
+    missing: str
+    climb: Climb
+    rng: Seed
 
-def _climb(data: Learnable, parents: Mapping[Hashable, Sequence[Hashable]], rules: Rules, step: Step) -> BNC:
-    """Return the structure found with its recipe and steps."""
-    rows = data.as_given
-    check_complete(rows)
-    warn_of_fractions(rows, rules.score)
-    limits, start = rules.limits(rows), place_start(parents, rows, rules)
-    structure, steps = climb(
-        LocalScores(rows, rules.score, rules.ess), start, limits, progress=rules.progress
-    )
-    names = rows.columns
-    named = {names[v]: [names[p] for p in numbers] for v, numbers in enumerate(structure)}
-    trace = tuple((s.operation, names[s.source], names[s.target], s.gain, s.score) for s in steps)
-    return general_network(data.class_var, named, rows.schema, step, trace={"steps": trace})
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "ess", check_score(self.score, self.ess))
+        object.__setattr__(self, "moves", _as_moves(self.moves))
+        Optional(Whole()).check("max_parents", self.max_parents)
+        for argument in ("tabu", "restarts"):
+            Whole().check(argument, getattr(self.climb, argument))
+        Flag().check("progress", self.climb.progress)
+        check_missing(self.missing, "error", self.score)
+        check_rng(self.rng)
 
+    def settings(self) -> dict[str, Any]:
+        """Return the arguments for the recipe that are not defaults."""
+        usual = {"score": "bic", "ess": 1, "missing": "error", "tabu": 0, "restarts": 0}
+        given = {**vars(self), **vars(self.climb)}
+        given["rng"] = None if isinstance(self.rng, np.random.Generator) else self.rng
+        names = ("score", "ess", "max_parents", "moves", "tabu", "restarts", "missing", "rng")
+        return {name: given[name] for name in names if given[name] != usual.get(name)}
 
-class HillClimber:
-    """The current network of a search: `parents` lists those of each variable in the order of addition.
+    def run(self, step: Step, class_var: Hashable, rows: Any, parents: Parents, rules: ArcRules) -> BNC:
+        """Return the structure found, with its steps and `step`, completed, as its recipe."""
+        if self.missing == "error":
+            check_complete(rows)
+        warn_of_fractions(rows, self.score)
+        names, most = rows.columns, len(rows.columns) if self.max_parents is None else self.max_parents
+        limits = Limits(*rules.matrices(names), most, self.moves)
+        rng, position, changes = check_rng(self.rng), rows.positions, list[Change]()
 
-    The gain of an arc changes only if the family of its target does, so one or two families are scored
-    after each step.
-    """
+        def learn(data: Countable, start: Sequence[Sequence[int]]) -> list[list[int]]:
+            found, made = self.climb(LocalScores(data, self.score, self.ess), start, limits, rng)
+            runs = changes[-1].run + 1 if changes else 0
+            changes.extend(change._replace(run=change.run + runs) for change in made)
+            return found
 
-    def __init__(self, scores: LocalScores, parents: Sequence[Sequence[int]], limits: Limits) -> None:
-        self.scores, self.limits = scores, limits
-        self.parents = [list(ps) for ps in parents]
-        n = len(self.parents)
-        self._graph = ChangingDag(n, [(p, v) for v, ps in enumerate(parents) for p in ps])
-        # Gains of the addition and the deletion of each arc; -inf if it is impossible.
-        self._added, self._deleted = np.full((2, n, n), -np.inf)
-        self._local = np.zeros(n)
-        self._score(*range(n))
-
-    @property
-    def score(self) -> float:
-        """The score of the network."""
-        return float(self._local.sum())
-
-    def step(self) -> Change | None:
-        """Make the best move, the first if several are tied; None if no move improves the score."""
-        options = [(move, *self._gains(move)) for move in MOVES if move in self.limits.moves]
-        tolerance = max(TOLERANCE, 1e-12 * abs(self.score))
-        best = max(float(gains.max(initial=-np.inf)) for _, gains, _ in options)
-        if best <= tolerance:
-            return None
-        move, gains, arcs = next(o for o in options if o[1].max(initial=-np.inf) >= best - tolerance)
-        first = int((gains >= best - tolerance).argmax())
-        source, target = divmod(first if arcs is None else int(arcs[first]), len(self.parents))
-        gain = float(gains[first])
-        self.make(move, source, target)
-        return Change(move, source, target, gain, self.score)
-
-    def gain(self, move: str, source: int, target: int) -> float:
-        """Return the gain of a move; -inf if it is impossible."""
-        gains, arcs = self._gains(move)
-        where = np.arange(gains.size) if arcs is None else arcs
-        return float(gains[where == source * len(self.parents) + target].max(initial=-np.inf))
-
-    def _gains(self, move: str) -> tuple[Array, NDArray[np.intp] | None]:
-        """Return the gain of a move of each arc, and the numbers of these arcs; None if they are all.
-
-        The arc from i to j of n variables has the number i n + j.
-        """
-        if move == "add":
-            return np.where(self._graph.closes_cycle, -np.inf, self._added).ravel(), None
-        sources, targets = self._graph.present() if move == "delete" else self._graph.reversible()
-        gains = self._deleted[sources, targets]
-        if move == "reverse":
-            gains += self._added[targets, sources]
-        return gains, sources * len(self.parents) + targets
-
-    def make(self, move: str, source: int, target: int) -> None:
-        """Make a possible move."""
-        if move == "add":
-            self.parents[target].append(source)
-            self._graph.add(source, target)
+        start = [[position[parent] for parent in parents[name]] for name in names]
+        trace: dict[str, Any] = {}
+        if rows.incomplete.any():
+            found, trace["scores"] = structural_em(rows, start, learn, self.score)
         else:
-            self.parents[target].remove(source)
-            self._graph.remove(source, target)
-        if move == "reverse":
-            self.parents[source].append(target)
-            self._graph.add(target, source)
-            self._score(source, target)
-        else:
-            self._score(target)
-
-    def _score(self, *variables: int) -> None:
-        """Score families, and their gains by one more or one fewer parent."""
-        self.scores.prefetch(
-            [(v, *self.parents[v]) for v in variables if len(self.parents[v]) < self.limits.max_parents],
-            [(v, *self.parents[v]) for v in variables]
-            + [(v, *p) for v in variables for _, p in self._lesser(v)],
-        )
-        for variable in variables:
-            self._score_family(variable)
-
-    def _lesser(self, variable: int) -> Iterator[tuple[int, list[int]]]:
-        """Yield the parents that may be deleted, each with the other parents."""
-        if self.limits.moves != ("add",):
-            for parent in self.parents[variable]:
-                if not self.limits.required[parent, variable]:
-                    yield parent, [p for p in self.parents[variable] if p != parent]
-
-    def _score_family(self, variable: int) -> None:
-        parents, scores = self.parents[variable], self.scores
-        score = self._local[variable] = scores.family(variable, parents)
-        self._added[:, variable] = -np.inf
-        if len(parents) < self.limits.max_parents:
-            option = ~self.limits.forbidden[:, variable]
-            option[[variable, *parents]] = False
-            np.copyto(self._added[:, variable], scores.gains(variable, parents), where=option)
-        self._deleted[:, variable] = -np.inf
-        for parent, others in self._lesser(variable):
-            self._deleted[parent, variable] = scores.family(variable, others) - score
+            found = learn(rows, start)
+        named = {names[v]: [names[p] for p in numbers] for v, numbers in enumerate(found)}
+        trace["steps"] = [
+            (move.operation, names[move.source], names[move.target], gain, score, run)
+            for move, gain, score, run in changes
+        ]
+        if not self.climb.restarts and self.missing == "error":
+            trace["steps"] = [step[:-1] for step in trace["steps"]]
+        settings = {key: value for key, value in step.settings.items() if value is not None}
+        step = replace(step, settings=self.settings() | settings, draws=self.climb.restarts > 0)
+        trace = {key: tuple(value) for key, value in trace.items()}
+        columns = settings.get("features")
+        return general_network(class_var, named, rows.schema, step, columns=columns, trace=trace)
 
 
-def climb(
-    scores: LocalScores, parents: Sequence[Sequence[int]], limits: Limits, *, progress: bool = False
-) -> tuple[list[list[int]], list[Change]]:
-    """Make moves until none improves the score; return the parents of each variable, and the steps."""
-    climber = HillClimber(scores, parents, limits)
-    steps: list[Change] = []
-    with tqdm(disable=not progress, desc="search", unit=" steps") as bar:
-        while (step := climber.step()) is not None:
-            steps.append(step)
-            if progress:
-                bar.update()
-                bar.set_postfix(score=f"{step.score:.4f}")
-    return climber.parents, steps
+def _as_moves(moves: object) -> tuple[str, ...]:
+    chosen = ListOf(listed(MOVES)).check("moves", moves)
+    if not chosen or not all(is_among(move, MOVES) for move in chosen):
+        raise ValueError(must_be("moves", f"a list of at least one of {listed(MOVES)}", chosen))
+    return tuple(move for move in MOVES if move in chosen)

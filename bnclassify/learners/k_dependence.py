@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..base.arrays import TOLERANCE
 from ..base.checks import Whole
@@ -15,6 +16,7 @@ from ..frames.schema import Learnable
 from ..frames.training import averages_views, prepare
 from ..model.recipes import Step
 from ..network.classifiers import BNC
+from .arc_rules import Arc, ArcRules
 from .fixed import network
 
 
@@ -25,6 +27,8 @@ def kdb_mi(
     *,
     kdbk: int = 2,
     features: Iterable[Hashable] | None = None,
+    required: Iterable[Arc] = (),
+    forbidden: Iterable[Arc] = (),
 ) -> BNC:
     """Learn a k-dependence Bayesian classifier by mutual information (Sahami's k-DB).
 
@@ -44,19 +48,23 @@ def kdb_mi(
         needs more rows or hierarchical smoothing (``backoff=True`` in `lp`).
     features : list of str, optional
         Columns to use as features.
+    required, forbidden : pairs of str
+        Arcs ``(from, to)`` between features that the structure has in any case, and arcs that it never has.
 
     Returns
     -------
     BNC
-        Structure without parameters. Use `lp` to estimate them. Parents are listed best first.
+        Structure without parameters. Use `lp` to estimate them. Parents are listed best first, after those
+        that are required.
 
     Raises
     ------
     KeyError
-        If `class_var` or a feature is not a column of `dataset`.
+        If `class_var`, a feature or an end of an arc is not a column of `dataset`.
     TypeError, ValueError
-        If `kdbk` is not a whole number of at least 0, or `dataset` has no rows or no row with an observed
-        class.
+        If `kdbk` is not a whole number of at least 0 or is less than the number of required parents of a
+        feature, `dataset` has no rows or no row with an observed class, an arc is both required and
+        forbidden or contains the class, or the required arcs form a cycle.
 
     Warns
     -----
@@ -69,6 +77,9 @@ def kdb_mi(
     Features are ranked by I(X;C) and parents of X by I(X;Y|C), in nats per row, over the rows in which
     these variables are observed. Values within 1e-9 are tied, and the first column wins. A feature that is
     never observed together with X is not a candidate.
+
+    If arcs are required, the next feature in the ranking is the one with the largest I(X;C) among those whose
+    required parents have a rank. Required parents count in `kdbk`.
 
     References
     ----------
@@ -84,21 +95,25 @@ def kdb_mi(
     k = Whole().check("kdbk", kdbk)
     data = prepare(dataset, (class_var,), features)
     chosen = None if features is None else data.features
-    step = Step("kdb_mi", kdb_mi, {"kdbk": k, "features": chosen})
-    return network(class_var, _best_parents(data, k), data.schema, step, columns=chosen)
+    rules = ArcRules.check(required, forbidden, data.columns, apart=class_var)
+    rules.complete(dict.fromkeys(data.features, ()), "kdbk", k)
+    step = Step("kdb_mi", kdb_mi, {"kdbk": k, "features": chosen} | rules.settings())
+    return network(class_var, _best_parents(data, k, rules), data.schema, step, columns=chosen)
 
 
-def _best_parents(data: Learnable, k: int) -> dict[Hashable, tuple[Hashable, ...]]:
-    """Map each feature to its feature parents, best first."""
+def _best_parents(data: Learnable, k: int, rules: ArcRules) -> dict[Hashable, tuple[Hashable, ...]]:
+    """Map each feature to its feature parents: those that are required, then the best first."""
     names, class_column = data.features, len(data.features)
+    required, forbidden = rules.matrices(names)
     pairs = [pair_statistics(view, range(class_column), class_column) for view in data.views]
     with_class = [(feature, class_column) for feature in range(class_column)]
     relevance = np.mean(
         [[value for value, _ in informations(view, with_class)] for view in data.views], axis=0
     )
-    rank = np.argsort(descending(relevance))
-    is_candidate = (rank < rank[:, None]) & (pairs[0].rows > 0)
+    rank = _ranks(descending(relevance), required)
+    is_candidate = (rank < rank[:, None]) & (pairs[0].rows > 0) & ~forbidden.T
     information = np.where(is_candidate, np.mean([view.information for view in pairs], axis=0), -np.inf)
+    information[required.T] = np.inf
     parents: list[list[Hashable]] = [[] for _ in names]
     each = np.arange(len(names))
     for _ in range(min(k, len(names) - 1)):
@@ -108,3 +123,12 @@ def _best_parents(data: Learnable, k: int) -> dict[Hashable, tuple[Hashable, ...
             parents[v].append(names[first[v]])
         information[each, first] = -np.inf
     return {name: tuple(best_first) for name, best_first in zip(names, parents, strict=True)}
+
+
+def _ranks(order: NDArray[np.intp], required: NDArray[np.bool_]) -> NDArray[np.intp]:
+    """Return the rank of each feature; of those whose required parents have one, the first is next."""
+    rank = np.full(len(order), len(order))
+    for number in range(len(order)):
+        waits = required[rank == len(order)].any(axis=0) | (rank < len(order))
+        rank[order[~waits[order]][0]] = number
+    return rank

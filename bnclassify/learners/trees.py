@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,8 +17,10 @@ from ..frames.schema import Learnable
 from ..frames.training import averages_views, prepare
 from ..model.recipes import Step
 from ..network.classifiers import BNC
+from .arc_rules import Arc, ArcRules, written
 from .fixed import general_network, network
 from .local_scores import LocalScores, check_score, warn_of_fractions
+from .structural_em import check_missing, structural_em
 
 
 def _arc_parameters(data: Learnable) -> Array:
@@ -58,6 +61,10 @@ def tan_cl(
     score: str = "loglik",
     ess: float = 1,
     root: Hashable | None = None,
+    features: Iterable[Hashable] | None = None,
+    required: Iterable[Arc] = (),
+    forbidden: Iterable[Arc] = (),
+    missing: str = "available",
 ) -> BNC:
     """Learn a tree-augmented naive Bayes (TAN) structure by the Chow-Liu algorithm.
 
@@ -81,6 +88,14 @@ def tan_cl(
         Feature to use as the root of its tree. By default, and for all other trees, the root is the first
         feature of the tree in column order. With `lp` and `ess`, the root does not change posteriors;
         with `smooth`, it does, as the pseudo-counts differ.
+    features : list of str, optional
+        Columns to use as features.
+    required, forbidden : pairs of str
+        Pairs of features that are joined in any case, and pairs that are never joined. The order within a
+        pair does not matter.
+    missing : {"available", "em"}, default "available"
+        With "available", each pair of features is counted in the rows in which both are observed. With
+        "em", structural EM uses all rows, as in `hc`; it needs another score than "bde".
 
     Returns
     -------
@@ -90,10 +105,11 @@ def tan_cl(
     Raises
     ------
     KeyError
-        If `class_var` or `root` is not a column of `dataset`.
-    ValueError
-        If `score` is not one of the options above, `ess` is out of range, `root` is the class variable,
-        or `dataset` has no rows or no row with an observed class.
+        If `class_var`, `root`, a feature or an end of a pair is not a column of `dataset`.
+    TypeError, ValueError
+        If an argument is not as described above, `root` is the class variable, `dataset` has no rows or no
+        row with an observed class, a pair is both required and forbidden or contains the class, the
+        required pairs form a cycle, or, for "loglik", the forbidden pairs leave no tree.
 
     Warns
     -----
@@ -119,14 +135,16 @@ def tan_cl(
     - :math:`N·I − ½ ln N · (r_x−1)(r_y−1)r_c` to BIC,
     - bde(Y | X, class) − bde(Y | class) to the log marginal likelihood ("bde", see `network_score`).
 
-    An arc is kept if its contribution is at least 0. An arc to a feature with a single level contributes
+    The forest has the largest total of those with the required pairs and without the forbidden ones. An arc
+    is kept if its contribution is at least 0. An arc to a feature with a single level contributes
     exactly 0 and is therefore kept; drop such features. Except with "loglik", features that are never
     observed together are not joined. Of tied edges, the one with the lower first column is chosen, and
     then the one with the lower second column.
 
     If values are missing, pairs of features are observed in different numbers of rows. "loglik" ranks
     edges by I per row, as R does, so the result need not be the maximum-likelihood tree; "aic" ranks them
-    by N·I. The result for "loglik" does not depend on the scale of weights.
+    by N·I. With ``missing="em"``, the tree is at least as good, by the score of all observed values, as the
+    best tree of the complete rows. The result for "loglik" does not depend on the scale of weights.
 
     References
     ----------
@@ -136,6 +154,8 @@ def tan_cl(
        with dependence trees. IEEE Transactions on Information Theory 14.
     .. [3] Heckerman, D., Geiger, D., Chickering, D. M. (1995). Learning Bayesian networks: the
        combination of knowledge and statistical data. Machine Learning 20.
+    .. [4] Friedman, N. (1997). Learning belief networks in the presence of missing values and hidden
+       variables. ICML 1997.
 
     Examples
     --------
@@ -148,12 +168,21 @@ def tan_cl(
     """
     OneOf(_SCORES).check("score", score)
     ess = check_score("bde", ess)
-    data = prepare(dataset, (class_var,))
+    check_missing(missing, "available", score)
+    data = prepare(dataset, (class_var,), features, rows_needed=missing == "em")
+    chosen = None if features is None else data.features
+    rules = ArcRules.check(required, forbidden, data.columns, directed=False, apart=class_var)
     first = _root_number(root, data.features, 0, class_var)
     warn_of_fractions(data, score)
-    parents = _forest(data, score, ess, first)
-    settings = {"score": score, "root": root} | ({"ess": ess} if ess != 1 else {})
-    return network(class_var, parents, data.schema, Step("tan_cl", tan_cl, settings))
+    trace, settings = {}, {"score": score, "root": root} | rules.settings()
+    settings |= {} if ess == 1 else {"ess": ess}
+    if missing == "em":
+        settings["missing"] = missing
+        parents, trace["scores"] = _expected_forest(data, score, first, rules)
+    else:
+        parents = _forest(data, score, ess, first, rules)
+    step = Step("tan_cl", tan_cl, settings if chosen is None else settings | {"features": chosen})
+    return network(class_var, parents, data.schema, step, columns=chosen, trace=trace)
 
 
 def _root_number(
@@ -171,7 +200,9 @@ def _root_number(
     raise KeyError(message)
 
 
-def _forest(data: Learnable, score: str, ess: float, root: int) -> dict[Hashable, tuple[Hashable, ...]]:
+def _forest(
+    data: Learnable, score: str, ess: float, root: int, rules: ArcRules
+) -> dict[Hashable, tuple[Hashable, ...]]:
     """Map each feature to its feature parents in the best forest."""
     features, class_column = data.features, len(data.features)
     if len(features) < 2:
@@ -184,18 +215,69 @@ def _forest(data: Learnable, score: str, ess: float, root: int) -> dict[Hashable
     keep = np.full_like(weights, True, dtype=bool)
     if score != "loglik":  # of features never observed together nothing is known, ln 0 included
         keep = (weights >= -TOLERANCE) & (pairs.rows > 0)
-    return _directed(features, weights, keep, root)
+    return _directed(features, weights, keep, root, rules, is_tree=score == "loglik")
+
+
+def _expected_forest(
+    data: Any, score: str, root: int, rules: ArcRules
+) -> tuple[dict[Hashable, tuple[Hashable, ...]], tuple[float, ...]]:
+    """Return what `_forest` does for incomplete data by structural EM, and the scores on the way."""
+    if len(list(data.views)) > 1:
+        raise ValueError(
+            "missing must be 'available' with several discretizations; got 'em'. Discretize once, for "
+            "example with discretize='mdlp'."
+        )
+    features, class_column, position = data.features, len(data.features), data.positions
+
+    def numbers(parents: Mapping[Hashable, Sequence[Hashable]]) -> list[list[int]]:
+        return [[*[position[p] for p in parents[feature]], class_column] for feature in features] + [[]]
+
+    none = np.zeros((class_column, class_column))
+    start = _directed(features, none, none > 0, root, rules, is_tree=False)
+    found, scores = structural_em(
+        data, numbers(start), lambda rows, _: numbers(_forest(rows, score, 1, root, rules)), score
+    )
+    named = {name: tuple([features[p] for p in ps[:-1]]) for name, ps in zip(features, found, strict=False)}
+    return named, tuple(scores)
 
 
 def _directed(
-    names: tuple[Hashable, ...], weights: Array, keep: NDArray[np.bool_], root: int
+    names: tuple[Hashable, ...],
+    weights: Array,
+    keep: NDArray[np.bool_],
+    root: int,
+    rules: ArcRules,
+    *,
+    is_tree: bool = True,
 ) -> dict[Hashable, tuple[Hashable, ...]]:
-    """Map each variable to its parent in the maximum-weight forest."""
-    parent = maximum_forest(weights, keep, roots=(root, *range(len(names))))
+    """Map each variable to its parent in the maximum-weight forest that follows the rules."""
+    required, forbidden = rules.matrices(names)
+    roots = (root, *range(len(names)))
+    inner = maximum_forest(weights, required, roots)
+    if np.count_nonzero(required) > 2 * np.count_nonzero(np.array(inner) >= 0):
+        raise ValueError(
+            f"required must not contain pairs that form a cycle; got {written(rules.required)}. Drop one of "
+            "them."
+        )
+    first = np.where(required, 1 + 2 * np.abs(weights).max(initial=0.0), weights)
+    parent = maximum_forest(first, (keep & ~forbidden) | required, roots)
+    if is_tree and rules.forbidden and parent.count(-1) > maximum_forest(weights, keep, roots).count(-1):
+        raise ValueError(
+            f"forbidden must leave a tree over all variables; got {written(rules.forbidden)}. Drop some of "
+            "them."
+        )
     return {name: (names[p],) if p >= 0 else () for name, p in zip(names, parent, strict=True)}
 
 
-def chow_liu(class_var: Hashable, dataset: InFull | InParts, *, root: Hashable | None = None) -> BNC:
+def chow_liu(
+    class_var: Hashable,
+    dataset: InFull | InParts,
+    *,
+    root: Hashable | None = None,
+    features: Iterable[Hashable] | None = None,
+    required: Iterable[Arc] = (),
+    forbidden: Iterable[Arc] = (),
+) -> BNC:
     """Learn the maximum-likelihood tree over all variables, including the class (Chow-Liu).
 
     Of all networks in which no variable has two parents, this one has the highest likelihood. The class is
@@ -211,6 +293,11 @@ def chow_liu(class_var: Hashable, dataset: InFull | InParts, *, root: Hashable |
     root : str, optional
         Root of the tree, by default the class. It does not change the likelihood. With `lp` and `ess`,
         it does not change predictions; with `smooth`, it does, as the pseudo-counts differ.
+    features : list of str, optional
+        Columns to use as features.
+    required, forbidden : pairs of str
+        Pairs of variables that are joined in any case, and pairs that are never joined, as in `tan_cl`. The
+        class can be one of them.
 
     Returns
     -------
@@ -220,9 +307,10 @@ def chow_liu(class_var: Hashable, dataset: InFull | InParts, *, root: Hashable |
     Raises
     ------
     KeyError
-        If `class_var` or `root` is not a column of `dataset`.
-    ValueError
-        If `dataset` has no rows or no row with an observed class.
+        If `class_var`, `root`, a feature or an end of a pair is not a column of `dataset`.
+    TypeError, ValueError
+        If `dataset` has no rows or no row with an observed class, a pair is both required and forbidden, the
+        required pairs form a cycle, or the forbidden pairs leave no tree.
 
     Warns
     -----
@@ -248,11 +336,15 @@ def chow_liu(class_var: Hashable, dataset: InFull | InParts, *, root: Hashable |
     >>> modelstring(chow_liu("class", load_car()))
     '[class] [buying|class] [maint|class] [doors|class] [persons|class] [lug_boot|class] [safety|class]'
     """
-    data = prepare(dataset, (class_var,))
+    data = prepare(dataset, (class_var,), features)
+    chosen = None if features is None else data.features
     rows = data.as_given
     names = rows.columns
+    rules = ArcRules.check(required, forbidden, names, directed=False)
     first = _root_number(root, names, names.index(class_var), class_var)
     pairs = pair_statistics(rows, range(len(names)), None)
-    parents = _directed(names, pairs.information, pairs.rows > 0, first)
-    step = Step("chow_liu", chow_liu, {"root": root})
-    return general_network(class_var, parents, rows.schema, step)
+    parents = _directed(names, pairs.information, pairs.rows > 0, first, rules)
+    settings = {"root": root} | rules.settings() | ({} if chosen is None else {"features": chosen})
+    return general_network(
+        class_var, parents, rows.schema, Step("chow_liu", chow_liu, settings), columns=chosen
+    )

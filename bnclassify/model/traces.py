@@ -163,7 +163,8 @@ def greedy_scores(x: Model) -> tuple[float, ...]:
     -------
     tuple of float
         The cross-validated metric of the initial structure and after each step: accuracy unless the
-        search used another. A loss is negated.
+        search used another. A loss is negated. For structural EM (``missing="em"``), the score of the
+        observed data, with parameters of maximum likelihood, for each structure.
 
     {single}
 
@@ -193,8 +194,10 @@ def search_steps(x: Model) -> pd.DataFrame:
         ``score`` after it. `hc` and `ban` "add", "delete" and "reverse" an arc, reported as it
         was before the step. `tan_hc`, `tan_hcsp` and `kdb` add an "arc". `fssj` and `bsej` "add" the feature
         in ``to``, "remove" the one in ``from``, or "join" two groups: the features in ``from`` become parents
-        of those in ``to``, both are tuples. For `lca`, one row per number of classes ``k``, with ``loglik``,
-        ``nparams`` and ``bic``.
+        of those in ``to``, both are tuples. With ``restarts`` or ``missing="em"``, ``run`` is the number of
+        the restart, which begins with random moves, or of the search; of the latter, the first is for the
+        complete rows and the others for expected scores. For `lca`, one row per number of classes ``k``, with
+        ``loglik``, ``nparams`` and ``bic``.
 
     {any}
 
@@ -213,7 +216,7 @@ def search_steps(x: Model) -> pd.DataFrame:
     steps = _result(
         check_model(x), "steps", f"its structure was not found by a search; those of {learners} are"
     )
-    columns = ["operation", "from", "to", "gain", "score"]
+    columns = ["operation", "from", "to", "gain", "score", "run"][: len(steps[0]) if steps else 5]
     return pd.DataFrame(list(steps), columns=columns).astype({"gain": float, "score": float})
 
 

@@ -1,0 +1,240 @@
+"""Hill climbing over networks: the additions, deletions and reversals of an arc, and which to make."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from tqdm.auto import tqdm
+
+from ..base.arrays import TOLERANCE, Array
+from ..base.graphs import ChangingDag
+from .arc_rules import Matrix
+from .local_scores import LocalScores
+
+MOVES = ("add", "delete", "reverse")
+"""The operations on an arc, in the order in which ties are broken."""
+
+_TABU_TOLERANCE = 1.490116e-8  # the square root of the machine epsilon, as in bnlearn
+_RANDOM_MOVES = 5  # before each restart
+
+Structure = Sequence[Sequence[int]]
+
+
+@dataclass(frozen=True, eq=False)
+class Limits:
+    """Limits of a search; `required` and `forbidden` are (from, to) arrays of bool."""
+
+    required: Matrix
+    forbidden: Matrix
+    max_parents: int
+    moves: Collection[str]
+
+
+class Move(NamedTuple):
+    """An operation on an arc."""
+
+    operation: str
+    source: int
+    target: int
+
+
+class Change(NamedTuple):
+    """A move that a search made in a run, its gain, and the score after it."""
+
+    move: Move
+    gain: float
+    score: float
+    run: int
+
+
+class HillClimber:
+    """The current network of a search: `parents` lists those of each variable in the order of addition.
+
+    The gain of an arc changes only if the family of its target does, so one or two families are scored
+    after each step.
+    """
+
+    def __init__(self, scores: LocalScores, parents: Structure, limits: Limits) -> None:
+        self.scores, self.limits = scores, limits
+        self.parents = [list(ps) for ps in parents]
+        n = len(self.parents)
+        self._graph = ChangingDag(n, [(p, v) for v, ps in enumerate(parents) for p in ps])
+        # Gains of the addition and the deletion of each arc; -inf if it is impossible.
+        self._added, self._deleted = np.full((2, n, n), -np.inf)
+        self._local = np.zeros(n)
+        self._score(*range(n))
+
+    @property
+    def score(self) -> float:
+        """The score of the network."""
+        return float(self._local.sum())
+
+    @property
+    def arcs(self) -> Matrix:
+        """Whether there is an arc, (from, to)."""
+        return self._graph.arcs.copy()
+
+    def options(self) -> Iterator[tuple[str, Array, NDArray[np.intp]]]:
+        """Yield each operation with its gain and the number of the arc for each arc.
+
+        The gain is -inf if the move is impossible. The arc from i to j of n variables has the number i n + j.
+        """
+        n = len(self.parents)
+        for operation in (name for name in MOVES if name in self.limits.moves):
+            if operation == "add":
+                gains = np.where(self._graph.closes_cycle, -np.inf, self._added).ravel()
+                yield operation, gains, np.arange(n * n)
+                continue
+            sources, targets = self._graph.present() if operation == "delete" else self._graph.reversible()
+            gains = self._deleted[sources, targets]
+            if operation == "reverse":
+                gains += self._added[targets, sources]
+            yield operation, gains, sources * n + targets
+
+    def best(self, tolerance: float, tabu: Iterable[Move] = ()) -> tuple[Move, float] | None:
+        """Return the best move that is not `tabu` and its gain, the first if several are tied."""
+        n, options = len(self.parents), list(self.options())
+        for move in tabu:
+            for operation, gains, arcs in options:
+                if operation == move.operation:
+                    gains[arcs == move.source * n + move.target] = -np.inf
+        best = max(float(gains.max(initial=-np.inf)) for _, gains, _ in options)
+        if best == -np.inf:
+            return None
+        operation, gains, arcs = next(o for o in options if o[1].max(initial=-np.inf) >= best - tolerance)
+        first = int((gains >= best - tolerance).argmax())
+        return Move(operation, *divmod(int(arcs[first]), n)), float(gains[first])
+
+    def draw(self, rng: np.random.Generator) -> tuple[Move, float] | None:
+        """Draw one of the possible moves, and return it with its gain."""
+        n = len(self.parents)
+        possible = [
+            (Move(operation, *divmod(arc, n)), gain)
+            for operation, gains, arcs in self.options()
+            for arc, gain in zip(arcs.tolist(), gains.tolist(), strict=True)
+            if gain > -np.inf
+        ]
+        return possible[rng.integers(len(possible))] if possible else None
+
+    def leading_to(self, networks: Iterable[Matrix]) -> list[Move]:
+        """Return the moves that lead to one of some networks."""
+        moves, now = [], self._graph.arcs
+        for network in networks:
+            changed = [(int(i), int(j)) for i, j in np.argwhere(now != network)]
+            gone = [arc for arc in changed if now[arc]]
+            if len(changed) == 1:
+                moves.append(Move("delete" if gone else "add", *changed[0]))
+            elif len(changed) == 2 and len(gone) == 1 and changed[0] == changed[1][::-1]:
+                moves.append(Move("reverse", *gone[0]))
+        return moves
+
+    def make(self, move: Move) -> None:
+        """Make a possible move."""
+        operation, source, target = move
+        if operation == "add":
+            self.parents[target].append(source)
+            self._graph.add(source, target)
+        else:
+            self.parents[target].remove(source)
+            self._graph.remove(source, target)
+        if operation == "reverse":
+            self.parents[source].append(target)
+            self._graph.add(target, source)
+            self._score(source, target)
+        else:
+            self._score(target)
+
+    def _score(self, *variables: int) -> None:
+        """Score families, and their gains by one more or one fewer parent."""
+        self.scores.prefetch(
+            [(v, *self.parents[v]) for v in variables if len(self.parents[v]) < self.limits.max_parents],
+            [(v, *self.parents[v]) for v in variables]
+            + [(v, *p) for v in variables for _, p in self._lesser(v)],
+        )
+        for variable in variables:
+            self._score_family(variable)
+
+    def _lesser(self, variable: int) -> Iterator[tuple[int, list[int]]]:
+        """Yield the parents that may be deleted, each with the other parents."""
+        if self.limits.moves != ("add",):
+            for parent in self.parents[variable]:
+                if not self.limits.required[parent, variable]:
+                    yield parent, [p for p in self.parents[variable] if p != parent]
+
+    def _score_family(self, variable: int) -> None:
+        parents, scores = self.parents[variable], self.scores
+        score = self._local[variable] = scores.family(variable, parents)
+        self._added[:, variable] = -np.inf
+        if len(parents) < self.limits.max_parents:
+            option = ~self.limits.forbidden[:, variable]
+            option[[variable, *parents]] = False
+            np.copyto(self._added[:, variable], scores.gains(variable, parents), where=option)
+        self._deleted[:, variable] = -np.inf
+        for parent, others in self._lesser(variable):
+            self._deleted[parent, variable] = scores.family(variable, others) - score
+
+
+@dataclass(frozen=True)
+class Climb:
+    """How a search goes on where no move gains: `tabu` steps down at most, and `restarts` after that.
+
+    The last `tabu` networks are not visited again. Each restart makes random moves from the best network.
+    """
+
+    tabu: int = 0
+    restarts: int = 0
+    progress: bool = False
+
+    def __call__(
+        self, scores: LocalScores, start: Structure, limits: Limits, rng: np.random.Generator
+    ) -> tuple[list[list[int]], list[Change]]:
+        """Return the parents of each variable in the best network found, and the moves made."""
+        changes: list[Change] = []
+        bar: tqdm[Any]
+        with tqdm(disable=not self.progress, desc="search", unit=" steps") as bar:
+            climber = HillClimber(scores, start, limits)
+            best, best_score = self._climb(climber, changes, 0, bar)
+            for run in range(1, self.restarts + 1):
+                climber = HillClimber(scores, best, limits)
+                for _ in range(_RANDOM_MOVES):
+                    drawn = climber.draw(rng)
+                    if drawn is not None:
+                        _make(climber, *drawn, changes, run, bar)
+                found, score = self._climb(climber, changes, run, bar)
+                if score > best_score + TOLERANCE:
+                    best, best_score = found, score
+        return best, changes
+
+    def _climb(
+        self, climber: HillClimber, changes: list[Change], run: int, bar: tqdm[Any]
+    ) -> tuple[list[list[int]], float]:
+        """Make moves until `tabu` steps did not lead above the best score; return the best network."""
+        recent = deque([climber.arcs], maxlen=self.tabu)
+        best, best_score = [list(ps) for ps in climber.parents], climber.score
+        above, losses = 0.0, 0
+        while True:
+            tolerance = _TABU_TOLERANCE if self.tabu else max(TOLERANCE, 1e-12 * abs(climber.score))
+            found = climber.best(tolerance, climber.leading_to(recent))
+            if found is None or (found[1] <= tolerance and losses == self.tabu):
+                return best, best_score
+            _make(climber, *found, changes, run, bar)
+            recent.append(climber.arcs)
+            above += found[1]
+            losses += found[1] <= tolerance
+            if above >= tolerance:
+                best, best_score = [list(ps) for ps in climber.parents], climber.score
+                above, losses = 0.0, 0
+
+
+def _make(
+    climber: HillClimber, move: Move, gain: float, changes: list[Change], run: int, bar: tqdm[Any]
+) -> None:
+    climber.make(move)
+    changes.append(Change(move, gain, climber.score, run))
+    bar.update()
+    bar.set_postfix(score=f"{climber.score:.4f}")

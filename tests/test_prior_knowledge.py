@@ -1,0 +1,343 @@
+"""Structures under prior knowledge: required and forbidden arcs, tabu search, and incomplete data."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from itertools import combinations, permutations
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import bnclassify as bn
+from bnclassify.base.graphs import components
+from bnclassify.counts.contingency import contingency_tables
+from bnclassify.learners.structural_em import Completions
+
+from .conftest import REFERENCE
+from .strategies import examples, frames
+from .test_networks import NAMES, arcs, class_of, frame
+
+CASES = ["free", "required_one", "forbidden_two", "both", "forbidden_many"]
+
+
+@cache
+def known(name: str) -> dict[str, Any]:
+    return json.loads((REFERENCE / "networks" / "known.json").read_text())[name]
+
+
+# --- trees
+
+
+@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("name", NAMES)
+def test_best_trees_with_and_without_some_edges(name: str, case: str) -> None:
+    data, own = frame(name), class_of(name)
+    for learn, kind, z in ((bn.tan_cl, "tan", own), (bn.chow_liu, "chow_liu", None)):
+        expected = known(name)["trees"][kind][case]
+        rules = {rule: expected[rule] for rule in ("required", "forbidden")}
+        turned = {rule: [edge[::-1] for edge in edges] for rule, edges in rules.items()}
+        x = learn(own, data, **rules)
+        assert bn.families(learn(own, data, **turned)) == bn.families(x)
+        edges = {frozenset(arc) for arc in arcs(x) if z not in arc}
+        total = sum(bn.cmi(*edge, data, z=z) for edge in edges)
+        assert total == pytest.approx(expected["total"], rel=1e-9)
+        assert edges >= {frozenset(edge) for edge in rules["required"]}
+        assert not edges & {frozenset(edge) for edge in rules["forbidden"]}
+        if not expected["tied"]:
+            assert edges == {frozenset(edge) for edge in expected["edges"]}
+
+
+# --- tabu search
+
+OPERATIONS = {"set": "add", "drop": "delete", "reverse": "reverse"}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_tabu_search_takes_the_same_steps(name: str) -> None:
+    expected, data = known(name)["tabu"], frame(name)
+    x = bn.hc(class_of(name), data, tabu=10)
+    steps = bn.search_steps(x)
+    assert list(steps.columns) == ["operation", "from", "to", "gain", "score"]
+    moves = [(OPERATIONS[operation], *arc) for operation, *arc in expected["moves"]]
+    assert [tuple(step) for step in steps.iloc[:, :3].itertuples(index=False)] == [m[:3] for m in moves]
+    np.testing.assert_allclose(steps["gain"], [m[3] for m in moves], rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(steps["score"], [m[4] for m in moves], rtol=1e-12)
+    assert arcs(x) == {tuple(arc) for arc in expected["arcs"]}
+    assert bn.network_score(x, data) == pytest.approx(expected["score"], rel=1e-12)
+    assert bn.network_score(bn.hc(class_of(name), data), data) == pytest.approx(known(name)["hc_score"])
+
+
+def test_restarts_return_the_best_network_seen() -> None:
+    data, own = frame("voting"), class_of("voting")
+    plain, restarted = (bn.hc(own, data, restarts=n, rng=0) for n in (0, 4))
+    steps = bn.search_steps(restarted)
+    assert list(steps.columns)[-1] == "run"
+    assert set(steps["run"]) == {0, 1, 2, 3, 4}
+    assert bn.network_score(restarted, data) == pytest.approx(steps["score"].max(), rel=1e-12)
+    assert bn.network_score(restarted, data) > bn.network_score(plain, data) + 2
+    first = steps[steps["run"] == 0].iloc[:, :-1]
+    np.testing.assert_allclose(first["score"], bn.search_steps(plain)["score"], rtol=1e-12)
+    assert bn.families(bn.hc(own, data, restarts=4, rng=0)) == bn.families(restarted)
+    again = restarted.recipe.fit(bn.encode(data))
+    assert bn.families(again) == bn.families(restarted)
+
+
+@given(st.data())
+@examples(25)
+def test_rules_are_kept_by_every_search(data: st.DataObject) -> None:
+    rows = data.draw(frames(min_rows=8, max_features=4))
+    required, forbidden = [("x0", "class")], [(v, "x0") for v in rows if v not in ("x0", "class")]
+    x = bn.hc(
+        "class", rows, score="aic", required=required, forbidden=[*forbidden, ("class", "x0")], max_parents=2,
+        tabu=data.draw(st.integers(0, 4)), restarts=data.draw(st.integers(0, 2)), rng=1,
+    )  # fmt: skip
+    assert arcs(x) >= set(required)
+    assert bn.families(x)["x0"] == ("x0",)
+    assert max(map(len, bn.families(x).values())) <= 3
+    steps = bn.search_steps(x)
+    plain = bn.hc("class", rows, score="aic", required=required, moves=["delete"])
+    highest = max([bn.network_score(plain, rows, score="aic"), *steps["score"]])
+    assert bn.network_score(x, rows, score="aic") == pytest.approx(highest, rel=1e-9, abs=1e-7)
+
+
+# --- required and forbidden arcs elsewhere
+
+
+Edges = set[frozenset[Any]]
+
+
+def joined(x: bn.BNC) -> Edges:
+    return {frozenset(arc) for arc in arcs(x) if x.class_var not in arc}
+
+
+def forests(names: tuple[Any, ...]) -> list[Edges]:
+    """All forests over at most four features."""
+    pairs = [frozenset(pair) for pair in combinations(names, 2)]
+    found = []
+    for n in range(len(names)):
+        for some in combinations(pairs, n):
+            above: dict[Any, list[Any]] = {name: [] for name in names}
+            for first, second in some:
+                above[first].append(second)
+            if len(components(above)) == len(names) - n:
+                found.append(set(some))
+    return found
+
+
+@given(st.data(), st.sampled_from(["loglik", "aic", "bde"]))
+@examples(40)
+def test_constrained_forests_are_the_best(data: st.DataObject, score: str) -> None:
+    """Compare with all forests over up to four features."""
+    rows = data.draw(frames(min_rows=5, max_features=4))
+    names = bn.features(bn.nb("class", rows))
+    everything = forests(names)
+    own = data.draw(st.sampled_from(everything))
+    required = {pair for pair in own if data.draw(st.booleans())}
+    pairs = {frozenset(pair) for pair in combinations(names, 2)}
+    forbidden = {pair for pair in pairs - own if data.draw(st.booleans())}
+    allowed = [forest for forest in everything if forest >= required and not forest & forbidden]
+    if score == "loglik":  # which needs a tree
+        allowed = [forest for forest in allowed if len(forest) == len(names) - 1]
+
+    def learn(score: str, required: Edges, forbidden: Edges) -> bn.BNC:
+        rules = {"required": [tuple(p) for p in required], "forbidden": [tuple(p) for p in forbidden]}
+        return bn.tan_cl("class", rows, score=score, **rules)
+
+    if not allowed:
+        with pytest.raises(ValueError, match="forbidden must leave a tree over all variables"):
+            learn(score, required, forbidden)
+        return
+    x = learn(score, required, forbidden)
+    assert joined(x) in allowed
+    given_edges = [learn("aic", forest, pairs - forest) for forest in allowed]
+    assert [joined(y) for y in given_edges] == allowed
+    best = max(bn.network_score(y, rows, score=score) for y in given_edges)
+    assert bn.network_score(x, rows, score=score) == pytest.approx(best, rel=1e-9, abs=1e-7)
+
+
+@given(st.data())
+@examples(40)
+def test_k_dependence_with_required_and_forbidden_arcs(data: st.DataObject) -> None:
+    rows = data.draw(frames(min_rows=5, max_features=5))
+    names = data.draw(st.permutations(bn.features(bn.nb("class", rows))))
+    forward = list(combinations(names, 2))
+    required = [arc for arc in forward if data.draw(st.booleans())][:3]
+    forbidden = [arc for arc in permutations(names, 2) if arc not in required and data.draw(st.booleans())]
+    k = data.draw(st.integers(3, 4))
+    x = bn.kdb_mi("class", rows, kdbk=k, required=required, forbidden=forbidden)
+    inner = {(p, v) for p, v in arcs(x) if p != "class"}
+    assert inner >= set(required)
+    assert not inner & set(forbidden)
+    above = {v: f[1:-1] for v, f in bn.feature_families(x).items()}
+    relevance = {v: bn.cmi(v, "class", rows) for v in names}
+    placed: list[Any] = []
+    for _ in names:
+        ready = [v for v in rows if v in names and v not in placed]
+        ready = [v for v in ready if all(p in placed for p, child in required if child == v)]
+        best = max(relevance[v] for v in ready)
+        placed.append(next(v for v in ready if relevance[v] >= best - 1e-9))
+    for number, v in enumerate(placed):
+        first = [p for p in rows if (p, v) in required]
+        others = [p for p in placed[:number] if p not in first and (p, v) not in forbidden]
+        assert above[v][: len(first)] == tuple(first)
+        assert len(above[v]) == min(k, len(first) + len(others))
+        chosen = sorted((bn.cmi(p, v, rows, z="class") for p in above[v][len(first) :]), reverse=True)
+        ranked = sorted((bn.cmi(p, v, rows, z="class") for p in others), reverse=True)
+        assert chosen == pytest.approx(ranked[: len(chosen)], abs=1e-8)
+
+
+@pytest.mark.parametrize(
+    ("learn", "options", "message"),
+    [
+        (bn.tan_cl, {"required": [("doors", "class")]}, "required must be arcs between features"),
+        (bn.kdb_mi, {"forbidden": [("class", "doors")]}, "forbidden must be arcs between features"),
+        (
+            bn.chow_liu,
+            {"required": [("doors", "class")], "forbidden": [("class", "doors")]},
+            "required and forbidden must not share arcs; got 'doors' -> 'class' in both",
+        ),
+        (
+            bn.chow_liu,
+            {"required": [("doors", "class"), ("class", "safety"), ("safety", "doors")]},
+            "required must not contain pairs that form a cycle; got 'doors' -> 'class'",
+        ),
+        (
+            bn.chow_liu,
+            {
+                "forbidden": [
+                    ("doors", v) for v in ("buying", "maint", "persons", "lug_boot", "safety", "class")
+                ]
+            },
+            "forbidden must leave a tree over all variables; got 'doors' -> 'buying'",
+        ),
+        (
+            bn.kdb_mi,
+            {"required": [("doors", "safety"), ("maint", "safety")], "kdbk": 1},
+            "kdbk must be at least 2 for the initial structure; got 1. .* 'maint' -> 'safety'",
+        ),
+        (
+            bn.kdb_mi,
+            {"required": [("doors", "safety"), ("safety", "doors")]},
+            "required must not form a cycle with the initial arcs; got",
+        ),
+        (
+            bn.ban,
+            {"start": bn.from_modelstring("[class|doors] [doors]", "class")},
+            "start must be a structure",
+        ),
+        (bn.hc, {"tabu": -1}, "tabu must be a whole number of at least 0"),
+        (bn.hc, {"restarts": -1}, "restarts must be a whole number of at least 0"),
+        (bn.hc, {"missing": "available"}, "missing must be one of 'error', 'em'"),
+        (bn.hc, {"missing": "em", "score": "bde"}, "score must be one of 'bic', 'aic', 'loglik'"),
+        (bn.tan_cl, {"missing": "em", "score": "bde"}, "score must be one of 'bic', 'aic', 'loglik'"),
+    ],
+)
+def test_constraints_that_cannot_be_kept(learn: Any, options: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        learn("class", bn.load_car(), **options)
+
+
+@pytest.mark.parametrize("learn", [bn.tan_cl, bn.chow_liu, bn.hc, bn.ban, bn.kdb_mi])
+def test_some_features_are_those_columns(learn: Any) -> None:
+    data = frame("car")
+    x = learn("class", data, features=["safety", "buying", "persons"])
+    y = learn("class", data[["buying", "persons", "safety", "class"]])
+    assert bn.features(x) == ("buying", "persons", "safety")
+    assert bn.families(x) == bn.families(y)
+    assert bn.families(x.recipe.fit(bn.encode(data))) == bn.families(x)
+    assert bn.accuracy(bn.predict(bn.lp(x, data, smooth=1), data), data["class"]) > 0.7
+
+
+def test_a_start_stays_where_nothing_is_deleted() -> None:
+    data = frame("car")
+    start = bn.anb("class", {"maint": ["doors"]}, data)
+    x = bn.ban("class", data, score="bde", start=start)
+    assert arcs(x) > arcs(start)
+    assert bn.families(x.recipe.fit(bn.encode(data))) == bn.families(x)
+    assert arcs(bn.ban("class", data, score="bde")).isdisjoint({("doors", "maint")})
+
+
+# --- structural EM
+
+
+def observed_score(x: bn.BNC, rows: Any, score: str) -> float:
+    """The score of a structure on observed values, at tables that maximize their likelihood."""
+    fitted = bn.lp(x, rows, smooth=0, missing="em", em_iterations=1000)
+    penalty = {"loglik": 0.0, "aic": 1.0, "bic": 0.5 * np.log(len(rows))}[score]
+    return bn.em_objectives(fitted)[-1] - penalty * bn.nparams(fitted)
+
+
+LEARN_INCOMPLETE = {
+    "hc": lambda rows, score, **options: bn.hc("class", rows, score=score, max_parents=2, **options),
+    "ban": lambda rows, score, **options: bn.ban("class", rows, score=score, max_parents=2, **options),
+    "tan_cl": lambda rows, score, **options: bn.tan_cl("class", rows, score=score, **options),
+}
+
+
+@pytest.mark.parametrize("learner", LEARN_INCOMPLETE)
+@given(st.data())
+@examples(25)
+def test_the_score_of_observed_data_never_falls(learner: str, data: st.DataObject) -> None:
+    rows = data.draw(frames(min_rows=8, max_features=4, missing=data.draw(st.sampled_from([0.1, 0.3]))))
+    rows["class"] = rows["class"].fillna(rows["class"].cat.categories[0])
+    score = data.draw(st.sampled_from(["loglik", "aic", "bic"]))
+    learn = LEARN_INCOMPLETE[learner]
+    x = learn(rows, score, missing="em")
+    if rows.isna().any(axis=None):
+        scores = np.array(bn.greedy_scores(x))
+        assert (np.diff(scores) >= -1e-9).all()
+        # Both runs of EM stop when an iteration gains 1e-6 nats per row.
+        tolerance = 1e-4 * len(rows)
+        complete = rows.dropna()
+        if len(complete):
+            assert scores[0] == pytest.approx(
+                observed_score(learn(complete, score), rows, score), abs=tolerance
+            )
+    else:
+        assert bn.families(x) == bn.families(learn(rows, score))
+    assert bn.families(x.recipe.fit(bn.encode(rows))) == bn.families(x)
+
+
+@pytest.mark.parametrize("learn", [bn.hc, bn.ban, bn.tan_cl])
+def test_incomplete_rows_improve_the_structure(learn: Any) -> None:
+    """For all 435 rows of voting, the structure is better than that of the 232 complete rows."""
+    voting = bn.load_voting()
+    x, y = (
+        learn("Class", voting, score="bic", missing="em"),
+        learn("Class", voting.dropna(), score="bic"),
+    )
+    assert observed_score(x, voting, "bic") > observed_score(y, voting, "bic") + 5
+
+
+def test_completions_are_weighted_by_their_posteriors() -> None:
+    """The expected counts of two features in incomplete rows are sums of answers to queries."""
+    voting = bn.load_voting().iloc[:25]
+    x = bn.lp(bn.tan_cl("Class", voting), voting, smooth=1)
+    rows = bn.encode(voting[list(bn.vars(x))])
+    expected, evidence = Completions(rows).expect(x.scopes, x.cpts)
+    assert evidence == pytest.approx(bn.loglik(x, voting), rel=1e-12)
+    assert expected.size == pytest.approx(len(voting))
+    pair = ["water_project_cost_sharing", "export_administration_act_south_africa"]
+    assert voting[pair].isna().any(axis=None)
+    counts = contingency_tables(expected, [[expected.positions[v] for v in pair]])[0]
+    answers = np.zeros((2, 2))
+    for _, row in voting.iterrows():
+        hidden = [v for v in pair if pd.isna(row[v])]
+        at = tuple(slice(None) if v in hidden else bn.values(x)[v].index(row[v]) for v in pair)
+        if hidden:
+            answer = bn.query(x, hidden, row.dropna().to_dict())
+            answers[at] += answer.to_numpy().reshape([2] * len(hidden))
+        else:
+            answers[at] += 1
+    np.testing.assert_allclose(counts, answers, rtol=1e-9)
+
+
+def test_rows_with_too_many_completions_are_refused() -> None:
+    wide = pd.DataFrame({f"x{i}": ["a", "b", None] for i in range(23)} | {"class": list("pqp")})
+    with pytest.raises(ValueError, match=r"missing must not be 'em' if .* completions; got 8,388,610\. Drop"):
+        bn.hc("class", wide, missing="em")
