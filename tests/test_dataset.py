@@ -353,9 +353,9 @@ class Broken:
 
 
 def test_what_cannot_be_written_is_told_by_its_type() -> None:
-    assert "Broken" in shown(Broken())
+    assert shown(Broken()) == "a value of type Broken"
     assert shown(10**5000) == "a value of type int"
-    assert shown(pd.DataFrame({"a": range(99), "b": range(99)})) == "a b 0 0 0 1 1 1 2 2 2 3 3 3 4 4 4 .. ..…"
+    assert shown(pd.DataFrame({"a": range(99), "b": range(99)})) == "a value of type DataFrame"
 
 
 def test_names_that_are_none(car: pd.DataFrame) -> None:

@@ -132,7 +132,7 @@ COSTS = pd.DataFrame(1.0 - np.eye(4), index=list(EVEN), columns=list(EVEN))
             ValueError,
             "names, .*; got 'acc', 'acc', 'good'",
         ),
-        ({"costs": COSTS.to_numpy()}, TypeError, "costs must be a DataFrame .*; got array"),
+        ({"costs": COSTS.to_numpy()}, TypeError, "costs must be a DataFrame .*; got a value of type ndarray"),
         (
             {"costs": COSTS.iloc[:3]},
             ValueError,

@@ -173,3 +173,35 @@ def test_what_a_table_is_a_view_of_cannot_be_changed_either(ensemble: bn.AODE, c
         while isinstance(array, np.ndarray):
             assert not array.flags.writeable
             array = array.base
+
+
+def test_calls_with_wrong_arguments(car: pd.DataFrame) -> None:
+    x, features, labels = bn.bnc("nb", "class", car, smooth=1), car.drop(columns="class"), car["class"]
+    calls: list[tuple[Callable[[], object], str]] = [
+        (lambda: bn.cv(x, features, labels), "cv accepts at most 2 .*The class is a column of the data: cv"),
+        (lambda: bn.compare([x, x], car), r"compare accepts at most one .*compare\(cv\(models, dataset"),
+        (lambda: bn.compare({"nb": x}), r"results must be .*; got dict\. Compare models by compare\(cv"),
+        (lambda: bn.discretize(car, "class"), r"discretize\(dataset, class_var=name\)"),
+        (lambda: bn.plot_confusion(labels, labels), r"plot_confusion\(confusion\(predicted, actual\)\)"),
+        (lambda: bn.plot(x, car.iloc[0]), r"plot\(x, row=row\)"),
+        (lambda: bn.lp(bn.nb("class", car), car, 1), r"lp\(x, dataset, smooth=1\)"),
+        (lambda: bn.predict(x, car, True), r"2 .*; got 3\. .*predict\(x, newdata, prob=True\)"),
+        (lambda: bn.predict(x, car, proba=True), "predict has no argument 'proba'. Did you mean 'prob'?"),
+        (lambda: bn.cv(x, car, random_state=1), "cv has no argument 'random_state'. Did you mean 'rng'?"),
+        (lambda: bn.cv(car, x), "models; got DataFrame. The models are the first argument, the data the"),
+        (lambda: bn.cv(x, car, progres=True), "cv has no argument 'progres'. Did you mean 'progress'?"),
+    ]
+    for call, message in calls:
+        with pytest.raises(TypeError, match=message):
+            call()
+    options: list[tuple[Callable[[], object], str]] = [
+        (lambda: bn.bnc(car, "class", "nb"), "DataFrame. The learner is the first argument, the class the"),
+        (lambda: bn.bnc("naive_bayes", "class", car), "Did you mean 'nb'?"),
+        (lambda: bn.bnc("a2de", "class", car), "Did you mean 'ande'?"),
+        (lambda: bn.cmi("buying", "maint", car, unit="bits"), "Did you mean 'log2'?"),
+        (lambda: bn.discretize(car, class_var="class", method="equal"), "Did you mean 'width'?"),
+        (lambda: bn.cv(x, car, metric="ece"), "Did you mean 'calibration_error'?"),
+    ]
+    for call, message in options:
+        with pytest.raises(ValueError, match=message):
+            call()

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from inspect import Parameter, signature
-from typing import Any
+from functools import wraps
+from inspect import CO_VARKEYWORDS, Parameter, signature, unwrap
+from typing import Any, TypeVar, cast
 
 from .checks import available, must_be
-from .messages import listed
+from .messages import listed, shown
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 _NAMED = (Parameter.POSITIONAL_OR_KEYWORD, Parameter.KEYWORD_ONLY)
 """The kinds of parameters that can be given by name."""
@@ -42,6 +45,29 @@ def check_arguments(
     ]
     if absent:
         raise TypeError(f"{origin} must contain {listed(absent)}, which {name} requires.")
+
+
+def guided(advice: str) -> Callable[[F], F]:
+    """Decorate a public function to say what to write instead if it is called with wrong arguments."""
+
+    def guide(function: F) -> F:
+        name, code = function.__name__, unwrap(function).__code__
+        most, n_named = code.co_argcount, code.co_argcount + code.co_kwonlyargcount
+        accepted = frozenset(code.co_varnames[:n_named])
+
+        @wraps(function)
+        def call(*arguments: Any, **named: Any) -> Any:
+            if len(arguments) > most:
+                number = "one positional argument" if most == 1 else f"{most} positional arguments"
+                raise TypeError(f"{name} accepts at most {number}; got {len(arguments)}. {advice}")
+            if not accepted.issuperset(named) and not code.co_flags & CO_VARKEYWORDS:
+                unknown = next(argument for argument in named if argument not in accepted)
+                raise TypeError(f"{name} has no argument {shown(unknown)}. {available(unknown, accepted)}")
+            return function(*arguments, **named)
+
+        return cast(F, call)
+
+    return guide
 
 
 def parameters_of(function: Callable[..., Any]) -> Mapping[str, Parameter]:

@@ -26,6 +26,28 @@ _SIMILARITY = 0.65
 """Smallest similarity of a name that is suggested: with .6, 'quantile' would be suggested for 'equal'."""
 
 
+_MEANT = {
+    "naive_bayes": "nb",
+    "naivebayes": "nb",
+    "a2de": "ande",
+    "equal": "width",
+    "uniform": "width",
+    "frequency": "quantile",
+    "bits": "log2",
+    "nats": "log",
+    "ece": "calibration_error",
+    "proba": "prob",
+    "f1_score": "f1",
+    "n_splits": "k",
+    "cv": "folds",
+    "scoring": "metric",
+    "sample_weight": "weights",
+    "random_state": "rng",
+    "seed": "rng",
+    "alpha": "smooth",
+}
+"""Other words for arguments and options, and what they are called here."""
+
 _BRIEF = Repr()  # writes the first elements of a large or deeply nested list, not all
 _BRIEF.maxlist = _BRIEF.maxtuple = _BRIEF.maxdict = _BRIEF.maxset = 20
 _BRIEF.maxstring = _BRIEF.maxother = _BRIEF.maxlong = 10_000
@@ -44,7 +66,8 @@ def shown(value: object) -> str:
         return repr(cut(value))
     try:
         write = _BRIEF.repr if isinstance(value, list | tuple | dict | set | frozenset) else repr
-        return cut(" ".join(write(value).split()))  # data frames take several lines
+        text = write(value)
+        return cut(text) if "\n" not in text else f"a value of type {type(value).__name__}"
     except Exception:  # whatever the value's own code raises; Python refuses to write huge integers
         return f"a value of type {type(value).__name__}"
 
@@ -86,6 +109,7 @@ def similar(name: object, candidates: Collection[Hashable]) -> list[Hashable]:
     text = (name if isinstance(name, str) else shown(name))[:_LONGEST_NAME].casefold()
     by_text = {str(candidate)[:_LONGEST_NAME].casefold(): candidate for candidate in candidates}
     longer = [key for key in by_text if len(text) > 1 and key.startswith(text)]
+    longer = longer or [meant for meant in [_MEANT.get(text)] if meant in by_text]
     close = [text] if text in by_text else longer or get_close_matches(text, by_text, n=1, cutoff=_SIMILARITY)
     parts = [key for key in by_text if len(key) > 2 and text.endswith(key)]
     return [by_text[key] for key in (close or parts)[:3]]

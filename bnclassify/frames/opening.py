@@ -11,6 +11,7 @@ import pandas as pd
 from pandas.api.types import is_float_dtype
 
 from ..base.arrays import added
+from ..base.calls import guided
 from ..base.checks import Names
 from ..base.messages import listed, shown
 from .columns import check_categorical, column_arrays
@@ -52,6 +53,7 @@ Known: TypeAlias = Mapping[Hashable, tuple[Any, ...]]
 def encode(frame: InFull, *, weights: Any = None, missing_level: Any = False) -> Dataset: ...
 @overload
 def encode(frame: InParts, *, weights: Any = None, missing_level: Any = False) -> Partitions: ...
+@guided("Pass weights by name: encode(frame, weights=name).")
 def encode(frame: Any, *, weights: Any = None, missing_level: Any = False) -> Dataset | Partitions:
     """Encode categorical data as integers, once for many calls.
 

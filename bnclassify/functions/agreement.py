@@ -9,6 +9,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from ..base.arrays import Array
+from ..base.calls import guided
 from ..base.messages import listed, plain
 from ..frames.encoding import check_weights
 from ..model.model import Model
@@ -16,6 +17,7 @@ from ..model.model import Model
 Objects = NDArray[np.object_]
 
 
+@guided("Pass weights by name: accuracy(predicted, actual, weights=weights).")
 def accuracy(predicted: ArrayLike, actual: ArrayLike, *, weights: ArrayLike | None = None) -> float:
     """Return the proportion of labels that are correct.
 

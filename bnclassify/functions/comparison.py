@@ -13,6 +13,7 @@ import pandas as pd
 from scipy.special import fdtrc, fdtri, stdtr, stdtrit
 
 from ..base.arrays import TOLERANCE, Array
+from ..base.calls import guided
 from ..base.checks import OneOf, Real
 from ..base.messages import listed, warn
 from ..metrics.metrics import METRICS
@@ -24,6 +25,7 @@ Verdict: TypeAlias = tuple[float, Any, float, float, float]
 _LEVEL = 0.95  # of intervals
 
 
+@guided("Cross-validate the models first: compare(cv(models, dataset, mean=False)).")
 def compare(
     results: pd.DataFrame | Sequence[pd.DataFrame],
     *,
@@ -212,7 +214,8 @@ def _side_by_side(results: object) -> pd.DataFrame:
         if not isinstance(table, pd.DataFrame):
             raise TypeError(
                 "results must be a DataFrame of cv(..., mean=False), with one row per fold and one column "
-                f"per model, or a list of them; got {type(table).__name__}."
+                f"per model, or a list of them; got {type(table).__name__}. Compare models by "
+                "compare(cv(models, dataset, mean=False))."
             )
         tables.append(table)
     schemes = [scheme_of(table) for table in tables]

@@ -11,6 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from ..base.arrays import Codes
+from ..base.calls import guided
 from ..counts.contingency import flat_index
 from ..frames.encoding import Row, is_missing
 from ..frames.schema import Dataset
@@ -19,6 +20,7 @@ from ..model.raw_rows import encode_for, read_for
 from .odds import Evidence, weigh_evidence
 
 
+@guided("Pass the class by name: explain(x, row, target=label).")
 def explain(
     x: Model,
     row: pd.DataFrame | Dataset | Row | Sequence[Row],

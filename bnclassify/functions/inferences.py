@@ -11,6 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from ..base.arrays import Array, Codes, log, log_normalize, log_sum_exp
+from ..base.calls import guided
 from ..base.checks import Names, Real, Whole, is_among, must_be
 from ..base.immutable import EMPTY
 from ..base.messages import listed, shown
@@ -28,6 +29,7 @@ _BLOCK_CODES = 2**22
 _MOST_VALUES = 2**31  # of a sample
 
 
+@guided("Pass options by name: query(x, variables, evidence).")
 def query(
     x: Model,
     variables: Hashable | Sequence[Hashable],

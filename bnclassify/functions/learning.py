@@ -12,7 +12,7 @@ from scipy.special import chdtrc
 
 from ..backoff.prior import PRIORS, find_prior
 from ..backoff.weighted import AveragedCuts
-from ..base.calls import check_arguments, parameters_of
+from ..base.calls import check_arguments, guided, parameters_of
 from ..base.checks import must_be
 from ..base.messages import listed, shown, warn
 from ..base.records import record
@@ -40,6 +40,7 @@ _LEVEL = 0.01
 """Significance level, for all features together, of missing values that depend on the class."""
 
 
+@guided("Pass the prior by name: bnc(dag_learner, class_var, dataset, smooth=1).")
 def bnc(
     dag_learner: str | Callable[..., Model],
     class_var: Hashable,

@@ -11,6 +11,7 @@ import numpy as np
 
 from ..backoff.leave_one_out import LeaveOneOut, LeaveOneOutPower
 from ..backoff.prior import find_prior
+from ..base.calls import guided
 from ..base.checks import Flag, Names, OneOf
 from ..base.messages import plain
 from ..base.randomness import Seed, check_rng
@@ -32,6 +33,7 @@ M = TypeVar("M", bound=Model)
 
 
 @record
+@guided("Pass the prior by name: lp(x, dataset, smooth=1).")
 def lp(
     x: Model,
     dataset: InFull | InParts,
@@ -338,6 +340,7 @@ def rows_to_learn_from(model: Model, dataset: InFull | InParts, method: Method =
     return rows.coded(schema).counting()
 
 
+@guided("The class is a column of the data: update(x, dataset).")
 def update(x: M, dataset: InFull | InParts) -> M:
     """Add rows to the data from which the parameters of a model were estimated.
 

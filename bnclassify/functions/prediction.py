@@ -11,6 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from ..base.arrays import Array, Codes, first_best, log, log_normalize
+from ..base.calls import guided
 from ..base.checks import Flag, Real, must_be
 from ..base.messages import listed, shown
 from ..base.randomness import Seed, check_rng
@@ -27,6 +28,7 @@ _BLOCK_ROWS = 2**16
 _ROUNDED = 1e-6
 
 
+@guided("Pass options by name: predict(x, newdata, prob=True).")
 def predict(
     x: Model,
     newdata: pd.DataFrame | Dataset | Row | Sequence[Row],

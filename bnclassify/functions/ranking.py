@@ -11,6 +11,7 @@ import pandas as pd
 from scipy.special import chdtrc, fdtrc, ndtr
 
 from ..base.arrays import TOLERANCE, Array
+from ..base.calls import guided
 from ..base.checks import Flag, OneOf, Real
 from ..base.randomness import Seed, check_rng
 from .comparison import check_table, holm, pairs_of
@@ -61,6 +62,7 @@ class RankComparison:
         )
 
 
+@guided("Pass one table, with one row per data set and one column per model.")
 def compare_ranks(
     table: pd.DataFrame,
     *,

@@ -150,7 +150,8 @@ def name_models(x: object) -> dict[Any, Model]:
         models = dict(enumerate(x))
     else:
         raise TypeError(
-            f"x must be a model, or a list or dict of models; got {type(x).__name__}. {of_estimator(x)}"
+            f"x must be a model, or a list or dict of models; got {type(x).__name__}. "
+            f"{of_estimator(x) or 'The models are the first argument, the data the second.'}"
         )
     if not models:
         raise ValueError("x must contain at least one model; got none.")

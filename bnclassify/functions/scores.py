@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from ..base.arrays import Array, log_sum_exp
+from ..base.calls import guided
 from ..base.checks import Flag, OneOf, Whole
 from ..base.randomness import Seed, check_rng
 from ..counts.contingency import contingency_tables
@@ -220,6 +221,7 @@ _MOST_PERMUTATIONS = 1_000_000
 _UNITS = {"log": 1.0, "log2": log(2), "log10": log(10)}
 
 
+@guided("Pass the condition by name: cmi(x, y, dataset, z=name).")
 def cmi(
     x: Hashable,
     y: Hashable,

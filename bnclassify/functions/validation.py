@@ -11,6 +11,7 @@ import pandas as pd
 from tqdm.auto import tqdm
 
 from ..base.arrays import Array, first_best, log, log_normalize
+from ..base.calls import guided
 from ..base.checks import Flag, OneOf, Whole
 from ..base.messages import listed, shown, warn
 from ..base.randomness import Seed
@@ -32,6 +33,7 @@ AsMetric: TypeAlias = "str | Callable[[pd.DataFrame, pd.Series[Any]], float]"
 _MOST_REPEATS = 100_000
 
 
+@guided("The class is a column of the data: cv(x, dataset, k=10).")
 def cv(
     x: Model | Sequence[Model] | Mapping[str, Model],
     dataset: InFull | InParts,
@@ -283,6 +285,7 @@ def _warn_of_undefined(metrics: Sequence[AnyMetric], values: Array) -> None:
             )
 
 
+@guided("The class is a column of the data: cv_predict(x, dataset, k=10).")
 def cv_predict(
     x: Model,
     dataset: InFull | InParts,

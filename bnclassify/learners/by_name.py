@@ -27,6 +27,9 @@ LEARNERS: dict[str, Callable[..., Model]] = {
 """The learners of structure that `bnc` knows by name."""
 
 
+_ORDER = "The learner is the first argument, the class the second, the data the third."
+
+
 def find_learner(learner: object, argument: str) -> Callable[..., Model]:
     """Return a learner of structure given as a function or by name, or raise."""
     if isinstance(learner, str) and learner in LEARNERS:
@@ -41,5 +44,5 @@ def find_learner(learner: object, argument: str) -> Callable[..., Model]:
         )
     raise ValueError(
         f"{argument} must be a function or one of {listed(LEARNERS, most=20)}; got {shown(learner)}. "
-        f"{did_you_mean(learner, LEARNERS)}".rstrip()
+        f"{did_you_mean(learner, LEARNERS) if isinstance(learner, str) else _ORDER}".rstrip()
     )

@@ -13,6 +13,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from ..base.arrays import Array, Codes
+from ..base.calls import guided
 from ..base.checks import OneOf, Whole
 from ..base.immutable import Immutable
 from ..base.messages import listed, shown
@@ -229,6 +230,7 @@ class MovedCuts(Discretizer):
         return self._listing("", lambda points: f"cut {times} times, at {len(points)} points in all")
 
 
+@guided("Pass the class by name: discretize(dataset, class_var=name).")
 def discretize(
     dataset: pd.DataFrame,
     *,

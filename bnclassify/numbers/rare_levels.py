@@ -8,6 +8,7 @@ from typing import Any
 
 import pandas as pd
 
+from ..base.calls import guided
 from ..base.checks import Whole
 from ..base.immutable import Immutable
 from ..base.messages import shown
@@ -114,6 +115,7 @@ def with_categories(frame: pd.DataFrame, data: Dataset) -> pd.DataFrame:
     return result
 
 
+@guided("Pass the class by name: merge_rare(dataset, class_var=name).")
 def merge_rare(
     dataset: pd.DataFrame,
     *,

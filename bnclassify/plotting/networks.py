@@ -10,6 +10,7 @@ import graphviz
 import numpy as np
 import pandas as pd
 
+from ..base.calls import guided
 from ..base.checks import Flag, OneOf, Optional, Real
 from ..base.graphs import find_cycle, layers
 from ..base.messages import listed, shown
@@ -35,6 +36,7 @@ _MOST_ABREAST = 8
 _Arcs = dict[tuple[Hashable, Hashable], float]
 
 
+@guided("Pass the row by name: plot(x, row=row).")
 def plot(
     x: Model,
     *,

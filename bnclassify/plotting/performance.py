@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from ..base.arrays import TOLERANCE, Array
+from ..base.calls import guided
 from ..base.checks import must_be
 from ..functions.comparison import corrected_error, size_ratio, t_quantile
 from ..functions.ranking import RankComparison
@@ -77,6 +78,7 @@ def plot_scores(x: BNC, *, ax: Axes | None = None) -> Axes:
 
 
 @chart
+@guided("Cross-validate the models first: plot_cv(cv(models, dataset, mean=False)).")
 def plot_cv(
     results: pd.DataFrame,
     *,
@@ -164,6 +166,7 @@ def _draw_folds(axes: Axes, figures: pd.DataFrame) -> dict[str, Any]:
 
 
 @chart
+@guided("Count first: plot_confusion(confusion(predicted, actual)).")
 def plot_confusion(counts: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     """Draw a confusion matrix, with actual classes as rows and predicted classes as columns.
 
@@ -232,6 +235,7 @@ def _draw_few(counts: pd.DataFrame, shares: Array, ax: Axes | None) -> Axes:
 
 
 @chart
+@guided("Pass options by name: plot_calibration(posteriors, actual, bins=10).")
 def plot_calibration(
     posteriors: pd.DataFrame,
     actual: pd.Series[Any],
