@@ -152,8 +152,8 @@ def load(path: str | os.PathLike[str]) -> Model:
 
     Notes
     -----
-    Types and ranges of all fields are checked, so a damaged file raises an error. A file can still
-    contain another model than the one that you expect.
+    The loaded model is tried out, so a file that is damaged in what predictions need raises an error. A file
+    can still contain another model than the one that you expect.
 
     Examples
     --------
@@ -216,8 +216,8 @@ def _try_out(x: Model) -> None:
                 trace(x)
         tables = zip(getattr(x, "families", ()), getattr(x, "cpts", None) or (), strict=False)
         for family, table in tables:
-            if not (np.abs(table.sum(axis=0) - 1) <= _ROUNDING).all():
-                raise ValueError(f"the probabilities of {shown(family[0])} do not sum to 1")
+            if not (np.abs(table.sum(axis=0) - 1) <= _ROUNDING).all() or table.min(initial=0) < 0:
+                raise ValueError(f"the probabilities of {shown(family[0])} are not a distribution")
     if not x.fitted:
         return
     if x.one_class:
