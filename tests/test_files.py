@@ -436,7 +436,6 @@ DAMAGES: dict[str, tuple[str, Callable[[dict[str, Any]], None]]] = {
     "recipe": ("nb", put(0, "recipe")),
     "step": ("nb", put(0, "recipe", "structure")),
     "settings": ("nb", put([1], "recipe", "parameters", "settings")),
-    "trace": ("nb", put([], "trace")),
     "learned": ("nb", put(1, "learned")),
     "power nan": ("powered", put({"kind": "number", "value": "nan"}, "power")),
     "power inf": ("powered", put({"kind": "number", "value": "inf"}, "power")),
@@ -465,7 +464,9 @@ def damageable(car: pd.DataFrame) -> dict[str, Model]:
 
 
 @pytest.mark.parametrize("damage", DAMAGES)
-def test_damage_in_what_predictions_need_is_found(damage: str, damageable: dict[str, Model], tmp_path: Path) -> None:
+def test_damage_in_what_predictions_need_is_found(
+    damage: str, damageable: dict[str, Model], tmp_path: Path
+) -> None:
     kind, change = DAMAGES[damage]
     path = tmp_path / "x.json"
     damaged(damageable[kind], path, lambda model: None)

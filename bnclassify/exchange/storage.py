@@ -6,7 +6,6 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from secrets import token_hex
@@ -18,7 +17,6 @@ import pandas as pd
 from ..base.checks import must_be
 from ..base.messages import listed, shown, warn
 from ..functions.prediction import predict
-from ..model import traces
 from ..model.model import Model, check_model
 from ..model.questions import members
 from .notation import Reader, UnknownValueError, Writer, can_write
@@ -32,11 +30,6 @@ _FORMS = {"model": re.compile(r"\{"), "shared": re.compile(r"\[\s*[\[{\]]")}
 
 _ROUNDING = 1e-6
 """Largest difference from 1 of the sum of a distribution; those of `lp` are much nearer."""
-
-_TRACES: tuple[Callable[[Any], Any], ...] = (
-    *(traces.concentrations, traces.em_objectives, traces.feature_weights, traces.greedy_scores),
-    *(traces.loo_summary, traces.manb_arc_posterior, traces.search_steps),
-)
 
 
 def save(x: Model, path: str | os.PathLike[str]) -> None:
@@ -211,9 +204,6 @@ def _try_out(x: Model) -> None:
         if member is not x:
             _try_out(member)
             continue
-        for trace in _TRACES if x.one_class else ():
-            with suppress(ValueError):  # if the model does not have it
-                trace(x)
         tables = zip(getattr(x, "families", ()), getattr(x, "cpts", None) or (), strict=False)
         for family, table in tables:
             if not (np.abs(table.sum(axis=0) - 1) <= _ROUNDING).all() or table.min(initial=0) < 0:
