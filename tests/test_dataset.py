@@ -264,7 +264,7 @@ def test_other_numbers_of_type_float_are_told() -> None:
         TypeError,
         match=r"'x' must be categorical.*whole numbers of type float.*convert them with \.astype\('Int64'\)",
     ):
-        bn.nb("y", frame.astype({"x": float}))
+        bn.tan_cl("y", frame.astype({"x": float}))
 
 
 def test_numbers_with_fractions_match_levels_with_fractions() -> None:
@@ -331,7 +331,7 @@ def test_messages_stay_short() -> None:
         lambda: bn.nb(long + "y", frame),
         lambda: bn.nb("y", frame, features=long),
         lambda: bn.nb("y", frame, features=[long, long]),
-        lambda: bn.nb("y", frame.assign(**{long: [1.5, 2.5]})),
+        lambda: bn.tan_cl("y", frame.assign(**{long: [1.5, 2.5]})),
         lambda: bn.predict(x, frame.assign(z=[long + "1", "c"])),
         lambda: bn.predict(x, frame.assign(**{long: "c"})),
         lambda: bn.predict(x, {"z": [long]}),

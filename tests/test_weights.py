@@ -366,7 +366,7 @@ def test_numbers_with_weights_are_encoded_and_have_to_be_discretized() -> None:
     df = pd.DataFrame({"x": np.arange(40) / 3, "y": list("ab") * 20, "w": np.linspace(0.5, 2, 40)})
     data = bn.encode(df, weights="w")
     with pytest.raises(TypeError, match=r"column 'x' must be categorical; got numbers with fractions"):
-        bn.nb("y", data)
+        bn.tan_cl("y", data)
     x = bn.bnc("nb", "y", data, smooth=1, discretize="averaged")
     again = bn.bnc(
         "nb", "y", bn.encode(df.drop(columns="w"), weights=df["w"]), smooth=1, discretize="averaged"

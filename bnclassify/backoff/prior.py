@@ -57,7 +57,7 @@ class BackOff:
         families: Sequence[tuple[Hashable, ...]],
     ) -> tuple[list[Array], dict[str, Any]]:
         """Return the table of each family, and the concentrations."""
-        of_class = [scope[0] == len(families) - 1 for scope in scopes]
+        of_class = [number == len(scopes) - 1 for number in range(len(scopes))]
         stacks = make_stacks(
             [c.prefixes for c in counts], [np.array([c.cards]) for c in counts], of_class, self
         )

@@ -15,6 +15,7 @@ from scipy.special import xlogy
 from ..base.arrays import Array, xlogx
 from ..frames.schema import Countable, Dataset
 from .contingency import contingency_tables, count_families, flat_index
+from .moments import information_of_two_numbers, informations_of_numbers
 from .pairs import pair_tables, part_by_levels
 
 NLogN = Callable[[NDArray[Any]], Array]
@@ -48,8 +49,13 @@ def _entropy_sum(codes: Sequence[NDArray[Any]], cards: Sequence[int], weights: A
 def mutual_information(data: Countable, x: int, y: int, condition: Sequence[int] = ()) -> tuple[float, float]:
     """Return the (conditional) mutual information of two columns in nats, and its number of rows.
 
-    I(X;Y|Z) = Σ N_xyz/N · ln(N_xyz N_z / (N_xz N_yz)), over the rows in which all are observed.
+    I(X;Y|Z) = Σ N_xyz/N · ln(N_xyz N_z / (N_xz N_yz)), over the rows in which all are observed. Numbers are
+    normal given the others.
     """
+    if not (data.cards[x] or data.cards[y]):
+        return information_of_two_numbers(data, x, y, condition)
+    if not (data.cards[x] and data.cards[y]):
+        return next(informations(data, [(x, y)], condition))
     columns = (x, y, *condition)
     cards = [data.cards[column] for column in columns]
     if prod(cards) <= _DENSE_CELLS or not isinstance(data, Dataset):
@@ -80,7 +86,19 @@ def _table_information(table: Array) -> tuple[float, float]:
 def informations(
     data: Countable, pairs: Sequence[tuple[int, int]], condition: Sequence[int] = ()
 ) -> Iterator[tuple[float, float]]:
-    """Yield the mutual information of pairs, counted in batches that fit in memory."""
+    """Yield the mutual information of pairs, of which one can be a number, and its number of rows."""
+    numeric = [pair for pair in pairs if not all(data.cards[column] for column in pair)]
+    by_number = [(x, y) if data.cards[y] else (y, x) for x, y in numeric]
+    of_numbers = dict(zip(numeric, informations_of_numbers(data, by_number, condition), strict=True))
+    of_others = _informations_of_tables(data, [pair for pair in pairs if pair not in of_numbers], condition)
+    for pair in pairs:
+        yield of_numbers[pair] if pair in of_numbers else next(of_others)
+
+
+def _informations_of_tables(
+    data: Countable, pairs: Sequence[tuple[int, int]], condition: Sequence[int]
+) -> Iterator[tuple[float, float]]:
+    """Yield the mutual information of coded pairs, counted in batches that fit in memory."""
     families = [(*pair, *condition) for pair in pairs]
     while families:
         cells = accumulate(prod([data.cards[column] for column in family]) for family in families)
@@ -100,7 +118,8 @@ class PairStatistics:
 def pair_statistics(data: Countable, features: Sequence[int], class_column: int | None) -> PairStatistics:
     """Compute the class-conditional mutual information of all pairs of features.
 
-    Without a column of classes, it is their mutual information.
+    Without a column of classes, it is their mutual information. That of two numbers, of which neither can be
+    a parent, is not computed.
 
     Pairs of features with few levels are counted all at once by products of one-hot
     matrices, the others one by one. The diagonal is 0.
@@ -114,6 +133,7 @@ def pair_statistics(data: Countable, features: Sequence[int], class_column: int 
         rows[np.ix_(small, small)] = of_small.rows
     condition = () if class_column is None else (class_column,)
     pairs = [(i, j) for done, i in enumerate(large) for j in small + large[:done]]
+    pairs = [pair for pair in pairs if any(data.cards[features[i]] for i in pair)]
     values = informations(data, [(features[i], features[j]) for i, j in pairs], condition)
     for (i, j), (value, count) in zip(pairs, values, strict=True):
         information[i, j] = information[j, i] = value

@@ -21,10 +21,10 @@ _EXACT_ONES = 2**24  # a sum of fewer ones is exact in single precision
 
 
 def part_by_levels(data: Countable, features: Sequence[int]) -> tuple[list[int], list[int]]:
-    """Split the positions of features: those with few enough levels for `pair_tables`, and the others."""
+    """Split the positions of features: those with few levels, for `pair_tables`, and others or numbers."""
     cards = data.cards
     most = 0 if data.counts_of_source([]) is not None else _PRODUCT_LEVELS
-    few = [cards[f] <= most for f in features]
+    few = [0 < cards[f] <= most for f in features]
     return [i for i, is_few in enumerate(few) if is_few], [i for i, is_few in enumerate(few) if not is_few]
 
 

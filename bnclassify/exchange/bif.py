@@ -17,7 +17,7 @@ from ..frames.encoding import check_name
 from ..frames.schema import Dataset
 from ..functions.parameters import lp
 from ..learners.fixed import fixed_again, fixed_network
-from ..model.model import Model, check_bnc
+from ..model.model import Model, check_coded
 from ..model.questions import values, vars
 from ..model.recipes import Step
 from ..model.traces import params
@@ -89,7 +89,7 @@ def write_bif(x: BNC, path: str | os.PathLike[str]) -> None:
     variable safety {
       type discrete [ 3 ] { low, med, high };
     """
-    model, file = check_bnc(x, "write_bif"), as_path(path)
+    model, file = check_coded(x, "write_bif"), as_path(path)
     tables, labels = params(model), values(model)
     names = dict(zip(vars(model), _as_words(vars(model), _NAME), strict=True))
     words = {name: _as_words(v, _LABEL) for name, v in labels.items()}

@@ -8,7 +8,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from ..base.messages import listed, shown
-from ..model.model import check_bnc, check_single
+from ..model.model import check_coded, check_single
 from ..model.questions import values, vars
 from ..model.traces import cpt, params
 from ..network.classifiers import BNC
@@ -100,7 +100,7 @@ def to_pgmpy(x: BNC) -> pgmpy.models.DiscreteBayesianNetwork:
     >>> network.get_cpds("safety").state_names["safety"]
     ['low', 'med', 'high']
     """
-    model = check_bnc(x, "to_pgmpy")
+    model = check_coded(x, "to_pgmpy")
     tables, labels = params(model), values(model)
     network = _load("pgmpy.models", "DiscreteBayesianNetwork")()
     table_of = _load("pgmpy.factors.discrete", "TabularCPD")
@@ -149,7 +149,7 @@ def to_pyagrum(x: BNC) -> pyagrum.BayesNet:
     >>> network.size(), network.variable("safety").labels()
     (7, ('low', 'med', 'high'))
     """
-    model = check_bnc(x, "to_pyagrum")
+    model = check_coded(x, "to_pyagrum")
     tables, labels = params(model), values(model)
     for noun, items in [("names", vars(model)), *((f"labels of {shown(v)}", labels[v]) for v in labels)]:
         texts = Counter(map(str, items))

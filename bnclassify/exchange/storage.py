@@ -206,12 +206,14 @@ def _try_out(x: Model) -> None:
             continue
         tables = zip(getattr(x, "families", ()), getattr(x, "cpts", None) or (), strict=False)
         for family, table in tables:
-            if not (np.abs(table.sum(axis=0) - 1) <= _ROUNDING).all() or table.min(initial=0) < 0:
+            sums = table.sum(axis=0) if len(table) else 1.0  # the table of a number is empty
+            if not np.all(np.abs(sums - 1) <= _ROUNDING) or table.min(initial=0) < 0:
                 raise ValueError(f"the probabilities of {shown(family[0])} are not a distribution")
     if not x.fitted:
         return
     if x.one_class:
         row = np.zeros((len(x.features), 1), dtype=np.int8)
+        row[[name in x.densities for name in x.features]] = -1
         if x._log_joint(row).shape != (1, len((x.levels or ((),))[-1])):
             raise ValueError("tables do not fit the classes")
     with suppress(ValueError):  # if the model requires every feature, or pandas does not accept its labels

@@ -46,8 +46,10 @@ def encode_columns(
     With ``whole_floats``, whole numbers can be of type float, as in a chunk in which some are missing.
     """
     if isinstance(frame, Dataset):
-        check_columns(columns or (), frame.columns, named_by or argument)
-        return frame
+        check_columns(() if columns is None else columns, frame.columns, named_by or argument)
+        return frame.with_numbers(
+            [name for name, must in numeric.items() if must and name in frame.positions]
+        )
     check_frame(frame, argument, or_row=known is not None)
     chosen = None
     if columns is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -71,6 +72,16 @@ def read_numbers(array: ArrayLike, name: Hashable, argument: str, *, must: bool)
 def as_floats(numbers: NDArray[Any]) -> Array:
     """Return numbers that were read as floats, also those that floats cannot tell apart."""
     return numbers if numbers.dtype == np.float64 else numbers.astype(np.float64)
+
+
+def to_numbers(name: Hashable, labels: tuple[Any, ...]) -> list[float]:
+    """Return the levels of a column as floats, or raise if they are not numbers."""
+    if any(isinstance(label, bool) or not isinstance(label, Real) for label in labels):
+        raise TypeError(
+            f"column {shown(name)} must hold numbers; got the levels {listed(labels)}. Exclude it from "
+            "numbers, or convert it, for example with pd.to_numeric."
+        )
+    return [float(label) for label in labels]
 
 
 def labels_to_keep(numbers: NDArray[Any]) -> tuple[Any, ...]:

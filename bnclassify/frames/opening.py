@@ -203,17 +203,23 @@ def open_columns(
     weights: Hashable = None,
     required: Hashable = None,
     preparation: Prepare | None = None,
+    numeric: Iterable[Hashable] = (),
     rows_needed: bool = False,
 ) -> Dataset | Partitions:
     """Return columns of data of any source (by default, all) in the given order, coded.
 
     Rows in memory are encoded; of partitioned data, the levels that are not ``known`` are found in a pass
     over it, and rows that lack the ``required`` column are dropped. ``weights`` names a column of
-    partitioned data, ``preparation`` turns its raw columns into categories.
+    partitioned data, ``preparation`` turns its raw columns into categories. Columns that are ``numeric`` are
+    read as numbers.
     """
+    numbers = dict.fromkeys(numeric, True)
     source = None if rows_needed or isinstance(dataset, Countable) else find_source(dataset, argument)
     if source is None and not isinstance(dataset, Partitions):
-        data = encode_columns(dataset, columns, argument=argument, named_by=named_by, known=known)  # type: ignore[arg-type]
+        rows: Any = dataset
+        data = encode_columns(
+            rows, columns, argument=argument, named_by=named_by, known=known, numeric=numbers
+        )
         return data if columns is None else data.select(list(dict.fromkeys(columns)))
     names = column_names(dataset if source is None else source, argument)
     check_columns(columns or (), names, named_by or argument)
@@ -221,7 +227,9 @@ def open_columns(
     if isinstance(dataset, Partitions):
         if weights is not None:
             raise TypeError("weights must be None for encoded partitioned data. Pass the source to encode.")
-        levels = dict(zip(names, dataset.levels, strict=True)) | dict(known or {})
+        levels = (
+            dict(zip(names, dataset.levels, strict=True)) | dict(known or {}) | dict.fromkeys(numbers, ())
+        )
         chosen = names if columns is None else columns
         schema = Schema(tuple(chosen), tuple([levels[name] for name in chosen]))
         return dataset.coded(schema).requiring(required)
@@ -230,14 +238,15 @@ def open_columns(
     check_columns([] if weights is None else [weights], names, "weights")
     chosen = [name for name in names if name != weights] if columns is None else columns
     assert source is not None
+    known = {**(known or {}), **dict.fromkeys(numbers, ())}
     return _open(source, Reading(Schema((), ()), required, weights, preparation), chosen, known, argument)
 
 
 def _open(
-    source: Source, reading: Reading, columns: Sequence[Hashable], known: Known | None, argument: str
+    source: Source, reading: Reading, columns: Sequence[Hashable], known: Known, argument: str
 ) -> Partitions:
     """Return columns of partitioned frames, after a pass for levels if some are unknown."""
-    levels: dict[Hashable, tuple[Any, ...]] = {**source.declared, **(known or {})}
+    levels: dict[Hashable, tuple[Any, ...]] = {**source.declared, **known}
     unknown = [name for name in columns if name not in levels]
     memo = Memo()
     if unknown:
@@ -246,9 +255,10 @@ def _open(
                 f"{argument} {NEEDS_FUNCTION}; got an iterator, which can be read once, and the levels of "
                 f"{listed(unknown)} are unknown. Alternatively, make these columns categorical."
             )
-        surveyed, facts = survey(source, columns, reading.required, reading.weights)
-        levels = dict(zip(columns, surveyed, strict=True)) | levels
-        memo.keep(facts, columns)
+        coded = [name for name in columns if levels.get(name) != ()]
+        surveyed, facts = survey(source, coded, reading.required, reading.weights)
+        levels = dict(zip(coded, surveyed, strict=True)) | levels
+        memo.keep(facts, coded)
     schema = Schema(tuple(columns), tuple([levels[name] for name in columns]))
     return Partitions(source, replace(reading, schema=schema), memo=memo)
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ..base.arrays import Array, added
 from ..base.messages import listed, shown, warn
 from .encoding import check_weights, encode_columns
-from .matching import match, recode
+from .matching import recode
 from .schema import Dataset, Learnable, Schema
 from .sources import NEEDS_ROWS, Make, Merge, Source, find_source, is_dask
 
@@ -120,7 +120,7 @@ class Reading:
             if weights is not None:
                 weights = weights[rows] if kept.dtype == bool else np.asarray(kept[rows], dtype=np.float64)
         if self.prepare is None:
-            raw = encode_columns(frame, self.schema.columns, whole_floats=True)
+            raw = encode_columns(frame, self.schema.columns, whole_floats=True, numeric=self.schema.numeric)
         else:
             known = dict(zip(self.schema.columns, self.schema.levels, strict=True))
             raw = self.prepare.encode(frame, known, "dataset")
@@ -130,8 +130,7 @@ class Reading:
             codes = recode(raw.codes[i], raw.levels[i], new, name, -1)
             hidden[self.schema.positions[name]] = np.count_nonzero((codes < 0) & (raw.codes[i] >= 0))
             coded = coded.recoded({name: (new, codes)})
-        codes = match(coded, self.schema.columns, self.schema.levels)
-        data, facts = with_class(Dataset(self.schema, codes, raw.index, weights), self.required)
+        data, facts = with_class(replace(coded.coded(self.schema), weights=weights), self.required)
         if self.draw is not None:
             data, facts = with_class(self.draw(frame, data), None)
         return data, facts._replace(hidden=hidden)

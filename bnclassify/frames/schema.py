@@ -16,6 +16,7 @@ from ..base.arrays import code_type as code_type
 from ..base.immutable import Immutable, lock
 from .matching import MISSING, codes_of, match
 from .matching import Levels as Levels
+from .numeric import as_floats, to_numbers
 
 _PART_ROWS = 2**20
 """Rows in memory are counted in parts of this size, so that temporary arrays stay small."""
@@ -28,8 +29,8 @@ Data = TypeVar("Data", bound="Dataset")
 class Schema:
     """The names of columns and the labels that their codes stand for, without the rows.
 
-    ``levels[i]`` is the tuple of labels of a coded column: code ``k`` stands for label ``k``. ``ordered``
-    holds the names of columns whose levels are declared to have an order.
+    ``levels[i]`` is the tuple of labels of a coded column: code ``k`` stands for label ``k``. A column of
+    numbers has none. ``ordered`` holds the names of columns whose levels are declared to have an order.
     """
 
     columns: tuple[Hashable, ...]
@@ -45,6 +46,11 @@ class Schema:
     def positions(self) -> dict[Hashable, int]:
         """Position of each column by name."""
         return {column: i for i, column in enumerate(self.columns)}
+
+    @cached_property
+    def numeric(self) -> dict[Hashable, bool]:
+        """The columns of numbers, which have no levels, as `encode_columns` has them."""
+        return {name: True for name, labels in zip(self.columns, self.levels, strict=True) if not labels}
 
     def select(self, columns: Sequence[Hashable]) -> Schema:
         """Return the schema of some columns, in their order."""
@@ -240,6 +246,31 @@ class Dataset(Countable):
             codes[i] = coded[name][1] if name in coded else self.codes[i]
         schema = Schema(self.columns, levels, self.schema.ordered)
         return replace(self, schema=schema, codes=codes)
+
+    def with_numbers(self, columns: Iterable[Hashable]) -> Self:
+        """Return the data with some columns as numbers, without codes; raise for those that hold text."""
+        chosen = [name for name in columns if self.levels[self.positions[name]] or name not in self.numbers]
+        read = {name: self._read_numbers(name) for name in chosen}
+        if not read:
+            return self
+        data = self.recoded({name: ((), np.full(len(self), -1)) for name in read})
+        return replace(data, numbers={**data.numbers, **read})
+
+    def _read_numbers(self, name: Hashable) -> Array:
+        if name in self.numbers:
+            return as_floats(self.numbers[name])
+        column = self.positions[name]
+        labels = np.array([*to_numbers(name, self.levels[column]), np.nan])
+        return labels[self.codes[column]]
+
+    def with_values(self, columns: Collection[Hashable]) -> Self:
+        """Return the data with the numbers of some columns coded by their distinct values, ascending."""
+        coded = {}
+        for name in columns:
+            values, codes = np.unique(as_floats(self.numbers[name]), return_inverse=True)
+            values = values[~np.isnan(values)]  # the last one, if any
+            coded[name] = tuple(values.tolist()), np.where(codes < len(values), codes, -1)
+        return self.recoded(coded)
 
     def with_missing_level(self, columns: Collection[Hashable]) -> Self:
         """Return the data with missing values of some columns as a level of its own, the last."""

@@ -10,9 +10,12 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from ..base.immutable import EMPTY
 from .columns import warn_of_no_features, warn_of_wide_columns
-from .encoding import check_columns, check_levels, check_name, check_names, read_columns
+from .encoding import check_columns, check_levels, check_name, check_names, read_columns, read_raw
 from .matching import MISSING
+from .number_columns import Numeric, find_numbers
+from .numeric import FLOATS, value_type
 from .opening import InFull, InParts, Known, column_names, open_columns
 from .partitions import Partitions, Prepare, check_rows
 from .schema import Dataset, Learnable, Schema
@@ -62,6 +65,7 @@ def prepare(
     rows_needed: bool = False,
     known: Known | None = None,
     preparation: Prepare | None = None,
+    numeric: Numeric = (),
     warns: bool = True,
     named_by: str = "class_var",
 ) -> TrainingData | Partitions:
@@ -70,7 +74,8 @@ def prepare(
     The columns are the ``features`` (by default, all) in the order of the data, then the ``targets``. Data
     prepared for the same targets is returned as it is. Partitioned data raises an error if ``rows_needed``.
     Levels that are ``known``, as those of a model, need not occur in the data. A ``preparation`` turns raw
-    columns into categories. Unless ``warns``, nothing is said of rows without a class and of wide columns.
+    columns into categories, and columns that are ``numeric`` are kept as numbers. Unless ``warns``, nothing
+    is said of rows without a class and of wide columns.
     """
     if rows_needed and isinstance(dataset, Partitions):
         if not isinstance(dataset.source, LargeFrame):
@@ -78,6 +83,14 @@ def prepare(
         dataset = dataset.source.frame[list(dataset.columns)]
     if isinstance(dataset, Dataset) and preparation is not None:
         dataset = preparation.code(dataset)
+    numbers: tuple[Hashable, ...] = ()
+    if numeric:
+        columns = [name for name in column_names(dataset) if name not in targets]
+        if features is not None:
+            allowed = set(check_names(features, targets))
+            columns = [name for name in columns if name in allowed]
+        dataset, numbers = find_numbers(dataset, columns, targets, numeric)
+        dataset = dataset.with_numbers(numbers) if isinstance(dataset, Dataset) else dataset
     if isinstance(dataset, TrainingData | Partitions) and dataset.targets == targets:
         return dataset if features is None else _some_features(dataset, tuple(features))
     if not rows_needed:
@@ -91,11 +104,12 @@ def prepare(
     required = targets[0] if len(targets) == 1 else None
     data = open_columns(
         dataset, (*chosen, *targets), known=known, preparation=preparation, required=required,
-        rows_needed=rows_needed,
+        numeric=numbers, rows_needed=rows_needed,
     )  # fmt: skip
     _check_no_missing_level(data.schema, targets, named_by)
     if not isinstance(dataset, Learnable):  # whose levels are checked already
-        check_levels(data, [name for name in data.columns if known is None or name not in known])
+        given = {*(known or ()), *numbers}
+        check_levels(data, [name for name in data.columns if name not in given])
     wanted = {*chosen, *targets}
     order = tuple([name for name in names if name in wanted])
     if isinstance(data, Partitions):
@@ -108,10 +122,13 @@ def prepare(
 
 
 def prepare_rows(
-    dataset: InFull | InParts, class_var: Hashable, features: Iterable[Hashable] | None = None
+    dataset: InFull | InParts,
+    class_var: Hashable,
+    features: Iterable[Hashable] | None = None,
+    numeric: Numeric = (),
 ) -> TrainingData:
     """Prepare data with their rows in memory, or raise; see `prepare`."""
-    data = prepare(dataset, (class_var,), features, rows_needed=True)
+    data = prepare(dataset, (class_var,), features, rows_needed=True, numeric=numeric)
     assert isinstance(data, TrainingData)
     return data
 
@@ -181,9 +198,16 @@ def averages_views(learner: L) -> L:
 
 
 def describe(
-    dataset: InFull | InParts | None, class_var: Hashable, features: Iterable[Hashable] | None
+    dataset: InFull | InParts | None,
+    class_var: Hashable,
+    features: Iterable[Hashable] | None,
+    *,
+    numeric: bool = False,
 ) -> tuple[Schema | None, tuple[Hashable, ...]]:
-    """Return the schema of data, if there are any, and the features, which suffice for a fixed structure."""
+    """Return the schema of data, if there are any, and the features, which suffice for a fixed structure.
+
+    If ``numeric``, columns of floats may be numbers, which have no levels.
+    """
     if dataset is None:
         check_name(class_var)
         return None, () if features is None else check_names(features, (class_var,))
@@ -193,8 +217,15 @@ def describe(
         data = prepare(dataset, (class_var,), features)
         return data.schema.select(data.order), data.features
     names, chosen = _choose(dataset, (class_var,), features, True, "class_var")
-    schema, codes, weights = read_columns(dataset, [n for n in names if n == class_var or n in set(chosen)])
-    check_levels(dataset if isinstance(dataset, Dataset) else schema, schema.columns, len(dataset))
+    kept = {*chosen, class_var}
+    columns = [name for name in names if name in kept]
+    if numeric and isinstance(dataset, pd.DataFrame):
+        floats = {name for name in chosen if value_type(dataset[name].array) in FLOATS}
+        dataset = read_raw(dataset, class_var, columns, {*columns} - floats) if floats else dataset
+    schema, codes, weights = read_columns(dataset, columns)
+    numbers = dataset.numbers if numeric and isinstance(dataset, Dataset) else EMPTY
+    coded = [name for name in columns if name not in numbers or pd.isna(numbers[name]).all()]
+    check_levels(dataset if isinstance(dataset, Dataset) else schema, coded, len(dataset))
     _check_no_missing_level(schema, (class_var,), "class_var")
     if features is None:
         warn_of_wide_columns(schema, codes, weights, class_var)

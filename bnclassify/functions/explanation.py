@@ -147,7 +147,7 @@ def explain(
     x = check_fitted(x)._of_class(class_var)
     raw, data = _read_rows(x, row)
     evidence = weigh_evidence(x, data, target, against, unseen)
-    several = len(data) != 1
+    x, several = evidence.model, len(data) != 1
     variables = (x.class_var, *[x.features[i] for i in evidence.order])
     columns = _compared(x, evidence) if several else {}
     columns |= {
@@ -178,6 +178,7 @@ def explain_row(x: Model, row: object, target: Any, against: Any, unseen: str) -
     """Explain one row, as pictures show it."""
     raw, data = _read_rows(x, row, single=True)
     evidence = weigh_evidence(x, data, target, against, unseen)
+    x = evidence.model
     variables = (x.class_var, *[x.features[i] for i in evidence.order])
     known = {v: column[0] for v, column in zip(variables, _values(x, evidence, raw), strict=True)}
     target, rival = map(str, _opponents(x, evidence, 0))

@@ -50,8 +50,8 @@ def query(
     evidence : dict or Series, optional
         What is known of each variable: its label; a list or set of labels, one of which is the label; or a
         dict of likelihoods, P(observation | label) up to a factor, of which omitted ones are 0. If the model
-        discretizes numeric columns itself, a label can be a number. The model marginalizes over all other
-        variables.
+        discretizes numeric columns itself, a label can be a number, and the value of a number with a density
+        is one. The model marginalizes over all other variables.
     interval, draws, rng
         Probability of a credible interval of each probability, the number of draws, and their seed, as in
         `predict`.
@@ -70,7 +70,7 @@ def query(
     KeyError
         If the model has no such variable.
     TypeError
-        If the model does not define a joint distribution.
+        If the model does not define a joint distribution, or one of `variables` is a number with a density.
     ValueError
         If a value is not among the levels of the model, a variable is in both `variables` and `evidence`
         or named twice, the evidence has probability 0, or the distribution would be too large. If
@@ -123,7 +123,10 @@ def query(
     names = Names(model.variables, "variables of the model").check("variables", named)
     if not names:
         raise ValueError("variables must be at least one name; got none.")
-    known, likelihoods = _encode_evidence(model, evidence)
+    numeric = [name for name in names if name in model.densities]
+    if numeric:
+        raise TypeError(f"variables must have levels; got the numbers {listed(numeric)}. Use cpt or sample.")
+    model, known, likelihoods = _encode_evidence(model, evidence)
     overlap = [name for name in names if known[model.variables.index(name)] >= 0]
     if overlap:
         raise ValueError(f"variables must not be in the evidence; got {listed(overlap)} in both. Omit one.")
@@ -156,24 +159,29 @@ def query(
     return frame
 
 
-def _encode_evidence(x: Model, evidence: object) -> tuple[Codes, dict[int, Array]]:
-    """Return the codes of the variables of a model, -1 where unknown, and log likelihoods by variable."""
+def _encode_evidence(x: Model, evidence: object) -> tuple[Model, Codes, dict[int, Array]]:
+    """Return the codes of the variables of a model, -1 where unknown, and log likelihoods by variable.
+
+    The first result is the model that they are of, in which numbers that are known are levels.
+    """
     codes = np.full(len(x.variables), -1, dtype=code_type(max(map(len, x.levels or ((),)))))
     likelihoods: dict[int, Array] = {}
     if evidence is None:
-        return codes, likelihoods
+        return x, codes, likelihoods
     if not isinstance(evidence, Mapping | pd.Series):
         raise TypeError(must_be("evidence", "a dict from variables to their values", evidence))
     given = dict(evidence.items())
     Names(x.variables, "values of variables of the model").check("evidence", list(given))
     number = {name: i for i, name in enumerate(x.variables)}
+    numbers = {name: given[name] for name in given if name in x.densities}
+    x = x._at({name: (Real().check(f"evidence[{shown(name)}]", value),) for name, value in numbers.items()})
     for name, value in given.items():
         if isinstance(value, Mapping | list | set | frozenset):
             weights = dict(value.items()) if isinstance(value, Mapping) else dict.fromkeys(value, 1.0)
             likelihoods[number[name]] = _log_likelihoods(x, name, weights)
         else:
             codes[number[name]] = _code_of(x, name, value)
-    return codes, likelihoods
+    return x, codes, likelihoods
 
 
 def _code_of(x: Model, name: Hashable, label: Any) -> int:
@@ -252,7 +260,8 @@ def sample(x: Model, n: int, *, rng: Seed = None) -> pd.DataFrame:
     pandas.DataFrame
         One categorical column per feature and, at the end, one for the class, whose categories are the
         levels of the model. If the model discretizes numeric columns itself, these hold numbers, drawn
-        uniformly from the interval and within the range of the training data.
+        uniformly from the interval and within the range of the training data. Features with a density
+        (``numbers`` in `lp`) hold numbers, drawn from it.
 
     Raises
     ------
@@ -278,10 +287,13 @@ def sample(x: Model, n: int, *, rng: Seed = None) -> pd.DataFrame:
     generator = check_rng(rng)
     most = _MOST_VALUES // len(model.variables)
     codes = model._draw(Whole(least=0, most=most).check("n", n), generator)
+    numbers = model._draw_numbers(codes, generator)
     discretizer = _discretizer(model)
     columns: dict[Hashable, Any] = {}
     for column, (name, labels) in zip(codes, model.levels_by_name.items(), strict=True):
-        if discretizer is not None and name in discretizer.cuts:
+        if name in numbers:
+            columns[name] = numbers[name]
+        elif discretizer is not None and name in discretizer.cuts:
             columns[name] = discretizer.draw(name, column, generator)
         else:
             dtype = pd.CategoricalDtype(list(labels))
@@ -311,7 +323,8 @@ def impute(x: Model, frame: pd.DataFrame) -> pd.DataFrame:
         A copy without missing values in the columns of the model. Other columns and all observed values are
         unchanged; new categories are added to categorical columns. If the model discretizes numeric
         columns itself, a missing number is replaced by the mean of the training values in the most
-        probable interval.
+        probable interval. A feature with a density (``numbers`` in `lp`) does not influence the other
+        values if it is missing, and gets its mean given them.
 
     Raises
     ------
@@ -346,15 +359,20 @@ def impute(x: Model, frame: pd.DataFrame) -> pd.DataFrame:
     levels, discretizer = model.levels_by_name, _discretizer(model)
     names = model.variables if model.class_var in table.columns else model.features
     data = encode_for(model, table, names, "frame")
-    codes = np.full((len(levels), len(table)), -1, dtype=code_type(max(map(len, levels.values()))))
-    codes[: len(names)] = match(data, names, tuple(levels[name] for name in names))
-    completed = model._complete(codes)
+    placed, feature_codes = model._place(data)
+    codes = np.vstack([feature_codes, np.full((1, len(table)), -1, dtype=feature_codes.dtype)])
+    if len(names) > len(model.features):
+        codes[-1] = match(data, names[-1:], (levels[names[-1]],))[0]
+    completed = placed._complete(codes)
+    numbers = model._mean_numbers(completed)
     result = table.copy()
     for name, filled, column in zip(names, completed, codes, strict=False):
         gaps = column < 0
         if not gaps.any():
             continue
-        if discretizer is not None and name in discretizer.cuts:
+        if name in numbers:
+            result[name] = _fill_numbers(table[name], gaps, numbers[name][gaps])
+        elif discretizer is not None and name in discretizer.cuts:
             result[name] = _fill_numbers(table[name], gaps, discretizer.mean_of(name, filled[gaps]))
         else:
             result[name] = _fill(table[name], gaps, [levels[name][code] for code in filled[gaps]])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from copy import deepcopy
 from typing import Any, cast
 
@@ -22,10 +22,12 @@ from ..frames.opening import InFull, InParts
 from ..frames.schema import Dataset, Learnable
 from ..frames.training import TrainingData, prepare, prepare_rows
 from ..learners.by_name import LEARNERS, find_learner
+from ..learners.fixed import anb, nb
 from ..model.model import Model, check_bnc, renewed
 from ..model.recipes import Recipe, Step
 from ..network.classifiers import BNC
 from ..network.ensemble import Ensemble
+from ..network.number_families import Numbers, columns_of
 from ..numbers.coarsening import FineData
 from ..numbers.discretization import MovedCuts
 from ..numbers.preparation import Preparation, Preparing, check_numbers
@@ -51,6 +53,7 @@ def bnc(
     bins: int = 5,
     min_count: int | None = None,
     missing_level: bool | Iterable[Hashable] | None = None,
+    numbers: Numbers = None,
     **lp_args: Any,
 ) -> Model:
     """Learn structure and parameters in one call.
@@ -81,6 +84,9 @@ def bnc(
         the training data; a list names the features. Use it if whether a value is missing depends on the
         class. Levels that did not occur in training are still treated as missing values. By default and if
         False, missing values are ignored; False also suppresses the warning about them.
+    numbers : {"gaussian", "kernel"} or dict, optional
+        Numeric columns to keep as numbers, and their densities, as in `lp`. The learner must be one of nb,
+        anb, tan_cl and kdb_mi. Not with ``discretize``.
     **lp_args
         Arguments of `lp`: ``smooth`` or another prior, and options such as ``manb_prior``.
 
@@ -142,6 +148,9 @@ def bnc(
             "class_var must be one class variable. For several, use lp(mbc(class_vars, dataset), dataset, "
             "smooth=...), or maode or chain instead of mbc."
         )
+    numeric = columns_of(numbers)
+    if numeric and discretize is not None:
+        raise ValueError("numbers must be None if discretize is given. Use only one of the two.")
     if dag_args is not None and not isinstance(dag_args, Mapping):
         raise TypeError(must_be("dag_args", "a dict of arguments", dag_args))
     options = dict(dag_args or {})
@@ -156,9 +165,12 @@ def bnc(
         # What is searched for is what will be fitted.
         takes = parameters_of(learner)
         options |= {name: lp_args[name] for name in PRIORS if name in takes and name in lp_args}
-    structure, data = learn_structure(
-        learner, class_var, dataset, options, Preparing(discretize, bins, min_count, missing_level)
-    )
+    if numeric:
+        _check_able(learner, _keeps_numbers, "numbers must be None", numbers, "learn from numbers")
+        lp_args |= {"numbers": numbers}
+        options |= {"numbers": numbers} if "numbers" in parameters_of(learner) else {}
+    preparing = Preparing(discretize, bins, min_count, missing_level, numeric)
+    structure, data = learn_structure(learner, class_var, dataset, options, preparing)
     fitted = lp(structure, data, **lp_args)
     fitted._warn_of_size(len(data))
     return fitted
@@ -177,9 +189,9 @@ def learn_structure(
         if preparing.missing_level is None:
             _warn_of_informative_gaps(rows)
         return raw, rows
+    data = prepare(dataset, (class_var,), _names(options), numeric=preparing.numeric)
     if isinstance(dataset, pd.DataFrame):
-        _warn_of_many_codes(dataset, class_var, _names(options))
-    data = prepare(dataset, (class_var,), _names(options))
+        _warn_of_many_codes(dataset, [name for name in data.features if name not in data.schema.numeric])
     structure = _checked(learner(class_var, dataset=data, **options))
     if learner not in LEARNERS.values():
         # What the user's own function does is to be done again, with what it was given today.
@@ -191,15 +203,12 @@ def learn_structure(
     return structure, data
 
 
-def _warn_of_many_codes(frame: pd.DataFrame, class_var: Hashable, names: tuple[Hashable, ...] | None) -> None:
+def _warn_of_many_codes(frame: pd.DataFrame, names: Sequence[Hashable]) -> None:
     """Warn of columns of whole numbers that become categories with many levels."""
     wide = [
         name
         for name, column in frame.items()
-        if name != class_var
-        and (names is None or name in names)
-        and column.dtype.kind in "iu"
-        and column.nunique() > _MANY_CODES
+        if name in names and column.dtype.kind in "iu" and column.nunique() > _MANY_CODES
     ]
     if wide:
         warn(
@@ -213,7 +222,7 @@ def _warn_of_informative_gaps(data: TrainingData) -> None:
     """Warn if whether a feature is missing is associated with the class, by a chi-square test of each."""
     classes, weights = data.codes[-1], np.ones(len(data)) if data.weights is None else data.weights
     present = np.bincount(classes, weights, data.cards[-1]) > 0
-    incomplete = np.nonzero(data.incomplete[:-1])[0]
+    incomplete = np.nonzero(data.incomplete[:-1] & (np.array(data.cards[:-1]) > 0))[0]
     related = []
     for i in incomplete:
         lacking = data.codes[i] < 0
@@ -276,15 +285,31 @@ def _learn_raw(
     data = _prepare(raw, preparation, class_var, names, keep="parents" in options, warns=raw is not dataset)
     if not (isinstance(cuts, MovedCuts) and any(cuts.cuts.values())):
         return renewed(_checked(learner(class_var, dataset=data, **options)), recipe=recipe), data
-    if not getattr(learner, "averages_views", False):
-        able = [name for name, function in LEARNERS.items() if hasattr(function, "averages_views")]
-        raise ValueError(
-            f"discretize must be 'mdlp', 'mixed' or another single discretization with {step.name}; got "
-            f"{shown(cuts.method)}. The learners {listed(able)} learn from several discretizations at once."
-        )
+    expected = "discretize must be 'mdlp', 'mixed' or another single discretization"
+    _check_able(learner, _averages, expected, cuts.method, "learn from several discretizations at once")
     fine = FineData.of(data, cuts)
     network = check_bnc(learner(class_var, dataset=fine, **options), "discretize")
     return AveragedCuts(renewed(network, recipe=recipe), fine.cuttings, recipe=recipe), fine
+
+
+def _check_able(
+    learner: Callable[..., Model], able: Callable[[Any], bool], expected: str, value: object, ability: str
+) -> None:
+    """Raise a ValueError if an argument requires a learner with an ability."""
+    if not able(learner):
+        names = listed([name for name, function in LEARNERS.items() if able(function)])
+        name = getattr(learner, "__name__", learner)
+        raise ValueError(f"{expected} with {name}; got {shown(value)}. The learners {names} {ability}.")
+
+
+def _averages(learner: Any) -> bool:
+    """Whether a learner accepts several discretizations at once."""
+    return getattr(learner, "averages_views", False) is True
+
+
+def _keeps_numbers(learner: Any) -> bool:
+    """Whether a learner accepts data with numbers."""
+    return learner in (nb, anb) or "numbers" in parameters_of(learner)
 
 
 def _read_raw(
@@ -298,6 +323,8 @@ def _read_raw(
     if isinstance(dataset, Dataset):
         if preparing.discretize is not None and not isinstance(dataset, TrainingData):
             check_numbers(dataset)
+        if preparing.discretize is None:
+            dataset = preparing.read(dataset, class_var, dataset.columns)
         return dataset, dataset.columns if names is None else None
     frame = check_frame(dataset, "dataset")
     check_columns([class_var], frame.columns, "class_var")
@@ -323,15 +350,17 @@ def _prepare(
     """
     data = preparation.code(raw)
     features = [name for name in data.columns if name != class_var]
+    kept = [name for name in data.schema.numeric if name in data.numbers]
+    numeric = tuple([name for name in kept if not pd.isna(data.numbers[name]).all()])
     if names is not None:
-        return prepare_rows(data, class_var, names)
+        return prepare_rows(data, class_var, names, numeric)
     cuts = preparation.discretizer
     uncut = () if cuts is None else cuts.uncut
-    unknown = [name for name in features if not data.cards[data.positions[name]]]
+    unknown = [name for name in features if name in data.schema.numeric and name not in numeric]
     drop = {*uncut, *unknown}.difference(preparation.missing)
     if not keep and len(drop) < len(features):
         features = [name for name in features if name not in drop]
-    prepared = prepare_rows(data, class_var, features)
+    prepared = prepare_rows(data, class_var, features, numeric)
     if warns:
         fine = cuts.cuts if isinstance(cuts, MovedCuts) else ()  # whose intervals are narrow on purpose
         others = prepared.select([name for name in prepared.columns if name not in fine])

@@ -29,10 +29,12 @@ Rows = NDArray[np.intp]
 class Evidence:
     """Contributions to the log odds of rows: that of the prior, then those of the features in order.
 
-    ``codes`` are (features, rows) and -1 where missing, ``log_odds`` (rows, 1 + features), ``targets``
-    and their ``posteriors`` (rows,), and ``rivals``, the classes compared with them, (rows, classes).
+    ``model`` has the levels of ``codes``, which are (features, rows) and -1 where missing. ``log_odds`` are
+    (rows, 1 + features), ``targets`` and their ``posteriors`` (rows,), and ``rivals``, the classes compared
+    with them, (rows, classes).
     """
 
+    model: Model
     order: tuple[int, ...]
     codes: Codes
     log_odds: Array
@@ -55,14 +57,14 @@ def weigh_evidence(
     chosen, others = _numbers_of(names, target, against)
     choose = partial(_choose, target=chosen, against=others)
     check_unseen(unseen)
-    codes = x._code(data, unseen)
+    x, codes = x._place(data, unseen)
     order = _order(x)
     rows_per_block = max(1, _BLOCK_CELLS // ((len(order) + 1) * max(len(order), len(names))))
     blocks = [codes[:, i : i + rows_per_block] for i in range(0, max(len(data), 1), rows_per_block)]
     weighed = [x._weigh_evidence(block, order, choose) for block in blocks]
     log_odds, targets, rivals, posteriors = (np.concatenate(parts) for parts in zip(*weighed, strict=True))
     _check_odds(log_odds, targets, rivals, names, data.index, argument)
-    return Evidence(tuple(order), codes, log_odds, targets, rivals, posteriors)
+    return Evidence(x, tuple(order), codes, log_odds, targets, rivals, posteriors)
 
 
 def _choose(logs: Array, target: int | None, against: list[int] | None) -> tuple[Rows, NDArray[np.bool_]]:
@@ -161,13 +163,16 @@ def measure_effect(x: Model, feature: Hashable, target: Any = None) -> Effect:
     OneOf(model.features, "a feature of the model").check("feature", feature)
     labels = model.known_levels[-1]
     c = _target_number(labels, target)
+    points = model._curve(feature)
+    if feature in model.densities:
+        model = model._at({feature: tuple(np.asarray(points).tolist())})
     levels = model.levels_by_name
     number = model.features.index(feature)
     parents = model.feature_parents[feature]
     parent = parents[0] if parents else None
     shown_levels = _spread(len(levels[parent])) if parent is not None else [-1]
-    points = model._curve(feature)
-    at = np.arange(len(levels[feature])) if points is None else _interval_of(model, feature, points)
+    coded = points is None or feature in model.densities
+    at = np.arange(len(levels[feature])) if coded else _interval_of(model, feature, np.asarray(points))
     codes = np.full((len(model.features), len(shown_levels), len(at) + 1), -1)
     codes[number, :, 1:] = at
     numbers = {} if points is None else {feature: np.tile([np.nan, *points], len(shown_levels))}

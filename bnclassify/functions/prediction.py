@@ -249,7 +249,7 @@ def _predict_class(
         return labelling(index).posteriors(logs)
     reweigh = _reweighing(x, prior)
     data = encode_for(x, newdata, x.features)
-    codes = x._code(data, unseen)
+    x, codes = x._place(data, unseen)
     best = np.empty(len(data), dtype=code_type(len(names)))
     for start in range(0, len(data), _BLOCK_ROWS):
         block = slice(start, start + _BLOCK_ROWS)
@@ -272,7 +272,7 @@ def _predict_intervals(
     """Predict posteriors with their intervals, by the same draws of tables in all blocks of rows."""
     frame = estimate(newdata)
     data = encode_for(x, newdata, x.features)
-    codes = x._code(data, unseen)
+    x, codes = x._place(data, unseen)
     bounds = np.empty((2, *frame.shape))
 
     rows_per_block = max(1, MOST_DRAWN // (draws * frame.shape[1]))

@@ -229,11 +229,12 @@ def training_data(
 
 
 def _read(models: Mapping[Any, Model], dataset: Any, names: Sequence[Hashable], dag: bool) -> Any:
-    """Encode rows in memory with numeric columns as numbers, if some models discretize them."""
-    raw = {k: m for k, m in models.items() if m.preparation is not None and m.preparation.discretizer}
+    """Encode rows in memory with numeric columns as numbers, if some models discretize or keep them."""
+    cut = {k: m for k, m in models.items() if m.preparation is not None and m.preparation.discretizer}
+    raw = cut | {k: m for k, m in models.items() if m.densities}
     if not raw:
         return dataset
-    if dag:
+    if dag and cut:
         check_numbers(dataset)
     if isinstance(dataset, Dataset):
         return dataset
@@ -250,7 +251,7 @@ def _hide_unseen(models: Mapping[Any, Model], data: TrainingData) -> tuple[Train
     unseen: dict[Hashable, Any] = {}
     for model in models.values():
         coded = data if model.preparation is None else model.preparation.code(data)
-        for name in model.features:
+        for name in [name for name in model.features if name not in model.densities]:
             codes, labels = coded.codes[coded.positions[name]], coded.levels[coded.positions[name]]
             strange = (recode(codes, labels, model.levels_by_name[name], name, -1) < 0) & (codes >= 0)
             if strange.any():
@@ -277,7 +278,7 @@ def _hide_in_parts(models: Mapping[Any, Model], data: Partitions) -> Partitions:
     """Return partitioned data in which levels that a fixed model does not contain are missing."""
     known: dict[Hashable, tuple[Any, ...]] = {}
     for model in models.values():
-        for name in model.features:
+        for name in [name for name in model.features if name not in model.densities]:
             labels = model.levels_by_name[name]
             known[name] = tuple([label for label in labels if label in known.get(name, labels)])
     return data.hiding({name: known[name] for name in data.columns if name in known})
@@ -300,10 +301,11 @@ def _prepare(
     check_columns({*targets, *(needed or ())}, names, "dataset")
     chosen = [name for name in names if needed is None or name in needed or name in targets]
     known = {k: v for model in models.values() for k, v in values(model).items()} if preparation else None
-    data = open_columns(dataset, chosen, known=known, preparation=preparation)
+    kept = () if isinstance(dataset, Dataset) else {name for m in models.values() for name in m.densities}
+    data = open_columns(dataset, chosen, known=known, preparation=preparation, numeric=kept)
     if lenient and isinstance(data, Partitions):
         data = _hide_in_parts(models, data)
-    raw = set(data.numbers) if isinstance(data, Dataset) else set()
+    raw = set(data.numbers) if isinstance(data, Dataset) else set(kept)
     if preparation is None and all(model.preparation is not None for model in models.values()):
         raw |= {name for name, card in zip(data.columns, data.cards, strict=True) if not card}
     check_levels(data, [name for name in data.columns if name not in raw or name in targets])

@@ -18,6 +18,7 @@ from ..counts.contingency import contingency_tables
 from ..counts.independence import STATISTICS, independence, permutation_p
 from ..counts.information import mutual_information
 from ..frames.matching import scoring_classes
+from ..frames.number_columns import Numeric, find_numbers
 from ..frames.opening import InFull, InParts, open_columns
 from ..frames.partitions import is_partitioned
 from ..frames.schema import Countable, Dataset
@@ -27,6 +28,7 @@ from ..model.model import Model, check_fitted, check_graph, check_joint
 from ..model.questions import nparams
 from ..model.raw_rows import check_size, encode_for, rows_for
 from ..network.classifiers import BNC, Graph
+from ..network.number_families import Numbers, columns_of
 
 
 def _add_up(x: Model, dataset: InFull | InParts, *, joint: bool) -> float:
@@ -50,7 +52,7 @@ def _logs_at_labels(x: Model, joint: bool, data: Dataset) -> Array:
     """Return ln P(row), if ``joint``, or ln P(class variables | features), (rows,)."""
     levels, n = x.known_levels, len(x.features)
     check_size(len(data), len(levels[-1]))
-    codes = x._code(data) if n else np.empty((0, len(data)), dtype=np.int8)
+    x, codes = x._place(data)
     if joint and x.observed == x.features:
         return log_sum_exp(x._log_joint(codes))
     named = zip(x.targets, levels[n:], strict=True)
@@ -181,6 +183,7 @@ def BIC(x: BNC, dataset: InFull | InParts) -> float:
 def _of_network(x: Model, dataset: InFull | InParts, score: str) -> tuple[Graph, float, float]:
     """Return a single network with parameters, its log-likelihood and the number of rows, or raise."""
     model = check_graph(check_joint(x, score), score)
+    nparams(model)  # which raises if there are densities without a number of parameters
     data = rows_for(model, dataset, model.observed)
     warn_of_fractions(data, score)
     return model, _add_up(model, data, joint=True), data.size
@@ -229,6 +232,7 @@ def cmi(
     *,
     z: Hashable | Sequence[Hashable] | None = None,
     unit: str = "log",
+    numbers: Numbers = None,
 ) -> float:
     """Return the mutual information of two variables, or given others the conditional one.
 
@@ -242,6 +246,10 @@ def cmi(
         Names of the columns to condition on.
     unit : {"log", "log2", "log10"}, default "log"
         Logarithm: natural gives nats, base 2 bits.
+    numbers : "gaussian" or dict, optional
+        Numeric columns among `x` and `y` that are kept as numbers: "gaussian" stands for those that
+        `discretize` discretizes by default, a dict names them. They are normally distributed given the
+        other variables.
 
     Returns
     -------
@@ -249,6 +257,10 @@ def cmi(
         .. math:: I(X;Y | Z) = Σ p(x,y,z) ln [p(x,y | z) / (p(x | z) p(y | z))]
 
         0 or more; 0 if no row is observed.
+
+        If `x` is a number and `y` is not, it is ½ Σ p(z) [ln σ²(z) − Σ p(y | z) ln σ²(y, z)], with maximum
+        likelihood variances of `x`; if both are, −½ Σ p(z) ln(1 − ρ²(z)) with their correlations. Where a
+        variance is 0, the term is 0.
 
     Raises
     ------
@@ -269,20 +281,27 @@ def cmi(
     0.031963
     """
     OneOf(_UNITS).check("unit", unit)
-    data, (first, second, *others) = _open_tested(x, y, z, dataset)
+    data, (first, second, *others) = _open_tested(x, y, z, dataset, columns_of(numbers))
     information, _ = mutual_information(data, first, second, others)
     if not len(data):  # which partitions know once they were read
         raise ValueError("dataset must have at least one row; got none.")
     return information / _UNITS[unit]
 
 
-def _open_tested(x: Hashable, y: Hashable, z: Any, dataset: Any) -> tuple[Countable, list[int]]:
-    """Return the columns x, y and those of z, and their positions."""
+def _open_tested(
+    x: Hashable, y: Hashable, z: Any, dataset: Any, numeric: Numeric = ()
+) -> tuple[Countable, list[int]]:
+    """Return the columns x, y and those of z, and their positions; x and y may be numbers."""
     # A tuple can be the name of one column.
     is_name = isinstance(z, tuple) and z in list(getattr(dataset, "columns", ()))
     several = isinstance(z, list | tuple) and not is_name
     names: list[Any] = [x, y] if z is None else [x, y, *(z if several else [z])]
-    data = open_columns(dataset, names, named_by="x, y, z")
+    kept: tuple[Hashable, ...] = ()
+    if numeric:
+        pair = list(dict.fromkeys(names[:2]))
+        chosen = numeric if isinstance(numeric, bool) else tuple([name for name in pair if name in numeric])
+        dataset, kept = find_numbers(dataset, pair, names[2:], chosen)
+    data = open_columns(dataset, names, named_by="x, y, z", numeric=kept)
     return data, [data.positions[name] for name in names]
 
 

@@ -62,6 +62,24 @@ class ArcRules:
         arcs = {"required": self.required, "forbidden": self.forbidden}
         return {name: value for name, value in arcs.items() if value}
 
+    def among(self, names: Collection[Hashable]) -> ArcRules:
+        """Return the rules for arcs between some columns."""
+        kept = [
+            [arc for arc in arcs if set(names).issuperset(arc)] for arcs in (self.required, self.forbidden)
+        ]
+        return ArcRules(tuple(kept[0]), tuple(kept[1]), self.directed)
+
+    def check_leaves(self, numbers: Collection[Hashable]) -> None:
+        """Raise if required arcs make a number a parent or, as pairs, give it several parents."""
+        ends = [arc for arc in self.required if arc[0] in numbers]
+        if not self.directed:
+            of_numbers = [[arc for arc in self.required if name in arc] for name in numbers]
+            ends = [arc for arc in self.required if set(numbers).issuperset(arc)]
+            ends = ends or [arc for arcs in of_numbers if len(arcs) > 1 for arc in arcs]
+        if ends:
+            limit = "without children" if self.directed else "without children and with one parent"
+            raise ValueError(f"required must leave numbers {limit}; got {written(ends)}. Discretize them.")
+
     def matrices(self, columns: Sequence[Hashable]) -> tuple[Matrix, Matrix]:
         """Return which arcs between columns are required and which are forbidden, (from, to) each."""
         position = {name: i for i, name in enumerate(columns)}

@@ -77,10 +77,11 @@ def nb(
     class_var : str
         Name of the class.
     dataset : pandas.DataFrame, Dataset, or data in parts, optional
-        Gives the features, all columns but the class, and the levels of each variable.
+        Data with the levels of each variable. By default, all columns but the class are features. Columns of
+        type float in a data frame may be numbers, for which `lp` requires ``numbers``.
     features : list of str, optional
-        The features to take; with ``dataset`` a selection of its columns. With neither,
-        the class stands alone.
+        Names of the features; with `dataset`, a selection of its columns. By default and without `dataset`,
+        there are none.
 
     Returns
     -------
@@ -117,7 +118,7 @@ def nb(
       num. arcs:           6
       learning algorithm:  nb
     """
-    schema, chosen = describe(dataset, class_var, features)
+    schema, chosen = describe(dataset, class_var, features, numeric=True)
     kept = _kept(dataset, features, chosen)
     step = Step("nb", nb, {"features": kept})
     return network(class_var, dict.fromkeys(chosen, ()), schema, step, columns=kept)
@@ -208,7 +209,7 @@ def anb(
         A feature to the list of its feature parents (a text is one parent). Features that
         are not named have none.
     dataset : pandas.DataFrame, Dataset, or data in parts, optional
-        Gives the features and their levels.
+        Data with the features and their levels; numbers, as in `nb`, cannot be parents.
     features : list of str, optional
         The features to take. With neither ``dataset`` nor ``features``, those that
         ``parents`` mentions.
@@ -243,7 +244,7 @@ def anb(
             f"parents: {shown(class_var)} is the class, a parent of every feature already; leave it out"
         )
     open_choice = dataset is None and features is None
-    schema, chosen = describe(dataset, class_var, mentioned if open_choice else features)
+    schema, chosen = describe(dataset, class_var, mentioned if open_choice else features, numeric=True)
     strange = sorted(set(mentioned) - set(chosen), key=mentioned.index)
     if strange:
         OneOf(chosen, "a dict of features").check("parents", strange[0])

@@ -16,6 +16,7 @@ from ..frames.schema import Learnable
 from ..frames.training import averages_views, prepare
 from ..model.recipes import Step
 from ..network.classifiers import BNC
+from ..network.number_families import Numbers, as_setting, columns_of
 from .arc_rules import Arc, ArcRules
 from .fixed import network
 
@@ -29,6 +30,7 @@ def kdb_mi(
     features: Iterable[Hashable] | None = None,
     required: Iterable[Arc] = (),
     forbidden: Iterable[Arc] = (),
+    numbers: Numbers = None,
 ) -> BNC:
     """Learn a k-dependence Bayesian classifier by mutual information (Sahami's k-DB).
 
@@ -50,6 +52,10 @@ def kdb_mi(
         Columns to use as features.
     required, forbidden : pairs of str
         Arcs ``(from, to)`` between features that the structure has in any case, and arcs that it never has.
+    numbers : {"gaussian", "kernel"} or dict, optional
+        Numeric columns to keep as numbers, as in `lp`, which estimates their densities. Numbers are ranked
+        with the other features by the mutual information under a Gaussian model, whichever density they
+        get, and their parents are features with levels; a number is never a parent.
 
     Returns
     -------
@@ -93,11 +99,12 @@ def kdb_mi(
      [maint|buying:class] [doors|lug_boot:class]'
     """
     k = Whole().check("kdbk", kdbk)
-    data = prepare(dataset, (class_var,), features)
+    data = prepare(dataset, (class_var,), features, numeric=columns_of(numbers))
     chosen = None if features is None else data.features
     rules = ArcRules.check(required, forbidden, data.columns, apart=class_var)
+    rules.check_leaves(data.schema.numeric)
     rules.complete(dict.fromkeys(data.features, ()), "kdbk", k)
-    step = Step("kdb_mi", kdb_mi, {"kdbk": k, "features": chosen} | rules.settings())
+    step = Step("kdb_mi", kdb_mi, {"kdbk": k, "features": chosen} | rules.settings() | as_setting(numbers))
     return network(class_var, _best_parents(data, k, rules), data.schema, step, columns=chosen)
 
 
@@ -111,7 +118,8 @@ def _best_parents(data: Learnable, k: int, rules: ArcRules) -> dict[Hashable, tu
         [[value for value, _ in informations(view, with_class)] for view in data.views], axis=0
     )
     rank = _ranks(descending(relevance), required)
-    is_candidate = (rank < rank[:, None]) & (pairs[0].rows > 0) & ~forbidden.T
+    coded = np.array(data.cards[:class_column]) > 0  # the others are numbers
+    is_candidate = (rank < rank[:, None]) & (pairs[0].rows > 0) & ~forbidden.T & coded
     information = np.where(is_candidate, np.mean([view.information for view in pairs], axis=0), -np.inf)
     information[required.T] = np.inf
     parents: list[list[Hashable]] = [[] for _ in names]

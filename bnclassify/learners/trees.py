@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
+from itertools import islice
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..base.arrays import TOLERANCE, Array
+from ..base.arrays import TOLERANCE, Array, first_best
 from ..base.checks import OneOf, available, is_among, must_be
 from ..base.graphs import maximum_forest, spanning_tree_posterior
-from ..counts.information import PairStatistics, pair_statistics
+from ..counts.information import PairStatistics, informations, pair_statistics
 from ..frames.opening import InFull, InParts
 from ..frames.schema import Learnable
 from ..frames.training import averages_views, prepare
 from ..model.recipes import Step
 from ..network.classifiers import BNC
+from ..network.number_families import Numbers, as_setting, columns_of
 from .arc_rules import Arc, ArcRules, written
 from .fixed import general_network, network
 from .local_scores import LocalScores, check_score, warn_of_fractions
@@ -65,6 +67,7 @@ def tan_cl(
     required: Iterable[Arc] = (),
     forbidden: Iterable[Arc] = (),
     missing: str = "available",
+    numbers: Numbers = None,
 ) -> BNC:
     """Learn a tree-augmented naive Bayes (TAN) structure by the Chow-Liu algorithm.
 
@@ -96,6 +99,10 @@ def tan_cl(
     missing : {"available", "em"}, default "available"
         With "available", each pair of features is counted in the rows in which both are observed. With
         "em", structural EM uses all rows, as in `hc`; it needs another score than "bde".
+    numbers : {"gaussian", "kernel"} or dict, optional
+        Numeric columns to keep as numbers, as in `lp`, which estimates their densities. The forest is
+        learned from the other features. The parent of a number is the one with the largest mutual
+        information given the class under a Gaussian model, whatever `score` is; a number is never a parent.
 
     Returns
     -------
@@ -169,18 +176,25 @@ def tan_cl(
     OneOf(_SCORES).check("score", score)
     ess = check_score("bde", ess)
     check_missing(missing, "available", score)
-    data = prepare(dataset, (class_var,), features, rows_needed=missing == "em")
+    data = prepare(dataset, (class_var,), features, rows_needed=missing == "em", numeric=columns_of(numbers))
+    coded = tuple([name for name in data.features if name not in data.schema.numeric])
     chosen = None if features is None else data.features
     rules = ArcRules.check(required, forbidden, data.columns, directed=False, apart=class_var)
-    first = _root_number(root, data.features, 0, class_var)
+    rules.check_leaves(data.schema.numeric)
+    first = _root_number(root, coded, 0, class_var)
     warn_of_fractions(data, score)
-    trace, settings = {}, {"score": score, "root": root} | rules.settings()
+    trace, settings = {}, {"score": score, "root": root} | rules.settings() | as_setting(numbers)
     settings |= {} if ess == 1 else {"ess": ess}
     if missing == "em":
+        if data.schema.numeric:
+            raise ValueError("missing must be 'available' with numbers; got 'em'. Discretize the numbers.")
         settings["missing"] = missing
         parents, trace["scores"] = _expected_forest(data, score, first, rules)
     else:
-        parents = _forest(data, score, ess, first, rules)
+        among = rules.among(coded)
+        of_coded = _forest(data.select((*coded, class_var)), score, ess, first, among)
+        of_numbers = _parents_of_numbers(data, rules)
+        parents = {name: {**of_coded, **of_numbers}[name] for name in data.features}
     step = Step("tan_cl", tan_cl, settings if chosen is None else settings | {"features": chosen})
     return network(class_var, parents, data.schema, step, columns=chosen, trace=trace)
 
@@ -239,6 +253,22 @@ def _expected_forest(
     )
     named = {name: tuple([features[p] for p in ps[:-1]]) for name, ps in zip(features, found, strict=False)}
     return named, tuple(scores)
+
+
+def _parents_of_numbers(data: Learnable, rules: ArcRules) -> dict[Hashable, tuple[Hashable, ...]]:
+    """Map each number to the coded feature with the largest mutual information given the class."""
+    required, forbidden = rules.matrices(data.features)
+    coded = [i for i, card in enumerate(data.cards[:-1]) if card]
+    numbers = [i for i, card in enumerate(data.cards[:-1]) if not card]
+    found = informations(data, [(n, i) for n in numbers for i in coded], (len(data.features),))
+    parents: dict[Hashable, tuple[Hashable, ...]] = {}
+    for number in numbers:
+        values = np.array([value if rows else -np.inf for value, rows in islice(found, len(coded))])
+        values[forbidden[coded, number]] = -np.inf
+        values[required[coded, number]] = np.inf
+        best = coded[int(first_best(values))] if (values > -np.inf).any() else None
+        parents[data.columns[number]] = () if best is None else (data.columns[best],)
+    return parents
 
 
 def _directed(

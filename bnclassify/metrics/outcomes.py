@@ -111,7 +111,7 @@ def outcomes_of(x: Model, rows: Dataset) -> Outcomes:
     n, levels = len(x.features), x.levels or ()
     check_size(len(rows), max(map(len, levels[n:])))
     data = encode_for(x, rows, x.features, "dataset")
-    codes = x._code(data)
+    x, codes = x._place(data)
     actual = match(rows, x.targets, levels[n:])
     joint = partial(_joint_labels, x, codes)
     return Outcomes(x._log_marginals(codes), actual, x.targets, levels[n:], rows.index, rows.weights, joint)

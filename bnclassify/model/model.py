@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ..base.arrays import Array, Codes, added, log_normalize, log_sum_exp
 from ..base.checks import OneOf, Optional
-from ..base.immutable import Immutable
+from ..base.immutable import EMPTY, Immutable
 from ..base.messages import listed
 from ..frames.matching import match
 from ..frames.schema import Countable, Dataset, Levels
@@ -59,6 +59,9 @@ class Model(Immutable):
     one_class = True
     """Whether it predicts one class, and not several class variables."""
 
+    densities: Mapping[Hashable, Any] = EMPTY
+    """The densities of the features that are numbers, by name."""
+
     is_aode = False
     """Whether it averages one-dependence estimators."""
 
@@ -92,6 +95,12 @@ class Model(Immutable):
         """The feature parents of each feature."""
         parents, targets = self.parents, self.targets
         return {f: tuple([p for p in parents[f] if p not in targets]) for f in self.features}
+
+    @property
+    def numeric(self) -> tuple[Hashable, ...]:
+        """The features that are numbers, with or without a density: those without levels."""
+        named = zip(self.variables, self.levels or (), strict=False)
+        return tuple(dict.fromkeys([*self.densities, *[name for name, labels in named if not labels]]))
 
     @property
     def graph(self) -> Any:
@@ -157,15 +166,21 @@ class Model(Immutable):
 
     # Defaults of the methods that functions call.
 
+    def _place(self, data: Dataset, unseen: str | None = None) -> tuple[Any, Codes]:
+        """Return rows as `_code` does, and the model that understands them.
+
+        It is this model or, if features have densities, the model with their values in the rows as levels.
+        """
+        return self, self._code(data, unseen)
+
     def _code(self, data: Dataset, unseen: str | None = None) -> Codes:
         """Return rows as `_log_joint` accepts them: (features, rows) codes, maybe with further rows below.
 
         ``unseen`` says how `match` treats values that are not among the levels.
         """
         n = len(self.features)
-        return self._with_numbers(
-            match(data, self.features, self.known_levels[:n], unseen=unseen), data.numbers
-        )
+        codes = match(data, self.features, self.known_levels[:n], unseen=unseen)
+        return self._with_numbers(codes, data.numbers)
 
     def _with_numbers(self, codes: Codes, numbers: Mapping[Hashable, Any]) -> Codes:
         """Return codes with what the model needs of the numbers of features."""
@@ -234,6 +249,18 @@ class Model(Immutable):
         """Draw n rows, (variables, n) codes with the class last."""
         raise self._lacks("draw rows")
 
+    def _at(self, values: Mapping[Hashable, tuple[Any, ...]]) -> Any:
+        """Return the model with some values of features that are numbers as their levels."""
+        return self
+
+    def _draw_numbers(self, codes: Codes, rng: np.random.Generator) -> dict[Hashable, Array]:
+        """Draw the features that are numbers, (n,) each, for rows that `_draw` drew."""
+        return {}
+
+    def _mean_numbers(self, codes: Codes) -> dict[Hashable, Array]:
+        """Return the conditional means of the features that are numbers, (n,) each, in complete rows."""
+        return {}
+
     def _complete(self, codes: Codes) -> Codes:
         """Return (variables, rows) codes with the most probable values in place of missing ones."""
         raise self._lacks("fill in values")
@@ -295,7 +322,7 @@ class Model(Immutable):
     def _posterior_tally(self) -> Tally:
         """Return the counts of tables whose posterior is a product of Dirichlet distributions, or raise."""
         tally = self.learned.get("counts")
-        if isinstance(tally, Tally) and getattr(tally.prior, "is_positive", False):
+        if isinstance(tally, Tally) and getattr(tally.prior, "is_positive", False) and not self.densities:
             return tally
         raise ValueError(
             "interval must be None unless the tables follow from counts and smooth, ess or m above 0 alone; "
@@ -456,6 +483,17 @@ def check_bnc(x: object, question: str) -> Any:
     if model.no_joint:
         raise TypeError(f"{question}: {model.no_joint}")
     return check_single(model, question)
+
+
+def check_coded(x: object, question: str) -> Any:
+    """Return the single Bayesian network with one class that ``x`` is if no feature is a number, or raise."""
+    network = check_bnc(x, question)
+    if network.numeric:
+        raise TypeError(
+            f"{question} requires a network of categories; got the numbers {listed(network.numeric)}. "
+            "Discretize them, for example with bnc(..., discretize='mdlp')."
+        )
+    return network
 
 
 def check_tables(x: object, question: str) -> Any:

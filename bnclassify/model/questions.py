@@ -8,7 +8,7 @@ from typing import Any
 from ..base import graphs
 from ..base.checks import OneOf
 from ..base.docstrings import sharing
-from ..base.messages import shown
+from ..base.messages import listed, shown
 from .model import Model, check_bnc, check_graph, check_model, check_single
 
 _of_any = sharing(
@@ -147,7 +147,7 @@ def feature_families(x: Model) -> dict[Hashable, tuple[Hashable, ...]]:
 
 @_of_any
 def values(x: Model) -> dict[Hashable, tuple[Any, ...]]:
-    """Return the levels of each variable, in the order of the axes of its table.
+    """Return the levels of each variable, in the order of the axes of its table; none of a number.
 
     {any model}
     ValueError
@@ -184,11 +184,14 @@ def classes(x: Model) -> tuple[Any, ...]:
 def nparams(x: Model) -> int:
     """Return the number of free parameters: Σ (levels − 1) · Π levels of the parents.
 
-    It follows from structure and levels, so the model need not be fitted.
+    It follows from structure and levels, so the model need not be fitted. A number has a mean and a
+    variance per configuration of its parents.
 
     {one network}
     ValueError
         If no data were seen, so that the levels are unknown.
+    TypeError
+        If the density of a number is a kernel density.
 
     Examples
     --------
@@ -196,7 +199,12 @@ def nparams(x: Model) -> int:
     >>> nparams(nb("class", load_car()))
     63
     """
-    n: int = check_graph(x, "nparams", sized=True).n_parameters
+    graph = check_graph(x, "nparams", sized=True)
+    kernels = [name for name, density in graph.densities.items() if not density.is_parametric]
+    if kernels:
+        got = f"got those of {listed(kernels)}. Use numbers='gaussian'."
+        raise TypeError(f"nparams is not defined for kernel densities; {got}")
+    n: int = graph.n_parameters
     return n
 
 

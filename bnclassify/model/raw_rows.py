@@ -21,7 +21,9 @@ def rows_for(x: Model, dataset: object, names: Sequence[Hashable] | None = None)
     """Return variables of a model from data of any source: coded by it if partitioned, else encoded."""
     names = x.variables if names is None else names
     if isinstance(dataset, Partitions) or find_source(dataset, "dataset") is not None:
-        return open_columns(dataset, names, known=x.levels_by_name, preparation=x.preparation)
+        return open_columns(
+            dataset, names, known=x.levels_by_name, preparation=x.preparation, numeric=x.densities
+        )
     return encode_for(x, dataset, names, argument="dataset")  # type: ignore[arg-type]
 
 
@@ -46,7 +48,7 @@ def read_for(
     levels = x.levels_by_name
     wanted = {name: levels[name] for name in (levels if names is None else names)}
     if x.preparation is None:
-        return encode_new(newdata, wanted, argument)
+        return encode_new(newdata, wanted, argument, {name: True for name in wanted if name in x.densities})
     return x.preparation.read(newdata, wanted, argument)
 
 
@@ -56,7 +58,9 @@ def log_joint(x: Model, data: Dataset, *, unseen: str | None = None) -> Array:
     ``unseen`` says how `match` treats values that are not among the levels.
     """
     check_size(len(data), len(x.known_levels[-1]))
-    return x._log_joint(x._code(data, unseen))
+    placed, codes = x._place(data, unseen)
+    logs: Array = placed._log_joint(codes)
+    return logs
 
 
 def check_size(rows: int, n_classes: int) -> None:

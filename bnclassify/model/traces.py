@@ -6,6 +6,7 @@ from collections.abc import Hashable, Mapping
 from dataclasses import asdict
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from ..base.arrays import Array
@@ -55,7 +56,8 @@ def params(x: Model) -> dict[Hashable, Array]:
     dict
         A read-only array by variable. Axis i is member i of the variable's family
         (`families`), its positions are the levels of that member (`values`), and the table sums
-        to 1 over axis 0.
+        to 1 over axis 0. For a number, axis 0 has the mean, the standard deviation and, for a kernel
+        density, the bandwidth.
 
     {fitted}
 
@@ -69,7 +71,8 @@ def params(x: Model) -> dict[Hashable, Array]:
            [0.229, 0.53 , 0.431, 0.971]])
     """
     network = check_tables(x, "params")
-    return dict(zip(network.variables, network.cpts or (), strict=True))
+    tables = dict(zip(network.variables, network.cpts or (), strict=True))
+    return tables | {name: np.stack([*x.columns().values()]) for name, x in network.densities.items()}
 
 
 @_raising
@@ -92,7 +95,9 @@ def cpt(x: Model, variable: Hashable, *, interval: float | None = None) -> pd.Da
         One row per level of the variable, and one column per configuration of its parents: a
         MultiIndex named by these, or a plain Index if there is one parent. Each column is a
         distribution. A variable without parents has one column, ``probability``. With `interval`, each of
-        these columns is three, which a further level of the columns calls lower, estimate and upper.
+        these columns is three, which a further level of the columns calls lower, estimate and upper. For a
+        number, one row per configuration of its parents, with columns ``mean``, ``sd`` (standard deviation)
+        and, for a kernel density, ``bandwidth``.
 
     {fitted}
     KeyError
@@ -139,6 +144,9 @@ def cpt(x: Model, variable: Hashable, *, interval: float | None = None) -> pd.Da
         return pd.DataFrame({"probability": table[variable]}, index=index)
     headers = [pd.Index(list(labels[v]), name=v, tupleize_cols=False) for v in family[1:]]
     columns = headers[0] if len(headers) == 1 else pd.MultiIndex.from_product(headers, names=family[1:])
+    if variable in network.densities:
+        figures = network.densities[variable].columns().items()
+        return pd.DataFrame({name: figure.ravel() for name, figure in figures}, index=columns)
     return pd.DataFrame(table[variable].reshape(len(index), -1), index=index, columns=columns)
 
 
@@ -359,9 +367,10 @@ def concentrations(x: Model) -> pd.Series[float]:
     network = check_tables(x, "concentrations")
     advice = "has tables without back-off; lp(x, dataset, backoff=True) estimates tables with back-off"
     by_variable = _result(x, "concentrations", advice)
+    coded = [name for name in network.variables if name not in network.densities]
     by_level = {
         (variable, level): m
-        for variable, masses in zip(network.variables, by_variable, strict=True)
+        for variable, masses in zip(coded, by_variable, strict=True)
         for level, m in enumerate(masses)
         if level > 0 or variable != x.class_var
     }

@@ -18,11 +18,13 @@ from ..frames.schema import Countable, Dataset, Levels, code_type
 from ..model.model import Model, renewed
 from ..model.recipes import Recipe, Tally
 from .completion import complete
+from .densities import NumberTerm, curve
 from .em import maximize
 from .estimates import (
     Family,
     Scope,
     check_families,
+    check_numbers,
     check_shapes,
     count_parameters,
     estimate,
@@ -31,7 +33,7 @@ from .estimates import (
     warn_of_wide_tables,
 )
 from .factors import Batch, Factor
-from .log_joints import joint_in_blocks
+from .log_joints import BLOCK_ROWS, joint_in_blocks
 from .priors import is_nested
 
 
@@ -101,7 +103,7 @@ class Graph(Model):
             "num. features": len(self.features),
             "num. arcs": sum(len(family) - 1 for family in self.families),
         }
-        if self.cpts is not None:
+        if self.cpts is not None and all(density.is_parametric for density in self.densities.values()):
             facts["free parameters"] = self.n_parameters
         return facts | {"EM": self.learned.get("em")}
 
@@ -135,9 +137,11 @@ class Network(Graph):
     recipe: Recipe | None = None
     trace: Mapping[str, Any] = field(default_factory=dict)
     learned: Mapping[str, Any] = field(default_factory=dict)
+    densities: Mapping[Hashable, Any] = field(default_factory=dict)
 
     def _check_graph(self) -> None:
         check_families(self.class_var, tuple(self.families))
+        check_numbers(self)
 
     @cached_property
     def features(self) -> tuple[Hashable, ...]:
@@ -156,13 +160,18 @@ class Network(Graph):
         return max(len(family) - 1 - (family[-1] == self.class_var != family[0]) for family in self.families)
 
     @cached_property
-    def terms(self) -> tuple[Factor, ...]:
+    def terms(self) -> tuple[Any, ...]:
         """The terms of the log joint: those of the features in order, then that of the class."""
         tables, class_number = self.cpts or (), len(self.features)
         ends = np.cumsum([table.size for table in tables]).tolist()
         logs = log(np.concatenate([table.ravel() for table in tables]))
-        terms = []
+        terms: list[Any] = []
         for scope, table, end in zip(self.scopes, tables, ends, strict=True):
+            name = self.families[scope[0]][0]
+            if name in self.densities:
+                values = np.array(self.known_levels[scope[0]], dtype=np.float64)
+                terms.append(NumberTerm(scope[:-1], self.densities[name], values))
+                continue
             table_logs = logs[end - table.size : end].reshape(table.shape)
             if scope[0] == class_number:
                 scope, table_logs = (*scope[1:], class_number), np.moveaxis(table_logs, 0, -1)
@@ -184,6 +193,17 @@ class Network(Graph):
     def _warn_of_size(self, rows: int) -> None:
         if "concentrations" not in self.learned and self.n_parameters > rows:  # back-off smooths wide tables
             warn_of_wide_tables(self, rows, self.n_parameters)
+
+    def _place(self, data: Dataset, unseen: str | None = None) -> tuple[Self, Codes]:
+        coded = data.with_values(self.densities)
+        placed = self._at({name: coded.levels[coded.positions[name]] for name in self.densities})
+        return placed, placed._code(coded, unseen)
+
+    def _at(self, values: Mapping[Hashable, tuple[Any, ...]]) -> Self:
+        if not values:
+            return self
+        named = zip(self.variables, self.known_levels, strict=True)
+        return renewed(self, levels=tuple([values.get(name, labels) for name, labels in named]))
 
     def _class_prior(self) -> Array:
         if self.cpts is not None and len(self.families[-1]) == 1:  # the other tables sum to 1
@@ -229,6 +249,9 @@ class BNC(Network):
         Results of the search for the structure, by name: `search_steps` reads it.
     learned : mapping
         Results of a method of `lp`, by name: `feature_weights` and `em_objectives` read it.
+    densities : mapping
+        The densities of features that are numbers, by name. Such a feature has no levels, is not a parent,
+        and its table is empty.
 
     Raises
     ------
@@ -249,19 +272,41 @@ class BNC(Network):
     """
 
     def _estimate(self, data: Countable, prior: Any) -> Self:
-        if is_nested(prior):  # it also needs the counts of shorter families
+        if is_nested(prior) or self.densities:  # which need more than the counts of the families
+            check_numbers(renewed(self, levels=data.levels))
             fitted: Self = Model._estimate(self, data, prior)
             return fitted
         return super()._estimate(data, prior)
 
     def _count(self, data: Dataset, prior: Any) -> tuple[Any, ...]:
-        return prior.count(data, self.scopes) if is_nested(prior) else super()._count(data, prior)
+        scopes = [self.scopes[i] for i in self._coded]
+        tables = prior.count(data, scopes) if is_nested(prior) else count_families(data, scopes)
+        counts = dict(zip(self._coded, tables, strict=True))
+        for name, density in self.densities.items():
+            scope = self.scopes[self.variables.index(name)]
+            counts[scope[0]] = density.count(data, scope)
+        return tuple([counts[i] for i in range(len(self.scopes))])
+
+    @property
+    def _coded(self) -> list[int]:
+        """The numbers of the variables that have tables."""
+        return [i for i, name in enumerate(self.variables) if name not in self.densities]
 
     def _tabulate(self, tally: Tally) -> Self:
-        if not is_nested(tally.prior):
-            return super()._tabulate(tally)
-        tables, learned = tally.prior.tabulate(tally.counts, self.scopes, self.families)
-        return self._with_tables(tables, tally, self.levels, **learned)
+        coded, learned = self._coded, dict[str, Any]()
+        counts = [tally.counts[i] for i in coded]
+        if is_nested(tally.prior):
+            scopes, families = [self.scopes[i] for i in coded], [self.families[i] for i in coded]
+            made, learned = tally.prior.tabulate(counts, scopes, families)
+        else:
+            made = tabulate(counts, tally.prior)
+        tables = [np.empty([self.cards[v] for v in scope]) for scope in self.scopes]  # those of numbers
+        for i, table in zip(coded, made, strict=True):
+            tables[i] = table
+        fitted = self._with_tables(tables, tally, self.levels, **learned)
+        named = dict(zip(self.variables, tally.counts, strict=True))
+        densities = {name: density.estimate(named[name], name) for name, density in self.densities.items()}
+        return renewed(fitted, densities=densities)
 
     def _maximize(self, data: Dataset, prior: Any, em: Any) -> Self:
         tables, run = maximize(data, self.scopes, prior, em)
@@ -280,14 +325,37 @@ class BNC(Network):
         return logs
 
     def _draw(self, n: int, rng: np.random.Generator) -> Codes:
-        codes = np.empty((len(self.scopes), n), dtype=code_type(max(self.cards)))
+        codes = np.full((len(self.scopes), n), -1, dtype=code_type(max(self.cards)))
         parents = {scope[0]: scope[1:] for scope in self.scopes}
-        for v in (v for layer in layers(parents) for v in layer):
+        coded = set(self._coded)
+        for v in (v for layer in layers(parents) for v in layer if v in coded):
             codes[v] = _draw_column((self.cpts or ())[v], [codes[p] for p in parents[v]], rng.random(n))
         return codes
 
     def _complete(self, codes: Codes) -> Codes:
-        return complete(self.terms, codes)
+        if not self.densities:
+            return complete(self.terms, codes)
+        starts = range(0, max(1, codes.shape[1]), BLOCK_ROWS)  # as terms of numbers become tables
+        blocks = [complete(self.terms, codes[:, start : start + BLOCK_ROWS]) for start in starts]
+        return np.concatenate(blocks, axis=1)
+
+    def _curve(self, feature: Hashable) -> Array | None:
+        return curve(self.densities[feature]) if feature in self.densities else None
+
+    def _draw_numbers(self, codes: Codes, rng: np.random.Generator) -> dict[Hashable, Array]:
+        return {name: self.densities[name].draw(cells, rng) for name, cells in self._cells(codes).items()}
+
+    def _mean_numbers(self, codes: Codes) -> dict[Hashable, Array]:
+        cells = self._cells(codes)
+        return {name: self.densities[name].columns()["mean"].ravel()[cells[name]] for name in cells}
+
+    def _cells(self, codes: Codes) -> dict[Hashable, Codes]:
+        """Return the configuration of parents and class of each number in complete rows."""
+        cells = {}
+        for name in self.densities:
+            parents = self.scopes[self.variables.index(name)][1:]
+            cells[name] = flat_index([codes[p] for p in parents], [self.cards[p] for p in parents])
+        return cells
 
     def _left_out(self, data: Any, prior: Any, rows: Any, left_out: Any) -> Array:
         return left_out.log_joint(self, data, prior, rows)

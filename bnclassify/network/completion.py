@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..base.arrays import TOLERANCE, Array, Codes
+from .densities import tabulate_numbers
 from .elimination import Run, Table, eliminate, equal_columns, runs
 from .factors import Batch, Factor, sum_terms
 
@@ -71,15 +72,16 @@ def _first_best(logs: Array, axis: int) -> NDArray[np.intp]:
 
 def complete(terms: Sequence[Factor], codes: Codes) -> Codes:
     """Return codes with the most probable values of a single network, found by elimination."""
-    result = codes.copy()
+    terms, coded = tabulate_numbers(terms, codes[:-1])
+    result = np.vstack([coded, codes[-1:]])
     unknown = np.nonzero(codes[-1] < 0)[0]
     if len(unknown):
-        features = codes[:-1, unknown]
+        features = coded[:, unknown]
         by_class = sum_terms(terms, Batch(features, complete=False))
         for run, _, maxima in _maxima(terms, features):
             by_class[run.rows] += maxima
         result[-1, unknown] = _first_best(by_class, axis=1)
-    for run, joined, _ in _maxima(terms, codes[:-1]):
+    for run, joined, _ in _maxima(terms, coded):
         _read_back(run, joined, result)
     return result
 

@@ -222,6 +222,8 @@ def _check_members(members: tuple[Model, ...]) -> None:
             "would discretize separately; use discretize and merge_rare once, and learn the members from "
             "the result"
         )
+    if any(member.numeric for member in members):
+        raise ValueError("members must be models of categories; got one with numbers. Discretize them first.")
     for i, member in enumerate(members):
         for name in ("class_var", "features", "levels", "fitted"):
             if getattr(member, name) != getattr(first, name):

@@ -117,9 +117,28 @@ def check_shapes(families: Sequence[Family], levels: Levels | None, cpts: tuple[
             )
 
 
+def check_numbers(x: Any) -> None:
+    """Raise a ValueError if a number, which has no levels, is a parent, or a density does not fit."""
+    card = {} if x.levels is None else dict(zip(x.variables, map(len, x.levels), strict=True))
+    numbers = {name for name, levels in card.items() if not levels}
+    for variable, *parents in x.families:
+        inner = [name for name in parents if name in numbers]
+        if inner or (variable in numbers and parents[-1:] != [x.class_var]):
+            raise ValueError(
+                f"families: the number {shown(inner[0] if inner else variable)} must be a leaf that has the "
+                "class as a parent; discretize it, with bnc(..., discretize='mdlp') for example"
+            )
+    shapes = {family[0]: tuple([card.get(v) for v in family[1:]]) for family in x.families}
+    for name, density in x.densities.items():
+        if name not in shapes or (x.cpts is not None and density.shape != shapes[name]):
+            raise ValueError(f"numbers: the density of {shown(name)} must fit its family")
+
+
 def count_parameters(scopes: Sequence[Scope], cards: Sequence[int]) -> int:
-    """Return the number of free parameters: Σ (levels − 1) · Π levels of the parents."""
-    return sum((cards[v] - 1) * prod([cards[p] for p in parents]) for v, *parents in scopes)
+    """Return the number of free parameters: Σ (levels − 1) · Π levels of the parents, and 2 for numbers."""
+    return sum(
+        (cards[v] - 1 if cards[v] else 2) * prod([cards[p] for p in parents]) for v, *parents in scopes
+    )
 
 
 def warn_of_wide_tables(x: Any, rows: int, total: int) -> None:

@@ -92,7 +92,7 @@ class Belief(NamedTuple):
 
 def sum_terms(terms: Sequence[Factor], rows: Batch) -> Array:
     """Return the sum of terms at each row, (rows, classes)."""
-    total = np.zeros((len(rows), max(term.table.shape[-1] for term in terms)))
+    total = np.zeros((len(rows), terms[-1].table.shape[-1]))
     for term in terms:
         term.add_to(total, rows)
     return total

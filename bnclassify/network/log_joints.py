@@ -8,6 +8,7 @@ import numpy as np
 
 from ..base.arrays import Array, Codes, log_sum_exp
 from . import elimination, forests
+from .densities import tabulate_numbers
 from .factors import Batch, Factor, sum_terms
 
 BLOCK_ROWS = 2**13  # so that a block stays in the cache
@@ -27,6 +28,7 @@ def network_joint(terms: Sequence[Factor], codes: Codes, context: Codes | None =
 
 def add_missing(total: Array, terms: Sequence[Factor], codes: Codes, context: Codes) -> None:
     """Add the terms of families with missing features, marginalized over, to the log joint of the rows."""
+    terms, codes = tabulate_numbers(terms, codes)
     engine = forests if forests.is_forest(terms) else elimination
     engine.add_missing(total, terms, codes, context)
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..base.messages import shown
 from ..base.records import record
-from ..model.model import Model
+from ..model.model import Model, renewed
 from .priors import Prior
 
 
@@ -27,6 +27,9 @@ class Method:
     counts_alone = False
     """Whether it needs only counts, so that rows need not be in memory."""
 
+    keeps_counts = False
+    """Whether parameters follow from the counts of the model, so that rows can be added."""
+
     draws = False
     """Whether it draws at random."""
 
@@ -36,6 +39,10 @@ class Method:
 
     def check(self, x: Model, prior: Prior) -> None:
         """Raise if the method is not defined for a structure or a prior."""
+
+    def prepare(self, x: Model, dataset: Any) -> tuple[Model, Any]:
+        """Return the structure and the data, read if that was needed; only `Densities` accepts numbers."""
+        return (renewed(x, densities={}) if x.densities else x), dataset
 
     def __call__(self, x: Model, data: Any, prior: Prior, rng: np.random.Generator) -> Model:
         """Return the structure with parameters, from data with its variables in its order."""
@@ -47,6 +54,7 @@ class Plain(Method):
     """The estimates themselves."""
 
     counts_alone = True
+    keeps_counts = True
 
 
 PLAIN = Plain()

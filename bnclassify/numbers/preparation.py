@@ -24,6 +24,7 @@ from ..frames.encoding import (
     read_raw,
 )
 from ..frames.matching import MISSING
+from ..frames.number_columns import Numeric, find_numbers
 from ..frames.numeric import are_categories
 from ..frames.schema import Data, Dataset
 from .cut_points import CUTTINGS, METHODS
@@ -98,9 +99,10 @@ class Preparation(Immutable):
         argument: str = "newdata",
     ) -> Dataset:
         """Encode raw data in the same way, but keep the numbers, and levels as they are."""
+        numeric = {name: True for name, labels in known.items() if not labels}
         if isinstance(newdata, Dataset):
-            return newdata
-        numeric = {} if self.discretizer is None else self.discretizer.numeric
+            return newdata.with_numbers(numeric)
+        numeric |= {} if self.discretizer is None else self.discretizer.numeric
         return encode_new(newdata, known, argument, numeric)
 
     def code(self, data: Data) -> Data:
@@ -123,6 +125,7 @@ class Preparing(NamedTuple):
     bins: int
     min_count: int | None
     missing_level: Any = None
+    numeric: Numeric = ()
 
     @property
     def is_needed(self) -> bool:
@@ -130,11 +133,16 @@ class Preparing(NamedTuple):
         wants_level = self.missing_level not in (None, False, (), [])
         return self.discretize is not None or self.min_count is not None or wants_level
 
-    def read(self, frame: pd.DataFrame, class_var: Hashable, columns: Collection[Hashable]) -> Dataset:
+    def read(
+        self, frame: pd.DataFrame | Dataset, class_var: Hashable, columns: Collection[Hashable]
+    ) -> Dataset:
         """Encode columns of raw data, with numbers as such if they are to be discretized."""
         if self.discretize is None:
-            return encode_columns(frame, columns)
+            features = [name for name in columns if name != class_var]
+            data, numeric = find_numbers(frame, features, (class_var,), self.numeric)
+            return encode_columns(data, columns, numeric=dict.fromkeys(numeric, True))
         OneOf((*METHODS, *CUTTINGS)).check("discretize", self.discretize)
+        assert isinstance(frame, pd.DataFrame)
         check_class(frame[class_var])
         return read_raw(frame, class_var, columns)
 
@@ -150,7 +158,7 @@ class Preparing(NamedTuple):
             discretizer = learn_cuts(data.numbers, kept, classes, self.discretize, self.bins, data.weights)
         if self.min_count is not None:
             cut = () if discretizer is None else discretizer.cuts
-            excluded = {class_var, *data.schema.ordered, *cut}
+            excluded = {class_var, *data.schema.ordered, *cut, *data.schema.numeric}
             nominal = [name for name in data.columns if name not in excluded]
             merger = learn_merger(data, nominal, self.min_count)
         missing = self._columns_with_level(Preparation(merger, discretizer).code(data), class_var)
@@ -169,6 +177,12 @@ class Preparing(NamedTuple):
             named = check_names(self.missing_level, (class_var,), "missing_level")
             check_columns(named, data.columns, "missing_level")
             chosen = [name for name in data.columns if name in named]
+        numbers = [name for name in chosen if name in data.schema.numeric and name in data.numbers]
+        if numbers:
+            raise ValueError(
+                f"missing_level must not name columns that are kept as numbers; got {listed(numbers)}. Their "
+                "missing values are ignored."
+            )
         taken = [name for name in chosen if MISSING in data.levels[data.positions[name]]]
         if taken:
             raise ValueError(

@@ -296,8 +296,9 @@ def _longest(bars: list[tuple[str, float]], top: int | None) -> list[tuple[str, 
 def plot_effect(x: Model, feature: Hashable, *, target: Any = None, ax: Axes | None = None) -> Axes:
     """Draw the contribution of a feature to the log odds of a class over its range.
 
-    A feature that the model discretizes is drawn as a curve with steps, another one as bars. If the feature
-    has feature parents, there is one line or bar for each of at most five levels of the first parent.
+    A feature that the model discretizes is drawn as a curve with steps, a number with a density as a smooth
+    curve, another one as bars. If the feature has feature parents, there is one line or bar for each of at
+    most five levels of the first parent.
 
     Parameters
     ----------

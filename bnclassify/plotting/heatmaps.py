@@ -70,7 +70,7 @@ def plot_cpt(
     KeyError
         If the model has no such variable, or ``dataset`` lacks one of its family.
     TypeError
-        If the model is an ensemble; draw one of ``members(x)``.
+        If the model is an ensemble; draw one of ``members(x)``. If the variable is a number with a density.
     ValueError
         If the model has no parameters, the picture would be more than 300 rows high or columns wide, or
         ``dataset`` has values that the model does not know. If `interval` is not between 0 and 1, or the
@@ -86,6 +86,10 @@ def plot_cpt(
     'P(safety | buying, class)'
     """
     frame = cpt(x, variable)
+    if not values(x)[variable]:
+        raise TypeError(
+            f"variable must have levels; got the number {shown(variable)}. Use plot_effect or cpt."
+        )
     family = families(x)[variable]
     layout = _lay_out(family, tuple([values(x)[member] for member in family]), interval is not None)
     shares = layout.arrange(frame.to_numpy())

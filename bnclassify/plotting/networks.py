@@ -266,6 +266,8 @@ def _names(x: Model) -> tuple[dict[Hashable, Node], list[str]]:
 def _distributions(x: Model, row: object, unseen: str) -> tuple[dict[Hashable, Node], list[str]]:
     """Return the nodes of a picture of distributions, and its caption."""
     labels = values(check_joint(x, "distributions"))
+    if x.numeric:
+        raise TypeError(f"distributions requires a model of categories; got the numbers {listed(x.numeric)}.")
     check_unseen(unseen)
     evidence: dict[Hashable, Any] = {}
     if row is not None:

@@ -25,6 +25,7 @@ from ..functions.prediction import check_costs, check_prior, predict, weigh_clas
 from ..learners.by_name import find_learner
 from ..learners.k_dependence import kdb_mi
 from ..model.model import Model
+from ..network.number_families import columns_of
 from ..numbers.preparation import Preparing
 from .inputs import CategoricalInput, as_labels, class_name, draw_seed, predicting
 
@@ -48,7 +49,8 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
         Further arguments of the learner, such as ``{"score": "aic"}``. The greedy learners require a
         number of folds, ``{"k": 5}``. By default, the ``kdbk`` of `kdb_mi` is 4.
     lp_args : dict, optional
-        Further arguments of `lp`, such as ``{"wanbia": True}`` or ``{"missing": "em"}``.
+        Further arguments of `lp`, such as ``{"wanbia": True}`` or ``{"missing": "em"}``. With
+        ``{"numbers": "gaussian"}`` and ``discretize=None``, numeric columns are kept as numbers.
     discretize : str or None, default "averaged"
         Method that discretizes numeric columns, as in `bnc`: "averaged" or "averaged5" for the learners
         that support it, "mdlp", "mixed", "quantile" or "width" for all. Cut points are learned from the
@@ -276,7 +278,8 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
     @property
     def _preparing(self) -> Preparing:
         """The preparation of raw data."""
-        return Preparing(self.discretize, self.bins, self.min_count, self.missing_level)
+        numeric = columns_of((self.lp_args or {}).get("numbers"))
+        return Preparing(self.discretize, self.bins, self.min_count, self.missing_level, numeric)
 
     def _learn_model(
         self, learner: Callable[..., Model], target: str, data: pd.DataFrame | Dataset, preparing: Preparing
@@ -287,6 +290,8 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
         dag_args = {**defaults, **drawn, **(self.dag_args or {})}
         lp_args = {**({} if self.smooth is None else {"smooth": self.smooth}), **(self.lp_args or {})}
         if lp_args:
-            return bnc(learner, target, data, dag_args=dag_args, **preparing._asdict(), **{**rng, **lp_args})
+            steps = preparing._asdict()
+            steps.pop("numeric")  # which bnc finds by the argument numbers of lp
+            return bnc(learner, target, data, dag_args=dag_args, **steps, **{**rng, **lp_args})
         structure, prepared = learn_structure(learner, target, data, dag_args, preparing)
         return lp(structure, prepared, **rng, **best_parameters(structure))
