@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -95,18 +95,20 @@ class Terms:
 
     def odds(self, weights: Array) -> Array:
         """Return the odds for weights, (rows, classes − 1)."""
-        parts = zip(np.split(weights, self.ends), self.shared, strict=False)
-        total = sum(np.tensordot(part, terms, 1) for part, terms in parts)
+        total = np.zeros((len(self.classes), self.others))
+        flat = total.reshape(-1)
+        for part, terms in zip(np.split(weights, self.ends), self.shared, strict=False):
+            flat += part @ terms.reshape(len(terms), -1)
         if self.columns is not None:
             of_columns = weights[self.ends[-1] :].reshape(-1, self.others)
-            total = total + np.asarray(self.columns @ (of_columns @ odds(_basis(self.others + 1).T)))
-        return np.asarray(total)
+            total += self.columns @ (of_columns @ _contrasts(self.others + 1))
+        return total
 
     def transposed(self, residuals: Array) -> Array:
         """Return what `odds` is transposed: the sums over rows of residuals times each weight's odds."""
         parts = [terms.reshape(len(terms), -1) @ residuals.ravel() for terms in self.shared]
         if self.columns is not None:
-            parts.append(np.asarray(self.columns.T @ residuals @ odds(_basis(self.others + 1).T).T).ravel())
+            parts.append(np.asarray(self.columns.T @ residuals @ _contrasts(self.others + 1).T).ravel())
         return np.concatenate(parts)
 
     def gradient(self, posteriors: Array) -> Array:
@@ -157,7 +159,7 @@ class Terms:
         if columns is None:
             return []
         dense = _full(columns)
-        design = np.einsum("rj,ak->jark", dense, odds(_basis(self.others + 1).T))
+        design = np.einsum("rj,ak->jark", dense, _contrasts(self.others + 1))
         return [design.reshape(-1, len(dense), self.others)]
 
     def _cross(self, design: Array, columns: Any, counts: Array, shares: Array) -> Array:
@@ -165,7 +167,7 @@ class Terms:
         mean = np.einsum("trk,rk->tr", design, shares)
         spread = (design - mean[:, :, None]) * (shares * counts[:, None])
         by_class = np.stack([(columns.T @ spread[:, :, k].T).T for k in range(self.others)], axis=2)
-        return np.asarray(by_class @ odds(_basis(self.others + 1).T).T).reshape(len(design), -1)
+        return np.asarray(by_class @ _contrasts(self.others + 1).T).reshape(len(design), -1)
 
     def _of_columns(self, columns: Any, counts: Array, shares: Array) -> Array:
         """Return the part of H of the columns."""
@@ -176,7 +178,7 @@ class Terms:
         table = -_full(wide.T @ wide).reshape(k, n, k, n)
         for c in range(k):
             table[c, :, c] += _full(columns.T @ _times(columns, shares[:, c] * counts))
-        basis = odds(_basis(k + 1).T)
+        basis = _contrasts(k + 1)
         return np.einsum("ak,kjlh,bl->jahb", basis, table, basis, optimize=True).reshape(n * k, n * k)
 
 
@@ -199,6 +201,13 @@ def _full(table: Any) -> Array:
     return table if isinstance(table, np.ndarray) else np.asarray(table.toarray())
 
 
+@cache
+def _contrasts(n: int) -> Array:
+    """Return the odds by each vector of `_basis`, (n − 1, n − 1)."""
+    return odds(_basis(n).T)
+
+
+@cache
 def _basis(n: int) -> Array:
     """Return an orthonormal basis of the vectors that sum to 0, (n, n − 1)."""
     basis = np.triu(np.ones((n, n - 1)))

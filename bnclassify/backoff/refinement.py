@@ -24,6 +24,7 @@ from .weighted import Power, Stacks
 
 _MOST_PARENTS = 8  # of a Gaussian term
 _MOST_SHIFTS = 2**10  # levels with a shift; rarer ones would be shrunk to almost 0
+_SMALL = 2**22  # numbers of which a copy costs less than to use the originals one by one
 _RIDGES = {
     "tables": PRECISION,
     "levels": 10.0,
@@ -141,13 +142,14 @@ class Refinement:
         shared = [by_depth[best], *[by_depth[i, :-1] for i in others]]
         shared += [self._left_out(terms, rows, left_out) for terms in of_scales]
         columns = [columns[rows] for columns in self.columns.values()]
-        problem = Terms(shared, left_out.classes, counts, beside(columns) if columns else None)
-        sizes = [*map(len, shared), *[c.shape[1] * problem.others for c in columns]]
+        sizes = [*map(len, shared), *[c.shape[1] * shared[0].shape[2] for c in columns]]
+        joined = [np.concatenate(shared)] if sum(array.size for array in shared) <= _SMALL else shared
+        problem = Terms(joined, left_out.classes, counts, beside(columns) if columns else None)
         kinds = [name for name in _RIDGES if name in names]
         blocks = np.repeat([kinds.index(name) for name in names], sizes)
         mean = np.concatenate([single, np.zeros(problem.size - len(single))])
         weights, total, ridges = weigh_blocks(problem, mean, blocks, [_RIDGES[name] for name in kinds])
-        of_tables, *parts = np.split(weights, problem.ends)[:-1]
+        of_tables, *parts = np.split(weights, np.cumsum(sizes)[: len(shared)])[:-1]
         powers: list[Power] = of_tables.tolist()
         if "levels" in self.asked:
             by_number = dict(zip([best, *others], [of_tables, *parts], strict=False))
