@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import cho_factor, cho_solve, solve_triangular
+from scipy.linalg import cho_factor, cho_solve, lapack, solve_triangular
 
 from ..base.arrays import Array, Codes, log_sum_exp
 
@@ -27,8 +27,8 @@ PRECISION = 3.0
 _ITERATIONS = 200
 _CLOSE = 1e-14  # of the value: twice what the last step of Newton's method may gain
 _CLOSE_ENOUGH = 1e-10  # while ridges are still searched for
-_REDUCED = 1e-4  # reduction of the squared error of a step by conjugate gradients
-_MOST_ROUNDS = 10  # of conjugate gradients, after which the Hessian is computed again
+_REDUCED = 1e-2  # reduction of the squared error of a step by conjugate gradients
+_MOST_ROUNDS = 5  # of conjugate gradients, after which the Hessian is computed again
 _HALVINGS = 40
 _ROUNDING = 1e-13
 _BLOCK_CELLS = 2**17
@@ -158,7 +158,7 @@ class Terms:
         """Return the odds by each weight of the columns, (weights, rows, classes − 1)."""
         if columns is None:
             return []
-        dense = _full(columns)
+        dense = in_full(columns)
         design = np.einsum("rj,ak->jark", dense, _contrasts(self.others + 1))
         return [design.reshape(-1, len(dense), self.others)]
 
@@ -175,9 +175,9 @@ class Terms:
         roots = shares * np.sqrt(counts)[:, None]
         stacked = [_times(columns, roots[:, c]) for c in range(k)]
         wide = beside(stacked)
-        table = -_full(wide.T @ wide).reshape(k, n, k, n)
+        table = -in_full(wide.T @ wide).reshape(k, n, k, n)
         for c in range(k):
-            table[c, :, c] += _full(columns.T @ _times(columns, shares[:, c] * counts))
+            table[c, :, c] += in_full(columns.T @ _times(columns, shares[:, c] * counts))
         basis = _contrasts(k + 1)
         return np.einsum("ak,kjlh,bl->jahb", basis, table, basis, optimize=True).reshape(n * k, n * k)
 
@@ -197,7 +197,8 @@ def beside(columns: Sequence[Any]) -> Any:
     return sparse.hstack(columns).tocsr()
 
 
-def _full(table: Any) -> Array:
+def in_full(table: Any) -> Array:
+    """Return an array that is not sparse."""
     return table if isinstance(table, np.ndarray) else np.asarray(table.toarray())
 
 
@@ -321,9 +322,9 @@ def factor(curvature: Array, ridges: Array) -> tuple[Solve, Callable[[], Array]]
     """
     size, width = curvature.shape
     if size == width:
-        whole = cho_factor(curvature + np.diag(ridges), check_finite=False)
-        of_whole = partial(cho_solve, whole, check_finite=False)
-        return of_whole, lambda: np.diagonal(of_whole(np.eye(size)))
+        upper = np.linalg.cholesky(curvature + np.diag(ridges)).T
+        of_whole = partial(cho_solve, (upper, False), check_finite=False)
+        return of_whole, lambda: np.square(lapack.dtrtri(upper)[0]).sum(axis=1)
     scaled = curvature / ridges[:, None]
     inner = cho_factor(np.eye(width) + curvature.T @ scaled, lower=True, check_finite=False)
 

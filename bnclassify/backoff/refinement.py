@@ -17,7 +17,7 @@ from ..frames.numeric import as_floats
 from ..frames.schema import Dataset, Schema
 from ..model.model import Model
 from .gaussians import SCALES, GaussianTerm, NumberTerms, log_densities, normal_scores
-from .powers import PRECISION, Terms, beside, log_likelihood, odds, weigh_blocks
+from .powers import PRECISION, Terms, beside, in_full, log_likelihood, odds, weigh_blocks
 from .refined import Refined
 from .tables import LeftOut
 from .weighted import Power, Stacks
@@ -142,6 +142,8 @@ class Refinement:
         shared = [by_depth[best], *[by_depth[i, :-1] for i in others]]
         shared += [self._left_out(terms, rows, left_out) for terms in of_scales]
         columns = [columns[rows] for columns in self.columns.values()]
+        if sum(c.shape[0] * c.shape[1] for c in columns) <= _SMALL:
+            columns = list(map(in_full, columns))
         sizes = [*map(len, shared), *[c.shape[1] * shared[0].shape[2] for c in columns]]
         joined = [np.concatenate(shared)] if sum(array.size for array in shared) <= _SMALL else shared
         problem = Terms(joined, left_out.classes, counts, beside(columns) if columns else None)
