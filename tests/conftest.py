@@ -25,6 +25,9 @@ settings.load_profile("ci" if os.environ.get("CI") else "default")
 REFERENCE = Path(__file__).parent / "reference"
 PACKAGE = Path(__file__).parents[1] / "bnclassify"
 
+informative_gaps = pytest.mark.filterwarnings("ignore:Whether .* is missing is associated with the class")
+"""For tests of data in which missing values depend on the class, but which are not about that."""
+
 os.environ.setdefault("MPLBACKEND", "agg")  # no display
 
 # Examples that need libraries which may not be installed.

@@ -17,6 +17,7 @@ import bnclassify as bn
 from bnclassify.base.messages import shown
 from bnclassify.frames.matching import match
 
+from .conftest import informative_gaps
 from .strategies import frames
 
 
@@ -482,6 +483,7 @@ def test_columns_are_read_with_and_without_the_shortcut_of_pandas(
     np.testing.assert_array_equal(first.codes, second.codes)
 
 
+@informative_gaps
 @pytest.mark.parametrize("learner", ["nb", "tan_cl", "hc", "kdb_mi", "tan_hc"])
 def test_a_large_frame_is_counted_in_blocks(monkeypatch: pytest.MonkeyPatch, learner: str) -> None:
     options = {"k": 2, "rng": 0} if learner == "tan_hc" else {}

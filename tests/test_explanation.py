@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 import bnclassify as bn
 from bnclassify.model.model import Model
 
+from .conftest import informative_gaps
 from .strategies import frames, graphs, networks, smooths
 
 KINDS = ("augmented", "any", "aode", "ensemble")
@@ -42,6 +43,7 @@ def log_odds(x: Model, row: pd.DataFrame, target: Any, against: list[Any]) -> fl
     return float(np.log(posterior[target]) - np.log(posterior[against].sum()))
 
 
+@informative_gaps
 @given(fitted(), st.data())
 def test_weights_sum_to_the_log_odds_of_the_posterior(model: Any, data: st.DataObject) -> None:
     x, frame = model
@@ -55,6 +57,7 @@ def test_weights_sum_to_the_log_odds_of_the_posterior(model: Any, data: st.DataO
     assert sorted(found.index[1:]) == sorted(bn.features(x))
 
 
+@informative_gaps
 @given(fitted())
 def test_the_predicted_class_is_explained_against_the_likeliest_other(model: Any) -> None:
     x, frame = model
@@ -64,6 +67,7 @@ def test_the_predicted_class_is_explained_against_the_likeliest_other(model: Any
     pd.testing.assert_frame_equal(bn.explain(x, row), bn.explain(x, row, target=target, against=rival))
 
 
+@informative_gaps
 @given(fitted(missing=0.0, kinds=("augmented",)), st.data())
 def test_of_two_classes_and_a_complete_row_weights_are_ratios_of_parameters(
     model: Any, data: st.DataObject
@@ -80,6 +84,7 @@ def test_of_two_classes_and_a_complete_row_weights_are_ratios_of_parameters(
         assert weights[variable] == pytest.approx(np.log(theta[i] / theta[j]), abs=1e-9)
 
 
+@informative_gaps
 @given(fitted(missing=0.0, kinds=("augmented",)), st.data())
 def test_the_order_of_columns_does_not_matter_to_two_classes(model: Any, data: st.DataObject) -> None:
     x, frame = model
@@ -284,6 +289,7 @@ def test_labels_of_classes_may_be_anything() -> None:
     assert bn.explain(x, {"f": "x"}, target=(1, 2), against=(0, 1)).loc["k", "value"] == (1, 2)
 
 
+@informative_gaps
 @given(fitted())
 def test_many_rows_are_those_of_each_row(model: Any) -> None:
     x, frame = model

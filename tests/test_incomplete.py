@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import bnclassify as bn
 from bnclassify.network import elimination, forests
 
-from .conftest import read_reference, reference_frame
+from .conftest import informative_gaps, read_reference, reference_frame
 from .oracles import joint_by_enumeration, posterior_by_enumeration, with_holes
 from .strategies import examples, frames, graphs, networks
 
@@ -141,6 +141,7 @@ def test_a_sum_too_large_is_refused_by_its_size(monkeypatch: pytest.MonkeyPatch)
         bn.predict(x, row)
 
 
+@informative_gaps
 def test_unseen_levels_can_be_taken_as_missing(car: pd.DataFrame) -> None:
     x = bn.lp(bn.tan_cl("class", car), car, smooth=1)
     strange = car.astype(str).assign(safety="extreme").head(20)

@@ -17,6 +17,7 @@ from bnclassify.base.arrays import added
 from bnclassify.counts.information import mutual_information, pair_statistics
 from bnclassify.frames.training import prepare
 
+from .conftest import informative_gaps
 from .strategies import examples, frames, networks
 
 CLASS = {"car": "class", "voting": "Class"}
@@ -74,6 +75,7 @@ def same_model(mine: Any, other: Any) -> None:
     assert repr(mine) == repr(other)
 
 
+@informative_gaps
 @pytest.mark.parametrize("name", CLASS)
 @pytest.mark.parametrize("learner", LEARNERS)
 def test_models_are_those_of_memory(form: Callable[[pd.DataFrame], Any], name: str, learner: str) -> None:
@@ -100,6 +102,7 @@ def test_parameters_are_those_of_memory(form: Callable[[pd.DataFrame], Any], pri
         pd.testing.assert_series_equal(bn.concentrations(x), bn.concentrations(y))
 
 
+@informative_gaps
 @pytest.mark.parametrize("n", [0, 1, 2])
 def test_averaged_estimators(form: Callable[[pd.DataFrame], Any], n: int) -> None:
     votes = bn.load_voting()
@@ -118,6 +121,7 @@ def test_scores(car: pd.DataFrame, form: Callable[[pd.DataFrame], Any]) -> None:
         assert mine == pytest.approx(other, abs=1e-14)
 
 
+@informative_gaps
 @pytest.mark.parametrize("parts", [1, 2, 17])
 def test_unknown_categories_are_sorted(parts: int) -> None:
     votes = bn.load_voting()
@@ -498,6 +502,7 @@ def test_what_workers_are_sent_can_be_pickled(car: pd.DataFrame) -> None:
 METRICS = ["accuracy", "balanced_accuracy", "log_loss", "brier", "rmse", "calibration_error"]
 
 
+@informative_gaps
 @pytest.mark.parametrize("name", CLASS)
 def test_cross_validation_by_given_folds(form: Callable[[pd.DataFrame], Any], name: str) -> None:
     """The figures of memory, with the same folds."""

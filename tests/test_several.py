@@ -21,6 +21,7 @@ from bnclassify.base.graphs import maximum_arborescence
 from bnclassify.several import class_inference
 from bnclassify.several.multi_model import MultiModel
 
+from .conftest import informative_gaps
 from .strategies import arcs, examples, frames
 
 FOLDER = Path(__file__).parent / "reference" / "several"
@@ -267,6 +268,7 @@ def test_scores_of_data_agree_with_enumeration(data: st.DataObject) -> None:
     assert bn.cloglik(x, frame) == pytest.approx(np.log(own / total).sum(), rel=1e-9, abs=1e-9)
 
 
+@informative_gaps
 @given(st.data())
 @examples(30)
 def test_explained_odds_are_those_of_the_posterior(data: st.DataObject) -> None:

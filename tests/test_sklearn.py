@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 import bnclassify as bn
 
+from .conftest import informative_gaps
 from .strategies import frames, smooths
 
 pytest.importorskip("sklearn", "1.6", reason="scikit-learn is not installed; the extra sklearn has it")
@@ -83,6 +84,7 @@ def test_scikit_learn_checks(estimator: BNCClassifier, expected: dict[str, str])
     assert set(failed) == set(expected), failed
 
 
+@informative_gaps
 @given(st.data(), st.sampled_from(["nb", "tan_cl", "aode"]), smooths)
 def test_figures_are_those_of_the_functions(data: st.DataObject, learner: str, smooth: float) -> None:
     frame = data.draw(frames(missing=0.2))
@@ -158,6 +160,7 @@ def test_grid_search(X: pd.DataFrame, y: pd.Series[Any]) -> None:
     assert search.best_score_ > cross_val_score(plain("nb"), X, y, cv=folds).mean()
 
 
+@informative_gaps
 @pytest.mark.parametrize("output", ["default", "pandas"])
 def test_measurements_go_through_a_discretizer(output: str) -> None:
     measured, species = load_iris(return_X_y=True, as_frame=True)
@@ -238,6 +241,8 @@ COLUMNS = {
 }
 
 
+@informative_gaps
+@pytest.mark.filterwarnings("ignore:column '(size|count)'. none of its values")
 @given(st.data(), st.sampled_from(["mdlp", "quantile", "width", "mixed"]), st.integers(2, 4))
 def test_numbers_are_cut_by_what_fit_sees(data: st.DataObject, method: str, bins: int) -> None:
     frame = data.draw(frames(missing=0.2))

@@ -26,7 +26,7 @@ from bnclassify.frames.training import prepare
 from bnclassify.model.raw_rows import log_joint
 from bnclassify.superparents import cooccurrence
 
-from .conftest import REFERENCE
+from .conftest import REFERENCE, informative_gaps
 from .strategies import frames, smooths
 
 WEKA: dict[str, tuple[dict[str, Any], dict[str, float]]] = {
@@ -221,6 +221,7 @@ def test_posteriors_of_pairs_of_superparents(name: str) -> None:
     np.testing.assert_allclose(posteriors, reference["a2de"], rtol=0, atol=1e-12)
 
 
+@informative_gaps
 @given(frame=frames(missing=0.2), smooth=smooths, use_m=st.booleans())
 def test_without_superparents_it_is_naive_bayes(frame: pd.DataFrame, smooth: float, use_m: bool) -> None:
     amount = {"m": smooth} if use_m else {"smooth": smooth}
@@ -282,6 +283,7 @@ def test_only_ties_depend_on_the_order_of_columns(
     pd.testing.assert_frame_equal(one, other, rtol=1e-9)
 
 
+@informative_gaps
 @given(
     frame=with_copies(missing=0.2, max_features=3),
     chosen=settings(),

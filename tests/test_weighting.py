@@ -222,7 +222,7 @@ def test_wanbia_is_at_least_as_good_as_no_weights(votes: pd.DataFrame) -> None:
 
 def test_one_of_them_at_a_time(car: pd.DataFrame) -> None:
     x = bn.nb("class", car)
-    with pytest.raises(ValueError, match="awnb_trees, wanbia: only one"):
+    with pytest.raises(ValueError, match="Only one of awnb_trees, wanbia must be given"):
         bn.lp(x, car, smooth=1, awnb_trees=3, wanbia=True)
     with pytest.raises(ValueError, match="awnb_trees must be a whole number from 1 to 100,000"):
         bn.lp(x, car, smooth=1, awnb_trees=0)
