@@ -342,7 +342,7 @@ SAVED = {
 
 NOT_UNDERSTOOD: dict[str, tuple[str, str, str]] = {
     "no JSON": ('"version"', "version", "the file is damaged, .*Expecting property name"),
-    "NaN": ("0.25", "NaN", "the probabilities of 'a' are not a distribution"),
+    "NaN": ("0.25", "NaN", "model.cpts: numbers must be finite"),
     "other JSON": ("bnclassify model", "model", "must be a file of save; got"),
     "other version": ('"version": 2', '"version": 1', "must be 2; got 1. Use the bnclassify that wrote"),
     "odd version": ('"version": 2', '"version": true', "must be 2; got True"),
@@ -362,13 +362,13 @@ NOT_UNDERSTOOD: dict[str, tuple[str, str, str]] = {
         '[["a", "z"], ["y"]]',
         r"this is not a valid BNC \(.*parent 'z' of 'a'",
     ),
-    "no families": ('[["a", "y"], ["y"]]', "3", r"this is not a valid BNC \(.*not iterable"),
+    "no families": ('[["a", "y"], ["y"]]', "3", "model.families: this must be of type"),
     "shape": ("[0.5, 0.5]", "[0.5, 0.25, 0.25]", r"this is not a valid BNC \(.* a table of 'y' of shape"),
     "ragged": ("[0.25, 1.0]", "[0.25]", "this is not a valid array"),
     "text in numbers": ("0.25", '"a"', "this is not a valid array"),
-    "sum": ("0.75", "0.7", "the probabilities of 'a' are not a distribution"),
-    "negative": ("[0.5, 0.5]", "[1.5, -0.5]", "the probabilities of 'y' are not a distribution"),
-    "infinite": ("0.25", '"inf"', "the probabilities of 'a' are not a distribution"),
+    "sum": ("0.75", "0.7", "the probabilities of 'a' do not sum to 1"),
+    "negative": ("[0.5, 0.5]", "[1.5, -0.5]", "model.cpts: numbers must be finite and in the range"),
+    "infinite": ("0.25", '"inf"', "model.cpts: numbers must be finite"),
     "dtype": ('"values": [0.5', '"dtype": "object", "values": [0.5', "an array of object"),
 }
 
@@ -432,18 +432,27 @@ def put(value: Any, *keys: Any) -> Callable[[dict[str, Any]], None]:
 
 
 DAMAGES: dict[str, tuple[str, Callable[[dict[str, Any]], None]]] = {
+    "repeated level": ("nb", put(["low", "low", "high"], "levels", 5)),
     "level that is a mapping": ("nb", put({"low": 1}, "levels", 5, 0)),
+    "negative pseudo-count": ("nb", put(-1, "learned", "counts", "prior", "smooth")),
+    "pseudo-count that is text": ("nb", put("1", "learned", "counts", "prior", "smooth")),
     "recipe": ("nb", put(0, "recipe")),
     "step": ("nb", put(0, "recipe", "structure")),
     "settings": ("nb", put([1], "recipe", "parameters", "settings")),
+    "columns seen": ("nb", put(3, "recipe", "seen")),
+    "trace": ("nb", put([], "trace")),
     "learned": ("nb", put(1, "learned")),
+    "negative counts": ("ande", put({"kind": "array", "values": [-1, 1, 1, 1]}, "counts", "classes")),
     "power nan": ("powered", put({"kind": "number", "value": "nan"}, "power")),
     "power inf": ("powered", put({"kind": "number", "value": "inf"}, "power")),
     "huge power": ("powered", put(1e308, "power")),
     "power that was not learned": ("powered", put(-1, "power")),
     "base that is no model": ("powered", put(-1, "base")),
+    "huge powers": ("weighted", put([-1e7] * 7, "powers")),
     "merger": ("raw", put(1, "recipe", "preparation", "merger")),
     "discretizer": ("raw", put({}, "recipe", "preparation", "discretizer")),
+    "cut points": ("raw", put([["a"]], "recipe", "preparation", "discretizer", "points")),
+    "objectives": ("em", put("low", "learned", "em", "objectives")),
     "weights of members": ("ensemble", put([1, {"kind": "number", "value": "nan"}], "weights")),
 }
 
@@ -464,9 +473,7 @@ def damageable(car: pd.DataFrame) -> dict[str, Model]:
 
 
 @pytest.mark.parametrize("damage", DAMAGES)
-def test_damage_in_what_predictions_need_is_found(
-    damage: str, damageable: dict[str, Model], tmp_path: Path
-) -> None:
+def test_damage_in_any_field_is_found(damage: str, damageable: dict[str, Model], tmp_path: Path) -> None:
     kind, change = DAMAGES[damage]
     path = tmp_path / "x.json"
     damaged(damageable[kind], path, lambda model: None)

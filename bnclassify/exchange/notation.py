@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import sys
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import MISSING, dataclass, fields, is_dataclass
+from inspect import get_annotations
 from math import isfinite
-from types import MappingProxyType, NoneType
-from typing import Any, NamedTuple
+from types import MappingProxyType, NoneType, UnionType
+from typing import Any, NamedTuple, Union, get_args, get_origin
 
 import numpy as np
 import pandas as pd
@@ -25,6 +27,16 @@ _LONG = 8
 """Number of elements from which tuples that occur several times are written once."""
 
 _PLAIN = (str, int, float, bool, NoneType)
+
+_RANGES: dict[str, tuple[float, float]] = {
+    **dict.fromkeys(["smooth", "ess", "m", "masses", "counts", "single", "classes"], (0, sys.float_info.max)),
+    **dict.fromkeys(["pairs", "triples", "weights", "cards", "size"], (0, sys.float_info.max)),
+    **dict.fromkeys(["min_count", "subsumption"], (0, sys.float_info.max)),
+    **dict.fromkeys(["cpts", "class_cpts", "priors", "superparents", "children"], (0, 1 + 1e-6)),
+    # Leave-one-out finds negative powers where features mislead: |τ − 1| is at most √(2 n ln C + 1).
+    **dict.fromkeys(["power", "powers"], (-1e6, 1e6)),
+}
+"""Ranges of numbers by the names of fields."""
 
 
 class UnknownValueError(ValueError):
@@ -102,7 +114,7 @@ class Writer:
 
 
 class Reader:
-    """Reads the values of a writer."""
+    """Reads the values of a writer, and checks their types and ranges."""
 
     def __init__(self, shared: list[Any]) -> None:
         self._shared = shared
@@ -153,7 +165,71 @@ class Reader:
         if strange or absent:
             problem = f"has no {listed(strange)}" if strange else f"needs {listed(absent)}"
             raise UnknownValueError(where, f"a {cls.__name__} {problem}")
-        return cls(**{name: self.read(item, f"{where}.{name}") for name, item in written.items()})
+        content = {name: self.read(item, f"{where}.{name}") for name, item in written.items()}
+        for name, value in content.items():
+            _check_field(name, value, _hint(cls, name), f"{where}.{name}")
+        return cls(**content)
+
+
+def _check_field(name: str, value: Any, hint: Any, where: str) -> None:
+    """Raise an error unless a value has the type of a field and is in the range of fields of its name."""
+    if not _fits(value, hint):
+        expected = getattr(hint, "__name__", str(hint)).rpartition(".")[2]
+        raise UnknownValueError(where, f"this must be of type {expected}; got {shown(value)}")
+    if name in _RANGES and not _is_within(value, *_RANGES[name]):
+        raise UnknownValueError(where, "numbers must be finite and in the range of this field")
+    if name in ("levels", "labels") and isinstance(value, tuple):
+        for labels in value:
+            kinds = [(type(label), label) for label in labels] if isinstance(labels, tuple) else []
+            if len(set(kinds)) < len(kinds):
+                raise UnknownValueError(where, f"labels must differ; got {listed(labels)}")
+
+
+def _is_within(value: Any, least: float, most: float) -> bool:
+    """Whether all numbers of a value, which may be a tuple of tuples or arrays, are within bounds."""
+    if isinstance(value, tuple):
+        return all(_is_within(item, least, most) for item in value)
+    if isinstance(value, np.ndarray):
+        return bool(((value >= least) & (value <= most)).all())
+    return not isinstance(value, int | float) or least <= value <= most
+
+
+def _fits(value: Any, hint: Any) -> bool:
+    """Whether a value is of an annotated type; annotations without a class accept any value."""
+    origin, arguments = get_origin(hint), get_args(hint)
+    if hint is Any:
+        return True
+    if hint is Hashable:
+        return isinstance(value, (*_PLAIN, pd.Interval)) or (
+            isinstance(value, tuple) and all(_fits(item, Hashable) for item in value)
+        )
+    if origin in (Union, UnionType):
+        return any(_fits(value, argument) for argument in arguments)
+    if origin is tuple:
+        if arguments[-1] is not Ellipsis:
+            same_size = isinstance(value, tuple) and len(value) == len(arguments)
+            return same_size and all(map(_fits, value, arguments))
+        return isinstance(value, tuple) and all(_fits(item, arguments[0]) for item in value)
+    if origin is np.ndarray:
+        is_whole = all(isinstance(t, type) and issubclass(t, np.integer) for t in get_args(arguments[-1]))
+        return isinstance(value, np.ndarray) and (value.dtype.kind in "iu" or not is_whole)
+    if hint in (int, float):
+        return type(value) is int or (hint is float and type(value) is float)
+    cls = NoneType if hint is None else origin or hint
+    is_class = isinstance(cls, type) and not getattr(cls, "_is_protocol", False)
+    return not is_class or isinstance(value, cls)
+
+
+def _hint(cls: type[Any], name: str) -> Any:
+    """Return the annotation of a field, or Any if its names are imported for type checking only."""
+    for owner in cls.__mro__:
+        hint = get_annotations(owner).get(name)
+        if hint is not None:
+            try:
+                return eval(hint, vars(sys.modules[owner.__module__])) if isinstance(hint, str) else hint
+            except NameError:
+                return Any
+    return Any
 
 
 def _is_plain(value: Any) -> bool:
@@ -238,6 +314,8 @@ def _read_step(reader: Reader, written: dict[str, Any], where: str) -> Step:
     function = written.get("function")
     settings = reader.read(written.get("settings", {}), f"{where}.settings")
     content = {"name": written["name"], "settings": settings, "draws": written.get("draws", False)}
+    for name, value in content.items():
+        _check_field(name, value, _hint(Step, name), f"{where}.{name}")
     if function is None:
         return Step(content["name"], Forgotten(content["name"]))
     registered = RECORDS.get(function) if isinstance(function, str) else None

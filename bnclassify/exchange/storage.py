@@ -145,8 +145,8 @@ def load(path: str | os.PathLike[str]) -> Model:
 
     Notes
     -----
-    The loaded model is tried out, so a file that is damaged in what predictions need raises an error. A file
-    can still contain another model than the one that you expect.
+    Types and ranges of all fields are checked, so a damaged file raises an error. A file can still
+    contain another model than the one that you expect.
 
     Examples
     --------
@@ -207,8 +207,8 @@ def _try_out(x: Model) -> None:
         tables = zip(getattr(x, "families", ()), getattr(x, "cpts", None) or (), strict=False)
         for family, table in tables:
             sums = table.sum(axis=0) if len(table) else 1.0  # the table of a number is empty
-            if not np.all(np.abs(sums - 1) <= _ROUNDING) or table.min(initial=0) < 0:
-                raise ValueError(f"the probabilities of {shown(family[0])} are not a distribution")
+            if not np.all(np.abs(sums - 1) <= _ROUNDING):
+                raise ValueError(f"the probabilities of {shown(family[0])} do not sum to 1")
     if not x.fitted:
         return
     if x.one_class:
