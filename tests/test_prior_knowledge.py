@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 import bnclassify as bn
 from bnclassify.base.graphs import components
 from bnclassify.counts.contingency import contingency_tables
+from bnclassify.learners.search.neighbours import ancestors, superparents, tree_arcs
 from bnclassify.learners.structural_em import Completions
 
 from .conftest import REFERENCE
@@ -341,3 +342,123 @@ def test_rows_with_too_many_completions_are_refused() -> None:
     wide = pd.DataFrame({f"x{i}": ["a", "b", None] for i in range(23)} | {"class": list("pqp")})
     with pytest.raises(ValueError, match=r"missing must not be 'em' if .* completions; got 8,388,610\. Drop"):
         bn.hc("class", wide, missing="em")
+
+
+# --- greedy searches
+
+GREEDY = {"fssj": bn.fssj, "bsej": bn.bsej, "tan_hc": bn.tan_hc, "tan_hcsp": bn.tan_hcsp, "kdb": bn.kdb}
+PREDICATES = {"fssj": bn.is_semi_naive, "bsej": bn.is_semi_naive, "tan_hc": bn.is_ode, "tan_hcsp": bn.is_ode}
+
+
+@pytest.mark.filterwarnings("ignore:No step improves", "ignore:No feature", "ignore:classes with fewer rows")
+@pytest.mark.parametrize("learner", GREEDY)
+@given(st.data())
+@examples(20)
+def test_greedy_searches_keep_the_rules(learner: str, data: st.DataObject) -> None:
+    rows = data.draw(frames(min_rows=12, max_features=4))
+    names = [v for v in rows if v != "class"]
+    children = data.draw(st.permutations(names))[1:]
+    forward = [(names[0], v) for v in children if v != names[0]]
+    required = [arc for arc in forward if data.draw(st.booleans())][:2]
+    forbidden = [
+        arc for arc in permutations(names, 2)
+        if not {arc, arc[::-1]} & set(required) and set(arc) - {v for pair in required for v in pair}
+        and data.draw(st.booleans())
+    ]  # fmt: skip
+    options: dict[str, Any] = {"k": 2, "epsilon": 0, "smooth": 1, "folds": np.arange(len(rows)) % 2}
+    options["rng"] = data.draw(st.sampled_from([None, 1]))
+    x = GREEDY[learner]("class", rows, required=required, forbidden=forbidden, **options)
+    inner = {arc for arc in arcs(x) if "class" not in arc}
+    if learner in ("fssj", "bsej"):
+        assert joined(x) >= {frozenset(arc) for arc in required}
+        assert not joined(x) & {frozenset(arc) for arc in forbidden}
+    else:
+        assert inner >= set(required)
+        assert not inner & set(forbidden)
+    assert PREDICATES.get(learner, bn.is_anb)(x)
+    further = GREEDY[learner]("class", rows, start=x, **options)
+    assert bn.greedy_scores(further)[0] == pytest.approx(bn.greedy_scores(x)[-1])
+    rules = {"required": tuple(required), "forbidden": tuple(forbidden)}
+    assert x.recipe.structure.settings.items() >= {k: v for k, v in rules.items() if v}.items()
+    if learner not in ("fssj", "bsej"):
+        assert arcs(further) >= arcs(x)
+
+
+@given(st.data())
+def test_moves_to_trees_leave_no_allowed_arc_out(data: st.DataObject) -> None:
+    """Each pair that may be joined is a candidate, in one direction if both are equivalent."""
+    n = data.draw(st.integers(2, 5))
+    structure = {
+        v: (data.draw(st.integers(0, v - 1)),) if v and data.draw(st.booleans()) else () for v in range(n)
+    }
+    forbidden = {arc for arc in permutations(range(n), 2) if data.draw(st.booleans())}
+    edits = tree_arcs(structure, forbidden)
+    offered = {(parents[-1], v) for edit in edits for v, parents in edit.items()}
+    assert len(offered) == len(edits)
+    assert not offered & forbidden
+    for parent, child in permutations(range(n), 2):
+        if (
+            (parent, child) not in forbidden
+            and not structure[child]
+            and child not in ancestors(structure, parent)
+        ):
+            is_turned = (child, parent) in offered and not structure[parent]
+            assert (parent, child) in offered or is_turned
+    for superparent, edit in (
+        (next(iter(edit.values()))[0], edit) for edit in superparents(structure, forbidden)
+    ):
+        assert not {(superparent, child) for child in edit} & forbidden
+
+
+@pytest.mark.parametrize(
+    ("learner", "options", "message"),
+    [
+        ("tan_hc", {"required": [("doors", "class")]}, "required must be arcs between features"),
+        (
+            "tan_hcsp",
+            {"required": [("doors", "safety"), ("maint", "safety")]},
+            "the number of feature parents per feature must be at least 2 .* got 1. Drop some of 'doors'",
+        ),
+        (
+            "tan_hc",
+            {"start": bn.chow_liu("class", bn.load_car(), root="doors")},
+            "start must be a structure with",
+        ),
+        (
+            "kdb",
+            {"start": bn.anb("class", {"doors": ["maint", "safety"]}), "kdbk": 1},
+            "the number of feature parents per feature must be at least 2",
+        ),
+        (
+            "fssj",
+            {"start": bn.anb("class", {"doors": ["maint", "safety"]})},
+            "start must be a semi-naive structure",
+        ),
+        (
+            "bsej",
+            {"required": [("doors", "maint"), ("maint", "safety")], "forbidden": [("doors", "safety")]},
+            "forbidden must not contain arcs of the initial structure",
+        ),
+        ("tan_hc", {"start": "nb"}, "start must be a structure such as"),
+    ],
+)
+def test_initial_structures_that_a_search_does_not_keep(
+    learner: str, options: dict[str, Any], message: str
+) -> None:
+    with pytest.raises((TypeError, ValueError), match=message):
+        GREEDY[learner]("class", bn.load_car(), k=2, **options)
+
+
+def test_a_greedy_search_goes_on_from_its_start() -> None:
+    car = bn.load_car()
+    options: dict[str, Any] = {"k": 5, "smooth": 1, "folds": np.arange(len(car)) % 5}
+    whole = bn.tan_hc("class", car, **options)
+    steps = bn.search_steps(whole)
+    assert len(steps) == 2
+    half = bn.anb("class", {steps["to"][0]: [steps["from"][0]]}, car)
+    rest = bn.tan_hc("class", car, start=half, **options)
+    assert bn.families(rest) == bn.families(whole)
+    assert bn.greedy_scores(rest) == bn.greedy_scores(whole)[1:]
+    first = bn.fssj("class", car, start=bn.nb("class", features=["doors"]), epsilon=0, **options)
+    assert "doors" in bn.features(first)
+    assert bn.search_steps(first)["operation"].iloc[0] in ("add", "join")

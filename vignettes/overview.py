@@ -47,6 +47,7 @@ from bnclassify import (
     cv,
     feature_weights,
     greedy_scores,
+    kdb,
     learn_blanket,
     load_car,
     load_voting,
@@ -177,6 +178,19 @@ for name, (target, frame) in DATA.items():
 search = {"k": 5, "epsilon": 0.001, "smooth": 1, "rng": 0}
 searched = rate("TAN (hill climbing)", "tan_hc", search)
 print(modelstring(searched["car"]))
+
+# %% [markdown]
+# These searches accept prior knowledge: `start` is the structure that they start from, and `required` and `forbidden` are arcs
+# that they keep and never add. For example, `kdb`, which allows two feature parents, continues from the AIC tree of car:
+
+# %%
+tree = tan_cl("class", car, score="aic")
+further = kdb("class", car, start=tree, forbidden=[("doors", "buying")], **search)
+print([round(score, 3) for score in greedy_scores(further)])
+print(modelstring(further))
+
+# %% [markdown]
+# The score of the tree is the first number. Each further arc increases the cross-validated accuracy.
 
 # %% [markdown]
 # ## Semi-naive Bayes

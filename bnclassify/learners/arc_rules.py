@@ -99,7 +99,7 @@ class ArcRules:
         """
         start = {name: list(names) for name, names in parents.items()}
         for source, target in self.required:
-            if source not in start[target]:
+            if source not in start[target] and (self.directed or target not in start[source]):
                 start[target].append(source)
         self._check_start([(parent, name) for name, names in start.items() for parent in names])
         cycle = find_cycle(start)
@@ -111,8 +111,8 @@ class ArcRules:
         for target, sources in start.items():
             if most is not None and len(sources) > most:
                 raise ValueError(
-                    f"{argument} must be at least {len(sources)} for the initial structure; got {most}. "
-                    f"Increase it or drop some of {written((source, target) for source in sources)}."
+                    f"{argument} must be at least {len(sources)} for the initial structure; got {most}. Drop "
+                    f"some of {written((source, target) for source in sources)}."
                 )
         return start
 

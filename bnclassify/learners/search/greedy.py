@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -13,27 +13,32 @@ from tqdm.auto import tqdm
 from ...backoff.prior import find_prior
 from ...base.arrays import TOLERANCE, Array
 from ...base.checks import Flag, OneOf, Real, Whole
+from ...base.graphs import components
 from ...base.messages import warn
 from ...base.randomness import Seed, check_rng
 from ...frames.schema import Dataset
 from ...frames.training import TrainingData, prepare_rows
 from ...metrics.folds import Folds, draw_parts, fold_rows
 from ...metrics.metrics import METRICS
+from ...model.questions import is_semi_naive
 from ...model.raw_rows import check_size
 from ...model.recipes import Step, is_repeated
 from ...network.classifiers import BNC
+from ..arc_rules import Arc, ArcRules, check_start, written
 from ..fixed import network
 from .folded import FoldedData
-from .neighbours import Edit, Structure, apply, describe
+from .neighbours import Arcs, Edit, Structure, apply, describe
 from .scoring import CrossValidatedScore
 
 Amount = float | None
 
 
 class Candidates(NamedTuple):
-    """The features, and functions that score edits of a structure and pick the best score."""
+    """The features, the arcs between them, and functions that score edits and pick the best score."""
 
     features: range
+    required: Arcs
+    forbidden: Arcs
     score: Callable[[Structure, Sequence[Edit]], Array]
     pick: Callable[[Array], int]
 
@@ -60,13 +65,15 @@ class Found(NamedTuple):
 class Moves:
     """What distinguishes the greedy learners.
 
-    `start` returns the initial structure from the number of features, `neighbours` the edits that a step
-    chooses from. Steps add arcs; if `joins` is True, they join groups of features.
+    `neighbours` returns the edits that a step chooses from. Steps add arcs, up to `most` feature parents per
+    feature; if `joins` is True, they join groups of features. If it is `naive`, the initial structure has all
+    features.
     """
 
-    start: Callable[[int], Structure]
     neighbours: Callable[[Structure, Candidates], Sequence[Edit]]
     joins: bool = False
+    naive: bool = True
+    most: int | None = None
 
 
 def picker(rng: np.random.Generator | None) -> Callable[[Array], int]:
@@ -79,9 +86,11 @@ def picker(rng: np.random.Generator | None) -> Callable[[Array], int]:
     return pick
 
 
-def climb(moves: Moves, at: Candidates, *, epsilon: float, most: float, progress: bool) -> Found:
+def climb(
+    moves: Moves, current: Structure, at: Candidates, *, epsilon: float, most: float, progress: bool
+) -> Found:
     """Make the best edit as long as it improves the score by epsilon and the score is below `most`."""
-    current, made, missed = moves.start(len(at.features)), list[Move](), 0.0
+    made, missed = list[Move](), 0.0
     start = score = float(at.score(current, [{}])[0])
     with tqdm(disable=not progress, desc="search", unit=" steps") as bar:
         while score < most - TOLERANCE:
@@ -113,6 +122,9 @@ class Search:
     folds: Folds | None
     rng: Seed
     progress: bool
+    start: BNC | None
+    required: Iterable[Arc]
+    forbidden: Iterable[Arc]
 
     @property
     def priors(self) -> dict[str, float]:
@@ -133,21 +145,45 @@ class Search:
         prior, generator = find_prior(**self.priors), check_rng(self.rng)
         data = prepare_rows(dataset, class_var)
         check_size(len(data), data.cards[-1])
+        rules = ArcRules.check(
+            self.required, self.forbidden, data.columns, directed=not moves.joins, apart=class_var
+        )
+        start = self._initial(moves, data, rules)
         metric = METRICS[self.metric]
         score = CrossValidatedScore(_deal(data, self.k, self.folds, generator), prior, metric)
-        candidates = Candidates(
-            range(len(data.features)), score, picker(None if self.rng is None else generator)
-        )
+        required, forbidden = ({(i, j) for i, j in np.argwhere(m)} for m in rules.matrices(data.features))
+        pick = picker(None if self.rng is None else generator)
+        candidates = Candidates(range(len(data.features)), required, forbidden, score, pick)
         most = 0.0 if metric.is_loss else 1.0
-        found = climb(moves, candidates, epsilon=self.epsilon, most=most, progress=self.progress)
+        found = climb(moves, start, candidates, epsilon=self.epsilon, most=most, progress=self.progress)
         self._warn(found, len(data.features))
         parents = {
             data.features[v]: tuple(data.features[p] for p in numbers)
             for v, numbers in sorted(found.structure.items())
         }
-        step = Step(learner.__name__, learner, self._settings(further), draws=True)
+        step = Step(learner.__name__, learner, self._settings(further) | rules.settings(), draws=True)
         trace = self._trace(found, data.features, joins=moves.joins)
         return network(class_var, parents, data.schema, step, trace=trace)
+
+    def _initial(self, moves: Moves, data: TrainingData, rules: ArcRules) -> Structure:
+        """Return the initial structure, or raise if it is not one that the moves lead to."""
+        given = check_start(self.start, data.class_var, data.columns, augmented=True)
+        ends = [name for arc in rules.required for name in arc] if moves.joins else []
+        names = data.features
+        if moves.joins and (self.start is not None or not moves.naive):
+            names = tuple([name for name in names if name in (*given, *ends)])
+        parents: Mapping[Hashable, Sequence[Hashable]] = {name: given.get(name, ()) for name in names}
+        if moves.joins:
+            if self.start is not None and not is_semi_naive(self.start):
+                arcs = written((p, v) for v, ps in parents.items() for p in ps)
+                raise ValueError(
+                    "start must be a semi-naive structure, in which all features of a group are joined; got "
+                    f"arcs {arcs}. Use tan_hc or kdb for others."
+                )
+            parents = joined_groups(parents, rules.required)
+        start = rules.complete(parents, "the number of feature parents per feature", moves.most)
+        number = data.positions
+        return {number[v]: tuple([number[p] for p in ps]) for v, ps in start.items()}
 
     def _check(self) -> None:
         Whole(least=2).check("k", self.k)
@@ -161,8 +197,9 @@ class Search:
         """Return the settings for the recipe: those that are not defaults and apply to other rows too."""
         seed = None if isinstance(self.rng, np.random.Generator) else self.rng
         settings = {"k": self.k, **further, "epsilon": self.epsilon, **self.priors, "metric": self.metric}
-        usual = {"epsilon": 0.01, "smooth": 0, "metric": "accuracy", "kdbk": 2}
-        kept = {name: value for name, value in settings.items() if usual.get(name) != value}
+        settings |= {"start": self.start}
+        usual = {"epsilon": 0.01, "smooth": 0, "metric": "accuracy", "kdbk": 2, "start": None}
+        kept = {name: value for name, value in settings.items() if name not in usual or usual[name] != value}
         return kept if seed is None else kept | {"rng": seed}
 
     def _warn(self, found: Found, n_features: int) -> None:
@@ -199,6 +236,22 @@ class Search:
             "metric": self.metric,
             "epsilon": float(self.epsilon),
         }
+
+
+def joined_groups(
+    parents: Mapping[Hashable, Sequence[Hashable]], pairs: Iterable[Arc]
+) -> dict[Hashable, Sequence[Hashable]]:
+    """Join the groups of features that contain a pair; the later features are parents of the earlier ones.
+
+    >>> joined_groups({"a": ["b"], "b": [], "c": []}, [("c", "a")])
+    {'a': ['b', 'c'], 'b': ['c'], 'c': []}
+    """
+    links = {v: [*ps, *[source for source, target in pairs if target == v]] for v, ps in parents.items()}
+    result = dict(parents)
+    for group in components(links):
+        if sum(len(parents[v]) for v in group) < len(group) * (len(group) - 1) // 2:
+            result |= {v: group[i + 1 :] for i, v in enumerate(group)}
+    return result
 
 
 def _deal(data: TrainingData, k: int, folds: Folds | None, rng: np.random.Generator) -> FoldedData:

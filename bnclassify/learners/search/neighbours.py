@@ -7,14 +7,15 @@ feature is removed. All here are pure functions; edits come in the order in whic
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from itertools import combinations
+from collections.abc import Collection, Mapping, Sequence
+from itertools import combinations, product
 
 from ...base.graphs import components
 
 Parents = tuple[int, ...]
 Structure = Mapping[int, Parents]
 Edit = Mapping[int, Parents | None]
+Arcs = Collection[tuple[int, int]]
 
 
 def apply(structure: Structure, edit: Edit) -> dict[int, Parents]:
@@ -67,7 +68,13 @@ def _groups(structure: Structure) -> list[Parents]:
     return [tuple(group) for group in components(structure)]
 
 
-def additions_and_joins(structure: Structure, features: Sequence[int]) -> list[Edit]:
+def _may_join(first: Parents, second: Parents, forbidden: Arcs) -> bool:
+    return not any(pair in forbidden for pair in product(first, second))
+
+
+def additions_and_joins(
+    structure: Structure, features: Sequence[int], forbidden: Arcs = frozenset()
+) -> list[Edit]:
     """Add a feature alone, or with all members of a group as its parents (FSSJ).
 
     >>> additions_and_joins({1: ()}, [0, 1, 2])
@@ -76,12 +83,18 @@ def additions_and_joins(structure: Structure, features: Sequence[int]) -> list[E
     absent = [feature for feature in features if feature not in structure]
     groups = _groups(structure)
     additions: list[Edit] = [{feature: ()} for feature in absent]
-    joins: list[Edit] = [{feature: group} for feature in absent for group in groups]
+    joins: list[Edit] = [
+        {feature: group} for feature in absent for group in groups if _may_join((feature,), group, forbidden)
+    ]
     return additions + joins
 
 
-def removals_and_joins(structure: Structure) -> list[Edit]:
+def removals_and_joins(
+    structure: Structure, forbidden: Arcs = frozenset(), fixed: Collection[int] = ()
+) -> list[Edit]:
     """Remove a feature, or join two groups: the later one's members become parents of the other's (BSEJ).
+
+    The `fixed` features are not removed.
 
     >>> removals_and_joins({0: (), 1: ()})
     [{0: None}, {1: None}, {0: (1,)}]
@@ -96,16 +109,20 @@ def removals_and_joins(structure: Structure) -> list[Edit]:
             },
         }
         for gone in structure
+        if gone not in fixed
     ]
     joins: list[Edit] = [
         {feature: (*structure[feature], *later) for feature in earlier}
         for earlier, later in combinations(_groups(structure), 2)
+        if _may_join(earlier, later, forbidden)
     ]
     return removals + joins
 
 
-def arcs_to(structure: Structure, parents: Sequence[int], children: Sequence[int]) -> list[tuple[int, int]]:
-    """Return the new arcs (parent, child) that close no cycle, parent by parent.
+def arcs_to(
+    structure: Structure, parents: Sequence[int], children: Sequence[int], forbidden: Arcs = frozenset()
+) -> list[tuple[int, int]]:
+    """Return the new arcs (parent, child) that close no cycle and are not forbidden, parent by parent.
 
     >>> arcs_to({0: (1,), 1: (), 2: ()}, [0], [1, 2])
     [(0, 2)]
@@ -115,7 +132,9 @@ def arcs_to(structure: Structure, parents: Sequence[int], children: Sequence[int
         (parent, child)
         for parent in parents
         for child in children
-        if child not in ancestors_of[parent] and parent not in structure[child]
+        if child not in ancestors_of[parent]
+        and parent not in structure[child]
+        and (parent, child) not in forbidden
     ]
 
 
@@ -128,11 +147,11 @@ def orphans(structure: Structure) -> list[int]:
     return [feature for feature, parents in structure.items() if not parents]
 
 
-def tree_arcs(structure: Structure) -> list[Edit]:
+def tree_arcs(structure: Structure, forbidden: Arcs = frozenset()) -> list[Edit]:
     """Add an arc to a feature without a feature parent (TAN hill climbing).
 
-    Between two such features either direction gives an equivalent structure; the arc from
-    the later to the earlier one stands for both.
+    Between two such features, either direction gives an equivalent structure. The arc from the later to the
+    earlier one stands for both, unless it is forbidden.
 
     >>> tree_arcs({0: (), 1: ()})
     [{0: (1,)}]
@@ -140,11 +159,15 @@ def tree_arcs(structure: Structure) -> list[Edit]:
     free = orphans(structure)
     rank = {feature: i for i, feature in enumerate(free)}
     others = [feature for feature in structure if feature not in rank]
-    from_free = [arc for arc in arcs_to(structure, free, free) if rank[arc[1]] < rank[arc[0]]]
-    return _add_arcs(structure, arcs_to(structure, others, free) + from_free)
+    from_free = [
+        (parent, child)
+        for parent, child in arcs_to(structure, free, free, forbidden)
+        if rank[child] < rank[parent] or (child, parent) in forbidden
+    ]
+    return _add_arcs(structure, arcs_to(structure, others, free, forbidden) + from_free)
 
 
-def superparents(structure: Structure) -> list[Edit]:
+def superparents(structure: Structure, forbidden: Arcs = frozenset()) -> list[Edit]:
     """Make a feature the parent of every feature without a feature parent that it can have (TAN-HCSP).
 
     >>> superparents({0: (), 1: (), 2: (0,)})
@@ -152,12 +175,13 @@ def superparents(structure: Structure) -> list[Edit]:
     """
     free = orphans(structure)
     candidates = [
-        {child: (parent,) for _, child in arcs_to(structure, [parent], free)} for parent in structure
+        {child: (parent,) for _, child in arcs_to(structure, [parent], free, forbidden)}
+        for parent in structure
     ]
     return [edit for edit in candidates if edit]
 
 
-def dependence_arcs(structure: Structure, k: int) -> list[Edit]:
+def dependence_arcs(structure: Structure, k: int, forbidden: Arcs = frozenset()) -> list[Edit]:
     """Add an arc to a feature with fewer than ``k`` feature parents (k-dependence).
 
     Arcs from features that can take no more come first; those from a feature that can go
@@ -169,6 +193,8 @@ def dependence_arcs(structure: Structure, k: int) -> list[Edit]:
     free = [feature for feature, parents in structure.items() if len(parents) < k]
     full = [feature for feature, parents in structure.items() if len(parents) >= k]
     around = [
-        arc for i, parent in enumerate(free) for arc in arcs_to(structure, [parent], free[i + 1 :] + free[:i])
+        arc
+        for i, parent in enumerate(free)
+        for arc in arcs_to(structure, [parent], free[i + 1 :] + free[:i], forbidden)
     ]
-    return _add_arcs(structure, arcs_to(structure, full, free) + around)
+    return _add_arcs(structure, arcs_to(structure, full, free, forbidden) + around)

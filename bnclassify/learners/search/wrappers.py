@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 
 import pandas as pd
 
@@ -12,6 +12,7 @@ from ...base.randomness import Seed
 from ...frames.schema import Dataset
 from ...metrics.folds import Folds
 from ...network.classifiers import BNC
+from ..arc_rules import Arc
 from .greedy import Candidates, Moves, Search
 from .neighbours import (
     Edit,
@@ -44,6 +45,8 @@ metric : str, default "accuracy"
 folds : list of arrays or array of int, optional
     Positions of the rows that each fold tests, or the fold number of each row. By default, folds are
     drawn at random, and if all weights are whole numbers, a row of weight 5 stands for five rows, as in `cv`.
+start : BNC, optional
+    Initial structure of the type that the search keeps. {arcs}
 rng : int or numpy.random.Generator, optional
     Seed of the folds. If given, ties are broken at random; by default, the first candidate wins.
 progress : bool, default False
@@ -59,9 +62,10 @@ BNC
 Raises
 ------
 KeyError
-    If `class_var` is not a column of `dataset`.
+    If `class_var` or an end of an arc is not a column of `dataset`.
 TypeError, ValueError
-    If an argument is out of range, or `dataset` has no rows.
+    If an argument is out of range, `dataset` has no rows, an arc is both required and forbidden, or the
+    search does not keep the type of the initial structure.
 
 Warns
 -----
@@ -77,33 +81,44 @@ loss, such as log_loss, its negative. Scores within 1e-9 are tied. The search en
 the score by `epsilon`, no step is left, or the score has its maximum. Tables are estimated from available
 cases, and missing features of a row are marginalized over exactly."""
 
-_shared = sharing({"{data}": _DATA, "{search}": _SEARCH, "{result}": _RESULT})
+_ARCS = """\
+Features that it lacks have no feature parent.
+required, forbidden : pairs of str
+    Arcs ``(from, to)`` between features that the initial structure contains, and arcs that are never
+    added."""
+_PAIRS = """\
+Features that it lacks are not selected.
+required, forbidden : pairs of str
+    Pairs of features that the initial structure joins and that stay, and pairs that are never joined."""
 
-
-def _nothing(n: int) -> Structure:
-    return {}
-
-
-def _naive(n: int) -> Structure:
-    return dict.fromkeys(range(n), ())
+_shared, _shared_by_joins = (
+    sharing({"{data}": _DATA, "{search}": _SEARCH.replace("{arcs}", arcs), "{result}": _RESULT})
+    for arcs in (_ARCS, _PAIRS)
+)
 
 
 def _children_of_best(structure: Structure, at: Candidates) -> Sequence[Edit]:
     """Select the best superparent; the neighbors add an arc from it to one of its children."""
-    candidates = superparents(structure)
+    candidates = superparents(structure, at.forbidden)
     if not candidates:
         return []
     best = candidates[at.pick(at.score(structure, candidates))]
     return [{child: parents} for child, parents in best.items()]
 
 
-FORWARD = Moves(_nothing, lambda structure, at: additions_and_joins(structure, at.features), joins=True)
-BACKWARD = Moves(_naive, lambda structure, at: removals_and_joins(structure), joins=True)
-TREE = Moves(_naive, lambda structure, at: tree_arcs(structure))
-SUPERPARENT = Moves(_naive, _children_of_best)
+def _removals_and_joins(structure: Structure, at: Candidates) -> Sequence[Edit]:
+    return removals_and_joins(structure, at.forbidden, {end for arc in at.required for end in arc})
 
 
-@_shared
+FORWARD = Moves(
+    lambda structure, at: additions_and_joins(structure, at.features, at.forbidden), joins=True, naive=False
+)
+BACKWARD = Moves(_removals_and_joins, joins=True)
+TREE = Moves(lambda structure, at: tree_arcs(structure, at.forbidden), most=1)
+SUPERPARENT = Moves(_children_of_best, most=1)
+
+
+@_shared_by_joins
 def fssj(
     class_var: Hashable,
     dataset: pd.DataFrame | Dataset,
@@ -115,6 +130,9 @@ def fssj(
     m: float | None = None,
     metric: str = "accuracy",
     folds: Folds | None = None,
+    start: BNC | None = None,
+    required: Iterable[Arc] = (),
+    forbidden: Iterable[Arc] = (),
     rng: Seed = None,
     progress: bool = False,
 ) -> BNC:
@@ -144,11 +162,11 @@ def fssj(
     >>> [round(score, 3) for score in greedy_scores(model)]
     [0.7, 0.7, 0.768, 0.811, 0.861, 0.943, 0.948]
     """
-    search = Search(k, epsilon, (smooth, ess, m), metric, folds, rng, progress)
+    search = Search(k, epsilon, (smooth, ess, m), metric, folds, rng, progress, start, required, forbidden)
     return search.run(fssj, FORWARD, class_var, dataset)
 
 
-@_shared
+@_shared_by_joins
 def bsej(
     class_var: Hashable,
     dataset: pd.DataFrame | Dataset,
@@ -160,6 +178,9 @@ def bsej(
     m: float | None = None,
     metric: str = "accuracy",
     folds: Folds | None = None,
+    start: BNC | None = None,
+    required: Iterable[Arc] = (),
+    forbidden: Iterable[Arc] = (),
     rng: Seed = None,
     progress: bool = False,
 ) -> BNC:
@@ -191,7 +212,7 @@ def bsej(
     0      join   (maint,)    (buying,)  0.050  0.900
     1      join  (safety,)  (lug_boot,)  0.036  0.936
     """
-    search = Search(k, epsilon, (smooth, ess, m), metric, folds, rng, progress)
+    search = Search(k, epsilon, (smooth, ess, m), metric, folds, rng, progress, start, required, forbidden)
     return search.run(bsej, BACKWARD, class_var, dataset)
 
 
@@ -207,6 +228,9 @@ def tan_hc(
     m: float | None = None,
     metric: str = "accuracy",
     folds: Folds | None = None,
+    start: BNC | None = None,
+    required: Iterable[Arc] = (),
+    forbidden: Iterable[Arc] = (),
     rng: Seed = None,
     progress: bool = False,
 ) -> BNC:
@@ -237,7 +261,7 @@ def tan_hc(
     >>> [round(score, 3) for score in greedy_scores(model)]
     [0.85, 0.9, 0.936]
     """
-    search = Search(k, epsilon, (smooth, ess, m), metric, folds, rng, progress)
+    search = Search(k, epsilon, (smooth, ess, m), metric, folds, rng, progress, start, required, forbidden)
     return search.run(tan_hc, TREE, class_var, dataset)
 
 
@@ -253,6 +277,9 @@ def tan_hcsp(
     m: float | None = None,
     metric: str = "accuracy",
     folds: Folds | None = None,
+    start: BNC | None = None,
+    required: Iterable[Arc] = (),
+    forbidden: Iterable[Arc] = (),
     rng: Seed = None,
     progress: bool = False,
 ) -> BNC:
@@ -284,7 +311,7 @@ def tan_hcsp(
     >>> [round(score, 3) for score in greedy_scores(model)]
     [0.85, 0.901, 0.939]
     """
-    search = Search(k, epsilon, (smooth, ess, m), metric, folds, rng, progress)
+    search = Search(k, epsilon, (smooth, ess, m), metric, folds, rng, progress, start, required, forbidden)
     return search.run(tan_hcsp, SUPERPARENT, class_var, dataset)
 
 
@@ -301,6 +328,9 @@ def kdb(
     m: float | None = None,
     metric: str = "accuracy",
     folds: Folds | None = None,
+    start: BNC | None = None,
+    required: Iterable[Arc] = (),
+    forbidden: Iterable[Arc] = (),
     rng: Seed = None,
     progress: bool = False,
 ) -> BNC:
@@ -335,6 +365,6 @@ def kdb(
     [0.85, 0.901, 0.939]
     """
     most = Whole(least=1).check("kdbk", kdbk)
-    arcs = Moves(_naive, lambda structure, at: dependence_arcs(structure, most))
-    search = Search(k, epsilon, (smooth, ess, m), metric, folds, rng, progress)
+    arcs = Moves(lambda structure, at: dependence_arcs(structure, most, at.forbidden), most=most)
+    search = Search(k, epsilon, (smooth, ess, m), metric, folds, rng, progress, start, required, forbidden)
     return search.run(kdb, arcs, class_var, dataset, kdbk=most)
