@@ -69,6 +69,7 @@ def main() -> None:
     parser.add_argument("--scale", nargs="*", type=int, metavar="ROWS", help="learn from ever longer files")
     parser.add_argument("--folder", default="build/scale", help="where those files are, or are written")
     parser.add_argument("--accuracy", nargs="*", metavar="SET", help="judge on public data instead")
+    parser.add_argument("--rivals", nargs="*", metavar="MODEL", help="which models to judge")
     arguments = parser.parse_args()
     warnings.filterwarnings("ignore", category=DeprecationWarning)
     if arguments.accuracy is not None:
@@ -76,7 +77,7 @@ def main() -> None:
         from .public import SETS as PUBLIC
         from .rivals import RIVALS
 
-        print_accuracy(arguments.accuracy or PUBLIC, RIVALS)
+        print_accuracy(arguments.accuracy or PUBLIC, arguments.rivals or RIVALS)
         return
     if arguments.scale is not None:
         from .scale import ROWS, print_scale  # only this needs Dask
