@@ -95,11 +95,11 @@ def arc_strength(
     one, which favors more arcs.
 
     *Threshold.* With :math:`F` the distribution function of all strengths, the threshold is the smallest
-    strength at which F is at least p, where p minimizes :math:`∫_0^1 |F(t) − p| dt` [2]_. Of several p, the
+    strength at which F is at least p, where p minimizes :math:`\int_0^1 |F(t) - p| dt` [2]_. Of several p, the
     smallest is used. For "exact", it is 0.5.
 
     *Exact posterior.* All undirected spanning trees of the features are equally probable a priori, and
-    the posterior of a tree is proportional to :math:`\exp Σ [bde(Y | X, class) − bde(Y | class)]` over its
+    the posterior of a tree is proportional to :math:`\exp \sum [bde(Y | X, class) - bde(Y | class)]` over its
     edges, with the ``ess`` of the learner. The sum over all trees is a determinant [3]_, which is computed by
     eliminating the features one by one. ``tan_cl(score="bde")`` may learn a forest, but the posterior is
     over trees, so in each of them every feature has an edge. Edges have no direction (0.5), and arcs

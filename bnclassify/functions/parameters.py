@@ -203,7 +203,7 @@ def lp(
 
     With ``loo_terms``, feature f with parents p_1, p_2, … and, if it is a number, score z_f contributes
 
-    .. math:: T_f(x, c) = Σ_l a_{fl} \ln P_l(x_f | c, p_1 … p_l) + Σ_s g_{fs} \ln p_s(z_f | c, z_{pa})
+    .. math:: T_f(x, c) = Σ_l a_{fl} \ln P_l(x_f | c, p_1 \ldots p_l) + Σ_s g_{fs} \ln p_s(z_f | c, z_{pa})
        + β_{fc} z_f + γ_{fc}(x_f),
 
     and ln P(c | x) is w₀ ln P(c) + Σ_f T_f(x, c) up to a constant. p_s is the predictive density of a
