@@ -95,8 +95,8 @@ def arc_strength(
     one, which favors more arcs.
 
     *Threshold.* With :math:`F` the distribution function of all strengths, the threshold is the smallest
-    strength at which F is at least p, where p minimizes :math:`\int_0^1 |F(t) - p| dt` [2]_. Of several p, the
-    smallest is used. For "exact", it is 0.5.
+    strength at which F is at least p, where p minimizes :math:`\int_0^1 |F(t) - p| dt` [2]_. Of several p,
+    the smallest is used. For "exact", it is 0.5.
 
     *Exact posterior.* All undirected spanning trees of the features are equally probable a priori, and
     the posterior of a tree is proportional to :math:`\exp \sum [bde(Y | X, class) - bde(Y | class)]` over its

@@ -144,8 +144,8 @@ def kl_divergence(x: Model, y: Model) -> float:
 
     Notes
     -----
-    The divergence is :math:`\sum_v P(v) \ln (P(v) / Q(v))` over all configurations v. It is not symmetric. It is
-    computed family by family from marginal distributions of P, by variable elimination:
+    The divergence is :math:`\sum_v P(v) \ln (P(v) / Q(v))` over all configurations v. It is not symmetric.
+    It is computed family by family from marginal distributions of P, by variable elimination:
     :math:`\ln P` is a sum over the families of `x`, and :math:`\ln Q` over those of `y`.
 
     References

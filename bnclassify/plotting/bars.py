@@ -31,7 +31,6 @@ from .canvas import (
     name_colours,
     prepare_axes,
     signed,
-    write_at_ends,
     write_below,
 )
 
@@ -263,7 +262,8 @@ def _draw_bars(
     lengths = np.clip(sizes, -_BEYOND * reach, _BEYOND * reach)
     axes = horizontal_axes(ax, labels)
     colours = np.where(sizes < 0, ORANGE, BLUE)
-    write_at_ends(axes, axes.barh(np.arange(len(sizes)), lengths, color=colours, height=0.72), texts)
+    bars = axes.barh(np.arange(len(sizes)), lengths, color=colours, height=0.72)
+    axes.bar_label(bars, texts, padding=3, fontsize="small")
     return axes, lengths
 
 

@@ -17,7 +17,6 @@ from ..base.docstrings import sharing
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.container import BarContainer
 
 BLUE, ORANGE, GREY = "#1f4e79", "#b3470f", "#7f8b97"
 """Colors of evidence for and against the class, and of the rest, which color-blind people can distinguish."""
@@ -64,8 +63,6 @@ def chance(probability: float) -> str:
 
 _LINE = 36  # the letters of a label's line
 _LETTER = 0.09  # inches
-_WORD = r"(?:[(\[][^()\[\]]*[)\]]|\S)+"
-_PIECE = rf"{_WORD} = {_WORD}|{_WORD}"
 
 _AX = """ax : matplotlib.axes.Axes, optional
     Axes to draw in. By default, a new figure of a suitable size."""
@@ -124,15 +121,6 @@ def write_below(axes: Axes, *lines: str, loc: Literal["left", "center"] = "cente
     axes.set_xlabel("\n".join(broken(line, width) for line in lines), loc=loc)
 
 
-def write_at_ends(axes: Axes, bars: BarContainer, texts: Sequence[str]) -> None:
-    """Write a text at the end of each bar."""
-    for bar, text in zip(bars, texts, strict=True):
-        side = -1 if text.startswith("\N{MINUS SIGN}") else 1
-        end = bar.get_width(), bar.get_y() + bar.get_height() / 2
-        style: dict[str, Any] = {"ha": "left" if side > 0 else "right", "va": "center", "fontsize": "small"}
-        axes.annotate(text, end, (3 * side, 0), textcoords="offset points", **style)
-
-
 def note(axes: Axes, text: str, x: float, y: float, rise: float, **style: Any) -> None:
     """Write a text some points above a place."""
     axes.annotate(text, (x, y), (0, rise), textcoords="offset points", ha="center", **style)
@@ -155,15 +143,11 @@ def name_colours(axes: Axes, names: Mapping[str, str]) -> None:
 def broken(label: object, width: int = _LINE) -> str:
     """Break a label into at most three lines, and keep matplotlib from reading dollars as mathematics.
 
-    Lines are not broken within intervals such as ``(0.5, inf]``, nor within ``name = value`` if it fits.
+    Lines are not broken within intervals such as ``(0.5, inf]``.
     """
-
-    def joined(match: re.Match[str]) -> str:
-        piece = match[0].replace(" ", "\xa0")
-        return piece if len(piece) <= width else piece.replace("\xa0=", " =", 1)
-
+    text = re.sub(r"[(\[][^()\[\]]*[)\]]", lambda match: match[0].replace(" ", "\xa0"), str(label))
     lines: list[str] = []
-    for line in textwrap.wrap(re.sub(_PIECE, joined, str(label)), width, break_long_words=False):
+    for line in textwrap.wrap(text, width, break_long_words=False):
         lines += textwrap.wrap(line, width) if len(line) > 1.5 * width else [line]
     if len(lines) > 3:
         lines = [*lines[:2], lines[2][: width - 1] + "…"]
