@@ -257,8 +257,10 @@ def test_bad_arguments_of_strengths(car: pd.DataFrame) -> None:
         bn.arc_strength(x, car, replicates=0)
     with pytest.raises(ValueError, match="method must be one of 'bootstrap', 'exact'; got 'boot'"):
         bn.arc_strength(x, car, method="boot")
-    with pytest.raises(ValueError, match=r"x must be a structure learned by tan_cl\(..., score='bde'\)"):
-        bn.arc_strength(x, car, method="exact")
+    bound = bn.tan_cl("class", car, score="bde", required=[("doors", "safety")])
+    for other in (x, bound):
+        with pytest.raises(ValueError, match=r"x must be learned by tan_cl\(..., score='bde'\) .* without"):
+            bn.arc_strength(other, car, method="exact")
     with pytest.raises(ValueError, match="dataset must be given unless x is a list"):
         bn.arc_strength(x)
     with pytest.raises(ValueError, match="dataset must have the columns that model 0 was learned from"):

@@ -78,7 +78,8 @@ def arc_strength(
     ValueError
         If `x` does not record how it was learned, networks are over different variables, `replicates` is
         less than 1, `dataset` is missing or has other columns than `x` was learned from, or `method` is
-        "exact" and `x` was not learned by ``tan_cl(..., score="bde")``.
+        "exact" and `x` was not learned by ``tan_cl(..., score="bde")`` from categories, or with required or
+        forbidden pairs.
 
     See Also
     --------
@@ -142,8 +143,11 @@ def arc_strength(
     names = list(data.order)
     if method == "exact":
         settings = recipe.structure.settings
-        if recipe.structure.name != "tan_cl" or settings.get("score") != "bde":
-            expected = "a structure learned by tan_cl(..., score='bde') if method is 'exact'"
+        is_tree = recipe.structure.name == "tan_cl" and settings.get("score") == "bde"
+        if not is_tree or settings.keys() & {"required", "forbidden", "numbers"}:
+            expected = (
+                "learned by tan_cl(..., score='bde') from categories, without required or forbidden pairs"
+            )
             raise ValueError(must_be("x", expected, recipe.structure, "Use method='bootstrap'."))
         return _of_trees(names, x.class_var, data.features, edge_posterior(data, settings.get("ess", 1)))
     generator, draw = check_rng(rng), bootstrap(data)
