@@ -171,7 +171,9 @@ def test_scales() -> None:
     np.testing.assert_allclose(thinned(many), ndtri(exact), atol=0.02)
     for constant in (np.full(3, 7.0), np.full(3, np.nan)):
         assert not any(make(constant, np.ones(3))(np.array([0.0, 9.0])).any() for make in scales)
-    assert np.isfinite(z_scores(np.array([-1.7e308, 1.7e308]), np.ones(2))(np.array([1e308]))).all()
+    tiny, huge = [z_scores(np.array([-size, size]), np.ones(2)) for size in (1e-300, 1.7e308)]
+    assert tiny(np.array([1e-300]))[0] == pytest.approx(1, rel=1e-9)
+    assert np.abs(huge(np.array([-1.7e308, 0.0, 1.7e308]))).max() <= 5
 
 
 @pytest.mark.parametrize("case", ["plain", "sparse", "wide", "sampled"])
@@ -280,6 +282,15 @@ def test_some_terms(terms: tuple[str, ...]) -> None:
     assert bn.loo_summary(model)["objective"] >= bn.loo_summary(plain)["objective"]
     table = bn.feature_weights(model)
     assert set(terms) - {"levels"} == set(table.columns) - {"tables", *[f"level {i}" for i in range(5)]}
+
+
+def test_one_class_or_few_rows() -> None:
+    """Columns may be constant, or missing in most rows, and classes may have one row."""
+    frame = trips(12, gaps=0.5).assign(same=1.5, huge=np.linspace(-1, 1, 12) * 1e300)
+    for rows in (frame, frame.iloc[:3], frame.assign(**{"class": "bus"})):
+        for discretize in ("averaged", "mdlp"):
+            posteriors = bn.predict(learn(rows, discretize=discretize), frame, prob=True, unseen="missing")
+            np.testing.assert_allclose(posteriors.sum(axis=1), 1)
 
 
 def test_terms_without_suitable_columns_are_skipped(car: pd.DataFrame) -> None:

@@ -69,7 +69,7 @@ def z_scores(numbers: Array, weights: Array) -> Scale:
     if not deviation > 0:
         return Scale(np.zeros(1), np.zeros(1))
     ends = mean + deviation * np.array([-_WIDEST, _WIDEST])
-    most = _LARGEST / size / 2
+    most = _LARGEST / max(size, 1.0) / 2
     return Scale(np.clip(ends, -most, most) * size, np.array([-_WIDEST, _WIDEST]))
 
 

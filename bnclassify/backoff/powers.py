@@ -98,15 +98,15 @@ class Terms:
         total = np.zeros((len(self.classes), self.others))
         flat = total.reshape(-1)
         for part, terms in zip(np.split(weights, self.ends), self.shared, strict=False):
-            flat += part @ terms.reshape(len(terms), -1)
+            flat += part @ terms.reshape(len(terms), terms[0].size)
         if self.columns is not None:
-            of_columns = weights[self.ends[-1] :].reshape(-1, self.others)
+            of_columns = weights[self.ends[-1] :].reshape(self.columns.shape[1], self.others)
             total += self.columns @ (of_columns @ _contrasts(self.others + 1))
         return total
 
     def transposed(self, residuals: Array) -> Array:
         """Return what `odds` is transposed: the sums over rows of residuals times each weight's odds."""
-        parts = [terms.reshape(len(terms), -1) @ residuals.ravel() for terms in self.shared]
+        parts = [terms.reshape(len(terms), terms[0].size) @ residuals.ravel() for terms in self.shared]
         if self.columns is not None:
             parts.append(np.asarray(self.columns.T @ residuals @ _contrasts(self.others + 1).T).ravel())
         return np.concatenate(parts)
@@ -124,7 +124,9 @@ class Terms:
 
     def by_class(self, weights: Array) -> Array:
         """Return the weights of columns for each class, (columns, classes)."""
-        return weights[self.ends[-1] :].reshape(-1, self.others) @ _basis(self.others + 1).T
+        return (
+            weights[self.ends[-1] :].reshape(self.columns.shape[1], self.others) @ _basis(self.others + 1).T
+        )
 
     def curvature(self, posteriors: Array) -> Array:
         """Return A with A Aᵀ = H, minus the Hessian of the log-likelihood, or H itself if A is wider.
@@ -358,11 +360,11 @@ def weigh_blocks(
 
     ``blocks`` has the number of the block of each weight. The ridges of all but the first are found by
     evidence: λ_b ← γ_b / |w_b|², where γ_b = p_b − λ_b tr_b (H + Λ)⁻¹ is the effective number of weights. If
-    there is one block only, its means are kept.
+    there is one block or one class only, the means are kept.
     """
     amounts = np.array(ridges, dtype=np.float64)
     weights = mean
-    if len(amounts) == 1:
+    if len(amounts) == 1 or not x.others:
         return mean, x.odds(mean), amounts
     curvature = None
     for _ in range(_ROUNDS):
