@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from functools import cache
 from itertools import combinations, permutations
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import chi2
 
 import bnclassify as bn
 from bnclassify.base.graphs import components
@@ -243,7 +245,7 @@ def test_constraints_that_cannot_be_kept(learn: Any, options: dict[str, Any], me
         learn("class", bn.load_car(), **options)
 
 
-@pytest.mark.parametrize("learn", [bn.tan_cl, bn.chow_liu, bn.hc, bn.ban, bn.kdb_mi])
+@pytest.mark.parametrize("learn", [bn.tan_cl, bn.chow_liu, bn.hc, bn.ban, bn.kdb_mi, bn.chisq_dn])
 def test_some_features_are_those_columns(learn: Any) -> None:
     data = frame("car")
     x = learn("class", data, features=["safety", "buying", "persons"])
@@ -261,6 +263,33 @@ def test_a_start_stays_where_nothing_is_deleted() -> None:
     assert arcs(x) > arcs(start)
     assert bn.families(x.recipe.fit(bn.encode(data))) == bn.families(x)
     assert arcs(bn.ban("class", data, score="bde")).isdisjoint({("doors", "maint")})
+
+
+@given(st.data())
+@examples(40)
+def test_dependency_networks_with_required_and_forbidden_arcs(data: st.DataObject) -> None:
+    """Required arcs come first, and the others are selected as from the features that are not forbidden."""
+    rows = data.draw(frames(min_rows=10, max_rows=60, max_features=4))
+    names = [v for v in rows if v != "class"]
+    pairs = list(permutations(names, 2))
+    forbidden = [arc for arc in pairs if data.draw(st.booleans())]
+    x = bn.chisq_dn("class", rows, alpha=0.3, forbidden=forbidden)
+    for v in names:
+        others = [u for u in names if u == v or (u, v) not in forbidden]
+        alone = bn.chisq_dn("class", rows[[*others, "class"]], alpha=0.3)
+        assert bn.families(x)[v] == bn.families(alone)[v]
+    required = [arc for arc in pairs if arc not in forbidden and data.draw(st.booleans())]
+    y = bn.chisq_dn("class", rows, alpha=0.3, required=required, forbidden=forbidden)
+    assert not arcs(y) & set(forbidden)
+    for v, family in bn.feature_families(y).items():
+        first = tuple(u for u in names if (u, v) in required)
+        assert family[1 : 1 + len(first)] == first
+        for i, parent in enumerate(family[1 + len(first) : -1], start=1 + len(first)):
+            given_above = [*family[1:i], "class"]
+            levels = [rows[u].nunique() - 1 for u in (v, parent)]
+            strata = [rows[u].nunique() for u in given_above[:-1]]
+            threshold = rows["class"].nunique() * chi2.isf(0.3, prod(levels) * prod(strata))
+            assert 2 * len(rows) * bn.cmi(v, parent, rows, z=given_above) > threshold
 
 
 # --- structural EM

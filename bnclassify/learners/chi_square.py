@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,13 +17,21 @@ from ..frames.schema import Learnable
 from ..frames.training import prepare
 from ..model.recipes import Recipe, Step
 from ..network.classifiers import DN
+from .arc_rules import Arc, ArcRules
 from .local_scores import LocalScores, warn_of_fractions
 
 _LEAST = 1e-8  # scores that differ by less are tied, and a parent needs a greater score
 
 
 def chisq_dn(
-    class_var: Hashable, dataset: InFull | InParts, *, alpha: float = 0.025, df: str = "class"
+    class_var: Hashable,
+    dataset: InFull | InParts,
+    *,
+    alpha: float = 0.025,
+    df: str = "class",
+    features: Iterable[Hashable] | None = None,
+    required: Iterable[Arc] = (),
+    forbidden: Iterable[Arc] = (),
 ) -> DN:
     """Learn a dependency network classifier by chi-square tests (ChiSqDN).
 
@@ -44,6 +52,10 @@ def chisq_dn(
     df : {"class", "all"}, default "class"
         With "class", as in the original method, the threshold is the sum over the classes of the quantile
         of a test within one class. With "all", it is the quantile of the test over all classes.
+    features : list of str, optional
+        Columns to use as features.
+    required, forbidden : pairs of str
+        Arcs ``(from, to)`` between features that are selected first, and arcs that are never selected.
 
     Returns
     -------
@@ -54,9 +66,10 @@ def chisq_dn(
     Raises
     ------
     KeyError
-        If `class_var` is not a column of `dataset`.
+        If `class_var`, a feature or an end of an arc is not a column of `dataset`.
     TypeError, ValueError
-        If an argument is out of range, or `dataset` has no rows or no row with an observed class.
+        If an argument is out of range, an arc is both required and forbidden or contains the class, or
+        `dataset` has no rows or no row with an observed class.
 
     Warns
     -----
@@ -108,28 +121,37 @@ def chisq_dn(
     """
     level = Real(above=0, below=1).check("alpha", alpha)
     OneOf(("class", "all")).check("df", df)
-    data = prepare(dataset, (class_var,))
+    data = prepare(dataset, (class_var,), features)
+    rules = ArcRules.check(required, forbidden, data.columns, apart=class_var)
     warn_of_fractions(data, "G")
     names = data.features
+    chosen = None if features is None else names
     families = [
         (names[v], *[names[p] for p in parents], class_var)
-        for v, parents in enumerate(_choose_parents(data, float(level), df))
+        for v, parents in enumerate(_choose_parents(data, float(level), df, rules))
     ]
-    settings = {"alpha": level} | ({} if df == "class" else {"df": df})
-    recipe = Recipe(class_var, Step("chisq_dn", chisq_dn, settings), seen=data.columns)
+    settings = {"alpha": level} | rules.settings() | ({} if df == "class" else {"df": df})
+    settings |= {} if chosen is None else {"features": chosen}
+    seen = data.columns if chosen is None else None
+    recipe = Recipe(class_var, Step("chisq_dn", chisq_dn, settings), chosen, seen=seen)
     return DN(class_var, (*families, (class_var,)), data.levels, recipe=recipe)
 
 
-def _choose_parents(data: Learnable, alpha: float, df: str) -> list[list[int]]:
+def _choose_parents(data: Learnable, alpha: float, df: str, rules: ArcRules) -> list[list[int]]:
     """Return the feature parents of each feature in the order of selection."""
+    required, forbidden = rules.matrices(data.features)
     class_column = len(data.features)
     pairs = pair_statistics(data, range(class_column), class_column)
     single = count_families(data, [[column] for column in range(class_column + 1)])
     occurring = np.array([np.count_nonzero(counts) for counts in single])
     scores = LocalScores(data, "loglik")
     choices = [_Choice(v, occurring, alpha, df) for v in range(class_column)]
+    for choice in choices:
+        choice.remains &= ~forbidden[:, choice.variable]
+        for parent in np.flatnonzero(required[:, choice.variable]).tolist():
+            choice.add(parent)
     dependence = 2 * pairs.rows * pairs.information
-    choosing = [choice for choice in choices if choice.go_on(dependence[choice.variable])]
+    choosing = [choice for choice in choices if choice.parents or choice.go_on(dependence[choice.variable])]
     while choosing:
         scores.prefetch([(choice.variable, *choice.parents, class_column) for choice in choosing])
         choosing = [
@@ -150,22 +172,25 @@ class _Choice:
         self._tests, self._classes = (int(n_classes), 1) if df == "class" else (1, int(n_classes))
         self._levels = np.array(levels)
         self._freedom = (levels[variable] - 1.0) * (self._levels - 1.0)
-        self._remains = self._freedom > 0
-        self._remains[variable] = False
+        self.remains = self._freedom > 0
+        self.remains[variable] = False
 
     def go_on(self, dependence: Array) -> bool:
         """Select the best parent if it has a positive score, and return whether there can be another.
 
         `dependence` is G of the feature and each of the others given the class and the parents so far.
         """
-        scores, remains = np.full(len(self._levels), -np.inf), self._remains
+        scores, remains = np.full(len(self._levels), -np.inf), self.remains
         threshold = self._tests * chdtri(self._classes * self._freedom[remains], self._alpha)
         scores[remains] = dependence[remains] - threshold
         remains &= scores > _LEAST
         if not remains.any():
             return False
-        best = int(np.argmax(scores >= scores.max() - _LEAST))
-        self.parents.append(best)
-        remains[best] = False
-        self._freedom *= self._levels[best]
+        self.add(int(np.argmax(scores >= scores.max() - _LEAST)))
         return bool(remains.any())
+
+    def add(self, parent: int) -> None:
+        """Select a parent."""
+        self.parents.append(parent)
+        self.remains[parent] = False
+        self._freedom *= self._levels[parent]
