@@ -141,7 +141,6 @@ def test_a_sum_too_large_is_refused_by_its_size(monkeypatch: pytest.MonkeyPatch)
         bn.predict(x, row)
 
 
-@informative_gaps
 def test_unseen_levels_can_be_taken_as_missing(car: pd.DataFrame) -> None:
     x = bn.lp(bn.tan_cl("class", car), car, smooth=1)
     strange = car.astype(str).assign(safety="extreme").head(20)
@@ -153,6 +152,7 @@ def test_unseen_levels_can_be_taken_as_missing(car: pd.DataFrame) -> None:
         bn.predict(x, strange, unseen="ignore")
 
 
+@informative_gaps
 def test_numbers_that_are_all_unseen_are_not_reported() -> None:
     """A few measurements need not occur among others that are so few that they are categories."""
     frame = pd.DataFrame({"age": [19, 24, 27, 35, 41, 52], "y": [*"aabbab"]})

@@ -160,7 +160,6 @@ def test_grid_search(X: pd.DataFrame, y: pd.Series[Any]) -> None:
     assert search.best_score_ > cross_val_score(plain("nb"), X, y, cv=folds).mean()
 
 
-@informative_gaps
 @pytest.mark.parametrize("output", ["default", "pandas"])
 def test_measurements_go_through_a_discretizer(output: str) -> None:
     measured, species = load_iris(return_X_y=True, as_frame=True)
@@ -174,6 +173,7 @@ def test_measurements_go_through_a_discretizer(output: str) -> None:
     )
 
 
+@informative_gaps
 def test_codes_of_an_encoder_say_the_same_as_the_labels(voting: pd.DataFrame) -> None:
     features, labels = voting.drop(columns="Class"), voting["Class"]
     assert features.isna().any(axis=None)
