@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -33,7 +33,7 @@ def arc_strength(
     dataset: InFull | InParts | None = None,
     *,
     replicates: int = 200,
-    method: str = "bootstrap",
+    method: Literal["bootstrap", "exact"] = "bootstrap",
     rng: Seed = None,
     progress: bool | None = None,
 ) -> pd.DataFrame:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import combinations
 from math import nan, sqrt
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -29,7 +29,7 @@ _LEVEL = 0.95  # of intervals
 def compare(
     results: pd.DataFrame | Sequence[pd.DataFrame],
     *,
-    test: str = "corrected_t",
+    test: Literal["corrected_t", "5x2cv_t", "5x2cv_f", "bayes_t"] = "corrected_t",
     metric: str | None = None,
     train_size: float | None = None,
     test_size: float | None = None,

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from ..base.arrays import Codes
 from ..base.calls import guided
+from ..base.options import Unseen
 from ..counts.contingency import flat_index
 from ..frames.encoding import Row, is_missing
 from ..frames.schema import Dataset
@@ -27,7 +28,7 @@ def explain(
     *,
     target: Any = None,
     against: Any = None,
-    unseen: str = "error",
+    unseen: Unseen = "error",
     class_var: Hashable | None = None,
 ) -> pd.DataFrame:
     """Explain predictions: what each feature adds to the log odds of a class, row by row.

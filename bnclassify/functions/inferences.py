@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from math import prod
-from typing import Any
+from typing import Any, TypeAlias, overload
 
 import numpy as np
 import pandas as pd
@@ -29,6 +29,24 @@ _BLOCK_CODES = 2**22
 _MOST_VALUES = 2**31  # of a sample
 
 
+Variables: TypeAlias = "Hashable | Sequence[Hashable]"
+EvidenceOf: TypeAlias = "Mapping[Hashable, Any] | pd.Series[Any] | None"
+
+
+@overload
+def query(
+    x: Model, variables: Variables, evidence: EvidenceOf = None, *, interval: None = None
+) -> pd.Series[float]: ...
+@overload
+def query(
+    x: Model,
+    variables: Variables,
+    evidence: EvidenceOf = None,
+    *,
+    interval: float,
+    draws: int = 1000,
+    rng: Seed = None,
+) -> pd.DataFrame: ...
 @guided("Pass options by name: query(x, variables, evidence).")
 def query(
     x: Model,

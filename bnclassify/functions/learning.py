@@ -15,6 +15,7 @@ from ..backoff.weighted import AveragedCuts
 from ..base.calls import check_arguments, guided, parameters_of
 from ..base.checks import must_be
 from ..base.messages import listed, shown, warn
+from ..base.options import AnyCutting, Learner
 from ..base.records import record
 from ..frames.columns import warn_of_no_features, warn_of_wide_columns
 from ..frames.encoding import check_columns, check_frame, check_name, check_names
@@ -44,12 +45,12 @@ _LEVEL = 0.01
 
 @guided("Pass the prior by name: bnc(dag_learner, class_var, dataset, smooth=1).")
 def bnc(
-    dag_learner: str | Callable[..., Model],
+    dag_learner: Learner | Callable[..., Model],
     class_var: Hashable,
     dataset: InFull | InParts,
     *,
     dag_args: Mapping[str, Any] | None = None,
-    discretize: str | None = None,
+    discretize: AnyCutting | None = None,
     bins: int = 5,
     min_count: int | None = None,
     missing_level: bool | Iterable[Hashable] | None = None,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, TypeVar, cast
+from typing import Any, Literal, TypeVar, cast
 
 import numpy as np
 
@@ -29,14 +29,16 @@ from ..network.em import EM
 from ..network.methods import PLAIN, Method
 from ..network.number_families import Densities, Numbers
 from ..network.priors import Prior, is_nested
+from ..several.multi_model import MultiModel
 
 M = TypeVar("M", bound=Model)
+OneOrSeveral = TypeVar("OneOrSeveral", MultiModel, Model)  # what leave-one-out returns is of another type
 
 
 @record
 @guided("Pass the prior by name: lp(x, dataset, smooth=1).")
 def lp(
-    x: Model,
+    x: OneOrSeveral,
     dataset: InFull | InParts,
     *,
     smooth: float | None = None,
@@ -52,12 +54,12 @@ def lp(
     loo_terms: Sequence[str] = (),
     loo_power: bool = False,
     numbers: Numbers = None,
-    missing: str = "available",
+    missing: Literal["available", "em"] = "available",
     em_iterations: int = 200,
     em_tolerance: float = 1e-6,
     progress: bool = False,
     rng: Seed = None,
-) -> Model:
+) -> OneOrSeveral:
     r"""Estimate the parameters of a structure: its conditional probability tables.
 
     Parameters
@@ -298,7 +300,8 @@ def lp(
     settings |= method.settings()
     if method.draws and not isinstance(rng, np.random.Generator | None):
         settings["rng"] = rng
-    return fit(x, dataset, prior, method, rng=rng, step=Step("lp", lp, settings, draws=True))
+    fitted: Any = fit(x, dataset, prior, method, rng=rng, step=Step("lp", lp, settings, draws=True))
+    return fitted
 
 
 @record

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, Literal, TypeAlias, TypedDict, Unpack, overload
 
 import numpy as np
 import pandas as pd
@@ -14,6 +14,7 @@ from ..base.arrays import Array, Codes, first_best, log, log_normalize
 from ..base.calls import guided
 from ..base.checks import Flag, Real, must_be
 from ..base.messages import listed, shown
+from ..base.options import Unseen
 from ..base.randomness import Seed, check_rng
 from ..frames.encoding import Row, check_columns
 from ..frames.matching import check_unseen
@@ -23,18 +24,53 @@ from ..metrics.outcomes import Labelling
 from ..model.intervals import MOST_DRAWN, check_draws, check_interval, drawn_bounds, with_bounds
 from ..model.model import Model, check_fitted
 from ..model.raw_rows import encode_for, log_joint
+from ..several.multi_model import MultiModel
 
 _BLOCK_ROWS = 2**16
 _ROUNDED = 1e-6
 
 
+NewData: TypeAlias = "pd.DataFrame | Dataset | Row | Sequence[Row]"
+
+
+class _Options(TypedDict, total=False):
+    unseen: Unseen
+    prior: Mapping[Any, float] | pd.Series[Any] | None
+    costs: pd.DataFrame | None
+    joint: bool
+    greedy: bool
+    draws: int
+    rng: Seed
+
+
+@overload  # A model that is known to be a Model only is taken to be one of a single class variable.
+def predict(  # type: ignore[overload-overlap]
+    x: MultiModel, newdata: NewData, *, prob: bool = False, **options: Unpack[_Options]
+) -> pd.DataFrame: ...
+@overload
+def predict(
+    x: Model, newdata: NewData, *, prob: Literal[False] = False, **options: Unpack[_Options]
+) -> pd.Series[Any]: ...
+@overload
+def predict(
+    x: Model,
+    newdata: NewData,
+    *,
+    prob: Literal[True],
+    interval: float | None = None,
+    **options: Unpack[_Options],
+) -> pd.DataFrame: ...
+@overload
+def predict(
+    x: Model, newdata: NewData, *, prob: bool, interval: float | None = None, **options: Unpack[_Options]
+) -> pd.Series[Any] | pd.DataFrame: ...
 @guided("Pass options by name: predict(x, newdata, prob=True).")
 def predict(
     x: Model,
-    newdata: pd.DataFrame | Dataset | Row | Sequence[Row],
+    newdata: NewData,
     *,
     prob: bool = False,
-    unseen: str = "error",
+    unseen: Unseen = "error",
     prior: Mapping[Any, float] | pd.Series[Any] | None = None,
     costs: pd.DataFrame | None = None,
     joint: bool = False,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import inf, sqrt
-from typing import Any
+from typing import Any, Literal, overload
 
 import numpy as np
 import pandas as pd
@@ -62,11 +62,28 @@ class RankComparison:
         )
 
 
+@overload
+def compare_ranks(
+    table: pd.DataFrame,
+    *,
+    test: Literal["friedman"] = "friedman",
+    alpha: float = 0.05,
+    lower_is_better: bool = False,
+) -> RankComparison: ...
+@overload
+def compare_ranks(
+    table: pd.DataFrame,
+    *,
+    test: Literal["bayes"],
+    lower_is_better: bool = False,
+    rope: float = 0.01,
+    rng: Seed = 0,
+) -> pd.DataFrame: ...
 @guided("Pass one table, with one row per data set and one column per model.")
 def compare_ranks(
     table: pd.DataFrame,
     *,
-    test: str = "friedman",
+    test: Literal["friedman", "bayes"] = "friedman",
     alpha: float = 0.05,
     lower_is_better: bool = False,
     rope: float = 0.01,

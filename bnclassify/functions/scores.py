@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from functools import partial
 from math import log, prod
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -231,7 +231,7 @@ def cmi(
     dataset: InFull | InParts,
     *,
     z: Hashable | Sequence[Hashable] | None = None,
-    unit: str = "log",
+    unit: Literal["log", "log2", "log10"] = "log",
     numbers: Numbers = None,
 ) -> float:
     """Return the mutual information of two variables, or given others the conditional one.
@@ -311,7 +311,7 @@ def ci_test(
     dataset: InFull | InParts,
     *,
     z: Hashable | Sequence[Hashable] | None = None,
-    test: str = "g2",
+    test: Literal["g2", "x2"] = "g2",
     permutations: int = 0,
     rng: Seed = None,
 ) -> pd.Series[float]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias, TypedDict, Unpack, overload
 
 import numpy as np
 import pandas as pd
@@ -14,6 +14,7 @@ from ..base.arrays import Array, first_best, log, log_normalize
 from ..base.calls import guided
 from ..base.checks import Flag, OneOf, Whole
 from ..base.messages import listed, shown, warn
+from ..base.options import MetricName, Unseen
 from ..base.randomness import Seed
 from ..frames.opening import InFull, InParts, column_names
 from ..frames.partitions import NoRowsError, Partitions, dask_frame_of
@@ -23,29 +24,85 @@ from ..metrics.metrics import METRICS, AnyMetric, choose_metrics
 from ..metrics.outcomes import Labelling, outcomes_of
 from ..model.model import Model, of_estimator
 from ..model.questions import classes
+from ..several.multi_model import MultiModel
 from .fold_scores import Scores, score_rounds, warn_of_empty_folds
 from .prediction import predict
 from .rounds import Plan, check_recipe, name_models, plan_rounds
 from .schemes import Scheme, record_scheme
 
-AsMetric: TypeAlias = "str | Callable[[pd.DataFrame, pd.Series[Any]], float]"
+AsMetric: TypeAlias = "MetricName | Callable[[pd.DataFrame, pd.Series[Any]], float]"
 
 _MOST_REPEATS = 100_000
 
 
+Models: TypeAlias = "Sequence[Model] | Mapping[str, Model]"
+# A list of names that is a variable is a list of str to a type checker, so its names are not checked.
+Metrics: TypeAlias = "list[str] | list[AsMetric] | tuple[str | AsMetric, ...]"
+
+
+class _Options(TypedDict, total=False):
+    k: int
+    dag: bool
+    folds: Folds | str | None
+    columns: Literal["same", "any"]
+    unseen: Unseen
+    rng: Seed
+    progress: bool
+
+
+class _Repeated(_Options, total=False):
+    repeats: int
+
+
+@overload  # A model that is known to be a Model only is taken to be one of a single class variable.
+def cv(  # type: ignore[overload-overlap]
+    x: MultiModel | Models,
+    dataset: InFull | InParts,
+    *,
+    metric: AsMetric | Metrics = "accuracy",
+    mean: Literal[True] = True,
+    **options: Unpack[_Repeated],
+) -> pd.Series[Any]: ...
+@overload
+def cv(
+    x: Model,
+    dataset: InFull | InParts,
+    *,
+    metric: AsMetric = "accuracy",
+    mean: Literal[True] = True,
+    **options: Unpack[_Repeated],
+) -> float: ...
+@overload
+def cv(
+    x: Model,
+    dataset: InFull | InParts,
+    *,
+    metric: Metrics,
+    mean: Literal[True] = True,
+    **options: Unpack[_Repeated],
+) -> pd.Series[Any]: ...
+@overload
+def cv(
+    x: Model | Models,
+    dataset: InFull | InParts,
+    *,
+    metric: AsMetric | Metrics = "accuracy",
+    mean: Literal[False],
+    **options: Unpack[_Repeated],
+) -> pd.DataFrame: ...
 @guided("The class is a column of the data: cv(x, dataset, k=10).")
 def cv(
-    x: Model | Sequence[Model] | Mapping[str, Model],
+    x: Model | Models,
     dataset: InFull | InParts,
     *,
     k: int = 10,
     repeats: int = 1,
-    metric: AsMetric | Sequence[AsMetric] = "accuracy",
+    metric: AsMetric | Metrics = "accuracy",
     dag: bool = True,
     mean: bool = True,
     folds: Folds | str | None = None,
-    columns: str = "same",
-    unseen: str = "missing",
+    columns: Literal["same", "any"] = "same",
+    unseen: Unseen = "missing",
     rng: Seed = None,
     progress: bool = False,
 ) -> float | pd.Series[Any] | pd.DataFrame:
@@ -285,6 +342,14 @@ def _warn_of_undefined(metrics: Sequence[AnyMetric], values: Array) -> None:
             )
 
 
+@overload
+def cv_predict(
+    x: Model, dataset: InFull | InParts, *, prob: Literal[True] = True, **options: Unpack[_Options]
+) -> pd.DataFrame: ...
+@overload
+def cv_predict(
+    x: Model, dataset: InFull | InParts, *, prob: Literal[False], **options: Unpack[_Options]
+) -> pd.Series[Any]: ...
 @guided("The class is a column of the data: cv_predict(x, dataset, k=10).")
 def cv_predict(
     x: Model,
@@ -294,8 +359,8 @@ def cv_predict(
     prob: bool = True,
     dag: bool = True,
     folds: Folds | str | None = None,
-    columns: str = "same",
-    unseen: str = "missing",
+    columns: Literal["same", "any"] = "same",
+    unseen: Unseen = "missing",
     rng: Seed = None,
     progress: bool = False,
 ) -> pd.DataFrame | pd.Series[Any]:

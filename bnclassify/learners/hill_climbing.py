@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from ..base.checks import Flag, ListOf, Optional, Whole, is_among, must_be
 from ..base.messages import listed
+from ..base.options import ScoreName
 from ..base.randomness import Seed, check_rng
 from ..frames.opening import InFull, InParts
 from ..frames.schema import Countable
@@ -29,7 +30,7 @@ def hc(
     class_var: Hashable,
     dataset: InFull | InParts,
     *,
-    score: str = "bic",
+    score: ScoreName = "bic",
     ess: float = 1,
     start: BNC | None = None,
     features: Iterable[Hashable] | None = None,
@@ -39,7 +40,7 @@ def hc(
     moves: Collection[str] = MOVES,
     tabu: int = 0,
     restarts: int = 0,
-    missing: str = "error",
+    missing: Literal["error", "em"] = "error",
     rng: Seed = None,
     progress: bool = False,
 ) -> BNC:
@@ -166,7 +167,7 @@ def ban(
     class_var: Hashable,
     dataset: InFull | InParts,
     *,
-    score: str = "bic",
+    score: ScoreName = "bic",
     ess: float = 1,
     start: BNC | None = None,
     features: Iterable[Hashable] | None = None,
@@ -174,7 +175,7 @@ def ban(
     required: Iterable[Arc] = (),
     forbidden: Iterable[Arc] = (),
     moves: Collection[str] = ("add",),
-    missing: str = "error",
+    missing: Literal["error", "em"] = "error",
     progress: bool = False,
 ) -> BNC:
     """Learn an augmented naive Bayes by hill climbing on a decomposable score (BAN).

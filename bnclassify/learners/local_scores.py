@@ -15,6 +15,7 @@ from scipy.special import gammaln
 from ..base.arrays import Array, xlogx
 from ..base.checks import OneOf, Real
 from ..base.messages import listed, warn
+from ..base.options import ScoreName
 from ..counts.family_counts import Counts, family_counts
 from ..counts.information import looking_up
 from ..frames.opening import InFull, InParts, open_columns
@@ -226,7 +227,13 @@ class LocalScores:
         return fits - self._fit(np.add.reduceat(table, starts, axis=2), r, q)
 
 
-def network_score(x: BNC, dataset: InFull | InParts, *, score: str = "bic", ess: float = 1) -> float:
+def network_score(
+    x: BNC,
+    dataset: InFull | InParts,
+    *,
+    score: ScoreName = "bic",
+    ess: float = 1,
+) -> float:
     """Return the score of a structure on data, which `hc` and `ban` maximize.
 
     Parameters

@@ -8,6 +8,7 @@ import numpy as np
 
 from ..base.arrays import first_best
 from ..base.checks import OneOf
+from ..base.options import ScoreName
 from ..frames.opening import InFull, InParts
 from ..frames.training import averages_views, prepare
 from ..model.recipes import Step
@@ -21,7 +22,7 @@ def spode(
     class_var: Hashable,
     dataset: InFull | InParts,
     *,
-    score: str = "bic",
+    score: ScoreName = "bic",
     features: Iterable[Hashable] | None = None,
 ) -> BNC:
     """Learn a superparent one-dependence estimator (SPODE): the best single parent of all other features.

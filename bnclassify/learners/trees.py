@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from itertools import islice
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,13 +60,13 @@ def tan_cl(
     class_var: Hashable,
     dataset: InFull | InParts,
     *,
-    score: str = "loglik",
+    score: Literal["loglik", "aic", "bic", "bde"] = "loglik",
     ess: float = 1,
     root: Hashable | None = None,
     features: Iterable[Hashable] | None = None,
     required: Iterable[Arc] = (),
     forbidden: Iterable[Arc] = (),
-    missing: str = "available",
+    missing: Literal["available", "em"] = "available",
     numbers: Numbers = None,
 ) -> BNC:
     """Learn a tree-augmented naive Bayes (TAN) structure by the Chow-Liu algorithm.

@@ -140,6 +140,12 @@ class Model(Immutable):
         """Return the entries of the summary; those that are None are omitted."""
         return {"num. features": len(self.features)}
 
+    def __dir__(self) -> list[str]:
+        """Return the names that the docstrings of models explain; functions do all else."""
+        documented = self.__dataclass_fields__.keys()  # type: ignore[attr-defined]
+        target = "class_var" if self.one_class else "class_vars"
+        return sorted(documented | {target, "features", "members", "preparation"})
+
     def __repr__(self) -> str:
         plural = "s" if len(self.targets) > 1 else ""
         lines = {f"class variable{plural}": ", ".join(map(str, self.targets))}

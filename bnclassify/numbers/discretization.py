@@ -17,6 +17,7 @@ from ..base.calls import guided
 from ..base.checks import OneOf, Whole
 from ..base.immutable import Immutable
 from ..base.messages import listed, shown
+from ..base.options import Cutting
 from ..base.records import record
 from ..frames.columns import warn_of_wide_columns
 from ..frames.encoding import (
@@ -235,7 +236,7 @@ def discretize(
     dataset: pd.DataFrame,
     *,
     class_var: Hashable | None = None,
-    method: str = "mdlp",
+    method: Cutting = "mdlp",
     bins: int = 5,
     columns: Iterable[Hashable] | None = None,
     weights: Any = None,

@@ -11,6 +11,7 @@ import pandas as pd
 from ..base.arrays import Array
 from ..base.checks import Optional, Whole, must_be
 from ..base.messages import shown
+from ..base.options import Unseen
 from ..frames.encoding import Row
 from ..frames.schema import Dataset
 from ..functions.arc_strengths import check_strength, threshold_of
@@ -51,7 +52,7 @@ def plot_explanation(
     *,
     target: Any = None,
     against: Any = None,
-    unseen: str = "error",
+    unseen: Unseen = "error",
     top: int | None = 20,
     ax: Axes | None = None,
 ) -> Axes:
@@ -106,7 +107,7 @@ def plot_importance(
     *,
     target: Any = None,
     against: Any = None,
-    unseen: str = "error",
+    unseen: Unseen = "error",
     top: int | None = 20,
     ax: Axes | None = None,
 ) -> Axes:

@@ -14,6 +14,7 @@ from ..base.calls import guided
 from ..base.checks import Flag, OneOf, Optional, Real
 from ..base.graphs import find_cycle, layers
 from ..base.messages import listed, shown
+from ..base.options import Unseen
 from ..frames.encoding import Row
 from ..frames.matching import check_unseen, match
 from ..frames.schema import Dataset
@@ -43,7 +44,7 @@ def plot(
     row: pd.DataFrame | Dataset | Row | None = None,
     target: Any = None,
     against: Any = None,
-    unseen: str = "error",
+    unseen: Unseen = "error",
     distributions: bool = False,
     strength: pd.DataFrame | None = None,
     class_arcs: bool = True,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -241,7 +241,7 @@ def plot_calibration(
     actual: pd.Series[Any],
     *,
     bins: int = 10,
-    strategy: str = "width",
+    strategy: Literal["width", "quantile"] = "width",
     target: Any = None,
     ax: Axes | None = None,
 ) -> Axes:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from itertools import combinations
 from math import comb
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -16,6 +16,7 @@ from ..base.checks import Names, OneOf, Whole, must_be
 from ..base.docstrings import sharing
 from ..base.graphs import maximum_arborescence, maximum_forest
 from ..base.messages import shown
+from ..base.options import ScoreName
 from ..base.progress import progress_bar
 from ..base.records import record
 from ..counts.information import pair_statistics
@@ -61,9 +62,9 @@ def mbc(
     class_vars: Sequence[Hashable],
     dataset: InFull | InParts,
     *,
-    classes: str = "tree",
-    features: str = "empty",
-    score: str = "bic",
+    classes: Literal["tree", "empty"] = "tree",
+    features: Literal["tree", "empty"] = "empty",
+    score: ScoreName = "bic",
     ess: float = 1,
     max_parents: int = 1,
     progress: bool | None = None,
@@ -164,7 +165,7 @@ def maode(
     class_vars: Sequence[Hashable],
     dataset: InFull | InParts,
     *,
-    score: str = "bic",
+    score: ScoreName = "bic",
     ess: float = 1,
     max_parents: int = 1,
     progress: bool | None = None,

@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, v
 from ..base.arrays import Array, log_normalize
 from ..base.calls import parameters_of
 from ..base.messages import shown, warn
+from ..base.options import AnyCutting, Learner, Unseen
 from ..base.randomness import Seed
 from ..frames.encoding import check_weights
 from ..frames.schema import Dataset
@@ -133,16 +134,16 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
 
     def __init__(
         self,
-        learner: str | Callable[..., Model] = "kdb_mi",
+        learner: Learner | Callable[..., Model] = "kdb_mi",
         smooth: float | None = None,
         *,
         dag_args: Mapping[str, Any] | None = None,
         lp_args: Mapping[str, Any] | None = None,
-        discretize: str | None = "averaged",
+        discretize: AnyCutting | None = "averaged",
         bins: int = 5,
         min_count: int | None = None,
         missing_level: bool | Sequence[Hashable] | None = None,
-        handle_unknown: str = "missing",
+        handle_unknown: Unseen = "missing",
         prior: Mapping[Any, float] | pd.Series[Any] | None = None,
         costs: pd.DataFrame | None = None,
         random_state: Seed | np.random.RandomState = None,

@@ -13,6 +13,7 @@ from sklearn.utils.validation import validate_data
 from ..base.calls import check_arguments
 from ..base.checks import OneOf, must_be
 from ..base.docstrings import sharing
+from ..base.options import Unseen
 from ..base.randomness import Seed
 from ..frames.sources import is_dask
 from ..functions.parameters import lp
@@ -36,7 +37,7 @@ TypeError, ValueError
 class CategoricalInput(BaseEstimator):
     """Base of estimators that accept a data frame or an array of categories."""
 
-    handle_unknown: str
+    handle_unknown: Unseen
     dag_args: Mapping[str, Any] | None
     lp_args: Mapping[str, Any] | None
 

@@ -16,6 +16,7 @@ from ..base.arrays import Array
 from ..base.calls import parameters_of
 from ..base.checks import Flag, OneOf, must_be
 from ..base.messages import listed
+from ..base.options import Cutting, Unseen
 from ..base.randomness import Seed
 from ..functions.parameters import lp
 from ..functions.prediction import predict
@@ -90,10 +91,10 @@ class BNCMultiClassifier(MultiOutputMixin, ClassifierMixin, CategoricalInput):
         *,
         dag_args: Mapping[str, Any] | None = None,
         lp_args: Mapping[str, Any] | None = None,
-        discretize: str | None = "quantile",
+        discretize: Cutting | None = "quantile",
         bins: int = 4,
         joint: bool = False,
-        handle_unknown: str = "missing",
+        handle_unknown: Unseen = "missing",
         random_state: Seed | np.random.RandomState = None,
     ) -> None:
         self.learner = learner

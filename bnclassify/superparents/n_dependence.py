@@ -6,7 +6,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -259,7 +259,7 @@ def ande(
     features: Iterable[Hashable] | None = None,
     min_count: int = 1,
     subsumption: int | None = None,
-    weights: str | None = None,
+    weights: Literal["mi"] | None = None,
 ) -> ANDE:
     """Build averaged n-dependence estimators: in each, n features are parents of all other features.
 

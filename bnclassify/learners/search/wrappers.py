@@ -8,6 +8,7 @@ import pandas as pd
 
 from ...base.checks import Whole
 from ...base.docstrings import sharing
+from ...base.options import SearchMetric
 from ...base.randomness import Seed
 from ...frames.schema import Dataset
 from ...metrics.folds import Folds
@@ -128,7 +129,7 @@ def fssj(
     smooth: float | None = None,
     ess: float | None = None,
     m: float | None = None,
-    metric: str = "accuracy",
+    metric: SearchMetric = "accuracy",
     folds: Folds | None = None,
     start: BNC | None = None,
     required: Iterable[Arc] = (),
@@ -176,7 +177,7 @@ def bsej(
     smooth: float | None = None,
     ess: float | None = None,
     m: float | None = None,
-    metric: str = "accuracy",
+    metric: SearchMetric = "accuracy",
     folds: Folds | None = None,
     start: BNC | None = None,
     required: Iterable[Arc] = (),
@@ -226,7 +227,7 @@ def tan_hc(
     smooth: float | None = None,
     ess: float | None = None,
     m: float | None = None,
-    metric: str = "accuracy",
+    metric: SearchMetric = "accuracy",
     folds: Folds | None = None,
     start: BNC | None = None,
     required: Iterable[Arc] = (),
@@ -275,7 +276,7 @@ def tan_hcsp(
     smooth: float | None = None,
     ess: float | None = None,
     m: float | None = None,
-    metric: str = "accuracy",
+    metric: SearchMetric = "accuracy",
     folds: Folds | None = None,
     start: BNC | None = None,
     required: Iterable[Arc] = (),
@@ -326,7 +327,7 @@ def kdb(
     smooth: float | None = None,
     ess: float | None = None,
     m: float | None = None,
-    metric: str = "accuracy",
+    metric: SearchMetric = "accuracy",
     folds: Folds | None = None,
     start: BNC | None = None,
     required: Iterable[Arc] = (),

@@ -1,0 +1,91 @@
+"""What a type checker finds in a user's script, and what an editor offers."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from pathlib import Path
+from typing import get_args
+
+import pandas as pd
+import pytest
+
+import bnclassify as bn
+from bnclassify.base import options
+from bnclassify.learners.by_name import LEARNERS
+from bnclassify.learners.local_scores import SCORE_NAMES
+from bnclassify.metrics.metrics import LABEL_METRICS, METRICS
+from bnclassify.numbers.cut_points import CUTTINGS, METHODS
+
+SCRIPT = """
+from typing import Any, assert_type
+import pandas as pd
+import bnclassify as bn
+
+car = bn.load_car()
+x = bn.lp(bn.tan_cl("class", car, score="aic"), car, smooth=1)
+assert_type(bn.predict(x, car), "pd.Series[Any]")
+assert_type(bn.predict(x, car, prob=True), pd.DataFrame)
+assert_type(bn.predict(x, car, prob=True, interval=0.9), pd.DataFrame)
+assert_type(bn.cv(x, car, k=5, rng=0), float)
+assert_type(bn.cv(x, car, metric=["accuracy", "auc"]), "pd.Series[Any]")
+assert_type(bn.cv({"tan": x}, car), "pd.Series[Any]")
+assert_type(bn.cv([x, x], car, mean=False, repeats=2), pd.DataFrame)
+assert_type(bn.cv_predict(x, car), pd.DataFrame)
+assert_type(bn.cv_predict(x, car, prob=False), "pd.Series[Any]")
+assert_type(bn.explain(x, car.iloc[0]), pd.DataFrame)
+assert_type(bn.query(x, "class", {"safety": "low"}), "pd.Series[float]")
+assert_type(bn.query(x, "class", interval=0.9), pd.DataFrame)
+both = bn.lp(bn.mbc(["class", "safety"], car), car, smooth=1)
+assert_type(bn.predict(both, car), pd.DataFrame)
+assert_type(bn.cv(both, car), "pd.Series[Any]")
+bn.predict(x, car, prob=True).idxmax(axis=1)
+bn.bnc("tan_cl", "class", car, discretize="averaged", smooth=1)
+metrics = ["accuracy", "auc"]
+bn.cv(x, car, metric=metrics)
+bn.compare_ranks(car).wilcoxon
+bn.cv(x, car, metric="acuracy")  # wrong
+bn.cv(x, car, columns="all")  # wrong
+bn.predict(x, car, unseen="ignore")  # wrong
+bn.predict(x, car, proba=True)  # wrong
+bn.bnc("tan", "class", car, smooth=1)  # wrong
+bn.bnc("nb", "class", car, discretize="mdlpp")  # wrong
+bn.tan_cl("class", car, score="AIC")  # wrong
+bn.compare(car, test="t")  # wrong
+"""
+
+
+def test_mypy_understands_the_script_of_a_user(tmp_path: Path) -> None:
+    api = pytest.importorskip("mypy.api")
+    (tmp_path / "script.py").write_text(SCRIPT)
+    report, errors, _ = api.run([str(tmp_path / "script.py"), "--no-error-summary"])
+    assert not errors
+    found = {int(line.split(":")[1]) for line in report.splitlines() if ": error:" in line}
+    wrong = [i for i, line in enumerate(SCRIPT.splitlines(), 1) if line.endswith("# wrong")]
+    assert sorted(found) == wrong, report
+
+
+def test_types_of_options_are_what_functions_accept() -> None:
+    assert set(get_args(options.Learner)) == set(LEARNERS)
+    assert set(get_args(options.ScoreName)) == set(SCORE_NAMES)
+    assert set(get_args(options.Cutting)) == set(METHODS)
+    averaged = set(get_args(get_args(options.AnyCutting)[1]))
+    assert averaged == set(CUTTINGS)
+    searchable = {name for name, metric in METRICS.items() if not metric.needs_rows}
+    assert set(get_args(options.SearchMetric)) == searchable
+    names = {name for part in get_args(options.MetricName) for name in get_args(part)}
+    assert names == {*METRICS, *LABEL_METRICS}
+
+
+def test_an_editor_offers_what_docstrings_explain(car: pd.DataFrame) -> None:
+    for learner in ("nb", "aode", "ande"):
+        x = bn.bnc(learner, "class", car, smooth=1)
+        assert {"class_var", "features", "recipe", "members"} <= set(dir(x))
+        assert not {"cards", "scopes", "no_joint", "targets"} & set(dir(x))
+        assert all(hasattr(x, name) for name in dir(x))
+        explained = str(inspect.getdoc(type(x)))
+        for name in set(dir(x)) - {"members", "preparation"}:
+            assert re.search(rf"^(.*, )?{name}(, .*)? :", explained, re.MULTILINE) or name == "features"
+    several = bn.mbc(["class", "safety"], car)
+    assert all(hasattr(several, name) for name in dir(several))
+    assert "class_vars" in dir(several)
