@@ -10,6 +10,7 @@
 import pandas as pd
 
 from bnclassify import (
+    arc_strength,
     bnc,
     compare_ranks,
     confusion,
@@ -28,6 +29,7 @@ from bnclassify import (
     plot_importance,
     plot_ranks,
     plot_scores,
+    plot_strength,
     plot_weights,
 )
 
@@ -96,6 +98,19 @@ plot_effect(smoothed, "glucose", target="yes")
 
 # %%
 plot_weights(bnc("nb", "Class", voting.dropna(), smooth=1, wanbia=True))
+
+# %% [markdown]
+# ## How sure arcs are: `plot(x, strength=...)` and `plot_strength`
+#
+# Strengths are proportions of bootstrap samples. Strong arcs are wide and dark; in the chart, the dashed line is the
+# threshold that separates arcs from noise. [Uncertainty](uncertainty.py) explains both.
+
+# %%
+strength = arc_strength(tan, car, rng=0)
+plot(tan, strength=strength)
+
+# %%
+plot_strength(strength)
 
 # %% [markdown]
 # ## Scores of a greedy search: `plot_scores`
