@@ -78,6 +78,23 @@ pd.DataFrame({"usual p": usual, "corrected p": corrected}).rename_axis("repeats"
 compare(cv(models, voting, k=2, repeats=5, rng=0, mean=False), test="5x2cv_f").round(4)
 
 # %% [markdown]
+# ## By how much, and are they equivalent?
+#
+# The columns `lower` and `upper` are the ends of a 95 % confidence interval of the difference. For the tree and the average
+# of one-dependence estimators it reaches from −1.0 to 2.2 percentage points, so the test does not show that they are
+# equal. The correlated Bayesian t-test (Corani and Benavoli 2015) can show that: it returns the probability that the
+# difference is at most `rope`, here one percentage point, and the probabilities that the first model is better or worse by
+# more than that.
+
+# %%
+compare(results, test="bayes_t", rope=0.01).round(3)
+
+# %% [markdown]
+# Naive Bayes is practically worse than either with a probability of more than 0.99. The tree and the average are practically
+# equivalent with probability 0.66, and the tree is better with probability 0.32: equivalence is probable, but not shown.
+# `plot_cv(results, interval=0.95)` draws the interval of each mean.
+
+# %% [markdown]
 # ## Several learners over several data sets
 #
 # Whether a learner is better *in general* is another question. The data sets are then the sample: each gives one value per
@@ -139,8 +156,8 @@ pd.Series({n: compare_ranks(table).wilcoxon["p"].item() for n, table in one_side
 #
 # - *that a learner is better in general*. This requires many data sets from the field of application, selected before the
 #   results are known. Demšar's example has 14.
-# - *that two learners are equal*. A p-value above 0.05 is not evidence of equality; Benavoli et al. (2017) describe tests
-#   that can show practical equivalence.
+# - *that two learners are equal*. A p-value above 0.05 is not evidence of equality. The Bayesian signed-rank test
+#   (Benavoli et al. 2017) can show practical equivalence: `compare_ranks(means, test="bayes", rope=0.01)`.
 # - *that the best of four learners on a data set will be the best on new rows*. The maximum of several noisy means is biased
 #   upwards, and an outer cross-validation is needed to estimate the bias.
 #
@@ -168,6 +185,8 @@ compare(scores["car"], train_size=1382, test_size=346).round(3)
 #   multiple classifiers through Bayesian analysis. Journal of Machine Learning Research 18.
 # - Bouckaert, R. R., Frank, E. (2004). Evaluating the replicability of significance tests for comparing
 #   learning algorithms. PAKDD 2004.
+# - Corani, G., Benavoli, A. (2015). A Bayesian approach for comparing cross-validated algorithms on multiple
+#   data sets. Machine Learning 100.
 # - Demšar, J. (2006). Statistical comparisons of classifiers over multiple data sets. Journal of Machine
 #   Learning Research 7.
 # - Dietterich, T. G. (1998). Approximate statistical tests for comparing supervised classification learning

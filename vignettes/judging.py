@@ -12,6 +12,7 @@ import pandas as pd
 
 from bnclassify import (
     bnc,
+    calibration,
     confusion,
     cv,
     cv_predict,
@@ -135,6 +136,21 @@ for name in ("nb", "tan_cl"):
 # are closer to the diagonal than those of naive Bayes, because the tree represents the dependence of each vote on one
 # other vote. The calibration error, the mean distance between predicted probability and observed proportion, is 0.035
 # for the tree and 0.088 for naive Bayes; the log-losses are 0.137 and 0.631 (baseline 0.667).
+#
+# `calibration` shows how probabilities are wrong. A slope below 1 means that they are too extreme, and an intercept other
+# than 0 that the class is predicted too often or too rarely. The Brier score is reliability − resolution + uncertainty,
+# but for small differences within bins:
+
+# %%
+columns = ["intercept", "slope", "brier", "reliability", "resolution", "calibration_error", "expected_error"]
+found = {name: calibration(p, voting["Class"]).loc["republican"] for name, p in posteriors.items()}
+print(pd.DataFrame(found).T[columns].round(3))
+
+# %% [markdown]
+# The log odds of naive Bayes are about five times as extreme as the data support (slope 0.21), those of the other two about
+# 1.5 times (0.63 and 0.67). All three errors exceed the error of calibrated probabilities with as many rows, which is not 0
+# because proportions vary by chance: 0.013 to 0.018. With bins of equal size, `plot_calibration(..., strategy="quantile")`,
+# no point depends on a few rows.
 #
 # ## Prior shift
 #
