@@ -13,7 +13,7 @@ from scipy.special import gammaln, log_softmax, ndtri
 from scipy.stats import t as student
 
 import bnclassify as bn
-from bnclassify.backoff import concentration_search, powers
+from bnclassify.backoff import concentration_search, powers, refinement
 from bnclassify.backoff.gaussians import GaussianTerm, normal_scores, z_scores
 from bnclassify.backoff.refined import TERMS, Refined
 from bnclassify.backoff.tables import LeftOut
@@ -282,6 +282,16 @@ def test_some_terms(terms: tuple[str, ...]) -> None:
     assert bn.loo_summary(model)["objective"] >= bn.loo_summary(plain)["objective"]
     table = bn.feature_weights(model)
     assert set(terms) - {"levels"} == set(table.columns) - {"tables", *[f"level {i}" for i in range(5)]}
+
+
+def test_only_frequent_levels_have_shifts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(refinement, "_MOST_SHIFTS", 4)
+    codes = [*"aaabbbccddefghij", *"aabbcd"]
+    frame = pd.DataFrame({"x": codes, "y": list("pq") * 11, "class": list("uuv") * 7 + ["v"]})
+    model = bn.lp(bn.nb("class", frame), frame, backoff=True, loo_weights=True, loo_terms=["shifts"])
+    shifted = [[str(values[i]) for i in np.flatnonzero(table.any(axis=1))]
+               for values, table in zip(model.levels, model.shifts, strict=False)]  # fmt: skip
+    assert shifted == [["a", "b"], ["p", "q"]]
 
 
 def test_one_class_or_few_rows() -> None:

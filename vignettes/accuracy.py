@@ -3,8 +3,8 @@
 #
 # A Bayesian network classifier explains its predictions as sums, and it need not be less accurate than a forest for
 # that. This page builds the recipe behind the defaults of the package step by step, measures each step, reads the
-# result, and says where trees remain ahead. It is written for readers who have seen [Numeric features](numeric.py) and want the best
-# posteriors that a single structure can provide. The data are measurements of 569 tumors from scikit-learn, so
+# result, and says where trees remain ahead. It is written for readers who have seen [Numeric features](numeric.py)
+# and want the best posteriors of a single structure. The data are measurements of 569 tumors from scikit-learn, so
 # the page needs the extra `vignettes`. Reading it takes 15 minutes.
 
 # %%

@@ -118,8 +118,8 @@ class Refinement:
             return []
         weights = np.ones(len(data)) if data.weights is None else data.weights
         counts = [np.bincount(data.codes[i] + 1, weights, data.cards[i] + 1)[1:] for i in features]
-        least = np.sort(np.concatenate(counts))[-_MOST_SHIFTS:][0]
-        return [(i, np.flatnonzero((c >= least) & (c > 0))) for i, c in zip(features, counts, strict=True)]
+        too_rare = np.sort(np.concatenate([[0.0], *counts]))[:-_MOST_SHIFTS][-1:].max(initial=0)
+        return [(i, np.flatnonzero(c > too_rare)) for i, c in zip(features, counts, strict=True)]
 
     def weigh(
         self,

@@ -95,7 +95,7 @@ def explain(
     missing in the row, are treated as `predict` treats missing features: a network, an average of networks
     and a model of several class variables marginalize over them exactly, a model with weights by
     leave-one-out ignores them. In any case the weights sum to the log odds of the posterior that `predict`
-    returns.
+    returns. In a model with ``loo_terms``, the weight of a feature is the sum of all its terms.
 
     For two classes and a complete row of a single network, the weights are
     ln θ(v_i | parents, target) − ln θ(v_i | parents, against), feature by feature, in any order

@@ -110,7 +110,8 @@ def lp(
         - "gaussians", "zscores": the log density of a number given the class and up to eight other numbers,
           on the scale of normal scores (quantiles of ranks), or in standard deviations from the mean, at most
           5
-        - "slopes": the normal score of a number times a coefficient for each class
+        - "slopes": the score of a number, on the first of these scales that is used, times a coefficient for
+          each class
         - "shifts": a constant for each class and level of a categorical feature
         - "levels": the tables of the feature given fewer parents, each with a weight of its own
 
@@ -219,7 +220,7 @@ def lp(
     term is another block, with μ = 0. Four rounds of λ_b = γ_b / w_b², with γ_b = p_b − λ_b tr_b (H + Λ)⁻¹,
     the negative Hessian H of the first sum and the number p_b of weights in block b, estimate the other λ,
     between 1 and 3000 [7]_. A missing number has Gaussian term and slope 0, and the score 0 as a regressor.
-    At most about 1,000 levels, the most frequent ones of all features, have shifts. If H would take more than
+    At most 1,024 levels, the most frequent ones of all features, have shifts. If H would take more than
     3·10⁹ multiplications, it is estimated from evenly spread rows.
 
     EM finds a local maximum of Σ ln P(observed values) + smooth Σ ln θ, over rows and over all entries of the
