@@ -473,6 +473,7 @@ def test_what_a_number_is_not(mixed: Frame, tmp_path: Path) -> None:
         lambda: bn.write_bif(x, tmp_path / "x.bif"),
         lambda: bn.to_pgmpy(x),
         lambda: bn.to_pyagrum(x),
+        lambda: bn.kl_divergence(x, x),
     ):
         with pytest.raises(
             TypeError, match="requires a network of categories; got the numbers 'u', 'v', 'w', 'q'"
@@ -480,6 +481,8 @@ def test_what_a_number_is_not(mixed: Frame, tmp_path: Path) -> None:
             convert()
     with pytest.raises(ValueError, match="interval must be None unless"):
         bn.cpt(x, "u", interval=0.9)
+    with pytest.raises(TypeError, match="variable must be a variable with a table"):
+        bn.with_table(x, "u", bn.cpt(x, "u"))
     with pytest.raises(ValueError, match="members must be models of categories"):
         bn.Ensemble((x, x))
     with pytest.raises(ValueError, match="must have a known value of 'u'"):

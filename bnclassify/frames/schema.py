@@ -264,12 +264,9 @@ class Dataset(Countable):
         return labels[self.codes[column]]
 
     def with_values(self, columns: Collection[Hashable]) -> Self:
-        """Return the data with the numbers of some columns coded by their distinct values, ascending."""
-        coded = {}
-        for name in columns:
-            values, codes = np.unique(as_floats(self.numbers[name]), return_inverse=True)
-            values = values[~np.isnan(values)]  # the last one, if any
-            coded[name] = tuple(values.tolist()), np.where(codes < len(values), codes, -1)
+        """Return the data with the numbers of some columns coded by their distinct values."""
+        found = {name: pd.factorize(as_floats(self.numbers[name])) for name in columns}
+        coded = {name: (tuple(values.tolist()), codes) for name, (codes, values) in found.items()}
         return self.recoded(coded)
 
     def with_missing_level(self, columns: Collection[Hashable]) -> Self:

@@ -10,7 +10,7 @@ from scipy.special import xlogy
 
 from ..base.graphs import find_cycle
 from ..base.messages import listed
-from ..model.model import Model, check_bnc, check_fitted, check_graph
+from ..model.model import Model, check_coded, check_fitted, check_graph
 from ..network.classifiers import BNC
 from .inferences import log_table
 
@@ -133,7 +133,7 @@ def kl_divergence(x: Model, y: Model) -> float:
     Raises
     ------
     TypeError
-        If a model averages several networks or has no joint distribution.
+        If a model averages several networks or has no joint distribution, or a feature is a number.
     ValueError
         If a model has no parameters, the networks are over different variables or levels, or a table over
         the families of both would be too large.
@@ -161,7 +161,7 @@ def kl_divergence(x: Model, y: Model) -> float:
     >>> round(kl_divergence(tan, naive), 3), kl_divergence(tan, tan)
     (0.143, 0.0)
     """
-    first, second = [check_bnc(check_fitted(each), "kl_divergence") for each in (x, y)]
+    first, second = [check_coded(check_fitted(each), "kl_divergence") for each in (x, y)]
     levels, labels = first.levels_by_name, second.levels_by_name
     _check_same(set(levels), set(labels))
     different = [name for name in levels if levels[name] != labels[name]]

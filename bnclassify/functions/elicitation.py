@@ -79,6 +79,8 @@ def with_table(x: X, variable: Hashable, frame: pd.DataFrame) -> X:
         raise TypeError(must_be("x", "a single network, whose tables are used unchanged", x))
     network: Any = x
     family = network.families[variable_number(network, variable)]
+    if variable in network.densities:
+        raise TypeError(must_be("variable", "a variable with a table", variable, "Numbers have densities."))
     replaced: X = _replaced(network, variable, _read_table(frame, family, network.levels_by_name))
     return replaced
 

@@ -89,7 +89,7 @@ def choose(where: NDArray[np.bool_], first: Moments, second: Moments) -> Moments
 
 @dataclass(frozen=True, eq=False)
 class NumberTerm:
-    """The term of a number in the log joint; its codes are positions in ``values``, ascending.
+    """The term of a number in the log joint; its codes are positions in ``values``.
 
     ``scope`` has the numbers of the number and of its coded parents.
     """

@@ -26,7 +26,7 @@ FAMILIES: dict[str, type[Density]] = {"gaussian": Gaussian, "kernel": Kernel}
 
 
 def columns_of(numbers: Numbers) -> Numeric:
-    """Return the columns to keep as numbers, True for all that are no codes, or raise."""
+    """Return the columns to keep as numbers, True for all that are not codes, or raise."""
     if numbers is None:
         return ()
     if isinstance(numbers, Mapping):
