@@ -303,3 +303,65 @@ def test_latent_classes_that_are_refused(
 ) -> None:
     with pytest.raises(error, match=message):
         bn.lca(**({"class_var": "group", "dataset": rows_of(LATENT["values"])} | arguments))
+
+
+LAZY = figures("lazy")
+
+
+@pytest.mark.filterwarnings("ignore:the network has")
+@pytest.mark.parametrize("name", LAZY)
+@pytest.mark.parametrize("net", ["nb", "tan", "kdb2"])
+def test_implied_values_are_dropped(name: str, net: str) -> None:
+    reference = LAZY[name]
+    frame, structure = rows_of(reference), network_of(reference, net)
+    rows = frame.iloc[reference["rows"]]
+    posteriors = bn.predict(structure, rows, prob=True)
+    np.testing.assert_allclose(posteriors, reference["posterior"][net]["off"], atol=1e-12)
+    for least, expected in reference["eliminated"].items():
+        x = bn.lp(structure, frame, smooth=1, subsumption=int(least))
+        found = bn.predict(x, rows, prob=True)
+        np.testing.assert_allclose(found, reference["posterior"][net][least], atol=1e-12)
+        weights = bn.explain(x, rows.reset_index(drop=True), target=reference["classes"][0])["log_odds"]
+        for row, dropped in expected.items():
+            odds = weights.loc[int(row)]
+            assert (odds[list(dropped)] == 0).all()
+            p = found.iloc[int(row), 0]
+            assert odds.sum() == pytest.approx(np.log(p / (1 - p)), rel=1e-6) or len(reference["classes"]) > 2
+
+
+def test_lazy_models_are_models_like_others(tmp_path: Path) -> None:
+    frame = rows_of(LAZY["car_sub"])
+    x = bn.bnc("tan_cl", "class", frame, smooth=1, subsumption=30)
+    assert "num. implications" in repr(x)
+    assert bn.params(x)["safety"].shape[0] == 3
+    bn.save(x, tmp_path / "x.json")
+    pd.testing.assert_frame_equal(
+        bn.predict(bn.load(tmp_path / "x.json"), frame, prob=True), bn.predict(x, frame, prob=True)
+    )
+    folds = np.arange(len(frame)) % 2
+    train, test = frame[folds == 1], frame[folds == 0]
+    expected = bn.predict(bn.bnc("tan_cl", "class", train, smooth=1, subsumption=30), test)
+    assert bn.cv(x, frame, folds=folds, mean=False)[0][0] == bn.accuracy(expected, test["class"])
+    parts = bn.lp(bn.tan_cl("class", frame), lambda: (frame[:500], frame[500:]), smooth=1, subsumption=30)
+    pd.testing.assert_frame_equal(bn.predict(parts, frame, prob=True), bn.predict(x, frame, prob=True))
+    doubled = bn.encode(frame, weights=np.full(len(frame), 2))
+    y = bn.lp(bn.tan_cl("class", frame), doubled, smooth=2, subsumption=60)
+    np.testing.assert_allclose(bn.predict(y, frame, prob=True), bn.predict(x, frame, prob=True), atol=1e-12)
+    # A value that all others imply is dropped, and all rows have it.
+    constant = frame.assign(constant="yes")
+    z = bn.lp(bn.nb("class", constant), constant, smooth=1, subsumption=1)
+    w = bn.lp(bn.nb("class", frame), frame, smooth=1, subsumption=1)
+    np.testing.assert_allclose(bn.predict(z, constant, prob=True), bn.predict(w, frame, prob=True))
+    again = bn.lp(x, frame, smooth=1)
+    assert isinstance(again, bn.BNC)
+    for refused in (lambda: bn.query(x, "class"), lambda: bn.loglik(x, frame)):
+        with pytest.raises(TypeError, match="subsumption resolution drops values row by row"):
+            refused()
+    with pytest.raises(ValueError, match="counts"):
+        bn.update(x, frame)
+    with pytest.raises(ValueError, match="Only one of"):
+        bn.lp(bn.nb("class", frame), frame, smooth=1, subsumption=30, wanbia=True)
+    with pytest.raises(ValueError, match="subsumption must be a whole number of at least 1; got 0"):
+        bn.lp(bn.nb("class", frame), frame, smooth=1, subsumption=0)
+    with pytest.raises(TypeError, match="subsumption: is defined for a single Bayesian network"):
+        bn.lp(bn.aode("class", frame), frame, smooth=1, subsumption=30)

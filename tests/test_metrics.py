@@ -50,6 +50,7 @@ def figure(name: str, outcome: Outcome) -> float:
 def test_metrics_are_found_by_name() -> None:
     assert list(METRICS) == [
         "accuracy", "balanced_accuracy", "log_loss", "brier", "auc", "calibration_error", "rmse",
+        "f1", "precision", "recall", "kappa", "mcc", "loglik",
     ]  # fmt: skip
     assert [name for name, metric in METRICS.items() if metric.is_loss] == [
         "log_loss", "brier", "calibration_error", "rmse",
@@ -104,6 +105,15 @@ def test_metrics_are_those_of_scikit_learn(outcome: Outcome) -> None:
         sk.balanced_accuracy_score(y, best), abs=1e-12
     )
     assert figure("log_loss", outcome) == pytest.approx(sk.log_loss(y, p, labels=labels), abs=1e-12)
+    there = {"labels": sorted({*y, *best}), "average": "macro", "zero_division": 0}
+    assert figure("f1", outcome) == pytest.approx(sk.f1_score(y, best, **there), abs=1e-12)
+    assert figure("precision", outcome) == pytest.approx(sk.precision_score(y, best, **there), abs=1e-12)
+    assert figure("recall", outcome) == pytest.approx(sk.recall_score(y, best, **there), abs=1e-12)
+    assert figure("mcc", outcome) == pytest.approx(sk.matthews_corrcoef(y, best), abs=1e-12)
+    if len({*y, *best}) > 1:
+        assert figure("kappa", outcome) == pytest.approx(sk.cohen_kappa_score(y, best), abs=1e-12)
+    else:
+        assert figure("kappa", outcome) == 0
     if len(set(y)) == 1:
         assert np.isnan(figure("auc", outcome))
     elif len(labels) == 2:
@@ -180,7 +190,7 @@ def test_a_perfect_and_a_hopeless_model() -> None:
     with np.errstate(divide="ignore"):
         logs = np.log(np.eye(3)[[0, 1, 2, 1]])
     perfect = {name: metric.of_rows(logs, np.array([0, 1, 2, 1])) for name, metric in METRICS.items()}
-    assert perfect == {name: 0 if metric.is_loss else 1 for name, metric in METRICS.items()}
+    assert perfect == {name: 0 if metric.is_loss else 1 for name, metric in METRICS.items()} | {"loglik": 0}
     wrong = METRICS["log_loss"].of_rows(logs, np.array([1, 2, 0, 0]))
     assert wrong == pytest.approx(-np.log(np.finfo(float).eps))
     assert METRICS["brier"].of_rows(logs, np.array([1, 2, 0, 0])) == 2

@@ -69,6 +69,8 @@ counts
 
 # %% [markdown]
 # Naive Bayes finds only 18 of 65 very good cars (recall 0.28), and all cars that it labels as very good are (precision 1).
+# `cv` computes these metrics in each fold: `metric=["f1", "precision", "recall", "kappa", "mcc"]`, where the first three are
+# means over the classes.
 # Its ranking is good, but its labels are poor. The problem is not the model but the default decision rule, which assumes
 # equal costs for both errors.
 #

@@ -356,6 +356,17 @@ for n in (0, 1, 2):
 # columns: "pregnant" implies "female", but "not pregnant" implies nothing. On these data, the rule removes the effect of
 # the redundant columns completely.
 #
+# `lp(x, df, smooth=1, subsumption=30)` does the same in any augmented naive Bayes, such as a TAN, from 30 training rows on:
+
+# %%
+for learner in ("nb", "tan_cl"):
+    for arguments in ({}, {"subsumption": 30}):
+        model = bnc(learner, "class", redundant, smooth=1, **arguments)
+        print(f"{learner}, {arguments or 'without'}: {cv(model, redundant, folds=FOLDS['car']):.3f}")
+
+# %% [markdown]
+# Naive Bayes on the redundant columns becomes as accurate as on the original ones.
+#
 # **When to use it.** If some columns may be derived from others. It costs little, and it has no effect if no value implies
 # another. **Reading.** Zheng, Webb, Suraweera and Zhu (2012).
 

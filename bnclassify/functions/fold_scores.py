@@ -180,7 +180,7 @@ def _sums_of_frequencies(
         warnings.simplefilter("ignore")
         for metric in metrics:
             try:
-                sums.append(metric.sums_of(outcomes))
+                sums.append(None if metric.needs_joint else metric.sums_of(outcomes))
             except Exception:
                 sums.append(None)
     return sums

@@ -29,6 +29,7 @@ from ..network.em import EM
 from ..network.methods import PLAIN, Method
 from ..network.number_families import Densities, Numbers
 from ..network.priors import Prior, is_nested
+from ..network.subsumption import Subsumption
 from ..several.multi_model import MultiModel
 
 M = TypeVar("M", bound=Model)
@@ -54,6 +55,7 @@ def lp(
     loo_terms: Sequence[str] = (),
     loo_power: bool = False,
     numbers: Numbers = None,
+    subsumption: int | None = None,
     missing: Literal["available", "em"] = "available",
     em_iterations: int = 200,
     em_tolerance: float = 1e-6,
@@ -125,6 +127,10 @@ def lp(
         normal density around each training value. A dict maps the names of columns to one of these; text
         applies to the columns that `discretize` discretizes by default. The other arguments apply to tables
         only. Not with AWNB, MANB, WANBIA, leave-one-out or EM.
+    subsumption : int, optional
+        Drop values of new rows that another value of the row implies: the training data contain at least so
+        many rows with the other value, all of which have this value, too. For augmented naive Bayes. A
+        dropped value is marginalized over as if it were missing, so this can differ for each row [10]_.
     missing : {"available", "em"}, default "available"
         How to learn from incomplete rows: each table from the rows in which its family is observed, or all
         tables from all rows, including those without a class, by expectation maximization.
@@ -256,6 +262,8 @@ def lp(
     .. [8] John, G. H., Langley, P. (1995). Estimating continuous distributions in Bayesian classifiers.
        UAI 1995.
     .. [9] Silverman, B. W. (1986). Density Estimation for Statistics and Data Analysis. Chapman and Hall.
+    .. [10] Zheng, F., Webb, G. I., Suraweera, P., Zhu, L. (2012). Subsumption resolution: an efficient and
+        effective technique for semi-naive Bayesian learning. Machine Learning 87.
 
     Examples
     --------
@@ -288,6 +296,8 @@ def lp(
         methods.append(LeaveOneOut(loo_weights, loo_parents, terms))
     if Flag().check("loo_power", loo_power):
         methods.append(LeaveOneOutPower())
+    if subsumption is not None:
+        methods.append(Subsumption(subsumption))
     em = EM(em_iterations, em_tolerance, progress)
     if OneOf(("available", "em")).check("missing", missing) == "em":
         methods.append(em)

@@ -22,7 +22,7 @@ from ..frames.sources import check_not_once
 from ..metrics.folds import Folds
 from ..metrics.metrics import METRICS, AnyMetric, choose_metrics
 from ..metrics.outcomes import Labelling, outcomes_of
-from ..model.model import Model, of_estimator
+from ..model.model import Model, check_joint, of_estimator
 from ..model.questions import classes
 from ..several.multi_model import MultiModel
 from .fold_scores import Scores, score_rounds, warn_of_empty_folds
@@ -121,8 +121,9 @@ def cv(
     repeats : int, default 1
         Number of times that rows are split into folds at random.
     metric : str, function, or a list of them, default "accuracy"
-        "accuracy", "balanced_accuracy" and "auc", of which higher is better; "log_loss", "brier",
-        "calibration_error" and "rmse", of which lower is better. Or a function of the posteriors of the
+        "accuracy", "balanced_accuracy", "auc", "f1", "precision", "recall", "kappa", "mcc" and "loglik",
+        of which higher is better; "log_loss", "brier", "calibration_error" and "rmse", of which lower is
+        better. Or a function of the posteriors of the
         tested rows, a DataFrame with one column per class, and of their actual classes, a Series with the
         same index, that returns a number. If rows have weights, the function must accept ``weights``, a
         Series. For partitioned data, "auc" and functions are not available.
@@ -186,7 +187,12 @@ def cv(
       ties count half, averaged over the classes by their frequency;
     - calibration_error: mean over 15 equal intervals of the most probable class's p, weighted by the rows in
       them, of the difference between mean p and the proportion that is correct;
-    - rmse: √mean of (1 − p(actual class))².
+    - rmse: √mean of (1 − p(actual class))²;
+    - f1, precision, recall: means over the classes that occur among actual or predicted ones, where 0 / 0 is
+      0, of 2 tp / (actual + predicted), tp / predicted and tp / actual, with tp the correctly predicted rows;
+    - kappa: (accuracy − a) / (1 − a), with a the accuracy of independent labels of the same frequencies;
+    - mcc: the correlation of actual and predicted classes; both are 0 for 0 / 0;
+    - loglik: mean of ln P(features, actual class), for models with a joint distribution.
 
     *Weights.* Metrics are means by weight. If all weights are whole numbers, as in a table of frequencies, a
     row of weight 5 stands for five rows: its units are split over the folds at random, so that results
@@ -252,6 +258,8 @@ def cv(
     check_same_columns(models, dataset, columns, dag, folds)
     targets = next(iter(models.values())).targets
     metrics = choose_metrics(metric, targets)
+    for model in models.values() if any(one.needs_joint for one in metrics) else ():
+        check_joint(model, 'metric "loglik"')
     plan = plan_rounds(models, dataset, k=k, repeats=repeats, folds=folds, dag=dag, unseen=unseen, rng=rng)
     _check_sums(metrics, plan)
     scores = score_rounds(models, plan, metrics, dag=dag, progress=progress)

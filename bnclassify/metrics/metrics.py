@@ -30,6 +30,7 @@ class AnyMetric(ABC):
     name: str
     target: int = 0
     needs_rows: bool = False
+    needs_joint: bool = False
     is_pooled: bool = False
     calibrated: Callable[[Any], float] | None = None
 
@@ -50,7 +51,8 @@ class Metric(AnyMetric):
     the weights, (rows,), above 0. It returns an array of sums over the rows or, if the metric ``needs_rows``,
     something of each row. ``value`` computes the metric from the sums. A metric that ``is_pooled`` is
     computed from the sums over all folds, not as a mean over folds, and ``calibrated`` computes from these
-    sums the value to expect if the posteriors were calibrated.
+    sums the value to expect if the posteriors were calibrated. One that ``needs_joint`` is defined only for
+    models with a joint distribution, and uses the log joint as it is.
     """
 
     name: str
@@ -61,6 +63,7 @@ class Metric(AnyMetric):
     is_pooled: bool = False
     calibrated: Callable[[Array], float] | None = None
     target: int = 0
+    needs_joint: bool = False
 
     def of_rows(self, logs: Array, actual: Codes, weights: Array | None = None) -> float:
         """Return the metric of rows; NaN if none has a positive weight."""
@@ -284,6 +287,61 @@ def calibration_noise(sums: Array) -> float:
     return float(deviation / n @ rows / rows.sum()) if len(rows) else np.nan
 
 
+def _confusion(logs: Array, actual: Codes, weights: Array) -> Array:
+    """Sum rows by actual and predicted class, (classes, classes)."""
+    n = logs.shape[1]
+    cells = actual.astype(np.intp) * n + first_best(logs)
+    return np.bincount(cells, weights, n * n).reshape(n, n).astype(np.float64)
+
+
+def _macro_mean(score: Callable[[Array, Array, Array], tuple[Array, Array]], table: Array) -> float:
+    """Mean of a proportion over the classes that occur, 0 for 0 / 0.
+
+    ``score`` returns its parts from the rows of each class that are correct, actual and predicted.
+    """
+    actual, predicted = table.sum(axis=1), table.sum(axis=0)
+    occurs = actual + predicted > 0
+    part, whole = score(np.diagonal(table)[occurs], actual[occurs], predicted[occurs])
+    shares = np.divide(part, whole, out=np.zeros(len(part)), where=whole > 0)
+    return float(np.mean(shares)) if len(shares) else np.nan
+
+
+def _f1(right: Array, actual: Array, predicted: Array) -> tuple[Array, Array]:
+    return 2 * right, actual + predicted
+
+
+def _precision(right: Array, actual: Array, predicted: Array) -> tuple[Array, Array]:
+    return right, predicted
+
+
+def _recall(right: Array, actual: Array, predicted: Array) -> tuple[Array, Array]:
+    return right, actual
+
+
+def _kappa(table: Array) -> float:
+    """Agreement beyond that of independent labels with the same margins; 0 if both are one class."""
+    n = table.sum()
+    by_chance = float(table.sum(axis=0) @ table.sum(axis=1))
+    rest = n**2 - by_chance
+    if not n:
+        return np.nan
+    return float((n * np.trace(table) - by_chance) / rest) if rest > 0 else 0.0
+
+
+def _mcc(table: Array) -> float:
+    """Correlation of the indicators of actual and predicted classes; 0 if one of them does not vary."""
+    n, actual, predicted = table.sum(), table.sum(axis=1), table.sum(axis=0)
+    variances = (n**2 - actual @ actual) * (n**2 - predicted @ predicted)
+    if not n:
+        return np.nan
+    covariance = n * np.trace(table) - actual @ predicted
+    return float(covariance / np.sqrt(variances)) if variances > 0 else 0.0
+
+
+def _log_densities(logs: Array, actual: Codes, weights: Array) -> Array:
+    return np.array([_at(logs, actual) @ weights, weights.sum()])
+
+
 def _log_odds(logs: Array, actual: Codes, weights: Array) -> Array:
     """Return the log odds of each class, the actual class and the weight, (rows, classes + 2)."""
     n, posteriors = logs.shape[1], log_normalize(logs)
@@ -325,6 +383,12 @@ METRICS = {
         Metric("auc", _log_odds, _auc, needs_rows=True),
         Metric("calibration_error", _top_bins, calibration_error, True, False, True, calibration_noise),
         Metric("rmse", _squared_shortfalls, _root_mean, is_loss=True),
+        Metric("f1", _confusion, partial(_macro_mean, _f1)),
+        Metric("precision", _confusion, partial(_macro_mean, _precision)),
+        Metric("recall", _confusion, partial(_macro_mean, _recall)),
+        Metric("kappa", _confusion, _kappa),
+        Metric("mcc", _confusion, _mcc),
+        Metric("loglik", _log_densities, _mean, needs_joint=True),
     )
 }
 """The metrics with a name."""

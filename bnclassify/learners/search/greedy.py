@@ -188,9 +188,9 @@ class Search:
     def _check(self) -> None:
         Whole(least=2).check("k", self.k)
         Real(least=0).check("epsilon", self.epsilon)
-        OneOf([metric.name for metric in METRICS.values() if not metric.needs_rows]).check(
-            "metric", self.metric
-        )
+        OneOf(
+            [metric.name for metric in METRICS.values() if not (metric.needs_rows or metric.needs_joint)]
+        ).check("metric", self.metric)
         Flag().check("progress", self.progress)
 
     def _settings(self, further: Mapping[str, Any]) -> dict[str, Any]:

@@ -40,9 +40,9 @@ smooth, ess, m : float, optional
     Prior of the models that are scored, as in `lp`; at most one of them. By default ``smooth=0``, as in
     R.
 metric : str, default "accuracy"
-    Metric to optimize: "accuracy", "balanced_accuracy", "log_loss", "brier", "rmse" or "calibration_error",
-    as in `cv`. If classes are imbalanced, the structure without features can have the
-    best accuracy; "log_loss" evaluates posteriors.
+    Metric to optimize: "accuracy", "balanced_accuracy", "f1", "precision", "recall", "kappa", "mcc",
+    "log_loss", "brier", "rmse" or "calibration_error", as in `cv`. If classes are imbalanced, the structure
+    without features can have the best accuracy; "log_loss" evaluates posteriors.
 folds : list of arrays or array of int, optional
     Positions of the rows that each fold tests, or the fold number of each row. By default, folds are
     drawn at random, and if all weights are whole numbers, a row of weight 5 stands for five rows, as in `cv`.

@@ -1,0 +1,147 @@
+"""Lazy elimination: values of features that other values of the row imply are treated as missing."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..base.arrays import TOLERANCE, Array, Codes
+from ..base.checks import Whole
+from ..base.records import record
+from ..counts.contingency import check_number
+from ..counts.pairs import pair_tables
+from ..frames.schema import Countable
+from ..model.model import BuiltOn, Choice, Choose, Model, renewed
+from ..model.recipes import Recipe
+from .classifiers import BNC
+from .methods import Method, check_augmented
+from .priors import Prior
+
+
+@record
+@dataclass(frozen=True, eq=False, repr=False)
+class Lazy(BuiltOn):
+    """A network that treats a value of a row as missing if another value implies it.
+
+    ``implications`` are pairs of values, (pairs, 2): the second implies the first. The values of all
+    features are numbered one feature after the other.
+    """
+
+    base: BNC
+    implications: NDArray[np.intp]
+    recipe: Recipe | None = None
+    learned: Mapping[str, Any] = field(default_factory=dict)
+
+    no_joint = (
+        "a model with subsumption resolution drops values row by row, so it does not define a joint "
+        "distribution. Use cloglik or cv, or refit the model with lp without subsumption."
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        pairs, n = self.implications, sum(self.base.cards[:-1])
+        if pairs.ndim != 2 or pairs.shape[1] != 2 or not ((pairs >= 0) & (pairs < n)).all():
+            raise ValueError(f"the implications must be pairs of values from 0 to {n - 1}")
+
+    @property
+    def basis(self) -> Model:
+        """The network."""
+        return self.base
+
+    @property
+    def members(self) -> tuple[Model, ...]:
+        """The network."""
+        return (self.base,)
+
+    @property
+    def network(self) -> Any:
+        """The network."""
+        return self.base
+
+    @property
+    def fitted(self) -> bool:
+        """Whether the network has parameters."""
+        return self.base.fitted
+
+    def facts(self) -> dict[str, object]:
+        """Return the facts of the network, and the number of implications."""
+        return self.base.facts() | {"num. implications": len(self.implications)}
+
+    def _hide(self, codes: Codes) -> Codes:
+        """Return the codes of rows, (features, rows), with -1 for implied values."""
+        cards = self.base.cards[:-1]
+        feature = np.repeat(np.arange(len(cards)), cards)
+        level = np.arange(len(feature)) - np.repeat(np.cumsum(cards) - cards, cards)
+        hidden = codes.copy()
+        implied, implying = self.implications.T
+        for value in np.unique(implied):
+            others = implying[implied == value]
+            present = (codes[feature[others]] == level[others, None]).any(axis=0)
+            hidden[feature[value], present & (codes[feature[value]] == level[value])] = -1
+        return hidden
+
+    def _log_joint(self, codes: Codes) -> Array:
+        return self.base._log_joint(self._hide(codes))
+
+    def _log_joints_in_sequence(self, codes: Codes, order: Sequence[int]) -> Array:
+        return self.base._log_joints_in_sequence(self._hide(codes), order)
+
+    def _weigh_evidence(
+        self, codes: Codes, order: Sequence[int], choose: Choose
+    ) -> tuple[Array, Choice, NDArray[np.bool_], Array]:
+        return self.base._weigh_evidence(self._hide(codes), order, choose)
+
+    def _class_prior(self) -> Array:
+        return self.base._class_prior()
+
+    def _arc_shares(self) -> dict[tuple[Hashable, Hashable], float]:
+        return self.base._arc_shares()
+
+    def _estimate(self, data: Any, prior: Any) -> Any:
+        """Return the network with tables, without implications."""
+        return renewed(self.base, recipe=self.recipe)._estimate(data, prior)
+
+
+@record
+@dataclass(frozen=True)
+class Subsumption(Method):
+    """Finds the values that others imply in at least ``rows`` rows."""
+
+    rows: int
+
+    argument = "subsumption"
+    counts_alone = True
+
+    def __post_init__(self) -> None:
+        Whole(least=1).check("subsumption", self.rows)
+
+    def settings(self) -> Mapping[str, Any]:
+        """Return the argument of `lp` that requests this."""
+        return {"subsumption": self.rows}
+
+    def check(self, x: Model, prior: Prior) -> None:
+        """Raise unless the model is an augmented naive Bayes."""
+        check_augmented(x if x.graph is None else x.graph, self.argument)
+
+    def __call__(self, x: Model, data: Any, prior: Prior, rng: np.random.Generator) -> Model:
+        """Return the network with its tables and implications."""
+        fitted = x._estimate(data, prior)
+        return Lazy(fitted, _implications(data, len(x.features), self.rows), fitted.recipe)
+
+
+def _implications(data: Countable, n_features: int, rows: int) -> NDArray[np.intp]:
+    """Return the pairs of values of features of which the second implies the first, (pairs, 2)."""
+    cards = data.cards[:n_features]
+    feature = np.repeat(np.arange(n_features), cards)
+    check_number(data, range(n_features), len(feature) ** 2, "omit subsumption")
+    level = np.concatenate([np.arange(card) for card in cards]) if n_features else feature
+    [both] = pair_tables(data, feature, level, None) if n_features else [np.zeros((0, 0))]
+    counts = np.diagonal(both)
+    implies = (counts >= rows - TOLERANCE) & (both >= counts - TOLERANCE * np.maximum(counts, 1))
+    same_rows = implies & implies.T  # then the value of the earlier feature is kept
+    implies &= (feature[:, None] != feature) & ~(same_rows & (feature[:, None] < feature))
+    return np.argwhere(implies)
