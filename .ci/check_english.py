@@ -6,7 +6,7 @@ from pathlib import Path
 
 PATTERNS = {
     r"\ban? (row|column|figure|weight|class|model|feature|fold|data set|axis) an? ": "write 'one X per Y'",
-    r"\b(is|are) no(?= [a-z])": "write 'is not a', 'are not'",
+    r"(?<![Tt]here )\b(is|are) no(?= [a-z])": "write 'is not a', 'are not'",
     r"likeliest": "write 'most probable'",
     r"\banew\b": "write 'again' or 'refit'",
     r"\btells? of\b": "write 'shows' or 'reports'",
@@ -22,7 +22,7 @@ PATTERNS = {
     r"\bverbs?\b": "write 'function'",
     r"\blearn(s|ed|t)? again\b|\brelearn": "write 'refit'",
     r"\bspeaks? for\b|\bspeaks? against\b": "write 'increases the log odds of'",
-    r"\b(colour|licence|optimis|discretis|normalis|maximis|favour|behaviour)": "use American spelling",
+    r"\b(colour|licence|optimis(e|ing|ation)|discretis|normalis|maximis|favour|behaviour)": "use American spelling",  # noqa: E501
     r"\b(hands|gives) back\b|\bgive back\b": "write 'returns'",
     r"imagined row": "write 'pseudo-count'",
     r"worth its numbers": "write 'improves the score'",

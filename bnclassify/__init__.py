@@ -20,14 +20,13 @@ Data flow downwards through this list. Each package imports only from those abov
     examples         example data sets                                              load_car load_pima ...
     sklearn          an estimator for scikit-learn (import it from here)           BNCClassifier
 
-Coming from R? The verbs are the same, and what the package lacks of R's names it answers with its own:
-``bnclassify.logLik`` says `loglik`. Every difference, in names and in what is computed, is on the page
-Coming from R of the site, ``vignettes/coming_from_r.py`` in the sources. In short: loglik, cloglik for
-logLik, cLogLik; feature_weights for awnb_weights; to_networkx for as_igraph; to_pgmpy, to_pyagrum for
-as_grain; BNCClassifier for as_mlr; load_car(), load_voting() for data; save, load for saveRDS, readRDS.
+The functions have the names of the R package. The page For users of R (``vignettes/coming_from_r.py``
+in the sources) lists all differences. In short: loglik, cloglik for logLik, cLogLik; feature_weights for
+awnb_weights; to_networkx for as_igraph; to_pgmpy, to_pyagrum for as_grain; BNCClassifier for as_mlr;
+load_car(), load_voting() for data; save, load for saveRDS, readRDS.
 
-Verbs take a model, or to learn one the name of the class, and then the data; the rest goes by
-keyword. ``help(verb)`` has the formula, the errors, the source and an example of each.
+The first two arguments are a model, or the name of the class to learn one, and the data; all others are keywords.
+``help`` of a function shows its formula, errors, source and an example.
 
 >>> from bnclassify import accuracy, load_car, lp, predict, tan_cl
 >>> car = load_car()

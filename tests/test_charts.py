@@ -117,7 +117,7 @@ def test_explanation_says_what_it_shows(car: pd.DataFrame) -> None:
     x = bn.lp(bn.nb("class", car), car, smooth=1)
     ax = bn.plot_explanation(x, {**car.iloc[1727], "doors": None}, target="good", against="acc", top=6)
     assert ax.get_xlabel().startswith("log odds of good against acc: ")
-    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["speaks for good", "for acc"]
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["evidence for good", "for acc"]
     assert labels(ax)[0] == "prior of good"
     assert "safety = high" in labels(ax)
     assert labels(ax)[-1] == "doors missing"
@@ -246,7 +246,7 @@ def test_importance_is_the_mean_of_absolute_weights(
         assert labels(ax) == expected.index[: top or len(expected)].tolist()
     told = ax.get_xlabel().replace("\n", " ")
     assert told.startswith(f"mean absolute weight of evidence in {len(frame):,} rows")
-    assert told.endswith("for the class predicted against the likeliest other")
+    assert told.endswith("for the class predicted against the most probable other class")
     assert ("the 3 largest" in told) == (top == 3)
 
 

@@ -99,7 +99,7 @@ def test_explained_row(tan: bn.BNC, car: pd.DataFrame) -> None:
     depth = 0.8 * found.loc[strongest, "log_odds"] / largest
     assert drawing[strongest]["fillcolor"] == canvas.blend(canvas.BLUE, depth)
     assert f"log odds of vgood against acc: {found['log_odds'].sum():+.2f}" in caption(picture)
-    assert "blue speaks for vgood, orange against it" in caption(picture)
+    assert "blue: evidence for vgood, orange: against it" in caption(picture)
     away = nodes(bn.plot(x, row=row, target="acc", against="vgood").source)
     assert away[strongest]["fillcolor"] == canvas.blend(canvas.ORANGE, depth)
     assert away["class"]["fillcolor"] == canvas.blend(canvas.BLUE, 0.8 * abs(prior) / largest)

@@ -107,8 +107,8 @@ check(
 )
 
 sums = counts.sum(0)
-likeliest = np.where(sums > 0, counts / np.maximum(sums, 1), 1 / 4)
-check("the same, smooth=0", likeliest, params(lp(structure, car, smooth=0))["maint"])
+estimate = np.where(sums > 0, counts / np.maximum(sums, 1), 1 / 4)
+check("the same, smooth=0", estimate, params(lp(structure, car, smooth=0))["maint"])
 print((sums == 0).sum(), "configurations of buying and class have no rows")
 
 # %% [markdown]

@@ -203,7 +203,7 @@ def _check_single(values: Mapping[Hashable, Any], names: Iterable[Hashable], arg
 
 
 def is_missing(value: Any) -> bool:
-    """Whether a value, of whatever type, stands for a missing one."""
+    """Whether a value of any type stands for a missing one."""
     return bool(pd.api.types.is_scalar(value) and pd.isna(value))
 
 

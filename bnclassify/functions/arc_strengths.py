@@ -39,7 +39,7 @@ def arc_strength(
 ) -> pd.DataFrame:
     r"""Estimate how sure the arcs of a structure are.
 
-    The model is learned again from bootstrap samples of the data, by the same learner with the same
+    The model is refitted to bootstrap samples of the data, by the same learner with the same
     settings. The strength of an arc is the proportion of these structures that have it.
 
     Parameters

@@ -222,7 +222,7 @@ def plan_rounds(
 def training_data(
     models: Mapping[Any, Model], dataset: Any, names: Sequence[Hashable], *, dag: bool, lenient: bool = False
 ) -> Any:
-    """Return the columns among names from which models can be learned again, or raise."""
+    """Return the columns among names to which models can be refitted, or raise."""
     if is_partitioned(dataset):
         return _prepare(models, dataset, names, dag, _common_preparation(models, dag), lenient=lenient)
     return _prepare(models, _read(models, dataset, names, dag), names, dag, None)
@@ -328,7 +328,7 @@ def _common_preparation(models: Mapping[Any, Model], dag: bool) -> Preparation |
         )
     if first is not None and dag:
         raise TypeError(
-            "dataset must be in memory to learn again how raw data are prepared. Use dag=False, which keeps "
+            "dataset must be in memory to refit the preparation of raw data. Use dag=False, which keeps "
             "the preparation and the structure, or a sample in memory."
         )
     return first

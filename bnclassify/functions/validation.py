@@ -128,7 +128,7 @@ def cv(
         same index, that returns a number. If rows have weights, the function must accept ``weights``, a
         Series. For partitioned data, "auc" and functions are not available.
     dag : bool, default True
-        If True, the structure is learned again; if False, only the parameters are estimated again.
+        If True, structure and parameters are refitted; if False, only the parameters.
     mean : bool, default True
         If True, average over folds. "calibration_error" is then computed from all held-out rows.
     folds : list of arrays or array of int, optional

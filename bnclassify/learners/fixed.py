@@ -93,7 +93,7 @@ def nb(
     KeyError
         If the class or a feature is not a column of ``dataset``.
     TypeError
-        If ``class_var`` is no name, or a column holds no categories.
+        If ``class_var`` is not a name, or a column does not contain categories.
     ValueError
         If a feature is named twice, or the class is among them, or no value of a column is known.
 

@@ -29,7 +29,7 @@ from .canvas import (
     chart,
     horizontal_axes,
     letters_across,
-    name_colours,
+    name_colors,
     prepare_axes,
     signed,
     write_below,
@@ -96,7 +96,7 @@ def plot_explanation(
     axes.axvline(0, color=GREY, linewidth=0.8)
     total = signed(sum(explanation.log_odds))
     write_below(axes, f"log odds of {explanation.target} against {explanation.rival}: {total}")
-    name_colours(axes, {BLUE: f"speaks for {explanation.target}", ORANGE: f"for {explanation.rival}"})
+    name_colors(axes, {BLUE: f"evidence for {explanation.target}", ORANGE: f"for {explanation.rival}"})
     return axes
 
 
@@ -152,7 +152,7 @@ def plot_importance(
     caption = f"mean absolute weight of evidence in {len(data):,} rows{shown}"
     target_name = "the class predicted" if target is None else target
     rivals = np.asarray(evidence.rivals.any(axis=0))
-    rival = "the likeliest other" if against is None else write_rivals(classes(x), rivals)
+    rival = "the most probable other class" if against is None else write_rivals(classes(x), rivals)
     write_below(axes, caption, f"for {target_name} against {rival}")
     return axes
 
@@ -262,8 +262,8 @@ def _draw_bars(
     reach = np.abs(sizes[np.isfinite(sizes)]).max(initial=0.0) or 1.0
     lengths = np.clip(sizes, -_BEYOND * reach, _BEYOND * reach)
     axes = horizontal_axes(ax, labels)
-    colours = np.where(sizes < 0, ORANGE, BLUE)
-    bars = axes.barh(np.arange(len(sizes)), lengths, color=colours, height=0.72)
+    colors = np.where(sizes < 0, ORANGE, BLUE)
+    bars = axes.barh(np.arange(len(sizes)), lengths, color=colors, height=0.72)
     axes.bar_label(bars, texts, padding=3, fontsize="small")
     return axes, lengths
 

@@ -27,15 +27,15 @@ PALE = "#dfe5eb"
 _HATCH = "#b9c2ca"
 
 
-def blend(colour: str, share: float) -> str:
+def blend(color: str, share: float) -> str:
     """Mix a color with white."""
-    channels = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
+    channels = (int(color[i : i + 2], 16) for i in (1, 3, 5))
     return "#" + "".join(f"{round(255 + share * (channel - 255)):02x}" for channel in channels)
 
 
-def ink(colour: str) -> str:
+def ink(color: str) -> str:
     """Return black or white, by the relative luminance of the background."""
-    red, green, blue = ((int(colour[i : i + 2], 16) / 255) ** 2.2 for i in (1, 3, 5))
+    red, green, blue = ((int(color[i : i + 2], 16) / 255) ** 2.2 for i in (1, 3, 5))
     return "black" if 0.2126 * red + 0.7152 * green + 0.0722 * blue > 0.18 else "white"
 
 
@@ -130,13 +130,13 @@ ABOVE: dict[str, Any] = {"loc": "lower left", "bbox_to_anchor": (0, 1), "bordera
 """The place of a legend."""
 
 
-def name_colours(axes: Axes, names: Mapping[str, str]) -> None:
+def name_colors(axes: Axes, names: Mapping[str, str]) -> None:
     """Write a legend of colors above the axes."""
     from matplotlib.patches import Patch
 
     texts = [broken(name) for name in names.values()]
     columns = 1 if len("".join(texts)) > min(_LINE, letters_across(axes) - 12) else len(texts)
-    patches = [Patch(color=colour) for colour in names]
+    patches = [Patch(color=color) for color in names]
     axes.legend(patches, texts, ncols=columns, frameon=False, **ABOVE)
 
 

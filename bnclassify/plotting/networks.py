@@ -29,7 +29,7 @@ from .pictures import Picture
 
 _CLASS_ARC = {"color": "#87919b", "penwidth": "0.7", "arrowsize": "0.5"}
 _FEATURE_ARC = {"color": ORANGE, "penwidth": "1.6", "arrowsize": "0.8", "weight": "8"}
-_EXPLAINED_ARC = _FEATURE_ARC | {"color": "#4a545e"}  # orange is what speaks against the class
+_EXPLAINED_ARC = _FEATURE_ARC | {"color": "#4a545e"}  # orange marks evidence against the class
 _CLASSES_ARC = _FEATURE_ARC | {"color": BLUE}
 _CAPTION_LINE = 60
 _MOST_ABREAST = 8

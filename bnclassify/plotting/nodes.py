@@ -62,19 +62,19 @@ def explained(explanation: Explanation) -> tuple[dict[Hashable, Node], list[str]
     nodes[class_var] |= {"label": written(text), "style": "filled", "color": BLUE, "penwidth": "2.5"}
     return nodes, [
         f"log odds of {explanation.target} against {explanation.rival}: {signed(sum(explanation.log_odds))}",
-        f"blue speaks for {explanation.target}, orange against it",
+        f"blue: evidence for {explanation.target}, orange: against it",
     ]
 
 
 def _weighed(text: str, weight: float, largest: float) -> Node:
     """Color a node by its contribution to the log odds; an infinite one has the full color."""
     depth = 0.8 * min(abs(weight / largest), 1.25)
-    colour = blend(BLUE if weight > 0 else ORANGE, depth)
-    return {"label": written(f"{text}\n{signed(weight)}"), **_filled(colour)}
+    color = blend(BLUE if weight > 0 else ORANGE, depth)
+    return {"label": written(f"{text}\n{signed(weight)}"), **_filled(color)}
 
 
-def _filled(colour: str) -> Node:
-    return {"style": "rounded,filled", "fillcolor": colour, "fontcolor": ink(colour)}
+def _filled(color: str) -> Node:
+    return {"style": "rounded,filled", "fillcolor": color, "fontcolor": ink(color)}
 
 
 def observed(variable: Hashable, value: Any) -> Node:
@@ -103,8 +103,8 @@ def _few(labels: Sequence[Any], shares: Sequence[float]) -> list[tuple[Any, floa
     pairs = list(zip(labels, shares, strict=True))
     if len(pairs) <= _MOST_LEVELS:
         return pairs
-    likeliest = sorted(range(len(pairs)), key=lambda i: -shares[i])[: _MOST_LEVELS - 1]
-    shown = [pairs[i] for i in sorted(likeliest)]
+    largest = sorted(range(len(pairs)), key=lambda i: -shares[i])[: _MOST_LEVELS - 1]
+    shown = [pairs[i] for i in sorted(largest)]
     rest = max(0.0, 1.0 - sum(share for _, share in shown))
     return [*shown, (f"{len(pairs) - len(shown)} others", rest)]
 
@@ -113,8 +113,8 @@ def _bar(share: float) -> str:
     """Draw a bar as two cells of fixed width; Graphviz does not accept cells of width 0."""
     filled = round(_BAR * share)
     cells = "".join(
-        f'<TD BGCOLOR="{colour}" FIXEDSIZE="TRUE" WIDTH="{width}" HEIGHT="9"></TD>'
-        for colour, width in ((BLUE, filled), (PALE, _BAR - filled))
+        f'<TD BGCOLOR="{color}" FIXEDSIZE="TRUE" WIDTH="{width}" HEIGHT="9"></TD>'
+        for color, width in ((BLUE, filled), (PALE, _BAR - filled))
         if width
     )
     dims = f'FIXEDSIZE="TRUE" WIDTH="{_BAR}" HEIGHT="9"'
