@@ -25,8 +25,8 @@ in the sources) lists all differences. In short: loglik, cloglik for logLik, cLo
 awnb_weights; to_networkx for as_igraph; to_pgmpy, to_pyagrum for as_grain; BNCClassifier for as_mlr;
 load_car(), load_voting() for data; save, load for saveRDS, readRDS.
 
-The first two arguments are a model, or the name of the class to learn one, and the data; all others are keywords.
-``help`` of a function shows its formula, errors, source and an example.
+The first two arguments are a model (or, to learn one, the name of the class) and the data; all others are
+keywords. ``help`` of a function shows its formula, errors, source and an example.
 
 >>> from bnclassify import accuracy, load_car, lp, predict, tan_cl
 >>> car = load_car()
