@@ -28,10 +28,10 @@ _ITERATIONS = 200
 _CLOSE = 1e-14  # of the value: twice what the last step of Newton's method may gain
 _CLOSE_ENOUGH = 1e-10  # while ridges are still searched for
 _REDUCED = 1e-2  # reduction of the squared error of a step by conjugate gradients
-_MOST_ROUNDS = 5  # of conjugate gradients, after which the Hessian is computed again
+_MOST_ROUNDS = 10  # of conjugate gradients, after which the Hessian is computed again
 _HALVINGS = 40
 _ROUNDING = 1e-13
-_BLOCK_CELLS = 2**17
+_BLOCK_CELLS = 2**19
 _PRODUCTS = 3e9  # multiplications for a Hessian; beyond these it is estimated from some rows
 _ROUNDS = 4
 _LEAST, _MOST, _FACTOR = 1.0, 3000.0, 5.0  # of a ridge, and of its change in a round
@@ -168,8 +168,10 @@ class Terms:
         """Return the part of H of shared terms and columns, (terms, weights of columns)."""
         mean = np.einsum("trk,rk->tr", design, shares)
         spread = (design - mean[:, :, None]) * (shares * counts[:, None])
-        by_class = np.stack([(columns.T @ spread[:, :, k].T).T for k in range(self.others)], axis=2)
-        return np.asarray(by_class @ _contrasts(self.others + 1).T).reshape(len(design), -1)
+        terms, rows, others = spread.shape
+        flat = spread.transpose(0, 2, 1).reshape(terms * others, rows)
+        by_class = np.asarray(columns.T @ flat.T).T.reshape(terms, others, columns.shape[1])
+        return np.tensordot(by_class, _contrasts(others + 1), (1, 1)).reshape(terms, -1)
 
     def _of_columns(self, columns: Any, counts: Array, shares: Array) -> Array:
         """Return the part of H of the columns."""
