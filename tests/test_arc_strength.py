@@ -379,6 +379,10 @@ def test_divergence_of_what_is_impossible_is_infinite(car: pd.DataFrame) -> None
         bn.kl_divergence(x, bn.bnc("aode", "class", car, smooth=1))
     with pytest.raises(ValueError, match="structure only, no parameters"):
         bn.kl_divergence(x, bn.nb("class", car))
+    pima = bn.load_pima()
+    gaussian = bn.bnc("nb", "diabetes", pima, smooth=1, numbers="gaussian")
+    with pytest.raises(TypeError, match="kl_divergence requires a network of categories"):
+        bn.kl_divergence(gaussian, gaussian)
 
 
 def test_divergence_of_a_wide_network_needs_no_enumeration() -> None:
