@@ -451,48 +451,53 @@ probability ( test | ill ) {
 """
 
 MALFORMED = {
-    "no network": ("network clinic", "net clinic", 1, "expected network NAME {.*got 'net clinic {'"),
-    "unknown block": ("variable test", "varable test", 6, "expected variable or probability, got 'varable"),
-    "not discrete": ("type discrete", "type continuous", 4, "expected type discrete"),
+    "no network": ("network clinic", "net clinic", 1, "must be network NAME {.*got 'net clinic {'"),
+    "unknown block": ("variable test", "varable test", 6, "must be variable or probability; got 'varable"),
+    "not discrete": ("type discrete", "type continuous", 4, "must be type discrete"),
     "unclosed": (
         "  type discrete [ 2 ] { neg, pos };\n}",
         "",
         8,
-        "expected type discrete .*got 'probability",
+        "must be type discrete .*got 'probability",
     ),
-    "number of labels": ("{ neg, pos }", "{ neg, pos, none }", 6, "expected 2 labels, got 'neg, pos, none'"),
-    "equal labels": ("neg, pos", "neg, neg", 6, "expected different labels"),
+    "number of labels": ("{ neg, pos }", "{ neg, pos, none }", 6, "must be 2 labels; got 'neg, pos, none'"),
+    "equal labels": ("neg, pos", "neg, neg", 6, "must be different labels"),
     "no labels": ("[ 2 ] { neg, pos }", "[ 0 ] { }", 6, "different labels, at least one"),
     "twice declared": ("variable test", "variable ill", 6, "'ill' is declared twice"),
-    "no such variable": ("test | ill", "test | il", 12, "expected declared .*got 'il'. Did you mean 'ill'?"),
-    "parent twice": ("test | ill", "test | ill, ill", 12, "expected each variable once"),
-    "no parents": ("( test | ill )", "( test )", 13, r"expected no labels, for want of parents, got \(no\)"),
-    "no such label": ("(yes)", "(maybe)", 14, r"expected a label of each of 'ill', got \(maybe\)"),
-    "too many labels": ("(yes)", "(yes, no)", 14, r"expected a label of each of 'ill', got \(yes, no\)"),
-    "number of Python": ("0.95, 0.05", "0.9_5, 0.05", 13, "expected a probability, got '0.9_5'"),
+    "no such variable": ("test | ill", "test | il", 12, "must be declared .*got 'il'. Did you mean 'ill'?"),
+    "parent twice": ("test | ill", "test | ill, ill", 12, "must be different variables"),
+    "no parents": (
+        "( test | ill )",
+        "( test )",
+        13,
+        r"must be no labels, as there are no parents; got \(no\)",
+    ),
+    "no such label": ("(yes)", "(maybe)", 14, r"must be a label of each of 'ill'; got \(maybe\)"),
+    "too many labels": ("(yes)", "(yes, no)", 14, r"must be a label of each of 'ill'; got \(yes, no\)"),
+    "number of Python": ("0.95, 0.05", "0.9_5, 0.05", 13, "must be a probability; got '0.9_5'"),
     "number of another script": (
         "0.95, 0.05",
         "0.95, \u0660.05",
         13,
-        "expected a probability, got '\u0660.05'",
+        "must be a probability; got '\u0660.05'",
     ),
-    "sum beyond rounding": ("0.95, 0.05", "0.9615, 0.05", 12, "sum to 1, got a sum of 1.0115"),
-    "number of numbers": ("0.95, 0.05", "0.95, 0.04, 0.01", 13, "expected 2 probabilities, got 3"),
-    "no number": ("0.95", "O.95", 13, "expected a probability, got 'O.95'"),
-    "negative": ("0.95, 0.05", "1.05, -0.05", 13, "expected a probability, got '-0.05'"),
-    "not finite": ("0.95", "nan", 13, "expected a probability, got 'nan'"),
-    "no semicolon": ("0.05;", "0.05", 13, r"expected \(LABEL"),
-    "row missing": ("  (yes) 0.2, 0.8;\n", "", 12, r"'test' for \(yes\) that sum to 1, got none"),
+    "sum beyond rounding": ("0.95, 0.05", "0.9615, 0.05", 12, "sum to 1; got a sum of 1.0115"),
+    "number of numbers": ("0.95, 0.05", "0.95, 0.04, 0.01", 13, "must be 2 probabilities; got 3"),
+    "no number": ("0.95", "O.95", 13, "must be a probability; got 'O.95'"),
+    "negative": ("0.95, 0.05", "1.05, -0.05", 13, "must be a probability; got '-0.05'"),
+    "not finite": ("0.95", "nan", 13, "must be a probability; got 'nan'"),
+    "no semicolon": ("0.05;", "0.05", 13, r"must be \(LABEL"),
+    "row missing": ("  (yes) 0.2, 0.8;\n", "", 12, r"'test' for \(yes\) that sum to 1; got none"),
     "row twice": ("(yes)", "(no)", 14, r"the probabilities for \(no\) were given already"),
-    "sum": ("0.95", "0.9", 12, r"of 'test' for \(no\) that sum to 1, got a sum of 0.95"),
-    "sum without parents": ("0.9, 0.1", "0.9, 0.2", 9, "of 'ill' that sum to 1, got a sum of 1.1"),
+    "sum": ("0.95", "0.9", 12, r"of 'test' for \(no\) that sum to 1; got a sum of 0.95"),
+    "sum without parents": ("0.9, 0.1", "0.9, 0.2", 9, "of 'ill' that sum to 1; got a sum of 1.1"),
     "end": ("(yes) 0.2, 0.8;\n}", "(yes) 0.2, 0.8;", 15, "got 'the end of the file'"),
-    "header": ("( test | ill ) {", "test | ill {", 12, r"expected \( NAME \| PARENT"),
-    "level count": ("[ 2 ] { no", f"[ {'9' * 5000} ] {{ no", 4, "expected type discrete"),
+    "header": ("( test | ill ) {", "test | ill {", 12, r"must be \( NAME \| PARENT"),
+    "level count": ("[ 2 ] { no", f"[ {'9' * 5000} ] {{ no", 4, "must be type discrete"),
     "table twice": ("table 0.9, 0.1;", "table 0.9, 0.1; table 1, 0;", 10, "of 'ill' were given already"),
     "table after a row": ("  (yes)", "  table 1, 1, 0, 0;\n  (yes)", 14, "of 'test' were given already"),
     "row after a table": ("  (no)", "  table 1, 1, 0, 0;\n  (no)", 14, r"for \(no\) were given already"),
-    "unclosed comment": ("table 0.9", "/* table 0.9", 10, r"expected \*/ at the end of the comment"),
+    "unclosed comment": ("table 0.9", "/* table 0.9", 10, r"must be \*/ at the end of the comment"),
 }
 
 
@@ -589,7 +594,7 @@ def test_a_table_given_twice(tmp_path: Path) -> None:
     [
         ("( ill ) {\n  table 0.9, 0.1;", "( ill | a ) {\n  default 0.5, 0.5;", "a cycle: .*ill -> a"),
         ("( b | ill )", "( b | a, ill )", "the arcs form a cycle: .*a -> b"),
-        ("probability ( a | b, ill ) { default 0.5, 0.5; }", "", "every variable, got none of 'a'"),
+        ("probability ( a | b, ill ) { default 0.5, 0.5; }", "", "every variable; got none of 'a'"),
     ],
 )
 def test_networks_that_cannot_be(old: str, new: str, message: str, tmp_path: Path) -> None:
@@ -620,7 +625,7 @@ def test_bad_arguments(car_models: dict[str, bn.BNC], tmp_path: Path) -> None:
         with pytest.raises(TypeError, match="class_var must be the name of a column"):
             bn.read_bif(path, name)
     path.write_bytes(b"\x1f\x8b\x08")
-    with pytest.raises(ValueError, match=r"x.bif: expected text in UTF-8 .*unpack or convert"):
+    with pytest.raises(ValueError, match=r"x.bif must be text in UTF-8; got .* Unpack or convert"):
         bn.read_bif(path, "class")
 
 

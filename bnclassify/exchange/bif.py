@@ -209,13 +209,15 @@ def read_bif(path: str | os.PathLike[str], class_var: Hashable) -> BNC:
     try:
         text = file.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
-        raise ValueError(f"{source}: expected text in UTF-8 ({error}); unpack or convert the file") from error
+        raise ValueError(
+            f"{source} must be text in UTF-8; got {error}. Unpack or convert the file."
+        ) from error
     reader = BIFReader(text, source)
     family_tables, variables = reader.read(), reader.variables
     OneOf(variables, f"a variable of {source}").check("class_var", class_var)
     absent = [name for name in variables if name not in family_tables]
     if absent:
-        raise ValueError(f"{source}: expected probabilities of every variable, got none of {listed(absent)}")
+        raise ValueError(f"{source} must have probabilities of every variable; got none of {listed(absent)}.")
     parents = {name: family_tables[name][0][1:] for name in variables}
     structure = fixed_network(class_var, parents, Step("read_bif", fixed_again), origin=source)
     cpts = []

@@ -45,7 +45,9 @@ class BIFReader:
     def _blank(self, match: re.Match[str]) -> str:
         """Return spaces in place of a comment."""
         if match[1]:
-            self._fail("expected */ at the end of the comment", self._line_of(match.start()))
+            self._fail(
+                "must be */ at the end of the comment; got the end of the file.", self._line_of(match.start())
+            )
         return match[0] if match[0].startswith('"') else re.sub(r"[^\n]", " ", match[0])
 
     def read(self) -> Families:
@@ -67,7 +69,7 @@ class BIFReader:
         for line, header, self.position in tables:
             family = self._family(header, line)
             if family[0] in families:
-                self._fail(f"the probabilities of {shown(family[0])} were given already", line)
+                self._fail(f"the probabilities of {shown(family[0])} were given already.", line)
             families[family[0]] = family, self._read_table(family, line)
         return families
 
@@ -90,7 +92,7 @@ class BIFReader:
         match = re.compile(rf"(?:{pattern})\s*").match(self.text, self.position)
         if match is None:
             found = self.text[self.position : self.position + 40].split("\n")[0] or "the end of the file"
-            self._fail(f"expected {expected}, got {shown(found)}")
+            self._fail(f"must be {expected}; got {shown(found)}.")
         self.position = match.end()
         return match
 
@@ -102,7 +104,7 @@ class BIFReader:
         """Read a variable, after this word, and its labels."""
         name = _unquoted(self._take(r"([^{}]+)\{", "a name and {")[1])
         if name in self.variables:
-            self._fail(f"the variable {shown(name)} is declared twice", line)
+            self._fail(f"the variable {shown(name)} is declared twice.", line)
         self._skip_properties()
         match = self._take(
             r"type\s+discrete\s*\[\s*0*(\d{1,9})\s*\]\s*(?:=\s*)?\{([^{}]*)\}\s*;",
@@ -111,11 +113,11 @@ class BIFReader:
         number = int(match[1])
         labels = _read_list(match[2], lambda items: len(items) == number)
         if labels is None:
-            self._fail(f"expected {number} labels, got {shown(match[2].strip())}", line)
+            self._fail(f"must be {number} labels; got {shown(match[2].strip())}.", line)
         self._skip_properties()
         self._take(r"\}", "property or }")
         if not labels or len(set(labels)) < len(labels):
-            self._fail("expected different labels, at least one", line)
+            self._fail("must be different labels, at least one.", line)
         self.variables[name] = tuple(labels)
 
     def _family(self, header: str, line: int) -> tuple[str, ...]:
@@ -126,9 +128,9 @@ class BIFReader:
             unknown = [name for name in next(_readings(header)) if name not in self.variables]
             strange = (unknown or [header.strip()])[0]
             advice = available(strange, self.variables)
-            self._fail(f"expected declared variables, got {shown(strange)}. {advice}", line)
+            self._fail(f"must be declared variables; got {shown(strange)}. {advice}", line)
         if len(set(family)) < len(family):
-            self._fail(f"expected each variable once, got {listed(family)}", line)
+            self._fail(f"must be different variables; got {listed(family)}.", line)
         return tuple(family)
 
     def _read_table(self, family: tuple[str, ...], line: int) -> Array:
@@ -137,7 +139,7 @@ class BIFReader:
         shape = [len(levels) for levels in labels]
         if prod(shape) > MAX_CELLS:
             limit = f"{prod(shape):,} cells, more than {MAX_CELLS:,}"
-            self._fail(f"the table of {shown(family[0])} would have {limit}", line)
+            self._fail(f"the table of {shown(family[0])} would have {limit}.", line)
         rows = np.full((prod(shape[1:]), shape[0]), np.nan)
         default = None
         self._skip_properties()
@@ -156,7 +158,7 @@ class BIFReader:
                 place = slice(None) if whole else self._position_of(configuration, family, labels[1:], at)
                 if not np.isnan(rows[place]).all():
                     given = f"of {shown(family[0])}" if whole else f"for ({cut(configuration.strip())})"
-                    self._fail(f"the probabilities {given} were given already", at)
+                    self._fail(f"the probabilities {given} were given already.", at)
                 rows[place] = np.reshape(numbers, (shape[0], -1)).T
             self._skip_properties()
         if default is not None:
@@ -168,9 +170,9 @@ class BIFReader:
         words = text.replace(",", " ").replace("|", " ").split()
         for word in words:
             if not _NUMBER.fullmatch(word) or float(word) == inf:
-                self._fail(f"expected a probability, got {shown(word)}", line)
+                self._fail(f"must be a probability; got {shown(word)}.", line)
         if len(words) != expected:
-            self._fail(f"expected {expected} probabilities, got {len(words)}", line)
+            self._fail(f"must be {expected} probabilities; got {len(words)}.", line)
         return list(map(float, words))
 
     def _position_of(
@@ -185,9 +187,9 @@ class BIFReader:
         )
         if states is None:
             expected = (
-                f"a label of each of {listed(family[1:])}" if labels else "no labels, for want of parents"
+                f"a label of each of {listed(family[1:])}" if labels else "no labels, as there are no parents"
             )
-            self._fail(f"expected {expected}, got ({cut(text.strip())})", line)
+            self._fail(f"must be {expected}; got ({cut(text.strip())}).", line)
         position = 0
         for state, levels in zip(states, labels, strict=True):
             position = position * len(levels) + levels.index(state)
@@ -202,8 +204,8 @@ class BIFReader:
             configuration = next(islice(product(*labels[1:]), int(wrong), None))
             condition = f" for ({cut(', '.join(configuration))})" if configuration else ""
             got = "none" if np.isnan(sums[wrong, 0]) else f"a sum of {sums[wrong, 0]:g}"
-            expected = f"expected probabilities of {shown(family[0])}{condition} that sum to 1"
-            self._fail(f"{expected}, got {got}", line)
+            expected = f"must be probabilities of {shown(family[0])}{condition} that sum to 1"
+            self._fail(f"{expected}; got {got}.", line)
         np.divide(rows, sums, out=rows, where=np.abs(sums - 1) > TOLERANCE)
 
 
