@@ -60,8 +60,8 @@ def test_anb() -> None:
         ({"a": ["b"], "b": ["a"]}, ValueError, "form a cycle: a -> b -> a|form a cycle: b -> a -> b"),
         ({"a": ["a"]}, ValueError, "cycle: a -> a"),
         ({"a": ["b", "b"]}, ValueError, "a parent of 'a' is named twice"),
-        ({"a": ["c"]}, ValueError, "'c' is the class, a parent of every feature already"),
-        ([("a", "b")], TypeError, "expected a dict"),
+        ({"a": ["c"]}, ValueError, "parents must contain only features; got the class 'c'"),
+        ([("a", "b")], TypeError, "parents must be a dict of features"),
     ],
 )
 def test_anb_refuses(parents: dict, error: type, message: str) -> None:
@@ -85,11 +85,11 @@ def test_modelstring_reads_back(data: st.DataObject) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "expected brackets"),
-        ("class a", "expected brackets"),
-        ("[class] [a|class", "expected brackets"),
-        ("[class] [a|class] [a|class]", "one bracket only"),
-        ("[a|class]", "expected a bracket"),
+        ("", "text must be one bracket per variable, such as"),
+        ("class a", "text must be one bracket per variable, such as"),
+        ("[class] [a|class", "text must be one bracket per variable, such as"),
+        ("[class] [a|class] [a|class]", "text must be one bracket per variable, such as"),
+        ("[a|class]", "class_var must be one of 'a'; got 'class'"),
         ("[class] [a|b]", "the parent 'b' of 'a' is not a variable"),
         ("[class] [b] [a|b:b]", "a parent of 'a' is named twice"),
         ("[class|a] [a|class]", "the arcs form a cycle: .*class"),

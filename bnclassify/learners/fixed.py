@@ -7,9 +7,9 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ..base.checks import ListOf, OneOf, available
+from ..base.checks import ListOf, OneOf, must_be
 from ..base.immutable import EMPTY
-from ..base.messages import cut, shown
+from ..base.messages import shown
 from ..base.records import record
 from ..frames.encoding import check_name
 from ..frames.opening import InFull, InParts
@@ -59,7 +59,7 @@ def general_network(
 
 
 def _kept(dataset: object, features: object, chosen: tuple[Hashable, ...]) -> tuple[Hashable, ...] | None:
-    """Return the features to take again from other data; None for all that it has."""
+    """Return the features that the recipe selects from other data; None for all columns."""
     return None if features is None and dataset is not None else chosen
 
 
@@ -75,7 +75,7 @@ def nb(
     Parameters
     ----------
     class_var : str
-        Name of the class.
+        Name of the class variable.
     dataset : pandas.DataFrame, Dataset, or data in parts, optional
         Data with the levels of each variable. By default, all columns but the class are features. Columns of
         type float in a data frame may be numbers, for which `lp` requires ``numbers``.
@@ -86,21 +86,20 @@ def nb(
     Returns
     -------
     BNC
-        A structure; `lp` gives it parameters.
+        Structure without parameters. Use `lp` to estimate them.
 
     Raises
     ------
     KeyError
-        If the class or a feature is not a column of ``dataset``.
-    TypeError
-        If ``class_var`` is not a name, or a column does not contain categories.
-    ValueError
-        If a feature is named twice, or the class is among them, or no value of a column is known.
+        If `class_var` or a feature is not a column of `dataset`.
+    TypeError, ValueError
+        If `class_var` is not a name, a column cannot be encoded or has no observed value, or `features`
+        contains a name twice or the class.
 
     Warns
     -----
     UserWarning
-        If, of columns not chosen by name, one has a value of its own in every row.
+        If `features` is not given and all values of a column are distinct.
 
     References
     ----------
@@ -135,7 +134,7 @@ def aode(
     Parameters
     ----------
     class_var : str
-        Name of the class.
+        Name of the class variable.
     dataset : pandas.DataFrame, Dataset, or data in parts, optional
         Data with the levels of each variable. By default, all columns but the class are features.
     features : list of str, optional
@@ -199,31 +198,30 @@ def anb(
     *,
     features: Iterable[Hashable] | None = None,
 ) -> BNC:
-    """Build an augmented naive Bayes with the arcs between features that you write down.
+    """Build an augmented naive Bayes with given arcs between features.
 
     Parameters
     ----------
     class_var : str
-        Name of the class, a parent of every feature without being named as one.
+        Name of the class variable, which is a parent of every feature and is not listed in `parents`.
     parents : mapping
-        A feature to the list of its feature parents (a text is one parent). Features that
-        are not named have none.
+        The list of the feature parents of each feature; a text is one parent. Other features have none.
     dataset : pandas.DataFrame, Dataset, or data in parts, optional
         Data with the features and their levels; numbers, as in `nb`, cannot be parents.
     features : list of str, optional
-        The features to take. With neither ``dataset`` nor ``features``, those that
-        ``parents`` mentions.
+        Names of the features. By default and without `dataset`, these are the names in `parents`.
 
     Returns
     -------
     BNC
+        Structure without parameters. Use `lp` to estimate them.
 
     Raises
     ------
     KeyError
-        If ``parents`` mentions a feature that is not there.
-    ValueError
-        If the arcs form a cycle, a parent is named twice, or is the class.
+        If `parents` contains a name that is not a feature.
+    TypeError, ValueError
+        If `parents` is not a mapping, the arcs form a cycle, or a parent is listed twice or is the class.
 
     Examples
     --------
@@ -232,16 +230,14 @@ def anb(
     '[class] [buying|class] [maint|buying:class]'
     """
     if not isinstance(parents, Mapping):
-        raise TypeError(
-            "parents: expected a dict from a feature to the list of its parents, "
-            f"got {type(parents).__name__}"
-        )
+        raise TypeError(must_be("parents", "a dict of features and the lists of their parents", parents))
     check_name(class_var)
     written = {feature: _as_parents(feature, names) for feature, names in parents.items()}
     mentioned = tuple(dict.fromkeys(name for f, ps in written.items() for name in (f, *ps)))
     if class_var in mentioned:
         raise ValueError(
-            f"parents: {shown(class_var)} is the class, a parent of every feature already; leave it out"
+            f"parents must contain only features; got the class {shown(class_var)}, which is a parent of "
+            "every feature. Omit it."
         )
     open_choice = dataset is None and features is None
     schema, chosen = describe(dataset, class_var, mentioned if open_choice else features, numeric=True)
@@ -264,7 +260,7 @@ def anb_again(
     parents: tuple[tuple[Hashable, Family], ...],
     features: tuple[Hashable, ...] | None,
 ) -> BNC:
-    """Build the structure again, from arcs that cannot be changed meanwhile."""
+    """Build the structure again from immutable arcs."""
     return anb(class_var, dict(parents), dataset, features=features)
 
 
@@ -283,20 +279,21 @@ def from_modelstring(text: str, class_var: Hashable) -> BNC:
     Parameters
     ----------
     text : str
-        A bracket a variable, ``[child|parent:parent]``, in any order, with or without spaces
-        between the brackets.
+        One bracket per variable, ``[child|parent:parent]``, in any order, with or without spaces between
+        them.
     class_var : str
-        Which of the variables is the class. It may have parents, and need not be a parent of all.
+        Name of the class variable, which can have parents and need not be a parent of every feature.
 
     Returns
     -------
     BNC
-        Its features in the order of the text.
+        Structure without parameters, with the features in the order of the text.
 
     Raises
     ------
-    ValueError
-        If the text is not in that notation, lacks the class, or its arcs form a cycle.
+    TypeError, ValueError
+        If an argument is not text, `text` is not in this notation, its arcs form a cycle, or `class_var` has
+        no bracket.
 
     References
     ----------
@@ -309,22 +306,16 @@ def from_modelstring(text: str, class_var: Hashable) -> BNC:
     >>> families(from_modelstring("[class][buying|class][maint|buying:class]", "class"))["maint"]
     ('maint', 'buying', 'class')
     """
-    if not isinstance(text, str) or not isinstance(class_var, str):
-        raise TypeError(
-            "text, class_var: expected a text such as '[class] [x|class]' and the name of the class, got "
-            f"{type(text).__name__} and {type(class_var).__name__}"
-        )
+    for argument, value in (("text", text), ("class_var", class_var)):
+        if not isinstance(value, str):
+            raise TypeError(must_be(argument, "text", value))
     brackets = re.findall(r"\[([^\[\]|]+)(?:\|([^\[\]|]+))?\]", text)
-    if not brackets or re.sub(r"\[[^\[\]|]+(\|[^\[\]|]+)?\]", "", text).strip():
-        raise ValueError(f"text: expected brackets such as '[class] [x|class]', got {shown(text)}")
-    if len({name for name, _ in brackets}) < len(brackets):
-        raise ValueError(f"text: each variable may have one bracket only: {shown(text)}")
-    parents = {name: tuple(names.split(":")) if names else () for name, names in brackets}
-    if class_var not in parents:
-        raise ValueError(
-            f"class_var: expected a bracket [{cut(class_var)}] in {shown(text)}. "
-            f"{available(class_var, parents)}"
-        )
+    names = [name for name, _ in brackets]
+    is_read = brackets and not re.sub(r"\[[^\[\]|]+(\|[^\[\]|]+)?\]", "", text).strip()
+    if not is_read or len(set(names)) < len(names):
+        raise ValueError(must_be("text", "one bracket per variable, such as '[class] [x|class]'", text))
+    OneOf(names).check("class_var", class_var)
+    parents = {name: tuple(above.split(":")) if above else () for name, above in brackets}
     return fixed_network(class_var, parents, Step("from_modelstring", fixed_again), origin="text")
 
 
@@ -344,7 +335,7 @@ def fixed_network(
 
 @record
 def fixed_again(class_var: Hashable, dataset: InFull | InParts, *, families: tuple[Family, ...]) -> BNC:
-    """Build a network that was written down again, with the levels of data."""
+    """Build a network from its families again, with the levels of data."""
     names = families_columns(families)
     schema, _ = describe(dataset, class_var, names)
     levels = None if schema is None else schema.select((*names, class_var)).levels
