@@ -104,7 +104,7 @@ def check_complete(data: Countable) -> None:
         raise ValueError(
             "dataset must have no missing values, because all families are scored on the same rows; got "
             f"missing values in {listed(partial)}. Exclude incomplete rows with .dropna(), make missing a "
-            "level with .fillna('missing'), or use tan_cl, chow_liu or kdb_mi, which accept incomplete rows."
+            "level with .fillna('missing'), or learn by hc, ban or tan_cl with missing='em'."
         )
 
 

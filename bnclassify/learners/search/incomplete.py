@@ -13,16 +13,13 @@ from itertools import chain
 
 import numpy as np
 
-from ...base.arrays import Array, log
+from ...base.arrays import Array
 from ...base.graphs import components
-from ...counts.contingency import contingency_tables
 from ...network.factors import Factor
 from ...network.log_joints import add_missing
-from ...network.priors import PseudoCounts
-from .folded import FoldedData, Index
+from .folded import Index
 from .neighbours import Edit, Structure, apply
-from .planes import LogOddsPlanes
-from .tables import Kept
+from .tables import FamilyTables, Kept
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,10 +34,10 @@ class Component:
 class IncompleteRows:
     """What the families with missing members add to the log joint of tested rows."""
 
-    def __init__(self, data: FoldedData, prior: PseudoCounts, planes: LogOddsPlanes) -> None:
-        self._data, self._prior, self._planes = data, prior, planes
+    def __init__(self, families: FamilyTables) -> None:
+        self._data, self._planes, self._families = families.data, families.planes, families
+        data = self._data
         self._hidden = {u: data.tested[u] < 0 for u in data.partial}
-        self._tables = Kept[Array](lambda table: table.nbytes)
         self._changes = Kept[tuple[Index, Array]](lambda change: change[1].nbytes)
         self._components: dict[frozenset[object], Component] = {}
         self._structure: Structure = {}
@@ -49,7 +46,6 @@ class IncompleteRows:
         """Add what missing values add in a structure, which edits start from, to its log joint."""
         if structure != self._structure:
             self._structure = structure
-            self._tables.turn()
             self._changes.turn()
         former, self._components = self._components, {}
         for families in connected_families(structure, self._data.partial):
@@ -123,14 +119,9 @@ class IncompleteRows:
             empty = np.zeros((card, self._data.n_folds, self._data.n_classes))
             return Factor((position[feature],), empty)
         family = (feature, *parents)
-        table = self._tables.get(family, lambda: self._tabulate(family))
+        logs = self._families.logs(family)
+        table = logs.reshape(*[self._data.cards[u] for u in family], *logs.shape[-2:])
         return Factor(tuple([position[u] for u in family]), table)
-
-    def _tabulate(self, family: tuple[int, ...]) -> Array:
-        """Return the logs of a family's table, (levels of its members..., folds, classes)."""
-        [counts] = contingency_tables(self._data.grouped, [(*family, len(self._data.cards))])
-        trained = np.moveaxis(self._data.trained(counts), -2, 0)
-        return np.ascontiguousarray(np.moveaxis(log(self._prior(trained, axis=1)), 0, -2))
 
 
 def _members(families: Structure) -> set[int]:

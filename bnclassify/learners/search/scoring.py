@@ -37,7 +37,7 @@ class CrossValidatedScore:
         n_variables = len(data.cards) + 1
         self.planes = LogOddsPlanes(data.n_classes, n_variables, data.lowest, positive=prior.is_positive)
         self.tables = FamilyTables(data, prior, self.planes)
-        self.incomplete = IncompleteRows(data, prior, self.planes) if data.partial else None
+        self.incomplete = IncompleteRows(self.tables) if data.partial else None
         self._structure: Structure | None = None
 
     def __call__(self, structure: Structure, edits: Sequence[Edit]) -> Array:

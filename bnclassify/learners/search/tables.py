@@ -14,7 +14,7 @@ from typing import Generic, TypeVar
 import numpy as np
 
 from ...base.arrays import Array, Codes, log
-from ...counts.contingency import flat_index
+from ...counts.contingency import check_cells, flat_index
 from ...network.priors import PseudoCounts
 from .folded import FoldedData, Index
 from .neighbours import Parents
@@ -66,12 +66,13 @@ class FamilyTables:
         self._most_cells = max(len(data.grouped), _FEW_CELLS)
         self._added = Kept[Array](lambda added: added.nbytes)
         self._tables = Kept[Array](lambda table: table.nbytes)
+        self._logs = Kept[Array](lambda logs: logs.nbytes)
         self._cells = Kept[tuple[Codes, int]](lambda cells: cells[0].nbytes)
         self._codes = np.maximum(data.grouped.codes, 0)
 
     def turn(self) -> None:
         """Begin a step of the search."""
-        for kept in (self._added, self._tables, self._cells):
+        for kept in (self._added, self._tables, self._logs, self._cells):
             kept.turn()
 
     @cached_property
@@ -112,7 +113,19 @@ class FamilyTables:
 
     def _table(self, family: Parents) -> Array:
         """Return the logs of a family's table, (planes, cells · folds)."""
-        return self._tables.get(family, lambda: self._tabulate(family))
+
+        def make() -> Array:
+            planes = self.planes.planes(self.logs(family), axis=-1)
+            return planes.reshape(len(planes), -1)
+
+        return self._tables.get(family, make)
+
+    def logs(self, family: Parents) -> Array:
+        """Return the logs of a family's table, (..., folds, classes); with missing values, all its cells."""
+        if self.data.partial.isdisjoint(family):
+            return self._tabulate(family)
+        check_cells(self.data.grouped, (*family, -1))
+        return self._logs.get(family, lambda: self._tabulate(family))
 
     def _tabulate(self, family: Parents) -> Array:
         data, card = self.data, self.data.cards[family[0]]
@@ -128,9 +141,7 @@ class FamilyTables:
             totals = trained.sum(axis=0, keepdims=True)
         else:
             totals = self._totals(trained, family)
-        shares = self.prior.shares(trained, totals, card, configurations * data.n_classes)
-        planes = self.planes.planes(log(shares), axis=-1)
-        return planes.reshape(len(planes), -1)
+        return log(self.prior.shares(trained, totals, card, configurations * data.n_classes))
 
     def _totals(self, trained: Array, family: Parents) -> Array:
         """Sum (cells, ...) over the levels of the variable: the rows with the parents of each cell."""
@@ -153,7 +164,7 @@ class FamilyTables:
         if not columns:
             return np.zeros_like(self.data.fold[rows]), 1
         n_cells = self._size(columns)
-        if n_cells <= self._most_cells:
+        if n_cells <= self._most_cells or not self.data.partial.isdisjoint(columns):
             cards = [self.data.cards[column] for column in columns]
             return flat_index([self._codes[column][rows] for column in columns], cards), n_cells
         cells, n_cells = self._cells.get(columns, lambda: self._number_occurring(columns))
