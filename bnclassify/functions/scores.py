@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from functools import partial
 from math import log, prod
-from typing import Any, Literal
+from typing import Any, Literal, overload
 
 import numpy as np
 import pandas as pd
@@ -60,7 +60,11 @@ def _logs_at_labels(x: Model, joint: bool, data: Dataset) -> Array:
     return x._log_joint_at(codes, labels) if joint else x._log_posterior_at(codes, labels)
 
 
-def loglik(x: Model, dataset: InFull | InParts, *, by_row: bool = False) -> float | pd.Series[float]:
+@overload
+def loglik(x: Model, dataset: InFull | InParts, *, by_row: Literal[False] = False) -> float: ...
+@overload
+def loglik(x: Model, dataset: InFull, *, by_row: Literal[True]) -> pd.Series[float]: ...
+def loglik(x: Model, dataset: Any, *, by_row: bool = False) -> float | pd.Series[float]:
     """Return the log-likelihood of the data, Σ ln P(row, class), in nats.
 
     Parameters
@@ -103,7 +107,7 @@ def loglik(x: Model, dataset: InFull | InParts, *, by_row: bool = False) -> floa
         return _add_up(model, dataset, joint=True)
     if is_partitioned(dataset):
         raise TypeError(f"dataset {NEEDS_ROWS}")
-    data = encode_for(model, dataset, model.observed, "dataset")  # type: ignore[arg-type]
+    data = encode_for(model, dataset, model.observed, "dataset")
     return pd.Series(_logs_at_labels(model, True, data), index=data.index, name="loglik")
 
 
