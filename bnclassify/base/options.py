@@ -17,10 +17,12 @@ Cutting: TypeAlias = Literal["mdlp", "quantile", "width", "mixed"]
 
 AnyCutting: TypeAlias = Cutting | Literal["averaged", "averaged5"]
 
-SearchMetric: TypeAlias = Literal[
-    "accuracy", "balanced_accuracy", "log_loss", "brier", "calibration_error", "rmse"
-]
+_LabelMetric: TypeAlias = Literal["f1", "precision", "recall", "kappa", "mcc"]
+
+SearchMetric: TypeAlias = (
+    Literal["accuracy", "balanced_accuracy", "log_loss", "brier", "calibration_error", "rmse"] | _LabelMetric
+)
 
 MetricName: TypeAlias = (
-    SearchMetric | Literal["auc", "hamming", "exact_match", "joint_hamming", "joint_exact_match"]
+    SearchMetric | Literal["auc", "loglik", "hamming", "exact_match", "joint_hamming", "joint_exact_match"]
 )
