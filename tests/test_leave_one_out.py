@@ -18,6 +18,7 @@ from bnclassify.backoff.concentration_search import LEAST, MOST, best_concentrat
 from bnclassify.backoff.counts import count_prefixes
 from bnclassify.backoff.powers import best_powers, common_power
 from bnclassify.base.arrays import Array
+from bnclassify.model.model import renewed
 
 from .conftest import REFERENCE, read_reference
 from .strategies import frames, networks
@@ -173,7 +174,8 @@ def test_power_by_leave_one_out(learner: str, name: str) -> None:
     step = 1e-4
     assert (value(power + step) - value(power - step)) / (2 * step) == pytest.approx(0, abs=1e-5)
     plain = np.log(bn.predict(bn.lp(x, frame, smooth=0.5), frame, prob=True))
-    expected = np.exp(log_softmax(power * plain.to_numpy(), axis=1))
+    share = frame.drop(columns=class_var).isna().mean(axis=1).to_numpy()[:, None]
+    expected = np.exp(log_softmax((power + (1 - power) * share) * plain.to_numpy(), axis=1))
     np.testing.assert_allclose(bn.predict(model, frame, prob=True), expected, atol=1e-12)
 
 
@@ -340,8 +342,8 @@ def test_every_table_is_a_distribution(data: st.DataObject) -> None:
 
 
 @given(st.data())
-def test_what_is_missing_drops_out(data: st.DataObject) -> None:
-    """A missing feature says nothing, and a child of a missing parent what it says without it."""
+def test_terms_ignore_missing_features(data: st.DataObject) -> None:
+    """A missing feature adds nothing to the terms, and a child of a missing parent backs off."""
     frame = data.draw(frames(min_rows=4, missing=0.1).filter(lambda f: f.notna().any().all()))
     prior = data.draw(st.sampled_from(PRIORS))
     x = data.draw(networks(frame))
@@ -364,8 +366,9 @@ def test_what_is_missing_drops_out(data: st.DataObject) -> None:
             known = next((i for i, p in enumerate(above) if codes[p] < 0), len(above))
             table = bn.params(shorter[known])[v]
             logs = logs + power * np.log(table[tuple(codes[p] for p in (v, *above[:known]))])
+    alone = renewed(model, fading=None)
     np.testing.assert_allclose(
-        bn.predict(model, row, prob=True).to_numpy()[0], np.exp(log_softmax(logs)), atol=1e-9
+        bn.predict(alone, row, prob=True).to_numpy()[0], np.exp(log_softmax(logs)), atol=1e-9
     )
 
 

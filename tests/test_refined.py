@@ -19,6 +19,7 @@ from bnclassify.backoff.refined import TERMS, Refined
 from bnclassify.backoff.tables import LeftOut
 from bnclassify.base.arrays import Array
 from bnclassify.functions.odds import measure_effect
+from bnclassify.model.model import renewed
 from bnclassify.model.raw_rows import encode_for
 from bnclassify.network.classifiers import BNC
 from bnclassify.numbers import discretization
@@ -407,9 +408,9 @@ def test_effects_are_curves_of_all_terms() -> None:
     effect = measure_effect(alone, "distance", "car")
     assert effect.points is not None
     for i in (0, 100, len(effect.points) - 1):
-        added = bn.explain(alone, {"distance": effect.points[i]}, target="car", against=["bus", "walk"]).loc[
-            "distance", "log_odds"
-        ]
+        row = {"distance": effect.points[i]}
+        told = bn.explain(renewed(alone, fading=None), row, target="car", against=["bus", "walk"])
+        added = told.loc["distance", "log_odds"]
         assert effect.log_odds[0, i] == pytest.approx(added)
     model = learn(frame)
     for feature in frame.columns[:-1]:

@@ -41,7 +41,8 @@ print(voting.isna().mean().sort_values(ascending=False).head(4).round(3))
 #
 # Each table is estimated from the rows in which its whole family is observed: the *available cases*. At prediction, the
 # networks on this page marginalize over a missing feature: the posterior is P(class | observed features), exactly.
-# `BNCClassifier()`, other weighted models and `ande` do not define a joint distribution; they ignore a missing feature.
+# `BNCClassifier()` and other models with weights do not define a joint distribution. The more features are missing, the
+# more their posterior is that of a tree, which marginalizes, see below; `ande` ignores a missing feature.
 #
 # These steps make different assumptions. Estimation from available cases is consistent if values are *missing
 # completely at random* (MCAR): whether a value is missing depends on nothing, or at most on its parents in the network.

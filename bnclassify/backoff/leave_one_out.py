@@ -14,17 +14,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..base.arrays import TOLERANCE, Array, Codes, log
+from ..base.arrays import TOLERANCE, Array, Codes
+from ..base.blas import one_thread
 from ..base.checks import Flag, OneOf
 from ..base.records import record
 from ..frames.schema import Dataset
 from ..model.model import BuiltOn, Model, renewed
 from ..model.recipes import Recipe
 from ..network.classifiers import BNC
-from ..network.factors import Factor
-from ..network.log_joints import network_joint
 from ..network.methods import Method, check_positive
 from ..network.priors import Prior
+from .hiding import row_keys, with_fading
+from .incomplete import missing_shares
+from .left_out_tables import marginalize
 from .powers import (
     COMMON_PRECISION,
     Powers,
@@ -36,8 +38,8 @@ from .powers import (
 from .prior import check_prefix_prior
 from .refined import TERMS
 from .refinement import Refinement
-from .tables import LeftOut, PrefixTable
-from .weighted import Stacks, Weighted, stack_network
+from .tables import LeftOut
+from .weighted import Stacks, Weighted, stack_network, with_at_most
 
 _BLOCK_CELLS = 2**16  # of the log probabilities of a family at rows, which stay in cache
 _MOST_CELLS = 2**25  # of the odds of all terms, 256 MiB
@@ -52,7 +54,8 @@ class LeaveOneOutSummary:
     ``power`` is the best common power of all tables, ``objective`` the maximum of the objective,
     ``log_likelihood`` that of the classes of left-out rows, ``parents`` the largest number of feature parents
     that was kept, ``rows`` the number of rows left out in turn, and ``ridges`` the precision of the weights
-    of further terms.
+    of further terms. ``honest_power`` is the power by parts of the rows, None if it was not requested, and
+    ``honest_rows`` the number of rows in these parts, 0 if there were none.
     """
 
     power: float
@@ -61,15 +64,21 @@ class LeaveOneOutSummary:
     parents: int
     rows: int
     ridges: Mapping[str, float] = field(default_factory=dict)
+    honest_power: float | None = None
+    honest_rows: int = 0
 
     def __str__(self) -> str:
-        return f"power {self.power:.3g}, up to {self.parents} parents, {self.rows:,} rows"
+        honest = f", honest power {self.honest_power:.3g}" if self.honest_rows else ""
+        return f"power {self.power:.3g}, up to {self.parents} parents, {self.rows:,} rows{honest}"
 
 
 @record
 @dataclass(frozen=True, eq=False, repr=False)
 class Powered(BuiltOn):
-    """A model whose posterior is raised to a power and normalized: P(c | x) ∝ P₀(c | x)^τ, P₀ of ``base``."""
+    """A model whose posterior is raised to a power and normalized: P(c | x) ∝ P₀(c | x)^τ, P₀ of ``base``.
+
+    If a share h of the features is missing, the power is τ + (1 − τ) h.
+    """
 
     base: Model
     power: float
@@ -121,11 +130,19 @@ class Powered(BuiltOn):
     def _curve(self, feature: Hashable) -> Array | None:
         return self.base._curve(feature)
 
+    def _power_at(self, codes: Codes) -> Array:
+        """Return the power at rows, (rows, 1): nearer to 1, the more features are missing."""
+        shares = missing_shares(codes[: len(self.features)])
+        return (self.power + (1 - self.power) * shares)[:, None]
+
     def _log_joint(self, codes: Codes) -> Array:
-        return self.power * self.base._log_joint(codes)
+        return self._power_at(codes) * self.base._log_joint(codes)
+
+    def _unadjusted(self, codes: Codes) -> Array:
+        return self.power * self.base._unadjusted(codes)
 
     def _log_joints_in_sequence(self, codes: Codes, order: Sequence[int]) -> Array:
-        return self.power * self.base._log_joints_in_sequence(codes, order)
+        return self._power_at(codes) * self.base._log_joints_in_sequence(codes, order)
 
     def _class_prior(self) -> Array:
         return self.base._class_prior()
@@ -138,11 +155,18 @@ class Powered(BuiltOn):
 @record
 @dataclass(frozen=True)
 class LeaveOneOut(Method):
-    """Choose weights of tables and of further terms, the number of feature parents, or both."""
+    """Choose weights of tables and of further terms, the number of feature parents, or both.
+
+    At most ``depth`` feature parents are considered, and the weights are multiplied by ``power`` at the end.
+    If not ``incomplete``, the rule for incomplete rows is not learned.
+    """
 
     weights: bool = True
     parents: bool = False
     terms: tuple[str, ...] = ()
+    depth: int | None = None
+    power: float = 1.0
+    incomplete: bool = True
 
     argument = "loo_weights, loo_parents"
 
@@ -162,7 +186,7 @@ class LeaveOneOut(Method):
 
     def check(self, x: Model, prior: Prior) -> None:
         """Raise unless the model has one structure, and the prior leaves no probability at 0."""
-        name = next(iter(self.settings()))
+        name = next(iter(self.settings()), "loo_parents")
         if not isinstance(x.graph, BNC):
             raise TypeError(
                 f"{name}: is defined for a single Bayesian network, not for a {type(x).__name__}; of an "
@@ -173,13 +197,19 @@ class LeaveOneOut(Method):
 
     def __call__(self, x: Model, data: Dataset, prior: Prior, rng: np.random.Generator) -> Model:
         """Return the model with the chosen weights and feature parents."""
+        with one_thread:
+            return self._learn(x, data, prior)
+
+    def _learn(self, x: Any, data: Dataset, prior: Prior) -> Model:
+        x = x if self.depth is None else with_at_most(x, self.depth)
         network: Any = x.graph
         stack = getattr(x, "_stacks", None) or partial(stack_network, replace(network, recipe=x.recipe))
         stacks: Stacks = stack(data, prior)
         depth = stacks.structures[0].depth
-        all_depths = self.parents or "levels" in self.terms
+        asked = self.terms if data.cards[-1] > 1 else ()
+        all_depths = self.parents or "levels" in asked
         depths = range(depth + 1) if all_depths else [depth]
-        further = Refinement.learn(x, stacks, data, self.terms)
+        further = Refinement.learn(x, stacks, data, asked)
         cells = len(depths) * len(stacks.families) + len(further.numbers) * len(further.of_numbers)
         rows, weights, left_out, n = _judged(data, cells, distinct=not further.numbers)
         by_depth = left_out_odds(stacks, rows, left_out, depths)
@@ -195,7 +225,7 @@ class LeaveOneOut(Method):
         best = min(i for i, powers in found.items() if powers.objective >= highest - TOLERANCE)
         powers = found[best]
         summary = LeaveOneOutSummary(powers.common, powers.objective, powers.log_likelihood, depths[best], n)
-        if self.terms:
+        if asked:
             refined = further.weigh(by_depth, best, powers.single, rows, left_out, weights, depths[best])
             summary = replace(
                 summary,
@@ -207,6 +237,11 @@ class LeaveOneOut(Method):
         else:
             result = stacks.model(powers.single.tolist(), depths[best])
             result = result if self.weights else result.unweighted()
+        if self.weights:
+            result = result._raised(self.power) if self.power != 1 else result
+            depth = stacks.structures[0].depth if "levels" in asked else depths[best]
+            if self.incomplete and data.cards[-1] > 1:
+                result = with_fading(result, stacks, data, depth)
         return renewed(result, learned={**result.learned, "leave_one_out": summary})
 
 
@@ -258,7 +293,9 @@ class JudgedRows(LeftOut):
         rows_per_block = max(1, _TABLE_CELLS // max(table.cells for table in network.tables))
         for start in range(0, len(incomplete), rows_per_block):
             block = incomplete[start : start + rows_per_block]
-            result[block] = _marginalize(network, codes[:, block], self.take(block))
+            result[block] = marginalize(
+                network.structure.scopes, network.tables, codes[:, block], self.take(block)
+            )
         return result
 
 
@@ -286,11 +323,7 @@ def _distinct_rows(data: Dataset, weights: Array) -> tuple[NDArray[np.intp], Arr
     every = np.arange(len(data))
     if weights.min(initial=1.0) < 1:
         return every, weights
-    factors = np.random.default_rng(0).integers(2**64 - 1, size=len(data.codes), dtype=np.uint64)
-    keys = np.zeros(len(data), dtype=np.uint64)
-    for codes, factor in zip(data.codes, factors, strict=True):
-        keys += codes.astype(np.uint64) * factor
-    _, first, group = np.unique(keys, return_index=True, return_inverse=True)
+    _, first, group = np.unique(row_keys(data.codes), return_index=True, return_inverse=True)
     if len(first) == len(data) or any((codes[first][group] != codes).any() for codes in data.codes):
         return every, weights
     return first, np.bincount(group, weights).astype(np.float64)
@@ -312,40 +345,3 @@ def left_out_odds(x: Stacks, rows: NDArray[np.intp], left_out: LeftOut, depths: 
                 if logs.shape[1] > 1:
                     result[i, family, block] = odds(logs)
     return result
-
-
-def _marginalize(x: Weighted, codes: Codes, left_out: LeftOut) -> Array:
-    """Return the log joint of incomplete rows, each of which has its own tables."""
-    class_number = len(x.features)
-    factors = []
-    for scope, table in zip(x.structure.scopes, x.tables, strict=True):
-        members = [v for v in scope if v != class_number or v == scope[0]]
-        tables = log(_tables_without(table, [codes[v] for v in members], left_out))
-        if scope[0] == class_number:  # (parents…, classes, rows, 1)
-            factors.append(Factor(scope[1:], np.moveaxis(tables[..., 0], -2, -1)))
-        else:  # (parents…, levels, rows, classes)
-            factors.append(Factor(tuple(members), np.moveaxis(tables, len(members) - 1, 0)))
-    return network_joint(factors, codes[:-1], np.arange(codes.shape[1]))
-
-
-def _tables_without(table: PrefixTable, codes: Sequence[Codes], left_out: LeftOut) -> Array:
-    """Return the full table for each row, the row left out of its counts.
-
-    ``codes`` are those of the variable and its feature parents; the result has the shape (levels of each
-    feature parent…, levels of the variable, rows, classes or 1).
-    """
-    rows = len(left_out.classes)
-    levels, *parent_cards = table.cards
-    *parents, variable = np.indices((*parent_cards, levels)).reshape(len(table.cards), -1, 1)
-    all_codes = [np.repeat(values, rows) for values in (variable, *parents)]
-    own_value = np.where(variable == codes[0], left_out.shares, 0.0)
-    any_value = np.where(codes[0] >= 0, left_out.shares, 0.0)
-
-    def deduct(i: int) -> tuple[Array, Array]:
-        same = np.ones((len(variable), rows))
-        for cells, code in zip(parents[: max(0, i - table.root)], codes[1:], strict=False):
-            same = same * (cells == code)
-        return (same * own_value).ravel(), (same * any_value).ravel()
-
-    *_, values = table.at_rows(all_codes, np.tile(left_out.classes, len(variable)), deduct)
-    return values.reshape(*parent_cards, levels, rows, values.shape[1])

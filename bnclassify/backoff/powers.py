@@ -8,6 +8,7 @@ that of the first, because nothing else enters a posterior.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache, cached_property, partial
 from typing import Any
@@ -70,13 +71,14 @@ class Terms:
 
     ``shared`` are arrays of (terms, rows, classes − 1) odds, with one weight per term. ``columns`` is a
     (rows, columns) array, maybe sparse, with one weight per column and class, which sum to 0 over the
-    classes; classes − 1 parameters stand for these, see `by_class`.
+    classes; classes − 1 parameters stand for these, see `by_class`. ``offset`` are odds that have no weight.
     """
 
     shared: Sequence[Array]
     classes: Codes
     counts: Array
     columns: Any = None
+    offset: Array | float = 0.0
 
     @cached_property
     def ends(self) -> list[int]:
@@ -270,7 +272,7 @@ def maximize(
     Newton's method with steps halved until they go up. The steps are found by conjugate gradients, with an
     earlier Hessian, maybe of some rows only, as preconditioner; see `Terms.curvature`.
     """
-    weights, total = start, x.odds(start)
+    weights, total = start, x.offset + x.odds(start)
 
     def objective(weights: Array, total: Array) -> float:
         return log_likelihood(total, x.classes, x.counts) - 0.5 * float(ridges @ (weights - mean) ** 2)
@@ -311,12 +313,24 @@ def _solve(times: Solve, slope: Array, precondition: Solve) -> tuple[Array, int]
     while rounds <= len(slope) and size > _REDUCED * first:
         rounds += 1
         product = times(direction)
-        length = size / max(float(direction @ product), 1e-300)
+        height = float(direction @ product)
+        if height <= 1e-200:  # the slope is 0 but for rounding
+            break
+        length = size / height
         result, residual = result + length * direction, residual - length * product
         step = precondition(residual)
         size, before = float(residual @ step), size
         direction = step + size / before * direction
     return result, rounds
+
+
+def _cholesky(table: Array) -> Array:
+    """Return the lower factor of a table that is positive definite but for rounding."""
+    for jitter in (0.0, 1e-12, 1e-9, 1e-6, 1e-3, 1.0):
+        with suppress(np.linalg.LinAlgError):
+            added = jitter * np.abs(np.diagonal(table)).max()
+            return np.asarray(np.linalg.cholesky(table + added * np.eye(len(table))))
+    raise ValueError("the weights of the rows differ too much for leave-one-out; use smaller weights")
 
 
 def factor(curvature: Array, ridges: Array) -> tuple[Solve, Callable[[], Array]]:
@@ -326,7 +340,7 @@ def factor(curvature: Array, ridges: Array) -> tuple[Solve, Callable[[], Array]]
     """
     size, width = curvature.shape
     if size == width:
-        upper = np.linalg.cholesky(curvature + np.diag(ridges)).T
+        upper = _cholesky(curvature + np.diag(ridges)).T
         of_whole = partial(cho_solve, (upper, False), check_finite=False)
         return of_whole, lambda: np.square(lapack.dtrtri(upper)[0]).sum(axis=1)
     scaled = curvature / ridges[:, None]

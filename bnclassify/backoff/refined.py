@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from ..model.model import Model, renewed
 from ..model.recipes import Recipe
 from ..network.classifiers import BNC
 from .gaussians import NumberTerms
+from .incomplete import Fading
 from .tables import LeftOut
 from .weighted import LogLinear, Weighted
 
@@ -43,6 +44,7 @@ class Refined(LogLinear):
     shifts: tuple[Array | None, ...] = ()
     recipe: Recipe | None = None
     learned: Mapping[str, Any] = field(default_factory=dict)
+    fading: Fading | None = None
 
     no_joint = Weighted.no_joint
 
@@ -72,6 +74,15 @@ class Refined(LogLinear):
         """The network in each discretization."""
         members: tuple[Model, ...] = self.base.members
         return members
+
+    def _raised(self, power: float) -> Refined:
+        """Return the model with the power multiplied into its weights."""
+        terms = [replace(t, powers=power * t.powers, slopes=power * t.slopes) for t in self.of_numbers]
+        shifts = tuple([None if table is None else power * table for table in self.shifts])
+        return renewed(self, base=self.base._raised(power), of_numbers=tuple(terms), shifts=shifts)
+
+    def _coding(self, network: int) -> Any:
+        return self.base._coding(network)
 
     @property
     def network(self) -> Any:
@@ -104,6 +115,9 @@ class Refined(LogLinear):
 
     def _logs(self, codes: Codes, left_out: LeftOut | None = None) -> Iterator[tuple[int, Array]]:
         yield from self.base._logs(codes, left_out)
+        yield from self._further(codes, left_out)
+
+    def _further(self, codes: Codes, left_out: LeftOut | None = None) -> Iterator[tuple[int, Array]]:
         for i, shifts in enumerate(self.shifts):
             if shifts is not None:
                 yield i, shifts.take(codes[i], axis=0, mode="wrap")  # so that -1 leads to the last

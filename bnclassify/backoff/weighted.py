@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from math import prod
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -18,14 +18,16 @@ from ..base.arrays import Array, Codes, log
 from ..base.records import record
 from ..counts.contingency import flat_index
 from ..frames.schema import Dataset
-from ..model.model import BuiltOn, Model
+from ..model.model import BuiltOn, Model, in_sequence, renewed
 from ..model.recipes import Recipe
 from ..network.classifiers import BNC
 from ..network.estimates import Scope
+from ..network.factors import Factor
 from ..network.log_joints import BLOCK_ROWS
 from ..numbers.coarsening import Coarsening
 from ..numbers.discretization import MovedCuts
 from .counts import count_prefixes, without_class
+from .incomplete import Fading, evidence_in_trees, make_tree, missing_shares, some
 from .prior import concentrations_of, make_stacks
 from .tables import LeftOut, PrefixTable, Stack, class_probabilities, feature_probabilities
 
@@ -54,6 +56,9 @@ class LogLinear(BuiltOn):
         def powers(self) -> tuple[Power, ...]:
             """The powers of the terms, in the order of the families: of each feature, then of the class."""
 
+        fading: Fading | None
+        """How incomplete rows are predicted; None if missing features are ignored."""
+
         def _logs(self, codes: Codes, left_out: LeftOut | None = None) -> Iterator[tuple[int, Array]]:
             """Yield the number of a family and what a term of it adds at rows, (rows, classes)."""
 
@@ -68,6 +73,34 @@ class LogLinear(BuiltOn):
         return self.structure.depth
 
     def _log_joint(self, codes: Codes) -> Array:
+        """Return scores that have the log odds of the posteriors, (rows, classes)."""
+        return self._with_trees(self._unadjusted(codes), codes, lambda score, known: score(known))
+
+    def _with_trees(self, logs: Array, codes: Codes, apply: Callable[[Any, Codes], Array]) -> Array:
+        """Blend logs of incomplete rows, (…, rows, classes), with those that ``apply`` gets from trees."""
+        known = codes[: len(self.features)]
+        rows = np.nonzero(known.min(axis=0, initial=0) < 0)[0]
+        if self.fading is not None and len(rows):
+            known = known[:, rows]
+            trees = apply(partial(evidence_in_trees, self.trees), known)
+            prior = log(self._class_prior())
+            logs[..., rows, :] = self.fading.blend(logs[..., rows, :], prior, trees, missing_shares(known))
+        return logs
+
+    @cached_property
+    def trees(self) -> list[tuple[tuple[Factor, ...], Any]]:
+        """The trees of some of the networks, each with the function that codes rows for it, or None."""
+        return [(make_tree(x.structure, x.tables), self._coding(i)) for i, x in some(self.networks)]
+
+    def _coding(self, network: int) -> Any:
+        """Return the function that codes rows for a network, or None."""
+
+    def _log_joint_once(self, codes: Codes) -> Array:
+        nothing = LeftOut(np.zeros(codes.shape[1], dtype=np.intp), np.zeros(codes.shape[1]))
+        logs = self._contributions(codes, nothing).sum(axis=0)  # of counts, so no table is written out
+        return self._with_trees(logs, codes, lambda score, known: score(known))
+
+    def _unadjusted(self, codes: Codes) -> Array:
         """Return Σ w ln P, (rows, classes), which is not a joint distribution, but has its log odds."""
         total = np.zeros((codes.shape[1], len(self.known_levels[-1])))
         for start in range(0, codes.shape[1], BLOCK_ROWS):
@@ -75,6 +108,10 @@ class LogLinear(BuiltOn):
             for _, logs in self._logs(codes[:, block]):
                 total[block] += logs
         return total
+
+    def _further(self, codes: Codes, left_out: LeftOut | None = None) -> Iterator[tuple[int, Array]]:
+        """Yield the number of a family and what a term of it adds beside its tables."""
+        return iter(())
 
     def _contributions(self, codes: Codes, left_out: LeftOut | None = None) -> Array:
         """Return what each feature, then the class, adds to the log joint, (features + 1, rows, classes).
@@ -91,8 +128,14 @@ class LogLinear(BuiltOn):
     def _log_joints_in_sequence(self, codes: Codes, order: Sequence[int]) -> Array:
         """Add up contributions, unless that of the class depends on features."""
         if self.parents[self.class_var] and len(codes) == len(self.features):
-            return super()._log_joints_in_sequence(codes, order)
-        return np.cumsum(self._contributions(codes)[[-1, *order]], axis=0)
+            logs = in_sequence(self._unadjusted, codes, order)
+        else:
+            logs = np.cumsum(self._contributions(codes)[[-1, *order]], axis=0)
+        return self._with_trees(logs, codes, partial(in_sequence, order=order))
+
+    def _raised(self, power: float) -> Any:
+        """Return the model with the power multiplied into its weights."""
+        return renewed(self, networks=tuple([network._raised(power) for network in self.networks]))
 
     def _weights(self) -> Any:
         *of_features, of_class = map(np.sum, self.powers)
@@ -110,8 +153,9 @@ class LogLinear(BuiltOn):
 class Weighted(LogLinear):
     """A network whose tables are raised to powers: P(c | x) ∝ P(c)^w₀ Π P(x_i | parents of i, c)^w_i.
 
-    A missing feature is ignored, and a family whose parent is missing backs off to the parents before it.
-    ``structure`` has levels and no tables; ``tables`` and ``powers`` follow its families, the class last.
+    A missing feature is ignored, and a family whose parent is missing backs off to the parents before it,
+    unless ``fading`` is given. ``structure`` has levels and no tables; ``tables`` and ``powers`` follow its
+    families, the class last.
     """
 
     structure: BNC
@@ -119,6 +163,7 @@ class Weighted(LogLinear):
     powers: tuple[Power, ...]
     recipe: Recipe | None = None
     learned: Mapping[str, Any] = field(default_factory=dict)
+    fading: Fading | None = None
 
     no_joint = (
         "a model with weights provides P(class | features), but does not define a joint distribution. Use "
@@ -152,6 +197,10 @@ class Weighted(LogLinear):
     def _logs(self, codes: Codes, left_out: LeftOut | None = None) -> Iterator[tuple[int, Array]]:
         for family, _, term in self.terms:
             yield family, term.logs(codes, left_out)
+
+    def _raised(self, power: float) -> Weighted:
+        powers = [tuple([power * w for w in p]) if isinstance(p, tuple) else power * p for p in self.powers]
+        return renewed(self, powers=tuple(powers))
 
     @cached_property
     def terms(self) -> list[tuple[int, int, Term]]:
@@ -197,6 +246,7 @@ class AveragedCuts(LogLinear):
     networks: tuple[Weighted, ...] = ()
     recipe: Recipe | None = None
     learned: Mapping[str, Any] = field(default_factory=dict)
+    fading: Fading | None = None
 
     no_joint = (
         "a model that averages over discretizations provides P(class | features), but does not "
@@ -233,6 +283,9 @@ class AveragedCuts(LogLinear):
     def powers(self) -> tuple[Power, ...]:
         """The powers of the terms, in the order of the families: of each feature, then of the class."""
         return self.networks[0].powers if self.networks else ()
+
+    def _coding(self, network: int) -> Coarsening:
+        return self.coarsenings[network]
 
     def _logs(self, codes: Codes, left_out: LeftOut | None = None) -> Iterator[tuple[int, Array]]:
         """Yield terms of rows, by one look-up per family unless its table would be large."""
@@ -365,6 +418,15 @@ def shortened(x: BNC, parents: int) -> BNC:
     return replace(x, families=tuple(families), cpts=None)
 
 
+def with_at_most(x: Any, parents: int) -> Any:
+    """Return a structure, to be fitted, with at most so many feature parents in each family."""
+    if hasattr(x, "base"):
+        return with_at_most(renewed(x.base, recipe=x.recipe), parents)
+    if hasattr(x, "structure"):
+        return renewed(x, structure=shortened(x.structure, parents))
+    return shortened(x, parents)
+
+
 class Term:
     """The log tables of one family times their powers, for the numbers of its features, the variable first.
 
@@ -373,12 +435,14 @@ class Term:
     """
 
     def __init__(self, table: PrefixTable, features: Scope, powers: Array, most_cells: float) -> None:
-        self.table, self.features, self.powers = table, features, powers
+        self.table, self.features, self.powers, self.most_cells = table, features, powers, most_cells
         self.of_class = len(features) < len(table.cards)
-        self.written = None if table.cells > most_cells else self._write_out()
 
-    def _write_out(self) -> Array:
-        """Return the logs of all configurations, (values of the features, classes)."""
+    @cached_property
+    def written(self) -> Array | None:
+        """The logs of all configurations, (values of the features, classes), unless they are too many."""
+        if self.table.cells > self.most_cells:
+            return None
         levels, *parent_cards = self.table.cards
         *parents, variable = np.indices((*parent_cards, levels)).reshape(len(self.table.cards), -1)
         logs = self._sum(self.table.at_rows([variable, *parents]))
@@ -391,7 +455,7 @@ class Term:
     def logs(self, codes: Codes | Mapping[int, Codes], left_out: LeftOut | None = None) -> Array:
         """Return the logs of rows, (rows or 1, classes or 1)."""
         members = [codes[i] for i in self.features]
-        if self.written is None or left_out is not None:
+        if left_out is not None or self.written is None:
             return self._work_out(members, left_out)
         if not members:
             return self.written

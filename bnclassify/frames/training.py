@@ -30,12 +30,13 @@ class TrainingData(Learnable, Dataset):
     """Rows to learn from: the features, then the targets. If there is one target, no row lacks it.
 
     ``order`` lists the columns as they were given, and ``with_unknown`` has all rows if some lack the only
-    target.
+    target. ``raw`` are the rows before they were prepared, from which all can be learned again.
     """
 
     targets: tuple[Hashable, ...] = ()
     order: tuple[Hashable, ...] = ()
     with_unknown: Dataset | None = None
+    raw: Dataset | None = None
 
     @property
     def all_rows(self) -> Dataset:

@@ -93,9 +93,11 @@ def explain(
 
     and the weight of the class is its prior log odds. Features that come later, and features that are
     missing in the row, are treated as `predict` treats missing features: a network, an average of networks
-    and a model of several class variables marginalize over them exactly, a model with weights by
-    leave-one-out ignores them. In any case the weights sum to the log odds of the posterior that `predict`
-    returns. In a model with ``loo_terms``, the weight of a feature is the sum of all its terms.
+    and a model of several class variables marginalize over them exactly. A model with weights by
+    leave-one-out adds up what its terms and its tree contribute, each times its share in the score of the
+    row, see `lp`: terms of missing features are 0, and the tree marginalizes over features that come later.
+    In any case the weights sum to the log odds of the posterior that `predict` returns.
+    In a model with ``loo_terms``, the weight of a feature is the sum of all its terms.
 
     For two classes and a complete row of a single network, the weights are
     ln θ(v_i | parents, target) − ln θ(v_i | parents, against), feature by feature, in any order

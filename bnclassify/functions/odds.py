@@ -182,7 +182,7 @@ def measure_effect(x: Model, feature: Hashable, target: Any = None) -> Effect:
         if middles is not None:
             numbers[parent] = np.repeat(middles[shown_levels], len(at) + 1)
     rows = model._with_numbers(codes.reshape(len(codes), -1), numbers)
-    logs = model._log_joint(rows).reshape(*codes.shape[1:], -1)
+    logs = model._unadjusted(rows).reshape(*codes.shape[1:], -1)
     if c is None:  # the most probable class if nothing is known
         c = int(model._log_joint(np.full((len(codes), 1), -1))[0].argmax())
     odds = logs[..., c] - log_sum_exp(np.delete(logs, c, axis=-1))

@@ -12,7 +12,7 @@ import numpy as np
 from ..backoff.leave_one_out import LeaveOneOut, LeaveOneOutPower
 from ..backoff.prior import find_prior
 from ..base.calls import guided
-from ..base.checks import Flag, Names, OneOf
+from ..base.checks import Flag, Names, OneOf, Whole
 from ..base.messages import listed, plain
 from ..base.randomness import Seed, check_rng
 from ..base.records import record
@@ -31,6 +31,7 @@ from ..network.number_families import Densities, Numbers
 from ..network.priors import Prior, is_nested
 from ..network.subsumption import Subsumption
 from ..several.multi_model import MultiModel
+from .parts import judge_by_parts
 
 M = TypeVar("M", bound=Model)
 OneOrSeveral = TypeVar("OneOrSeveral", MultiModel, Model)  # what leave-one-out returns is of another type
@@ -54,6 +55,7 @@ def lp(
     loo_parents: bool = False,
     loo_terms: Sequence[str] = (),
     loo_power: bool = False,
+    honest_power: int | None = None,
     numbers: Numbers = None,
     subsumption: int | None = None,
     missing: Literal["available", "em"] = "available",
@@ -97,9 +99,8 @@ def lp(
     loo_weights : bool, default False
         Raise the table of the class and of each feature to a power, its weight, that is best by
         leave-one-out. The model then provides posteriors, P(c | x) ∝ P(c)^w₀ Π P(x_i | parents, c)^w_i, but
-        does not define a joint distribution: in prediction a missing feature is ignored, and a table with a
-        missing parent backs off to the parents before it. `feature_weights` and `loo_summary` describe the
-        result.
+        does not define a joint distribution. The more features of a new row are missing, the more its
+        posterior is that of a tree, see Notes. `feature_weights` and `loo_summary` describe the result.
     loo_parents : bool, default False
         Keep the first feature parents of each family, as many as are best by leave-one-out. For structures
         that list the best parents first, such as those of `kdb_mi`.
@@ -122,6 +123,14 @@ def lp(
     loo_power : bool, default False
         Raise the posterior to the power that is best by leave-one-out, also that of ensembles. The
         superparents of `ande` are selected without the row; the weights of its members are those of all rows.
+    honest_power : int, optional
+        Raise the posterior to the power that is best for rows of which nothing was learned: the training rows
+        are split into so many parts, usually 5, and the recipe of ``x`` with its cut points, structure,
+        concentrations and weights is repeated without each part. Leave-one-out judges its weights by rows
+        that structure and cut points have seen, and is too sure if rows are few or features are many. The
+        parts are used if rows × features × classes is at most 90,000, or if there is more than one feature
+        for two rows. In the latter case they also choose between 0, 1 and all feature parents, and between
+        none and all ``loo_terms``. In larger data, the power is 1. `loo_summary` reports it.
     numbers : {"gaussian", "kernel"} or dict, optional
         Density of numeric features given their parents: a normal distribution for each configuration, or a
         normal density around each training value. A dict maps the names of columns to one of these; text
@@ -158,10 +167,10 @@ def lp(
         ensemble.
     ValueError
         If an argument is out of range, ``loo_terms`` contains another name or is used without
-        ``loo_weights``, more than one of AWNB, MANB, WANBIA, leave-one-out and EM is used,
-        MANB is used on a structure other than naive Bayes, MANB, WANBIA or leave-one-out without smoothing,
-        the data have no rows, a value is not among the levels of the structure, or no tree of AWNB has a
-        split.
+        ``loo_weights``, ``honest_power`` is used with ``loo_power``, more than one of AWNB, MANB, WANBIA,
+        leave-one-out and EM is used, MANB is used on a structure other than naive Bayes, MANB, WANBIA or
+        leave-one-out without smoothing, the data have no rows, a value is not among the levels of the
+        structure, or no tree of AWNB has a split.
 
     Warns
     -----
@@ -228,6 +237,21 @@ def lp(
     between 1 and 3000 [7]_. A missing number has Gaussian term and slope 0, and the score 0 as a regressor.
     At most 1,024 levels, the most frequent ones of all features, have shifts. If H would take more than
     3·10⁹ multiplications, it is estimated from evenly spread rows.
+
+    ``honest_power`` is argmax Σ_i ln P(y_i | x_i; τ) − ½ (τ − 1)² over the rows of all V parts, where row
+    number i of class c is in part (i + c) mod V, and P is the model of the other parts, raised to τ. It is at
+    least 0.01.
+
+    The weights are best for complete rows. If a share h of the features is missing, the score of a class c is
+
+    .. math:: λ (w_0 \ln P(c) + Σ_f T_f(x, c)) + (1 − λ) (\ln P(c) + (b_0 + b_1 h) M(c)), λ = (1 − h)^q
+
+    where missing features are ignored in T, and a table with a missing parent backs off to the parents before
+    it. M(c) = ln P(observed features | c) of the network of the first feature parents only, a tree, with
+    missing features marginalized over; it is a mean over three discretizations if there are several. q in 1,
+    2, 4, 8 and 16 and b, with a prior N((1, 0), I), maximize the likelihood of the classes of at most 200
+    training rows, left out, each three times with a random share of its features hidden. So the posterior of
+    a row without any feature is the class distribution. With ``loo_power``, the power is τ + (1 − τ) h.
 
     EM finds a local maximum of Σ ln P(observed values) + smooth Σ ln θ, over rows and over all entries of the
     tables [5]_; with ``ess`` or ``m``, their pseudo-counts replace smooth. On complete data, it gives the
@@ -307,11 +331,18 @@ def lp(
         names = ", ".join(method.argument for method in methods)
         raise ValueError(f"Only one of {names} must be given, because each makes the tables.")
     method = methods[0] if methods else PLAIN
+    if honest_power is not None:
+        honest_power = Whole(least=2).check("honest_power", honest_power)
+        if loo_power:
+            raise ValueError("honest_power must be None if loo_power is True; got both. Drop loo_power.")
     settings: dict[str, Any] = {name: plain(value) for name, value in amounts.items() if value is not None}
     settings |= method.settings()
+    if honest_power is not None:
+        settings["honest_power"] = honest_power
     if method.draws and not isinstance(rng, np.random.Generator | None):
         settings["rng"] = rng
-    fitted: Any = fit(x, dataset, prior, method, rng=rng, step=Step("lp", lp, settings, draws=True))
+    step = Step("lp", lp, settings, draws=True)
+    fitted: Any = fit(x, dataset, prior, method, honest_power=honest_power, rng=rng, step=step)
     return fitted
 
 
@@ -322,6 +353,7 @@ def fit(
     prior: Prior,
     method: Method = PLAIN,
     *,
+    honest_power: int | None = None,
     rng: Seed = None,
     step: Step | None = None,
 ) -> Model:
@@ -330,14 +362,16 @@ def fit(
     # A seed from the system takes as long as many tables.
     generator = check_rng(rng) if method.draws or rng is not None else None
     step = step or Step("fit", fit, {"prior": prior, "method": method}, draws=True)
-    alone = partial(_fit_alone, prior=prior, method=method, rng=generator, step=step)
+    alone = partial(_fit_alone, prior=prior, method=method, parts=honest_power, rng=generator, step=step)
     fitted: Model = model._fit(dataset, step, alone)
     return fitted
 
 
-def _fit_alone(x: Model, dataset: Any, *, prior: Prior, method: Method, rng: Any, step: Step) -> Any:
+def _fit_alone(
+    x: Model, dataset: Any, *, prior: Prior, method: Method, parts: int | None, rng: Any, step: Step
+) -> Any:
     """Fit a model that is not made of models with rows of their own."""
-    if not x.one_class and (method is not PLAIN or is_nested(prior)):
+    if not x.one_class and (method is not PLAIN or is_nested(prior) or parts):
         name = "backoff" if method is PLAIN else method.argument or type(method).__name__
         raise TypeError(
             f"{name} must be used with one class variable; got several. The models of chain(class_vars, "
@@ -347,7 +381,14 @@ def _fit_alone(x: Model, dataset: Any, *, prior: Prior, method: Method, rng: Any
     x, dataset = method.prepare(x, dataset)
     rows = rows_to_learn_from(x, dataset, method)
     recipe = x.recipe and replace(x.recipe, parameters=step)
-    fitted = method(renewed(x, recipe=recipe, learned={}), rows, prior, rng)
+    structure = renewed(x, recipe=recipe, learned={})
+    judged = None
+    if parts is not None:
+        learn = partial(fit, prior=prior, rng=rng)
+        judged = judge_by_parts(structure, dataset, rows, method, parts, learn)
+        method = judged.method
+    fitted = method(structure, rows, prior, rng)
+    fitted = fitted if judged is None else judged.apply(fitted)
     tally = fitted.learned.get("counts")
     if not method.keeps_counts and isinstance(tally, Tally):
         # The prior alone did not make the tables, so no rows can be added to them.

@@ -228,6 +228,13 @@ def training_data(
     return _prepare(models, _read(models, dataset, names, dag), names, dag, None)
 
 
+def raw_rows(x: Model, dataset: Any) -> Any:
+    """Return the rows from which the recipe of a model can learn again, those that have a class."""
+    names = column_names(dataset)
+    rows = dataset if isinstance(dataset, Dataset) else _read({0: x}, dataset, names, True)
+    return _prepare({0: x}, rows, names, True, None, complete=False)
+
+
 def _read(models: Mapping[Any, Model], dataset: Any, names: Sequence[Hashable], dag: bool) -> Any:
     """Encode rows in memory with numeric columns as numbers, if some models discretize or keep them."""
     cut = {k: m for k, m in models.items() if m.preparation is not None and m.preparation.discretizer}
@@ -290,11 +297,14 @@ def _prepare(
     names: Sequence[Hashable],
     dag: bool,
     preparation: Preparation | None,
+    *,
     lenient: bool = False,
+    complete: bool = True,
 ) -> Any:
     """Return the features and the targets; if there is one target, no row lacks it.
 
-    If ``lenient``, values in partitioned data that are not among the levels of the models are missing.
+    If ``lenient``, values in partitioned data that are not among the levels of the models are missing. If
+    not ``complete``, rows that lack the only target are dropped, and are no error.
     """
     targets = next(iter(models.values())).targets
     needed = columns_needed(models, dag=dag)
@@ -309,13 +319,19 @@ def _prepare(
     if preparation is None and all(model.preparation is not None for model in models.values()):
         raw |= {name for name, card in zip(data.columns, data.cards, strict=True) if not card}
     check_levels(data, [name for name in data.columns if name not in raw or name in targets])
-    if len(targets) == 1 and data.incomplete[data.positions[targets[0]]]:
+    if complete and len(targets) == 1:
+        _check_classes(data, targets)
+    return prepare(data, targets, known=dict.fromkeys(raw, ()), warns=False)
+
+
+def _check_classes(data: Any, targets: Sequence[Hashable]) -> None:
+    """Raise a ValueError if rows lack the only target."""
+    if data.incomplete[data.positions[targets[0]]]:
         unknown = data.select(targets).add_up(lambda rows: np.count_nonzero(rows.codes < 0))
         raise ValueError(
             f"dataset must have a class in every row; {unknown} of {len(data)} rows have no class "
             f"{shown(targets[0])}. Drop them, for example with .dropna(subset=[{shown(targets[0])}])."
         )
-    return prepare(data, targets, known=dict.fromkeys(raw, ()), warns=False)
 
 
 def _common_preparation(models: Mapping[Any, Model], dag: bool) -> Preparation | None:

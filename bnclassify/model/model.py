@@ -200,6 +200,14 @@ class Model(Immutable):
         """Return ln P(observed features, class), (rows, classes), from (features, rows) codes, -1 missing."""
         raise self._lacks("compute a log joint of one class and the features")
 
+    def _log_joint_once(self, codes: Codes) -> Array:
+        """Return the log joint, in a way that is fast if it is needed for few rows only."""
+        return self._log_joint(codes)
+
+    def _unadjusted(self, codes: Codes) -> Array:
+        """Return the log joint without what a model with powers changes at incomplete rows."""
+        return self._log_joint(codes)
+
     def _log_marginals(self, codes: Codes) -> list[Array]:
         """Return ln P(label, observed features) for each target variable, (rows, labels) each."""
         return [self._log_joint(codes)]
@@ -222,13 +230,7 @@ class Model(Immutable):
 
         ``order`` has the numbers of the features. All other features are marginalized over.
         """
-        rows, steps = codes.shape[1], len(order) + 1
-        step = np.empty(len(codes), dtype=np.intp)
-        step[list(order)] = np.arange(len(order))
-        is_known = step[:, None, None] < np.arange(steps)[:, None]
-        sequence = np.where(is_known, codes[:, None, :], -1).reshape(len(codes), steps * rows)
-        logs = self._log_joint(sequence)
-        return logs.reshape(steps, rows, logs.shape[1])
+        return in_sequence(self._log_joint, codes, order)
 
     def _weigh_evidence(
         self, codes: Codes, order: Sequence[int], choose: Choose
@@ -383,6 +385,17 @@ class Model(Immutable):
         if name not in cache:
             cache[name] = make(self)
         return cache[name]
+
+
+def in_sequence(log_joint: Callable[[Codes], Array], codes: Codes, order: Sequence[int]) -> Array:
+    """Return logs of rows with the first 0, 1, 2 … features in an order, (1 + features, rows, classes)."""
+    rows, steps = codes.shape[1], len(order) + 1
+    step = np.empty(len(codes), dtype=np.intp)
+    step[list(order)] = np.arange(len(order))
+    is_known = step[:, None, None] < np.arange(steps)[:, None]
+    sequence = np.where(is_known, codes[:, None, :], -1).reshape(len(codes), steps * rows)
+    logs = log_joint(sequence)
+    return logs.reshape(steps, rows, logs.shape[1])
 
 
 def _at(logs: Array, labels: Codes) -> Array:

@@ -397,6 +397,9 @@ def loo_summary(x: Model) -> pd.Series[Any]:
         - ``rows``: the number of rows left out, one after the other
         - ``ridges``: with ``loo_terms``, the precision of the weights of each type of term, from 1 to 3000.
           The larger it is, the more the weights are shrunk
+        - ``honest_power``: the power by parts of the rows, which the weights contain; 1 if the data are too
+          large for parts, and None if it was not requested
+        - ``honest_rows``: the number of rows in these parts; 0 if there were none
 
     {any}
 

@@ -166,7 +166,7 @@ def _mixed(values: Array, classes: Codes | None, weights: Array | None, bins: in
 
 
 METHODS = {"mdlp": _mdlp, "quantile": _quantiles, "width": _equal_widths, "mixed": _mixed}
-BY_CLASS = ("mdlp", "mixed")
+BY_CLASS = ("mdlp", "mixed", "averaged_mdlp")
 """The methods that look at the class."""
 
 
@@ -180,8 +180,8 @@ def _shorten(points: Array, values: Array) -> Array:
     return np.where(same, short, points) + 0.0  # which makes -0.0 a plain 0.0
 
 
-CUTTINGS = {"averaged": (4, 5, 6) * 3, "averaged5": (5,) * 5}
-"""How many intervals each cutting has, by the method that users name."""
+CUTTINGS = {"averaged": (4, 5, 6) * 3, "averaged5": (5,) * 5, "averaged_mdlp": (4, 5, 6) * 3}
+"""How many intervals each discretization at quantiles has, by the method that users name."""
 
 
 def averaged_cuts(

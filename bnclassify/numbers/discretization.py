@@ -215,8 +215,9 @@ class Discretizer(Immutable):
 class MovedCuts(Discretizer):
     """Several discretizations of the same columns, and the function that uses the cut points of all.
 
-    At time s, column number j uses its discretization (s + j) modulo their number. ``cuttings`` holds the
-    cut points of each column at each time, like ``points``.
+    At time s, column number j uses its discretization (s + j) modulo their number; "averaged_mdlp" adds a
+    time at which all columns are discretized by MDLP. ``cuttings`` holds the cut points of each column at
+    each time, like ``points``.
     """
 
     cuttings: tuple[tuple[tuple[float, ...], ...], ...] = ()
@@ -416,8 +417,13 @@ def learn_cuts(
         aligned({name: cuts[(time + j) % len(cuts)] for j, (name, cuts) in enumerate(several.items())})
         for time in range(len(CUTTINGS[method]))
     ]
-    union = {name: tuple(sorted(set().union(*cuts))) for name, cuts in several.items()}
-    return MovedCuts(method, tuple(numbers), aligned(union), labels, cuttings=tuple(times))
+    if method in BY_CLASS:
+        by_class = {
+            name: cut_points(values, classes, "mdlp", bins, weights) for name, values in to_cut.items()
+        }
+        times.append(aligned(by_class))
+    union = [tuple(sorted(set().union(*points))) for points in zip(*times, strict=True)]
+    return MovedCuts(method, tuple(numbers), tuple(union), labels, cuttings=tuple(times))
 
 
 def _class_codes(frame: pd.DataFrame, class_var: Hashable, method: str) -> Codes | None:

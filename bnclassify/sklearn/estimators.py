@@ -20,8 +20,7 @@ from ..base.options import AnyCutting, Learner, Unseen
 from ..base.randomness import Seed
 from ..frames.encoding import check_weights
 from ..frames.schema import Dataset
-from ..functions.learning import best_parameters, bnc, learn_structure
-from ..functions.parameters import lp
+from ..functions.learning import bnc
 from ..functions.prediction import check_costs, check_prior, predict, weigh_classes
 from ..learners.by_name import find_learner
 from ..learners.k_dependence import kdb_mi
@@ -43,19 +42,20 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
     learner : str or callable, default "kdb_mi"
         Learner of the structure, or its name, as in `bnc`.
     smooth : float, optional
-        As in `lp`. With neither `smooth` nor `lp_args`, tables are smoothed hierarchically (back-off), and
-        leave-one-out estimates weights and the number of parents of a network, or the power of an
-        ensemble of networks. For models that support neither, `smooth` is 1.
+        As in `lp`. Without `smooth` or another prior in `lp_args`, the recipe is that of `bnc`: tables are
+        smoothed hierarchically (back-off), and leave-one-out estimates weights, further terms and the number
+        of parents of a network, or the power of an ensemble of networks. For models that support neither,
+        `smooth` is 1.
     dag_args : dict, optional
         Further arguments of the learner, such as ``{"score": "aic"}``. The greedy learners require a
         number of folds, ``{"k": 5}``. By default, the ``kdbk`` of `kdb_mi` is 4.
     lp_args : dict, optional
         Further arguments of `lp`, such as ``{"wanbia": True}`` or ``{"missing": "em"}``. With
         ``{"numbers": "gaussian"}`` and ``discretize=None``, numeric columns are kept as numbers.
-    discretize : str or None, default "averaged"
-        Method that discretizes numeric columns, as in `bnc`: "averaged" or "averaged5" for the learners
-        that support it, "mdlp", "mixed", "quantile" or "width" for all. Cut points are learned from the
-        training data of `fit` only.
+    discretize : str or None, default "averaged_mdlp"
+        Method that discretizes numeric columns, as in `bnc`: "averaged_mdlp", "averaged" or "averaged5" for
+        the learners that support it, "mdlp", "mixed", "quantile" or "width" for all. Cut points are learned
+        from the training data of `fit` only.
     bins : int, default 5
         Number of intervals of "quantile", "width" and "mixed".
     min_count : int, optional
@@ -129,7 +129,7 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
 
     >>> wines, cultivar = load_wine(return_X_y=True, as_frame=True)
     >>> print(round(cross_val_score(BNCClassifier(), wines, cultivar, cv=folds).mean(), 3))
-    0.983
+    0.977
     """
 
     def __init__(
@@ -139,7 +139,7 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
         *,
         dag_args: Mapping[str, Any] | None = None,
         lp_args: Mapping[str, Any] | None = None,
-        discretize: AnyCutting | None = "averaged",
+        discretize: AnyCutting | None = "averaged_mdlp",
         bins: int = 5,
         min_count: int | None = None,
         missing_level: bool | Sequence[Hashable] | None = None,
@@ -290,9 +290,6 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
         drawn = rng if "rng" in parameters_of(learner) else {}
         dag_args = {**defaults, **drawn, **(self.dag_args or {})}
         lp_args = {**({} if self.smooth is None else {"smooth": self.smooth}), **(self.lp_args or {})}
-        if lp_args:
-            steps = preparing._asdict()
-            steps.pop("numeric")  # which bnc finds by the argument numbers of lp
-            return bnc(learner, target, data, dag_args=dag_args, **steps, **{**rng, **lp_args})
-        structure, prepared = learn_structure(learner, target, data, dag_args, preparing)
-        return lp(structure, prepared, **rng, **best_parameters(structure))
+        steps = preparing._asdict()
+        steps.pop("numeric")  # which bnc finds by the argument numbers of lp
+        return bnc(learner, target, data, dag_args=dag_args, **steps, **{**rng, **lp_args})

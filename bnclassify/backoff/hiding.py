@@ -1,0 +1,94 @@
+"""The rule for incomplete rows, learned by hiding features of training rows."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..base.arrays import Array, Codes, log
+from ..frames.schema import Dataset
+from ..model.model import renewed
+from .incomplete import Fading, first_parents, missing_shares, some
+from .left_out_tables import marginalize
+from .powers import COMMON_PRECISION, Terms, log_likelihood, maximize, odds
+from .tables import LeftOut, class_probabilities
+from .weighted import Stacks, by_depth
+
+_COPIES = 3  # of a row, with different features hidden
+_MOST_ROWS = 200
+_MOST_CELLS = 2**25  # of the tables of a tree, one for each row
+_EXPONENTS = (1.0, 2.0, 4.0, 8.0, 16.0)
+
+
+def with_fading(x: Any, stacks: Stacks, data: Dataset, depth: int) -> Any:
+    """Return a model with the rule for incomplete rows that is best for its training rows, left out.
+
+    Each copy of a row lacks a share of its features that is uniform in 0 to 1. ``depth`` is the largest
+    number of feature parents in the tables.
+    """
+    trees = [(i, *first_parents(network.structure, network.tables)) for i, network in some(x.networks)]
+    cells = max(sum(table.cells for table in tables) for _, _, tables in trees)
+    rows, counts = _sample(data, max(1, min(_MOST_ROWS, _MOST_CELLS // cells)))
+    shares = np.ones(len(rows)) if data.weights is None else np.minimum(data.weights[rows], 1.0)
+    left_out = LeftOut(data.codes[-1, rows], shares)
+    copies = np.tile(np.arange(len(rows)), _COPIES)
+    rng, d = np.random.default_rng(0), len(x.features)
+    hidden = rng.random((d, len(copies))) < rng.random(len(copies))
+    known = np.where(hidden, -1, data.codes[:-1, rows[copies]])
+    places = data.positions
+    numbers = {f: np.where(hidden[places[f]], np.nan, v[rows[copies]]) for f, v in data.numbers.items()}
+    copied = left_out.take(copies)
+    codes = [np.where(hidden, -1, codes[:-1, rows[copies]]) for codes in stacks.codes]
+    found = replace(stacks, codes=[np.concatenate([each, copied.classes[None]]) for each in codes])
+    terms = np.zeros((len(copies), data.cards[-1]))
+    for family, power in enumerate(x.networks[0].powers):
+        powers = by_depth(power, len(power) if isinstance(power, tuple) else 1)
+        depths = range(len(powers)) if len(powers) > 1 else [depth]
+        for weight, logs in zip(powers, found.logs(family, slice(None), copied, depths), strict=True):
+            terms += weight * logs
+    for _, logs in x._further(x._with_numbers(known, numbers)):  # whose rows cannot be left out if hidden
+        terms += logs
+    log_prior = log(next(class_probabilities(x.networks[0].tables[-1], [], len(rows), left_out)))[copies]
+    joints = []
+    for i, tree, tables in trees:
+        joints.append(marginalize(tree.scopes, tables, stacks.codes[i][:, rows], left_out, codes[i]))
+    evidence = np.mean(joints, axis=0) - log_prior
+    shares = missing_shares(known)
+    best = _best(odds(terms), odds(log_prior), odds(evidence), shares, copied.classes, counts[copies])
+    return renewed(x, fading=best)
+
+
+def _best(
+    terms: Array, prior: Array, trees: Array, shares: Array, classes: NDArray[Any], counts: Array
+) -> Fading:
+    """Return the rule that is best for rows, given odds of the classes, (rows, classes − 1)."""
+    mean, ridges, found = np.array([1.0, 0.0]), np.full(2, COMMON_PRECISION), []
+    for exponent in _EXPONENTS:
+        kept = ((1 - shares) ** exponent)[:, None]
+        both = np.stack([(1 - kept) * trees, (1 - kept) * shares[:, None] * trees])
+        offset = kept * terms + (1 - kept) * prior
+        powers, total, _ = maximize(Terms([both], classes, counts, offset=offset), mean, ridges, mean)
+        value = log_likelihood(total, classes, counts)
+        value -= COMMON_PRECISION / 2 * float(((powers - mean) ** 2).sum())
+        found.append((value, Fading(exponent, *powers.tolist())))
+    return max(found, key=lambda pair: pair[0])[1]
+
+
+def _sample(data: Dataset, most: int) -> tuple[NDArray[np.intp], Array]:
+    """Return distinct rows and how often each occurs; some if there are many, whatever their order."""
+    _, first, group = np.unique(row_keys(data.codes), return_index=True, return_inverse=True)
+    counts = np.bincount(group, data.weights).astype(np.float64)
+    chosen = np.unique(np.linspace(0, len(first) - 1, min(len(first), most)).astype(np.intp))
+    return first[chosen], counts[chosen]
+
+
+def row_keys(codes: Codes) -> NDArray[np.uint64]:
+    """Return a number for each of (variables, rows) codes, which is the same for equal rows."""
+    factors = np.random.default_rng(0).integers(2**64 - 1, size=len(codes), dtype=np.uint64)
+    keys = np.zeros(codes.shape[1], dtype=np.uint64)
+    for row, factor in zip(codes, factors, strict=True):
+        keys += row.astype(np.uint64) * factor
+    return keys
