@@ -127,3 +127,16 @@ def test_a_sample_has_missing_numbers_if_they_are_a_level() -> None:
     drawn = bn.sample(x, 2000, rng=0)
     assert drawn["delay"].isna().mean() == pytest.approx(frame["delay"].isna().mean(), abs=0.05)
     assert drawn["delay"].min() >= frame["delay"].min()
+
+
+def test_missing_values_of_a_number_without_a_cut_point_are_associated_with_the_class() -> None:
+    frame = flights().fillna({"tail": "a"})
+    frame.loc[:1, "cancelled"] = None
+    with (
+        pytest.warns(UserWarning, match="Whether 'delay' is missing is associated with the class"),
+        pytest.warns(UserWarning, match="2 of 600 rows have no class"),
+    ):
+        x = bn.bnc("nb", "cancelled", frame, smooth=1, discretize="mdlp")
+    assert "delay" not in bn.features(x)
+    y = bn.bnc("nb", "cancelled", frame.iloc[2:], smooth=1, discretize="mdlp", missing_level=True)
+    assert "delay" in bn.features(y)

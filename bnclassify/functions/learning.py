@@ -16,6 +16,7 @@ from ..backoff.refined import TERMS
 from ..backoff.weighted import AveragedCuts
 from ..base.calls import check_arguments, guided, parameters_of
 from ..base.checks import must_be
+from ..base.immutable import EMPTY
 from ..base.messages import listed, shown, warn
 from ..base.options import AnyCutting, Learner
 from ..base.records import record
@@ -218,7 +219,11 @@ def learn_structure(
     if preparing.is_needed:
         raw, rows = _learn_raw(class_var, cast("InFull", dataset), learner, options, preparing)
         if preparing.missing_level is None:
-            _warn_of_informative_gaps(rows)
+            dropped: dict[Hashable, Any] = {}
+            if isinstance(dataset, pd.DataFrame) and _names(options) is None:
+                lost = [name for name in dataset.columns if name not in rows.positions]
+                dropped = {name: dataset[name].isna().to_numpy()[rows.has_class] for name in lost}
+            _warn_of_informative_gaps(rows, dropped)
         return raw, rows
     data = prepare(dataset, (class_var,), _names(options), numeric=preparing.numeric)
     if isinstance(dataset, pd.DataFrame):
@@ -249,21 +254,25 @@ def _warn_of_many_codes(frame: pd.DataFrame, names: Sequence[Hashable]) -> None:
         )
 
 
-def _warn_of_informative_gaps(data: TrainingData) -> None:
-    """Warn if whether a feature is missing is associated with the class, by a chi-square test of each."""
+def _warn_of_informative_gaps(data: TrainingData, dropped: Mapping[Hashable, Any] = EMPTY) -> None:
+    """Warn if whether a feature is missing is associated with the class, by a chi-square test of each.
+
+    `dropped` contains whether the features that were dropped, because they have one level, are missing.
+    """
     classes, weights = data.codes[-1], np.ones(len(data)) if data.weights is None else data.weights
     present = np.bincount(classes, weights, data.cards[-1]) > 0
     incomplete = np.nonzero(data.incomplete[:-1] & (np.array(data.cards[:-1]) > 0))[0]
+    gaps = {data.columns[i]: data.codes[i] < 0 for i in incomplete}
+    gaps |= {name: lacking for name, lacking in dropped.items() if lacking.any()}
     related = []
-    for i in incomplete:
-        lacking = data.codes[i] < 0
+    for name, lacking in gaps.items():
         parts = [np.bincount(classes[rows], weights[rows], data.cards[-1]) for rows in (lacking, ~lacking)]
         table = np.array(parts)[:, present]
         expected = table.sum(axis=1, keepdims=True) * table.sum(axis=0) / table.sum()
         if expected.min() > 0:
             statistic = ((table - expected) ** 2 / expected).sum()
-            if chdtrc(table.shape[1] - 1, statistic) * len(incomplete) < _LEVEL:
-                related.append(data.columns[i])
+            if chdtrc(table.shape[1] - 1, statistic) * len(gaps) < _LEVEL:
+                related.append(name)
     if related:
         warn(
             f"Whether {listed(related)} is missing is associated with the class (chi-square test), but "
