@@ -77,6 +77,9 @@ def evaluate(model) -> pd.Series:
 # 6. `loo_terms`: each feature adds further terms to its table. For a number, these are its log density under a
 #    Gaussian given the class and up to eight other numbers, on two scales, and a coefficient for each class; for a
 #    categorical feature, a constant for each level and class; for both, its tables with fewer parents.
+# 7. The default adds a tenth discretization, by MDLP, which finds narrow intervals, and `honest_power=5`: on data with
+#    few rows or many features, all of the above is repeated without each fifth of the rows, and the posterior is raised
+#    to the power that is best for these rows.
 
 # %%
 four = {"dag_args": {"kdbk": 4}}
@@ -91,6 +94,7 @@ steps = {
     "4. weights": bnc("kdb_mi", "tumor", train, discretize="mdlp", **four, **loo),
     "5. averaged cut points": bnc("kdb_mi", "tumor", train, discretize="averaged", **four, **loo),
     "6. further terms": bnc("kdb_mi", "tumor", train, discretize="averaged", **four, **loo, **terms),
+    "7. the default": bnc(class_var="tumor", dataset=train),
 }
 table = pd.DataFrame({name: evaluate(model) for name, model in steps.items()}).T
 forest = RandomForestClassifier(random_state=0).fit(train.drop(columns="tumor"), train["tumor"].cat.codes)
@@ -103,7 +107,10 @@ table.loc["forest"] = [
 print(table.round(3))
 
 # %% [markdown]
-# The tree makes 7.4 % errors, the last model 3.9 %, and the log-loss falls from .187 to .126 nats. Hierarchical
+# The tree makes 7.4 % errors, the model with further terms 3.9 %, and the log-loss falls from .187 to .126 nats. The
+# default has 4.2 % and .132 here: its honest power is .81, because parts of 285 rows with 30 features predict less well
+# than leave-one-out suggests. On 200 made rows with 30 useless features, where the log-loss of the class distribution
+# is .69, the honest power lowers it from 1.15 to .70. Hierarchical
 # smoothing alone improves the labels, but makes the log-loss worse (.266): each table is better, and their product is
 # too confident, because the features are correlated. The weights correct that. A random forest of 100 trees makes
 # 6.0 % errors, with a log-loss of .152. One half of one small data set is weak evidence: a difference of
