@@ -70,6 +70,13 @@ def print_accuracy(names: Iterable[str], rivals: Iterable[str]) -> None:
     if len(set(table["data"])) > 1 and len(set(table["model"])) > 2:
         print("\nMean ranks, and p of Wilcoxon's test against the first, corrected by Holm\n")
         print(ranks(table))
+    for number in ("error", "log-loss"):
+        by_set = table.set_index(["data", "model"])[number].unstack()[list(dict.fromkeys(table["model"]))]  # noqa: PD010
+        first, *others = by_set.columns
+        print(f"\nData sets on which {first} has a higher {number} than each other model\n")
+        for other in others:
+            worse = by_set.index[by_set[first] > by_set[other] + 5e-4]
+            print(f"- {other}: {len(worse)} of {len(by_set)} ({', '.join(worse)})")
 
 
 def ranks(table: pd.DataFrame) -> str:

@@ -92,6 +92,23 @@ def boosting(X: pd.DataFrame, y: pd.Series[Any], **arguments: Any) -> Fitted:
     return model.fit(X, y).predict_proba
 
 
+def additive(X: pd.DataFrame, y: pd.Series[Any]) -> Fitted:
+    """Fit an explainable boosting machine with its default settings."""
+    from interpret.glassbox import ExplainableBoostingClassifier
+
+    model = ExplainableBoostingClassifier(random_state=0, n_jobs=1)
+    categories = {c: X[c].astype(object) for c in X.select_dtypes("category")}
+    model.fit(X.assign(**categories), y)
+    return lambda new: model.predict_proba(new.assign(**{c: new[c].astype(object) for c in categories}))
+
+
+def lightgbm(X: pd.DataFrame, y: pd.Series[Any]) -> Fitted:
+    """Fit LightGBM with its default settings, which uses the category type of pandas."""
+    from lightgbm import LGBMClassifier
+
+    return LGBMClassifier(random_state=0, n_jobs=1, verbose=-1).fit(X, y).predict_proba
+
+
 RIVALS: dict[str, Callable[[pd.DataFrame, pd.Series[Any]], Fitted]] = {
     "BNCClassifier()": ours,
     "averaged5": partial(ours, discretize="averaged5"),
@@ -109,4 +126,6 @@ RIVALS: dict[str, Callable[[pd.DataFrame, pd.Series[Any]], Fitted]] = {
     ),
     "boosting": boosting,
     "boosting, stopped": partial(boosting, early_stopping=True, max_iter=500),
+    "EBM": additive,
+    "LightGBM": lightgbm,
 }
