@@ -20,7 +20,7 @@ PATTERNS = {
     r"\bsum(s|med|ming)? out\b": "write 'marginalize over'",
     r"\bin vain\b|\bis luck\b|\bsizes of luck\b": "write what is computed",
     r"\bverbs?\b": "write 'function'",
-    r"\blearn(s|ed|t)? again\b|\brelearn": "write 'refit'",
+    r"\blearn(s|t)? anew\b": "write 'refit'",
     r"\bspeaks? for\b|\bspeaks? against\b": "write 'increases the log odds of'",
     r"\b(colour|licence|optimis(e|ing|ation)|discretis|normalis|maximis|favour|behaviour)": "use American spelling",  # noqa: E501
     r"\b(hands|gives) back\b|\bgive back\b": "write 'returns'",

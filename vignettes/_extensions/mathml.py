@@ -47,7 +47,7 @@ def mathml(tex: str, *, as_block: bool = False) -> str:
     return html.replace("<mo>&ApplyFunction;", '<mo rspace="0.167em">&ApplyFunction;')
 
 
-logging.getLogger("fontTools").setLevel(logging.ERROR)  # it tells of every glyph
+logging.getLogger("fontTools").setLevel(logging.ERROR)  # it reports every glyph
 
 
 def visit_inline(self: HTML5Translator, node: nodes.math) -> None:
