@@ -78,7 +78,7 @@ OWN: Mapping[str, Mapping[str, Any]] = {
     "anb": {"parents": {"buying": ["safety"]}},
     "arc_strength": {"replicates": 2},
     "averaged_network": STRENGTH,
-    "bnc": {"dag_learner": "tan_cl", "smooth": 1},
+    "bnc": {"dag_learner": "tan_cl", "class_var": "class", "smooth": 1},
     "ci_test": {"x": "buying", "y": "safety", "z": "class"},
     "cmi": {"x": "buying", "y": "safety", "z": "class"},
     "compare": {"results": RESULTS},
