@@ -289,10 +289,12 @@ def test_weights_of_latent_classes() -> None:
 @pytest.mark.parametrize(
     ("arguments", "error", "message"),
     [
-        ({"k": 0}, ValueError, "k must be a whole number of at least 1; got 0"),
+        ({"k": 0}, ValueError, "k must be a whole number from 1 to 1,000; got 0"),
+        ({"k": [2, 10**9]}, ValueError, "k must be a whole number from 1 to 1,000; got 1000000000"),
         ({"k": 2.5}, TypeError, "k must be"),
         ({"k": []}, ValueError, "k must be at least one number of classes"),
-        ({"k": 2, "restarts": 0}, ValueError, "restarts must be a whole number of at least 1"),
+        ({"k": 2, "restarts": 0}, ValueError, "restarts must be a whole number from 1 to 100,000; got 0"),
+        ({"k": 2, "restarts": 10**30}, ValueError, "restarts must be a whole number from 1 to 100,000"),
         ({"k": 2, "smooth": -1}, ValueError, "smooth must be a finite number of at least 0"),
         ({"k": 2, "class_var": "A"}, ValueError, "class_var must be the name of a new variable"),
         ({"k": 2, "dataset": [1]}, TypeError, "dataset must be a pandas DataFrame"),

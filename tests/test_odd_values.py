@@ -90,9 +90,11 @@ OWN: Mapping[str, Mapping[str, Any]] = {
     "exact_match": {"predicted": CLASSES, "actual": CLASSES},
     "feature_weights": {"x": WEIGHTED},
     "from_modelstring": {"text": "[class] [buying|class]"},
+    "from_tables": {"tables": {name: bn.cpt(NETWORK, name) for name in CAR}},
     "greedy_scores": {"x": SEARCHED},
     "hamming": {"predicted": CLASSES, "actual": CLASSES},
     "kl_divergence": {"y": NETWORK},
+    "lca": {"class_var": "group", "k": 2},
     "loo_summary": {"x": WEIGHTED},
     "lp": {"smooth": 1},
     "manb_arc_posterior": {"x": BY_MANB},
@@ -107,6 +109,7 @@ OWN: Mapping[str, Mapping[str, Any]] = {
     "query": {"variables": ["buying"], "evidence": {"safety": "low"}},
     "search_steps": {"x": SEARCHED},
     "shd": {"y": NETWORK},
+    "with_table": {"frame": bn.cpt(NETWORK, "buying")},
 }
 
 FUNCTIONS = {

@@ -27,6 +27,8 @@ _ITERATIONS = 5000
 _TOLERANCE = 1e-12
 _LEAST = 1e-300
 _MOST_CELLS = 2**24
+_MOST_CLASSES = 1000
+_MOST_RESTARTS = 100_000
 
 
 @record
@@ -49,7 +51,7 @@ def lca(
     dataset : pandas.DataFrame or Dataset
         Categorical data. All columns are features. Missing values are marginalized over.
     k : int or list of int
-        Number of classes, or numbers of which the one with the largest BIC is chosen, such as
+        Number of classes, at most 1000, or numbers of which the one with the largest BIC is chosen, such as
         ``range(2, 7)``.
     smooth : float, default 1
         Dirichlet hyperparameter added to every expected count; 0 gives maximum-likelihood estimates.
@@ -121,11 +123,11 @@ def lca(
     if class_var in data.columns:
         raise ValueError(must_be("class_var", "the name of a new variable, not of a column", class_var))
     numbers = [k] if isinstance(k, int | np.integer) else ListOf("numbers of classes").check("k", k)
-    numbers = [Whole(least=1).check("k", number) for number in numbers]
+    numbers = [Whole(least=1, most=_MOST_CLASSES).check("k", number) for number in numbers]
     if not numbers:
         raise ValueError(must_be("k", "at least one number of classes", k))
     smooth, generator = float(Real(least=0).check("smooth", smooth)), check_rng(rng)
-    restarts = Whole(least=1).check("restarts", restarts)
+    restarts = Whole(least=1, most=_MOST_RESTARTS).check("restarts", restarts)
     check_levels(data, data.columns)
     fits = [_fit(data, number, smooth, restarts, generator) for number in numbers]
     n_levels = sum(data.cards) - len(data.columns)
