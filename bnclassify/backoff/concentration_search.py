@@ -38,25 +38,51 @@ def learn_masses(
     Of each prefix there is one per coding, as ``cards`` have rows; the class alone has 1. The prefixes of all
     families are worked on together, their counts above 0 one after the other.
     """
-    order = sorted(range(len(families)), key=lambda f: -len(families[f]))
-    masses: list[list[Array]] = [[] for _ in families]
-    all_owners = [owners(prefixes, rows) for prefixes, rows in zip(families, cards, strict=True)]
-    occurring: list[list[tuple[Any, ...]]] = [[p.counts.nonzero() for p in prefixes] for prefixes in families]
+    search = _Search(families, cards, of_class)
+    for _ in back_off(max(map(len, families), default=0), search.read, search.mass):
+        pass
+    return search.masses
 
-    def configurations(f: int, i: int) -> Index:
-        return families[f][i].cells.keys[occurring[f][i][0]] // families[f][i].levels
 
-    def at(i: int) -> list[int]:
-        return [f for f in order if len(families[f]) > i]
+class _Search:
+    """The families of `learn_masses`, and the concentrations that are chosen already."""
 
-    def read(i: int, shorter: Array | None) -> tuple[Array, Array, Array]:
-        counts = np.concatenate([families[f][i].counts[occurring[f][i]] for f in at(i)])
-        totals = [families[f][i].totals[configurations(f, i), occurring[f][i][1]] for f in at(i)]
+    def __init__(
+        self,
+        families: Sequence[Sequence[PrefixCounts]],
+        cards: Sequence[NDArray[np.intp]],
+        of_class: Sequence[bool],
+    ) -> None:
+        self.families, self.cards, self.of_class = families, cards, of_class
+        self.order = sorted(range(len(families)), key=lambda f: -len(families[f]))
+        self.owners = [owners(prefixes, rows) for prefixes, rows in zip(families, cards, strict=True)]
+        self.occurring: list[list[tuple[Any, ...]]] = [
+            [prefix.counts.nonzero() for prefix in prefixes] for prefixes in families
+        ]
+        self.masses: list[list[Array]] = [[] for _ in families]
+
+    def at(self, i: int) -> list[int]:
+        """Return the families that have a prefix i, those of most prefixes first."""
+        return [f for f in self.order if len(self.families[f]) > i]
+
+    def configurations(self, f: int, i: int) -> Index:
+        """Return the configuration of the parents of each count above 0 of a prefix."""
+        prefix = self.families[f][i]
+        return prefix.cells.keys[self.occurring[f][i][0]] // prefix.levels
+
+    def read(self, i: int, shorter: Array | None) -> tuple[Array, Array, Array]:
+        """Return what `back_off` reads, of the counts above 0 of prefix i of all families."""
+        families, occurring, at = self.families, self.occurring, self.at(i)
+        configurations = [self.configurations(f, i) for f in at]
+        counts = np.concatenate([families[f][i].counts[occurring[f][i]] for f in at])
+        totals = np.concatenate(
+            [families[f][i].totals[c, occurring[f][i][1]] for f, c in zip(at, configurations, strict=True)]
+        )
         if shorter is None:
-            levels = [cards[f][configurations(f, i), 0] for f in at(i)]
-            return counts, np.concatenate(totals), 1 / np.concatenate(levels)
+            levels = [self.cards[f][c, 0] for f, c in zip(at, configurations, strict=True)]
+            return counts, totals, 1 / np.concatenate(levels)
         places, offset = [], 0
-        for f in at(i):
+        for f in at:
             before, after = families[f][i - 1 : i + 1]
             place: NDArray[Any] = np.empty(before.counts.shape, dtype=np.intp)
             place[occurring[f][i - 1]] = np.arange(offset, offset + len(occurring[f][i - 1][0]))
@@ -64,28 +90,25 @@ def learn_masses(
             columns = classes if place.shape[1] > 1 else np.zeros_like(classes)
             places.append(place[after.cells_before(before)[cells], columns])
             offset += len(occurring[f][i - 1][0])
-        return counts, np.concatenate(totals), shorter[np.concatenate(places)]
+        return counts, totals, shorter[np.concatenate(places)]
 
-    def mass(i: int, counts: Array, base: Array) -> Array:
-        sizes, totals = [], []
-        for f in at(i):
-            prefix, owner, n = families[f][i], all_owners[f][i], len(cards[f])
-            sizes += np.bincount(owner[configurations(f, i)], minlength=n).tolist()
+    def mass(self, i: int, counts: Array, base: Array) -> Array:
+        """Choose the concentrations of prefix i of all families, and return that of each count."""
+        sizes, totals, at = [], [], self.at(i)
+        for f in at:
+            prefix, owner, n = self.families[f][i], self.owners[f][i], len(self.cards[f])
+            sizes += np.bincount(owner[self.configurations(f, i)], minlength=n).tolist()
             totals += np.split(prefix.totals, np.searchsorted(owner, np.arange(1, n)))
         ends = np.cumsum(sizes)[:-1]
         best = np.array(best_concentrations(np.split(counts, ends), np.split(base, ends), totals))
         start = 0
-        for f in at(i):
-            end = start + len(cards[f])
-            if of_class[f] and i == 0:
+        for f in at:
+            end = start + len(self.cards[f])
+            if self.of_class[f] and i == 0:
                 best[start:end] = 1.0
-            masses[f].append(best[start:end])
+            self.masses[f].append(best[start:end])
             start = end
         return np.repeat(best, sizes)
-
-    for _ in back_off(max(map(len, families), default=0), read, mass):
-        pass
-    return masses
 
 
 def best_concentrations(

@@ -86,10 +86,9 @@ def prepare(
         dataset = preparation.code(dataset)
     numbers: tuple[Hashable, ...] = ()
     if numeric:
-        columns = [name for name in column_names(dataset) if name not in targets]
-        if features is not None:
-            allowed = set(check_names(features, targets))
-            columns = [name for name in columns if name in allowed]
+        allowed = None if features is None else set(check_names(features, targets))
+        present = [name for name in column_names(dataset) if name not in targets]
+        columns = [name for name in present if allowed is None or name in allowed]
         dataset, numbers = find_numbers(dataset, columns, targets, numeric)
         dataset = dataset.with_numbers(numbers) if isinstance(dataset, Dataset) else dataset
     if isinstance(dataset, TrainingData | Partitions) and dataset.targets == targets:
@@ -99,7 +98,7 @@ def prepare(
         dataset = dataset if source is None else source
     if isinstance(dataset, pd.DataFrame) and preparation is not None:
         dataset = preparation.encode(dataset, known or {}, "dataset")
-    names, chosen = _choose(dataset, targets, features, warns, named_by)
+    chosen, order = _choose(dataset, targets, features, warns, named_by)
     if not rows_needed and _is_large(dataset, (*chosen, *targets)):
         dataset = LargeFrame(dataset)  # type: ignore[arg-type]
     required = targets[0] if len(targets) == 1 else None
@@ -111,8 +110,6 @@ def prepare(
     if not isinstance(dataset, Learnable):  # whose levels are checked already
         given = {*(known or ()), *numbers}
         check_levels(data, [name for name in data.columns if name not in given])
-    wanted = {*chosen, *targets}
-    order = tuple([name for name in names if name in wanted])
     if isinstance(data, Partitions):
         data = replace(data, targets=targets, order=order, warns=warns)
         data.tell()
@@ -149,19 +146,19 @@ def _choose(
     features: Iterable[Hashable] | None,
     warns: bool,
     named_by: str,
-) -> tuple[Sequence[Hashable], list[Hashable]]:
-    """Return the names of all columns and the features to learn from, or raise."""
+) -> tuple[list[Hashable], tuple[Hashable, ...]]:
+    """Return the features to learn from, and these and the targets in the order of the data, or raise."""
     for target in targets:
         check_name(target, named_by)
     wanted = None if features is None else check_names(features, targets)
     names = column_names(dataset)
     check_columns(targets, names, named_by)
-    if wanted is not None:
-        chosen = check_columns(wanted, names, "features")
-        return names, [name for name in names if name in chosen]
-    if len(names) == 1 and warns:
+    chosen = names if wanted is None else check_columns(wanted, names, "features")
+    if wanted is None and len(names) == 1 and warns:
         warn_of_no_features(targets[0])
-    return names, [name for name in names if name not in targets]
+    kept = {*chosen, *targets}
+    order = tuple([name for name in names if name in kept])
+    return [name for name in order if name not in targets], order
 
 
 def _check_no_missing_level(schema: Schema, targets: Sequence[Hashable], argument: str) -> None:
@@ -217,9 +214,7 @@ def describe(
     if not isinstance(dataset, pd.DataFrame | Dataset):
         data = prepare(dataset, (class_var,), features)
         return data.schema.select(data.order), data.features
-    names, chosen = _choose(dataset, (class_var,), features, True, "class_var")
-    kept = {*chosen, class_var}
-    columns = [name for name in names if name in kept]
+    chosen, columns = _choose(dataset, (class_var,), features, True, "class_var")
     if numeric and isinstance(dataset, pd.DataFrame):
         floats = {name for name in chosen if value_type(dataset[name].array) in FLOATS}
         dataset = read_raw(dataset, class_var, columns, {*columns} - floats) if floats else dataset
