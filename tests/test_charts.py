@@ -25,6 +25,7 @@ plt = pytest.importorskip("matplotlib.pyplot")
 
 @pytest.fixture(autouse=True)
 def _close() -> Iterator[None]:
+    plt.close("all")  # those of examples that ran before
     yield
     plt.close("all")
 
