@@ -54,12 +54,13 @@ from .functions.elicitation import from_tables, with_table
 from .functions.explanation import explain
 from .functions.inferences import impute, query, sample
 from .functions.learning import bnc
+from .functions.out_of_fold import cv_predict
 from .functions.parameters import lp, update
 from .functions.prediction import predict
 from .functions.ranking import compare_ranks
 from .functions.reliability import calibration
 from .functions.scores import AIC, BIC, ci_test, cloglik, cmi, loglik
-from .functions.validation import cv, cv_predict
+from .functions.validation import cv
 from .learners.blankets import learn_blanket
 from .learners.chi_square import chisq_dn
 from .learners.fixed import anb, aode, from_modelstring, nb

@@ -1,32 +1,27 @@
-"""Cross-validation of models that are fitted again in each fold: metrics, and out-of-fold predictions."""
+"""Cross-validation of models that are fitted again in each fold: their metrics."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 from typing import Any, Literal, TypeAlias, TypedDict, Unpack, overload
 
 import numpy as np
 import pandas as pd
-from tqdm.auto import tqdm
 
-from ..base.arrays import Array, first_best, log, log_normalize
+from ..base.arrays import Array
 from ..base.calls import guided
 from ..base.checks import Flag, OneOf, Whole
 from ..base.messages import listed, shown, warn
 from ..base.options import MetricName, Unseen
 from ..base.randomness import Seed
 from ..frames.opening import InFull, InParts, column_names
-from ..frames.partitions import NoRowsError, Partitions, dask_frame_of
+from ..frames.partitions import Partitions
 from ..frames.sources import check_not_once
 from ..metrics.folds import Folds
 from ..metrics.metrics import METRICS, AnyMetric, choose_metrics
-from ..metrics.outcomes import Labelling, outcomes_of
-from ..model.model import Model, check_joint, of_estimator
-from ..model.questions import classes
+from ..model.model import Model, check_joint
 from ..several.multi_model import MultiModel
-from .fold_scores import Scores, score_rounds, warn_of_empty_folds
-from .prediction import predict
+from .fold_scores import Scores, score_rounds
 from .rounds import Plan, check_recipe, name_models, plan_rounds
 from .schemes import Scheme, record_scheme
 
@@ -40,7 +35,9 @@ Models: TypeAlias = "Sequence[Model] | Mapping[str, Model]"
 Metrics: TypeAlias = "list[str] | list[AsMetric] | tuple[str | AsMetric, ...]"
 
 
-class _Options(TypedDict, total=False):
+class Options(TypedDict, total=False):
+    """Arguments that `cv` and `cv_predict` share."""
+
     k: int
     dag: bool
     folds: Folds | str | None
@@ -50,7 +47,7 @@ class _Options(TypedDict, total=False):
     progress: bool
 
 
-class _Repeated(_Options, total=False):
+class _Repeated(Options, total=False):
     repeats: int
 
 
@@ -348,167 +345,3 @@ def _warn_of_undefined(metrics: Sequence[AnyMetric], values: Array) -> None:
                 f"{metric.name} is not defined in {folds} of {len(values)} folds, which are excluded from "
                 "the mean. mean=False shows them."
             )
-
-
-@overload
-def cv_predict(
-    x: Model, dataset: InFull | InParts, *, prob: Literal[True] = True, **options: Unpack[_Options]
-) -> pd.DataFrame: ...
-@overload
-def cv_predict(
-    x: Model, dataset: InFull | InParts, *, prob: Literal[False], **options: Unpack[_Options]
-) -> pd.Series[Any]: ...
-@guided("The class is a column of the data: cv_predict(x, dataset, k=10).")
-def cv_predict(
-    x: Model,
-    dataset: InFull | InParts,
-    *,
-    k: int = 10,
-    prob: bool = True,
-    dag: bool = True,
-    folds: Folds | str | None = None,
-    columns: Literal["same", "any"] = "same",
-    unseen: Unseen = "missing",
-    rng: Seed = None,
-    progress: bool = False,
-) -> pd.DataFrame | pd.Series[Any]:
-    """Predict every row by a model that was fitted without it, in cross-validation.
-
-    Parameters
-    ----------
-    x : Model
-        A fitted model. For each fold, it is fitted again as it was fitted, to the rows that the fold does
-        not test, and predicts those that the fold tests.
-    dataset : pandas.DataFrame, Dataset, or partitioned data
-        As in `cv`.
-    prob : bool, default True
-        If True, return posteriors; if False, labels.
-    k, dag, folds, columns, unseen, rng, progress
-        As in `cv`. ``folds`` must test every row once.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Posteriors with the index of ``dataset`` and one column per class; rows sum to 1.
-    pandas.Series
-        With ``prob=False``, the labels, as `predict` returns them.
-    dask.dataframe.DataFrame, dask.dataframe.Series
-        For a Dask DataFrame, the same, computed lazily per partition.
-
-    Raises
-    ------
-    KeyError
-        If a variable is not a column.
-    TypeError, ValueError
-        As `cv`, or if ``folds`` do not test every row once.
-
-    Warns
-    -----
-    UserWarning
-        If a class has fewer than ``k`` rows, so that some folds have none, or no row to learn from has a
-        positive weight if a fold is tested, whose predictions are missing.
-
-    Notes
-    -----
-    If the units of a row with a whole weight are tested in several folds, as in `cv`, its posteriors are
-    averaged over these folds by the number of its units in them.
-
-    Examples
-    --------
-    >>> from bnclassify import cv_predict, load_car, lp, tan_cl
-    >>> car = load_car()
-    >>> model = lp(tan_cl("class", car), car, smooth=1)
-    >>> cv_predict(model, car, rng=0).tail(2).round(3)
-    class  unacc    acc   good  vgood
-    1726   0.190  0.288  0.515  0.008
-    1727   0.163  0.118  0.023  0.695
-    """
-    if not isinstance(x, Model):
-        raise TypeError(f"x must be one model; got {type(x).__name__}. {of_estimator(x)}".rstrip())
-    models = name_models(x)
-    for name, flag in {"prob": prob, "dag": dag, "progress": progress}.items():
-        Flag().check(name, flag)
-    check_same_columns(models, dataset, columns, dag, folds)
-    if len(x.targets) > 1:
-        raise TypeError(f"x must predict one class; got a model of {listed(x.targets)}.")
-    plan = plan_rounds(models, dataset, k=k, repeats=1, folds=folds, dag=dag, unseen=unseen, rng=rng)
-    if isinstance(plan.data, Partitions):
-        return _predict_parts(x, plan, dataset, prob=prob, dag=dag, progress=progress)
-    return _predict_rows(x, plan, prob=prob, dag=dag, progress=progress)
-
-
-def _predict_rows(x: Model, plan: Plan, *, prob: bool, dag: bool, progress: bool) -> Any:
-    """Predict rows in memory, each in the round that tests it."""
-    data: Any = plan.data
-    labels = data.levels[-1]
-    if not plan.is_partition:
-        times = np.bincount(np.concatenate([rnd.fold.rows for rnd in plan.rounds]), minlength=len(data))
-        raise ValueError(
-            f"folds must test every row once; {np.count_nonzero(times == 0)} of {len(data)} rows are never "
-            f"tested, and {np.count_nonzero(times > 1)} more than once."
-        )
-    posteriors, empty = np.zeros((len(data), len(labels))), []
-    for rnd in tqdm(plan.rounds, disable=not progress, desc="cv_predict", unit=" folds"):
-        train, test = rnd.fold.split(data)
-        try:
-            [learned] = plan.learn({0: x}, rnd, train, dag)
-        except NoRowsError:
-            empty.append(rnd)
-            posteriors[rnd.fold.rows] = np.nan
-            continue
-        logs = outcomes_of(learned, test).of_target().logs_of(labels)
-        posteriors[rnd.fold.rows] += rnd.fold.proportions(data)[:, None] * np.exp(log_normalize(logs))
-    warn_of_empty_folds(empty)
-    labelling = Labelling(labels, data.columns[-1], data.index)
-    found = _name_predictions(labelling, posteriors, prob=prob)
-    if plan.unseen:
-        found.attrs["unseen"] = dict(plan.unseen)
-    return found
-
-
-def _name_predictions(labelling: Labelling, posteriors: Array, *, prob: bool) -> Any:
-    """Return posteriors or labels; missing values where posteriors, (rows, classes), are NaN."""
-    if prob:
-        return labelling.posteriors(log(posteriors)).mask(np.isnan(posteriors))
-    return labelling.labels(np.where(np.isnan(posteriors[:, 0]), -1, first_best(log(posteriors))))
-
-
-def _predict_parts(x: Model, plan: Plan, dataset: object, *, prob: bool, dag: bool, progress: bool) -> Any:
-    """Predict the rows of a Dask DataFrame, each when its partition is computed."""
-    frame = dask_frame_of(dataset)
-    if frame is None:
-        raise TypeError(
-            "dataset must be in memory, or a Dask DataFrame, whose predictions are lazy; got chunks. For "
-            "metrics of chunks, use cv."
-        )
-    learned: list[Model | None] = []
-    for rnd in tqdm(plan.rounds, disable=not progress, desc="cv_predict", unit=" folds"):
-        train, _ = rnd.fold.split(plan.data)
-        try:
-            learned += plan.learn({0: x}, rnd, train, dag)
-        except NoRowsError:
-            learned.append(None)
-    warn_of_empty_folds([rnd for rnd, model in zip(plan.rounds, learned, strict=True) if model is None])
-    first = next(model for model in learned if model is not None)
-    meta = predict(first, frame._meta.iloc[:0], prob=prob)
-    folds = plan.rounds[0].fold.folds
-    out_of_fold = partial(_predict_out_of_fold, first=first, models=learned, folds=folds, prob=prob)
-    return frame.map_partitions(out_of_fold, meta=meta)
-
-
-def _predict_out_of_fold(
-    frame: pd.DataFrame, first: Model, models: Sequence[Model | None], folds: Any, prob: bool
-) -> Any:
-    """Predict each row by the models that were fitted without it, or without a part of its weight."""
-    shares = np.eye(len(models))[folds(frame)]
-    if getattr(folds, "weights", None) is not None:
-        parts = folds.split(frame)
-        shares = np.where(parts.any(axis=1, keepdims=True), parts, shares)
-        shares /= shares.sum(axis=1, keepdims=True)
-    posteriors = np.zeros((len(frame), len(classes(first))))
-    for x, share in zip(models, shares.T, strict=True):
-        rows = np.flatnonzero(share)
-        found = np.nan if x is None else predict(x, frame.iloc[rows], prob=True, unseen="missing").to_numpy()
-        posteriors[rows] += share[rows, None] * found
-    labelling = Labelling(classes(first), first.class_var, frame.index)
-    return _name_predictions(labelling, posteriors, prob=prob)

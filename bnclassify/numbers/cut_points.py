@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from math import log2
 from typing import Any
 
@@ -226,3 +227,14 @@ def describe_intervals(
     sums = np.bincount(intervals, mass * known, minlength=len(means))
     np.divide(sums, total, out=means, where=total > 0)
     return (low, high), tuple(means.tolist())
+
+
+def interval_labels(points: tuple[float, ...]) -> tuple[str, ...]:
+    """Return the intervals between cut points as text."""
+    ends = ["-inf", *map(written_point, points), "inf"]
+    return tuple([f"({low}, {high}{')' if high == 'inf' else ']'}" for low, high in pairwise(ends)])
+
+
+def written_point(point: float) -> str:
+    """Return a cut point as text, with as few digits as identify it."""
+    return repr(point).removesuffix(".0")

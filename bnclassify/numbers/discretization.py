@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -42,7 +41,16 @@ from ..frames.numeric import (
     value_type,
 )
 from ..frames.schema import Data
-from .cut_points import BY_CLASS, CUTTINGS, METHODS, averaged_cuts, cut_points, describe_intervals
+from .cut_points import (
+    BY_CLASS,
+    CUTTINGS,
+    METHODS,
+    averaged_cuts,
+    cut_points,
+    describe_intervals,
+    interval_labels,
+    written_point,
+)
 
 _MOST_BINS = 10_000
 
@@ -200,7 +208,7 @@ class Discretizer(Immutable):
         return self.intervals[name], codes
 
     def __repr__(self) -> str:
-        return self._listing(" cut at", lambda points: ", ".join(map(_written, points)) or "no cut")
+        return self._listing(" cut at", lambda points: ", ".join(map(written_point, points)) or "no cut")
 
     def _listing(self, head: str, note: Callable[[tuple[float, ...]], str]) -> str:
         """Return one line per column, with a note on its cut points or with the labels that it keeps."""
@@ -446,14 +454,3 @@ def check_class(column: pd.Series[Any]) -> None:
             f"class_var must be categorical; got {shown(column.name)}, which has numbers of type float. If "
             "they are codes, use .astype('Int64'); if they are measurements, bin them with pd.cut."
         )
-
-
-def interval_labels(points: tuple[float, ...]) -> tuple[str, ...]:
-    """Return the intervals between cut points as text."""
-    ends = ["-inf", *map(_written, points), "inf"]
-    return tuple([f"({low}, {high}{')' if high == 'inf' else ']'}" for low, high in pairwise(ends)])
-
-
-def _written(point: float) -> str:
-    """Return a cut point as text, with as few digits as identify it."""
-    return repr(point).removesuffix(".0")
