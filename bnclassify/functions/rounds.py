@@ -304,7 +304,7 @@ def _prepare(
     """Return the features and the targets; if there is one target, no row lacks it.
 
     If ``lenient``, values in partitioned data that are not among the levels of the models are missing. If
-    not ``complete``, rows that lack the only target are dropped, and are not error.
+    not ``complete``, rows that lack the only target are dropped without an error.
     """
     targets = next(iter(models.values())).targets
     needed = columns_needed(models, dag=dag)
