@@ -135,8 +135,7 @@ def bnc(
     with weights of 1 unless ``loo_weights`` estimates them. The contribution of a number to the log odds is
     a curve of many small steps, which `plot_effect` draws. The average is over the positions of cut
     points, which reduces the variance that they add [1]_. If no column is discretized, the result is a plain
-    network. On 29 public data sets, models with ``kdbk=4``, ``backoff``, ``loo_weights`` and ``loo_parents``
-    have a mean log-loss of 0.330 with "averaged", and 0.395 with "mdlp".
+    network.
 
     Quantiles can miss a narrow interval in which the class changes. With "averaged_mdlp", MDLP discretizes
     all columns a tenth time. On 3,000 rows of diamonds, with the cut as the class, this reduces the error of

@@ -34,8 +34,9 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
     """A Bayesian network classifier as an estimator of scikit-learn.
 
     It calls `bnc` and `predict`. Its ``model_`` is a model of the package, so all functions of the package
-    can be used with it, such as ``plot(clf.model_)``. The default settings had the
-    lowest mean log-loss, 0.33, of five models of the package on 29 public data sets.
+    can be used with it, such as ``plot(clf.model_)``. The default settings have a
+    mean error of 0.125 and a mean log-loss of 0.305 on 29 public data sets, a calibrated forest 0.133
+    and 0.329 (``tests/benchmarks``).
 
     Parameters
     ----------
