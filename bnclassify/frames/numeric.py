@@ -169,3 +169,12 @@ def advice_on(kind: str, expected: int) -> str:
     """Return how to make numbers, or categories, of a column of another type of values."""
     default = ("make numbers of them, or drop the column", "convert them, for example with .astype(str)")
     return _ADVICE.get(kind, default)[expected] or default[expected]
+
+
+def check_class(column: pd.Series[Any]) -> None:
+    """Raise a TypeError if the class consists of numbers of type float: it is never discretized."""
+    if value_type(column) in FLOATS and column.notna().any():
+        raise TypeError(
+            f"class_var must be categorical; got {shown(column.name)}, which has numbers of type float. If "
+            "they are codes, use .astype('Int64'); if they are measurements, bin them with pd.cut."
+        )

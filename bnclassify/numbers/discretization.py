@@ -31,14 +31,13 @@ from ..frames.encoding import (
     weight_column,
 )
 from ..frames.numeric import (
-    FLOATS,
     as_floats,
+    check_class,
     check_exact,
     check_finite,
     code_labels,
     labels_to_keep,
     read_numbers,
-    value_type,
 )
 from ..frames.schema import Data
 from .cut_points import (
@@ -445,12 +444,3 @@ def _class_codes(frame: pd.DataFrame, class_var: Hashable, method: str) -> Codes
         raise ValueError(f"dataset: the class {shown(class_var)} is missing in every row")
     warn_of_wide_columns(data.schema, data.codes, None, class_var)
     return data.codes[0]
-
-
-def check_class(column: pd.Series[Any]) -> None:
-    """Raise a TypeError if the class consists of numbers of type float: it is never discretized."""
-    if value_type(column) in FLOATS and column.notna().any():
-        raise TypeError(
-            f"class_var must be categorical; got {shown(column.name)}, which has numbers of type float. If "
-            "they are codes, use .astype('Int64'); if they are measurements, bin them with pd.cut."
-        )

@@ -25,10 +25,10 @@ from ..frames.encoding import (
 )
 from ..frames.matching import MISSING
 from ..frames.number_columns import Numeric, find_numbers
-from ..frames.numeric import are_categories
+from ..frames.numeric import are_categories, check_class
 from ..frames.schema import Data, Dataset
 from .cut_points import CUTTINGS, METHODS
-from .discretization import Discretizer, check_class, learn_cuts
+from .discretization import Discretizer, learn_cuts
 from .rare_levels import Merger, learn_merger, with_categories
 
 
