@@ -694,6 +694,7 @@ def test_weights_are_rows_repeated(car: pd.DataFrame) -> None:
         plain("nb").fit(features, labels, sample_weight=np.zeros(len(car)))
 
 
+@pytest.mark.slow
 def test_any_weights_are_taken_where_nothing_is_cut(car: pd.DataFrame) -> None:
     weights = np.random.default_rng(0).uniform(0, 3, len(car))
     labels, features = car["class"].astype(str), car.drop(columns="class")

@@ -77,7 +77,7 @@ def hc(
         visiting the last 10 networks again, until 10 such steps have not led above the best score.
     restarts : int, default 0
         Number of times that the search starts again, each time from the best network found after 5 random
-        moves.
+        moves; at most 100,000, like `tabu`.
     missing : {"error", "em"}, default "error"
         With "em", values may be missing: the search maximizes the expected score, in turn with expectation
         maximization of the parameters (structural EM). It needs the score "bic", "aic" or "loglik".
@@ -254,6 +254,10 @@ def ban(
     return search.run(Step("ban", ban, settings), class_var, data.as_given, parents, inner)
 
 
+_MOST_STEPS = 100_000
+"""The largest `tabu` and `restarts`; more would not end."""
+
+
 @dataclass(frozen=True)
 class _Search:
     """The checked arguments of a search that do not name columns."""
@@ -271,7 +275,7 @@ class _Search:
         object.__setattr__(self, "moves", _as_moves(self.moves))
         Optional(Whole()).check("max_parents", self.max_parents)
         for argument in ("tabu", "restarts"):
-            Whole().check(argument, getattr(self.climb, argument))
+            Whole(most=_MOST_STEPS).check(argument, getattr(self.climb, argument))
         Flag().check("progress", self.climb.progress)
         check_missing(self.missing, "error", self.score)
         check_rng(self.rng)

@@ -129,6 +129,8 @@ def lca(
     smooth, generator = float(Real(least=0).check("smooth", smooth)), check_rng(rng)
     restarts = Whole(least=1, most=_MOST_RESTARTS).check("restarts", restarts)
     check_levels(data, data.columns)
+    if not data.size:
+        raise ValueError("dataset must have rows to fit a model to; got none, or only rows of weight 0.")
     fits = [_fit(data, number, smooth, restarts, generator) for number in numbers]
     n_levels = sum(data.cards) - len(data.columns)
     free = [number - 1 + number * n_levels for number in numbers]
