@@ -193,6 +193,7 @@ def test_without_smoothing_any_class_may_be_impossible() -> None:
             assert score == pytest.approx(plain_score(x, rows, tests, {"smooth": 0}, "accuracy"), abs=1e-12)
 
 
+@pytest.mark.slow
 def test_rows_count_as_often_as_they_weigh(votes: pd.DataFrame) -> None:
     """Weights are as good as rows repeated in the same fold."""
     rng = np.random.default_rng(0)
@@ -261,8 +262,18 @@ def test_a_prior_that_is_no_pseudo_count_is_refused(car: pd.DataFrame) -> None:
 # --- learners
 
 
-@pytest.mark.parametrize("learner", LEARNERS)
-@pytest.mark.parametrize("metric", [name for name in SEARCHED if name != "calibration_error"])
+_SEARCHES = [
+    # kdb takes seconds with each metric, so all but one are left to the slow tests
+    pytest.param(
+        metric, learner, marks=[pytest.mark.slow] if learner == "kdb" and metric != "log_loss" else []
+    )
+    for metric in SEARCHED
+    if metric != "calibration_error"
+    for learner in LEARNERS
+]
+
+
+@pytest.mark.parametrize(("metric", "learner"), _SEARCHES)
 def test_scores_are_what_cv_gives_of_the_structure(learner: str, metric: str, voting: pd.DataFrame) -> None:
     """On incomplete data, with each metric; losses are negative."""
     folds = bn.stratified_folds(voting["Class"], 4, rng=0)

@@ -104,6 +104,7 @@ def test_missing_features_are_summed_out_within_each_draw(prior: dict[str, Any])
     assert asked.tolist() == pytest.approx(found.tolist(), abs=1e-12)
 
 
+@pytest.mark.slow
 def test_ninety_percent_intervals_cover_ninety_percent() -> None:
     """Tables are drawn from the prior, rows from the tables; the posterior of the tables is to cover."""
     rng, covered, of_tables = np.random.default_rng(3), [], []
