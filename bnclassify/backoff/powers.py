@@ -339,6 +339,8 @@ def factor(curvature: Array, ridges: Array) -> tuple[Solve, Callable[[], Array]]
     ``curvature`` is H, or A with A Aᵀ = H, which has fewer columns than rows.
     """
     size, width = curvature.shape
+    if not width:  # old versions of SciPy do not solve empty systems
+        return (lambda slope: slope / ridges), (lambda: 1 / ridges)
     if size == width:
         upper = _cholesky(curvature + np.diag(ridges)).T
         of_whole = partial(cho_solve, (upper, False), check_finite=False)
