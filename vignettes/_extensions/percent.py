@@ -75,8 +75,7 @@ class LinkNames(SphinxPostTransform):
         """Wrap them in references."""
         for literal in list(self.document.findall(nodes.literal)):
             name = re.match(r"(\w+)(\(.*\))?$", literal.astext())
-            linked = isinstance(literal.parent, nodes.reference | pending_xref)
-            if name is None or name[1] not in PLACES or linked:
+            if name is None or name[1] not in PLACES or within_link(literal):
                 continue
             target = PLACES[name[1]]
             reference = pending_xref(
@@ -84,6 +83,14 @@ class LinkNames(SphinxPostTransform):
             )
             literal.replace_self(reference)
             reference += literal
+
+
+def within_link(node: nodes.Node) -> bool:
+    """Return whether a node lies at any depth within a link, where HTML allows no other link."""
+    parent = node.parent
+    while parent is not None and not isinstance(parent, nodes.reference | pending_xref):
+        parent = parent.parent
+    return parent is not None
 
 
 def find_name(
