@@ -261,3 +261,8 @@ def __getattr__(name: str) -> Any:
     if name == "BNCClassifier":
         raise AttributeError("BNCClassifier is imported from bnclassify.sklearn, as scikit-learn is optional")
     raise AttributeError(f"module 'bnclassify' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    """List the public names only, as an editor shows them after ``bnclassify.``."""
+    return __all__

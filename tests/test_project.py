@@ -106,6 +106,7 @@ def test_version_is_that_of_the_project() -> None:
 
 def test_everything_public_is_listed_once() -> None:
     assert len(set(bn.__all__)) == len(bn.__all__)
+    assert dir(bn) == sorted(bn.__all__)
     assert all(hasattr(bn, name) for name in bn.__all__)
 
 
