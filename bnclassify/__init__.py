@@ -6,7 +6,7 @@ Data flow downwards through this list. Each package imports only from those abov
     frames           DataFrames, chunks and Dask become encoded data               encode Dataset ...
     counts           contingency tables, tables of pairs, information
     numbers          intervals of numeric columns, rare levels                     discretize merge_rare
-    model            what all models have in common, and questions to them         families cpt is_nb ...
+    model            the base class of models, and accessors                       families cpt is_nb ...
     network          Bayesian networks: values, inference, priors, tables, EM      BNC Ensemble
     backoff          back-off tables, leave-one-out weights, averaged cut points
     superparents     averaged one- and n-dependence estimators                     aode ande
@@ -14,7 +14,7 @@ Data flow downwards through this list. Each package imports only from those abov
     metrics          metrics of predictions, folds, the scoring loop
     learners         learners of structure, from counts or by greedy search        nb tan_cl hc kdb ...
     several          several class variables                                       mbc maode chain ...
-    functions        what users call with models and data                          lp bnc predict cv ...
+    functions        functions of models and data                                  lp bnc predict cv ...
     plotting         pictures: networks, charts                                    plot plot_cpt plot_cv ...
     exchange         files of models, objects and files of other libraries         save load write_bif ...
     examples         example data sets                                              load_car load_pima ...
@@ -38,6 +38,7 @@ keywords. ``help`` of a function shows its formula, errors, source and an exampl
 from importlib.metadata import version
 from typing import Any
 
+from .base.see_also import add_see_also
 from .examples.loading import load_car, load_pima, load_solar_flare, load_voting
 from .exchange.bif import read_bif, write_bif
 from .exchange.libraries import to_networkx, to_pgmpy, to_pyagrum
@@ -243,6 +244,8 @@ __all__ = [
 
 __version__ = version("pybnclassify")
 
+add_see_also(globals())
+
 _IN_R = {
     "logLik": "loglik(x, dataset)",
     "cLogLik": "cloglik(x, dataset)",
@@ -255,9 +258,11 @@ _IN_R = {
 
 
 def __getattr__(name: str) -> Any:
-    """Say what a name of the R package is called here."""
+    """Raise an error that names the equivalent of a name of the R package."""
     if name in _IN_R:
-        raise AttributeError(f"bnclassify has no {name!r}: what R calls so is here {_IN_R[name]}")
+        raise AttributeError(
+            f"bnclassify has no {name!r}. The equivalent of this R function is {_IN_R[name]}."
+        )
     if name == "BNCClassifier":
         raise AttributeError("BNCClassifier is imported from bnclassify.sklearn, as scikit-learn is optional")
     raise AttributeError(f"module 'bnclassify' has no attribute {name!r}")

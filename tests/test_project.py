@@ -187,6 +187,15 @@ def test_docstrings_describe_every_parameter() -> None:
         assert sorted(described) == sorted(inspect.signature(function).parameters), name
 
 
+def test_docstrings_refer_to_other_names() -> None:
+    """Each public name has a section See Also of other public names."""
+    for name in bn.__all__:
+        text = section(getattr(bn, name), "See Also")
+        others = {other.split(".")[-1] for other in entries(text)}
+        assert others, name
+        assert others <= {*bn.__all__, "BNCClassifier"} - {name}, name
+
+
 ODD_MODELS = {
     "nothing": None,
     "a structure without data": bn.nb("class", features=["doors"]),

@@ -33,10 +33,6 @@ def load_car() -> pd.DataFrame:
         1,728 rows; six features and ``class``, one of unacc, acc, good, vgood. All columns are
         categorical, with levels in order of meaning. There are no missing values.
 
-    See Also
-    --------
-    load_voting, load_pima, load_solar_flare
-
     References
     ----------
     .. [1] Bohanec, M., Rajkovič, V. (1990). Expert system for decision making. Sistemica 1.
@@ -60,10 +56,6 @@ def load_voting() -> pd.DataFrame:
     pandas.DataFrame
         435 rows; 16 votes, each n or y, and ``Class``, democrat or republican. All columns
         are categorical. 392 votes are missing, in 203 rows; the class is always observed.
-
-    See Also
-    --------
-    load_car, load_pima, load_solar_flare
 
     References
     ----------
@@ -92,10 +84,6 @@ def load_pima() -> pd.DataFrame:
         768 rows; eight numeric features and ``diabetes``, no (500 rows) or yes (268). Units: glucose
         mg/dl (two hours after a glucose drink), pressure mm Hg (diastolic), skin mm (triceps fold),
         insulin mu U/ml, bmi kg/m², age years; pedigree is a score of diabetes among relatives.
-
-    See Also
-    --------
-    load_car, load_voting, load_solar_flare
 
     References
     ----------
@@ -128,11 +116,6 @@ def load_solar_flare() -> pd.DataFrame:
         1,066 rows; ten categorical features, and the numbers of flares of class C, M and X in the next
         24 hours: ``c-class-flares``, ``m-class-flares`` and ``x-class-flares``, also categorical. There
         were none in 884, 1,030 and 1,061 rows.
-
-    See Also
-    --------
-    load_car, load_voting, load_pima
-    mbc : Learn a classifier for several class variables.
 
     References
     ----------

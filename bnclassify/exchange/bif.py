@@ -50,11 +50,6 @@ def write_bif(x: BNC, path: str | os.PathLike[str]) -> None:
     ValueError
         If the model has no parameters.
 
-    See Also
-    --------
-    read_bif : Read a model from such a file.
-    save : Write a file of this package, which keeps names and labels of any type.
-
     Notes
     -----
     Probabilities are written with all digits. Names and labels are written as text. The format allows
@@ -163,11 +158,6 @@ def read_bif(path: str | os.PathLike[str], class_var: Hashable) -> BNC:
     ValueError
         If the file breaks the rules of the format, or a table would be too large; the message
         contains the line. If the arcs form a cycle.
-
-    See Also
-    --------
-    write_bif : Write a model to such a file.
-    load : Load a model from a file of this package.
 
     Notes
     -----

@@ -86,10 +86,6 @@ def to_pgmpy(x: BNC) -> pgmpy.models.DiscreteBayesianNetwork:
     ValueError
         If the model has no parameters.
 
-    See Also
-    --------
-    write_bif : Write a file in the format BIF.
-
     Examples
     --------
     >>> from bnclassify import load_car, lp, nb, to_pgmpy
@@ -136,10 +132,6 @@ def to_pyagrum(x: BNC) -> pyagrum.BayesNet:
         If `x` is an ensemble; convert each of ``members(x)``.
     ValueError
         If the model has no parameters, or two names or two labels of a variable have the same text.
-
-    See Also
-    --------
-    write_bif : Write a file in the format BIF.
 
     Examples
     --------

@@ -57,11 +57,6 @@ def save(x: Model, path: str | os.PathLike[str]) -> None:
         If the model was learned by a function of your own, or with one as an argument, because a file
         contains no code. The loaded model predicts the same, but `cv` cannot run its recipe.
 
-    See Also
-    --------
-    load : Load a model from a file.
-    write_bif : Write a file for other programs.
-
     Notes
     -----
     The file is readable JSON. `load` returns the model as it was: every digit of a number, the type of
@@ -137,11 +132,6 @@ def load(path: str | os.PathLike[str]) -> Model:
     ValueError
         If it is not a file of `save`, or is damaged or in another version of the format. The message
         names the place.
-
-    See Also
-    --------
-    save : Save a model to a file.
-    read_bif : Read a file of another program.
 
     Notes
     -----

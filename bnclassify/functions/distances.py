@@ -41,11 +41,6 @@ def shd(x: Model, y: Model) -> int:
     ValueError
         If the networks are over different variables.
 
-    See Also
-    --------
-    kl_divergence : Compare the distributions of two networks.
-    arc_strength : Compare the structures learned from many samples.
-
     Notes
     -----
     The equivalence class of a network is a graph in which an arc is directed if all equivalent networks
@@ -137,10 +132,6 @@ def kl_divergence(x: Model, y: Model) -> float:
     ValueError
         If a model has no parameters, the networks are over different variables or levels, or a table over
         the families of both would be too large.
-
-    See Also
-    --------
-    shd : Compare the structures of two networks.
 
     Notes
     -----

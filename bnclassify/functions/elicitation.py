@@ -54,11 +54,6 @@ def with_table(x: X, variable: Hashable, frame: pd.DataFrame) -> X:
     ValueError
         If the labels of `frame` are not those of the table, or a column is not a distribution.
 
-    See Also
-    --------
-    cpt : Return a table.
-    from_tables : Build a network of tables.
-
     Notes
     -----
     The result has no counts, so `update` and credible intervals raise an error.
@@ -141,11 +136,6 @@ def from_tables(class_var: Hashable, tables: Mapping[Hashable, pd.DataFrame]) ->
     ValueError
         If labels of parents differ from those of their tables, a column is not a distribution, or the arcs
         form a cycle.
-
-    See Also
-    --------
-    with_table : Replace one table of a network.
-    sample : Draw rows, for example to simulate data from a known model.
 
     Notes
     -----

@@ -60,11 +60,6 @@ def spode(
         If the class is missing in some rows, which are then ignored, all values of a column are distinct, or
         weights are fractions whose sum is less than the number of rows and the score is not "loglik".
 
-    See Also
-    --------
-    aode : Average the networks of all superparents.
-    tan_cl : Learn a tree, in which each feature has its own parent.
-
     Notes
     -----
     The scores of two superparents differ by the sums of what each of them adds to the scores of all other

@@ -106,11 +106,6 @@ def mbc(
     UserWarning
         If a column has a different value in every row.
 
-    See Also
-    --------
-    maode : An average of such networks, one for each class variable as the root.
-    chain : A chain of classifiers, of any structure.
-
     Notes
     -----
     Of tied sets of class parents (within 1e-9) the smallest is chosen, then the first. In the tree of
@@ -195,10 +190,6 @@ def maode(
     -----
     UserWarning
         As `mbc`.
-
-    See Also
-    --------
-    mbc : A single network, whose tree of class variables is learned.
 
     Notes
     -----
@@ -338,10 +329,6 @@ def chain(
     -----
     UserWarning
         If a column has a different value in every row.
-
-    See Also
-    --------
-    mbc : One network over features and class variables.
 
     Notes
     -----

@@ -305,10 +305,6 @@ def ande(
     UserWarning
         If a column that is not selected by name has a different value in every row.
 
-    See Also
-    --------
-    aode : AODE as in the R package, which has a joint distribution.
-
     Notes
     -----
     With N(·) counts of training rows, C classes, r_i levels of feature i, and A the features that are
