@@ -26,6 +26,7 @@ extensions = [
     "mathml",
     "packages",
     "percent",
+    "pictures",
     "valid",
 ]
 exclude_patterns = ["_*", "**/_*", "conf.py", "quickstart.py", "project/paper/*"]

@@ -116,9 +116,9 @@ class TidyOutputs(SphinxPostTransform):
                 block.parent.remove(block)
         for image in self.document.findall(nodes.image):
             file = Path(self.env.srcdir, image["uri"])
-            if not image.get("alt") and file.suffix == ".svg" and file.exists():
+            if file.suffix == ".svg" and file.exists():
                 svg = file.read_text(encoding="utf-8")
-                image["alt"] = words_of(svg)
+                image["alt"] = image.get("alt") or words_of(svg)
                 if width_of(svg) > WIDE:
                     image["classes"].append("wide")
 

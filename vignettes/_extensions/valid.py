@@ -1,4 +1,4 @@
-"""Mend what tools write that HTML does not have: tables in paragraphs, paragraphs in summaries, old attributes."""
+"""Correct the HTML that tools write: tables in paragraphs, paragraphs in summaries, obsolete attributes."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 from docutils import nodes
 from sphinx.application import Sphinx
 
-# Data frames bring a style sheet each, which HTML has in the head only; `site.css` has the like.
+# Each DataFrame has a style sheet, which HTML allows only in the head; `site.css` has similar rules.
 OLD = [
     (r"<style scoped>.*?</style>\n?", ""),
     (r'<table border="1"', "<table"),
@@ -16,21 +16,27 @@ OLD = [
 ]
 
 
+# Number of examples that the page of a function refers to.
+EXAMPLES = 5
+
+
 def unwrap_tables(app: Sphinx, document: nodes.document, name: str) -> None:
-    """Take tables of the pages that use a function out of the paragraph they are put in."""
+    """Take tables of the pages that use a function out of their paragraph, and shorten them."""
     for table in list(document.findall(nodes.table)):
         if isinstance(table.parent, nodes.paragraph):
             table.parent.replace_self(table)
+            for row in list(table.findall(nodes.row))[EXAMPLES + 1 :]:  # after the heading
+                row.parent.remove(row)
 
 
 def mend(app: Sphinx, page: str, template: str, context: dict[str, str], document: nodes.document) -> None:
-    """Write what is old-fashioned as HTML has it now."""
+    """Replace obsolete HTML."""
     for old, new in OLD:
         context["body"] = re.sub(old, new, context.get("body", ""), flags=re.DOTALL)
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
-    """Connect it, after those who write such things."""
+    """Connect it after the tools that write such HTML."""
     app.connect("doctree-resolved", unwrap_tables, priority=900)
     app.connect("html-page-context", mend)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
