@@ -14,6 +14,7 @@ from scipy.special import gammaln, ndtri
 from ..base.arrays import Array
 from ..base.immutable import Immutable
 from ..base.records import record
+from ..model.formulas import Slope, Student
 from .tables import LeftOut
 
 SHAPE, RATE = 2.0, 0.5
@@ -145,6 +146,13 @@ class GaussianTerm(Immutable):
                 result[block][at] = self._without_own(residual[at], leverage[at], taken)
         return result
 
+    def described(self, owner: int, first: int, number: int, power: float) -> Student:
+        """Return the term as a part of a formula; see `NumberTerms.described`."""
+        constants = gammaln(self.shapes + 0.5) - gammaln(self.shapes) - 0.5 * np.log(2 * np.pi * self.rates)
+        parents = tuple([first + parent for parent in self.parents])
+        arrays = self.means, self.roots, self.shapes, self.rates, constants
+        return Student(owner, first + number, parents, power, *arrays)
+
     def _log_student(self, residual: Array, leverage: Array) -> Array:
         constant = gammaln(self.shapes + 0.5) - gammaln(self.shapes)
         wider = 2 * self.rates * (1 + leverage)
@@ -195,6 +203,14 @@ class NumberTerms(Immutable):
             yield number, power * log_densities(term, scores, number, numbers, left_out)
         for number, slopes in enumerate(self.slopes):
             yield number, scores[:, number, None] * slopes
+
+    def described(self, numbers: Sequence[int], first: int) -> tuple[Student | Slope, ...]:
+        """Return the terms as parts of a formula, whose scales of these features begin at ``first``."""
+        gaussians, slopes = enumerate(zip(self.gaussians, self.powers, strict=True)), enumerate(self.slopes)
+        return (
+            *[term.described(numbers[i], first, i, float(power)) for i, (term, power) in gaussians],
+            *[Slope(numbers[i], first + i, of_classes) for i, of_classes in slopes],
+        )
 
 
 def log_densities(

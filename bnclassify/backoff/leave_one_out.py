@@ -19,6 +19,7 @@ from ..base.blas import one_thread
 from ..base.checks import Flag, OneOf
 from ..base.records import record
 from ..frames.schema import Dataset
+from ..model.formulas import Formula, Raised
 from ..model.model import BuiltOn, Model, renewed
 from ..model.recipes import Recipe
 from ..network.classifiers import BNC
@@ -137,6 +138,9 @@ class Powered(BuiltOn):
 
     def _log_joint(self, codes: Codes) -> Array:
         return self._power_at(codes) * self.base._log_joint(codes)
+
+    def _formula(self) -> Formula:
+        return Raised(self.base._formula(), self.power)
 
     def _unadjusted(self, codes: Codes) -> Array:
         return self.power * self.base._unadjusted(codes)

@@ -14,6 +14,7 @@ from ..base.messages import listed
 from ..base.records import record
 from ..frames.numeric import as_floats
 from ..frames.schema import Dataset
+from ..model.formulas import Scale, Table
 from ..model.model import Model, renewed
 from ..model.recipes import Recipe
 from ..network.classifiers import BNC
@@ -127,6 +128,16 @@ class Refined(LogLinear):
             for terms in self.of_numbers:
                 for number, logs in terms.logs(numbers, left_out):
                     yield self.numbers[number], logs
+
+    def _described(self) -> tuple[tuple[Any, ...], bool, tuple[Scale, ...]]:
+        terms, marginalizes, _ = self.base._described()
+        shifts = [Table(i, (i,), table) for i, table in enumerate(self.shifts) if table is not None]
+        scales: list[Scale] = []
+        for of_numbers in self.of_numbers:
+            terms += of_numbers.described(self.numbers, len(scales))
+            pairs = zip(self.numbers, of_numbers.scales, strict=True)
+            scales += [Scale(i, scale.knots, scale.scores) for i, scale in pairs]
+        return (*terms, *shifts), marginalizes, tuple(scales)
 
     def _weights(self) -> Any:
         """Return a frame of weights, one row per feature after that of the class and one column per term."""

@@ -15,15 +15,17 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from ..base.arrays import Array, Codes, log
+from ..base.messages import listed
 from ..base.records import record
-from ..counts.contingency import flat_index
+from ..counts.contingency import MAX_CELLS, flat_index
 from ..frames.schema import Dataset
+from ..model.formulas import Blend, Formula, Scale, Sum, Table
 from ..model.model import BuiltOn, Model, in_sequence, renewed
 from ..model.recipes import Recipe
 from ..network.classifiers import BNC
 from ..network.estimates import Scope
 from ..network.factors import Factor
-from ..network.log_joints import BLOCK_ROWS
+from ..network.log_joints import BLOCK_ROWS, network_joint
 from ..numbers.coarsening import Coarsening
 from ..numbers.discretization import MovedCuts
 from .counts import count_prefixes, without_class
@@ -112,6 +114,48 @@ class LogLinear(BuiltOn):
     def _further(self, codes: Codes, left_out: LeftOut | None = None) -> Iterator[tuple[int, Array]]:
         """Yield the number of a family and what a term of it adds beside its tables."""
         return iter(())
+
+    def _formula(self) -> Formula:
+        formula: Formula = Sum(*self._described())
+        if self.fading is None:
+            return formula
+        trees, prior = [], log(self._class_prior())
+        nothing = np.full((len(self.features), 1), -1)
+        for factors, coding in self.trees:
+            codings = () if coding is None else coding.maps
+            *tables, of_class = [f.described(i, codings) for i, f in enumerate(factors)]
+            # Given the class: the log joint without that of a row of which nothing is known.
+            of_class = replace(of_class, owner=-1, logs=of_class.logs - network_joint(factors, nothing)[0])
+            trees.append(Sum((*tables, of_class), marginalizes=True))
+        fading = self.fading
+        return Blend(formula, prior, tuple(trees), fading.exponent, fading.base, fading.slope)
+
+    def _described(self) -> tuple[tuple[Any, ...], bool, tuple[Scale, ...]]:
+        """Return the terms, of which none marginalizes, and the scales that these use."""
+        families: dict[int, list[Table]] = {}
+        for family, position, term in _make_terms(self):
+            families.setdefault(family, []).append(self._describe_term(family, position, term))
+        return tuple([table for tables in families.values() for table in self._joined(tables)]), False, ()
+
+    def _describe_term(self, family: int, position: int, term: Term) -> Table:
+        """Return a term as a table of all values of its features, in the coding of a network."""
+        owner = family if family < len(self.features) else -1
+        cards = tuple([card + 1 for card in (term.table.cards[1:] if owner < 0 else term.table.cards)])
+        if prod(cards) * len(self.known_levels[-1]) > MAX_CELLS // 2**5:
+            raise ValueError(
+                f"x must have tables that can be written out; got {prod(cards):,} configurations of "
+                f"{listed([self.features[i] for i in term.features])}. Use fewer parents or levels."
+            )
+        grid = np.indices(cards).reshape(len(cards), prod(cards))
+        grid[grid == np.array(cards, dtype=int)[:, None] - 1] = -1
+        logs = term.logs(dict(zip(term.features, grid, strict=True)))
+        coding = self._coding(position)
+        codings = () if coding is None else tuple([coding.maps[i] for i in term.features])
+        return Table(owner, term.features, logs.reshape(*cards, logs.shape[-1]), codings)
+
+    def _joined(self, tables: list[Table]) -> list[Table]:
+        """Return the tables of a family as one if that has fewer cells."""
+        return tables
 
     def _contributions(self, codes: Codes, left_out: LeftOut | None = None) -> Array:
         """Return what each feature, then the class, adds to the log joint, (features + 1, rows, classes).
@@ -302,6 +346,18 @@ class AveragedCuts(LogLinear):
         views = [coarsen(codes[: len(self.features)]) for coarsen in self.coarsenings] if others else []
         for family, view, term in others:
             yield family, term.logs(views[view], left_out)
+
+    def _joined(self, tables: list[Table]) -> list[Table]:
+        owner, scope = tables[0].owner, tables[0].scope
+        cards = tuple([len(self.known_levels[i]) + 1 for i in scope])
+        if prod(cards) > sum(prod(table.logs.shape[:-1]) for table in tables):
+            return tables
+        joined = np.zeros((*cards, len(self.known_levels[-1])))
+        for table in tables:
+            pairs = zip(table.codings, cards, strict=True)
+            places = [np.append(np.arange(r - 1), -1) if c is None else c for c, r in pairs]
+            joined += table.logs[np.ix_(*places)]
+        return [Table(owner, scope, joined)]
 
     def unweighted(self) -> AveragedCuts:
         """Return the model itself, whose powers are 1."""

@@ -16,6 +16,7 @@ from ..base.messages import listed
 from ..frames.matching import match
 from ..frames.schema import Countable, Dataset, Levels
 from ..numbers.preparation import Preparation
+from .formulas import Formula
 from .recipes import Recipe, Tally
 
 M = TypeVar("M", bound="Model")
@@ -252,6 +253,13 @@ class Model(Immutable):
         weights = np.concatenate([odds[:1], steps]).T
         weights[np.isnan(odds[-1])] = np.nan
         return weights, targets, rivals, posteriors
+
+    def _formula(self) -> Formula:
+        """Return the scores of the classes as a formula of tables, which other languages can evaluate."""
+        raise TypeError(
+            f"x must be a model whose scores are sums of tables; got {type(self).__name__}. Use a model of "
+            "one class variable, fitted without kernels and without subsumption."
+        )
 
     def _draw(self, n: int, rng: np.random.Generator) -> Codes:
         """Draw n rows, (variables, n) codes with the class last."""

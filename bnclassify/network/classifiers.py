@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
@@ -15,6 +15,7 @@ from ..base.messages import shown
 from ..base.records import record
 from ..counts.contingency import count_families, flat_index
 from ..frames.schema import Countable, Dataset, Levels, code_type
+from ..model.formulas import Formula, Sum, padded
 from ..model.model import Model, renewed
 from ..model.recipes import Recipe, Tally
 from .completion import complete
@@ -213,6 +214,16 @@ class Network(Graph):
     def _log_joint(self, codes: Codes) -> Array:
         return joint_in_blocks([self.terms], codes)
 
+    def _described(self) -> tuple[Any, ...]:
+        """Return the terms as parts of a formula."""
+        if any(not density.is_parametric for density in self.densities.values()):
+            super()._formula()
+        owners = [*range(len(self.features)), -1]
+        return tuple([term.described(owner) for owner, term in zip(owners, self.terms, strict=True)])
+
+    def _formula(self) -> Formula:
+        return Sum(self._described(), marginalizes=True)
+
     def _running_sums(self, codes: Codes, order: Sequence[int]) -> Array:
         """Return running sums of the terms at complete rows: the class, then the features in order."""
         *of_features, of_class = self.terms
@@ -408,6 +419,10 @@ class DN(Network):
                 f"families: in a dependency network the class {shown(self.class_var)} is a parent of every "
                 "feature and has no parents"
             )
+
+    def _formula(self) -> Formula:
+        terms = [replace(term, logs=padded(term.logs, np.nan)) for term in self._described()]
+        return Sum(tuple(terms), marginalizes=False)
 
     def _log_joint(self, codes: Codes) -> Array:
         self._check_complete(codes)

@@ -18,6 +18,7 @@ from ..base.messages import shown
 from ..counts.contingency import flat_index
 from ..counts.moments import Moments
 from ..frames.schema import Dataset
+from ..model.formulas import Normal
 from .factors import Batch, Factor
 
 _DEVIATIONS, _POINTS = 2.5, 201  # of a curve: standard deviations beyond the means, and its points
@@ -104,6 +105,11 @@ class NumberTerm:
         known = slice(None) if rows.complete else np.logical_and.reduce([code >= 0 for code in codes])
         number, *parents = [code[known] for code in codes]
         total[known] += self.density.log_density(self.values[number], self._cells(parents, len(number)))
+
+    def described(self, owner: int) -> Normal:
+        """Return the term as part of a formula; the density has two parameters per cell."""
+        cells = self.density.columns()
+        return Normal(owner, self.scope[1:], cells["mean"], np.square(cells["sd"]))
 
     def _cells(self, parents: Sequence[Codes], rows: int) -> NDArray[np.intp]:
         if not parents:

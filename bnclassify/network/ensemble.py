@@ -15,6 +15,7 @@ from ..base.arrays import Array, Codes, log_sum_exp
 from ..base.messages import listed
 from ..base.records import record
 from ..frames.schema import Countable, Dataset, Levels
+from ..model.formulas import Formula, Mixture
 from ..model.model import Model
 from ..model.recipes import Recipe, Step
 from .completion import try_all
@@ -38,6 +39,9 @@ class Average(Model):
     def _shares(self) -> Array | None:
         """The weights of the members, which sum to 1; None if they are equal."""
         return None
+
+    def _formula(self) -> Formula:
+        return Mixture(tuple([member._formula() for member in self.members]), self.log_weights)
 
     def _draw(self, n: int, rng: np.random.Generator) -> Codes:
         picks = rng.choice(len(self.members), size=n, p=self._shares)

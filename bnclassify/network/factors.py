@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from ..base.arrays import Array, Codes
 from ..counts.contingency import flat_index
+from ..model.formulas import Coding, Table
 
 Rows = NDArray[np.intp]
 
@@ -60,6 +61,12 @@ class Factor:
         padded = np.zeros((*(r + 1 for r in self.table.shape[:n]), *self.table.shape[n:]))
         padded[(slice(-1),) * n] = self.table
         return padded
+
+    def described(self, owner: int, codings: Sequence[Coding] = ()) -> Table:
+        """Return the term as part of a formula; ``codings`` are those of all features."""
+        return Table(
+            owner, self.scope, self.table[..., 0, :], tuple([codings[v] for v in self.scope if codings])
+        )
 
     def add_to(self, total: Array, rows: Batch) -> None:
         """Add the term to (rows, classes) sums, and 0 to a row in which a member of the family is missing."""

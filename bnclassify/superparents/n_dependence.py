@@ -20,6 +20,7 @@ from ..frames.encoding import check_frame
 from ..frames.opening import InFull, InParts
 from ..frames.schema import Countable, Dataset, Levels
 from ..frames.training import describe
+from ..model.formulas import Formula
 from ..model.model import Model
 from ..model.recipes import Recipe, Step
 from ..network.classifiers import BNC
@@ -28,7 +29,7 @@ from ..network.estimates import Family
 from ..network.priors import Dirichlet, EquivalentSize, MEstimate, Prior
 from .attribution import attribute
 from .cooccurrence import Cooccurrence, add_cooccurrence, count_cooccurrence
-from .row_groups import Estimators, left_out_joint, log_joint
+from .row_groups import Estimators, choice_of_members, left_out_joint, log_joint
 
 if TYPE_CHECKING:
     from ..backoff.tables import LeftOut
@@ -184,6 +185,14 @@ class ANDE(Average):
 
     def _log_joint(self, codes: Codes) -> Array:
         return log_joint(self._estimators, codes)
+
+    def _formula(self) -> Formula:
+        if self.n > 1 or self.subsumption is not None:
+            raise TypeError(
+                "x must be averaged estimators with up to one superparent and without subsumption; got "
+                f"n={self.n}, subsumption={self.subsumption}. Use ande(..., n=1) or aode."
+            )
+        return choice_of_members(self._estimators)
 
     def _left_out(self, data: Dataset, prior: Any, rows: NDArray[np.intp], left_out: LeftOut) -> Array:
         return left_out_joint(self._estimate(data, prior)._estimators, data.codes[:-1, rows], left_out)

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..base.arrays import TOLERANCE, Array, Codes
 from ..base.blas import one_thread
+from ..model.formulas import Choice, Mixture, Sum, Table, padded
 from ..network.priors import PseudoCounts
 from .cooccurrence import Cooccurrence, Counts, Positions
 from .stacks import (
@@ -293,6 +294,39 @@ def _without_subsumed(x: Estimators, levels: Numbers) -> Numbers:
     position, rows = np.nonzero(follows & has[general])
     remaining[feature[general[position]], rows] = -1
     return remaining
+
+
+def choice_of_members(x: Estimators) -> Choice:
+    """Return the formula of estimators with at most one superparent, by weight, then all alike, then none."""
+    spans, logs = x.counts.spans, x.naive.stack.logs
+    naive = [Table(j, (j,), padded(_possible(logs[0, :, span].T))) for j, span in enumerate(spans)]
+    of_class = Table(-1, (), _possible(logs[0, :, -1]))
+    options: list[Any] = [Sum((*naive, of_class), marginalizes=False)]
+    if x.n and spans:
+        members = [_member_formula(x, i) for i in range(len(spans))]
+        options.insert(0, Mixture(tuple(members), np.zeros(len(members))))
+        some = np.flatnonzero(x.information)
+        if x.is_weighted and len(some):
+            options.insert(0, Mixture(tuple([members[i] for i in some]), np.log(x.information[some])))
+    return Choice(tuple(options))
+
+
+def _member_formula(x: Estimators, i: int) -> Sum:
+    """Return the formula of the estimator with superparent i, which needs a level of it that is not rare."""
+    spans, logs = x.counts.spans, x.singles.stack.logs[x.counts.spans[i]]
+    rare = x.counts.single[spans[i]].sum(axis=1) < x.min_count - TOLERANCE
+    own = np.where(rare[:, None], np.nan, _possible(x.singles.stack.joint[spans[i]]))
+    children = [
+        Table(j, (j, i), padded(_possible(logs[:, :, span].transpose(2, 0, 1))))
+        for j, span in enumerate(spans)
+        if j != i
+    ]
+    return Sum((*children, Table(i, (i,), padded(own, np.nan))), marginalizes=False)
+
+
+def _possible(logs: Array) -> Array:
+    """Return logs with -inf in place of what represents it."""
+    return np.where(logs < IMPOSSIBLE / 2, -np.inf, logs)
 
 
 def left_out_joint(x: Estimators, codes: Codes, left_out: LeftOut) -> Array:

@@ -1,0 +1,186 @@
+"""Formulas of scores evaluated in plain Python, as other languages do, beside `predict`."""
+
+from __future__ import annotations
+
+import math
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import bnclassify as bn
+from bnclassify.exchange.scorer import Column, Scorer, scorer_of
+from bnclassify.model.formulas import Blend, Choice, Mixture, Raised, Student, Sum, Table
+
+from .zoo import CASES, case
+
+
+def code_of(column: Column, value: Any) -> int:
+    """Return the code of a raw value."""
+    if pd.isna(value):
+        return column.missing
+    if column.cuts is not None:
+        return sum(cut < value for cut in column.cuts)
+    return column.known.index(value) if value in column.known else column.other
+
+
+def log_total(logs: list[float]) -> float:
+    top = max(logs)
+    return top if math.isinf(top) else top + math.log(sum(math.exp(log - top) for log in logs))
+
+
+class Row:
+    """A row of codes and numbers, at which formulas are evaluated."""
+
+    def __init__(self, scorer: Scorer, values: list[Any]) -> None:
+        self.n_classes = len(scorer.labels)
+        self.codes = [code_of(*pair) for pair in zip(scorer.columns, values, strict=True)]
+        self.numbers = [
+            float(value) if column.is_number and not pd.isna(value) else math.nan
+            for column, value in zip(scorer.columns, values, strict=True)
+        ]
+        self.share = sum(code < 0 for code in self.codes) / max(1, len(self.codes))
+
+    def scores(self, formula: Any) -> list[float]:
+        if isinstance(formula, Sum):
+            return self.marginal(formula) if formula.marginalizes else self.sum(formula)
+        if isinstance(formula, Mixture):
+            pairs = zip(formula.formulas, formula.log_weights.tolist(), strict=True)
+            found = [[score + weight for score in self.scores(part)] for part, weight in pairs]
+            found = [scores for scores in found if not math.isnan(scores[0])]
+            return [log_total(list(logs)) for logs in zip(*found, strict=True)] or [math.nan] * self.n_classes
+        if isinstance(formula, Choice):
+            found = [self.scores(part) for part in formula.formulas]
+            return next(scores for scores in found if not math.isnan(scores[0]))
+        scores = self.scores(formula.formula)
+        if isinstance(formula, Raised):
+            return [(formula.power + (1 - formula.power) * self.share) * score for score in scores]
+        assert isinstance(formula, Blend)
+        if not self.share:
+            return scores
+        kept = (1 - self.share) ** formula.exponent
+        power = (formula.base + formula.slope * self.share) / len(formula.trees)
+        trees = [sum(logs) for logs in zip(*map(self.scores, formula.trees), strict=True)]
+        blended = zip(scores, formula.log_prior.tolist(), trees, strict=True)
+        return [kept * score + (1 - kept) * (prior + power * tree) for score, prior, tree in blended]
+
+    def sum(self, formula: Sum) -> list[float]:
+        """Add up terms whose tables have an entry for missing values."""
+        z = [self.z(scale) for scale in formula.scales]
+        total = [0.0] * self.n_classes
+        for term in formula.terms:
+            if isinstance(term, Table):
+                values = self.look_up(term.logs, self.places(term))
+            elif isinstance(term, Student):
+                values = self.student(term, z)
+            else:
+                values = [z[term.scale] * slope for slope in term.slopes.tolist()]
+            total = [a + b for a, b in zip(total, values, strict=True)]
+        return total
+
+    def places(self, term: Any, codes: dict[int, int] | None = None) -> list[int]:
+        given = [self.codes[v] if codes is None or v not in codes else codes[v] for v in term.scope]
+        codings = getattr(term, "codings", ()) or [None] * len(given)
+        return [
+            int(coding[code]) if coding is not None and (codes is None or v not in codes) else code
+            for v, code, coding in zip(term.scope, given, codings, strict=True)
+        ]
+
+    def look_up(self, table: np.ndarray, places: list[int]) -> list[float]:
+        """Return one number per class; the place -1 is the last."""
+        values = table[tuple(places)].tolist()
+        return values if len(values) == self.n_classes else values * self.n_classes
+
+    def z(self, scale: Any) -> float:
+        number, knots, scores = self.numbers[scale.feature], scale.knots.tolist(), scale.scores.tolist()
+        if math.isnan(number):
+            return 0.0
+        i = sum(knot < number for knot in knots)
+        if i in (0, len(knots)):
+            return scores[0] if i == 0 else scores[-1]
+        slope = (scores[i] - scores[i - 1]) / (knots[i] - knots[i - 1])
+        return scores[i - 1] + slope * (number - knots[i - 1])
+
+    def student(self, term: Student, z: list[float]) -> list[float]:
+        if math.isnan(self.numbers[term.owner]):
+            return [0.0] * self.n_classes
+        u = [1.0, *[z[parent] for parent in term.parents]]
+        values = []
+        for c in range(self.n_classes):
+            r = z[term.scale] - sum(a * b for a, b in zip(u, term.means[c].tolist(), strict=True))
+            columns = term.roots[c].T.tolist()
+            a = 1 + sum(sum(x * y for x, y in zip(u, column, strict=True)) ** 2 for column in columns)
+            inside = math.log1p(r * r / (2 * term.rates[c] * a))
+            values.append(
+                term.power * (term.constants[c] - math.log(a) / 2 - (term.shapes[c] + 0.5) * inside)
+            )
+        return values
+
+    def marginal(self, formula: Sum) -> list[float]:
+        """Eliminate missing features one by one; a factor maps their codes to one number per class."""
+        factors = [self.factor(term) for term in formula.terms]
+        missing = [v for v, code in enumerate(self.codes) if code < 0]
+        while missing:
+            sizes = {v: len({u for scope, _ in factors if v in scope for u in scope}) for v in missing}
+            v = min(missing, key=sizes.__getitem__)  # few others are left to be combined with it
+            missing.remove(v)
+            touching = [factor for factor in factors if v in factor[0]]
+            if touching:
+                factors = [factor for factor in factors if v not in factor[0]]
+                factors.append(eliminate(v, touching, self.n_classes))
+        return [sum(logs) for logs in zip(*[table[()] for _, table in factors], strict=True)]
+
+    def factor(self, term: Any) -> tuple[list[int], dict[tuple[int, ...], list[float]]]:
+        """Return the missing features in the scope of a term, and its values at the codes of these."""
+        table = term.logs if isinstance(term, Table) else term.mean
+        cards = dict(zip(term.scope, table.shape, strict=False))
+        free = [v for v in term.scope if self.codes[v] < 0]
+        values = {}
+        for codes in product(*[range(cards[v]) for v in free]):
+            places = self.places(term, dict(zip(free, codes, strict=True)))
+            if isinstance(term, Table):
+                values[codes] = self.look_up(term.logs, places)
+            else:
+                pairs = zip(
+                    term.mean[tuple(places)].tolist(), term.variance[tuple(places)].tolist(), strict=True
+                )
+                x = self.numbers[term.owner]
+                values[codes] = [
+                    0.0 if math.isnan(x) else -(math.log(2 * math.pi * v) + (x - m) ** 2 / v) / 2
+                    for m, v in pairs
+                ]
+        return free, values
+
+
+def eliminate(v: int, factors: list[Any], n_classes: int) -> Any:
+    """Sum the product of factors over the values of a feature."""
+    scope = sorted({u for s, _ in factors for u in s} - {v})
+    cards = {u: 1 + max(codes[i] for codes in t) for s, t in factors for i, u in enumerate(s)}
+    result = {}
+    for codes in product(*[range(cards[u]) for u in scope]):
+        given, logs = dict(zip(scope, codes, strict=True)), []
+        for value in range(cards[v]):
+            given[v] = value
+            found = [table[tuple(given[u] for u in s)] for s, table in factors]
+            logs.append([sum(f[c] for f in found) for c in range(n_classes)])
+        result[codes] = [log_total(list(by_value)) for by_value in zip(*logs, strict=True)]
+    return scope, result
+
+
+def posteriors(scorer: Scorer, frame: pd.DataFrame) -> np.ndarray:
+    rows = []
+    for values in zip(*[frame[column.name].tolist() for column in scorer.columns], strict=True):
+        scores = Row(scorer, list(values)).scores(scorer.formula)
+        top = max(scores)
+        masses = [1.0 if math.isinf(top) else math.exp(score - top) for score in scores]
+        rows.append([mass / sum(masses) for mass in masses])
+    return np.array(rows)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_formula_predicts_as_the_model(name: str) -> None:
+    model, frame = case(name)
+    expected = bn.predict(model, frame, prob=True, unseen="missing").to_numpy()
+    np.testing.assert_allclose(posteriors(scorer_of(model), frame), expected, rtol=0, atol=1e-9)

@@ -1,0 +1,145 @@
+"""Fitted models of every type that is made of tables, each with rows to score."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+import bnclassify as bn
+
+from .oracles import with_holes
+
+Case = tuple[bn.BNC | Any, pd.DataFrame]
+
+
+def some_car(rows: int = 60) -> pd.DataFrame:
+    """Rows of car of which some have missing features, and one has nothing else."""
+    frame = with_holes(bn.load_car().sample(rows, random_state=1), 0.3, 2).astype(object)
+    frame.iloc[0, :-1] = None
+    return frame.reset_index(drop=True)
+
+
+def some_votes(rows: int = 60) -> pd.DataFrame:
+    """Rows of voting, of which about half have missing features, and one has nothing else."""
+    frame = bn.load_voting().head(rows).astype(object)
+    frame.iloc[0, :-1] = None
+    return frame
+
+
+def some_women(rows: int = 60) -> pd.DataFrame:
+    """Rows of pima with missing numbers, numbers at and beyond the ends, and one row of nothing else."""
+    frame = bn.load_pima().sample(rows, random_state=3).reset_index(drop=True).astype({"diabetes": object})
+    numeric = frame.columns.drop("diabetes")
+    frame[numeric] = (
+        frame[numeric].astype(float).mask(np.random.default_rng(4).random((rows, len(numeric))) < 0.15)
+    )
+    frame.loc[0, numeric] = np.nan
+    frame.loc[1, numeric], frame.loc[2, numeric] = -1e6, 1e6
+    return frame
+
+
+def odd_frame() -> pd.DataFrame:
+    """Names with quotes, spaces, signs and letters of other scripts; labels of several types."""
+    rng, n = np.random.default_rng(5), 300
+    grade = rng.integers(1, 4, n)
+    frame = pd.DataFrame(
+        {
+            'a "quoted" name': rng.choice(["it's", 'a "b"', "100 %", "ž;--"], n),
+            "größe %s": grade,
+            "select": rng.random(n) < 0.5,
+            "Town": rng.choice([f"t{i}" for i in range(30)], n),
+            "income": np.round(rng.normal(10.5, 3.3, n) + grade, 2),
+        }
+    )
+    noise = rng.random(n) < 0.3
+    frame["class"] = np.where(noise, rng.random(n) < 0.5, frame["select"] ^ (grade > 1))
+    frame.loc[rng.random(n) < 0.1, "Town"] = None
+    frame.loc[rng.random(n) < 0.1, "income"] = np.nan
+    return frame
+
+
+def _odd(**settings: Any) -> Case:
+    frame = odd_frame()
+    rows = frame.head(50).astype({"Town": object})
+    rows.loc[1, "Town"] = "unheard of"
+    return bn.bnc("tan_cl", "class", frame, min_count=12, missing_level=["Town"], **settings), rows
+
+
+def _on_car(structure: Callable[[pd.DataFrame], Any], **settings: Any) -> Case:
+    car = bn.load_car()
+    return bn.lp(structure(car), car, **(settings or {"smooth": 1})), some_car()
+
+
+def _hc(car: pd.DataFrame) -> Any:
+    return bn.hc("class", car, score="bic")
+
+
+def _child_class(car: pd.DataFrame) -> Any:
+    return bn.from_modelstring(
+        "[safety][persons][class|safety:persons][buying|class][maint|class:buying]", "class"
+    )
+
+
+def _ensemble(car: pd.DataFrame) -> Any:
+    return bn.Ensemble((bn.nb("class", car), bn.tan_cl("class", car), bn.aode("class", car)), (1.0, 2.0, 3.0))
+
+
+def _impossible() -> Case:
+    car = bn.load_car()
+    few = car[car["class"].isin(["unacc", "acc"]) | (car["safety"] == "high")].head(200)
+    return bn.lp(bn.nb("class", car), few, smooth=0), some_car()
+
+
+def _two_parents(car: pd.DataFrame) -> Any:
+    return bn.kdb_mi("class", car, kdbk=2)
+
+
+CASES: dict[str, Callable[[], Case]] = {
+    "nb": lambda: _on_car(lambda car: bn.nb("class", car)),
+    "tan": lambda: _on_car(lambda car: bn.tan_cl("class", car)),
+    "kdb": lambda: _on_car(_two_parents),
+    "kdb backoff": lambda: _on_car(_two_parents, backoff=True),
+    "hc": lambda: _on_car(_hc),
+    "class with parents": lambda: _on_car(_child_class),
+    "aode": lambda: _on_car(lambda car: bn.aode("class", car)),
+    "ensemble": lambda: _on_car(_ensemble),
+    "ande": lambda: _on_car(lambda car: bn.ande("class", car, min_count=70), smooth=0),
+    "waode": lambda: _on_car(lambda car: bn.ande("class", car, weights="mi"), m=1),
+    "manb": lambda: _on_car(lambda car: bn.nb("class", car), smooth=1, manb_prior=0.5),
+    "awnb": lambda: _on_car(lambda car: bn.nb("class", car), smooth=1, awnb_trees=5, rng=0),
+    "wanbia": lambda: _on_car(lambda car: bn.nb("class", car), smooth=1, wanbia=True),
+    "impossible": _impossible,
+    "loo weights": lambda: _on_car(_two_parents, backoff=True, loo_weights=True, loo_parents=True),
+    "loo power": lambda: _on_car(lambda car: bn.aode("class", car), smooth=1, loo_power=True),
+    "votes tan": lambda: (
+        bn.bnc("tan_cl", "Class", bn.load_voting(), smooth=1, missing_level=False),
+        some_votes(),
+    ),
+    "votes recipe": lambda: (bn.bnc("kdb_mi", "Class", bn.load_voting(), missing_level=False), some_votes()),
+    "women mdlp": lambda: (
+        bn.bnc("tan_cl", "diabetes", bn.load_pima(), smooth=1, discretize="mdlp"),
+        some_women(),
+    ),
+    "women gaussian": lambda: (
+        bn.bnc("nb", "diabetes", bn.load_pima(), smooth=1, numbers="gaussian"),
+        some_women(),
+    ),
+    "women averaged": lambda: (
+        bn.bnc("kdb_mi", "diabetes", bn.load_pima(), discretize="averaged", smooth=1),
+        some_women(),
+    ),
+    "women recipe": lambda: (bn.bnc("kdb_mi", "diabetes", bn.load_pima()), some_women()),
+    "odd names": lambda: _odd(smooth=1, discretize="quantile"),
+    "odd gaussian": lambda: _odd(smooth=1, numbers="gaussian"),
+    "odd recipe": lambda: _odd(),
+}
+
+
+@cache
+def case(name: str) -> Case:
+    """Return a fitted model and rows to score."""
+    return CASES[name]()
