@@ -44,7 +44,7 @@ nb_output_stderr = "warn"
 nb_merge_streams = True
 myst_enable_extensions = ["attrs_inline", "colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 3
-os.environ["PYTHONWARNINGS"] = "ignore:IProgress not found"  # pages show no progress bars
+os.environ["TQDM_DISABLE"] = "1"  # pages show no progress bars
 
 # Reference: a page for each public function, from its docstring.
 default_role = "py:obj"

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from ..base.arrays import Array
 from ..base.immutable import Immutable
 from ..base.messages import how_to_merge, listed
+from ..base.progress import advance
 from ..base.records import record
 from ..counts.contingency import MAX_CELLS
 from .counts import Places, PrefixCounts, split_codings, walk
@@ -41,6 +42,7 @@ def back_off(prefixes: int, read: Read, mass: Callable[[int, Array, Array], Any]
         else:
             observed = totals > 0
             value = np.where(observed, counts / np.where(observed, totals, 1.0), base)
+        advance()
         yield value
 
 

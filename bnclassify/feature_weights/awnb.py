@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from ..base.arrays import TOLERANCE, Array, xlogx
 from ..base.checks import Real, Whole
+from ..base.progress import advance
 from ..base.records import record
 from ..frames.schema import Dataset
 from ..frames.training import prepare_rows
@@ -158,7 +159,7 @@ def testing_depths(
     for portion in _portions(samples):
         forest = _Forest(data, columns, data.positions[class_var], portion)
         while forest.grow():
-            pass
+            advance()
         depths.append(forest.depths())
     return np.concatenate(depths)
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from ..base.arrays import Array, Codes, log, log_normalize
 from ..base.messages import warn
+from ..base.progress import advance
 from ..base.records import record
 from ..counts.contingency import flat_index
 from ..frames.schema import Dataset
@@ -79,6 +80,7 @@ class Objective:
 
     def __call__(self, weights: Array) -> tuple[float, Array]:
         """Return the value and the gradient at weights."""
+        advance()
         tables = [_weighted_log(logs, weights[group]) for group, logs in self.groups]
         logs, slopes = zip(*tables, strict=True)
         posterior = log_normalize(self.member @ np.concatenate(logs) + self.log_prior)

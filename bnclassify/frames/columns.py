@@ -18,6 +18,9 @@ from .schema import Schema
 _FEWEST_ROWS = 20
 """With fewer rows, all values of a column can differ by chance."""
 
+_MOST_NUMBERS = 20
+"""Number of labels from which a numeric class is probably a measurement."""
+
 
 def column_arrays(frame: pd.DataFrame) -> list[ArrayLike]:
     """Return the arrays of columns, without making a Series of each if pandas has a way."""
@@ -129,17 +132,25 @@ def warn_of_wide_columns(
     """Warn of columns with more levels than half of their rows, if there are enough rows to judge."""
     identifiers: list[Hashable] = []
     wide: list[Hashable] = []
+    labels = schema.levels[schema.positions[class_var]] if class_var in schema.positions else ()
+    is_number = len(labels) > _MOST_NUMBERS and all(isinstance(label, int | float) for label in labels)
+    if is_number:
+        warn(
+            f"the class {shown(class_var)} has {len(labels):,} numbers as labels, and each is a class of its "
+            "own: this is classification, not regression. If they are measurements, make a few classes of "
+            "them with pd.cut."
+        )
     for name, column, card in zip(schema.columns, codes, schema.cards, strict=True):
         rows, levels = _rows_and_levels(column, card, weights)
         if rows < _FEWEST_ROWS or 2 * levels <= rows:
             continue
-        if name == class_var:
-            warn(
-                f"the class {shown(class_var)} has {levels:,} labels in {rows:,g} rows. If it is a number, "
-                "make a few classes of it with pd.cut."
-            )
-        else:
+        if name != class_var:
             (identifiers if levels == rows else wide).append(name)
+        elif not is_number:
+            warn(
+                f"the class {shown(class_var)} has {levels:,} labels in {rows:,g} rows. If it identifies "
+                "rows, use another column."
+            )
     if identifiers:
         warn(
             f"all values of {listed(identifiers)} differ, as in a column of identifiers. Drop such columns, "

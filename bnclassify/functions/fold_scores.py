@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from tqdm.auto import tqdm
 
 from ..base.arrays import Array, added, log, normalize
 from ..base.messages import listed, warn
+from ..base.progress import progress_bar
 from ..frames.partitions import NoRowsError
 from ..frames.schema import Dataset
 from ..metrics.metrics import AnyMetric
@@ -125,13 +125,13 @@ def _class_weights(rows: Dataset, targets: Sequence[Hashable]) -> Array:
 
 
 def score_rounds(
-    models: Mapping[Any, Model], plan: Plan, metrics: Sequence[AnyMetric], *, dag: bool, progress: bool
+    models: Mapping[Any, Model], plan: Plan, metrics: Sequence[AnyMetric], *, dag: bool, progress: bool | None
 ) -> Scores:
     """Fit models again in each round, and evaluate them on the rows that it tests."""
     data, found, sizes = plan.data, list[list[list[Any]]](), list[tuple[float, float]]()
     total = data.add_up(partial(_class_weights, targets=data.targets))
     steps = len(plan.rounds) * len(models)
-    with tqdm(total=steps, disable=not progress, desc="cv", unit=" models") as bar:
+    with progress_bar(progress, total=steps, desc="cv", unit=" models") as bar:
         for rnd in plan.rounds:
             train, test = rnd.fold.split(data)
             learned = []

@@ -19,6 +19,7 @@ from ..base.checks import must_be
 from ..base.immutable import EMPTY
 from ..base.messages import listed, shown, warn
 from ..base.options import AnyCutting, Learner
+from ..base.progress import showing_progress
 from ..base.records import record
 from ..frames.columns import warn_of_no_features, warn_of_wide_columns
 from ..frames.encoding import check_columns, check_frame, check_name, check_names
@@ -63,6 +64,7 @@ def bnc(
     min_count: int | None = None,
     missing_level: bool | Iterable[Hashable] | None = None,
     numbers: Numbers = None,
+    progress: bool | None = None,
     **lp_args: Any,
 ) -> Model:
     """Learn structure and parameters in one call.
@@ -97,6 +99,9 @@ def bnc(
     numbers : {"gaussian", "kernel"} or dict, optional
         Numeric columns to keep as numbers, and their densities, as in `lp`. The learner must be one of nb,
         anb, tan_cl and kdb_mi. Not with ``discretize``.
+    progress : bool, optional
+        If True, show bars of the search and of `lp`; if False, none. By default, a bar appears after 3
+        seconds in an interactive session.
     **lp_args
         Arguments of `lp`: ``smooth`` or another prior, and options such as ``manb_prior``. Without a prior,
         the most accurate recipe is used, see Notes; these arguments replace those of the recipe one by one.
@@ -200,9 +205,10 @@ def bnc(
         lp_args |= {"numbers": numbers}
         options |= {"numbers": numbers} if "numbers" in parameters_of(learner) else {}
     preparing = Preparing(discretize, bins, min_count, missing_level, numeric)
-    structure, data = learn_structure(learner, class_var, dataset, options, preparing)
-    recipe = {} if chosen else best_parameters(structure, lp_args, rows=not is_partitioned(dataset))
-    fitted = lp(structure, data, **{**recipe, **lp_args})
+    with showing_progress(progress):
+        structure, data = learn_structure(learner, class_var, dataset, options, preparing)
+        recipe = {} if chosen else best_parameters(structure, lp_args, rows=not is_partitioned(dataset))
+        fitted = lp(structure, data, **{**recipe, **lp_args})
     fitted._warn_of_size(len(data))
     return fitted
 

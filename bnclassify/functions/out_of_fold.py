@@ -8,13 +8,14 @@ from typing import Any, Literal, Unpack, overload
 
 import numpy as np
 import pandas as pd
-from tqdm.auto import tqdm
+from tqdm import tqdm
 
 from ..base.arrays import Array, first_best, log, log_normalize
 from ..base.calls import guided
-from ..base.checks import Flag
+from ..base.checks import Flag, Optional
 from ..base.messages import listed
 from ..base.options import Unseen
+from ..base.progress import progress_bar
 from ..base.randomness import Seed
 from ..frames.opening import InFull, InParts
 from ..frames.partitions import NoRowsError, Partitions, dask_frame_of
@@ -48,7 +49,7 @@ def cv_predict(
     columns: Literal["same", "any"] = "same",
     unseen: Unseen = "missing",
     rng: Seed = None,
-    progress: bool = False,
+    progress: bool | None = None,
 ) -> pd.DataFrame | pd.Series[Any]:
     """Predict every row by a model that was fitted without it, in cross-validation.
 
@@ -104,18 +105,20 @@ def cv_predict(
     if not isinstance(x, Model):
         raise TypeError(f"x must be one model; got {type(x).__name__}. {of_estimator(x)}".rstrip())
     models = name_models(x)
-    for name, flag in {"prob": prob, "dag": dag, "progress": progress}.items():
+    for name, flag in {"prob": prob, "dag": dag}.items():
         Flag().check(name, flag)
+    Optional(Flag()).check("progress", progress)
     check_same_columns(models, dataset, columns, dag, folds)
     if len(x.targets) > 1:
         raise TypeError(f"x must predict one class; got a model of {listed(x.targets)}.")
     plan = plan_rounds(models, dataset, k=k, repeats=1, folds=folds, dag=dag, unseen=unseen, rng=rng)
-    if isinstance(plan.data, Partitions):
-        return _predict_parts(x, plan, dataset, prob=prob, dag=dag, progress=progress)
-    return _predict_rows(x, plan, prob=prob, dag=dag, progress=progress)
+    with progress_bar(progress, total=len(plan.rounds), desc="cv_predict", unit=" folds") as bar:
+        if isinstance(plan.data, Partitions):
+            return _predict_parts(x, plan, dataset, prob=prob, dag=dag, bar=bar)
+        return _predict_rows(x, plan, prob=prob, dag=dag, bar=bar)
 
 
-def _predict_rows(x: Model, plan: Plan, *, prob: bool, dag: bool, progress: bool) -> Any:
+def _predict_rows(x: Model, plan: Plan, *, prob: bool, dag: bool, bar: tqdm[Any]) -> Any:
     """Predict rows in memory, each in the round that tests it."""
     data: Any = plan.data
     labels = data.levels[-1]
@@ -126,7 +129,8 @@ def _predict_rows(x: Model, plan: Plan, *, prob: bool, dag: bool, progress: bool
             f"tested, and {np.count_nonzero(times > 1)} more than once."
         )
     posteriors, empty = np.zeros((len(data), len(labels))), []
-    for rnd in tqdm(plan.rounds, disable=not progress, desc="cv_predict", unit=" folds"):
+    for rnd in plan.rounds:
+        bar.update()
         train, test = rnd.fold.split(data)
         try:
             [learned] = plan.learn({0: x}, rnd, train, dag)
@@ -151,7 +155,7 @@ def _name_predictions(labelling: Labelling, posteriors: Array, *, prob: bool) ->
     return labelling.labels(np.where(np.isnan(posteriors[:, 0]), -1, first_best(log(posteriors))))
 
 
-def _predict_parts(x: Model, plan: Plan, dataset: object, *, prob: bool, dag: bool, progress: bool) -> Any:
+def _predict_parts(x: Model, plan: Plan, dataset: object, *, prob: bool, dag: bool, bar: tqdm[Any]) -> Any:
     """Predict the rows of a Dask DataFrame, each when its partition is computed."""
     frame = dask_frame_of(dataset)
     if frame is None:
@@ -160,7 +164,8 @@ def _predict_parts(x: Model, plan: Plan, dataset: object, *, prob: bool, dag: bo
             "metrics of chunks, use cv."
         )
     learned: list[Model | None] = []
-    for rnd in tqdm(plan.rounds, disable=not progress, desc="cv_predict", unit=" folds"):
+    for rnd in plan.rounds:
+        bar.update()
         train, _ = rnd.fold.split(plan.data)
         try:
             learned += plan.learn({0: x}, rnd, train, dag)

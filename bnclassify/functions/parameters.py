@@ -14,6 +14,7 @@ from ..backoff.prior import find_prior
 from ..base.calls import guided
 from ..base.checks import Flag, Names, OneOf, Whole
 from ..base.messages import listed, plain
+from ..base.progress import progress_bar
 from ..base.randomness import Seed, check_rng
 from ..base.records import record
 from ..feature_weights.awnb import AWNB
@@ -61,7 +62,7 @@ def lp(
     missing: Literal["available", "em"] = "available",
     em_iterations: int = 200,
     em_tolerance: float = 1e-6,
-    progress: bool = False,
+    progress: bool | None = None,
     rng: Seed = None,
 ) -> OneOrSeveral:
     r"""Estimate the parameters of a structure: its conditional probability tables.
@@ -147,8 +148,9 @@ def lp(
         Maximum number of iterations of EM.
     em_tolerance : float, default 1e-6
         EM has converged if an iteration gains at most this per row, in nats.
-    progress : bool, default False
-        If True, show a progress bar of EM.
+    progress : bool, optional
+        If True, show a bar with the number of steps, such as tables or iterations of EM; if False, none. By
+        default, a bar appears after 3 seconds in an interactive session.
     rng : int or numpy.random.Generator, optional
         Seed of the bootstrap samples.
 
@@ -322,7 +324,7 @@ def lp(
         methods.append(LeaveOneOutPower())
     if subsumption is not None:
         methods.append(Subsumption(subsumption))
-    em = EM(em_iterations, em_tolerance, progress)
+    em = EM(em_iterations, em_tolerance)
     if OneOf(("available", "em")).check("missing", missing) == "em":
         methods.append(em)
     if numbers is not None:
@@ -342,7 +344,9 @@ def lp(
     if method.draws and not isinstance(rng, np.random.Generator | None):
         settings["rng"] = rng
     step = Step("lp", lp, settings, draws=True)
-    fitted: Any = fit(x, dataset, prior, method, honest_power=honest_power, rng=rng, step=step)
+    desc, unit = ("EM", " iterations") if method is em else ("lp", " steps")
+    with progress_bar(progress, by_steps=True, desc=desc, unit=unit):
+        fitted: Any = fit(x, dataset, prior, method, honest_power=honest_power, rng=rng, step=step)
     return fitted
 
 

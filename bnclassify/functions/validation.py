@@ -10,7 +10,7 @@ import pandas as pd
 
 from ..base.arrays import Array
 from ..base.calls import guided
-from ..base.checks import Flag, OneOf, Whole
+from ..base.checks import Flag, OneOf, Optional, Whole
 from ..base.messages import listed, shown, warn
 from ..base.options import MetricName, Unseen
 from ..base.randomness import Seed
@@ -44,7 +44,7 @@ class Options(TypedDict, total=False):
     columns: Literal["same", "any"]
     unseen: Unseen
     rng: Seed
-    progress: bool
+    progress: bool | None
 
 
 class _Repeated(Options, total=False):
@@ -101,7 +101,7 @@ def cv(
     columns: Literal["same", "any"] = "same",
     unseen: Unseen = "missing",
     rng: Seed = None,
-    progress: bool = False,
+    progress: bool | None = None,
 ) -> float | pd.Series[Any] | pd.DataFrame:
     """Estimate the performance of models by cross-validation, all on the same folds.
 
@@ -141,8 +141,9 @@ def cv(
     rng : int or numpy.random.Generator, optional
         Seed of the folds, and of all that learners draw at random within them. By default, folds of rows in
         memory differ from call to call, and those of partitioned data are those of seed 0.
-    progress : bool, default False
-        If True, show a progress bar.
+    progress : bool, optional
+        If True, show a progress bar; if False, none. By default, a bar appears after 3 seconds in an
+        interactive session.
 
     Returns
     -------
@@ -248,8 +249,9 @@ def cv(
     tan                  0.91      0.21
     """
     models = name_models(x)
-    for name, flag in {"dag": dag, "mean": mean, "progress": progress}.items():
+    for name, flag in {"dag": dag, "mean": mean}.items():
         Flag().check(name, flag)
+    Optional(Flag()).check("progress", progress)
     if Whole(least=1, most=_MOST_REPEATS).check("repeats", repeats) > 1 and folds is not None:
         raise ValueError("repeats must be 1 if folds are given. Omit one of the two arguments.")
     check_same_columns(models, dataset, columns, dag, folds)

@@ -9,10 +9,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from tqdm.auto import tqdm
+from tqdm import tqdm
 
 from ..base.arrays import TOLERANCE, Array
 from ..base.graphs import ChangingDag
+from ..base.progress import progress_bar
 from .arc_rules import Matrix
 from .local_scores import LocalScores
 
@@ -188,15 +189,14 @@ class Climb:
 
     tabu: int = 0
     restarts: int = 0
-    progress: bool = False
+    progress: bool | None = None
 
     def __call__(
         self, scores: LocalScores, start: Structure, limits: Limits, rng: np.random.Generator
     ) -> tuple[list[list[int]], list[Change]]:
         """Return the parents of each variable in the best network found, and the moves made."""
         changes: list[Change] = []
-        bar: tqdm[Any]
-        with tqdm(disable=not self.progress, desc="search", unit=" steps") as bar:
+        with progress_bar(self.progress, desc="search", unit=" steps") as bar:
             climber = HillClimber(scores, start, limits)
             best, best_score = self._climb(climber, changes, 0, bar)
             for run in range(1, self.restarts + 1):
@@ -236,5 +236,5 @@ def _make(
 ) -> None:
     climber.make(move)
     changes.append(Change(move, gain, climber.score, run))
+    bar.set_postfix(score=f"{climber.score:.4f}", refresh=False)
     bar.update()
-    bar.set_postfix(score=f"{climber.score:.4f}")

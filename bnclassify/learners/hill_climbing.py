@@ -42,7 +42,7 @@ def hc(
     restarts: int = 0,
     missing: Literal["error", "em"] = "error",
     rng: Seed = None,
-    progress: bool = False,
+    progress: bool | None = None,
 ) -> BNC:
     """Learn a general network by hill climbing; the class is a variable like any other.
 
@@ -83,8 +83,9 @@ def hc(
         maximization of the parameters (structural EM). It needs the score "bic", "aic" or "loglik".
     rng : int or numpy.random.Generator, optional
         Seed of the random moves of `restarts`.
-    progress : bool, default False
-        If True, show a bar with the number of steps and the score.
+    progress : bool, optional
+        If True, show a bar with the number of steps and the score; if False, none. By default, a bar appears
+        after 3 seconds in an interactive session.
 
     Returns
     -------
@@ -176,7 +177,7 @@ def ban(
     forbidden: Iterable[Arc] = (),
     moves: Collection[str] = ("add",),
     missing: Literal["error", "em"] = "error",
-    progress: bool = False,
+    progress: bool | None = None,
 ) -> BNC:
     """Learn an augmented naive Bayes by hill climbing on a decomposable score (BAN).
 
@@ -276,7 +277,7 @@ class _Search:
         Optional(Whole()).check("max_parents", self.max_parents)
         for argument in ("tabu", "restarts"):
             Whole(most=_MOST_STEPS).check(argument, getattr(self.climb, argument))
-        Flag().check("progress", self.climb.progress)
+        Optional(Flag()).check("progress", self.climb.progress)
         check_missing(self.missing, "error", self.score)
         check_rng(self.rng)
 

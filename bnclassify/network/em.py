@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from tqdm.auto import tqdm
 
 from ..base.arrays import Array, Codes, log, log_sum_exp, share_out
-from ..base.checks import Flag, Real, Whole
+from ..base.checks import Real, Whole
 from ..base.messages import warn
+from ..base.progress import advance
 from ..base.records import record
 from ..counts.contingency import contingency_tables
 from ..frames.schema import Dataset
@@ -57,14 +57,12 @@ class EM(Method):
 
     iterations: int = 200
     tolerance: float = 1e-6
-    progress: bool = False
 
     argument = "missing"
     takes_rows_without_class = True
 
     def __post_init__(self) -> None:
         Whole(least=1).check("em_iterations", self.iterations)
-        Flag().check("progress", self.progress)
         Real(least=0).check("em_tolerance", self.tolerance)
 
     def settings(self) -> Mapping[str, Any]:
@@ -106,14 +104,12 @@ def maximize(data: Dataset, scopes: Sequence[Scope], prior: PseudoCounts, em: EM
     tables = [start(counts) for counts in observed]
     counts, objective = expected(tables)
     objectives, converged = [objective], complete
-    with tqdm(disable=not em.progress, desc="EM", unit=" iterations") as bar:
-        while not converged and len(objectives) <= em.iterations:
-            tables = [prior(table) for table in counts]
-            counts, objective = expected(tables)
-            converged = objective - objectives[-1] <= em.tolerance * data.size
-            objectives.append(objective)
-            bar.update()
-            bar.set_postfix_str(f"{objective:.6g} nats")
+    while not converged and len(objectives) <= em.iterations:
+        tables = [prior(table) for table in counts]
+        counts, objective = expected(tables)
+        converged = objective - objectives[-1] <= em.tolerance * data.size
+        objectives.append(objective)
+        advance(f"{objective:.6g} nats")
     run = Run(converged, tuple(objectives))
     warn_of_end(run, "Raise em_iterations or em_tolerance.")
     return tables, run

@@ -17,6 +17,7 @@ from ..base.arrays import Array, log_normalize
 from ..base.calls import parameters_of
 from ..base.messages import shown, warn
 from ..base.options import AnyCutting, Learner, Unseen
+from ..base.progress import showing_progress
 from ..base.randomness import Seed
 from ..frames.encoding import check_weights
 from ..frames.schema import Dataset
@@ -74,6 +75,9 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
         with the lowest expected cost is predicted; probabilities do not change.
     random_state : int, numpy.random.Generator or numpy.random.RandomState, optional
         Seed of the learner and of `lp`: their ``rng``.
+    verbose : bool, optional
+        If True, `fit` shows progress bars; if False, none. By default, a bar appears after 3 seconds in an
+        interactive session.
 
     Attributes
     ----------
@@ -148,6 +152,7 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
         prior: Mapping[Any, float] | pd.Series[Any] | None = None,
         costs: pd.DataFrame | None = None,
         random_state: Seed | np.random.RandomState = None,
+        verbose: bool | None = None,
     ) -> None:
         self.learner = learner
         self.smooth = smooth
@@ -161,6 +166,7 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
         self.prior = prior
         self.costs = costs
         self.random_state = random_state
+        self.verbose = verbose
 
     def fit(self, X: pd.DataFrame | ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:  # noqa: N803
         """Learn structure and parameters.
@@ -293,4 +299,5 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
         lp_args = {**({} if self.smooth is None else {"smooth": self.smooth}), **(self.lp_args or {})}
         steps = preparing._asdict()
         steps.pop("numeric")  # which bnc finds by the argument numbers of lp
-        return bnc(learner, target, data, dag_args=dag_args, **steps, **{**rng, **lp_args})
+        with showing_progress(self.verbose, "verbose"):
+            return bnc(learner, target, data, dag_args=dag_args, **steps, **{**rng, **lp_args})

@@ -17,6 +17,7 @@ from ..base.calls import parameters_of
 from ..base.checks import Flag, OneOf, must_be
 from ..base.messages import listed
 from ..base.options import Cutting, Unseen
+from ..base.progress import showing_progress
 from ..base.randomness import Seed
 from ..functions.parameters import lp
 from ..functions.prediction import predict
@@ -56,6 +57,8 @@ class BNCMultiClassifier(MultiOutputMixin, ClassifierMixin, CategoricalInput):
         As in `BNCClassifier`.
     random_state : int, numpy.random.Generator or numpy.random.RandomState, optional
         Seed of the learner and of `lp`: their ``rng``.
+    verbose : bool, optional
+        As in `BNCClassifier`.
 
     Attributes
     ----------
@@ -96,6 +99,7 @@ class BNCMultiClassifier(MultiOutputMixin, ClassifierMixin, CategoricalInput):
         joint: bool = False,
         handle_unknown: Unseen = "missing",
         random_state: Seed | np.random.RandomState = None,
+        verbose: bool | None = None,
     ) -> None:
         self.learner = learner
         self.smooth = smooth
@@ -106,6 +110,7 @@ class BNCMultiClassifier(MultiOutputMixin, ClassifierMixin, CategoricalInput):
         self.joint = joint
         self.handle_unknown = handle_unknown
         self.random_state = random_state
+        self.verbose = verbose
 
     def fit(self, X: pd.DataFrame | ArrayLike, y: pd.DataFrame | ArrayLike) -> Self:  # noqa: N803
         """Learn structure and parameters.
@@ -146,12 +151,12 @@ class BNCMultiClassifier(MultiOutputMixin, ClassifierMixin, CategoricalInput):
             classes.append(levels)
         rng = {"rng": draw_seed(self.random_state)}
         drawn = rng if "rng" in parameters_of(learner) else {}
-        structure = learner(names, frame, **{**drawn, **(self.dag_args or {})})
-        if not isinstance(structure, MultiModel):
-            raise TypeError(
-                must_be("learner", "a learner of a structure with several class variables", structure)
-            )
-        model = lp(structure, frame, **{**rng, "smooth": self.smooth, **(self.lp_args or {})})
+        with showing_progress(self.verbose, "verbose"):
+            structure = learner(names, frame, **{**drawn, **(self.dag_args or {})})
+            if not isinstance(structure, MultiModel):
+                expected = "a learner of a structure with several class variables"
+                raise TypeError(must_be("learner", expected, structure))
+            model = lp(structure, frame, **{**rng, "smooth": self.smooth, **(self.lp_args or {})})
         self.model_, self.discretizer_ = model, discretizer
         self.classes_, self.n_outputs_ = classes if len(classes) > 1 else classes[0], len(classes)
         return self

@@ -8,13 +8,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-from tqdm.auto import tqdm
 
 from ...backoff.prior import find_prior
 from ...base.arrays import TOLERANCE, Array
-from ...base.checks import Flag, OneOf, Real, Whole
+from ...base.checks import Flag, OneOf, Optional, Real, Whole
 from ...base.graphs import components
 from ...base.messages import warn
+from ...base.progress import progress_bar
 from ...base.randomness import Seed, check_rng
 from ...frames.schema import Dataset
 from ...frames.training import TrainingData, prepare_rows
@@ -87,17 +87,17 @@ def picker(rng: np.random.Generator | None) -> Callable[[Array], int]:
 
 
 def climb(
-    moves: Moves, current: Structure, at: Candidates, *, epsilon: float, most: float, progress: bool
+    moves: Moves, current: Structure, at: Candidates, *, epsilon: float, most: float, progress: bool | None
 ) -> Found:
     """Make the best edit as long as it improves the score by epsilon and the score is below `most`."""
     made, missed = list[Move](), 0.0
     start = score = float(at.score(current, [{}])[0])
-    with tqdm(disable=not progress, desc="search", unit=" steps") as bar:
+    with progress_bar(progress, desc="search", unit=" steps") as bar:
         while score < most - TOLERANCE:
             edits = moves.neighbours(current, at)
             if not edits:
                 break
-            bar.set_postfix(candidates=len(edits), best=f"{score:.4f}")
+            bar.set_postfix(candidates=len(edits), best=f"{score:.4f}", refresh=False)
             scores = at.score(current, edits)
             best = at.pick(scores)
             best_score = float(scores[best])
@@ -106,8 +106,8 @@ def climb(
                 break
             made.append(Move(current, edits[best], score, best_score))
             current, score = apply(current, edits[best]), best_score
+            bar.set_postfix(candidates=len(edits), best=f"{score:.4f}", refresh=False)
             bar.update()
-            bar.set_postfix(candidates=len(edits), best=f"{score:.4f}")
     return Found(current, start, tuple(made), missed)
 
 
@@ -121,7 +121,7 @@ class Search:
     metric: str
     folds: Folds | None
     rng: Seed
-    progress: bool
+    progress: bool | None
     start: BNC | None
     required: Iterable[Arc]
     forbidden: Iterable[Arc]
@@ -191,7 +191,7 @@ class Search:
         OneOf(
             [metric.name for metric in METRICS.values() if not (metric.needs_rows or metric.needs_joint)]
         ).check("metric", self.metric)
-        Flag().check("progress", self.progress)
+        Optional(Flag()).check("progress", self.progress)
 
     def _settings(self, further: Mapping[str, Any]) -> dict[str, Any]:
         """Return the settings for the recipe: those that are not defaults and apply to other rows too."""

@@ -50,8 +50,9 @@ start : BNC, optional
     Initial structure of the type that the search keeps. {arcs}
 rng : int or numpy.random.Generator, optional
     Seed of the folds. If given, ties are broken at random; by default, the first candidate wins.
-progress : bool, default False
-    If True, show a bar with the steps, the number of candidates and the best score."""
+progress : bool, optional
+    If True, show a bar with the steps, the number of candidates and the best score; if False, none. By
+    default, a bar appears after 3 seconds in an interactive session."""
 
 _RESULT = """\
 Returns
@@ -135,7 +136,7 @@ def fssj(
     required: Iterable[Arc] = (),
     forbidden: Iterable[Arc] = (),
     rng: Seed = None,
-    progress: bool = False,
+    progress: bool | None = None,
 ) -> BNC:
     """Learn a semi-naive Bayes by forward sequential selection and joining.
 
@@ -183,7 +184,7 @@ def bsej(
     required: Iterable[Arc] = (),
     forbidden: Iterable[Arc] = (),
     rng: Seed = None,
-    progress: bool = False,
+    progress: bool | None = None,
 ) -> BNC:
     """Learn a semi-naive Bayes by backward sequential elimination and joining.
 
@@ -233,7 +234,7 @@ def tan_hc(
     required: Iterable[Arc] = (),
     forbidden: Iterable[Arc] = (),
     rng: Seed = None,
-    progress: bool = False,
+    progress: bool | None = None,
 ) -> BNC:
     """Learn a tree-augmented naive Bayes by hill climbing.
 
@@ -282,7 +283,7 @@ def tan_hcsp(
     required: Iterable[Arc] = (),
     forbidden: Iterable[Arc] = (),
     rng: Seed = None,
-    progress: bool = False,
+    progress: bool | None = None,
 ) -> BNC:
     """Learn a tree-augmented naive Bayes by hill climbing with superparents.
 
@@ -333,7 +334,7 @@ def kdb(
     required: Iterable[Arc] = (),
     forbidden: Iterable[Arc] = (),
     rng: Seed = None,
-    progress: bool = False,
+    progress: bool | None = None,
 ) -> BNC:
     """Learn a k-dependence Bayes by hill climbing on a cross-validated metric, as R's ``kdb``.
 

@@ -1,0 +1,143 @@
+"""Progress bars: in an interactive session, after 3 seconds, one at a time; by a clock that the tests set."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import pandas as pd
+import pytest
+
+import bnclassify as bn
+from bnclassify.base.progress import advance, progress_bar, showing_progress
+from bnclassify.sklearn import BNCClassifier, BNCMultiClassifier
+
+Draw = Callable[[], str]
+
+
+class Clock:
+    """Seconds that pass only when a test says so."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    clock = Clock()
+    monkeypatch.setattr("tqdm.std.time", clock)
+    return clock
+
+
+@pytest.fixture(params=["terminal", "prompt"])
+def _watched(request: Any, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
+    if request.param == "terminal":
+        monkeypatch.setattr(type(sys.stderr), "isatty", lambda stream: True)
+    else:
+        monkeypatch.setattr(sys, "ps1", ">>> ", raising=False)
+
+
+@pytest.fixture
+def slow(car: pd.DataFrame, clock: Clock) -> bn.BNC:
+    """A model whose structure takes 1.6 seconds to learn."""
+
+    def learner(class_var: str, dataset: Any) -> bn.BNC:
+        clock.now += 1.6
+        return bn.hc(class_var, dataset)
+
+    x: Any = bn.bnc(learner, "class", car, smooth=1)
+    clock.now = 0
+    return x
+
+
+@pytest.mark.usefixtures("_watched")
+@pytest.mark.parametrize(
+    ("run", "name"),
+    [
+        (lambda x, car, **more: bn.cv(x, car, k=3, rng=0, **more), "cv: "),
+        (lambda x, car, **more: bn.cv_predict(x, car, k=3, rng=0, **more), "cv_predict: "),
+        (lambda x, car, **more: bn.arc_strength(x, car, replicates=3, rng=0, **more), "arc_strength: "),
+    ],
+)
+def test_a_bar_appears_after_three_seconds(
+    run: Any, name: str, slow: bn.BNC, car: pd.DataFrame, capsys: Any
+) -> None:
+    run(slow, car)
+    shown = capsys.readouterr().err
+    assert name in shown
+    assert "search" not in shown  # the bars of what is called
+    assert "lp" not in shown
+    run(slow, car, progress=False)
+    assert capsys.readouterr().err == ""
+
+
+@pytest.mark.usefixtures("_watched")
+def test_what_is_quick_shows_no_bar(car: pd.DataFrame, clock: Clock, capsys: Any) -> None:
+    x = bn.bnc("tan_hc", "class", car, smooth=1, dag_args={"k": 3})
+    bn.cv(x, car, k=3, dag=False)
+    assert capsys.readouterr().err == ""
+
+
+def test_nobody_watches_a_file(slow: bn.BNC, car: pd.DataFrame, capsys: Any) -> None:
+    bn.cv(slow, car, k=3)
+    assert capsys.readouterr().err == ""
+    bn.cv(slow, car, k=3, progress=True)
+    assert "3/3" in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("_watched")
+def test_steps_within_advance_the_bar(clock: Clock, capsys: Any) -> None:
+    def work(**settings: Any) -> str:
+        with progress_bar(None, by_steps=True, desc="outer", **settings):
+            for _ in range(4):
+                clock.now += 1
+                advance("a note")
+        return str(capsys.readouterr().err)
+
+    shown = work()
+    assert "outer: 3" in shown
+    assert "outer: 2" not in shown
+    assert "a note" in shown
+    with showing_progress(False):
+        assert work() == ""
+    with progress_bar(True, desc="around"):
+        assert "outer" not in work()
+    advance()  # without a bar
+
+
+def test_a_choice_applies_to_all_that_is_called(car: pd.DataFrame, capsys: Any) -> None:
+    for progress, names in ((True, {"search", "lp"}), (False, set()), (None, set())):
+        bn.bnc("tan_hc", "class", car, smooth=1, dag_args={"k": 3, "rng": 0}, progress=progress)
+        shown = capsys.readouterr().err
+        assert {name for name in ("search", "lp") if f"{name}: " in shown} == names
+    bn.bnc("tan_hc", "class", car, smooth=1, dag_args={"k": 3, "rng": 0, "progress": True}, progress=False)
+    assert "search: " in capsys.readouterr().err
+    with pytest.raises(TypeError, match="progress must be True or False; got 'no'"):
+        bn.bnc("nb", "class", car, smooth=1, progress="no")
+
+
+def test_steps_of_the_default_recipe_are_counted(capsys: Any) -> None:
+    bn.bnc("nb", "diabetes", bn.load_pima(), discretize="mdlp", progress=True)
+    assert int(capsys.readouterr().err.split("lp: ")[-1].split(" steps")[0]) > 20
+
+
+def test_weights_are_counted(voting: pd.DataFrame, capsys: Any) -> None:
+    for option in ({"wanbia": True}, {"awnb_trees": 2, "rng": 0}):
+        bn.lp(bn.nb("Class", voting.dropna()), voting.dropna(), smooth=1, progress=True, **option)
+        assert int(capsys.readouterr().err.split("lp: ")[-1].split(" steps")[0]) > 2
+
+
+@pytest.mark.parametrize("classifier", [BNCClassifier, BNCMultiClassifier])
+def test_the_estimators_have_verbose(classifier: Any, car: pd.DataFrame, capsys: Any) -> None:
+    learner = {"learner": "nb"} if classifier is BNCClassifier else {}
+    features, labels = car.drop(columns="class"), car[["class"]]
+    labels = labels if learner == {} else labels["class"]
+    for verbose in (None, False, True):
+        classifier(**learner, smooth=1, verbose=verbose).fit(features, labels)
+        assert ("lp: " in capsys.readouterr().err) == bool(verbose)
+    with pytest.raises(TypeError, match="verbose must be True or False; got 2"):
+        classifier(verbose=2).fit(features, labels)
