@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -130,21 +131,8 @@ class GaussianTerm(Immutable):
 
         ``left_out`` rows are removed from what was learned, in closed form.
         """
-        result = np.empty((len(scores), len(self.shapes)))
-        rows_per_block = max(1, _BLOCK_CELLS // self.roots[..., 0].size)
-        for start in range(0, len(scores), rows_per_block):
-            block = slice(start, start + rows_per_block)
-            design = _design(scores[block], self.parents)
-            residual = scores[block, number, None] - design @ self.means.T
-            k = design.shape[1]
-            spread = design @ self.roots.transpose(1, 0, 2).reshape(k, -1)
-            leverage = np.square(spread).reshape(len(design), -1, k).sum(axis=2)
-            result[block] = self._log_student(residual, leverage)
-            if left_out is not None:
-                taken = left_out.take(block)
-                at = np.arange(len(design)), taken.classes
-                result[block][at] = self._without_own(residual[at], leverage[at], taken)
-        return result
+        (logs,) = _Terms.stack([number], [self]).log_densities(scores, np.isnan(scores).T, left_out)
+        return np.asarray(logs)
 
     def described(self, owner: int, first: int, number: int, power: float) -> Student:
         """Return the term as a part of a formula; see `NumberTerms.described`."""
@@ -153,27 +141,64 @@ class GaussianTerm(Immutable):
         arrays = self.means, self.roots, self.shapes, self.rates, constants
         return Student(owner, first + number, parents, power, *arrays)
 
-    def _log_student(self, residual: Array, leverage: Array) -> Array:
-        constant = gammaln(self.shapes + 0.5) - gammaln(self.shapes)
-        wider = 2 * self.rates * (1 + leverage)
-        inside = np.log1p(residual**2 / wider)
-        return np.asarray(constant - 0.5 * np.log(np.pi * wider) - (self.shapes + 0.5) * inside)
-
-    def _without_own(self, residual: Array, leverage: Array, left_out: LeftOut) -> Array:
-        """Return the log densities for the own classes of rows that are left out, (rows,)."""
-        share = left_out.shares
-        kept = 1 - share * leverage
-        shape = self.shapes[left_out.classes] - share / 2
-        rate = self.rates[left_out.classes] - 0.5 * share * residual**2 / kept
-        levels, place = np.unique(shape, return_inverse=True)  # one per class if rows have no weights
-        constant = (gammaln(levels + 0.5) - gammaln(levels))[place]
-        wider = 2 * rate * (1 + leverage / kept)
-        inside = np.log1p((residual / kept) ** 2 / wider)
-        return np.asarray(constant - 0.5 * np.log(np.pi * wider) - (shape + 0.5) * inside)
-
 
 def _design(scores: Array, parents: Sequence[int]) -> Array:
     return np.column_stack([np.ones(len(scores)), scores[:, list(parents)]])
+
+
+class _Terms(NamedTuple):
+    """Gaussian terms with equally many parents: their numbers and parents, and what they learned, stacked."""
+
+    numbers: NDArray[np.intp]
+    parents: NDArray[np.intp]
+    means: Array
+    roots: Array
+    shapes: Array
+    rates: Array
+
+    @classmethod
+    def stack(cls, numbers: Sequence[int], terms: Sequence[GaussianTerm]) -> _Terms:
+        """Stack terms of these numbers."""
+        parents = np.array([term.parents for term in terms], dtype=np.intp)
+        learned = [[getattr(t, name) for t in terms] for name in ("means", "roots", "shapes", "rates")]
+        return cls(np.array(numbers, dtype=np.intp), parents, *map(np.array, learned))
+
+    def log_densities(self, scores: Array, missing: NDArray[np.bool_], left_out: LeftOut | None) -> Array:
+        """Return log densities, (terms, rows, classes), of scores (rows, numbers); 0 where missing."""
+        result = np.empty((len(self.numbers), len(scores), self.shapes.shape[1]))
+        rows_per_block = max(1, _BLOCK_CELLS // self.roots[..., 0].size)
+        for start in range(0, len(scores), rows_per_block):
+            block = slice(start, start + rows_per_block)
+            rows = np.ascontiguousarray(scores[block].T)
+            design = np.ones((*self.parents.shape[:1], rows.shape[1], self.parents.shape[1] + 1))
+            design[..., 1:] = rows[self.parents].transpose(0, 2, 1)
+            residual = rows[self.numbers, :, None] - design @ self.means.transpose(0, 2, 1)
+            m, k = self.roots.shape[0], self.roots.shape[-1]
+            spread = design @ self.roots.transpose(0, 2, 1, 3).reshape(m, k, -1)
+            leverage = np.square(spread).reshape(*residual.shape, k).sum(axis=3)
+            result[:, block] = _log_student(self.shapes[:, None], self.rates[:, None], residual, leverage)
+            if left_out is not None:
+                taken = left_out.take(block)
+                shares = np.where(missing[self.numbers, block], 0.0, taken.shares)
+                own = np.arange(m)[:, None], np.arange(rows.shape[1]), taken.classes
+                result[:, block][own] = self._without_own(residual[own], leverage[own], taken.classes, shares)
+        result[missing[self.numbers]] = 0.0
+        return result
+
+    def _without_own(self, residual: Array, leverage: Array, classes: NDArray[Any], share: Array) -> Array:
+        """Return the log densities for the own classes of rows that are left out, (terms, rows)."""
+        kept = 1 - share * leverage
+        shape = self.shapes[:, classes] - share / 2
+        rate = self.rates[:, classes] - 0.5 * share * residual**2 / kept
+        return _log_student(shape, rate, residual / kept, leverage / kept)
+
+
+def _log_student(shapes: Array, rates: Array, residual: Array, leverage: Array) -> Array:
+    values, place = np.unique(shapes, return_inverse=True)  # few if rows have no weights
+    constant = (gammaln(values + 0.5) - gammaln(values))[place].reshape(shapes.shape)
+    wider = 2 * rates * (1 + leverage)
+    inside = np.log1p(residual**2 / wider)
+    return np.asarray(constant - 0.5 * np.log(np.pi * wider) - (shapes + 0.5) * inside)
 
 
 @record
@@ -193,16 +218,32 @@ class NumberTerms(Immutable):
 
     def scores(self, numbers: Array) -> Array:
         """Return the scores of (numbers, rows), as (rows, numbers)."""
-        columns = [scale(values) for scale, values in zip(self.scales, numbers, strict=True)]
-        return np.ascontiguousarray(np.transpose(columns))
+        scaled = zip(numbers, self.scales, strict=True)
+        columns = np.array([np.interp(values, scale.knots, scale.scores) for values, scale in scaled])
+        return np.where(np.isnan(numbers), 0.0, columns).T.copy()
+
+    @cached_property
+    def _stacked(self) -> list[_Terms]:
+        """The Gaussian terms with equally many parents."""
+        sizes = [len(term.parents) for term in self.gaussians]
+        groups = [[i for i, size in enumerate(sizes) if size == each] for each in sorted(set(sizes))]
+        return [_Terms.stack(group, [self.gaussians[i] for i in group]) for group in groups]
+
+    def log_densities(self, numbers: Array, scores: Array, left_out: LeftOut | None = None) -> Array:
+        """Return the log densities of all numbers, (numbers, rows, classes), 0 where they are missing."""
+        result = np.empty((len(self.gaussians), len(scores), self._stacked[0].shapes.shape[1]))
+        missing = np.isnan(numbers)
+        for terms in self._stacked:
+            result[terms.numbers] = terms.log_densities(scores, missing, left_out)
+        return result
 
     def logs(self, numbers: Array, left_out: LeftOut | None = None) -> Iterator[tuple[int, Array]]:
         """Yield the position of a number and what a term of it adds to the score of each class."""
         scores = self.scores(numbers)
-        for number, (term, power) in enumerate(zip(self.gaussians, self.powers, strict=True)):
-            yield number, power * log_densities(term, scores, number, numbers, left_out)
-        for number, slopes in enumerate(self.slopes):
-            yield number, scores[:, number, None] * slopes
+        if self.gaussians:
+            yield from enumerate(self.powers[:, None, None] * self.log_densities(numbers, scores, left_out))
+        if len(self.slopes):
+            yield from enumerate(scores.T[..., None] * self.slopes[:, None])
 
     def described(self, numbers: Sequence[int], first: int) -> tuple[Student | Slope, ...]:
         """Return the terms as parts of a formula, whose scales of these features begin at ``first``."""
@@ -211,15 +252,3 @@ class NumberTerms(Immutable):
             *[term.described(numbers[i], first, i, float(power)) for i, (term, power) in gaussians],
             *[Slope(numbers[i], first + i, of_classes) for i, of_classes in slopes],
         )
-
-
-def log_densities(
-    term: GaussianTerm, scores: Array, number: int, numbers: Array, left_out: LeftOut | None
-) -> Array:
-    """Return the log density of a number at rows, 0 where it is missing."""
-    missing = np.isnan(numbers[number])
-    if left_out is not None and missing.any():
-        left_out = LeftOut(left_out.classes, np.where(missing, 0.0, left_out.shares))
-    values = term.log_density(scores, number, left_out)
-    values[missing] = 0.0
-    return values

@@ -16,7 +16,7 @@ from ..counts.information import informations, pair_statistics
 from ..frames.numeric import as_floats
 from ..frames.schema import Dataset, Schema
 from ..model.model import Model
-from .gaussians import SCALES, GaussianTerm, NumberTerms, log_densities, normal_scores
+from .gaussians import SCALES, GaussianTerm, NumberTerms, normal_scores
 from .powers import PRECISION, Terms, beside, in_full, log_likelihood, odds, weigh_blocks
 from .refined import Refined
 from .tables import LeftOut
@@ -165,9 +165,8 @@ class Refinement:
 
     def _left_out(self, terms: NumberTerms, rows: NDArray[np.intp], left_out: LeftOut) -> Array:
         """Return the odds by the Gaussian terms of a scale at left-out rows, (numbers, rows, classes − 1)."""
-        scores, numbers = terms.scores(self.values[:, rows]), self.values[:, rows]
-        logs = [log_densities(term, scores, i, numbers, left_out) for i, term in enumerate(terms.gaussians)]
-        return np.array([odds(values) for values in logs])
+        numbers = self.values[:, rows]
+        return odds(terms.log_densities(numbers, terms.scores(numbers), left_out))
 
     def _powers(self, by_number: Mapping[int, Array]) -> list[Power]:
         """Return the powers of the tables of each feature, from those for each largest number of parents."""

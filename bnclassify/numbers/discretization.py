@@ -193,7 +193,7 @@ class Discretizer(Immutable):
         """Return data with codes for the numbers of the columns of this discretizer."""
         coded = {}
         for name in self.numeric.keys() & data.numbers.keys():
-            if name not in self.cuts or data.levels[data.positions[name]] != self.intervals[name]:
+            if name not in self.intervals or data.levels[data.positions[name]] != self.intervals[name]:
                 coded[name] = self._code(name, data.numbers[name])
         return data.recoded(coded)
 

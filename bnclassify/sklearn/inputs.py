@@ -15,6 +15,8 @@ from ..base.checks import OneOf, must_be
 from ..base.docstrings import sharing
 from ..base.options import Unseen
 from ..base.randomness import Seed
+from ..frames.columns import column_arrays
+from ..frames.numeric import ArrayLike
 from ..frames.sources import is_dask
 from ..functions.parameters import lp
 from ..model.model import Model
@@ -74,20 +76,23 @@ class CategoricalInput(BaseEstimator):
             if array.dtype.kind == "U" and not hasattr(X, "dtype"):  # NumPy made NaN the text "nan"
                 array = validate_data(self, X, dtype=object, **checks)
             frame = pd.DataFrame(array)
-        columns = (column for _, column in frame.reset_index(drop=True).items())
-        numbered = pd.DataFrame(dict(enumerate(map(_as_integers, columns))))
+        arrays = column_arrays(frame)
+        columns = list(map(_as_integers, arrays))
+        frame = frame.reset_index(drop=True)
+        if any(new is not old for new, old in zip(columns, arrays, strict=True)):
+            frame = pd.DataFrame(dict(enumerate(columns)))
         names = getattr(self, "feature_names_in_", [f"x{i}" for i in range(self.n_features_in_)])
-        return numbered.set_axis(list(names), axis="columns")
+        return frame.set_axis(list(names), axis="columns")
 
 
-def _as_integers(column: pd.Series[Any]) -> pd.Series[Any]:
+def _as_integers(column: ArrayLike) -> ArrayLike:
     """Return whole numbers of type float, which encoders return, as integers."""
     if pd.api.types.infer_dtype(column, skipna=True) not in ("floating", "mixed-integer-float"):
         return column
-    numbers = column.to_numpy(dtype=float, na_value=np.nan)
-    known = numbers[~np.isnan(numbers)]
-    whole = np.all((known == np.round(known)) & (np.abs(known) < 2**53))  # from there on, floats skip some
-    return pd.Series(numbers).astype("Int64") if whole else column
+    is_float = column.dtype == np.float64
+    numbers = column if is_float else pd.Series(column).to_numpy(dtype=float, na_value=np.nan)
+    whole = (numbers == np.round(numbers)) & (np.abs(numbers) < 2**53)  # from there on, floats skip some
+    return pd.array(numbers, dtype="Int64") if (whole | np.isnan(numbers)).all() else column
 
 
 def draw_seed(random_state: Seed | np.random.RandomState) -> Seed:
