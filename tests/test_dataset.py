@@ -419,8 +419,6 @@ def test_text_in_arrows_memory_is_text() -> None:
         match=r"column 'x' must be categorical.*Convert them, for example with",
     ):
         bn.encode(words.to_frame("x"))
-    with pytest.raises(TypeError, match=r"frame must be .*; got Table. Call its to_pandas\(\)"):
-        bn.encode(pa.table({"x": ["a"]}))
 
 
 def test_data_frames_of_other_libraries_are_told() -> None:

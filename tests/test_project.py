@@ -250,14 +250,14 @@ def test_r_users_are_led_to_their_page() -> None:
 def test_oldest_versions_are_those_of_pyproject() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     extras = project["optional-dependencies"]
-    tested = (extras[name] for name in ("plot", "sklearn", "exchange", "dask", "vignettes"))
+    tested = (extras[name] for name in ("plot", "sklearn", "exchange", "dask", "frames", "vignettes"))
     asked = chain(project["dependencies"], *tested)
     others = (requirement for requirement in asked if not requirement.startswith("pybnclassify"))
     bounds = {re.sub(r"\[.*]", "", requirement).replace(">=", "==") for requirement in others}
     lines = (ROOT / "tests" / "oldest.txt").read_text().splitlines()
     oldest = {line for line in lines if not line.startswith("#")}
     assert bounds - oldest == {"pgmpy==1.1"}
-    tools = {"hypothesis", "pytest", "pytest-xdist", "pyparsing"}
+    tools = {"duckdb", "hypothesis", "polars", "pytest", "pytest-xdist", "pyparsing"}
     assert {line.split("==")[0] for line in oldest - bounds} == tools
 
 

@@ -4,7 +4,7 @@
 # Most models of this package consist of counts, and counts can be added up: over weighted rows, over chunks of a file that
 # does not fit in memory, over the machines of a cluster, and over rows that arrive later. This page fits the same tree in
 # all these ways and checks that the result is the same. It is written for readers with large or aggregated data, and takes
-# ten minutes. Dask needs the extra `dask`.
+# ten minutes. Dask needs the extra `dask`, frames of other libraries the extra `frames`.
 
 # %%
 from pathlib import Path
@@ -26,6 +26,11 @@ from bnclassify import (
     tan_cl,
     update,
 )
+
+try:
+    import polars as pl
+except ImportError:
+    pl = None
 
 try:
     import dask.dataframe as dd
@@ -79,6 +84,24 @@ print(predict(aboard, pd.DataFrame({"sex": ["female", "male"], "cabin": ["3rd", 
 
 # %% [markdown]
 # Structures, tables, scores, and the folds and metrics of `cv` use these weights.
+#
+# ## Frames of polars, Arrow and DuckDB
+#
+# A frame of another library can be used wherever this site uses a pandas DataFrame: a polars DataFrame or LazyFrame, an Arrow
+# table, a DuckDB relation, and others that narwhals or the interface of Arrow supports. The rows are converted to pandas, so
+# they must fit in memory. Integers with missing values stay integers, and an Enum keeps the order of its categories.
+# `predict` and `cv_predict` answer in the library of the data.
+
+# %%
+if pl is not None:
+    enums = {name: pl.Enum(list(column.cat.categories)) for name, column in car.items()}
+    cars = pl.from_pandas(car.astype(str)).cast(enums)
+    in_polars = bnc("tan_cl", "class", cars, smooth=1)
+    print(same(in_polars))
+    print(predict(in_polars, cars.lazy().tail(2), prob=True))
+
+# %% [markdown]
+# The model is the same as from pandas. The answer about the LazyFrame is a polars DataFrame.
 #
 # ## Chunks of a file
 #
@@ -193,4 +216,4 @@ folder.cleanup()
 # ## Summary
 #
 # Use `encode(df, weights=...)` for frequencies, chunks or Dask for data that do not fit in memory, and `update` for rows that
-# arrive later. Next: [Saving and exchanging models](deploying.py).
+# arrive later. Frames of polars, Arrow and DuckDB need no conversion. Next: [Saving and exchanging models](deploying.py).

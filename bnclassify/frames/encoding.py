@@ -16,7 +16,7 @@ from ..base.messages import did_you_mean, listed, shown, warn
 from .columns import NUMBERS_ADVICE, check_categorical, column_arrays, encode_column
 from .numeric import ArrayLike, code_labels, labels_to_keep, read_numbers
 from .schema import Countable, Dataset, Schema
-from .sources import NEEDS_ROWS, find_source
+from .sources import NEEDS_ROWS, find_source, in_pandas
 
 Row: TypeAlias = "pd.Series[Any] | Mapping[Any, Any]"
 
@@ -50,7 +50,7 @@ def encode_columns(
         return frame.with_numbers(
             [name for name, must in numeric.items() if must and name in frame.positions]
         )
-    check_frame(frame, argument, or_row=known is not None)
+    frame = check_frame(frame, argument, or_row=known is not None)
     chosen = None
     if columns is not None:
         chosen = check_columns(columns, frame.columns.tolist(), named_by or argument)
@@ -219,6 +219,7 @@ def check_frame(frame: object, argument: str, *, or_row: bool = False) -> pd.Dat
         remedy = _ASKED_ABOUT.get(argument)
         in_memory = "must be in memory; got partitioned data."
         raise TypeError(f"{argument} {NEEDS_ROWS if remedy is None else f'{in_memory} {remedy}'}")
+    frame = in_pandas(frame)
     if not isinstance(frame, pd.DataFrame):
         expected = "a pandas DataFrame" + (", or one row as a Series or a dict" if or_row else "")
         raise TypeError(f"{argument} must be {expected}; got {type(frame).__name__}.{_remedy(frame)}")

@@ -38,7 +38,7 @@ from .partitions import (
     with_class,
 )
 from .schema import Countable, Dataset, Learnable, Levels, Schema
-from .sources import NEEDS_FUNCTION, Source, find_source
+from .sources import NEEDS_FUNCTION, Source, find_source, in_pandas
 
 InFull: TypeAlias = pd.DataFrame | Dataset
 """Data with its rows in memory."""
@@ -63,7 +63,7 @@ def encode(frame: Any, *, weights: Any = None, missing_level: Any = False) -> Da
 
     Parameters
     ----------
-    frame : pandas.DataFrame, Dataset, or partitioned data
+    frame : pandas.DataFrame or another frame, Dataset, or partitioned data
         Columns of type category (levels in the order of the categories, including those that do not
         occur), text, bool or integer (levels sorted). Missing values are NaN, None or pd.NA.
     weights : str or array-like of numbers, optional
@@ -95,6 +95,12 @@ def encode(frame: Any, *, weights: Any = None, missing_level: Any = False) -> Da
 
     Notes
     -----
+    Every function that accepts a DataFrame also accepts one of another library, with the extra ``frames``: a
+    polars DataFrame or LazyFrame, an Arrow table, a DuckDB relation, and all that narwhals or the interface
+    of Arrow supports. The order of the categories of an Enum and of a dictionary of Arrow is kept, all other
+    levels are sorted, and null is missing. `predict` and `cv_predict` return the type of the data, all
+    other functions return pandas.
+
     Partitioned data need not fit in memory. They are a Dask DataFrame, a function that returns a new iterator
     of data frames at each call, such as ``lambda: pd.read_csv(path, chunksize=100_000)``, a list of data
     frames, or an iterator if one pass suffices. All functions that only count accept them, and their results
@@ -139,7 +145,7 @@ def encode(frame: Any, *, weights: Any = None, missing_level: Any = False) -> Da
 
 def _with_weights(frame: Any, weights: Any) -> Dataset | Partitions:
     """Return encoded data with their weights."""
-    given = weights
+    given, frame = weights, in_pandas(frame)
     if isinstance(frame, pd.DataFrame) and weights is not None and names_column(weights):
         given = weight_column(frame, weights).array
         frame = frame.drop(columns=[weights])

@@ -13,6 +13,7 @@ import pandas as pd
 from tqdm.auto import tqdm
 
 from ..base.messages import shown
+from .foreign import converted
 from .schema import Countable
 
 T = TypeVar("T")
@@ -253,6 +254,11 @@ def find_source(data: object, argument: str) -> Source | None:
     return next((make(data, argument) for test, make in _SOURCES if test(data)), None)
 
 
+def in_pandas(data: Any) -> Any:
+    """Return a data frame or Series of another library as one of pandas, and all other data unchanged."""
+    return data if find_source(data, "dataset") is not None else converted(data)
+
+
 def check_not_once(data: object) -> None:
     """Raise a ValueError for data that can be read only once, if several passes are needed."""
     if isinstance(data, Iterator):
@@ -261,7 +267,7 @@ def check_not_once(data: object) -> None:
 
 def _is_chunks(data: Any) -> bool:
     if isinstance(data, list | tuple):
-        return bool(data) and all(isinstance(one, pd.DataFrame) for one in data)
+        return bool(data) and all(isinstance(one, pd.DataFrame) or hasattr(one, "to_pandas") for one in data)
     return (callable(data) and not is_delayed(data)) or isinstance(data, Iterator)
 
 
@@ -271,7 +277,10 @@ register_source(is_dask, DaskFrame)
 
 def _as_pandas(frame: Any, argument: str) -> pd.DataFrame:
     """Return one of several frames, or batches of Arrow, as a data frame of pandas."""
-    made = frame.to_pandas() if hasattr(frame, "to_pandas") else frame
+    try:
+        made = converted(frame)
+    except ImportError:  # without which batches of Arrow can be read, too
+        made = frame.to_pandas()
     if not isinstance(made, pd.DataFrame):
         raise TypeError(f"{argument} must be data frames one after the other; got {type(frame).__name__}.")
     return made

@@ -19,7 +19,7 @@ from .numeric import FLOATS, value_type
 from .opening import InFull, InParts, Known, column_names, open_columns
 from .partitions import Partitions, Prepare, check_rows
 from .schema import Dataset, Learnable, Schema
-from .sources import NEEDS_ROWS, LargeFrame, Source, find_source
+from .sources import NEEDS_ROWS, LargeFrame, Source, find_source, in_pandas
 
 _MOST_ROWS = 2**20
 """A frame with more rows is counted in blocks, without a copy of all its codes."""
@@ -78,6 +78,7 @@ def prepare(
     columns into categories, and columns that are ``numeric`` are kept as numbers. Unless ``warns``, nothing
     is said of rows without a class and of wide columns.
     """
+    dataset = in_pandas(dataset)
     if rows_needed and isinstance(dataset, Partitions):
         if not isinstance(dataset.source, LargeFrame):
             raise TypeError(f"dataset {NEEDS_ROWS}")
@@ -209,6 +210,7 @@ def describe(
     if dataset is None:
         check_name(class_var)
         return None, () if features is None else check_names(features, (class_var,))
+    dataset = in_pandas(dataset)
     if isinstance(dataset, Learnable) and dataset.targets == (class_var,) and features is None:
         return dataset.schema.select(dataset.order), dataset.features
     if not isinstance(dataset, pd.DataFrame | Dataset):

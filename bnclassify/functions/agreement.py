@@ -12,6 +12,7 @@ from ..base.arrays import Array
 from ..base.calls import guided
 from ..base.messages import listed, plain
 from ..frames.encoding import check_weights
+from ..frames.sources import in_pandas
 from ..model.model import Model
 
 Objects = NDArray[np.object_]
@@ -46,6 +47,7 @@ def accuracy(predicted: ArrayLike, actual: ArrayLike, *, weights: ArrayLike | No
     >>> accuracy(predict(lp(nb("class", car), car, smooth=1), car), car["class"])
     0.8709490740740741
     """
+    predicted, actual = in_pandas(predicted), in_pandas(actual)
     return _mean(_right(predicted, actual), weights, actual)
 
 
@@ -89,6 +91,7 @@ def hamming(predicted: pd.DataFrame, actual: pd.DataFrame, *, weights: ArrayLike
     >>> round(hamming(predict(model, votes), votes), 3)
     0.787
     """
+    predicted, actual = in_pandas(predicted), in_pandas(actual)
     return _mean(_right_labels(predicted, actual).mean(axis=0), weights, actual)
 
 
@@ -123,6 +126,7 @@ def exact_match(predicted: pd.DataFrame, actual: pd.DataFrame, *, weights: Array
     >>> round(exact_match(predict(model, votes, joint=True), votes), 3)
     0.56
     """
+    predicted, actual = in_pandas(predicted), in_pandas(actual)
     return _mean(_right_labels(predicted, actual).all(axis=0), weights, actual)
 
 
@@ -161,6 +165,7 @@ def confusion(predicted: ArrayLike, actual: ArrayLike, *, weights: ArrayLike | N
     good           0   53    15      1
     vgood          0   39     1     25
     """
+    predicted, actual = in_pandas(predicted), in_pandas(actual)
     guesses, truth = _paired_labels(predicted, actual)
     if pd.isna(guesses).any():
         raise ValueError("predicted must have no missing labels. Compare the rows that have one.")

@@ -15,6 +15,7 @@ from ..base.messages import listed
 from ..base.progress import progress_bar
 from ..base.randomness import Seed, check_rng
 from ..frames.opening import InFull, InParts, column_names
+from ..frames.sources import in_pandas
 from ..learners.fixed import fixed_again, fixed_network
 from ..learners.trees import edge_posterior
 from ..model.model import Model, check_graph
@@ -138,6 +139,7 @@ def arc_strength(
     recipe = check_recipe(x, fitted=False)
     if dataset is None:
         raise ValueError("dataset must be given unless x is a list of networks; got None.")
+    dataset = in_pandas(dataset)
     check_same_columns({0: x}, dataset, "same", True, None)
     data = training_data({0: x}, dataset, column_names(dataset), dag=True)
     names = list(data.order)

@@ -26,6 +26,7 @@ from ..frames.encoding import check_columns, check_frame, check_name, check_name
 from ..frames.opening import InFull, InParts
 from ..frames.partitions import is_partitioned
 from ..frames.schema import Dataset, Learnable
+from ..frames.sources import in_pandas
 from ..frames.training import TrainingData, prepare, prepare_rows
 from ..learners.by_name import LEARNERS, find_learner
 from ..learners.fixed import anb, nb
@@ -175,7 +176,7 @@ def bnc(
             "class_var must be one class variable. For several, use lp(mbc(class_vars, dataset), dataset, "
             "smooth=...), or maode or chain instead of mbc."
         )
-    numeric = columns_of(numbers)
+    dataset, numeric = in_pandas(dataset), columns_of(numbers)
     if numeric and discretize not in (None, "auto"):
         raise ValueError("numbers must be None if discretize is given. Use only one of the two.")
     if dag_args is not None and not isinstance(dag_args, Mapping):

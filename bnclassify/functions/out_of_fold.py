@@ -17,8 +17,10 @@ from ..base.messages import listed
 from ..base.options import Unseen
 from ..base.progress import progress_bar
 from ..base.randomness import Seed
+from ..frames.foreign import in_kind_of
 from ..frames.opening import InFull, InParts
 from ..frames.partitions import NoRowsError, Partitions, dask_frame_of
+from ..frames.sources import in_pandas
 from ..metrics.folds import Folds
 from ..metrics.outcomes import Labelling, outcomes_of
 from ..model.model import Model, of_estimator
@@ -73,6 +75,8 @@ def cv_predict(
         With ``prob=False``, the labels, as `predict` returns them.
     dask.dataframe.DataFrame, dask.dataframe.Series
         For a Dask DataFrame, the same, computed lazily per partition.
+    polars.DataFrame, pyarrow.Table, ...
+        For a frame of another library, the same in its library, as `predict` returns it.
 
     Raises
     ------
@@ -108,6 +112,7 @@ def cv_predict(
     for name, flag in {"prob": prob, "dag": dag}.items():
         Flag().check(name, flag)
     Optional(Flag()).check("progress", progress)
+    given, dataset = dataset, in_pandas(dataset)
     check_same_columns(models, dataset, columns, dag, folds)
     if len(x.targets) > 1:
         raise TypeError(f"x must predict one class; got a model of {listed(x.targets)}.")
@@ -115,7 +120,7 @@ def cv_predict(
     with progress_bar(progress, total=len(plan.rounds), desc="cv_predict", unit=" folds") as bar:
         if isinstance(plan.data, Partitions):
             return _predict_parts(x, plan, dataset, prob=prob, dag=dag, bar=bar)
-        return _predict_rows(x, plan, prob=prob, dag=dag, bar=bar)
+        return in_kind_of(given, _predict_rows(x, plan, prob=prob, dag=dag, bar=bar))
 
 
 def _predict_rows(x: Model, plan: Plan, *, prob: bool, dag: bool, bar: tqdm[Any]) -> Any:

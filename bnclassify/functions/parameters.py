@@ -23,6 +23,7 @@ from ..feature_weights.wanbia import WANBIA
 from ..frames.encoding import check_levels
 from ..frames.opening import InFull, InParts
 from ..frames.schema import Learnable, Schema
+from ..frames.sources import in_pandas
 from ..frames.training import TrainingData, prepare
 from ..model.model import Model, check_fitted, check_model, renewed
 from ..model.recipes import Step, Tally
@@ -367,7 +368,7 @@ def fit(
     generator = check_rng(rng) if method.draws or rng is not None else None
     step = step or Step("fit", fit, {"prior": prior, "method": method}, draws=True)
     alone = partial(_fit_alone, prior=prior, method=method, parts=honest_power, rng=generator, step=step)
-    fitted: Model = model._fit(dataset, step, alone)
+    fitted: Model = model._fit(in_pandas(dataset), step, alone)
     return fitted
 
 

@@ -17,9 +17,11 @@ from ..base.messages import listed, shown
 from ..base.options import Unseen
 from ..base.randomness import Seed, check_rng
 from ..frames.encoding import Row, check_columns
+from ..frames.foreign import in_kind_of
 from ..frames.matching import check_unseen
 from ..frames.partitions import dask_frame_of
 from ..frames.schema import Dataset, code_type
+from ..frames.sources import in_pandas
 from ..metrics.outcomes import Labelling
 from ..model.intervals import MOST_DRAWN, check_draws, check_interval, drawn_bounds, with_bounds
 from ..model.model import Model, check_fitted
@@ -85,7 +87,7 @@ def predict(
     ----------
     x : BNC, AODE or another model
         With parameters.
-    newdata : pandas.DataFrame, Dataset, Series, dict, list of dict or Dask DataFrame
+    newdata : pandas.DataFrame or another frame, Dataset, Series, dict, list of dict or Dask DataFrame
         Rows to predict, with a column for each feature of `x`, matched by name and label. Other columns,
         such as the class, are ignored. A Series or dict is one row, and may omit features, which are
         then missing. Floats that are whole, which pandas makes of integers with missing values, equal
@@ -134,6 +136,9 @@ def predict(
         ``prob=True`` also a column ``probability``.
     dask.dataframe.Series, dask.dataframe.DataFrame
         The same, computed lazily per partition, if `newdata` is a Dask DataFrame.
+    polars.Series, pyarrow.ChunkedArray, polars.DataFrame, pyarrow.Table, ...
+        The same in the library of `newdata`, with text as names of columns, such as ``yes_lower``. Rows of a
+        database, such as a DuckDB relation, are answered in Arrow.
 
     Raises
     ------
@@ -250,7 +255,7 @@ def predict(
         )
     frame = dask_frame_of(newdata)
     if frame is None:
-        return predict_rows(newdata)
+        return in_kind_of(newdata, predict_rows(in_pandas(newdata)))
     check_columns(model.features, list(frame.columns), "newdata")
     needed = frame[list(model.features)]
     return needed.map_partitions(predict_rows, meta=predict_rows(needed._meta.iloc[:0]))

@@ -13,6 +13,7 @@ from scipy.special import expit, logit
 from ..base.arrays import Array, Codes, first_best
 from ..base.checks import OneOf, Whole
 from ..base.messages import listed, shown
+from ..frames.sources import in_pandas
 from ..metrics.metrics import bin_sums, calibration_error, calibration_noise, equal_ends
 
 MOST_BINS = 10_000
@@ -42,8 +43,8 @@ def weigh_calibration(
     posteriors: pd.DataFrame, actual: pd.Series[Any], *, bins: int, strategy: str, target: Any = None
 ) -> Calibration:
     """Bin the probabilities of a class: by default the rarer of two, or the most probable of several."""
-    p, codes = check_posteriors(posteriors, actual)
-    classes = list(posteriors.columns)
+    p, codes, names = check_posteriors(posteriors, actual)
+    classes = list(names)
     if target is not None:
         OneOf(classes).check("target", target)
     if target is None and len(classes) == 2:
@@ -144,9 +145,9 @@ def calibration(
     >>> found[["slope", "reliability", "calibration_error", "expected_error"]].round(2).tolist()
     [0.21, 0.02, 0.09, 0.01]
     """
-    p, codes = check_posteriors(posteriors, actual)
+    p, codes, names = check_posteriors(posteriors, actual)
     rows = [_measure(column, codes == i, find_ends(column, bins, strategy)) for i, column in enumerate(p.T)]
-    return pd.DataFrame(rows, posteriors.columns)
+    return pd.DataFrame(rows, names)
 
 
 def _measure(probabilities: Array, right: NDArray[np.bool_], ends: Array) -> dict[str, float]:
@@ -195,8 +196,9 @@ def _fit_log_odds(probabilities: Array, right: NDArray[np.bool_]) -> tuple[float
     return float(found.x[0]), float(found.x[1])
 
 
-def check_posteriors(posteriors: object, actual: object) -> tuple[Array, Codes]:
-    """Return posteriors as an array and the codes of the actual classes among its columns, or raise."""
+def check_posteriors(posteriors: object, actual: object) -> tuple[Array, Codes, pd.Index[Any]]:
+    """Return posteriors as an array, the codes of the actual classes and the classes, or raise."""
+    given, posteriors, actual = posteriors, in_pandas(posteriors), in_pandas(actual)
     if not isinstance(posteriors, pd.DataFrame):
         raise TypeError(
             "posteriors must be a DataFrame with one column per class, as cv_predict(x, df) and predict(x, "
@@ -209,6 +211,8 @@ def check_posteriors(posteriors: object, actual: object) -> tuple[Array, Codes]:
     if np.ndim(cast("Any", actual)) != 1:
         raise TypeError(f"actual must be the class of each row; got {shown(actual)}.")
     labels = pd.Series(np.asarray(actual, dtype=object), dtype=object)
+    if given is not posteriors:  # in other libraries, the names of columns are text
+        labels = labels.map(str)
     if isinstance(actual, pd.Series) and not actual.index.equals(posteriors.index):
         raise ValueError(
             "posteriors and actual must have the same index. Align them, or pass actual.to_numpy()."
@@ -227,4 +231,4 @@ def check_posteriors(posteriors: object, actual: object) -> tuple[Array, Codes]:
     p = posteriors.apply(pd.to_numeric, errors="coerce").to_numpy(dtype=float)
     if not (p.min() >= 0 and np.allclose(p.sum(axis=1), 1, rtol=0, atol=_ROUNDED)):
         raise ValueError("posteriors must be probabilities that sum to 1 in every row.")
-    return p, codes
+    return p, codes, posteriors.columns

@@ -16,7 +16,7 @@ from ..base.options import MetricName, Unseen
 from ..base.randomness import Seed
 from ..frames.opening import InFull, InParts, column_names
 from ..frames.partitions import Partitions
-from ..frames.sources import check_not_once
+from ..frames.sources import check_not_once, in_pandas
 from ..metrics.folds import Folds
 from ..metrics.metrics import METRICS, AnyMetric, choose_metrics
 from ..model.model import Model, check_joint
@@ -254,6 +254,7 @@ def cv(
     Optional(Flag()).check("progress", progress)
     if Whole(least=1, most=_MOST_REPEATS).check("repeats", repeats) > 1 and folds is not None:
         raise ValueError("repeats must be 1 if folds are given. Omit one of the two arguments.")
+    dataset = in_pandas(dataset)
     check_same_columns(models, dataset, columns, dag, folds)
     targets = next(iter(models.values())).targets
     metrics = choose_metrics(metric, targets)

@@ -15,7 +15,7 @@ from ..base.blas import one_thread
 from ..base.checks import ListOf, Real, Whole, must_be
 from ..base.randomness import Seed, check_rng
 from ..base.records import record
-from ..frames.encoding import check_frame, check_levels, check_name, encode_columns
+from ..frames.encoding import check_levels, check_name, encode_columns
 from ..frames.schema import Dataset
 from ..model.model import renewed
 from ..model.recipes import Step
@@ -119,7 +119,7 @@ def lca(
     2            49         160
     """
     check_name(class_var)
-    data = encode_columns(check_frame(dataset, "dataset") if isinstance(dataset, pd.DataFrame) else dataset)
+    data = encode_columns(dataset)
     if class_var in data.columns:
         raise ValueError(must_be("class_var", "the name of a new variable, not of a column", class_var))
     numbers = [k] if isinstance(k, int | np.integer) else ListOf("numbers of classes").check("k", k)

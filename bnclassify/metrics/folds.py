@@ -15,6 +15,7 @@ from ..base.checks import Whole
 from ..base.messages import listed, shown, warn
 from ..base.randomness import Seed, check_rng
 from ..frames.encoding import encode_columns
+from ..frames.sources import in_pandas
 
 _MOST_UNITS = 2**22
 _MOST_HASHED = 64  # units of a row that are hashed one by one
@@ -60,6 +61,7 @@ def stratified_folds(y: ArrayLike, k: int, *, rng: Seed = None) -> NDArray[np.in
     >>> stratified_folds(["a", "a", "b", "b"], k=2, rng=1)
     array([0, 1, 0, 1])
     """
+    y = in_pandas(y)
     if isinstance(y, str | pd.DataFrame) or np.ndim(y) != 1:
         raise TypeError(f"y must be the class of each row; got {type(y).__name__}.")
     data = encode_columns(pd.Series(y).to_frame("y"), argument="y")

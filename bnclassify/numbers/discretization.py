@@ -367,7 +367,7 @@ def discretize(
     1.0
     1.0
     """
-    check_frame(dataset, "dataset")
+    dataset = check_frame(dataset, "dataset")
     OneOf(METHODS).check("method", method)
     names = None if columns is None else check_names(columns, (class_var,), "columns")
     if not len(dataset):

@@ -181,7 +181,7 @@ def merge_rare(
     >>> merger(pd.DataFrame({"town": ["Bari", "Elba"]}))["town"].tolist()
     ['Bari', 'other']
     """
-    check_frame(dataset, "dataset")
+    dataset = check_frame(dataset, "dataset")
     if not isinstance(label, str):
         raise TypeError(f"label: expected a text, got {shown(label)}")
     if class_var is not None:

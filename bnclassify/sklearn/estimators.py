@@ -21,6 +21,7 @@ from ..base.progress import showing_progress
 from ..base.randomness import Seed
 from ..frames.encoding import check_weights
 from ..frames.schema import Dataset
+from ..frames.sources import in_pandas
 from ..functions.learning import bnc
 from ..functions.prediction import check_costs, check_prior, predict, weigh_classes
 from ..learners.by_name import find_learner
@@ -192,7 +193,7 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
             If a column can be neither categorical nor numeric, or scikit-learn, the learner or `lp` raise
             an error.
         """
-        learner = self._find_learner()
+        learner, X, y = self._find_learner(), in_pandas(X), in_pandas(y)  # noqa: N806
         labels = validate_data(self, y=as_labels(y))
         check_classification_targets(labels)
         frame = self._frame(X, reset=True)

@@ -17,7 +17,7 @@ from ..base.options import Unseen
 from ..base.randomness import Seed
 from ..frames.columns import column_arrays
 from ..frames.numeric import ArrayLike
-from ..frames.sources import is_dask
+from ..frames.sources import in_pandas, is_dask
 from ..functions.parameters import lp
 from ..model.model import Model
 
@@ -66,6 +66,7 @@ class CategoricalInput(BaseEstimator):
                 "X must be a DataFrame or array in memory; got a Dask DataFrame. Use a sample, such as "
                 "frame.sample(frac=0.01).compute(), or the functions bnc and predict, which accept Dask."
             )
+        X = in_pandas(X)  # noqa: N806
         if isinstance(X, pd.DataFrame):
             frame = validate_data(self, X, reset=reset, skip_check_array=True)
             if reset and not frame.size:

@@ -19,6 +19,7 @@ from ..base.messages import listed
 from ..base.options import Cutting, Unseen
 from ..base.progress import showing_progress
 from ..base.randomness import Seed
+from ..frames.sources import in_pandas
 from ..functions.parameters import lp
 from ..functions.prediction import predict
 from ..model.model import Model
@@ -134,7 +135,7 @@ class BNCMultiClassifier(MultiOutputMixin, ClassifierMixin, CategoricalInput):
             If a column can be neither categorical nor numeric, labels are missing, or the learner or `lp`
             raise an error.
         """
-        learner = self._find_learner()
+        learner, X, y = self._find_learner(), in_pandas(X), in_pandas(y)  # noqa: N806
         Flag().check("joint", self.joint)
         labels = _as_columns(validate_data(self, y=_as_values(y), multi_output=True), y)
         frame = self._frame(X, reset=True)
@@ -213,6 +214,7 @@ class BNCMultiClassifier(MultiOutputMixin, ClassifierMixin, CategoricalInput):
         float
         """
         predicted = self.predict(X).reshape(-1, self.n_outputs_)
+        y = in_pandas(y)
         right = (predicted == _as_columns(_as_values(y), y).to_numpy()).all(axis=1)
         return float(np.average(right, weights=sample_weight))
 

@@ -1,0 +1,296 @@
+"""Frames of polars, Arrow and DuckDB: everything is as from pandas, and predictions are in their types."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import bnclassify as bn
+from bnclassify.frames.sources import in_pandas
+from bnclassify.sklearn import BNCClassifier, BNCMultiClassifier
+
+pytest.importorskip("narwhals", reason="narwhals is not installed; the extra frames has it")
+duckdb = pytest.importorskip("duckdb")
+pa = pytest.importorskip("pyarrow")
+pl = pytest.importorskip("polars")
+
+GRADES = ["low", "mid", "high", "top"]
+
+
+@pytest.fixture(scope="module")
+def people() -> pd.DataFrame:
+    """Categories in their own order, integers, bools, text, numbers and labels, with missing values."""
+    rng, n = np.random.default_rng(0), 150
+    frame = pd.DataFrame(
+        {
+            "grade": pd.Categorical(rng.choice(GRADES[:3], n), categories=GRADES),
+            "rooms": pd.array(rng.integers(1, 4, n), dtype="Int64"),
+            "pet": pd.array(rng.random(n) < 0.5, dtype="boolean"),
+            "town": rng.choice(["Bari", "Aden", "Cork"], n),
+            "size": rng.normal(size=n).round(2),
+        }
+    )
+    buys = (frame["size"].to_numpy() + frame["rooms"].to_numpy(dtype=float) + rng.normal(size=n)).round()
+    for i, name in enumerate(frame.columns):
+        frame.loc[frame.index % 17 == i, name] = None
+    return frame.assign(buys=np.where(buys > 2, "yes", np.where(buys > 1, "maybe", "no")))
+
+
+def as_polars(frame: pd.DataFrame) -> Any:
+    enums = {name: pl.Enum(GRADES) for name in frame.columns if name == "grade"}
+    return pl.from_pandas(frame).cast(enums)
+
+
+def as_relation(frame: pd.DataFrame) -> Any:
+    table = as_polars(frame).to_arrow()
+    columns = f"* replace (grade::enum{tuple(GRADES)} as grade)" if "grade" in frame else "*"
+    return duckdb.from_arrow(table).project(columns)
+
+
+class Stream:
+    """Data with the interface of Arrow and nothing else."""
+
+    def __init__(self, frame: pd.DataFrame) -> None:
+        self.table = as_polars(frame).to_arrow()
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        return self.table.__arrow_c_stream__(requested_schema)
+
+
+KINDS: dict[str, Callable[[pd.DataFrame], Any]] = {
+    "polars": as_polars,
+    "lazy polars": lambda frame: as_polars(frame).lazy(),
+    "arrow": lambda frame: as_polars(frame).to_arrow(),
+    "duckdb": as_relation,
+    "stream": Stream,
+}
+ANSWERS = {"polars": pl, "lazy polars": pl, "arrow": pa, "duckdb": pa, "stream": pa}
+
+
+def coded(frame: pd.DataFrame) -> pd.DataFrame:
+    return frame.drop(columns="size")
+
+
+def fitted(frame: Any, **options: Any) -> Any:
+    return bn.lp(bn.nb("buys", frame), frame, **{"smooth": 1, **options})
+
+
+def posteriors(x: Any, frame: pd.DataFrame) -> pd.DataFrame:
+    return bn.predict(x, frame, prob=True)
+
+
+WITHOUT_NUMBERS: dict[str, Callable[[Any, pd.DataFrame], Any]] = {
+    "nb, lp": lambda given, frame: posteriors(fitted(given), frame),
+    "tan_cl": lambda given, frame: bn.modelstring(bn.tan_cl("buys", given, score="aic")),
+    "tan_cl em": lambda given, frame: bn.modelstring(bn.tan_cl("buys", given, missing="em")),
+    "chow_liu": lambda given, frame: bn.modelstring(bn.chow_liu("buys", given)),
+    "kdb_mi": lambda given, frame: bn.modelstring(bn.kdb_mi("buys", given)),
+    "hc em": lambda given, frame: bn.modelstring(bn.hc("buys", given, missing="em")),
+    "tan_hc": lambda given, frame: bn.modelstring(bn.tan_hc("buys", given, k=2, smooth=1, rng=0)),
+    "chisq_dn": lambda given, frame: bn.families(bn.chisq_dn("buys", given)),
+    "spode": lambda given, frame: bn.modelstring(bn.spode("buys", given)),
+    "learn_blanket": lambda given, frame: bn.learn_blanket("buys", given),
+    "anb": lambda given, frame: bn.values(bn.anb("buys", {"pet": ["grade"]}, given)),
+    "aode": lambda given, frame: posteriors(bn.lp(bn.aode("buys", given), given, smooth=1), frame),
+    "ande": lambda given, frame: posteriors(bn.lp(bn.ande("buys", given), given, smooth=1), frame),
+    "mbc": lambda given, frame: posteriors(bn.lp(bn.mbc(["buys", "pet"], given), given, smooth=1), frame),
+    "chain": lambda given, frame: posteriors(bn.lp(bn.chain(["buys", "pet"], given), given, smooth=1), frame),
+    "maode": lambda given, frame: bn.families(bn.members(bn.maode(["buys", "pet"], given))[1]),
+    "lca": lambda given, frame: posteriors(bn.lca("group", given, k=2, rng=0), frame),
+    "cmi": lambda given, frame: bn.cmi("grade", "buys", given, z="pet"),
+    "ci_test": lambda given, frame: bn.ci_test("grade", "buys", given),
+    "min_testing_depths": lambda given, frame: bn.min_testing_depths("buys", given),
+    "encode": lambda given, frame: [bn.encode(given).levels, bn.encode(given).codes.tolist()],
+    "merge_rare": lambda given, frame: bn.merge_rare(given, min_count=45, columns=["town"])[0].astype(object),
+    "update": lambda given, frame: posteriors(bn.update(fitted(frame), given), frame),
+    "lp em": lambda given, frame: posteriors(fitted(given, missing="em"), frame),
+    "loglik": lambda given, frame: bn.loglik(fitted(frame), given, by_row=True),
+    "AIC, BIC, cloglik": lambda given, frame: [f(fitted(frame), given) for f in (bn.AIC, bn.BIC, bn.cloglik)],
+    "explain": lambda given, frame: bn.explain(fitted(frame), given),
+    "impute": lambda given, frame: bn.impute(fitted(frame), given).astype(object),
+    "cv": lambda given, frame: bn.cv(fitted(frame), given, k=3, rng=0, metric=["accuracy", "log_loss"]),
+    "arc_strength": lambda given, frame: bn.arc_strength(
+        bn.tan_cl("buys", frame), given, replicates=5, rng=0
+    ),
+}
+WITH_NUMBERS: dict[str, Callable[[Any, pd.DataFrame], Any]] = {
+    "bnc": lambda given, frame: posteriors(bn.bnc("kdb_mi", "buys", given, honest_power=None), frame),
+    "bnc mdlp": lambda given, frame: posteriors(
+        bn.bnc("nb", "buys", given, smooth=1, discretize="mdlp"), frame
+    ),
+    "bnc numbers": lambda given, frame: posteriors(
+        bn.bnc("nb", "buys", given, smooth=1, numbers="gaussian"), frame
+    ),
+    "lp numbers": lambda given, frame: posteriors(fitted(given, numbers="kernel"), frame),
+    "discretize": lambda given, frame: bn.discretize(given, class_var="buys")[0].astype(object),
+    "preparation": lambda given, frame: (
+        bn.bnc("nb", "buys", frame, smooth=1, discretize="mdlp").preparation(given).astype(object)
+    ),
+    "cv numbers": lambda given, frame: bn.cv(
+        bn.bnc("nb", "buys", frame, smooth=1, discretize="mdlp"), given, k=3, rng=0
+    ),
+}
+
+
+def check_equal(mine: Any, other: Any) -> None:
+    if isinstance(other, pd.DataFrame):
+        pd.testing.assert_frame_equal(mine, other, rtol=1e-13, check_dtype=False)
+    elif isinstance(other, pd.Series):
+        pd.testing.assert_series_equal(mine, other, rtol=1e-13)
+    else:
+        assert mine == other
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_columns_are_as_in_pandas(people: pd.DataFrame, kind: str) -> None:
+    found = in_pandas(KINDS[kind](people))
+    mine, other = bn.encode(coded(found)), bn.encode(coded(people))
+    assert mine.levels == other.levels
+    assert mine.levels[:3] == (tuple(GRADES), (1, 2, 3), (False, True))
+    assert [type(label) for label in mine.levels[1]] == [int] * 3
+    np.testing.assert_array_equal(mine.codes, other.codes)
+    np.testing.assert_array_equal(found["size"], people["size"])
+
+
+@pytest.mark.parametrize("call", WITHOUT_NUMBERS)
+def test_functions_of_categories(people: pd.DataFrame, call: str) -> None:
+    frame = coded(people)[["pet", "town", "buys"]] if call == "hc em" else coded(people)
+    function = WITHOUT_NUMBERS[call]
+    expected = function(frame, frame)
+    for make in KINDS.values():
+        check_equal(function(make(frame), frame), expected)
+
+
+@pytest.mark.parametrize("call", WITH_NUMBERS)
+def test_functions_of_numbers(people: pd.DataFrame, call: str) -> None:
+    function = WITH_NUMBERS[call]
+    expected = function(people, people)
+    for make in KINDS.values():
+        check_equal(function(make(people), people), expected)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_predictions_are_in_the_library_of_the_rows(people: pd.DataFrame, kind: str) -> None:
+    library, rows = ANSWERS[kind], KINDS[kind](people)
+    series = pl.Series if library is pl else pa.ChunkedArray
+    table = pl.DataFrame if library is pl else pa.Table
+    x = bn.bnc("nb", "buys", people, smooth=1, discretize="mdlp")
+    both = bn.lp(bn.mbc(["buys", "pet"], coded(people)), coded(people), smooth=1)
+    calls: list[Callable[[Any], Any]] = [
+        lambda given: bn.predict(x, given),
+        lambda given: bn.cv_predict(x, given, k=3, rng=0, prob=False),
+    ]
+    for call in calls:
+        assert isinstance(call(rows), series)
+        assert in_pandas(call(rows)).tolist() == call(people).tolist()
+    calls = [
+        lambda given: bn.predict(x, given, prob=True),
+        lambda given: bn.cv_predict(x, given, k=3, rng=0),
+        lambda given: bn.predict(both, given),
+        lambda given: bn.predict(both, given, prob=True),
+    ]
+    for call in calls:
+        found, expected = call(rows), call(people)
+        assert isinstance(found, table)
+        np.testing.assert_array_equal(in_pandas(found).to_numpy(), expected.to_numpy())
+    assert in_pandas(bn.predict(x, rows, prob=True)).columns.tolist() == ["maybe", "no", "yes"]
+    assert in_pandas(bn.predict(both, rows, prob=True)).columns[-1] == "pet_True"
+
+
+def test_labels_keep_their_types(people: pd.DataFrame) -> None:
+    frame = coded(people)
+    for name, dtype in {"rooms": pl.Int64, "pet": pl.Boolean}.items():
+        x = bn.lp(bn.nb(name, frame.dropna()), frame.dropna(), smooth=1)
+        found = bn.predict(x, as_polars(frame))
+        assert found.dtype == dtype
+        assert found.name == name
+
+
+@pytest.mark.parametrize("kind", ["polars", "arrow"])
+def test_labels_and_posteriors_are_compared(people: pd.DataFrame, kind: str) -> None:
+    frame = coded(people)
+    rows, x = KINDS[kind](frame), fitted(frame)
+    predicted, shares, actual = bn.predict(x, rows), bn.predict(x, rows, prob=True), rows["buys"]
+    mine, other = bn.predict(x, frame), bn.predict(x, frame, prob=True)
+    assert bn.accuracy(predicted, actual) == bn.accuracy(mine, frame["buys"])
+    pd.testing.assert_frame_equal(bn.confusion(predicted, actual), bn.confusion(mine, frame["buys"]))
+    pd.testing.assert_frame_equal(
+        bn.calibration(shares, actual),
+        bn.calibration(other, frame["buys"]),
+        check_names=False,
+        check_index_type=False,
+    )
+    both = bn.lp(bn.mbc(["buys", "town"], frame), frame, smooth=1)
+    known = frame.dropna(subset="town")
+    guesses = bn.predict(both, KINDS[kind](known))
+    assert bn.hamming(guesses, KINDS[kind](known)) == bn.hamming(bn.predict(both, known), known)
+    assert bn.exact_match(guesses, KINDS[kind](known)) == bn.exact_match(bn.predict(both, known), known)
+    folds = bn.stratified_folds(actual, k=3, rng=0)
+    np.testing.assert_array_equal(folds, bn.stratified_folds(frame["buys"], k=3, rng=0))
+
+
+def test_posteriors_of_labels_that_are_numbers(people: pd.DataFrame) -> None:
+    frame = coded(people).dropna()
+    x = bn.lp(bn.nb("rooms", frame), frame, smooth=1)
+    rows = as_polars(frame)
+    found = bn.calibration(bn.predict(x, rows, prob=True), rows["rooms"])
+    expected = bn.calibration(bn.predict(x, frame, prob=True), frame["rooms"])
+    np.testing.assert_array_equal(found.to_numpy(), expected.to_numpy())
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_estimators(people: pd.DataFrame, kind: str) -> None:
+    features, labels = people.drop(columns="buys"), people["buys"]
+    rows, y = KINDS[kind](features), pl.Series("buys", labels.tolist())
+    mine, other = BNCClassifier("nb").fit(rows, y), BNCClassifier("nb").fit(features, labels)
+    assert mine.model_.class_var == "buys"
+    np.testing.assert_array_equal(mine.predict_proba(rows), other.predict_proba(features))
+    assert mine.predict(rows).tolist() == other.predict(features).tolist()
+    assert mine.score(rows, y) == other.score(features, labels)
+    ys = pl.from_pandas(people[["buys", "town"]].fillna("Bari"))
+    several = BNCMultiClassifier("mbc").fit(rows, ys)
+    expected = BNCMultiClassifier("mbc").fit(features, ys.to_pandas())
+    np.testing.assert_array_equal(several.predict(rows), expected.predict(features))
+    assert several.score(rows, ys) == expected.score(features, ys.to_pandas())
+
+
+def test_categories_of_polars_are_sorted(people: pd.DataFrame) -> None:
+    frame = as_polars(coded(people)).with_columns(pl.col("grade").cast(pl.String).cast(pl.Categorical))
+    assert bn.encode(frame).levels[0] == ("high", "low", "mid")
+
+
+def test_lists_of_frames_are_partitioned_data(people: pd.DataFrame) -> None:
+    frame = coded(people)
+    for parts in ([as_polars(frame[:70]), as_polars(frame[70:])], lambda: iter([as_polars(frame)])):
+        check_equal(posteriors(fitted(parts), frame), posteriors(fitted(frame), frame))
+
+
+def test_decimals_are_numbers() -> None:
+    found = in_pandas(duckdb.sql("select 1.5::decimal(20, 2) as x, null::boolean as y, null as z"))
+    assert found["x"].tolist() == [1.5]
+    assert found[["y", "z"]].isna().all(axis=None)
+
+
+def test_answers_with_columns_of_one_name_are_refused(people: pd.DataFrame) -> None:
+    frame = coded(people).dropna().rename(columns={"town": "buys_yes"}).assign(buys="yes_x", buys_yes="x")
+    x = bn.lp(bn.mbc(["buys", "buys_yes"], frame), frame, smooth=1)
+    with pytest.raises(ValueError, match=r"newdata must be a pandas DataFrame if columns.*same name as text"):
+        bn.predict(x, as_polars(frame), prob=True)
+
+
+def test_what_is_missing_is_told(monkeypatch: pytest.MonkeyPatch, people: pd.DataFrame) -> None:
+    monkeypatch.setitem(sys.modules, "narwhals.stable.v2", None)
+    with pytest.raises(ImportError, match=r"polars\.DataFrame require narwhals.*'pybnclassify\[frames\]'"):
+        bn.nb("buys", as_polars(people))
+
+
+def test_narwhals_is_imported_only_for_other_frames() -> None:
+    code = "import sys, bnclassify as bn; bn.nb('class', bn.load_car()); print('narwhals' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"
