@@ -90,10 +90,10 @@ def _as_integers(column: ArrayLike) -> ArrayLike:
     """Return whole numbers of type float, which encoders return, as integers."""
     if pd.api.types.infer_dtype(column, skipna=True) not in ("floating", "mixed-integer-float"):
         return column
-    is_float = column.dtype == np.float64
-    numbers = column if is_float else pd.Series(column).to_numpy(dtype=float, na_value=np.nan)
+    is_float = isinstance(column, np.ndarray) and column.dtype == np.float64
+    numbers: Any = column if is_float else pd.Series(column).to_numpy(dtype=float, na_value=np.nan)
     whole = (numbers == np.round(numbers)) & (np.abs(numbers) < 2**53)  # from there on, floats skip some
-    return pd.array(numbers, dtype="Int64") if (whole | np.isnan(numbers)).all() else column
+    return pd.Series(numbers).astype("Int64").array if (whole | np.isnan(numbers)).all() else column
 
 
 def draw_seed(random_state: Seed | np.random.RandomState) -> Seed:
