@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,7 +14,6 @@ from .incomplete import Fading, first_parents, missing_shares, some
 from .left_out_tables import marginalize
 from .powers import COMMON_PRECISION, Terms, log_likelihood, maximize, odds
 from .tables import LeftOut, class_probabilities
-from .weighted import Stacks, by_depth
 
 _COPIES = 3  # of a row, with different features hidden
 _MOST_ROWS = 200
@@ -23,11 +21,10 @@ _MOST_CELLS = 2**25  # of the tables of a tree, one for each row
 _EXPONENTS = (1.0, 2.0, 4.0, 8.0, 16.0)
 
 
-def with_fading(x: Any, stacks: Stacks, data: Dataset, depth: int) -> Any:
+def with_fading(x: Any, data: Dataset) -> Any:
     """Return a model with the rule for incomplete rows that is best for its training rows, left out.
 
-    Each copy of a row lacks a share of its features that is uniform in 0 to 1. ``depth`` is the largest
-    number of feature parents in the tables.
+    Each copy of a row lacks a share of its features that is uniform in 0 to 1.
     """
     trees = [(i, *first_parents(network.structure, network.tables)) for i, network in some(x.networks)]
     cells = max(sum(table.cells for table in tables) for _, _, tables in trees)
@@ -41,20 +38,15 @@ def with_fading(x: Any, stacks: Stacks, data: Dataset, depth: int) -> Any:
     places = data.positions
     numbers = {f: np.where(hidden[places[f]], np.nan, v[rows[copies]]) for f, v in data.numbers.items()}
     copied = left_out.take(copies)
-    codes = [np.where(hidden, -1, codes[:-1, rows[copies]]) for codes in stacks.codes]
-    found = replace(stacks, codes=[np.concatenate([each, copied.classes[None]]) for each in codes])
-    terms = np.zeros((len(copies), data.cards[-1]))
-    for family, power in enumerate(x.networks[0].powers):
-        powers = by_depth(power, len(power) if isinstance(power, tuple) else 1)
-        depths = range(len(powers)) if len(powers) > 1 else [depth]
-        for weight, logs in zip(powers, found.logs(family, slice(None), copied, depths), strict=True):
-            terms += weight * logs
+    terms = getattr(x, "base", x)._contributions(known, copied).sum(axis=0)
     for _, logs in x._further(x._with_numbers(known, numbers)):  # whose rows cannot be left out if hidden
         terms += logs
     log_prior = log(next(class_probabilities(x.networks[0].tables[-1], [], len(rows), left_out)))[copies]
     joints = []
     for i, tree, tables in trees:
-        joints.append(marginalize(tree.scopes, tables, stacks.codes[i][:, rows], left_out, codes[i]))
+        coding = x._coding(i) or (lambda codes: codes)
+        own = np.concatenate([coding(data.codes[:-1, rows]), data.codes[-1:, rows]])
+        joints.append(marginalize(tree.scopes, tables, own, left_out, coding(known)))
     evidence = np.mean(joints, axis=0) - log_prior
     shares = missing_shares(known)
     best = _best(odds(terms), odds(log_prior), odds(evidence), shares, copied.classes, counts[copies])

@@ -40,7 +40,7 @@ from .prior import check_prefix_prior
 from .refined import TERMS
 from .refinement import Refinement
 from .tables import LeftOut
-from .weighted import Stacks, Weighted, stack_network, with_at_most
+from .weighted import Stacked, stack_network, with_at_most
 
 _BLOCK_CELLS = 2**16  # of the log probabilities of a family at rows, which stay in cache
 _MOST_CELLS = 2**25  # of the odds of all terms, 256 MiB
@@ -162,7 +162,8 @@ class LeaveOneOut(Method):
     """Choose weights of tables and of further terms, the number of feature parents, or both.
 
     At most ``depth`` feature parents are considered, and the weights are multiplied by ``power`` at the end.
-    If not ``incomplete``, the rule for incomplete rows is not learned.
+    If not ``incomplete``, the rule for incomplete rows is not learned. The model of a ``trial`` is used once,
+    so its tables stay together.
     """
 
     weights: bool = True
@@ -171,6 +172,7 @@ class LeaveOneOut(Method):
     depth: int | None = None
     power: float = 1.0
     incomplete: bool = True
+    trial: bool = False
 
     argument = "loo_weights, loo_parents"
 
@@ -207,16 +209,16 @@ class LeaveOneOut(Method):
     def _learn(self, x: Any, data: Dataset, prior: Prior) -> Model:
         x = x if self.depth is None else with_at_most(x, self.depth)
         network: Any = x.graph
-        stack = getattr(x, "_stacks", None) or partial(stack_network, replace(network, recipe=x.recipe))
-        stacks: Stacks = stack(data, prior)
-        depth = stacks.structures[0].depth
+        stack = getattr(x, "_stacked", None) or partial(stack_network, replace(network, recipe=x.recipe))
+        stacked: Stacked = stack(data, prior)
+        depth = stacked.most_parents
         asked = self.terms if data.cards[-1] > 1 else ()
         all_depths = self.parents or "levels" in asked
         depths = range(depth + 1) if all_depths else [depth]
-        further = Refinement.learn(x, stacks, data, asked)
-        cells = len(depths) * len(stacks.families) + len(further.numbers) * len(further.of_numbers)
+        further = Refinement.learn(x, stacked, data, asked)
+        cells = len(depths) * len(stacked.powers) + len(further.numbers) * len(further.of_numbers)
         rows, weights, left_out, n = _judged(data, cells, distinct=not further.numbers)
-        by_depth = left_out_odds(stacks, rows, left_out, depths)
+        by_depth = left_out_odds(stacked, rows, left_out, depths)
         found: dict[int, Powers] = {}
         for i in range(0 if self.parents else len(depths) - 1, len(depths)):
             near = found.get(i - 1)
@@ -237,15 +239,15 @@ class LeaveOneOut(Method):
                 log_likelihood=refined.log_likelihood,
                 ridges=refined.ridges,
             )
-            result = renewed(refined.model, learned=refined.model.base.learned)
+            result = refined.model
         else:
-            result = stacks.model(powers.single.tolist(), depths[best])
-            result = result if self.weights else result.unweighted()
+            result = renewed(stacked, powers=tuple(powers.single.tolist()), most_parents=depths[best])
         if self.weights:
             result = result._raised(self.power) if self.power != 1 else result
-            depth = stacks.structures[0].depth if "levels" in asked else depths[best]
             if self.incomplete and data.cards[-1] > 1:
-                result = with_fading(result, stacks, data, depth)
+                result = with_fading(result, data)
+        if not self.trial:
+            result = result.split() if self.weights else result.split().unweighted()
         return renewed(result, learned={**result.learned, "leave_one_out": summary})
 
 
@@ -284,15 +286,13 @@ class JudgedRows(LeftOut):
 
     def log_joint(self, x: BNC, data: Dataset, prior: Prior, rows: NDArray[np.intp]) -> Array:
         """Return ln P(features, class) of rows, each under the network of all other rows, (rows, classes)."""
-        stacks = stack_network(x, data, prior)
-        network: Weighted = stacks.model([1.0] * len(x.scopes), x.depth)
+        stacked = stack_network(x, data, prior)
+        [network] = stacked.networks
         codes = data.codes[:, rows]
         complete = codes.min(axis=0) >= 0
         result = np.empty((len(rows), data.cards[-1]))
         known = self.take(complete)
-        result[complete] = sum(
-            next(stacks.logs(family, rows[complete], known, [x.depth])) for family in range(len(x.scopes))
-        )
+        result[complete] = stacked._contributions(codes[:-1, complete], known).sum(axis=0)
         incomplete = np.nonzero(~complete)[0]
         rows_per_block = max(1, _TABLE_CELLS // max(table.cells for table in network.tables))
         for start in range(0, len(incomplete), rows_per_block):
@@ -333,19 +333,20 @@ def _distinct_rows(data: Dataset, weights: Array) -> tuple[NDArray[np.intp], Arr
     return first, np.bincount(group, weights).astype(np.float64)
 
 
-def left_out_odds(x: Stacks, rows: NDArray[np.intp], left_out: LeftOut, depths: Sequence[int]) -> Array:
+def left_out_odds(x: Stacked, rows: NDArray[np.intp], left_out: LeftOut, depths: Sequence[int]) -> Array:
     """Return the `odds` of the classes by each family, with the row left out.
 
     They are a (depths, families, rows, classes − 1) array, for each largest number of feature parents.
     """
-    n_families, n_classes = len(x.families), x.structures[0].cards[-1]
-    result = np.zeros((len(depths), n_families, len(rows), n_classes - 1))
-    rows_per_block = max(1, _BLOCK_CELLS // (n_classes * len(x.structures)))
-    for start in range(0, len(rows), rows_per_block):
-        block = slice(start, start + rows_per_block)
-        judged = left_out.take(block)
-        for family in range(n_families):
-            for i, logs in enumerate(x.logs(family, rows[block], judged, depths)):
-                if logs.shape[1] > 1:
-                    result[i, family, block] = odds(logs)
+    n_classes = x.structures[0].cards[-1]
+    result = np.zeros((len(depths), len(x.powers), len(rows), n_classes - 1))
+    for group in x.groups:
+        rows_per_block = max(1, _BLOCK_CELLS // (n_classes * len(group.stack.cards)))
+        for start in range(0, len(rows), rows_per_block):
+            block = slice(start, start + rows_per_block)
+            by_depth = list(group.logs(x.codes[..., rows[block]], left_out.take(block)))
+            for i, depth in enumerate(depths):
+                logs = by_depth[min(depth, len(by_depth) - 1)]
+                if logs.shape[2] > 1:
+                    result[i, group.families, block] = odds(logs)
     return result

@@ -82,6 +82,11 @@ class Refined(LogLinear):
         shifts = tuple([None if table is None else power * table for table in self.shifts])
         return renewed(self, base=self.base._raised(power), of_numbers=tuple(terms), shifts=shifts)
 
+    def split(self) -> Refined:
+        """Return the same model for long use, with the tables of each coding apart."""
+        base = self.base.split()
+        return renewed(self, base=base, learned=base.learned)
+
     def _coding(self, network: int) -> Any:
         return self.base._coding(network)
 
@@ -181,6 +186,6 @@ class Refined(LogLinear):
         """Return the structure with tables, without powers and further terms."""
         return renewed(self.base, recipe=self.recipe)._estimate(data, prior)
 
-    def _stacks(self, data: Dataset, prior: Any) -> Any:
-        """Return the tables of all prefixes of the families in each discretization."""
-        return renewed(self.base, recipe=self.recipe)._stacks(data, prior)
+    def _stacked(self, data: Dataset, prior: Any) -> Any:
+        """Return the structure with the tables of all prefixes of the families in each discretization."""
+        return renewed(self.base, recipe=self.recipe)._stacked(data, prior)

@@ -15,12 +15,14 @@ from ..base.graphs import descending
 from ..counts.information import informations, pair_statistics
 from ..frames.numeric import as_floats
 from ..frames.schema import Dataset, Schema
-from ..model.model import Model
+from ..model.model import Model, renewed
+from .counts import without_class
 from .gaussians import SCALES, GaussianTerm, NumberTerms, normal_scores
 from .powers import PRECISION, Terms, beside, in_full, log_likelihood, odds, weigh_blocks
 from .refined import Refined
 from .tables import LeftOut
-from .weighted import Power, Stacks
+from .terms import Power
+from .weighted import Stacked
 
 _MOST_PARENTS = 8  # of a Gaussian term
 _MOST_SHIFTS = 2**10  # levels with a shift; rarer ones would be shrunk to almost 0
@@ -56,7 +58,7 @@ class Refinement:
     """
 
     asked: Sequence[str]
-    stacks: Stacks
+    stacked: Stacked
     data: Dataset
     coded: Sequence[int]
     numbers: tuple[int, ...]
@@ -64,12 +66,12 @@ class Refinement:
     of_numbers: tuple[NumberTerms, ...]
 
     @classmethod
-    def learn(cls, x: Model, stacks: Stacks, data: Dataset, asked: Sequence[str]) -> Refinement:
+    def learn(cls, x: Model, stacked: Stacked, data: Dataset, asked: Sequence[str]) -> Refinement:
         """Fit the terms to data, whose numeric columns have numbers."""
         names = [name for name in SCALES if name in asked]
         numeric = _numbers(x, data)
         needed = numeric and (names or "slopes" in asked)
-        order, parents = _gaussian_parents(stacks, data, numeric) if needed else ([], [])
+        order, parents = _gaussian_parents(stacked, data, numeric) if needed else ([], [])
         values = np.array([as_floats(data.numbers[data.columns[f]]) for f in order]).reshape(-1, len(data))
         weights = np.ones(len(data)) if data.weights is None else data.weights
         none, terms = np.empty((0, data.cards[-1])), []
@@ -87,7 +89,7 @@ class Refinement:
                 of_scale = replace(of_scale, gaussians=tuple(gaussians), powers=np.ones(len(order)))
             terms.append(of_scale)
         coded = [i for i in range(len(data.columns) - 1) if i not in numeric]
-        return cls(asked, stacks, data, coded, tuple(order), values, tuple(terms))
+        return cls(asked, stacked, data, coded, tuple(order), values, tuple(terms))
 
     @cached_property
     def columns(self) -> dict[str, Any]:
@@ -156,7 +158,8 @@ class Refinement:
         if "levels" in self.asked:
             by_number = dict(zip([best, *others], [of_tables, *parts], strict=False))
             powers = [*self._powers(by_number), powers[-1]]
-        base = self.stacks.model(powers, len(by_depth) - 1 if "levels" in self.asked else depth)
+        most = len(by_depth) - 1 if "levels" in self.asked else depth
+        base = renewed(self.stacked, powers=tuple(powers), most_parents=most)
         by_class = problem.by_class(weights) if columns else np.empty((0, 0))
         model = self._assemble(base, parts[len(others) :], by_class)
         likelihood = log_likelihood(total, left_out.classes, counts)
@@ -171,8 +174,9 @@ class Refinement:
     def _powers(self, by_number: Mapping[int, Array]) -> list[Power]:
         """Return the powers of the tables of each feature, from those for each largest number of parents."""
         result: list[Power] = []
-        for f, stack in enumerate(self.stacks.families[:-1]):
-            powers = np.zeros(stack.cards.shape[1])
+        class_number = len(self.data.columns) - 1
+        for f, scope in enumerate(self.stacked.structures[0].scopes[:-1]):
+            powers = np.zeros(len(without_class(scope, class_number)))
             for number, weights in by_number.items():
                 powers[min(number, len(powers) - 1)] += weights[f]
             result.append(tuple(powers.tolist()))
@@ -202,7 +206,7 @@ def _numbers(x: Model, data: Dataset) -> list[int]:
 
 
 def _gaussian_parents(
-    stacks: Stacks, data: Dataset, numbers: Sequence[int]
+    stacked: Stacked, data: Dataset, numbers: Sequence[int]
 ) -> tuple[list[int], list[list[int]]]:
     """Return numbers in descending order of I(X;C), and for each the positions of its parents in this order.
 
@@ -210,7 +214,7 @@ def _gaussian_parents(
     """
     relevance, information = [], []
     class_column = len(data.columns) - 1
-    for structure, codes in zip(stacks.structures, stacks.codes, strict=True):
+    for structure, codes in zip(stacked.structures, stacked.codes, strict=True):
         levels = structure.levels or ()
         view = Dataset(Schema(data.columns, levels), codes, data.index, data.weights)
         relevance.append([value for value, _ in informations(view, [(f, class_column) for f in numbers])])

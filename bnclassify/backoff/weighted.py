@@ -5,40 +5,32 @@ They provide posteriors, but do not define a joint distribution.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from math import prod
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..base.arrays import Array, Codes, log
 from ..base.messages import listed
 from ..base.records import record
-from ..counts.contingency import MAX_CELLS, flat_index
+from ..counts.contingency import MAX_CELLS
 from ..frames.schema import Dataset
 from ..model.formulas import Blend, Formula, Scale, Sum, Table
 from ..model.model import BuiltOn, Model, in_sequence, renewed
 from ..model.recipes import Recipe
 from ..network.classifiers import BNC
-from ..network.estimates import Scope
 from ..network.factors import Factor
 from ..network.log_joints import BLOCK_ROWS, network_joint
 from ..numbers.coarsening import Coarsening
 from ..numbers.discretization import MovedCuts
-from .counts import count_prefixes, without_class
 from .incomplete import Fading, evidence_in_trees, make_tree, missing_shares, some
-from .prior import concentrations_of, make_stacks
-from .tables import LeftOut, PrefixTable, Stack, class_probabilities, feature_probabilities
-
-_MOST_CELLS = 2**20  # of a table that is written out in full, to be looked up
-_MOST_CELLS_OF_ALL = 2**25
-_MOST_FINE_CELLS = 2**12  # of a table of the sums over all discretizations
-
-Power: TypeAlias = float | tuple[float, ...]
-"""The power of the table of a family, or those of its tables with 0, 1, … feature parents."""
+from .prior import concentrations_of
+from .stacked import Group, learn_groups
+from .tables import LeftOut, PrefixTable, class_probabilities
+from .terms import Power, Term, by_depth, make_fine_terms, make_terms
 
 
 class LogLinear(BuiltOn):
@@ -97,11 +89,6 @@ class LogLinear(BuiltOn):
     def _coding(self, network: int) -> Any:
         """Return the function that codes rows for a network, or None."""
 
-    def _log_joint_once(self, codes: Codes) -> Array:
-        nothing = LeftOut(np.zeros(codes.shape[1], dtype=np.intp), np.zeros(codes.shape[1]))
-        logs = self._contributions(codes, nothing).sum(axis=0)  # of counts, so no table is written out
-        return self._with_trees(logs, codes, lambda score, known: score(known))
-
     def _unadjusted(self, codes: Codes) -> Array:
         """Return Σ w ln P, (rows, classes), which is not a joint distribution, but has its log odds."""
         total = np.zeros((codes.shape[1], len(self.known_levels[-1])))
@@ -133,7 +120,7 @@ class LogLinear(BuiltOn):
     def _described(self) -> tuple[tuple[Any, ...], bool, tuple[Scale, ...]]:
         """Return the terms, of which none marginalizes, and the scales that these use."""
         families: dict[int, list[Table]] = {}
-        for family, position, term in _make_terms(self):
+        for family, position, term in make_terms(self):
             families.setdefault(family, []).append(self._describe_term(family, position, term))
         return tuple([table for tables in families.values() for table in self._joined(tables)]), False, ()
 
@@ -243,13 +230,12 @@ class Weighted(LogLinear):
             yield family, term.logs(codes, left_out)
 
     def _raised(self, power: float) -> Weighted:
-        powers = [tuple([power * w for w in p]) if isinstance(p, tuple) else power * p for p in self.powers]
-        return renewed(self, powers=tuple(powers))
+        return renewed(self, powers=raised(self.powers, power))
 
     @cached_property
     def terms(self) -> list[tuple[int, int, Term]]:
-        """The log tables of its families times their powers, see `_make_terms`."""
-        return _make_terms(self)
+        """The log tables of its families times their powers, see `make_terms`."""
+        return make_terms(self)
 
     @cached_property
     def network(self) -> BNC:
@@ -265,8 +251,8 @@ class Weighted(LogLinear):
         """Return the size of the network, and what leave-one-out found."""
         return self.structure.facts() | {"leave-one-out": self.learned.get("leave_one_out")}
 
-    def _stacks(self, data: Dataset, prior: Any) -> Stacks:
-        """Return the tables of all prefixes of the families."""
+    def _stacked(self, data: Dataset, prior: Any) -> Stacked:
+        """Return the structure with the tables of all prefixes of the families."""
         return stack_network(replace(self.structure, recipe=self.recipe), data, prior)
 
     def _estimate(self, data: Any, prior: Any) -> Any:
@@ -333,9 +319,9 @@ class AveragedCuts(LogLinear):
 
     def _logs(self, codes: Codes, left_out: LeftOut | None = None) -> Iterator[tuple[int, Array]]:
         """Yield terms of rows, by one look-up per family unless its table would be large."""
-        tables, others = self.derived("fine_terms", _make_fine_terms)
+        tables, others = self.derived("fine_terms", make_fine_terms)
         if left_out is not None:
-            tables, others = [], _make_terms(self)
+            tables, others = [], make_terms(self)
         for family, features, cards, logs in tables:
             cells = np.zeros(codes.shape[1], dtype=np.intp)
             for i, card in zip(features, cards, strict=True):
@@ -372,97 +358,112 @@ class AveragedCuts(LogLinear):
 
     def _estimate(self, data: Any, prior: Any) -> AveragedCuts:
         """Return the structure with the tables of each discretization, and all powers 1."""
-        result: AveragedCuts = self._stacks(data, prior).model([1.0] * len(data.columns), self.depth)
+        result: AveragedCuts = self._stacked(data, prior).split()
         return result
 
-    def _stacks(self, data: Dataset, prior: Any) -> Stacks:
-        """Return the tables of all prefixes of the families in each discretization."""
+    def _stacked(self, data: Dataset, prior: Any) -> Stacked:
+        """Return the structure with the tables of all prefixes of the families in each discretization."""
         structures = [replace(self.in_cutting(i), cpts=None) for i in range(len(self.coarsenings))]
-        codes = [np.concatenate([coarsen(data.codes[:-1]), data.codes[-1:]]) for coarsen in self.coarsenings]
-        return stack_families(
-            structures, codes, data, prior, self._with_networks, self.coarsenings[0].changes
-        )
-
-    def _with_networks(self, networks: tuple[Weighted, ...]) -> AveragedCuts:
-        structure = replace(self.structure, families=networks[0].structure.families, cpts=None)
-        return replace(self, structure=structure, networks=networks, learned={})
+        return Stacked.learn(self, structures, self.coarsenings, data, prior)
 
 
-@dataclass(frozen=True, eq=False)
-class Stacks:
-    """The tables of all prefixes of a network's families, in one or more codings of the rows.
+@dataclass(frozen=True, eq=False, repr=False)
+class Stacked(LogLinear):
+    """A network whose tables, in all codings of the rows, are together, as they were learned.
 
-    ``structures`` have the levels of each coding and ``codes`` its rows, (variables, rows). ``families`` has
-    the tables of each family: in all codings, or in the first alone if they code it alike. ``make`` returns
-    a model, given the network of each coding.
+    ``origin`` is what `split` gives the tables: one network, or one with averaged cuts. ``structures`` have
+    the levels of each coding, and ``codes`` the training rows, (codings, variables, rows). The tables have
+    at most so many ``parents`` among the features.
     """
 
+    origin: Any
     structures: Sequence[BNC]
-    codes: Sequence[Codes]
-    families: Sequence[Stack]
-    make: Callable[[tuple[Weighted, ...]], Any]
+    coarsenings: Sequence[Coarsening]
+    codes: Codes
+    groups: Sequence[Group]
+    powers: tuple[Power, ...]  # type: ignore[misc]
+    most_parents: int
+    recipe: Recipe | None = None
+    learned: Mapping[str, Any] = field(default_factory=dict)
+    fading: Fading | None = None
 
-    def logs(self, family: int, rows: Any, left_out: LeftOut, depths: Sequence[int]) -> Iterator[Array]:
-        """Yield the mean logs of a family at rows left out, with so many parents, (rows, classes or 1)."""
-        x, stack = self.structures[0], self.families[family]
-        n, class_number = len(stack.cards), len(x.features)
-        of_class = family == class_number
-        members = [v for v in x.scopes[family] if v != class_number]
-        codes = [np.concatenate([self.codes[i][v][rows] for i in range(n)]) for v in members]
-        repeated = LeftOut(np.tile(left_out.classes, n), np.tile(left_out.shares, n)) if n > 1 else left_out
-        values = (
-            class_probabilities(stack, codes, len(repeated.classes), repeated)
-            if of_class
-            else feature_probabilities(stack, codes, repeated)
-        )
-        logs = []
-        for value in values:
-            by_coding = log(value).reshape(n, -1, value.shape[1])
-            logs.append(by_coding.sum(axis=0) / n if n > 1 else by_coding[0])
-        return (logs[min(depth, len(logs) - 1)] for depth in depths)
+    @classmethod
+    def learn(
+        cls,
+        origin: Any,
+        structures: Sequence[BNC],
+        coarsenings: Sequence[Coarsening],
+        data: Dataset,
+        prior: Any,
+    ) -> Stacked:
+        """Count the families in codings of the same rows, and learn their tables; all powers are 1."""
+        codes = np.empty((len(structures), *data.codes.shape), data.codes.dtype)
+        codes[:, :-1], codes[:, -1] = recode(data.codes[:-1], coarsenings), data.codes[-1]
+        x, cards = structures[0], np.array([x.cards for x in structures])
+        varies = coarsenings[0].changes if coarsenings else lambda scope: False
+        groups = learn_groups(x.scopes, cards, codes, data, prior, varies)
+        powers = (1.0,) * len(x.scopes)
+        return cls(origin, structures, coarsenings, codes, groups, powers, x.depth, origin.recipe)
 
-    def model(self, powers: Sequence[Power], parents: int) -> Any:
-        """Return the model with powers of its families and at most so many feature parents."""
-        by_family = [stack.tables(parents) for stack in self.families]
+    @cached_property
+    def structure(self) -> BNC:  # type: ignore[override]
+        """The network without tables."""
+        return shortened(self.origin.graph, self.most_parents)
+
+    @cached_property
+    def networks(self) -> tuple[Weighted, ...]:  # type: ignore[override]
+        """The network in each coding, with tables of its own."""
+        by_family = dict(pair for group in self.groups for pair in group.tables(self.most_parents))
         networks = []
         for i, structure in enumerate(self.structures):
-            tables = [of_family[i if len(of_family) > 1 else 0] for of_family in by_family]
-            x = shortened(replace(structure, learned={}), parents)
-            networks.append(Weighted(x, tuple(tables), tuple(powers), x.recipe, concentrations_of(tables)))
-        return self.make(tuple(networks))
+            x = shortened(replace(structure, learned={}), self.most_parents)
+            tables = [by_family[family][i % len(by_family[family])] for family in range(len(by_family))]
+            networks.append(Weighted(x, tuple(tables), self.powers, x.recipe, concentrations_of(tables)))
+        return tuple(networks)
+
+    def split(self) -> Any:
+        """Return the same model for long use, with the tables of each coding apart."""
+        result: Any = self.networks[0]
+        if self.coarsenings:
+            result = replace(self.origin, structure=self.structure, networks=self.networks, learned={})
+        return renewed(result, fading=self.fading)
+
+    def _raised(self, power: float) -> Stacked:
+        return renewed(self, powers=raised(self.powers, power))
+
+    def _coding(self, network: int) -> Any:
+        return self.coarsenings[network] if self.coarsenings else None
+
+    def _logs(self, codes: Codes, left_out: LeftOut | None = None) -> Iterator[tuple[int, Array]]:
+        coded = recode(codes[: len(self.features)], self.coarsenings)
+        for group in self.groups:
+            n = min(1 + self.most_parents, group.stack.cards.shape[1])
+            powers = np.array([by_depth(self.powers[family], n) for family in group.families])
+            logs = zip(powers.T[:, :, None, None], group.logs(coded, left_out), strict=False)
+            terms = [power * each for power, each in logs if power.any()]
+            if terms:
+                yield from zip(group.families, sum(terms), strict=True)
 
 
-def stack_families(
-    structures: Sequence[BNC],
-    codes: Sequence[Codes],
-    data: Dataset,
-    prior: Any,
-    make: Callable[[tuple[Weighted, ...]], Any],
-    varies: Callable[[Sequence[int]], bool] = lambda scope: False,
-) -> Stacks:
-    """Count the families of a structure in codings of the same rows, and learn their tables; see `Stacks`.
-
-    ``varies`` is whether a family is coded differently by different codings.
-    """
-    scopes, class_number = structures[0].scopes, len(data.columns) - 1
-    counts, cards = [], []
-    for scope in scopes:
-        n = len(structures) if varies(scope) else 1
-        members = without_class(scope, class_number)
-        cards.append(np.array([[x.cards[v] for v in members] for x in structures[:n]]))
-        classes = np.tile(data.codes[-1], n) if len(members) < len(scope) else None
-        weights = None if data.weights is None else np.tile(data.weights, n)
-        all_codes = [np.concatenate([coding[v] for coding in codes[:n]]) for v in members]
-        largest = cards[-1].max(axis=0).tolist()
-        counts.append(count_prefixes(all_codes, largest, classes, data.cards[-1], weights, n))
-    of_class = [scope[0] == class_number for scope in scopes]
-    return Stacks(structures, codes, make_stacks(counts, cards, of_class, prior), make)
+def recode(codes: Codes, coarsenings: Sequence[Coarsening]) -> Codes:
+    """Return the codes of features in each coding, (codings, features, rows)."""
+    if not coarsenings:
+        return codes[None]
+    result = np.empty((len(coarsenings), *codes.shape), codes.dtype)
+    for row, coarsen in zip(result, coarsenings, strict=True):
+        row[:] = coarsen(codes)
+    return result
 
 
-def stack_network(x: BNC, data: Dataset, prior: Any) -> Stacks:
+def stack_network(x: BNC, data: Dataset, prior: Any) -> Stacked:
     """Return the tables of the families of one network."""
     structure = replace(x, levels=data.levels, cpts=None)
-    return stack_families([structure], [data.codes], data, prior, lambda networks: networks[0])
+    return Stacked.learn(structure, [structure], (), data, prior)
+
+
+def raised(powers: Sequence[Power], by: float) -> tuple[Power, ...]:
+    """Return powers times a number."""
+    return tuple([tuple([by * w for w in p]) if isinstance(p, tuple) else by * p for p in powers])
 
 
 def shortened(x: BNC, parents: int) -> BNC:
@@ -481,116 +482,3 @@ def with_at_most(x: Any, parents: int) -> Any:
     if hasattr(x, "structure"):
         return renewed(x, structure=shortened(x.structure, parents))
     return shortened(x, parents)
-
-
-class Term:
-    """The log tables of one family times their powers, for the numbers of its features, the variable first.
-
-    ``powers`` are those of the tables with 0, 1, … feature parents. The sum of the logs is written out if it
-    has no more than ``most_cells`` cells, and computed from the counts if not.
-    """
-
-    def __init__(self, table: PrefixTable, features: Scope, powers: Array, most_cells: float) -> None:
-        self.table, self.features, self.powers, self.most_cells = table, features, powers, most_cells
-        self.of_class = len(features) < len(table.cards)
-
-    @cached_property
-    def written(self) -> Array | None:
-        """The logs of all configurations, (values of the features, classes), unless they are too many."""
-        if self.table.cells > self.most_cells:
-            return None
-        levels, *parent_cards = self.table.cards
-        *parents, variable = np.indices((*parent_cards, levels)).reshape(len(self.table.cards), -1)
-        logs = self._sum(self.table.at_rows([variable, *parents]))
-        return logs.reshape(-1, levels) if self.of_class else logs
-
-    def _sum(self, values: Iterator[Array]) -> Array:
-        pairs = zip(values, self.powers.tolist(), strict=True)
-        return np.asarray(sum(power * log(value) for value, power in pairs if power))
-
-    def logs(self, codes: Codes | Mapping[int, Codes], left_out: LeftOut | None = None) -> Array:
-        """Return the logs of rows, (rows or 1, classes or 1)."""
-        members = [codes[i] for i in self.features]
-        if left_out is not None or self.written is None:
-            return self._work_out(members, left_out)
-        if not members:
-            return self.written
-        if min(code.min(initial=0) for code in members) >= 0:
-            return self._look_up(self.written, members)
-        complete = np.logical_and.reduce([code >= 0 for code in members])
-        logs = np.empty((len(complete), self.written.shape[1]))
-        logs[complete] = self._look_up(self.written, [code[complete] for code in members])
-        logs[~complete] = self._work_out([code[~complete] for code in members])
-        return logs
-
-    def _look_up(self, logs: Array, members: list[Codes]) -> Array:
-        """Return the logs of rows in which all of the family is observed."""
-        levels, *parent_cards = self.table.cards
-        cards = parent_cards if self.of_class else [*parent_cards, levels]
-        ordered = members if self.of_class else [*members[1:], members[0]]
-        return logs.take(flat_index(ordered, cards), axis=0, mode="clip")
-
-    def _work_out(self, members: list[Codes], left_out: LeftOut | None = None) -> Array:
-        """Return the logs of rows from the counts."""
-        if self.of_class:
-            rows = len(members[0]) if members else 1 if left_out is None else len(left_out.classes)
-            return self._sum(class_probabilities(self.table, members, rows, left_out))
-        return self._sum(feature_probabilities(self.table, members, left_out))
-
-
-def by_depth(power: Power, n: int) -> Array:
-    """Return the powers of the n tables of a family; one number is that of the last."""
-    if isinstance(power, tuple):
-        return np.array(power)
-    return np.array([0.0] * (n - 1) + [power])
-
-
-def _make_terms(x: LogLinear) -> list[tuple[int, int, Term]]:
-    """Return the distinct terms of a model, each with its family and the number of a network that has it.
-
-    The largest are not written out if all together use too much memory.
-    """
-    class_number, chosen = len(x.features), []
-    for i, scope in enumerate(x.structure.scopes):
-        features = tuple([v for v in scope if v != class_number])
-        times = Counter(id(network.tables[i]) for network in x.networks)
-        for position, network in enumerate(x.networks):
-            table = network.tables[i]
-            share = times.pop(id(table), 0) / len(x.networks)
-            powers = share * by_depth(x.powers[i], len(table.cards))
-            if powers.any():
-                chosen.append((i, position, table, features, powers))
-    sizes = np.sort([table.cells for _, _, table, _, _ in chosen])
-    allowed = sizes[np.cumsum(sizes) <= _MOST_CELLS_OF_ALL]
-    most = min(_MOST_CELLS, allowed.max(initial=0))
-    return [
-        (family, position, Term(table, features, powers, most))
-        for family, position, table, features, powers in chosen
-    ]
-
-
-def _make_fine_terms(x: AveragedCuts) -> tuple[list[tuple[Any, ...]], list[tuple[int, int, Term]]]:
-    """Return tables of the sums of the terms of families, and the terms of families with too many values.
-
-    A table, with its family, the numbers of its features and their numbers of values, has one row per
-    combination of their fine codes, with missing values first, and one column per class.
-    """
-    families: dict[int, list[tuple[int, int, Term]]] = {}
-    for found in _make_terms(x):
-        families.setdefault(found[0], []).append(found)
-    tables: list[tuple[Any, ...]] = []
-    others: list[tuple[int, int, Term]] = []
-    for family, terms in families.items():
-        features = terms[0][2].features
-        cards = tuple([len(x.known_levels[i]) + 1 for i in features])
-        if prod(cards) > _MOST_FINE_CELLS:
-            others += terms
-            continue
-        grid = np.indices(cards).reshape(len(cards), prod(cards)) - 1
-        logs = np.zeros((prod(cards), len(x.known_levels[-1])))
-        for _, view, term in terms:
-            maps = [x.coarsenings[view].maps[i] for i in features]
-            coarse = [row if places is None else places[row] for row, places in zip(grid, maps, strict=True)]
-            logs += term.logs(dict(zip(features, coarse, strict=True)))
-        tables.append((family, features, cards, logs))
-    return tables, others

@@ -130,10 +130,10 @@ class _Trial:
         for number, fold in enumerate(self.folds):
             train, test = fold.split(self.data)
             structure = self._structure(number, train, getattr(method, "depth", None) != 0)
-            tried = replace(method, incomplete=self.incomplete) if weighs(method) else method
+            tried = replace(method, incomplete=self.incomplete, trial=True) if weighs(method) else method
             model = self.learn(structure, train, method=tried)
             encoded = encode_for(model, test, model.variables)
-            logs = model._log_joint_once(model._code(encoded, unseen="missing"))
+            logs = model._log_joint(model._code(encoded, unseen="missing"))
             scores.append(odds(log_normalize(logs)))
             classes.append(encoded.codes[encoded.positions[model.class_var]])
             units.append(np.ones(len(test)) if test.weights is None else test.weights)

@@ -201,10 +201,6 @@ class Model(Immutable):
         """Return ln P(observed features, class), (rows, classes), from (features, rows) codes, -1 missing."""
         raise self._lacks("compute a log joint of one class and the features")
 
-    def _log_joint_once(self, codes: Codes) -> Array:
-        """Return the log joint, in a way that is fast if it is needed for few rows only."""
-        return self._log_joint(codes)
-
     def _unadjusted(self, codes: Codes) -> Array:
         """Return the log joint without what a model with powers changes at incomplete rows."""
         return self._log_joint(codes)
