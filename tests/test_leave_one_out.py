@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from scipy.special import gammaln, log_softmax
 
 import bnclassify as bn
-from bnclassify.backoff import leave_one_out, weighted
+from bnclassify.backoff import leave_one_out, terms
 from bnclassify.backoff.concentration_search import LEAST, MOST, best_concentrations
 from bnclassify.backoff.counts import count_prefixes
 from bnclassify.backoff.powers import best_powers, common_power
@@ -218,7 +218,7 @@ def test_tables_too_large_to_write_out_are_computed_from_counts(
 ) -> None:
     x = bn.lp(bn.tan_cl("class", car), car, backoff=True, loo_weights=True)
     expected = bn.predict(x, car, prob=True)
-    monkeypatch.setattr(weighted, "_MOST_CELLS_OF_ALL", written)
+    monkeypatch.setattr(terms, "_MOST_CELLS_OF_ALL", written)
     again = bn.lp(bn.tan_cl("class", car), car, backoff=True, loo_weights=True)
     assert all(term.written is None for *_, term in again.terms) == (written == 0)
     pd.testing.assert_frame_equal(bn.predict(again, car, prob=True), expected, rtol=1e-9)
@@ -298,16 +298,20 @@ def test_concentrations_are_the_likeliest(data: st.DataObject) -> None:
         cells = gammaln(m * base + counts) - gammaln(m * base)
         return float(cells.sum() + (gammaln(m) - gammaln(m + totals)).sum())
 
-    [found] = best_concentrations([counts], [base], [totals])
+    occurs = counts > 0
+    sizes = np.array([occurs.sum()]), np.array([len(totals)])
+    [found] = best_concentrations(counts[occurs], base[occurs], sizes[0], totals, sizes[1])
     assert LEAST <= found <= MOST
     others = np.geomspace(LEAST, MOST, 200)
     assert evidence(found) >= max(evidence(m) for m in others) - 1e-6
 
 
 def test_without_evidence_tables_stay_as_they_are() -> None:
-    ones = np.ones(5)
-    one_row_each, one_level, no_rows = (ones, ones / 2, ones), (ones * 9, ones, ones * 9), (ones * 0,) * 3
-    assert best_concentrations(*zip(one_row_each, one_level, no_rows, strict=True)) == [MOST] * 3
+    one_row_each, one_level, no_rows = np.full(5, 1.0), np.full(5, 9.0), np.zeros(5)
+    counts, bases = np.concatenate([one_row_each, one_level]), np.repeat([0.5, 1.0], 5)
+    totals = np.concatenate([one_row_each, one_level, no_rows])
+    found = best_concentrations(counts, bases, np.array([5, 5, 0]), totals, np.full(3, 5))
+    assert found.tolist() == [MOST] * 3
 
 
 @given(st.data())

@@ -52,11 +52,13 @@ def trips(n: int = 240, seed: int = 1, gaps: float = 0.0) -> pd.DataFrame:
     return frame.assign(**{"class": np.array(["bus", "car", "walk"])[label]})
 
 
-def grid_concentrations(counts: Any, bases: Any, totals: Any) -> list[float]:
+def grid_concentrations(counts: Array, bases: Array, sizes: Any, totals: Array, total_sizes: Any) -> Array:
     """Choose among 14 concentrations, and go to the top of the parabola through the best three."""
     grid = np.exp(np.linspace(np.log(0.5), np.log(5000), 14))
     found = []
-    for n, base, total in zip(counts, bases, totals, strict=True):
+    ends, total_ends = sizes.cumsum()[:-1], total_sizes.cumsum()[:-1]
+    parts = np.split(counts, ends), np.split(bases, ends), np.split(totals, total_ends)
+    for n, base, total in zip(*parts, strict=True):
         of_cells = gammaln(np.multiply.outer(grid, base) + n) - gammaln(np.multiply.outer(grid, base))
         rows = total[total > 0]
         of_rows = gammaln(grid)[:, None] - gammaln(grid[:, None] + rows)
@@ -66,8 +68,8 @@ def grid_concentrations(counts: Any, bases: Any, totals: Any) -> list[float]:
             low, middle, high = value[i - 1 : i + 2]
             bend = low - 2 * middle + high
             shift = 0.5 * (low - high) / bend if bend < 0 else 0.0
-        found.append(float(grid[i] * (grid[1] / grid[0]) ** shift))
-    return found
+        found.append(grid[i] * (grid[1] / grid[0]) ** shift)
+    return np.array(found)
 
 
 def rounded_cuts(numbers: Array, intervals: Any, weights: Any = None) -> list[tuple[float, ...]]:

@@ -22,9 +22,9 @@ _GRID[[0, -1]] = LEAST, MOST
 _LOG_GRID = np.log(_GRID)
 _FEW = 32  # whole counts up to here are written out as sums: exact, and fast if most counts are small
 _STEEP = 1e-6  # a likelihood with a slope by ln m above this is not flat
-_NO_STEP = 1e-10
+_NO_STEP = 1e-8
 _ROUNDS = 8  # of root finding, before the problems that are solved are set aside
-_BLOCK_CELLS = 2**14  # of tables that are solved together, so that their arrays stay in cache
+_BLOCK_CELLS = 2**15  # of tables that are solved together, so that their arrays stay in cache
 
 
 Index = NDArray[np.intp]
@@ -60,49 +60,45 @@ class _Search:
             [prefix.counts.nonzero() for prefix in prefixes] for prefixes in families
         ]
         self.masses: list[list[Array]] = [[] for _ in families]
+        self.sizes: list[Index] = []
+        self.totals: list[Array] = []
+        self.total_sizes: list[Index] = []
 
     def at(self, i: int) -> list[int]:
         """Return the families that have a prefix i, those of most prefixes first."""
         return [f for f in self.order if len(self.families[f]) > i]
 
-    def configurations(self, f: int, i: int) -> Index:
-        """Return the configuration of the parents of each count above 0 of a prefix."""
-        prefix = self.families[f][i]
-        return prefix.cells.keys[self.occurring[f][i][0]] // prefix.levels
-
     def read(self, i: int, shorter: Array | None) -> tuple[Array, Array, Array]:
         """Return what `back_off` reads, of the counts above 0 of prefix i of all families."""
-        families, occurring, at = self.families, self.occurring, self.at(i)
-        configurations = [self.configurations(f, i) for f in at]
-        counts = np.concatenate([families[f][i].counts[occurring[f][i]] for f in at])
-        totals = np.concatenate(
-            [families[f][i].totals[c, occurring[f][i][1]] for f, c in zip(at, configurations, strict=True)]
-        )
-        if shorter is None:
-            levels = [self.cards[f][c, 0] for f, c in zip(at, configurations, strict=True)]
-            return counts, totals, 1 / np.concatenate(levels)
-        places, offset = [], 0
-        for f in at:
-            before, after = families[f][i - 1 : i + 1]
+        counts, totals, bases, start = [], [], [], 0
+        self.sizes, self.totals, self.total_sizes = [], [], []
+        for f in self.at(i):
+            prefix, owner, n = self.families[f][i], self.owners[f][i], len(self.cards[f])
+            cells, classes = self.occurring[f][i]
+            configurations = prefix.cells.keys[cells] // prefix.levels
+            counts.append(prefix.counts[cells, classes])
+            totals.append(prefix.totals[configurations, classes])
+            self.sizes.append(np.bincount(owner[configurations], minlength=n))
+            self.totals.append(prefix.totals.ravel())
+            self.total_sizes.append(np.bincount(owner, minlength=n) * prefix.totals.shape[1])
+            if shorter is None:
+                bases.append(1 / self.cards[f][owner[configurations], 0])
+                continue
+            before = self.families[f][i - 1]
             place: NDArray[Any] = np.empty(before.counts.shape, dtype=np.intp)
-            place[occurring[f][i - 1]] = np.arange(offset, offset + len(occurring[f][i - 1][0]))
-            cells, classes = occurring[f][i]
+            occurring = self.occurring[f][i - 1]
+            place[occurring] = np.arange(start, start + len(occurring[0]))
             columns = classes if place.shape[1] > 1 else np.zeros_like(classes)
-            places.append(place[after.cells_before(before)[cells], columns])
-            offset += len(occurring[f][i - 1][0])
-        return counts, totals, shorter[np.concatenate(places)]
+            bases.append(shorter[place[prefix.cells_before(before)[cells], columns]])
+            start += len(occurring[0])
+        return np.concatenate(counts), np.concatenate(totals), np.concatenate(bases)
 
     def mass(self, i: int, counts: Array, base: Array) -> Array:
         """Choose the concentrations of prefix i of all families, and return that of each count."""
-        sizes, totals, at = [], [], self.at(i)
-        for f in at:
-            prefix, owner, n = self.families[f][i], self.owners[f][i], len(self.cards[f])
-            sizes += np.bincount(owner[self.configurations(f, i)], minlength=n).tolist()
-            totals += np.split(prefix.totals, np.searchsorted(owner, np.arange(1, n)))
-        ends = np.cumsum(sizes)[:-1]
-        best = np.array(best_concentrations(np.split(counts, ends), np.split(base, ends), totals))
+        sizes, totals = np.concatenate(self.sizes), np.concatenate(self.totals)
+        best = best_concentrations(counts, base, sizes, totals, np.concatenate(self.total_sizes))
         start = 0
-        for f in at:
+        for f in self.at(i):
             end = start + len(self.cards[f])
             if self.of_class[f] and i == 0:
                 best[start:end] = 1.0
@@ -112,8 +108,8 @@ class _Search:
 
 
 def best_concentrations(
-    counts: Sequence[Array], bases: Sequence[Array], totals: Sequence[Array]
-) -> list[float]:
+    counts: Array, bases: Array, sizes: Index, totals: Array, total_sizes: Index
+) -> Array:
     """Return the concentration m of each table from `LEAST` to `MOST` that maximizes its marginal likelihood.
 
     Every configuration u of the parents has a Dirichlet prior with m times a base distribution as
@@ -123,15 +119,18 @@ def best_concentrations(
 
     If that differs by less than 1e-9 over the interval, m is `MOST`.
 
-    ``counts`` and ``bases`` hold n(u, x) and p(x | u) of each table, arrays of one shape, and p is above 0
-    where the count is; ``totals`` hold n(u).
+    ``counts`` and ``bases`` hold the n(u, x) above 0 and their p(x | u), and ``totals`` n(u), those of the
+    first table, of ``sizes`` and ``total_sizes``, first.
     """
-    sizes = np.cumsum([table.size for table in counts])
-    ends = np.flatnonzero(np.diff(sizes // _BLOCK_CELLS, append=-1)) + 1
-    result: list[float] = []
+    cells, rows = np.concatenate([[0], sizes.cumsum()]), np.concatenate([[0], total_sizes.cumsum()])
+    ends = np.flatnonzero(np.diff(cells[1:] // _BLOCK_CELLS, append=-1)) + 1
+    result = np.empty(len(sizes))
     for start, end in zip([0, *ends[:-1].tolist()], ends.tolist(), strict=True):
-        block = slice(start, end)
-        result += _solve(_evidence(counts[block], bases[block], totals[block])).tolist()
+        of_cells, of_rows = slice(cells[start], cells[end]), slice(rows[start], rows[end])
+        found = _evidence(
+            counts[of_cells], bases[of_cells], sizes[start:end], totals[of_rows], total_sizes[start:end]
+        )
+        result[start:end] = _solve(found)
     return result
 
 
@@ -141,81 +140,93 @@ class _Evidence:
 
     ln Γ(m p + n) − ln Γ(m p) of a whole n is n ln p and the sum of ln(m + j/p) over j from 0 to n − 1. So
     small counts give ``logs`` ln m and Σ weights · ln(m + steps); large ones are added with ``signs``. Counts
-    of cells add to the evidence, and totals are subtracted.
+    of cells add to the evidence, and totals are subtracted. Steps and large counts are in the order of the
+    tables, which have so many of them; each table has a step, maybe of weight 0.
     """
 
     logs: Array
     steps: Array
     weights: Array
-    step_tables: Index
+    step_sizes: Index
     large: Array
     base: Array
     signs: Array
-    large_tables: Index
+    large_sizes: Index
 
     def take(self, tables: Index) -> _Evidence:
-        """Return the evidence of some tables."""
-        place = np.full(len(self.logs), -1)
-        place[tables] = np.arange(len(tables))
-        steps, large = place[self.step_tables], place[self.large_tables]
-        s, t = steps >= 0, large >= 0
+        """Return the evidence of some tables, which may be repeated."""
+        s, t = _entries(self.step_sizes, tables), _entries(self.large_sizes, tables)
         return _Evidence(
-            self.logs[tables], self.steps[s], self.weights[s], steps[s],
-            self.large[t], self.base[t], self.signs[t], large[t],
+            self.logs[tables], self.steps[s], self.weights[s], self.step_sizes[tables],
+            self.large[t], self.base[t], self.signs[t], self.large_sizes[tables],
         )  # fmt: skip
 
     def __call__(self, m: Array) -> Array:
         """Return the values at one concentration per table."""
-        scaled = m[self.large_tables] * self.base
+        scaled = np.repeat(m, self.large_sizes) * self.base
         large = self.signs * (gammaln(scaled + self.large) - gammaln(scaled))
-        small = self.weights * np.log(m[self.step_tables] + self.steps)
+        small = self.weights * np.log(np.repeat(m, self.step_sizes) + self.steps)
         return self.logs * np.log(m) + self._add_up(small, large)
 
     def slopes(self, m: Array | float) -> Array:
         """Return the slopes by ln m, at one concentration per table or at one for all."""
-        at_steps: Any = m if isinstance(m, float) else m[self.step_tables]
-        at_large: Any = m if isinstance(m, float) else m[self.large_tables]
-        scaled = at_large * self.base
-        large = self.signs * self.base * (digamma(scaled + self.large) - digamma(scaled))
+        at_steps, at_large = (
+            (m, m) if isinstance(m, float) else (m.repeat(self.step_sizes), m.repeat(self.large_sizes))
+        )
         small = np.add(self.steps, at_steps)
         np.divide(self.weights, small, out=small)
+        scaled = at_large * self.base
+        large = self.signs * self.base * (digamma(scaled + self.large) - digamma(scaled))
         return self.logs + m * self._add_up(small, large)
 
     def _add_up(self, small: Array, large: Array) -> Array:
-        n = len(self.logs)
-        small_sums = np.bincount(self.step_tables, small, n)
-        return np.asarray(small_sums + np.bincount(self.large_tables, large, n), dtype=np.float64)
+        result: Array = np.add.reduceat(small, _starts(self.step_sizes))
+        if len(large):
+            some = self.large_sizes.nonzero()[0]
+            result[some] += np.add.reduceat(large, _starts(self.large_sizes[some]))
+        return result
 
 
-def _evidence(counts: Sequence[Array], bases: Sequence[Array], totals: Sequence[Array]) -> _Evidence:
-    n_tables = len(counts)
-    n = np.concatenate([table.ravel() for table in counts])
-    base = np.concatenate([table.ravel() for table in bases])
-    tables = np.repeat(np.arange(n_tables), [table.size for table in counts])
-    occurs = n > 0
-    n, base, tables = n[occurs], base[occurs], tables[occurs]
-    sums = np.concatenate([table.ravel() for table in totals])
-    sum_tables = np.repeat(np.arange(n_tables), [table.size for table in totals])
-    few, few_sums = (n <= _FEW) & (n == np.floor(n)), (sums <= _FEW) & (sums == np.floor(sums))
-    many_sums = ~few_sums
+def _starts(sizes: Index) -> Index:
+    return sizes.cumsum() - sizes
+
+
+def _entries(sizes: Index, tables: Index) -> Index:
+    """Return the positions of the entries of some tables, of which all have so many."""
+    chosen = sizes[tables]
+    return np.repeat(_starts(sizes)[tables] - _starts(chosen), chosen) + np.arange(chosen.sum())
+
+
+def _evidence(counts: Array, bases: Array, sizes: Index, totals: Array, total_sizes: Index) -> _Evidence:
+    n_tables = len(sizes)
+    tables, sum_tables = np.repeat(np.arange(n_tables), sizes), np.repeat(np.arange(n_tables), total_sizes)
+    few, few_sums = [(n <= _FEW) & (n == np.floor(n)) for n in (counts, totals)]
     # more[t, j] totals of table t exceed j; all have the base 1, so that those with one j are added together
-    cells = sum_tables[few_sums] * (_FEW + 1) + sums[few_sums].astype(np.intp)
+    cells = sum_tables[few_sums] * (_FEW + 1) + totals[few_sums].astype(np.intp)
     tally = np.bincount(cells, minlength=n_tables * (_FEW + 1)).reshape(n_tables, -1)
     more = tally[:, :0:-1].cumsum(axis=1)[:, ::-1]
-    sum_steps = more[:, 1:].nonzero()
-    repeated = few & (n > 1)
-    lengths = n[repeated].astype(np.intp) - 1
-    ends = np.cumsum(lengths)
-    j = np.arange(1, lengths.sum() + 1) - np.repeat(ends - lengths, lengths)
+    with_sums = more > 0
+    with_sums[:, 0] = True  # the step of weight 0
+    sum_steps = with_sums.nonzero()
+    weights = -more[sum_steps].astype(np.float64)
+    weights[sum_steps[1] == 0] = 0.0
+    repeated = np.flatnonzero(few & (counts > 1))
+    lengths = counts[repeated].astype(np.intp) - 1
+    j = np.arange(1, lengths.sum() + 1) - np.repeat(_starts(lengths), lengths)
+    step_tables = np.concatenate([np.repeat(tables[repeated], lengths), sum_steps[0]])
+    order = np.argsort(step_tables, kind="stable")
+    large_tables = np.concatenate([tables[~few], sum_tables[~few_sums]])
+    large_order = np.argsort(large_tables, kind="stable")
+    numbers = np.count_nonzero(~few), np.count_nonzero(~few_sums)
     return _Evidence(
         logs=np.bincount(tables[few], minlength=n_tables) - more[:, 0].astype(float),
-        steps=np.concatenate([j / np.repeat(base[repeated], lengths), sum_steps[1] + 1.0]),
-        weights=np.concatenate([np.ones(len(j)), -more[:, 1:][sum_steps].astype(float)]),
-        step_tables=np.concatenate([np.repeat(tables[repeated], lengths), sum_steps[0]]),
-        large=np.concatenate([n[~few], sums[many_sums]]),
-        base=np.concatenate([base[~few], np.ones(np.count_nonzero(many_sums))]),
-        signs=np.repeat([1.0, -1.0], [np.count_nonzero(~few), np.count_nonzero(many_sums)]),
-        large_tables=np.concatenate([tables[~few], sum_tables[many_sums]]),
+        steps=np.concatenate([j / np.repeat(bases[repeated], lengths), sum_steps[1] + 0.0])[order],
+        weights=np.concatenate([np.ones(len(j)), weights])[order],
+        step_sizes=np.bincount(step_tables, minlength=n_tables),
+        large=np.concatenate([counts[~few], totals[~few_sums]])[large_order],
+        base=np.concatenate([bases[~few], np.ones(numbers[1])])[large_order],
+        signs=np.repeat([1.0, -1.0], numbers)[large_order],
+        large_sizes=np.bincount(large_tables, minlength=n_tables),
     )
 
 
@@ -225,36 +236,20 @@ def _solve(evidence: _Evidence) -> Array:
     is_top = (slopes[:, :-1] > 0) & (slopes[:, 1:] <= 0)
     at_start, at_end = slopes[:, 0] <= 0, slopes[:, -1] > 0
     tables, left = is_top.nonzero()
-    tops = _roots(evidence, tables, left, slopes)
-    order = np.argsort(
-        np.concatenate([tables, np.flatnonzero(at_start), np.flatnonzero(at_end)]), kind="stable"
-    )
-    candidates = np.concatenate([tops, np.full(at_start.sum(), LEAST), np.full(at_end.sum(), MOST)])[order]
-    numbers = is_top.sum(axis=1) + at_start + at_end
-    starts = np.cumsum(numbers) - numbers
-    result = candidates[starts]
-    for table in np.flatnonzero(numbers > 1):
-        one = evidence.take(np.array([table]))
-        several = candidates[starts[table] : starts[table] + numbers[table]]
-        result[table] = max(several, key=lambda m: one(np.array([m])).item())
+    ends = slopes[tables, left], slopes[tables, left + 1]
+    tops = np.exp(_cross(evidence.take(tables), _LOG_GRID[left], _LOG_GRID[left + 1], *ends))
+    owner = np.concatenate([tables, np.flatnonzero(at_start), np.flatnonzero(at_end)])
+    candidates = np.concatenate([tops, np.full(at_start.sum(), LEAST), np.full(at_end.sum(), MOST)])
+    several = np.flatnonzero(np.bincount(owner)[owner] > 1)
+    values = np.zeros(len(owner))
+    values[several] = evidence.take(owner[several])(candidates[several])
+    order = np.lexsort((-values, owner))
+    result = candidates[order[np.searchsorted(owner[order], np.arange(len(slopes)))]]
     flat = np.flatnonzero(np.abs(slopes).max(axis=1) < _STEEP)
     if len(flat):
         some = evidence.take(flat)
         values = np.stack([some(np.full(len(flat), m)) for m in _GRID])
         result[flat[np.ptp(values, axis=0) < TOLERANCE]] = MOST
-    return result
-
-
-def _roots(evidence: _Evidence, tables: Index, left: Index, grid_slopes: Array) -> Array:
-    """Return where the slopes of tables are 0 between neighbors on the grid, the first at ``left``."""
-    result = np.empty(len(tables))
-    rank = np.arange(len(tables)) - np.searchsorted(tables, tables)  # among the problems of a table
-    for r in range(rank.max(initial=-1) + 1):
-        chosen = np.flatnonzero(rank == r)
-        every = len(chosen) == len(grid_slopes)
-        part, i = evidence if every else evidence.take(tables[chosen]), left[chosen]
-        ends = grid_slopes[tables[chosen], i], grid_slopes[tables[chosen], i + 1]
-        result[chosen] = np.exp(_cross(part, _LOG_GRID[i], _LOG_GRID[i + 1], *ends))
     return result
 
 

@@ -231,17 +231,12 @@ class LeaveOneOut(Method):
         best = min(i for i, powers in found.items() if powers.objective >= highest - TOLERANCE)
         powers = found[best]
         summary = LeaveOneOutSummary(powers.common, powers.objective, powers.log_likelihood, depths[best], n)
+        result: Any = renewed(stacked, powers=tuple(powers.single.tolist()), most_parents=depths[best])
         if asked:
             refined = further.weigh(by_depth, best, powers.single, rows, left_out, weights, depths[best])
-            summary = replace(
-                summary,
-                objective=refined.objective,
-                log_likelihood=refined.log_likelihood,
-                ridges=refined.ridges,
-            )
-            result = refined.model
-        else:
-            result = renewed(stacked, powers=tuple(powers.single.tolist()), most_parents=depths[best])
+            result, likelihood = refined.model, refined.log_likelihood
+            objective, ridges = refined.objective, refined.ridges
+            summary = replace(summary, objective=objective, log_likelihood=likelihood, ridges=ridges)
         if self.weights:
             result = result._raised(self.power) if self.power != 1 else result
             if self.incomplete and data.cards[-1] > 1:

@@ -381,7 +381,7 @@ class Stacked(LogLinear):
     coarsenings: Sequence[Coarsening]
     codes: Codes
     groups: Sequence[Group]
-    powers: tuple[Power, ...]  # type: ignore[misc]
+    powers: tuple[Power, ...]
     most_parents: int
     recipe: Recipe | None = None
     learned: Mapping[str, Any] = field(default_factory=dict)
@@ -411,7 +411,7 @@ class Stacked(LogLinear):
         return shortened(self.origin.graph, self.most_parents)
 
     @cached_property
-    def networks(self) -> tuple[Weighted, ...]:  # type: ignore[override]
+    def networks(self) -> tuple[Weighted, ...]:
         """The network in each coding, with tables of its own."""
         by_family = dict(pair for group in self.groups for pair in group.tables(self.most_parents))
         networks = []
