@@ -16,7 +16,7 @@ Data flow downwards through this list. Each package imports only from those abov
     several          several class variables                                       mbc maode chain ...
     functions        functions of models and data                                  lp bnc predict cv ...
     plotting         pictures: networks, charts                                    plot plot_cpt plot_cv ...
-    exchange         files of models, objects and files of other libraries         save load write_bif ...
+    exchange         files of models, objects and files of other libraries         save load write_page ...
     examples         example data sets                                              load_car load_pima ...
     sklearn          an estimator for scikit-learn (import it from here)           BNCClassifier
 
@@ -42,6 +42,7 @@ from .base.see_also import add_see_also
 from .examples.loading import load_car, load_pima, load_solar_flare, load_voting
 from .exchange.bif import read_bif, write_bif
 from .exchange.libraries import to_networkx, to_pgmpy, to_pyagrum
+from .exchange.page import write_page
 from .exchange.storage import load, save
 from .feature_weights.awnb import min_testing_depths
 from .frames.opening import encode
@@ -240,6 +241,7 @@ __all__ = [
     "vars",
     "with_table",
     "write_bif",
+    "write_page",
 ]
 
 __version__ = version("pybnclassify")

@@ -5,7 +5,9 @@
 # written for people who put a model to use, and takes five minutes.
 
 # %%
+import html
 import json
+from pathlib import Path
 
 from bnclassify import (
     bnc,
@@ -20,6 +22,7 @@ from bnclassify import (
     save,
     tan_cl,
     write_bif,
+    write_page,
 )
 
 # %% [markdown]
@@ -66,6 +69,34 @@ print(answer('{"glucose": 171, "age": 51, "bmi": 34.2}'))
 # The reasons are contributions to the log odds of the predicted class; with the prior (the entry of the class), they sum
 # to its log odds.
 #
+# ## A page for web browsers
+#
+# `write_page` writes one HTML file that predicts and explains without Python, for example for a clinician, a credit
+# officer or a class of students. It works offline and sends no data. Readers choose values, leave unknown what they do not
+# know, and see the posterior, the contribution of each value, and the network.
+
+# %%
+car = load_car()
+tree = lp(tan_cl("class", car, score="aic"), car, smooth=1)
+write_page(tree, "car.html", title="Is this car acceptable?")
+
+
+# %% tags=["remove-input"]
+class Framed:
+    """A page that is shown within this one."""
+
+    def _repr_html_(self):
+        page = html.escape(Path("car.html").read_text(encoding="utf-8"))
+        return f'<iframe title="The page" srcdoc="{page}" style="width: 100%; height: 50rem"></iframe>'
+
+
+Framed()
+
+# %% [markdown]
+# This is the page itself. With nothing filled in, the posterior is the prior, and the only contribution is that of the
+# class. Programs can call its JavaScript functions `model.predict(record)` and `model.explain(record)`, which return what
+# `predict` and `explain` return in Python.
+#
 # ## BIF files and other libraries
 #
 # `write_bif` writes a single network to a file that bnlearn, pgmpy and pyAgrum can read, and `read_bif` reads such files.
@@ -73,8 +104,6 @@ print(answer('{"glucose": 171, "age": 51, "bmi": 34.2}'))
 # to use their causal or dynamic models.
 
 # %%
-car = load_car()
-tree = lp(tan_cl("class", car, score="aic"), car, smooth=1)
 write_bif(tree, "car.bif")
 returned = read_bif("car.bif", "class")
 print(modelstring(returned) == modelstring(tree), predict(returned, car).equals(predict(tree, car)))
@@ -84,5 +113,6 @@ print(modelstring(returned) == modelstring(tree), predict(returned, car).equals(
 #
 # ## Summary
 #
-# Use `save` and `load` to keep a model, `predict` and `explain` with a dict to serve it, and `write_bif` to pass it to
-# another program. Next: [Large data](scale.py) shows how `update` adds new rows to a model.
+# Use `save` and `load` to keep a model, `predict` and `explain` with a dict to serve it, `write_page` to give it to
+# people without Python, and `write_bif` to pass it to another program. Next: [Large data](scale.py) shows how `update`
+# adds new rows to a model.

@@ -58,7 +58,7 @@ def weigh_evidence(
     choose = partial(_choose, target=chosen, against=others)
     check_unseen(unseen)
     x, codes = x._place(data, unseen)
-    order = _order(x)
+    order = order_features(x)
     rows_per_block = max(1, _BLOCK_CELLS // ((len(order) + 1) * max(len(order), len(names))))
     blocks = [codes[:, i : i + rows_per_block] for i in range(0, max(len(data), 1), rows_per_block)]
     weighed = [x._weigh_evidence(block, order, choose) for block in blocks]
@@ -87,7 +87,7 @@ def _choose(logs: Array, target: int | None, against: list[int] | None) -> tuple
     return targets, rivals
 
 
-def _order(x: Model) -> list[int]:
+def order_features(x: Model) -> list[int]:
     """Return the numbers of the features, parents before children unless arcs form a cycle."""
     parents = x.feature_parents
     if graphs.find_cycle(parents):

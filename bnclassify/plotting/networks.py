@@ -126,7 +126,7 @@ def plot(
         raise ValueError("distributions must be False with target or against, which explain a row.")
     if row is None and compares:
         raise ValueError("row must be given with target or against, which explain a row.")
-    drawn = _sketch(model, class_arcs)
+    drawn = sketch(model, class_arcs)
     if strength is not None:
         drawn = _weigh(drawn, check_strength(strength))
     if distributions:
@@ -140,7 +140,7 @@ def plot(
     return picture
 
 
-class _Sketch(NamedTuple):
+class Sketch(NamedTuple):
     """Shares of the members that have an arc, by (from, to); the arcs in both directions; notes.
 
     If ``shaded``, the shares are strengths, which are shown by color, too.
@@ -160,7 +160,7 @@ def _direction(arcs: _Arcs, features: tuple[Hashable, ...]) -> str:
     return "LR" if max(map(len, layers(parents)), default=0) > _MOST_ABREAST else "TB"
 
 
-def _sketch(x: Model, class_arcs: bool) -> _Sketch:
+def sketch(x: Model, class_arcs: bool) -> Sketch:
     """Choose the arcs to draw: those that more than half of the members of an average have."""
     shares = x._arc_shares()
     position = {variable: i for i, variable in enumerate(x.variables)}
@@ -185,10 +185,10 @@ def _sketch(x: Model, class_arcs: bool) -> _Sketch:
         notes.append(f"{x.class_var} is a parent of every feature; those arcs are left out")
     else:
         notes += _note_colors(x, arcs)
-    return _Sketch(arcs, mutual, notes)
+    return Sketch(arcs, mutual, notes)
 
 
-def _weigh(drawn: _Sketch, strength: pd.DataFrame) -> _Sketch:
+def _weigh(drawn: Sketch, strength: pd.DataFrame) -> Sketch:
     """Return the same arcs with their strengths."""
     pairs = zip(strength["from"], strength["to"], strength["strength"].tolist(), strict=True)
     known = {(tail, head): share for tail, head, share in pairs}
@@ -219,7 +219,7 @@ def _note_colors(x: Model, arcs: _Arcs) -> list[str]:
 
 
 def _attributes(
-    x: Model, drawn: _Sketch, lines: list[str], fontsize: float | None
+    x: Model, drawn: Sketch, lines: list[str], fontsize: float | None
 ) -> dict[str, dict[str, str]]:
     """Return the attributes of a picture and of its nodes, the caption among them."""
     caption = "\n".join(fill(line, _CAPTION_LINE, break_long_words=False) for line in (*lines, *drawn.notes))
@@ -238,7 +238,7 @@ def _attributes(
 
 
 def _fill(
-    picture: Picture, x: Model, nodes: Mapping[Hashable, Node], drawn: _Sketch, between: Mapping[str, str]
+    picture: Picture, x: Model, nodes: Mapping[Hashable, Node], drawn: Sketch, between: Mapping[str, str]
 ) -> None:
     """Add nodes and arcs. Nodes are named by numbers, so that 1 and "1" are different nodes."""
     number, targets = {variable: str(i) for i, variable in enumerate(x.variables)}, x.targets

@@ -1,0 +1,234 @@
+"""Pages that predict and explain in a web browser."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections import Counter
+from collections.abc import Hashable, Sequence
+from dataclasses import fields, is_dataclass
+from html import escape
+from importlib.resources import files
+from typing import Any, TypeAlias
+from xml.etree import ElementTree
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..base.checks import must_be
+from ..base.graphs import find_cycle, layers
+from ..base.messages import listed
+from ..functions.odds import order_features
+from ..model.formulas import Table, sums_in
+from ..model.model import Model
+from ..plotting.networks import plot, sketch
+from ..plotting.nodes import visible
+from .scorer import Scorer, scorer_of
+from .storage import as_path, replace_file
+
+_MOST_CELLS = 2**22  # of all tables, of which the rows that differ are written
+_LONGEST = 20_000_000  # characters of a page
+_LARGEST_WHOLE = 2**53  # beyond which a browser rounds
+_ABREAST = 6
+_Arcs: TypeAlias = Sequence[tuple[Hashable, Hashable]]
+_SVG = "http://www.w3.org/2000/svg"
+
+
+def write_page(x: Model, path: str | os.PathLike[str], *, title: str | None = None) -> None:
+    """Write a page for web browsers that predicts and explains, as one file that works offline.
+
+    Readers of the page enter values, or leave them unknown, and see the posterior, the contribution of each
+    value, and the network.
+
+    Parameters
+    ----------
+    x : BNC, AODE or another model
+        With parameters, and one class variable.
+    path : str or path
+        Name of the file, such as "model.html". An existing file is replaced.
+    title : str, optional
+        Title of the page. By default, the name of the class.
+
+    Raises
+    ------
+    OSError
+        If the file cannot be written.
+    TypeError
+        If `x` is not a model, or its scores are not sums of tables: a model of several class variables, with
+        kernel densities or with `subsumption`, or `ande` with n=2.
+    ValueError
+        If the model has no parameters, its tables have more than 1,000,000 cells, or the names of two
+        features or two labels of the class are the same text.
+
+    Notes
+    -----
+    The page computes in the browser and sends no data. For programs, it has two JavaScript functions, whose
+    results equal those of `predict` and `explain`:
+
+    - ``model.predict(record)`` returns an object with the probability of each label. Its keys are labels as
+      text, such as ``"True"``. A browser lists keys that are whole numbers first; ``model.classes`` has the
+      labels in the order of the levels.
+    - ``model.explain(record, {target, against})`` returns a list with one object per variable, with the
+      columns of `explain` for several rows: variable, value, parents, log_odds, odds_ratio, target and
+      against. The options may be omitted. ``against`` may be a list.
+
+    A record is an object of values by name. Values that are omitted, null or not among the levels of the
+    model are missing, as in ``predict(..., unseen="missing")``. Text matches a label that is written so.
+
+    The picture of the network is drawn by Graphviz if it is installed, and plainly in layers if not. Of an
+    average, it has the arcs that more than half of the members have.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from bnclassify import load_car, lp, tan_cl, write_page
+    >>> car = load_car()
+    >>> model = lp(tan_cl("class", car, score="aic"), car, smooth=1)
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder, "car.html")
+    ...     write_page(model, path, title="Is this car acceptable?")
+    ...     print(path.read_text(encoding="utf-8")[:15])
+    <!DOCTYPE html>
+    """
+    file = as_path(path)
+    if not isinstance(title, str | None):
+        raise TypeError(must_be("title", "text or None", title))
+    scorer = scorer_of(x)
+    drawn = sketch(x, class_arcs=True)
+    arcs = [*drawn.arcs, *[(head, tail) for tail, head in drawn.arcs if (tail, head) in drawn.mutual]]
+    learner = "" if x.recipe is None else f", learned by {x.recipe.structure.name}"
+    parts = {
+        "title": _shown(scorer.class_var if title is None else title),
+        "subtitle": _shown(f"{len(scorer.labels):,} classes, {len(scorer.columns):,} features{learner}"),
+        "caption": _shown("; ".join(drawn.notes)),
+        "data": _embedded(x, scorer, arcs),
+        "picture": _picture(x, arcs),
+    }
+    template = files(__package__).joinpath("page.html").read_text(encoding="utf-8")
+    page = re.sub(r"\{\{(\w+)\}\}", lambda found: parts[found[1]], template)
+    replace_file(file, page.encode("utf-8"))
+
+
+def _shown(text: object) -> str:
+    """Return text as HTML and SVG show it."""
+    return escape(visible(str(text)))
+
+
+def _embedded(x: Model, scorer: Scorer, arcs: _Arcs) -> str:
+    """Return what the page computes with, as JSON that cannot end the element that holds it, or raise."""
+    terms = [term for part in sums_in(scorer.formula) for term in part.terms if isinstance(term, Table)]
+    is_small = sum(term.logs.size for term in terms) <= _MOST_CELLS
+    text = json.dumps(_content(x, scorer, arcs), separators=(",", ":")) if is_small else ""  # in ASCII
+    if not is_small or len(text) > _LONGEST:
+        largest = max(terms, key=lambda term: term.logs.size)
+        raise ValueError(
+            f"x must fit on a page of {_LONGEST:,} characters. Its largest table is that of "
+            f"{listed([x.features[i] for i in largest.scope])}. Use fewer parents or levels, or a single "
+            "discretization such as discretize='mdlp'."
+        )
+    return re.sub("[<>&]", lambda found: f"\\u{ord(found[0]):04x}", text)
+
+
+def _content(x: Model, scorer: Scorer, arcs: _Arcs) -> dict[str, Any]:
+    """Return what the page computes with."""
+    number = {variable: i for i, variable in enumerate(x.variables)}
+    names = _texts(x.variables, "variables")
+    return {
+        "classVar": names[-1],
+        "labels": _texts(scorer.labels, "labels of the class"),
+        "values": list(map(_value, scorer.labels)),
+        "features": [
+            {
+                "name": names[number[column.name]],
+                "parents": [number[parent] for parent in x.feature_parents[column.name]],
+                "levels": list(map(str, column.levels)),
+                "values": list(map(_value, column.known)),
+                "cuts": column.cuts,
+                "other": column.other,
+                "missing": column.missing,
+            }
+            for column in scorer.columns
+        ],
+        "order": order_features(x),
+        "parents": [[number[tail] for tail, head in arcs if head == v] for v in x.variables],
+        "formula": _written(scorer.formula),
+    }
+
+
+def _texts(items: Any, noun: str) -> list[str]:
+    """Return labels as text, or raise if two are the same."""
+    texts = list(map(str, items))
+    twice = [text for text, times in Counter(texts).items() if times > 1]
+    if twice:
+        raise ValueError(f"x must have {noun} that differ as text; got two of {listed(twice)}. Rename one.")
+    return texts
+
+
+def _value(label: Any) -> Any:
+    """Return a label as JSON has it: text unless it is a bool or a number that a browser reads exactly."""
+    label = label.item() if isinstance(label, np.generic) else label
+    is_exact = isinstance(label, int | float) and abs(label) <= _LARGEST_WHOLE
+    return label if is_exact else str(label)
+
+
+def _written(part: Any) -> Any:
+    """Return a part of a formula as JSON has it: an array is its shape and a text of its numbers."""
+    if is_dataclass(part):
+        content = {field.name: _written(getattr(part, field.name)) for field in fields(part)}
+        return {"kind": type(part).__name__, **content}
+    if isinstance(part, np.ndarray):
+        return _array(part)
+    return list(map(_written, part)) if isinstance(part, tuple) else part
+
+
+def _array(array: NDArray[Any]) -> dict[str, Any]:
+    """Return an array as text; if rows repeat, each of its rows once, and the number of each row."""
+    cells = array.reshape(-1, array.shape[-1])
+    rows, places = np.unique(cells, axis=0, return_inverse=True)
+    if 2 * len(rows) > len(cells):
+        return {"shape": array.shape, "text": _numbers(array)}
+    return {"shape": array.shape, "text": _numbers(rows), "rows": _numbers(places)}
+
+
+def _numbers(array: NDArray[Any]) -> str:
+    return " ".join(map(repr, array.ravel().tolist()))
+
+
+def _picture(x: Model, arcs: _Arcs) -> str:
+    """Return the network as SVG, in which the titles of nodes are the numbers of the variables."""
+    picture = plot(x)
+    picture.graph_attr["label"] = ""
+    try:
+        svg = ElementTree.fromstring(picture.pipe(format="svg"))
+    except RuntimeError:  # neither Graphviz nor what stands in for it is installed
+        svg = ElementTree.fromstring(_plain_picture(x, arcs))
+    ElementTree.register_namespace("", _SVG)
+    svg.set("role", "img")
+    svg.set("aria-label", "Network of the class and the features")
+    return ElementTree.tostring(svg, encoding="unicode")
+
+
+def _plain_picture(x: Model, arcs: _Arcs) -> str:
+    """Return the network as SVG, in layers from the class downwards, with straight arcs."""
+    parents = {v: [tail for tail, head in arcs if head == v] for v in x.variables}
+    rows = [list(x.variables)] if find_cycle(parents) else layers(parents)
+    rows = [row[i : i + _ABREAST] for row in rows for i in range(0, len(row), _ABREAST)]
+    wide = 30 + 8 * max(len(str(v)) for v in x.variables)
+    at = {v: (wide * (i + 0.5), 80 * j + 25) for j, row in enumerate(rows) for i, v in enumerate(row)}
+    size = f'width="{wide * max(map(len, rows))}" height="{80 * len(rows)}"'
+    tip = '<marker id="tip" refX="8" refY="4" markerWidth="8" markerHeight="8" orient="auto">'
+    tip += '<path d="M0,0 L8,4 L0,8 z"/></marker>'
+    lines = [f'<svg xmlns="{_SVG}" {size}><defs>{tip}</defs><g class="graph">']
+    for tail, head in arcs:
+        (x1, y1), (x2, y2) = at[tail], at[head]
+        lines.append(
+            f'<g class="edge"><path d="M{x1},{y1 + 15} L{x2},{y2 - 15}" marker-end="url(#tip)"/></g>'
+        )
+    for i, v in enumerate(x.variables):
+        left, top, name = at[v][0] - wide / 2 + 8, at[v][1] - 15, _shown(v)
+        shape = f'<rect x="{left}" y="{top}" width="{wide - 16}" height="30" rx="6"/>'
+        text = f'<text x="{at[v][0]}" y="{at[v][1] + 5}" text-anchor="middle">{name}</text>'
+        lines.append(f'<g class="node"><title>{i}</title>{shape}{text}</g>')
+    return "".join([*lines, "</g></svg>"])

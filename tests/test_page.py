@@ -1,0 +1,321 @@
+"""Pages for web browsers: their figures in a real browser, and labels that try to be code."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Sequence
+from html import escape, unescape
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import bnclassify as bn
+from bnclassify.exchange import page as page_module
+from bnclassify.plotting import pictures
+from bnclassify.plotting.canvas import signed
+
+from .zoo import CASES, case
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+CODE = "</script><script>hacked=1</script><img src=x onerror='hacked=1'>&amp;\"\u2028{{data}}<!--"
+
+needs_browser = pytest.mark.skipif(
+    CHROMIUM is None and "BNCLASSIFY_NEEDS_BROWSER" not in os.environ,
+    reason="the browser chromium is not installed; Debian has it in the package chromium",
+)
+
+RUN = """<script>
+addEventListener("load", () => {
+  const written = (_, x) => typeof x === "number" && !Number.isFinite(x) ? `${x}` : x;
+  const tried = (call) => { try { return call(); } catch (error) { return `Error: ${error.message}`; } };
+  const results = CALLS.map(([i, record, options]) => {
+    const { model, hacked = 0 } = document.getElementById(`page-${i}`).contentWindow;
+    const pairs = (posterior) => model.classes.map((label) => [label, posterior[label]]);
+    return [tried(() => pairs(model.predict(record))), tried(() => model.explain(record, options)), hacked];
+  });
+  const pre = document.createElement("pre");
+  pre.id = "results";
+  pre.textContent = JSON.stringify(results, written);
+  document.body.replaceChildren(pre);
+});
+</script>"""
+
+
+def browse(text: str, folder: Path, *options: str) -> str:
+    """Return the document of a page after its scripts have run."""
+    assert CHROMIUM is not None
+    file = folder / "run.html"
+    file.write_text(text, encoding="utf-8")
+    command = [
+        CHROMIUM,
+        "--headless",
+        "--no-sandbox",
+        "--disable-gpu",
+        f"--user-data-dir={folder / 'profile'}",
+    ]
+    run = subprocess.run([*command, *options, "--dump-dom", file.as_uri()], capture_output=True, timeout=100)
+    return run.stdout.decode("utf-8")
+
+
+def call(pages: Sequence[str], calls: Sequence[Any], folder: Path) -> list[Any]:
+    """Return what predict and explain answer in a browser; a call is (number of a page, record, options)."""
+    frames = [f'<iframe id="page-{i}" srcdoc="{escape(text)}"></iframe>' for i, text in enumerate(pages)]
+    text = json.dumps(json.dumps(calls)).replace(
+        "<", "\\u003c"
+    )  # parsed, as a literal reads __proto__ otherwise
+    script = RUN.replace("CALLS", f"JSON.parse({text})")
+    shown = browse(f"<!DOCTYPE html><meta charset=utf-8><body>{''.join(frames)}{script}", folder)
+    found = re.search('<pre id="results">(.*)</pre>', shown, re.DOTALL)
+    assert found, shown[-500:]
+    results: list[Any] = json.loads(unescape(found[1]))
+    return results
+
+
+def written(x: Any, folder: Path, **options: Any) -> str:
+    bn.write_page(x, folder / "page.html", **options)
+    return (folder / "page.html").read_text(encoding="utf-8")
+
+
+def as_json(value: Any) -> Any:
+    value = value.item() if isinstance(value, np.generic) else value
+    return None if pd.isna(value) else value
+
+
+def options_of(x: Any, row: int) -> dict[str, Any]:
+    """Return another choice of classes for each row."""
+    labels = [as_json(label) for label in x.levels[-1]]
+    return [{}, {"against": labels}, {"target": labels[-1], "against": labels[0]}][row % 3]
+
+
+def as_records(x: Any, frame: pd.DataFrame) -> list[dict[str, Any]]:
+    rows = frame[list(x.features)].to_dict("records")
+    return [{name: as_json(value) for name, value in row.items()} for row in rows]
+
+
+def check(x: Any, record: dict[str, Any], options: dict[str, Any], result: Any) -> None:
+    """Compare predict and explain of a record in a browser with those in Python."""
+    posterior, steps, hacked = result
+    ours = bn.predict(x, [record], prob=True, unseen="missing")
+    assert [label for label, _ in posterior] == list(map(str, ours))
+    np.testing.assert_allclose([p for _, p in posterior], ours.iloc[0], rtol=0, atol=1e-9)
+    assert hacked == 0
+    if isinstance(steps, str):
+        with pytest.raises(ValueError, match="impossible"):
+            bn.explain(x, [record], unseen="missing", **options)
+        assert "impossible" in steps
+        return
+    reasons = bn.explain(x, [record], unseen="missing", **options)
+    assert [step["variable"] for step in steps] == list(map(str, reasons.index))
+    assert [step["parents"] for step in steps] == reasons["parents"].tolist()
+    assert [step["value"] for step in steps] == [as_json(value) for value in reasons["value"]]
+    assert f"{steps[0]['target']} against {steps[0]['against']}" == reasons.columns.name
+    weights = [float(step["log_odds"]) for step in steps]
+    np.testing.assert_allclose(weights, reasons["log_odds"], rtol=1e-12, atol=1e-9)
+    ratios = [float(step["odds_ratio"]) for step in steps]
+    with np.errstate(over="ignore"):
+        np.testing.assert_allclose(ratios, np.exp(reasons["log_odds"].to_numpy()), rtol=1e-9)
+
+
+@needs_browser
+@pytest.mark.slow
+def test_page_of_every_type_of_model_predicts_and_explains_as_python(tmp_path: Path) -> None:
+    calls, models = [], [case(name)[0] for name in CASES]
+    for i, (x, name) in enumerate(zip(models, CASES, strict=True)):
+        for row, record in enumerate(as_records(x, case(name)[1].head(12))):
+            calls.append((i, record, options_of(x, row)))
+    results = call([written(x, tmp_path) for x in models], calls, tmp_path)
+    for (i, record, options), result in zip(calls, results, strict=True):
+        check(models[i], record, options, result)
+
+
+def hostile_frame() -> pd.DataFrame:
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(
+        {
+            CODE: rng.choice([CODE, "b", "", "ž"], 200),
+            "__proto__": rng.integers(0, 3, 200),
+            "constructor": rng.choice(["toString", "__proto__"], 200),
+        }
+    )
+    return frame.assign(klass=(rng.random(200) < 0.5) * frame["__proto__"] * 10)
+
+
+@needs_browser
+@pytest.mark.slow
+def test_labels_are_not_code_and_records_match_by_text(tmp_path: Path) -> None:
+    frame = hostile_frame()
+    x = bn.lp(bn.tan_cl("klass", frame), frame, smooth=1)
+    dn = bn.lp(bn.chisq_dn("klass", frame), frame, smooth=1)
+    records = as_records(x, frame.head(6))
+    alike = {CODE: "b", "__proto__": "2", "unknown": "ignored", "constructor": "unseen"}
+    calls = [(0, record, {}) for record in records] + [
+        (0, alike, {"target": "20", "against": 0}),
+        (0, {}, {}),
+    ]
+    failing = [(0, {}, {"target": "30"}), (0, {}, {"target": 0, "against": [0]}), (0, None, {}), (1, {}, {})]
+    pages = [written(x, tmp_path, title=CODE), written(dn, tmp_path)]
+    results = call(pages, [*calls, *failing], tmp_path)
+    for record, result in zip(records, results, strict=False):
+        check(x, record, {}, result)
+    check(x, {CODE: "b", "__proto__": 2}, {"target": 20, "against": 0}, results[len(records)])
+    prior = bn.query(x, "klass")
+    assert dict(results[len(calls) - 1][0]) == pytest.approx(dict(zip(["0", "10", "20"], prior, strict=True)))
+    told = [steps for _, steps, _ in results[len(calls) :]]
+    assert [re.search("must be one of|another class|an object|every feature", text)[0] for text in told] == [
+        "must be one of", "another class", "an object", "every feature"
+    ]  # fmt: skip
+
+
+USE = """<script>
+const texts = (query) => [...document.querySelectorAll(query)].map((element) => element.textContent);
+const put = (id, text, event) => {
+  const input = document.getElementById(id);
+  const option = [...(input.options ?? [])].find((option) => option.text === text);
+  input.value = option ? option.value : text;
+  input.dispatchEvent(new Event(event, { bubbles: true }));
+};
+const all = texts("#feature-0 option");
+put("feature-0", "ž;--", "input");
+put("feature-3", "other", "input");
+put("feature-4", "12.5", "input");
+put("against", "False", "change");
+const wide = document.documentElement.scrollWidth - document.documentElement.clientWidth;
+const pre = document.createElement("pre");
+pre.id = "state";
+const queries = ["h1", "#answer", "#posterior tbody tr", "#contributions tbody tr", "#steps tbody tr",
+  "#network .node title"];
+pre.textContent = JSON.stringify({ all, wide, texts: queries.map((query) => [query, texts(query)]) });
+document.body.append(pre);
+</script></body>"""
+
+
+@needs_browser
+@pytest.mark.slow
+@pytest.mark.parametrize("width", [390, 1280])
+def test_form_shows_posterior_and_contributions_by_strength(width: int, tmp_path: Path) -> None:
+    x, _ = case("odd names")
+    page = written(x, tmp_path, title="Is it <so>?").replace("</body>", USE)
+    shown = browse(page, tmp_path, f"--window-size={width},900")
+    [text] = re.findall('<pre id="state">(.*)</pre>', shown)
+    state = json.loads(unescape(text))
+    record = {'a "quoted" name': "ž;--", "Town": "other", "income": 12.5}
+    posterior = bn.predict(x, record, prob=True).iloc[0]
+    weights = bn.explain(x, record)["log_odds"].map(signed)
+    assert state["all"] == ["unknown", "100 %", 'a "b"', "it's", "ž;--"]
+    assert state["wide"] == 0  # pixels by which the page is wider than the window
+    assert dict(state["texts"]) == {
+        "h1": ["Is it <so>?"],
+        "#answer": [f"class: True ({100 * posterior[True]:.1f} %)"],
+        "#posterior tbody tr": [f"{label}{100 * p:.1f} %" for label, p in posterior.items()],
+        "#contributions tbody tr": [
+            f"prior of True{weights['class']}",
+            f'a "quoted" name = ž;--{weights.iloc[1]}',
+            f"income = 12.5{weights['income']}",
+            f"Town = other{weights['Town']}",
+        ],
+        "#steps tbody tr": [
+            f"classTrue{weights['class']}0.924",
+            f'a "quoted" namež;--{weights.iloc[1]}1.32',
+            f'Townothera "quoted" name = ž;--{weights["Town"]}1.05',
+            f"income12.5Town = other{weights['income']}0.803",
+            "größe %sunknownincome = (12.06, 13.74]0.001.00",
+            "selectunknowngröße %s missing0.001.00",
+        ],
+        "#network .node title": [
+            f'a "quoted" name = ž;--: {weights.iloc[1]}',
+            f"Town = other: {weights['Town']}",
+            "größe %s unknown: 0.00",
+            "select unknown: 0.00",
+            f"income = 12.5: {weights['income']}",
+            "class",
+        ],
+    }
+
+
+class Elements(HTMLParser):
+    """The names of the elements of a page, and the text in those that hold data."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.names: list[str] = []
+        self.attributes: set[str] = set()
+        self.is_data = False
+        self.data = ""
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: Any) -> None:
+        self.names.append(tag)
+        self.attributes |= {name for name, _ in attrs}
+        self.is_data = ("id", "data") in attrs
+
+    def handle_endtag(self, tag: str) -> None:
+        self.is_data = False
+
+    def handle_data(self, data: str) -> None:
+        self.data += data if self.is_data else ""
+
+
+def test_labels_and_titles_stay_text(tmp_path: Path) -> None:
+    frame = hostile_frame()
+    plain = bn.lp(bn.tan_cl("klass", frame), frame, smooth=1)
+    renamed = frame.rename(columns={CODE: "a", "klass": CODE})
+    of_class = bn.lp(bn.tan_cl(CODE, renamed), renamed, smooth=1)
+    for page in written(plain, tmp_path, title=CODE), written(of_class, tmp_path):
+        elements = Elements(page)
+        assert elements.names.count("script") == 2
+        assert "img" not in elements.names
+        assert CODE in json.dumps(json.loads(elements.data), ensure_ascii=False).replace('\\"', '"')
+        assert not re.search("[<>&\u2028]", elements.data)
+        assert not elements.attributes & {"action", "href", "onerror", "src", "xlink:href"}
+
+
+def test_picture_is_drawn_without_graphviz(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pictures, "_has_dot", lambda: False)
+    monkeypatch.setattr(pictures, "_find_substitute", lambda: None)
+    car = bn.load_car()
+    for structure in bn.tan_cl("class", car), bn.chisq_dn("class", car):
+        page = written(bn.lp(structure, car, smooth=1), tmp_path)
+        assert page.count('<g class="node">') == 7
+        assert page.count('<g class="edge">') == bn.narcs(structure)
+        assert all(f">{name}</text>" in page for name in car)
+
+
+def test_page_cannot_be_written(tmp_path: Path) -> None:
+    car = bn.load_car()
+    path, nb = tmp_path / "page.html", bn.lp(bn.nb("class", car), car, smooth=1)
+    with pytest.raises(TypeError, match="title must be text or None; got 3"):
+        bn.write_page(nb, path, title=3)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="path must be the name of a file"):
+        bn.write_page(nb, None)  # type: ignore[arg-type]
+    with pytest.raises(FileNotFoundError, match="existing folder"):
+        bn.write_page(nb, tmp_path / "none" / "page.html")
+    with pytest.raises(ValueError, match="structure only"):
+        bn.write_page(bn.nb("class", car), path)
+    several = bn.lp(bn.mbc(["class", "safety"], car), car, smooth=1)
+    with pytest.raises(TypeError, match=r"got MBC\. Use a model of one class"):
+        bn.write_page(several, path)
+    twins = car.assign(**{"1": car["doors"]}).rename(columns={"doors": 1})
+    with pytest.raises(ValueError, match="variables that differ as text; got two of '1'"):
+        bn.write_page(bn.lp(bn.nb("class", twins), twins, smooth=1), path)
+    assert not path.exists()
+
+
+@pytest.mark.parametrize("limit", ["_MOST_CELLS", "_LONGEST"])
+def test_page_of_a_large_model_names_its_largest_table(
+    limit: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(page_module, limit, 200)
+    car = bn.load_car()
+    x = bn.lp(
+        bn.from_modelstring("[class][buying|class][maint|class:buying:doors][doors]", "class"), car, smooth=1
+    )
+    with pytest.raises(ValueError, match="largest table is that of 'maint', 'buying', 'doors'"):
+        bn.write_page(x, tmp_path / "page.html")
