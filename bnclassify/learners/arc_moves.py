@@ -236,5 +236,5 @@ def _make(
 ) -> None:
     climber.make(move)
     changes.append(Change(move, gain, climber.score, run))
-    bar.set_postfix(score=f"{climber.score:.4f}", refresh=False)
+    bar.set_postfix_str(f"score={climber.score:.4f}", refresh=False)
     bar.update()
