@@ -43,6 +43,7 @@ from .examples.loading import load_car, load_pima, load_solar_flare, load_voting
 from .exchange.bif import read_bif, write_bif
 from .exchange.libraries import to_networkx, to_pgmpy, to_pyagrum
 from .exchange.page import write_page
+from .exchange.sql import to_sql
 from .exchange.storage import load, save
 from .feature_weights.awnb import min_testing_depths
 from .frames.opening import encode
@@ -236,6 +237,7 @@ __all__ = [
     "to_networkx",
     "to_pgmpy",
     "to_pyagrum",
+    "to_sql",
     "update",
     "values",
     "vars",

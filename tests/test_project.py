@@ -212,7 +212,7 @@ ASKED = [
 ]
 CAR = bn.load_car()
 SECOND = {"dataset": CAR, "newdata": None, "variable": "wheels", "row": None}
-SECOND |= {"frame": CAR, "feature": "wheels", "variables": ["wheels"], "n": -1}
+SECOND |= {"frame": CAR, "feature": "wheels", "variables": ["wheels"], "n": -1, "table": ""}
 
 
 def needs(name: str, parameter: str) -> bool:
@@ -225,9 +225,9 @@ def test_docstrings_list_errors(model: str) -> None:
     missing = []
     for name in ASKED:
         parameters = list(inspect.signature(FUNCTIONS[name]).parameters)
-        arguments = [SECOND[p] for p in parameters[1:2] if p in SECOND or needs(name, p)]
+        arguments = {p: SECOND[p] for p in parameters[1:2] if p in SECOND or needs(name, p)}
         try:
-            FUNCTIONS[name](ODD_MODELS[model], *arguments)
+            FUNCTIONS[name](ODD_MODELS[model], **arguments)
         except Exception as error:
             if type(error).__name__ not in entries(section(FUNCTIONS[name], "Raises")):
                 missing.append((name, repr(error)))

@@ -132,7 +132,11 @@ CASES: dict[str, Callable[[], Case]] = {
         bn.bnc("kdb_mi", "diabetes", bn.load_pima(), discretize="averaged", smooth=1),
         some_women(),
     ),
-    "women recipe": lambda: (bn.bnc("kdb_mi", "diabetes", bn.load_pima()), some_women()),
+    "women recipe": lambda: (
+        bn.bnc("kdb_mi", "diabetes", bn.load_pima().head(300), dag_args={"kdbk": 1}),
+        some_women(),
+    ),
+    "dependency network": lambda: _on_car(lambda car: bn.chisq_dn("class", car, alpha=0.9)),
     "odd names": lambda: _odd(smooth=1, discretize="quantile"),
     "odd gaussian": lambda: _odd(smooth=1, numbers="gaussian"),
     "odd recipe": lambda: _odd(),

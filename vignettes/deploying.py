@@ -7,7 +7,11 @@
 # %%
 import html
 import json
+import sqlite3
+from contextlib import closing
 from pathlib import Path
+
+import pandas as pd
 
 from bnclassify import (
     bnc,
@@ -21,6 +25,7 @@ from bnclassify import (
     read_bif,
     save,
     tan_cl,
+    to_sql,
     write_bif,
     write_page,
 )
@@ -69,6 +74,33 @@ print(answer('{"glucose": 171, "age": 51, "bmi": 34.2}'))
 # The reasons are contributions to the log odds of the predicted class; with the prior (the entry of the class), they sum
 # to its log odds.
 #
+# ## Predict in a database
+#
+# `to_sql` writes a model as one SELECT statement, so that rows need not leave the database. SQLite, DuckDB and PostgreSQL
+# run it. It contains the cut points and the tables of the model, and selects the key, the label and the probabilities.
+
+# %%
+statement = to_sql(model, table="women", key="id")
+with closing(sqlite3.connect(":memory:")) as database:
+    women.to_sql("women", database, index_label="id")
+    scored = pd.read_sql_query(statement, database, index_col="id")
+print(f"{len(statement):,} characters")
+scored.tail(3).round(3)
+
+# %% [markdown]
+# The probabilities are those of `predict`, also for women with missing measurements: the statement treats NULL as a missing
+# value, and so it does with values that are not among the levels of the model.
+
+# %%
+posteriors = predict(model, women, prob=True).to_numpy()
+print(f"largest difference: {abs(scored[['prob_no', 'prob_yes']].to_numpy() - posteriors).max():.0e}")
+
+# %% [markdown]
+# Store the statement as a view, or with `CREATE TABLE ... AS`, and write it again when the model is updated. Its length
+# grows with the number of entries of the tables, and is limited to one million characters, the limit of SQLite. A larger
+# model raises an error that names its largest table. For these women, the default model has up to four parents per feature
+# in each of ten discretizations and would need 1.9 million characters; with `dag_args={"kdbk": 2}`, it needs 0.4 million.
+#
 # ## A page for web browsers
 #
 # `write_page` writes one HTML file that predicts and explains without Python, for example for a clinician, a credit
@@ -113,6 +145,6 @@ print(modelstring(returned) == modelstring(tree), predict(returned, car).equals(
 #
 # ## Summary
 #
-# Use `save` and `load` to keep a model, `predict` and `explain` with a dict to serve it, `write_page` to give it to
-# people without Python, and `write_bif` to pass it to another program. Next: [Large data](scale.py) shows how `update`
-# adds new rows to a model.
+# Use `save` and `load` to keep a model, `predict` and `explain` with a dict to serve it, `to_sql` to predict in a database,
+# `write_page` to give it to people without Python, and `write_bif` to pass it to another program. Next:
+# [Large data](scale.py) shows how `update` adds new rows to a model.

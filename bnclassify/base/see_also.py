@@ -56,6 +56,7 @@ shd kl_divergence: shd kl_divergence arc_strength network_score
 stratified_folds: cv cv_predict
 write_page: predict explain save
 to_networkx to_pgmpy to_pyagrum: to_networkx to_pgmpy to_pyagrum write_bif
+to_sql: predict save update
 """
 
 

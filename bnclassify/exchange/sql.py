@@ -1,0 +1,232 @@
+"""Models as SQL: one SELECT that scores the rows of a table in the database."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+from ..base.checks import Names, Optional, must_be
+from ..base.messages import listed, shown
+from ..model.formulas import Table, sums_in
+from ..model.model import Model
+from .scorer import Column, Scorer, scorer_of
+from .sql_scores import (
+    IMPOSSIBLE,
+    MOST_CHARACTERS,
+    NEARLY,
+    Query,
+    Scores,
+    TooLargeError,
+    largest,
+    plus,
+    share,
+    steps,
+)
+
+_MOST_EXACT = 2**53
+
+
+def to_sql(x: Model, *, table: str | Sequence[str], key: str | Sequence[str] | None = None) -> str:
+    """Write a SELECT statement that predicts the rows of a table in a database.
+
+    Parameters
+    ----------
+    x : BNC, AODE or another model
+        With parameters.
+    table : str or (str, str)
+        Name of the table or view with the rows, or the names of its schema and of the table. It has one
+        column per feature of `x`, of the same name, with raw values as `predict` accepts them.
+    key : str or list of str, optional
+        Columns of the table to select beside the predictions, such as its primary key.
+
+    Returns
+    -------
+    str
+        The statement, without a semicolon. For each row of the table, it selects the columns `key`, then
+        ``predicted``, the label, and one column ``prob_<label>`` per class with its posterior probability.
+
+    Raises
+    ------
+    TypeError
+        If `x` is not a model, or its scores are not sums of tables: a model of several class variables, of
+        ``numbers="kernel"`` or `subsumption`, or `ande` with ``n=2``. If `table` or `key` are not names.
+    ValueError
+        If `x` has no parameters, `table` is empty, two columns of the result or two features would have the
+        same name, two labels of a feature are the same as text, or the statement would have more than
+        1,000,000 characters.
+
+    Notes
+    -----
+    SQLite (from 3.35, with its mathematical functions), DuckDB and PostgreSQL (from 12) run the statement.
+    It does what `predict` does with ``unseen="missing"``: it discretizes numbers, merges rare levels, and
+    treats values that are not among the levels as missing. NULL, NaN and, for numbers, empty text are
+    missing. Networks marginalize over missing features, and other models treat them by their own rule; see
+    `predict`. A `DN` requires all features, so all results are NULL for other rows. Of tied classes, the
+    first is predicted. If a row is impossible under all classes, its posterior is uniform. Posteriors differ
+    from those of `predict` by less than 1e-9.
+
+    Values are compared with the levels as text, so a column of integers fits levels of text and conversely.
+    If all levels are numbers, values are compared as numbers. Booleans may be stored as 0 and 1. Labels of
+    the class are selected as numbers, booleans or text, those of several types as text. Names are quoted, so
+    their case matters in PostgreSQL.
+
+    The statement is a chain of common table expressions, in which features are coded, tables are looked up,
+    and features are eliminated one after the other. Its length is proportional to the number of entries of
+    the tables. Marginalization needs products of tables, which are large if features have several parents;
+    models that do not marginalize, such as those with ``loo_weights=True``, do without them.
+
+    Examples
+    --------
+    >>> import sqlite3
+    >>> from bnclassify import load_car, lp, nb, to_sql
+    >>> car = load_car()
+    >>> model = lp(nb("class", car, features=["safety", "persons"]), car, smooth=1)
+    >>> statement = to_sql(model, table="cars", key="id")
+    >>> database = sqlite3.connect(":memory:")
+    >>> car.astype(str).to_sql("cars", database, index_label="id")
+    1728
+    >>> for row in database.execute(f"SELECT id, predicted, prob_good FROM ({statement}) WHERE id > 1725"):
+    ...     print(row[:2], round(row[2], 4))
+    (1726, 'unacc') 0.0913
+    (1727, 'acc') 0.0645
+    >>> database.close()
+    """
+    names, keys = _table_name(table), _key_names(key)
+    scorer = scorer_of(x)
+    outputs = [*keys, "predicted", *[f"prob_{label}" for label in scorer.labels]]
+    _check_distinct("key and the classes", outputs, "in the result")
+    _check_distinct("x", [str(column.name) for column in scorer.columns], "of features")
+    try:
+        statement = _statement(scorer, names, keys, outputs)
+    except TooLargeError:
+        statement = ""
+    if not 0 < len(statement) <= MOST_CHARACTERS:
+        raise ValueError(_too_large(scorer))
+    return statement
+
+
+def _table_name(table: object) -> str:
+    """Return the name of a table, quoted, or raise an error."""
+    parts = list(table) if isinstance(table, tuple | list) else [table]
+    if not parts or not all(isinstance(part, str) and part for part in parts):
+        error = ValueError if isinstance(table, str | tuple | list) else TypeError
+        hint = "A table in a schema is a tuple of two names, (schema, table)."
+        raise error(must_be("table", "the name of a table", table, hint))
+    return ".".join(map(_quoted, map(str, parts)))
+
+
+def _key_names(key: Any) -> tuple[str, ...]:
+    """Return the names of the key columns."""
+    names = Optional(Names()).check("key", [key] if isinstance(key, str) else key) or ()
+    if not all(isinstance(name, str) and name for name in names):
+        raise TypeError(must_be("key", "the name of a column or a list of names", key))
+    return tuple(names)
+
+
+def _check_distinct(argument: str, names: Sequence[str], what: str) -> None:
+    """Raise a ValueError if names differ in case only, or not at all."""
+    twice = [name for name, times in Counter(map(str.casefold, names)).items() if times > 1]
+    if twice:
+        raise ValueError(
+            f"{argument} must have distinct names {what}; got {listed(twice)} twice. Rename them."
+        )
+
+
+def _too_large(scorer: Scorer) -> str:
+    """Return the message about a statement that is too long."""
+    terms = [term for part in sums_in(scorer.formula) for term in part.terms if isinstance(term, Table)]
+    table = max(terms, key=lambda term: term.logs.size)
+    names = [scorer.columns[v].name for v in table.scope]
+    of = f"of {listed(names)} and the class" if names else "of the class"
+    return (
+        f"x must fit into a statement of at most {MOST_CHARACTERS:,} characters; got a model whose largest "
+        f"table, {of}, has {table.logs.size:,} entries. Use fewer parents, for example with bnc('kdb_mi', "
+        "class_var, dataset, dag_args={'kdbk': 1}), fewer levels (min_count=), or fewer features."
+    )
+
+
+def _statement(scorer: Scorer, table: str, keys: Sequence[str], names: Sequence[str]) -> str:
+    """Return the statement; ``names`` are those of the columns of the result."""
+    query = Query()
+    pairs = [_read(query, column) for column in scorer.columns]
+    scores = Scores(query, scorer, [code for code, _ in pairs], [x for _, x in pairs]).of(scorer.formula)
+    logs = [query.add(f"CASE WHEN {s}< {NEARLY} THEN {IMPOSSIBLE} ELSE {s} END") for s in scores]
+    top = largest(query, logs)
+    masses = [query.add(share(log, top)) for log in logs]
+    total = query.add(plus(masses))
+    *labels, last = _literals(scorer.labels)
+    cases = [f"WHEN {log}>={top}-1e-9 THEN {label} " for log, label in zip(logs, labels, strict=False)]
+    predicted = f"CASE WHEN {top} IS NULL THEN NULL {''.join(cases)}ELSE {last} END"
+    values = [*[f"k{i}" for i in range(len(keys))], predicted, *[f"{mass}/{total}" for mass in masses]]
+    outputs = [f"{value} AS {_quoted(name)}" for value, name in zip(values, names, strict=True)]
+    source, chain = f"{table} AS r", []
+    prefix = "stage" if '"step' in table.casefold() else "step"  # a name that the table does not have
+    for i, select in enumerate(query.selects(list(map(_quoted, keys)), [*logs, top, *masses, total]), 1):
+        chain.append(f"{prefix}{i} AS MATERIALIZED (\n{select} FROM {source}\n)")
+        source = f"{prefix}{i}"
+    return "WITH " + ",\n".join(chain) + f"\nSELECT {', '.join(outputs)} FROM {source}\n"
+
+
+def _read(query: Query, column: Column) -> tuple[str, str]:
+    """Return the names of the columns of the code and, if it is needed, of the number of a feature."""
+    raw = f"r.{_quoted(str(column.name))}"
+    text = f"CAST({raw} AS VARCHAR)"
+    missing, other = ("NULL" if code < 0 else str(code) for code in (column.missing, column.other))
+    if column.cuts is None and not _are_numbers(column.known):
+        words = [(word, i) for i, label in enumerate(column.known) for word in _words(label)]
+        twice = [word for word, times in Counter(word for word, _ in words).items() if times > 1]
+        if twice:
+            raise ValueError(
+                f"x must have levels that differ as text; got {listed(twice)} twice in {shown(column.name)}. "
+                "Rename these levels."
+            )
+        cases = " ".join(f"WHEN {_literal(word)} THEN {i}" for word, i in words)
+        code = f"CASE {text} {cases} ELSE {other} END"
+        return query.source(_unless_missing(raw, missing, code, other)), ""
+    # SQLite reads empty text as 0. NaN is larger than all numbers, also with its sign changed.
+    x = query.source(f"CASE WHEN {text}='' THEN NULL ELSE CAST({raw} AS DOUBLE PRECISION) END")
+    x = query.add(f"CASE WHEN {x}>0 AND -{x}>0 THEN NULL ELSE {x} END")
+    if column.cuts is not None:
+        code = steps(x, column.cuts, list(map(str, range(len(column.cuts) + 1))))
+        return query.add(_unless_missing(x, missing, code, "")), x
+    cases = " ".join(f"WHEN {label!r} THEN {i}" for i, label in enumerate(column.known))
+    return query.add(_unless_missing(x, missing, f"CASE {x} {cases} ELSE {other} END", other)), x
+
+
+def _unless_missing(name: str, missing: str, code: str, of_null: str) -> str:
+    """Return a code that is ``missing`` if the value is NULL, for which it would be ``of_null``."""
+    return code if missing == of_null else f"CASE WHEN {name} IS NULL THEN {missing} ELSE {code} END"
+
+
+def _are_numbers(labels: Sequence[Any]) -> bool:
+    """Whether all labels are numbers that are compared as such, whatever their type in the database."""
+    return all(type(v) in (int, float) and abs(v) < _MOST_EXACT for v in labels)
+
+
+def _words(label: Any) -> list[str]:
+    """Return how databases write a label as text."""
+    if isinstance(label, bool):
+        return ["true", "True", "t", "1"] if label else ["false", "False", "f", "0"]
+    return [str(label)]
+
+
+def _literals(labels: Sequence[Any]) -> list[str]:
+    """Return labels as constants of one type."""
+    if all(isinstance(label, bool) for label in labels):
+        return [str(label).upper() for label in labels]
+    if all(type(label) is int for label in labels):
+        return list(map(str, labels))
+    if all(type(label) in (int, float) for label in labels):
+        return [f"CAST({label!r} AS DOUBLE PRECISION)" for label in labels]
+    return [_literal(str(label)) for label in labels]
+
+
+def _literal(text: str) -> str:
+    quoted = text.replace("'", "''")
+    return f"'{quoted}'"
+
+
+def _quoted(name: str) -> str:
+    quoted = name.replace('"', '""')
+    return f'"{quoted}"'

@@ -1,0 +1,444 @@
+"""Formulas of scores as columns of SQL: a chain of SELECTs, each of which uses the columns of the one before.
+
+Scores are DOUBLE PRECISION and never infinite: -1e300 stands for -inf, and NULL for NaN.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import cached_property
+from math import ceil, isfinite, isnan, prod
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..base.arrays import Array, log_sum_exp
+from ..model.formulas import (
+    Blend,
+    Choice,
+    Formula,
+    Mixture,
+    Normal,
+    Raised,
+    Scale,
+    Slope,
+    Student,
+    Sum,
+    Table,
+    Term,
+)
+from ..network.elimination import plan_scopes
+from .scorer import Scorer
+
+MOST_CHARACTERS = 1_000_000
+"""Largest number of characters of a statement; the default of SQLite is the same."""
+
+IMPOSSIBLE = "-1e300"
+NEARLY = "-1e100"  # scores below are impossible
+_SMALLEST = "-600"  # difference of logs up to which EXP is 0, so that products do not underflow
+_MOST_COLUMNS = 1600  # of a SELECT in PostgreSQL, less some
+_BRANCHES = 8
+_FEW_CELLS = 100  # of a table that is written with its values in the order of its codes
+_UNIT, _WIDEST = 1e-11, 1e4  # resolution and largest range of the values of other tables
+_NAME = re.compile(r"\bv\d+\b")
+_PLAIN = re.compile(r"-?[\d.]+")
+
+Cells: TypeAlias = NDArray[np.object_]
+Factor: TypeAlias = tuple[tuple[int, ...], Cells]
+"""Features, and a float or text per combination of their codes and per class."""
+
+
+class TooLargeError(Exception):
+    """The statement would have too many characters."""
+
+
+class Query:
+    """Columns by name, each with its text and the number of the SELECT that computes it."""
+
+    def __init__(self) -> None:
+        self.columns: dict[str, str] = {}
+        self.stages: dict[str, int] = {}
+        self.size = 0
+
+    def source(self, text: str) -> str:
+        """Return the name of a column that is computed from the columns of the table."""
+        return self._named(text, 1)
+
+    def add(self, text: str) -> str:
+        """Return the name of a column that is computed from other columns."""
+        if text in self.stages:  # the name of a column
+            return text
+        return self._named(text, 1 + max((self.stages[name] for name in _NAME.findall(text)), default=1))
+
+    def real(self, text: str) -> str:
+        """Return the name of a column of type DOUBLE PRECISION."""
+        return self.add(f"CAST({text} AS DOUBLE PRECISION)")
+
+    def _named(self, text: str, stage: int) -> str:
+        if text not in self.columns:
+            self.size += len(text)
+            if self.size > MOST_CHARACTERS:
+                raise TooLargeError
+            name = f"v{len(self.columns) + 1}"
+            self.columns[text], self.stages[name] = name, stage
+        return self.columns[text]
+
+    def selects(self, keys: Sequence[str], outputs: Sequence[str]) -> list[str]:
+        """Return the beginnings of the SELECTs of the chain, of which the last has the outputs."""
+        last = dict.fromkeys(outputs, 1 + max(self.stages.values()))  # stages that use columns
+        for text, name in self.columns.items():
+            for used in _NAME.findall(text) if self.stages[name] > 1 else ():
+                last[used] = max(last.get(used, 0), self.stages[name])
+        result = []
+        for stage in range(1, 1 + max(self.stages.values())):
+            texts = [f"{text} AS {name}" for text, name in self.columns.items() if self.stages[name] == stage]
+            kept = [name for name, first in self.stages.items() if first < stage < last.get(name, 0)]
+            chosen = [f"r.{key} AS k{i}" if stage == 1 else f"k{i}" for i, key in enumerate(keys)]
+            chosen += [*kept, *texts]
+            if len(chosen) > _MOST_COLUMNS:
+                raise TooLargeError
+            result.append(f"SELECT {', '.join(chosen or ['1 AS v0'])}")
+        return result
+
+
+def number(value: float) -> str:
+    """Return a number as SQL, of type double in DuckDB."""
+    if isnan(value):
+        return "NULL"
+    text = IMPOSSIBLE if value == -np.inf else f"{value:.14g}"
+    return text if "e" in text else f"{text}e0"
+
+
+def entry(value: float) -> str:
+    """Return an entry of a table as SQL, briefly; `lookup` gives it the type of another entry."""
+    if not isfinite(value):
+        return number(value)
+    text = f"{value:.12f}".rstrip("0").rstrip(".").replace("0.", ".", 1 if abs(value) < 1 else 0)
+    return "0" if text in ("-0", "") else text
+
+
+def plus(texts: Sequence[str]) -> str:
+    """Return a sum, in parentheses so that it is not nested deeply."""
+    texts = list(texts) or ["0e0"]
+    while len(texts) > 1:
+        texts = ["+".join(texts[i : i + _BRANCHES]) for i in range(0, len(texts), _BRANCHES)]
+        texts = [f"({text})" for text in texts]
+    return texts[0]
+
+
+def lookup(code: str, texts: Sequence[str], default: str) -> str:
+    """Return the text at the position of a code, and the default if it is NULL or none of them."""
+    cases = [f"WHEN {i} THEN {text} " for i, text in enumerate(texts) if text != default]
+    default = f"{default}e0" if _PLAIN.fullmatch(default) else default
+    return f"CASE {code} {''.join(cases)}ELSE {default} END" if cases else default
+
+
+def steps(name: str, points: Sequence[float], texts: Sequence[str]) -> str:
+    """Return the text of the interval that contains a number; there is one more than points between them."""
+    size = ceil(len(texts) / _BRANCHES)
+    parts = [
+        texts[i] if size == 1 else steps(name, points[i : i + size - 1], texts[i : i + size])
+        for i in range(0, len(texts), size)
+    ]
+    cases = zip(points[size - 1 :: size], parts, strict=False)
+    text = "".join(f"WHEN {name}<={point!r} THEN {part} " for point, part in cases)
+    return f"CASE {text}ELSE {parts[-1]} END" if text else parts[-1]
+
+
+def largest(query: Query, names: Sequence[str], unless: str = "") -> str:
+    """Return the name of a column with the largest of several columns, NULL under a condition."""
+    while len(names) > _BRANCHES:
+        groups = [names[i : i + _BRANCHES] for i in range(0, len(names), _BRANCHES)]
+        names = [largest(query, group, unless) for group in groups]
+    cases = [f"WHEN {unless} THEN NULL "] if unless else []
+    for i, name in enumerate(names[:-1]):
+        cases.append(f"WHEN {' AND '.join(f'{name}>={other}' for other in names[i + 1 :])} THEN {name} ")
+    return query.add(f"CASE {''.join(cases)}ELSE {names[-1]} END" if cases else names[-1])
+
+
+def share(name: str, top: str) -> str:
+    """Return exp(name - top), for a difference of at most 0."""
+    return f"CASE WHEN {name}-{top}< {_SMALLEST} THEN 0e0 ELSE EXP({name}-{top}) END"
+
+
+class Scores:
+    """Makes the columns of scores. ``codes`` and ``numbers`` are columns by the numbers of the features."""
+
+    def __init__(self, query: Query, scorer: Scorer, codes: Sequence[str], numbers: Sequence[str]) -> None:
+        self.query, self.codes, self.numbers = query, codes, numbers
+        self.n_classes = len(scorer.labels)
+        self.makers: dict[type, Callable[[Any, bool], list[str]]] = {
+            Sum: self._sum,
+            Mixture: self._mixture,
+            Choice: self._choice,
+            Raised: self._raised,
+            Blend: self._blend,
+        }
+
+    def of(self, formula: Formula, relative: bool = True) -> list[str]:
+        """Return the names of the columns of scores, one per class.
+
+        If ``relative``, the same may be subtracted from the scores of all classes.
+        """
+        return [self.query.real(text) for text in self.makers[type(formula)](formula, relative)]
+
+    @cached_property
+    def missing(self) -> str:
+        """The column with the number of missing features."""
+        return self.query.add(plus([f"CASE WHEN {code} IS NULL THEN 1 ELSE 0 END" for code in self.codes]))
+
+    def _mixture(self, formula: Mixture, relative: bool) -> list[str]:
+        weighted = [
+            [
+                f"CASE WHEN {score} IS NULL THEN -2e300 WHEN {score}< {NEARLY} THEN {IMPOSSIBLE} "
+                f"ELSE {score}+{number(weight)} END"
+                for score in self.of(part, relative=False)
+            ]
+            for part, weight in zip(formula.formulas, formula.log_weights.tolist(), strict=True)
+        ]
+        result = []
+        for texts in zip(*weighted, strict=True):
+            names = [self.query.add(text) for text in texts]
+            top = largest(self.query, names)
+            total = plus([share(name, top) for name in names])
+            result.append(
+                f"CASE WHEN {top}<-1.5e300 THEN NULL WHEN {top}< {NEARLY} THEN {IMPOSSIBLE} "
+                f"ELSE {top}+LN({total}) END"
+            )
+        return result
+
+    def _choice(self, formula: Choice, relative: bool) -> list[str]:
+        options = zip(*[self.of(part, relative) for part in formula.formulas], strict=True)
+        return [f"COALESCE({', '.join(names)}, NULL)" for names in options]
+
+    def _raised(self, formula: Raised, relative: bool) -> list[str]:
+        slope = (1 - formula.power) / max(1, len(self.codes))
+        power = self.query.real(f"{number(formula.power)}+{number(slope)}*{self.missing}")
+        return [f"{power}*{score}" for score in self.of(formula.formula, relative)]
+
+    def _blend(self, formula: Blend, relative: bool) -> list[str]:
+        shares = np.arange(len(self.codes) + 1) / max(1, len(self.codes))
+        kept = ((1 - shares) ** formula.exponent).tolist()
+        powers = ((formula.base + formula.slope * shares) / len(formula.trees)).tolist()
+        names = [
+            self.query.real(lookup(self.missing, list(map(number, values)), "0e0"))
+            for values in (kept, powers)
+        ]
+        trees = zip(*map(self.of, formula.trees), strict=True)
+        return [
+            f"CASE WHEN {self.missing}=0 THEN {score} "
+            f"ELSE {names[0]}*{score}+(1-{names[0]})*({number(prior)}+{names[1]}*{plus(tree)}) END"
+            for score, prior, tree in zip(
+                self.of(formula.formula, relative), formula.log_prior, trees, strict=True
+            )
+        ]
+
+    def _sum(self, formula: Sum, relative: bool) -> list[str]:
+        if formula.marginalizes:
+            return self._marginalized([self._factor(term) for term in formula.terms], self._coded(formula))
+        z = [self._scaled(scale) for scale in formula.scales]
+        texts: list[list[str]] = [[] for _ in range(self.n_classes)]
+        for term in formula.terms:
+            for c, of_class in enumerate(texts):
+                of_class.append(self._term(less_first(term) if relative else term, c, z))
+        return [plus([text for text in of_class if text != "0e0"]) for of_class in texts]
+
+    def _term(self, term: Term, c: int, z: Sequence[str]) -> str:
+        """Return what a term adds to a class at a row, with an entry of its table for missing values."""
+        if isinstance(term, Table):
+            codings = term.codings or [None] * len(term.scope)
+            codes = [self._code(v, coding) for v, coding in zip(term.scope, codings, strict=True)]
+            logs = term.logs[..., c % term.logs.shape[-1]]
+            if (
+                term.owner >= 0
+            ):  # the feature itself innermost, as what is unknown or unseen may end before it
+                codes, logs = [*codes[1:], codes[0]], np.moveaxis(logs, 0, -1)
+            return self._looked_up(codes, logs)
+        if isinstance(term, Student):
+            return self._student(term, c, z)
+        return f"{z[term.scale]}*{number(term.slopes[c])}"  # type: ignore[union-attr]
+
+    def _looked_up(self, codes: Sequence[str], values: Array) -> str:
+        """Return the look-up of a value by codes: by CASE or, if that is long, in text of digits."""
+        texts = [_nested(codes, values)] if values.size <= _FEW_CELLS else []
+        low = values.min()
+        if not (np.isfinite(values).all() and np.ptp(values) < _WIDEST):
+            return _nested(codes, values)
+        if codes and not texts:
+            at_missing, values = values[..., -1:], values[..., :-1]
+            if np.ptp(at_missing):
+                values = np.concatenate([values, at_missing], axis=-1)
+            whole = np.rint((values - low) / _UNIT).astype(np.int64)
+            texts = [
+                self._packed(codes, whole, i, number(low)) for i in range(max(0, len(codes) - 3), len(codes))
+            ]
+            if not np.ptp(at_missing):
+                missing = number(float(at_missing.flat[0]))
+                texts = [f"CASE WHEN {codes[-1]} IS NULL THEN {missing} ELSE {text} END" for text in texts]
+        return min(texts, key=len)
+
+    def _packed(self, codes: Sequence[str], whole: NDArray[np.int64], n: int, low: str) -> str:
+        """Return the look-up in text, which CASE selects by the first n codes; the others give a position."""
+        width, index = len(str(whole.max())), "0"
+        for code, card in zip(codes[n:], whole.shape[n:], strict=True):
+            padded = self.query.add(f"COALESCE({code},{card - 1})")
+            index = padded if index == "0" else f"({index}*{card}+{padded})"
+        rows = whole.reshape(*whole.shape[:n], -1)
+        text = _nested(
+            codes[:n], rows, lambda row: "'" + "".join(f"{value:0{width}}" for value in row.tolist()) + "'"
+        )
+        return f"{low}+{_UNIT}*CAST(SUBSTRING({text},{index}*{width}+1,{width}) AS DOUBLE PRECISION)"
+
+    def _code(self, feature: int, coding: Any) -> str:
+        """Return the column of codes of a feature, in a coding."""
+        code = self.codes[feature]
+        if coding is None:
+            return code
+        known = coding[:-1].tolist()
+        ends = [i for i in range(len(known) - 1) if known[i] != known[i + 1]]
+        texts = [str(known[i]) for i in [*ends, len(known) - 1]]
+        return self.query.add(f"CASE WHEN {code} IS NULL THEN NULL ELSE {steps(code, ends, texts)} END")
+
+    def _scaled(self, scale: Scale) -> str:
+        """Return the column of a number on a scale."""
+        x, (knots, scores) = self.numbers[scale.feature], (scale.knots.tolist(), scale.scores)
+        with np.errstate(over="ignore"):
+            slopes = np.diff(scores) / np.diff(scale.knots)
+        pieces = [
+            f"{number(score)}+({x}+{-knot!r})*{number(slope)}"
+            for knot, score, slope in zip(knots, scores.tolist(), slopes.tolist(), strict=False)
+        ]
+        text = steps(x, knots, [number(scores[0]), *pieces, number(scores[-1])])
+        return self.query.real(f"CASE WHEN {x} IS NULL THEN 0e0 ELSE {text} END")
+
+    def _student(self, term: Student, c: int, z: Sequence[str]) -> str:
+        """Return the log density of the class: residual and leverage are polynomials in the scores."""
+        u = ["1e0", *[z[parent] for parent in term.parents]]
+        means = [f"{number(-mean)}*{name}" for mean, name in zip(term.means[c], u, strict=True)]
+        residual = self.query.real(plus([z[term.scale], *means]))
+        square = term.roots[c] @ term.roots[c].T
+        leverage = [
+            f"{number((1 if i == j else 2) * square[i, j])}*{u[i]}*{u[j]}"
+            for i in range(len(u))
+            for j in range(i + 1)
+        ]
+        spread = self.query.real(plus(["1e0", *leverage]))
+        power, shape = term.power, term.shapes[c] + 0.5
+        inside = f"1+{residual}*{residual}/({number(2 * term.rates[c])}*{spread})"
+        return (
+            f"CASE WHEN {self.numbers[term.owner]} IS NULL THEN 0e0 ELSE {number(power * term.constants[c])}"
+            f"+{number(-power / 2)}*LN({spread})+{number(-power * shape)}*LN({inside}) END"
+        )
+
+    def _coded(self, formula: Sum) -> dict[int, str]:
+        """Return the columns of codes by feature, in the coding that the tables of a network share."""
+        return {
+            v: self._code(v, coding)
+            for term in formula.terms
+            if isinstance(term, Table)
+            for v, coding in zip(term.scope, term.codings or [None] * len(term.scope), strict=True)
+        }
+
+    def _factor(self, term: Term) -> Factor:
+        """Return a term of a network as a factor: a table, or a density at the number of the row."""
+        if not isinstance(term, Normal):
+            return term.scope, term.logs.astype(object)  # type: ignore[union-attr]
+        x = self.numbers[term.owner]
+        texts = [
+            f"CASE WHEN {x} IS NULL THEN 0e0 ELSE {number(-np.log(2 * np.pi * variance) / 2)}"
+            f"+{number(-0.5 / variance)}*({x}+{-mean!r})*({x}+{-mean!r}) END"
+            for mean, variance in zip(term.mean.ravel().tolist(), term.variance.ravel().tolist(), strict=True)
+        ]
+        names = [self.query.real(text) for text in texts] if term.scope else texts
+        return term.scope, np.array(names, dtype=object).reshape(term.mean.shape)
+
+    def _marginalized(self, factors: list[Factor], codes: dict[int, str]) -> list[str]:
+        """Return the scores, all features being eliminated, whether they are missing or not."""
+        cards = {v: r for scope, cells in factors for v, r in zip(scope, cells.shape, strict=False)}
+        for v in plan_scopes(list(cards), [scope for scope, _ in factors], cards)[0]:
+            touching = [factor for factor in factors if v in factor[0]]
+            factors = [factor for factor in factors if v not in factor[0]]
+            scope = tuple(sorted({u for s, _ in touching for u in s} - {v}))
+            if prod(cards[u] for u in (v, *scope)) * self.n_classes > MOST_CHARACTERS // 20:
+                raise TooLargeError
+            cells = self._eliminated(codes[v], [_aligned(factor, (v, *scope)) for factor in touching])
+            if scope:
+                cells = np.asarray(np.frompyfunc(self.query.real, 1, 1)(cells))
+            factors.append((scope, cells))
+        columns = [[cells.ravel()[c % cells.size] for _, cells in factors] for c in range(self.n_classes)]
+        return [
+            plus([text if isinstance(text, str) else number(text) for text in texts if text != "0e0"])
+            for texts in columns
+        ]
+
+    def _eliminated(self, code: str, factors: list[Cells]) -> Cells:
+        """Return the factor over the other features: its value at the code or, if that is NULL, the sum.
+
+        Factors have all features as axes, this one first, and length 1 where they do not depend on one.
+        """
+        tables = [cells.astype(np.float64) for cells in factors if isinstance(cells.flat[0], float)]
+        others = [cells for cells in factors if not isinstance(cells.flat[0], float)]
+        logs: Array = np.asarray(sum(tables, np.zeros((1,) * factors[0].ndim)))
+        shape = np.broadcast_shapes(*[cells.shape for cells in factors])
+        logs = np.broadcast_to(logs, shape)
+        result = np.empty(shape[1:], dtype=object)
+        if not others:
+            sums = log_sum_exp(logs, axis=0)
+            for at in np.ndindex(result.shape):
+                entries = map(entry, [*logs[(slice(None), *at)].tolist(), float(sums[at])])
+                *texts, default = entries
+                result[at] = lookup(code, texts, default)
+            return result
+        evidence = _combined(self.query, others)
+        tops = np.empty((1, *evidence.shape[1:]), dtype=object)
+        for at in np.ndindex(tops.shape[1:]):
+            tops[0][at] = largest(self.query, evidence[(slice(None), *at)].tolist(), f"{code} IS NOT NULL")
+        shares = np.frompyfunc(lambda name, top: self.query.add(share(name, top)), 2, 1)(evidence, tops)
+        evidence, tops, shares = (np.broadcast_to(cells, shape) for cells in (evidence, tops, shares))
+        for at in np.ndindex(result.shape):
+            column = (slice(None), *at)
+            terms = zip(np.exp(logs[column]).tolist(), shares[column], strict=True)
+            mass = self.query.add(plus([f"{number(p)}*{name}" for p, name in terms if p]))
+            observed = [
+                f"{name}+{entry(value)}" if value else name
+                for name, value in zip(evidence[column], logs[column].tolist(), strict=True)
+            ]
+            total = f"CASE WHEN {mass}>0 THEN {tops[column][0]}+LN({mass}) ELSE {IMPOSSIBLE} END"
+            result[at] = lookup(code, observed, total)
+        return result
+
+
+def less_first(term: Term) -> Term:
+    """Return a term less its value for the first class, if this is finite and the term has one per class."""
+    if isinstance(term, Table) and np.isfinite(term.logs).all():
+        return replace(term, logs=term.logs - term.logs[..., :1])
+    return replace(term, slopes=term.slopes - term.slopes[0]) if isinstance(term, Slope) else term
+
+
+def _nested(codes: Sequence[str], values: Any, write: Callable[[Any], str] = entry) -> str:
+    """Return the look-up of values by codes, one for each axis, of which the last entry is for NULL."""
+    if not codes:
+        return write(values)
+    *texts, default = [_nested(codes[1:], part, write) for part in values]
+    return lookup(codes[0], texts, default)
+
+
+def _aligned(factor: Factor, scope: tuple[int, ...]) -> Cells:
+    """Return the cells of a factor with an axis for each feature, of length 1 if it does not have it."""
+    own, cells = factor
+    order = sorted(range(len(own)), key=lambda i: scope.index(own[i]))
+    cells = cells.transpose(*order, len(own))
+    places = [i for i, v in enumerate(scope) if v not in own]
+    return np.expand_dims(cells, places)
+
+
+def _combined(query: Query, factors: Sequence[Cells]) -> Cells:
+    """Return the names of the columns of the sums of factors."""
+    broadcast = np.broadcast_arrays(*factors)
+    result = np.empty(broadcast[0].shape, dtype=object)
+    for at in np.ndindex(result.shape):
+        result[at] = query.add(plus([str(cells[at]) for cells in broadcast]))
+    return result

@@ -1,0 +1,209 @@
+"""Predictions by SQL, in SQLite and DuckDB, beside `predict`."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import bnclassify as bn
+
+from .oracles import with_holes
+from .strategies import examples, frames, graphs, networks
+from .zoo import CASES, case
+
+Run = Callable[[str, pd.DataFrame, str], list[tuple[Any, ...]]]
+
+
+def in_sqlite(statement: str, frame: pd.DataFrame, table: str) -> list[tuple[Any, ...]]:
+    with closing(sqlite3.connect(":memory:")) as database:
+        frame.to_sql(table, database, index=False)
+        return database.execute(statement).fetchall()
+
+
+def in_duckdb(statement: str, frame: pd.DataFrame, table: str) -> list[tuple[Any, ...]]:
+    duckdb = pytest.importorskip("duckdb", reason="DuckDB is not installed; the extra test has it")
+    with duckdb.connect() as database:
+        database.register("given", frame)
+        quoted = table.replace('"', '""')
+        database.execute(f'CREATE TABLE "{quoted}" AS SELECT * FROM given')
+        return database.execute(statement).fetchall()
+
+
+@pytest.fixture(params=[in_sqlite, in_duckdb], ids=["sqlite", "duckdb"])
+def run(request: pytest.FixtureRequest) -> Run:
+    chosen: Run = request.param
+    return chosen
+
+
+def check(run: Run, model: Any, frame: pd.DataFrame) -> None:
+    """Compare labels and posteriors with `predict`."""
+    rows = frame.reset_index(drop=True)
+    rows.insert(0, "row id", range(len(rows)))
+    table = 'my "odd" table'
+    found = sorted(run(bn.to_sql(model, table=table, key="row id"), rows, table))
+    assert [row[0] for row in found] == list(range(len(rows)))
+    assert [row[1] for row in found] == bn.predict(model, rows, unseen="missing").tolist()
+    posteriors = np.array([row[2:] for row in found], dtype=float)
+    expected = bn.predict(model, rows, prob=True, unseen="missing").to_numpy()
+    np.testing.assert_allclose(posteriors, expected, rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("name", [name for name in CASES if name != "dependency network"])
+def test_predictions_are_those_of_predict(name: str, run: Run) -> None:
+    check(run, *case(name))
+
+
+def test_dependency_network_predicts_complete_rows_only(run: Run) -> None:
+    model, frame = case("dependency network")
+    complete = frame.notna().all(axis=1)
+    check(run, model, frame[complete])
+    rows = run(bn.to_sql(model, table="t"), frame[~complete], "t")
+    assert rows == [(None,) * 5] * int((~complete).sum())
+
+
+@examples(12)
+@given(st.data())
+def test_networks_of_any_shape(data: st.DataObject) -> None:
+    frame = data.draw(frames(min_rows=5, max_features=5))
+    structure = data.draw(st.one_of(networks(frame), graphs(frame)))
+    model = bn.lp(structure, frame, smooth=data.draw(st.sampled_from([0, 1])))
+    rows = with_holes(frame.astype(object), 0.4, 1)
+    for run in (in_sqlite, in_duckdb):
+        check(run, model, rows)
+
+
+@examples(8)
+@given(st.data())
+def test_weights_of_any_network(data: st.DataObject) -> None:
+    frame = data.draw(frames(min_rows=20, max_features=4, missing=0.1))
+    model = bn.lp(data.draw(networks(frame)), frame, backoff=True, loo_weights=True)
+    check(in_sqlite, model, with_holes(frame.astype(object), 0.4, 1))
+
+
+@pytest.mark.parametrize(
+    ("labels", "stored"),
+    [
+        (["it's", "100 %"], ["it's", "100 %"]),
+        ([2, 10], [2, 10]),
+        ([0.5, 1e-7], [0.5, 1e-7]),
+        ([False, True], [False, True]),
+        ([1, "b"], ["1", "b"]),
+    ],
+)
+def test_labels_are_of_their_type(labels: list[Any], stored: list[Any], run: Run) -> None:
+    frame = pd.DataFrame({"a": ["x", "y"] * 20, "class": pd.Categorical(labels * 20, categories=labels)})
+    model = bn.lp(bn.nb("class", frame), frame, smooth=1)
+    found = run(bn.to_sql(model, table="t", key=["a"]), frame[["a"]].head(2), "t")
+    assert sorted(row[:2] for row in found) == [("x", stored[0]), ("y", stored[1])]
+
+
+def test_first_of_tied_classes_is_predicted(run: Run) -> None:
+    frame = pd.DataFrame({"a": ["x", "y"] * 2, "class": pd.Categorical(list("ppqq"), categories=["q", "p"])})
+    model = bn.lp(bn.nb("class", frame), frame, smooth=1)
+    assert run(bn.to_sql(model, table="t"), frame, "t") == [("q", 0.5, 0.5)] * 4
+
+
+def test_rows_that_are_impossible_are_uniform(run: Run) -> None:
+    model, frame = case("impossible")
+    posteriors = bn.predict(model, frame, prob=True)
+    assert (np.ptp(posteriors.to_numpy(), axis=1) == 0).any()
+    check(run, model, frame)
+
+
+def test_values_stored_as_another_type(run: Run) -> None:
+    frame = pd.DataFrame(
+        {"code": [1, 2, 3] * 30, "digit": ["1", "2"] * 45, "flag": [True, False, True] * 30}, dtype=object
+    ).astype({"code": int, "flag": bool})
+    frame["class"] = np.where(frame["code"] + frame["flag"] > 2, "p", "q")
+    model = bn.lp(bn.nb("class", frame), frame, smooth=1)
+    stored = frame.astype({"code": str, "digit": int, "flag": float}).astype({"flag": int})
+    statement = bn.to_sql(model, table="t")
+    assert sorted(run(statement, frame, "t")) == sorted(run(statement, stored, "t"))
+
+
+def test_empty_text_and_nan_are_missing_numbers() -> None:
+    model, frame = case("women gaussian")
+    rows = frame.head(1).astype(object).assign(glucose=None)
+    statement = bn.to_sql(model, table="t")
+    expected = in_sqlite(statement, rows, "t")
+    assert in_sqlite(statement, rows.assign(glucose=""), "t") == expected
+    found = in_duckdb(statement, rows.assign(glucose=np.nan).astype({"glucose": float}), "t")
+    np.testing.assert_allclose(found[0][1:], expected[0][1:])
+
+
+def test_no_key_and_a_schema(run: Run) -> None:
+    model, frame = case("nb")
+    labels = [f"prob_{label}" for label in bn.classes(model)]
+    for table in ("t", ("main", "t"), ("main", "step1")):
+        rows = run(bn.to_sql(model, table=table), frame, table if isinstance(table, str) else table[1])
+        assert len(rows) == len(frame)
+        assert {len(row) for row in rows} == {1 + len(labels)}
+
+
+@pytest.mark.slow
+def test_thousand_features(run: Run) -> None:
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.integers(0, 3, (50, 1000)).astype(str)).add_prefix("x")
+    frame["class"] = rng.choice(["a", "b"], 50)
+    check(run, bn.lp(bn.nb("class", frame), frame, smooth=1), with_holes(frame, 0.1, 1))
+
+
+def test_models_that_are_not_sums_of_tables() -> None:
+    car, pima = bn.load_car(), bn.load_pima()
+    models = [
+        bn.lp(bn.ande("class", car, n=2), car, smooth=1),
+        bn.lp(bn.ande("class", car, subsumption=50), car, smooth=1),
+        bn.lp(bn.nb("class", car), car, smooth=1, subsumption=50),
+        bn.bnc("nb", "diabetes", pima, smooth=1, numbers="kernel"),
+        bn.lp(bn.mbc(["class", "safety"], car), car, smooth=1),
+    ]
+    for model in models:
+        with pytest.raises(TypeError, match=r"^x must be .*; got"):
+            bn.to_sql(model, table="t")
+    with pytest.raises(ValueError, match="structure only"):
+        bn.to_sql(bn.nb("class", car), table="t")
+
+
+def test_tables_that_are_too_large() -> None:
+    rng = np.random.default_rng(0)
+    frame = (
+        pd.DataFrame(rng.integers(0, 8, (400, 12)).astype(str))
+        .add_prefix("x")
+        .assign(y=rng.integers(0, 2, 400))
+    )
+    model = bn.lp(bn.kdb_mi("y", frame, kdbk=3), frame, backoff=True)
+    with pytest.raises(
+        ValueError, match=r"1,000,000 characters; got .* and the class, has 8,192 entries\. Use fewer"
+    ):
+        bn.to_sql(model, table="t")
+
+
+def test_names_that_do_not_do() -> None:
+    car = bn.load_car()
+    model = bn.lp(bn.nb("class", car), car, smooth=1)
+    for table in ("", [], ("a", "")):
+        with pytest.raises(ValueError, match=r"^table must be the name of a table"):
+            bn.to_sql(model, table=table)
+    with pytest.raises(TypeError, match=r"^table must be"):
+        bn.to_sql(model, table=3)  # type: ignore[arg-type]
+    for key in (3, [3], [""]):
+        with pytest.raises(TypeError, match=r"^key must be"):
+            bn.to_sql(model, table="t", key=key)  # type: ignore[arg-type]
+    for key in ("Predicted", "prob_ACC", ["id", "ID"]):
+        with pytest.raises(ValueError, match=r"must have distinct names in the result"):
+            bn.to_sql(model, table="t", key=key)
+    alike = car.rename(columns={"doors": "Safety"})
+    with pytest.raises(ValueError, match=r"must have distinct names of features; got 'safety' twice"):
+        bn.to_sql(bn.lp(bn.nb("class", alike), alike, smooth=1), table="t")
+    labels = pd.Categorical(car["doors"].tolist(), categories=[*car["doors"].cat.categories, 2])
+    same = car.assign(doors=labels)
+    with pytest.raises(ValueError, match=r"must have levels that differ as text; got '2' twice in 'doors'"):
+        bn.to_sql(bn.lp(bn.nb("class", same), same, smooth=1), table="t")
