@@ -13,7 +13,7 @@ from .checks import Flag, Optional
 
 with warnings.catch_warnings():  # in notebooks without widgets, bars are text
     warnings.simplefilter("ignore")
-    from tqdm.auto import tqdm
+    from tqdm.auto import tqdm as tqdm
 
 _SECONDS = 3  # after which a bar appears by default
 

@@ -10,9 +10,9 @@ from typing import Any, Protocol, TypeVar, runtime_checkable
 from weakref import finalize
 
 import pandas as pd
-from tqdm.auto import tqdm
 
 from ..base.messages import shown
+from ..base.progress import tqdm
 from .foreign import converted
 from .schema import Countable
 
