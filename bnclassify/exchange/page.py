@@ -10,6 +10,7 @@ from collections.abc import Hashable, Sequence
 from dataclasses import fields, is_dataclass
 from html import escape
 from importlib.resources import files
+from math import hypot, sqrt
 from typing import Any, TypeAlias
 from xml.etree import ElementTree
 
@@ -17,11 +18,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..base.checks import must_be
-from ..base.graphs import find_cycle, layers
 from ..base.messages import listed
 from ..functions.odds import order_features
 from ..model.formulas import Table, sums_in
 from ..model.model import Model
+from ..plotting.canvas import ORANGE
 from ..plotting.networks import plot, sketch
 from ..plotting.nodes import visible
 from .scorer import Scorer, scorer_of
@@ -30,7 +31,6 @@ from .storage import as_path, replace_file
 _MOST_CELLS = 2**22  # of all tables, of which the rows that differ are written
 _LONGEST = 20_000_000  # characters of a page
 _LARGEST_WHOLE = 2**53  # beyond which a browser rounds
-_ABREAST = 6
 _Arcs: TypeAlias = Sequence[tuple[Hashable, Hashable]]
 _SVG = "http://www.w3.org/2000/svg"
 
@@ -102,7 +102,7 @@ def write_page(x: Model, path: str | os.PathLike[str], *, title: str | None = No
     parts = {
         "title": _shown(scorer.class_var if title is None else title),
         "subtitle": _shown(f"{len(scorer.labels):,} classes, {len(scorer.columns):,} features{learner}"),
-        "caption": _shown("; ".join(drawn.notes)),
+        "caption": _shown(" ".join(f"{note[0].upper()}{note[1:]}." for note in drawn.notes)),
         "data": _embedded(x, scorer, arcs),
         "picture": _picture(x, arcs),
     }
@@ -211,24 +211,32 @@ def _picture(x: Model, arcs: _Arcs) -> str:
 
 
 def _plain_picture(x: Model, arcs: _Arcs) -> str:
-    """Return the network as SVG, in layers from the class downwards, with straight arcs."""
-    parents = {v: [tail for tail, head in arcs if head == v] for v in x.variables}
-    rows = [list(x.variables)] if find_cycle(parents) else layers(parents)
-    rows = [row[i : i + _ABREAST] for row in rows for i in range(0, len(row), _ABREAST)]
-    wide = 30 + 8 * max(len(str(v)) for v in x.variables)
-    at = {v: (wide * (i + 0.5), 80 * j + 25) for j, row in enumerate(rows) for i, v in enumerate(row)}
-    size = f'width="{wide * max(map(len, rows))}" height="{80 * len(rows)}"'
+    """Return the network as SVG: dots on a curve, the class at the top, so that no arc crosses a dot."""
+    half = (len(x.features) + 1) // 2  # to the right of the class, and the others to the left, upwards
+    high, beside = 40 * (half + 1), 20 + 9 * max(len(str(v)) for v in x.variables)
+    wide = max(150, high // 2)
+    at = {x.class_var: (float(beside + wide), 30.0)}
+    for i, v in enumerate(x.features):
+        row, side = (i, 1) if i < half else (len(x.features) - 1 - i, -1)
+        share = (row + 1) / (half + 1)
+        at[v] = (beside + wide + side * wide * 2 * sqrt(share - share**2), 30 + high * share)
     tip = '<marker id="tip" refX="8" refY="4" markerWidth="8" markerHeight="8" orient="auto">'
     tip += '<path d="M0,0 L8,4 L0,8 z"/></marker>'
+    size = f'width="{2 * (beside + wide)}" height="{high + 10}"'
     lines = [f'<svg xmlns="{_SVG}" {size}><defs>{tip}</defs><g class="graph">']
     for tail, head in arcs:
         (x1, y1), (x2, y2) = at[tail], at[head]
-        lines.append(
-            f'<g class="edge"><path d="M{x1},{y1 + 15} L{x2},{y2 - 15}" marker-end="url(#tip)"/></g>'
-        )
+        share = 10 / hypot(x2 - x1, y2 - y1)  # of the line that is within the dot
+        end = f"L{x2 - share * (x2 - x1):.1f},{y2 - share * (y2 - y1):.1f}"
+        color = "" if tail == x.class_var else f'stroke="{ORANGE}" '
+        path = f'<path d="M{x1:.1f},{y1:.1f} {end}" {color}marker-end="url(#tip)"/>'
+        lines.append(f'<g class="edge">{path}</g>')
     for i, v in enumerate(x.variables):
-        left, top, name = at[v][0] - wide / 2 + 8, at[v][1] - 15, _shown(v)
-        shape = f'<rect x="{left}" y="{top}" width="{wide - 16}" height="30" rx="6"/>'
-        text = f'<text x="{at[v][0]}" y="{at[v][1] + 5}" text-anchor="middle">{name}</text>'
-        lines.append(f'<g class="node"><title>{i}</title>{shape}{text}</g>')
+        left, top = at[v]
+        anchor, dx, dy = ("middle", 0, -14) if v == x.class_var else ("start", 14, 5)
+        if left < beside + wide:
+            anchor, dx = "end", -14
+        text = f'<text x="{left + dx:.1f}" y="{top + dy:.1f}" text-anchor="{anchor}">{_shown(v)}</text>'
+        dot = f'<circle cx="{left:.1f}" cy="{top:.1f}" r="8"/>'
+        lines.append(f'<g class="node"><title>{i}</title>{dot}{text}</g>')
     return "".join([*lines, "</g></svg>"])
