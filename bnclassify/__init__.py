@@ -58,7 +58,8 @@ from .functions.explanation import explain
 from .functions.inferences import impute, query, sample
 from .functions.learning import bnc
 from .functions.out_of_fold import cv_predict
-from .functions.parameters import lp, update
+from .functions.parameters import lp
+from .functions.pooling import pool, update
 from .functions.prediction import predict
 from .functions.ranking import compare_ranks
 from .functions.reliability import calibration
@@ -222,6 +223,7 @@ __all__ = [
     "plot_scores",
     "plot_strength",
     "plot_weights",
+    "pool",
     "predict",
     "query",
     "read_bif",

@@ -106,6 +106,7 @@ OWN: Mapping[str, Mapping[str, Any]] = {
     "plot_scores": {"x": SEARCHED},
     "plot_strength": STRENGTH,
     "plot_weights": {"x": WEIGHTED},
+    "pool": {"models": [NETWORK, NETWORK]},
     "query": {"variables": ["buying"], "evidence": {"safety": "low"}},
     "search_steps": {"x": SEARCHED},
     "shd": {"y": NETWORK},

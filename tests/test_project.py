@@ -148,6 +148,7 @@ def check_signature(name: str) -> None:
             ["comparison"],
             ["posteriors"],
             ["strength"],
+            ["models"],
         )
         assert positional[1:] in (
             [],

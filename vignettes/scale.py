@@ -2,9 +2,9 @@
 # # Large data
 #
 # Most models of this package consist of counts, and counts can be added up: over weighted rows, over chunks of a file that
-# does not fit in memory, over the machines of a cluster, and over rows that arrive later. This page fits the same tree in
-# all these ways and checks that the result is the same. It is written for readers with large or aggregated data, and takes
-# ten minutes. Dask needs the extra `dask`, frames of other libraries the extra `frames`.
+# does not fit in memory, over the machines of a cluster, over rows that arrive later, and over the sites of a study. This
+# page fits the same tree in all these ways and checks that the result is the same. It is written for readers with large or
+# aggregated data, and takes ten minutes. Dask needs the extra `dask`, frames of other libraries the extra `frames`.
 
 # %%
 from pathlib import Path
@@ -21,10 +21,12 @@ from bnclassify import (
     loglik,
     lp,
     params,
+    pool,
     predict,
     sample,
     tan_cl,
     update,
+    values,
 )
 
 try:
@@ -189,7 +191,27 @@ except ValueError as error:
     print(error)
 
 # %% [markdown]
-# A new level raises an error, because the table has no entry for it.
+# A new level raises an error, because the table has no entry for it. With `levels="grow"`, the tables are extended by the new
+# levels, after the known ones:
+
+# %%
+wider = update(model, more.astype(str).assign(doors="6"), levels="grow")
+print(values(wider)["doors"])
+
+# %% [markdown]
+# ## Combining models of several sites
+#
+# If rows must not leave the sites that collected them, such as hospitals, each site can fit the same structure to its own
+# rows and send the model file. `pool` adds the counts of the models:
+
+# %%
+structure = tan_cl("class", car)
+sites = [lp(structure, car.iloc[start::3], smooth=1) for start in range(3)]
+print(same(pool(sites)))
+
+# %% [markdown]
+# The result equals the model of all rows. The models must have the same structure, prior and cut points; `levels="union"`
+# unites their levels. A model contains counts, and a count of 1 describes a single row, so a model file can be confidential.
 #
 # ## Methods that need all rows in memory
 #
@@ -215,5 +237,6 @@ folder.cleanup()
 # %% [markdown]
 # ## Summary
 #
-# Use `encode(df, weights=...)` for frequencies, chunks or Dask for data that do not fit in memory, and `update` for rows that
-# arrive later. Frames of polars, Arrow and DuckDB need no conversion. Next: [Saving and exchanging models](deploying.py).
+# Use `encode(df, weights=...)` for frequencies, chunks or Dask for data that do not fit in memory, `update` for rows that
+# arrive later, and `pool` for models of several sites. Frames of polars, Arrow and DuckDB need no conversion. Next:
+# [Saving and exchanging models](deploying.py).

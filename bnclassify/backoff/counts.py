@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from ..base.arrays import Array
 from ..base.immutable import Immutable
 from ..base.records import record
+from ..counts.contingency import Recoding
 from ..frames.schema import Dataset
 
 Places = NDArray[np.intp]
@@ -151,10 +152,25 @@ class NestedCounts(Immutable):
     def __add__(self, other: NestedCounts) -> NestedCounts:
         parts = zip(self._as_rows(), other._as_rows(), strict=True)
         codes, classes, weights = [np.concatenate(pair, axis=-1) for pair in parts]
-        by_class = len(self.prefixes) > len(self.cards)
-        n_classes = self.prefixes[-1].counts.shape[1]
-        prefixes = count_prefixes(list(codes), self.cards, classes if by_class else None, n_classes, weights)
-        return NestedCounts(self.cards, prefixes)
+        return self._of_rows(codes, classes, weights, self.cards, self.prefixes[-1].counts.shape[1])
+
+    def recoded(self, recodings: Sequence[Recoding]) -> NestedCounts:
+        """Return the counts for other levels of the variable, its feature parents and the class."""
+        codes, classes, weights = self._as_rows()
+        members = recodings[: len(self.cards)]
+        codes = np.stack([np.append(new, -1)[code] for (new, _), code in zip(members, codes, strict=True)])
+        cards = tuple([card for _, card in members])
+        if len(recodings) == len(members):
+            return self._of_rows(codes, classes, weights, cards, 1)
+        new, n_classes = recodings[-1]
+        return self._of_rows(codes, new[classes], weights, cards, n_classes)
+
+    def _of_rows(
+        self, codes: Any, classes: Any, weights: Any, cards: tuple[int, ...], n_classes: int
+    ) -> NestedCounts:
+        """Return the counts of rows, in which the class is a parent if it is one here."""
+        given = classes if len(self.prefixes) > len(self.cards) else None
+        return NestedCounts(cards, count_prefixes(list(codes), cards, given, n_classes, weights))
 
     def _as_rows(self) -> tuple[NDArray[np.intp], NDArray[np.intp], Array]:
         """Return rows with these counts: their codes, (variables, rows), their classes and their weights."""

@@ -37,7 +37,7 @@ impute sample: query predict sample impute
 is_anb is_aode is_nb is_ode is_semi_naive: families is_nb is_anb is_ode is_semi_naive is_aode
 load save: save load read_bif write_bif
 load_car load_voting load_pima load_solar_flare: load_car load_voting load_pima load_solar_flare
-lp update: bnc lp update cpt predict
+lp update pool: bnc lp update pool cpt predict save
 manb_arc_posterior min_testing_depths: lp feature_weights plot_weights
 markov_blanket: families learn_blanket
 mbc maode chain: mbc maode chain lp predict

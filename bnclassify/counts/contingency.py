@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import partial
 from math import prod
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -123,6 +123,33 @@ def _count_block(data: Dataset, members: NDArray[np.intp], shape: Sequence[int])
     weights = None if data.weights is None else np.tile(data.weights, len(index))
     counts = np.bincount(index.ravel(), weights, minlength=width * len(index))
     return counts.reshape(-1, width)[:, :cells]
+
+
+class Recoding(NamedTuple):
+    """The places of the levels of a variable among other levels, and the number of these."""
+
+    codes: NDArray[np.intp]
+    card: int
+
+    @classmethod
+    def of(cls, labels: Sequence[Any], among: Sequence[Any]) -> Recoding:
+        """Return the places of labels."""
+        position = {label: code for code, label in enumerate(among)}
+        return cls(np.array([position[label] for label in labels], dtype=np.intp), len(among))
+
+
+def recoded(counts: Any, recodings: Sequence[Recoding], fill: float = 0) -> Any:
+    """Return the counts of a family for other levels of its members, ``fill`` where a level is new.
+
+    The counts of a number are in each cell of its parents, if it has feature parents, and in each class.
+    """
+    if isinstance(counts, list | tuple):
+        return [part.recoded(own) for part, own in zip(counts, (recodings[1:], recodings[-1:]), strict=False)]
+    if not isinstance(counts, np.ndarray):
+        return counts.recoded(recodings)
+    result = np.full([card for _, card in recodings], fill, dtype=counts.dtype)
+    result[np.ix_(*[codes for codes, _ in recodings])] = counts
+    return result
 
 
 def count_type(data: Countable) -> np.dtype[Any]:

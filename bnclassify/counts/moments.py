@@ -17,7 +17,7 @@ from ..base.immutable import Immutable
 from ..base.records import record
 from ..frames.numeric import as_floats, check_finite
 from ..frames.schema import Countable, Dataset
-from .contingency import flat_index
+from .contingency import Recoding, flat_index, recoded
 
 
 @record
@@ -37,6 +37,12 @@ class Moments(Immutable):
         squares = self.squares + other.squares + step**2 * self.n * share
         bounds = np.minimum(self.low, other.low), np.maximum(self.high, other.high)
         return Moments(n, self.mean + step * share, squares, *bounds)
+
+    def recoded(self, recodings: Sequence[Recoding]) -> Moments:
+        """Return the moments for other levels of the coded columns."""
+        fills = {"low": np.inf, "high": -np.inf}
+        arrays = ((getattr(self, name), fills.get(name, 0)) for name in self.__dataclass_fields__)
+        return Moments(*[recoded(array, recodings, fill) for array, fill in arrays])
 
     @property
     def variance(self) -> Array:

@@ -126,6 +126,14 @@ def recode(
     return matched
 
 
+def united(name: Hashable, known: tuple[Any, ...], more: Iterable[Any]) -> tuple[Any, ...]:
+    """Return the levels of a column, then the further ones of other data; "(missing)" stays last."""
+    strange = [label for label in more if label not in known]
+    if _same_text(strange, known) or (strange and _numbers_for_text(strange, known)):
+        raise ValueError(f"column {shown(name)}: {_unknown(strange, known, _FIXED)}")
+    return tuple(sorted((*known, *strange), key=lambda label: label == MISSING))
+
+
 def _same_text(strange: Iterable[Any], known: Iterable[Any]) -> bool:
     """Whether labels differ only in type, or by the .0 of whole numbers in a column with missing values."""
     texts, known_texts = ({str(label).removesuffix(".0") for label in labels} for labels in (strange, known))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, Literal, TypeVar, cast
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 
@@ -25,7 +25,7 @@ from ..frames.opening import InFull, InParts
 from ..frames.schema import Learnable, Schema
 from ..frames.sources import in_pandas
 from ..frames.training import TrainingData, prepare
-from ..model.model import Model, check_fitted, check_model, renewed
+from ..model.model import Model, check_model, renewed
 from ..model.recipes import Step, Tally
 from ..network.em import EM
 from ..network.methods import PLAIN, Method
@@ -425,59 +425,3 @@ def rows_to_learn_from(model: Model, dataset: InFull | InParts, method: Method =
     # Methods that go through rows need not see those that do not count.
     rows = data.all_rows if takes_all and isinstance(data, TrainingData) else data
     return rows.coded(schema).counting()
-
-
-@guided("The class is a column of the data: update(x, dataset).")
-def update(x: M, dataset: InFull | InParts) -> M:
-    """Add rows to the data from which the parameters of a model were estimated.
-
-    The result is the same as from all rows at once, given the structure and its levels, because `lp` keeps
-    the counts and the prior.
-
-    Parameters
-    ----------
-    x : BNC, AODE or another model
-        Its parameters were estimated by `lp` from counts: with smooth, ess, m or backoff.
-    dataset : pandas.DataFrame, Dataset, or partitioned data
-        Rows to add, with values among the levels of ``x``, weighted if they have weights.
-
-    Returns
-    -------
-    BNC, AODE or another model
-        Like ``x``, with the same structure and levels.
-
-    Raises
-    ------
-    KeyError
-        If a variable of ``x`` is not a column of ``dataset``.
-    TypeError
-        If ``x`` is not a model.
-    ValueError
-        If parameters do not follow from counts alone, such as those of weights, averages and EM, a value
-        is not among the levels of ``x``, or there are no rows.
-
-    Warns
-    -----
-    UserWarning
-        If rows without a class are left out.
-
-    Notes
-    -----
-    The concentrations of back-off are estimated again from all counts. Levels are never added: learn the
-    structure and the parameters again if there are new values.
-
-    Examples
-    --------
-    >>> from bnclassify import load_car, lp, params, tan_cl, update
-    >>> car = load_car()
-    >>> first, more = car.iloc[::2], car.iloc[1::2]
-    >>> structure = tan_cl("class", car)
-    >>> model = update(lp(structure, first, smooth=1), more)
-    >>> bool((params(model)["doors"] == params(lp(structure, car, smooth=1))["doors"]).all())
-    True
-    """
-    return cast("M", check_fitted(x)._update(dataset, _add_rows))
-
-
-def _add_rows(x: Any, dataset: InFull | InParts) -> Any:
-    return x._add_rows(rows_to_learn_from(x, dataset))

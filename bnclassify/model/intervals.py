@@ -50,7 +50,8 @@ def drawn_bounds(
 ) -> Array:
     """Return the quantiles, (2, …), of what a function returns for models with drawn tables."""
     rng = np.random.default_rng(seed)
-    drawn = np.stack([probabilities(x._draw_tables(rng)) for _ in range(draws)], axis=-1)
+    tables = (x._each(lambda part: part._draw_tables(rng)) for _ in range(draws))
+    drawn = np.stack([probabilities(one) for one in tables], axis=-1)
     return np.asarray(np.quantile(drawn, ends(interval), axis=-1))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
@@ -13,6 +13,7 @@ from ..base.arrays import Array, Codes, added, log_normalize, log_sum_exp
 from ..base.checks import OneOf, Optional
 from ..base.immutable import EMPTY, Immutable
 from ..base.messages import listed
+from ..counts.contingency import Recoding, recoded
 from ..frames.matching import match
 from ..frames.schema import Countable, Dataset, Levels
 from ..numbers.preparation import Preparation
@@ -22,6 +23,10 @@ from .recipes import Recipe, Tally
 M = TypeVar("M", bound="Model")
 Choice: TypeAlias = NDArray[np.intp]
 Choose: TypeAlias = Callable[[Array], tuple[Choice, NDArray[np.bool_]]]
+
+
+_TABLES = ("cpts", "class_cpts", "priors", "superparents", "children")
+"""The fields that hold the tables of models."""
 
 
 class Model(Immutable):
@@ -288,7 +293,7 @@ class Model(Immutable):
         ``data`` has the variables of the model in its order, coded by the levels of the result.
         """
         structure = renewed(self, levels=data.levels)
-        return structure._tabulate(Tally(data.add_up(partial(structure._count, prior=prior)), prior))
+        return structure._tabulate(Tally(structure._count_all(data, prior), prior))
 
     def _count(self, data: Dataset, prior: Any) -> tuple[Any, ...]:
         """Return the counts behind the tables; counts of different rows add up."""
@@ -312,11 +317,55 @@ class Model(Immutable):
         """Return the model updated with more rows; ``update`` needs a model and the rows to add."""
         return update(self, dataset)
 
-    def _add_rows(self, data: Countable) -> Any:
-        """Return the model of its training rows and more, which are coded in the same way."""
+    def _count_all(self, data: Countable, prior: Any) -> tuple[Any, ...]:
+        """Return the counts behind the tables in all rows."""
+        return data.add_up(partial(self._count, prior=prior))
+
+    def _each(self, function: Callable[..., Any], *others: Any) -> Any:
+        """Return the model with a function applied to the models that have counts of their own.
+
+        The function is also passed the models at the same place in ``others``.
+        """
+        return function(self, *others)
+
+    def _pooled(self, counts: Iterable[tuple[Any, ...]]) -> Any:
+        """Return the model of rows that were counted apart."""
+        return self._tabulate(Tally(added(counts), self._tally().prior))
+
+    def _with_levels(self, levels: Mapping[Hashable, tuple[Any, ...]]) -> Any:
+        """Return the model with its counts, but no tables, for levels that contain its own."""
+        recodings = {name: Recoding.of(labels, levels[name]) for name, labels in self.levels_by_name.items()}
+        names = [name for name in _TABLES if name in self.__dict__]
+        bare = renewed(self, **dict.fromkeys(names))
+        grown = renewed(bare, levels=tuple([levels[name] for name in self.variables]))
         tally = self._tally()
-        counts = added([tally.counts, data.add_up(partial(self._count, prior=tally.prior))])
-        return self._tabulate(Tally(counts, tally.prior))
+        counts = grown._recoded(tally.counts, recodings, self)
+        return renewed(grown, learned={"counts": Tally(counts, tally.prior)})
+
+    def _recoded(self, counts: tuple[Any, ...], recodings: Mapping[Hashable, Recoding], before: Any) -> Any:
+        """Return counts of the model ``before`` its levels changed, for the levels that it has now."""
+        families = zip(counts, self._counted_families, strict=True)
+        return tuple([recoded(table, [recodings[v] for v in family]) for table, family in families])
+
+    @property
+    def _counted_families(self) -> tuple[tuple[Hashable, ...], ...]:
+        """The families that are counted, each a variable and its parents."""
+        return ()
+
+    @property
+    def _settings(self) -> dict[str, Any]:
+        """The properties in which models must agree so that their counts can be added."""
+        cuts = None if self.preparation is None else self.preparation.discretizer
+        kinds = [getattr(kind, "__name__", type(kind).__name__) for kind in self.densities.values()]
+        return {
+            "type": type(self).__name__,
+            "class variables": self.targets,
+            "features": self.features,
+            "families": self._counted_families,
+            "densities": tuple(zip(self.densities, kinds, strict=True)),
+            "cut points": () if cuts is None else tuple(cuts.cuts.items()),
+            "preparation": self.preparation,
+        }
 
     def _tally(self) -> Tally:
         """Return the counts behind the tables; raise if the tables depend on more than counts."""

@@ -108,6 +108,10 @@ class Graph(Model):
             facts["free parameters"] = self.n_parameters
         return facts | {"EM": self.learned.get("em")}
 
+    @property
+    def _counted_families(self) -> tuple[Family, ...]:
+        return self.families
+
     def _estimate(self, data: Countable, prior: Any) -> Self:
         if is_nested(prior):
             raise TypeError(f"backoff: {self.no_joint or 'is defined for networks with one class variable'}")

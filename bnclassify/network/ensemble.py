@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import isfinite
@@ -163,11 +163,13 @@ class Ensemble(Average):
     def _estimate(self, data: Countable, prior: Any) -> Ensemble:
         return replace(self, members=tuple([member._estimate(data, prior) for member in self.members]))
 
-    def _add_rows(self, data: Countable) -> Ensemble:
-        return replace(self, members=tuple([member._add_rows(data) for member in self.members]))
+    def _each(self, function: Callable[..., Any], *others: Any) -> Ensemble:
+        parts = zip(self.members, *[other.members for other in others], strict=True)
+        return replace(self, members=tuple([member._each(function, *rest) for member, *rest in parts]))
 
-    def _draw_tables(self, rng: np.random.Generator) -> Ensemble:
-        return replace(self, members=tuple([member._draw_tables(rng) for member in self.members]))
+    @property
+    def _settings(self) -> dict[str, Any]:
+        return {**super()._settings, "number of members": len(self.members), "weights": self.weights}
 
     def _maximize(self, data: Dataset, prior: Any, em: Any) -> Ensemble:
         return replace(self, members=tuple([member._maximize(data, prior, em) for member in self.members]))

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from ..base.arrays import Array, log
 from ..base.immutable import Immutable
 from ..base.records import record
+from ..counts.contingency import Recoding
 from ..counts.moments import Known, Moments, known_values, moments_of
 from ..frames.schema import Dataset
 from .densities import fall_back
@@ -37,6 +38,13 @@ class Points(Immutable):
     def __add__(self, other: Points) -> Points:
         pairs = zip(self._arrays, other._arrays, strict=True)
         return merged(self.shape, *[np.concatenate(pair) for pair in pairs])
+
+    def recoded(self, recodings: Sequence[Recoding]) -> Points:
+        """Return the values for other levels of the coded columns."""
+        shape = tuple([card for _, card in recodings])
+        codes = zip(np.unravel_index(self.cells, self.shape), recodings, strict=True)
+        cells = np.ravel_multi_index([own.codes[code] for code, own in codes], shape)
+        return merged(shape, self.values, cells, self.weights)
 
     @property
     def _arrays(self) -> tuple[Array, NDArray[np.intp], Array]:

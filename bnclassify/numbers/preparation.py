@@ -80,6 +80,12 @@ class Preparation(Immutable):
         return frame
 
     @property
+    def fixed(self) -> set[Hashable]:
+        """The columns of which all data have the same levels: those that are discretized or merged."""
+        cuts = {} if self.discretizer is None else self.discretizer.cuts
+        return {*cuts, *(() if self.merger is None else self.merger.columns)}
+
+    @property
     def _steps(self) -> list[Discretizer | Merger]:
         return [step for step in (self.discretizer, self.merger) if step is not None]
 

@@ -133,8 +133,13 @@ class Chain(MultiModel):
     def _update(self, dataset: InFull | InParts, update: Callable[[Model, Any], Model]) -> Chain:
         return replace(self, members=tuple(map(update, self.members, self._rows(dataset))))
 
-    def _draw_tables(self, rng: np.random.Generator) -> Chain:
-        return replace(self, members=tuple([member._draw_tables(rng) for member in self.members]))
+    def _each(self, function: Callable[..., Any], *others: Any) -> Chain:
+        parts = zip(self.members, *[other.members for other in others], strict=True)
+        return replace(self, members=tuple([member._each(function, *rest) for member, *rest in parts]))
+
+    @property
+    def _settings(self) -> dict[str, Any]:
+        return {**super()._settings, "order": self.order}
 
     def _rows(self, dataset: InFull | InParts) -> Iterator[Learnable]:
         """Yield the rows that each member is learned from, which have its class."""

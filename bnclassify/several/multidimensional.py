@@ -201,16 +201,16 @@ class MAODE(Bridged):
         return {"num. features": len(self.features), "num. members": len(self.class_vars)}
 
     @property
-    def _distinct_families(self) -> tuple[Family, ...]:
+    def _counted_families(self) -> tuple[Family, ...]:
         return tuple(dict.fromkeys((*self.families, *self.class_families)))
 
     def _count(self, data: Dataset, prior: Prior) -> tuple[Any, ...]:
-        families = [[data.positions[v] for v in family] for family in self._distinct_families]
+        families = [[data.positions[v] for v in family] for family in self._counted_families]
         return tuple(count_families(data, families))
 
     def _tabulate(self, tally: Tally) -> MAODE:
         tables = tabulate(tally.counts, tally.prior)
-        by_family = dict(zip(self._distinct_families, tables, strict=True))
+        by_family = dict(zip(self._counted_families, tables, strict=True))
         return replace(
             self,
             cpts=tuple([by_family[family] for family in self.families]),

@@ -18,12 +18,21 @@ from ..base.arrays import Array, added
 from ..base.immutable import Immutable
 from ..base.messages import how_to_merge
 from ..base.records import record
-from ..counts.contingency import MAX_CELLS, contingency_tables, count_families, count_type, narrow
+from ..counts.contingency import (
+    MAX_CELLS,
+    Recoding,
+    contingency_tables,
+    count_families,
+    count_type,
+    narrow,
+    recoded,
+)
 from ..counts.pairs import pair_tables
 from ..frames.schema import Countable, Dataset, Schema, code_type
 
 Positions = NDArray[np.intp]
 Counts = NDArray[Any]
+_Part = tuple["Cooccurrence", Positions, Positions]
 
 MAX_BYTES = 8 * MAX_CELLS
 """Memory that tables of counts may take, 1 GiB."""
@@ -66,6 +75,26 @@ class Cooccurrence(Immutable):
         by_level = np.add.reduceat(self.pairs.sum(axis=1, dtype=np.float64), starts, axis=0)
         rows: Array = np.add.reduceat(by_level, starts, axis=1)
         return rows
+
+    def __add__(self, other: Cooccurrence) -> Cooccurrence:
+        pairs = narrow(added([self.pairs, other.pairs]))
+        both = Cooccurrence(self.cards, self.classes + other.classes, self.single + other.single, pairs)
+        every = np.arange(len(self.feature)), np.arange(len(self.classes))
+        return _add_triples(both, [(self, *every), (other, *every)])
+
+    def recoded(self, recodings: Sequence[Recoding]) -> Cooccurrence:
+        """Return the counts for other levels of the features and then of the class."""
+        *features, of_class = recodings
+        starts = accumulate([card for _, card in features], initial=0)
+        positions = [start + codes for start, (codes, _) in zip(starts, features, strict=False)]
+        cards = tuple([card for _, card in features])
+        of_level = Recoding(np.concatenate([np.empty(0, dtype=np.intp), *positions]), sum(cards))
+        classes, single = recoded(self.classes, [of_class]), recoded(self.single, [of_level, of_class])
+        pairs = np.empty((0, of_class.card, 0))
+        if len(self.pairs):
+            pairs = recoded(self.pairs, [of_level, of_class, of_level])
+        both = Cooccurrence(cards, classes, single, pairs)
+        return _add_triples(both, [(self, of_level.codes, of_class.codes)])
 
     def beside(self, level: int) -> Beside:
         """Return which levels are counted together in the rows with a level."""
@@ -216,22 +245,22 @@ def _rows_within(data: Dataset, both: Cooccurrence, beside: Beside) -> Dataset:
     return replace(rows, schema=Schema(names, levels), codes=coded)
 
 
-def add_cooccurrence(data: Countable, first: Cooccurrence, most: int) -> Cooccurrence:
-    """Add further rows to counts; triples are laid out again, as further levels may occur together."""
-    second = count_cooccurrence(data, most)
-    pairs = narrow(added([first.pairs, second.pairs]))
-    both = Cooccurrence(first.cards, first.classes + second.classes, first.single + second.single, pairs)
-    if most < 3 or not first.cards:
+def _add_triples(both: Cooccurrence, parts: Sequence[_Part]) -> Cooccurrence:
+    """Add the triples of parts, laid out again, as further levels may occur together.
+
+    Each part has counts, and the positions of their levels and classes among those of both.
+    """
+    if not any(counts.triples for counts, *_ in parts):
         return both
     triples = []
-    for beside in _plan_triples(data, both):
+    for beside in map(both.beside, range(len(both.feature))):
         total = np.zeros((len(beside.owners), len(both.classes), len(beside.kept)))
-        for counts in (first, second):
-            part = counts.beside(beside.level)
-            rows = np.searchsorted(beside.owners, part.owners)
-            occurs = counts.pairs[beside.level].any(axis=0)[part.kept]
-            columns = beside.columns[part.kept[occurs]]
-            cells = np.ix_(rows, np.arange(total.shape[1]), columns)
-            total[cells] += counts.triples[beside.level][..., occurs]
+        for counts, levels, classes in parts:
+            for level in np.flatnonzero(levels == beside.level).tolist():
+                part = counts.beside(level)
+                rows = np.searchsorted(beside.owners, levels[part.owners])
+                occurs = counts.pairs[level].any(axis=0)[part.kept]
+                columns = beside.columns[levels[part.kept[occurs]]]
+                total[np.ix_(rows, classes, columns)] += counts.triples[level][..., occurs]
         triples.append(narrow(total))
     return replace(both, triples=tuple(triples))

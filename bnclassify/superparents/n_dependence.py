@@ -16,19 +16,20 @@ from ..base.arrays import Array, Codes, log_normalize, normalize
 from ..base.checks import OneOf, Optional, Whole
 from ..base.messages import listed, shown
 from ..base.records import record
+from ..counts.contingency import Recoding
 from ..frames.encoding import check_frame
 from ..frames.opening import InFull, InParts
 from ..frames.schema import Countable, Dataset, Levels
 from ..frames.training import describe
 from ..model.formulas import Formula
 from ..model.model import Model
-from ..model.recipes import Recipe, Step
+from ..model.recipes import Recipe, Step, Tally
 from ..network.classifiers import BNC
 from ..network.ensemble import Average
 from ..network.estimates import Family
 from ..network.priors import Dirichlet, EquivalentSize, MEstimate, Prior
 from .attribution import attribute
-from .cooccurrence import Cooccurrence, add_cooccurrence, count_cooccurrence
+from .cooccurrence import Cooccurrence, count_cooccurrence
 from .row_groups import Estimators, choice_of_members, left_out_joint, log_joint
 
 if TYPE_CHECKING:
@@ -172,13 +173,25 @@ class ANDE(Average):
                 f"{name}: averaged n-dependence estimators need smooth or m, which also define the joint "
                 f"probability of superparents and class; got {shown(prior)}."
             )
-        counts = count_cooccurrence(data, self._most_counted)
-        return replace(self, levels=data.levels, counts=counts, prior=prior)
+        estimated: ANDE = super()._estimate(data, prior)
+        return estimated
 
-    def _add_rows(self, data: Countable) -> ANDE:
-        if self.counts is None or self.learned:
-            self._tally()
-        return replace(self, counts=add_cooccurrence(data, self._estimators.counts, self._most_counted))
+    def _count_all(self, data: Countable, prior: Prior) -> tuple[Cooccurrence]:
+        return (count_cooccurrence(data, self._most_counted),)
+
+    def _tally(self) -> Tally:
+        return super()._tally() if self.learned else Tally((self.counts,), self.prior)
+
+    def _tabulate(self, tally: Tally) -> ANDE:
+        return replace(self, counts=tally.counts[0], prior=tally.prior, learned={})
+
+    def _recoded(self, counts: tuple[Any, ...], recodings: Mapping[Hashable, Recoding], before: Any) -> Any:
+        return (counts[0].recoded([recodings[name] for name in self.variables]),)
+
+    @property
+    def _settings(self) -> dict[str, Any]:
+        names = ("n", "min_count", "subsumption", "weighting")
+        return {**super()._settings, **{name: getattr(self, name) for name in names}}
 
     def _check_em(self) -> None:
         Model._check_em(self)

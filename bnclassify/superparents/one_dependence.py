@@ -12,7 +12,7 @@ import numpy as np
 
 from ..base.arrays import Array, Codes, log_sum_exp
 from ..base.records import record
-from ..counts.contingency import contingency_tables
+from ..counts.contingency import Recoding, contingency_tables
 from ..counts.pairs import check_all_pairs
 from ..frames.schema import Dataset, Levels
 from ..model.recipes import Recipe, Tally
@@ -135,6 +135,33 @@ class AODE(Average):
             children=tuple(children),
             learned=learned,
         )
+
+    def _recoded(self, counts: tuple[Any, ...], recodings: Mapping[Hashable, Recoding], before: Any) -> Any:
+        by_member = before._counts_by_member(counts) if isinstance(counts[0], np.ndarray) else counts
+        members = zip(self.members, by_member, strict=True)
+        by_member = [member._recoded(tables, recodings, before) for member, tables in members]
+        if not (self._has_square and isinstance(by_member[0][-1], np.ndarray)):
+            return tuple(by_member)
+        (*_, classes), total = by_member[0], self.spans[-1].stop
+        square = np.zeros((total, len(classes), total), dtype=np.result_type(*by_member[0]))
+        for i, (own, tables) in enumerate(zip(self.spans, by_member, strict=True)):
+            levels = range(own.start, own.stop)
+            for j, (span, table) in enumerate(zip(self.spans, tables, strict=False)):
+                if i == j:
+                    square[levels, :, levels] = table
+                else:
+                    square[span, :, own] = table.transpose(0, 2, 1)
+        return classes, square
+
+    def _counts_by_member(self, counts: tuple[Any, ...]) -> list[tuple[Array, ...]]:
+        """Return the counts of the families of each estimator from those of all pairs of levels."""
+        classes, square = counts
+        result = []
+        for i, own in enumerate(self.spans):
+            tables = [square[span, :, own].transpose(0, 2, 1) for span in self.spans]
+            tables[i] = square[range(own.start, own.stop), :, range(own.start, own.stop)]
+            result.append((*tables, classes))
+        return result
 
     def _stacked(self, members: Sequence[BNC]) -> AODE:
         """Return the ensemble of estimators that were learned one by one."""

@@ -1,0 +1,222 @@
+"""More rows for a model, and models of different rows combined: the functions update and pool."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping
+from functools import partial
+from typing import Any, Literal, TypeVar, cast
+
+from ..base.calls import guided
+from ..base.checks import ListOf, OneOf, must_be
+from ..base.messages import shown
+from ..frames.matching import united
+from ..frames.opening import InFull, InParts, open_columns
+from ..frames.partitions import is_partitioned
+from ..frames.sources import in_pandas
+from ..model.model import Model, check_fitted
+from .parameters import rows_to_learn_from
+
+M = TypeVar("M", bound=Model)
+
+
+@guided("The class is a column of the data: update(x, dataset).")
+def update(x: M, dataset: InFull | InParts, *, levels: Literal["same", "grow"] = "same") -> M:
+    """Add rows to the data from which the parameters of a model were estimated.
+
+    The result is the same as from all rows at once, given the structure and its levels, because `lp` keeps
+    the counts and the prior.
+
+    Parameters
+    ----------
+    x : BNC, AODE or another model
+        Its parameters were estimated by `lp` from counts: with smooth, ess, m or backoff.
+    dataset : pandas.DataFrame, Dataset, or partitioned data
+        Rows to add, weighted if they have weights.
+    levels : {"same", "grow"}, default "same"
+        Levels of the result: those of ``x``, or with "grow" also those that only the new rows have, after the
+        known ones.
+
+    Returns
+    -------
+    BNC, AODE or another model
+        Like ``x``, with the same structure.
+
+    Raises
+    ------
+    KeyError
+        If a variable of ``x`` is not a column of ``dataset``.
+    TypeError
+        If ``x`` is not a model.
+    ValueError
+        If parameters do not follow from counts alone, such as those of weights, averages and EM, a value
+        is not among the levels of ``x`` and ``levels`` is "same", or there are no rows.
+
+    Warns
+    -----
+    UserWarning
+        If rows without a class are left out.
+
+    Notes
+    -----
+    The concentrations of back-off are estimated again from all counts. With "grow", partitioned data are
+    read once more, for their levels. Structure and cut points are not learned again.
+
+    Examples
+    --------
+    >>> from bnclassify import load_car, lp, params, tan_cl, update
+    >>> car = load_car()
+    >>> first, more = car.iloc[::2], car.iloc[1::2]
+    >>> structure = tan_cl("class", car)
+    >>> model = update(lp(structure, first, smooth=1), more)
+    >>> bool((params(model)["doors"] == params(lp(structure, car, smooth=1))["doors"]).all())
+    True
+    """
+    OneOf(("same", "grow")).check("levels", levels)
+    model, rows = check_fitted(x), in_pandas(dataset)
+    if levels == "grow":
+        model = _with_levels(model, _unite([model.levels_by_name, _levels_of(model, rows)]))
+    return cast("M", model._update(rows, _add_rows))
+
+
+def pool(models: Iterable[M], *, levels: Literal["same", "union"] = "same") -> M:
+    """Combine models of one structure, fitted to different rows, into the model of all rows.
+
+    The sites of a study can fit a structure to their own rows and share the models, which contain counts, but
+    not the rows. The result equals the fit to the rows of all sites up to rounding.
+
+    Parameters
+    ----------
+    models : list of models
+        Models with the same structure and prior, whose parameters were estimated by `lp` from counts: with
+        smooth, ess, m or backoff.
+    levels : {"same", "union"}, default "same"
+        With "same", models must have the same levels in the same order. With "union", levels that only some
+        models have are united, in order of the models.
+
+    Returns
+    -------
+    BNC, AODE or another model
+        Like the first model, with the parameters that follow from all counts.
+
+    Raises
+    ------
+    TypeError
+        If an element of ``models`` is not a model.
+    ValueError
+        If there are no models, one has no parameters, parameters do not follow from counts alone, such as
+        those of weights and EM, or the models differ in structure, prior or cut points, or in levels and
+        ``levels`` is "same".
+
+    Notes
+    -----
+    Tables are estimated from N = Σ_s N_s, where N_s are the counts of site s, and so are concentrations of
+    back-off. Means and variances of numbers are combined from those of the sites [1]_. Structure and cut
+    points must be the same, so learn them at one site or from public data. Counts are not anonymous: a count
+    of 1 describes a single row.
+
+    References
+    ----------
+    .. [1] Chan, T. F., Golub, G. H., LeVeque, R. J. (1983). Algorithms for computing the sample variance.
+       The American Statistician 37.
+
+    Examples
+    --------
+    >>> from bnclassify import cpt, load_car, lp, nb, pool
+    >>> car = load_car()
+    >>> structure = nb("class", features=["doors", "safety"])
+    >>> sites = [lp(structure, car.iloc[start::3], smooth=1) for start in range(3)]
+    >>> cpt(pool(sites), "safety").round(3)
+    class   unacc    acc   good  vgood
+    safety
+    low     0.476  0.003  0.014  0.015
+    med     0.295  0.468  0.556  0.015
+    high    0.229  0.530  0.431  0.971
+    """
+    OneOf(("same", "union")).check("levels", levels)
+    found = ListOf("models").check("models", models)
+    if not found:
+        raise ValueError(must_be("models", "a list of at least one model", found))
+    for i, x in enumerate(found):
+        if not isinstance(x, Model):
+            raise TypeError(must_be(f"models[{i}]", "a model", x))
+    first, *others = map(check_fitted, found)
+    for i, other in enumerate(others, start=1):
+        _check_alike(first, other, i)
+        first._each(partial(_check_parts, number=i), other)
+        if levels == "same":
+            _check_levels(first.levels_by_name, other.levels_by_name, i)
+    known = _unite([x.levels_by_name for x in (first, *others)])
+    first, *others = (_with_levels(x, known) for x in (first, *others))
+    pooled: M = first._each(lambda *parts: parts[0]._pooled([x._tally().counts for x in parts]), *others)
+    return pooled
+
+
+def _add_rows(x: Model, dataset: Any) -> Any:
+    rows = rows_to_learn_from(x, dataset)
+
+    def add(part: Any) -> Any:
+        tally = part._tally()
+        return part._pooled([tally.counts, part._count_all(rows, tally.prior)])
+
+    return x._each(add)
+
+
+def _with_levels(x: Model, levels: Mapping[Hashable, tuple[Any, ...]]) -> Model:
+    """Return a model with the counts for levels that contain its own, or itself if these are the same."""
+    grown: Model = x
+    if levels != x.levels_by_name:
+        grown = x._each(lambda part: part._with_levels(levels))
+    return grown
+
+
+def _unite(levels: Iterable[Mapping[Hashable, tuple[Any, ...]]]) -> dict[Hashable, tuple[Any, ...]]:
+    """Unite the levels of the same variables, in order."""
+    known, *others = map(dict, levels)
+    for more in others:
+        known = {name: united(name, labels, more[name]) for name, labels in known.items()}
+    return known
+
+
+def _levels_of(x: Model, dataset: Any) -> dict[Hashable, tuple[Any, ...]]:
+    """Return the levels of variables in data, and those of a model if it discretizes or merges a column."""
+    fixed = set() if x.preparation is None else x.preparation.fixed
+    names = [name for name in x.variables if name not in fixed]
+    known = None if is_partitioned(dataset) else x.levels_by_name
+    numeric = [name for name in names if name in x.densities]
+    data = open_columns(dataset, names, known=known, numeric=numeric)
+    return x.levels_by_name | dict(zip(data.columns, data.levels, strict=True))
+
+
+def _check_alike(first: Model, other: Model, number: int) -> None:
+    """Raise a ValueError that names the first property in which two models differ."""
+    for (name, own), theirs in zip(first._settings.items(), other._settings.values(), strict=False):
+        if own != theirs:
+            both = (own, theirs)
+            if all(isinstance(value, tuple) for value in both):  # of which the first that differ are shown
+                both = next((pair for pair in zip(own, theirs, strict=False) if pair[0] != pair[1]), both)
+            raise _different(
+                name, both, number, "Fit one structure at each site, with lp(structure, rows, ...)."
+            )
+
+
+def _check_parts(first: Model, other: Model, *, number: int) -> Model:
+    """Return the first model, or raise a ValueError if the two differ in a property or in their priors."""
+    _check_alike(first, other, number)
+    priors = first._tally().prior, other._tally().prior
+    if priors[0] != priors[1]:
+        raise _different("prior", priors, number, "Fit both with the same smooth, ess, m or backoff.")
+    return first
+
+
+def _check_levels(own: Mapping[Hashable, Any], theirs: Mapping[Hashable, Any], number: int) -> None:
+    for name, labels in own.items():
+        if labels != theirs[name]:
+            remedy = "Use levels='union' to unite them."
+            raise _different(f"levels of {shown(name)}", (labels, theirs[name]), number, remedy)
+
+
+def _different(what: str, values: tuple[Any, Any], number: int, remedy: str) -> ValueError:
+    own, theirs = map(shown, values)
+    return ValueError(
+        f"models must have the same {what}; got {own} and, in models[{number}], {theirs}. {remedy}"
+    )

@@ -1,0 +1,269 @@
+"""Models of several sites become the model of all rows, and updates can add levels."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import bnclassify as bn
+
+from .strategies import examples, frames, graphs
+from .test_updates import MORE_THAN_COUNTS, PRIORS
+from .test_updates import same as same_networks
+
+FEATURES = ("grade", "town", "rooms")
+STRUCTURES: dict[str, Callable[..., Any]] = {
+    "nb": lambda: bn.nb("buys", features=FEATURES),
+    "a tree": lambda: bn.anb("buys", {"grade": ["town"], "town": ["rooms"], "rooms": []}),
+    "a network": lambda: bn.from_modelstring("[town][buys|town][grade|town:buys][rooms|grade:town]", "buys"),
+    "a dependency network": lambda: bn.DN(
+        "buys", (("grade", "town", "buys"), ("town", "grade", "buys"), ("rooms", "buys"), ("buys",))
+    ),
+    "aode": lambda: bn.aode("buys", features=FEATURES),
+    "ande 0": lambda: bn.ANDE("buys", FEATURES, n=0),
+    "ande 1": lambda: bn.ANDE("buys", FEATURES, n=1, subsumption=3, weighting="mi"),
+    "ande 2": lambda: bn.ANDE("buys", FEATURES, n=2),
+    "an ensemble": lambda: bn.Ensemble((STRUCTURES["nb"](), STRUCTURES["aode"]())),
+    "mbc": lambda: bn.MBC(
+        ("rooms", "buys"), (("grade", "rooms", "buys"), ("town", "buys"), ("rooms",), ("buys", "rooms"))
+    ),
+    "maode": lambda: bn.MAODE(("rooms", "buys"), (("grade", "rooms", "buys"), ("town", "grade", "buys"))),
+    "a chain": lambda: bn.Chain(
+        ("rooms", "buys"), (bn.nb("rooms", features=["grade", "town"]), bn.aode("buys", features=FEATURES))
+    ),
+}
+
+
+def people(seed: int, n: int, grades: str = "abc", towns: str = "pqr") -> pd.DataFrame:
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame(
+        {
+            "grade": rng.choice(list(grades), n),
+            "town": rng.choice(list(towns), n),
+            "rooms": pd.array(rng.integers(1, 4, n), dtype="Int64"),
+        }
+    )
+    buys = np.where(frame["grade"].eq(grades[0]) ^ (rng.random(n) < 0.3), "yes", "no")
+    for i, name in enumerate(FEATURES):
+        frame.loc[(frame.index + i) % 13 == 0, name] = None
+    return frame.assign(buys=buys)
+
+
+def same(mine: Any, other: Any, frame: pd.DataFrame) -> None:
+    pd.testing.assert_frame_equal(
+        bn.predict(mine, frame, prob=True), bn.predict(other, frame, prob=True), rtol=1e-12
+    )
+    for x, y in zip(bn.members(mine), bn.members(other), strict=True):
+        rows = frame.dropna(subset=[name for name in bn.features(x) if name in bn.class_vars(mine)])
+        (same if len(bn.members(x)) > 1 else same_networks)(x, y, rows)
+
+
+def priors_of(structure: str) -> list[dict[str, Any]]:
+    if structure.startswith("ande"):
+        return [{"smooth": 1}, {"m": 2}]
+    nested = structure in ("nb", "a tree", "a network", "aode", "an ensemble", "a chain")
+    return [prior for prior in PRIORS if nested or "backoff" not in prior]
+
+
+def with_levels(frame: pd.DataFrame, levels: dict[Any, Any]) -> pd.DataFrame:
+    return frame.assign(**{name: pd.Categorical(frame[name], categories=levels[name]) for name in levels})
+
+
+@pytest.mark.parametrize("structure", STRUCTURES)
+def test_sites_are_pooled(structure: str) -> None:
+    x, sites = STRUCTURES[structure](), [people(seed, 40) for seed in range(3)]
+    rows = pd.concat(sites, ignore_index=True)
+    for prior in priors_of(structure):
+        models = [bn.lp(x, site, **prior) for site in sites]
+        same(bn.pool(models), bn.lp(x, rows, **prior), rows.dropna())
+        assert bn.values(bn.pool(models)) == bn.values(models[0])
+        same(bn.pool(models[:1]), models[0], rows.dropna())
+        same(bn.pool([bn.pool(models[:2]), models[2]]), bn.pool(models), rows.dropna())
+        same(bn.update(bn.pool(models[:2]), sites[2]), bn.pool(models), rows.dropna())
+
+
+@pytest.mark.parametrize("structure", STRUCTURES)
+def test_levels_are_united(structure: str) -> None:
+    x = STRUCTURES[structure]()
+    sites = [people(0, 40, "cd", "q"), people(1, 50, "abd", "qp"), people(2, 40, "ca", "rst")]
+    rows = pd.concat(sites, ignore_index=True)
+    for prior in priors_of(structure):
+        models = [bn.lp(x, site, **prior) for site in sites]
+        mine = bn.pool(models, levels="union")
+        assert bn.values(mine)["grade"] == ("c", "d", "a", "b")
+        assert bn.values(mine)["town"] == ("q", "p", "r", "s", "t")
+        other = bn.lp(x, with_levels(rows, bn.values(mine)), **prior)
+        assert bn.values(other) == bn.values(mine)
+        same(mine, other, rows.dropna())
+        grown = models[0]
+        for site in sites[1:]:
+            grown = bn.update(grown, site, levels="grow")
+        assert bn.values(grown) == bn.values(mine)
+        same(grown, mine, rows.dropna())
+
+
+@pytest.mark.parametrize("numbers", ["gaussian", "kernel"])
+@pytest.mark.parametrize("levels", ["same", "union"])
+def test_numbers(numbers: str, levels: str) -> None:
+    sites = [people(seed, 60, *(["ab"] if levels == "same" else ["ab"[: seed + 1]])) for seed in range(2)]
+    rng = np.random.default_rng(0)
+    sites = [
+        site.assign(size=rng.normal(site["buys"].eq("yes") * 2.0)).drop(columns="rooms") for site in sites
+    ]
+    rows = pd.concat(sites, ignore_index=True)
+    x = bn.anb("buys", {"grade": [], "town": [], "size": ["grade"]})
+    models = [bn.lp(x, site, smooth=1, numbers=numbers) for site in sites]
+    mine = bn.pool(models, levels=levels)  # type: ignore[arg-type]
+    pd.testing.assert_frame_equal(
+        bn.predict(mine, rows, prob=True),
+        bn.predict(bn.lp(x, rows, smooth=1, numbers=numbers), rows, prob=True),
+    )
+    grown = bn.update(models[0], sites[1], levels="grow")
+    pd.testing.assert_frame_equal(bn.predict(mine, rows, prob=True), bn.predict(grown, rows, prob=True))
+
+
+@given(st.data())
+@examples(40)
+def test_any_split_of_any_network(data: st.DataObject) -> None:
+    frame = data.draw(frames(missing=0.2, min_rows=4))
+    site = data.draw(st.lists(st.integers(0, 2), min_size=len(frame), max_size=len(frame)))
+    x, prior = data.draw(graphs(frame)), data.draw(st.sampled_from(PRIORS))
+    parts = [frame[np.array(site) == i] for i in set(site)]
+    x = bn.lp(x, frame, **prior)
+    models = [bn.lp(x, part, **prior) for part in parts]
+    same(bn.pool(models), x, frame)
+
+
+def test_weights(car: pd.DataFrame) -> None:
+    rng = np.random.default_rng(0)
+    weights, structure = rng.random(len(car)), bn.tan_cl("class", car)
+    sites = [bn.encode(car.iloc[i::2], weights=weights[i::2]) for i in range(2)]
+    mine = bn.pool([bn.lp(structure, site, smooth=1) for site in sites])
+    same(mine, bn.lp(structure, bn.encode(car, weights=weights), smooth=1), car)
+
+
+def test_files_of_sites_are_pooled(car: pd.DataFrame, tmp_path: Path) -> None:
+    structure = bn.tan_cl("class", car)
+    for i in range(2):
+        bn.save(bn.lp(structure, car.iloc[i::2], backoff=True), tmp_path / f"{i}.json")
+    mine = bn.pool(bn.load(tmp_path / f"{i}.json") for i in range(2))
+    same(mine, bn.lp(structure, car, backoff=True), car)
+
+
+def test_levels_grow_from_partitioned_data(car: pd.DataFrame) -> None:
+    text = car.astype(str)
+    first, more = text.iloc[:900], text.iloc[900:]
+    x = bn.lp(bn.nb("class", features=list(car.columns[:-1])), first, smooth=1)
+    assert len(bn.values(x)["buying"]) < 4
+    grown = bn.update(x, [more.iloc[:300], more.iloc[300:]], levels="grow")
+    same(grown, bn.update(x, more, levels="grow"), text)
+    assert len(bn.values(grown)["buying"]) == 4
+
+
+def prepared(first: pd.DataFrame) -> Any:
+    return bn.bnc("nb", "buys", first, smooth=1, discretize="width", min_count=2, missing_level=True)
+
+
+def test_models_that_prepare_raw_data() -> None:
+    rng = np.random.default_rng(0)
+    first, more = (
+        people(i, 60, towns).assign(size=rng.normal(size=60)) for i, towns in enumerate(("abc", "abcd"))
+    )
+    more.loc[3, "town"] = "zz"
+    x = prepared(first)
+    grown = bn.update(x, more, levels="grow")
+    assert bn.values(grown)["size"] == bn.values(x)["size"]
+    assert bn.values(grown)["town"] == ("p", "q", "r", "zz", "(missing)")
+    assert bn.values(grown)["grade"][-2:] == ("d", "(missing)")
+    in_parts = bn.update(x, [more.iloc[:30], more.iloc[30:]], levels="grow")
+    pd.testing.assert_frame_equal(bn.predict(grown, more, prob=True), bn.predict(in_parts, more, prob=True))
+    mine = bn.pool([bn.lp(x, rows, smooth=1) for rows in (first.iloc[:30], first.iloc[30:])])
+    assert mine.preparation == x.preparation
+    pd.testing.assert_frame_equal(bn.predict(mine, first, prob=True), bn.predict(x, first, prob=True))
+    with pytest.raises(
+        ValueError, match=r"same cut points; got \('size', \(.*and, in models\[1\], \('size', \("
+    ):
+        bn.pool([x, prepared(first.assign(size=first["size"] * 2))])
+
+
+def test_models_that_differ(car: pd.DataFrame) -> None:
+    x = bn.bnc("nb", "class", car, smooth=1)
+    small = car.drop(columns="doors")
+    differing: dict[str, Any] = {
+        r"type; got 'BNC' and, in models\[1\], 'AODE'\. Fit one": bn.bnc("aode", "class", car, smooth=1),
+        r"class variables; got 'class' and, in models\[1\], 'doors'": bn.bnc("nb", "doors", car, smooth=1),
+        r"features; got 'doors' and, in models\[1\], 'persons'": bn.bnc("nb", "class", small, smooth=1),
+        r"families; got \('maint', 'class'\) and.* \('maint', 'buying', 'class'\)\. Fit one": bn.bnc(
+            "tan_cl", "class", car, smooth=1
+        ),
+        r"prior; got Dirichlet\(smooth=1.*models\[1\], EquivalentSize\(ess=1.*Fit both": bn.bnc(
+            "nb", "class", car, ess=1
+        ),
+        r"prior; got Dirichlet\(smooth=1.*models\[1\], Dirichlet\(smooth=2": bn.bnc(
+            "nb", "class", car, smooth=2
+        ),
+        r"levels of 'doors'; got .*'5more'\) and, in models\[1\], .*levels='union'": bn.bnc(
+            "nb",
+            "class",
+            car.assign(doors=car["doors"].cat.reorder_categories(["3", "2", "4", "5more"])),
+            smooth=1,
+        ),
+    }
+    for message, other in differing.items():
+        with pytest.raises(ValueError, match=f"models must have the same {message}"):
+            bn.pool([x, other])
+    averages = [bn.Ensemble((x,), weights) for weights in ((1,), (2,))]
+    with pytest.raises(ValueError, match=r"same weights; got 1\.0 and, in models\[1\], 2\.0"):
+        bn.pool(averages)
+    with pytest.raises(ValueError, match=r"same number of members; got 1 and, in models\[1\], 2"):
+        bn.pool([bn.Ensemble((x,)), bn.Ensemble((x, x))])
+    counted = [bn.lp(bn.ande("class", car, min_count=m), car, smooth=1) for m in (1, 5)]
+    with pytest.raises(ValueError, match=r"same min_count; got 1 and, in models\[1\], 5"):
+        bn.pool(counted)
+    chains = [
+        bn.lp(bn.chain(["class", "doors"], car, order=order), car, smooth=1)
+        for order in (["class", "doors"], ["doors", "class"])
+    ]
+    with pytest.raises(ValueError, match=r"same order; got 'class' and, in models\[1\], 'doors'"):
+        bn.pool(chains)
+    mixed = [bn.Ensemble((bn.lp(x, car, **prior),)) for prior in ({"smooth": 1}, {"m": 1})]
+    with pytest.raises(ValueError, match=r"same prior; got Dirichlet.* MEstimate"):
+        bn.pool(mixed)
+
+
+def test_what_cannot_be_pooled(car: pd.DataFrame) -> None:
+    x = bn.bnc("nb", "class", car, smooth=1)
+    with pytest.raises(ValueError, match=r"models must be a list of at least one model; got \[\]"):
+        bn.pool([])
+    with pytest.raises(TypeError, match="models must be a list of models"):
+        bn.pool(x)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match=r"models\[1\] must be a model; got a value of type DataFrame"):
+        bn.pool([x, car])
+    with pytest.raises(ValueError, match="structure only, no parameters"):
+        bn.pool([bn.nb("class", car), x])
+    with pytest.raises(ValueError, match="levels must be one of 'same', 'union'; got 'grow'"):
+        bn.pool([x], levels="grow")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="levels must be one of 'same', 'grow'; got 'union'"):
+        bn.update(x, car, levels="union")  # type: ignore[arg-type]
+    for options in MORE_THAN_COUNTS.values():
+        weighted = bn.lp(bn.nb("class", car), car, **options)
+        for call in (lambda y: bn.pool([y, y]), lambda y: bn.update(y, car, levels="grow")):
+            with pytest.raises(ValueError, match=r"more than counts.*Refit it with lp"):
+                call(weighted)
+
+
+def test_labels_of_another_type_are_no_new_levels() -> None:
+    first = pd.DataFrame({"x": [1, 2, 2], "y": ["a", "b", "b"]})
+    x = bn.lp(bn.nb("y", features=["x"]), first, smooth=1)
+    as_text = first.assign(x=["1", "3", "3"])
+    with pytest.raises(ValueError, match=r"column 'x'.*of type str here and int in the model"):
+        bn.update(x, as_text, levels="grow")
+    with pytest.raises(ValueError, match=r"column 'x'.*of type str here and int in the model"):
+        bn.pool([x, bn.lp(bn.nb("y", features=["x"]), as_text, smooth=1)], levels="union")
