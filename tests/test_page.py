@@ -277,9 +277,15 @@ def test_labels_and_titles_stay_text(tmp_path: Path) -> None:
         assert not elements.attributes & {"action", "href", "onerror", "src", "xlink:href"}
 
 
-def test_picture_is_drawn_without_graphviz(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pictures, "_has_dot", lambda: False)
-    monkeypatch.setattr(pictures, "_find_substitute", lambda: None)
+@pytest.mark.parametrize("has_programs", [False, True])
+def test_picture_is_plain_without_graphviz_and_if_it_is_large(
+    has_programs: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if has_programs:
+        monkeypatch.setattr(page_module, "_MOST_ARCS", 8)
+    else:
+        monkeypatch.setattr(pictures, "_has_dot", lambda: False)
+        monkeypatch.setattr(pictures, "_find_substitute", lambda: None)
     car = bn.load_car()
     for structure in bn.tan_cl("class", car), bn.chisq_dn("class", car):
         page = written(bn.lp(structure, car, smooth=1), tmp_path)

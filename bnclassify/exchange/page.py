@@ -7,6 +7,7 @@ import os
 import re
 from collections import Counter
 from collections.abc import Hashable, Sequence
+from contextlib import suppress
 from dataclasses import fields, is_dataclass
 from html import escape
 from importlib.resources import files
@@ -29,6 +30,7 @@ from .scorer import Scorer, scorer_of
 from .storage import as_path, replace_file
 
 _MOST_CELLS = 2**22  # of all tables, of which the rows that differ are written
+_MOST_ARCS = 500  # of a picture that Graphviz draws in seconds
 _LONGEST = 20_000_000  # characters of a page
 _LARGEST_WHOLE = 2**53  # beyond which a browser rounds
 _Arcs: TypeAlias = Sequence[tuple[Hashable, Hashable]]
@@ -36,10 +38,11 @@ _SVG = "http://www.w3.org/2000/svg"
 
 
 def write_page(x: Model, path: str | os.PathLike[str], *, title: str | None = None) -> None:
-    """Write a page for web browsers that predicts and explains, as one file that works offline.
+    """Write a page for web browsers that predicts and explains, as one file.
 
-    Readers of the page enter values, or leave them unknown, and see the posterior, the contribution of each
-    value, and the network.
+    Readers of the page enter values, or leave them unknown, and see the posterior,
+    the contribution of each value, and the network. The page computes in the
+    browser, works offline and sends no data.
 
     Parameters
     ----------
@@ -55,29 +58,33 @@ def write_page(x: Model, path: str | os.PathLike[str], *, title: str | None = No
     OSError
         If the file cannot be written.
     TypeError
-        If `x` is not a model, or its scores are not sums of tables: a model of several class variables, with
-        kernel densities or with `subsumption`, or `ande` with n=2.
+        If `x` is not a model, or its scores are not sums of tables: a model of
+        several class variables, with kernel densities or with `subsumption`, or
+        `ande` with n=2. If `path` or `title` is not text.
     ValueError
-        If the model has no parameters, its tables have more than 1,000,000 cells, or the names of two
-        features or two labels of the class are the same text.
+        If the model has no parameters, its tables need more than 20,000,000
+        characters, or two variables or two labels of the class are the same text.
 
     Notes
     -----
-    The page computes in the browser and sends no data. For programs, it has two JavaScript functions, whose
-    results equal those of `predict` and `explain`:
+    Programs can call two JavaScript functions of the page. Their results equal those
+    of `predict` and `explain`, and they throw an error where these raise one:
 
-    - ``model.predict(record)`` returns an object with the probability of each label. Its keys are labels as
-      text, such as ``"True"``. A browser lists keys that are whole numbers first; ``model.classes`` has the
-      labels in the order of the levels.
-    - ``model.explain(record, {target, against})`` returns a list with one object per variable, with the
-      columns of `explain` for several rows: variable, value, parents, log_odds, odds_ratio, target and
-      against. The options may be omitted. ``against`` may be a list.
+    - ``model.predict(record)`` returns an object with the probability of each label.
+      The keys are the labels as text, such as ``"True"``. JavaScript lists keys that
+      are whole numbers first; ``model.classes`` has the labels in order.
+    - ``model.explain(record, {target, against})`` returns a list with one object per
+      variable, which contains variable, value, parents, log_odds, odds_ratio, target
+      and against. The second argument and each of its entries may be omitted, and
+      ``against`` may be a list.
 
-    A record is an object of values by name. Values that are omitted, null or not among the levels of the
-    model are missing, as in ``predict(..., unseen="missing")``. Text matches a label that is written so.
+    A record is an object of values by name. Values that are omitted, null or not among
+    the levels of the model are missing, as in ``predict(..., unseen="missing")``. A
+    label that is not text also matches the text that is written for it.
 
-    The picture of the network is drawn by Graphviz if it is installed, and plainly in layers if not. Of an
-    average, it has the arcs that more than half of the members have.
+    The picture of the network is drawn by Graphviz. If Graphviz is not installed or the
+    network has more than 500 arcs, the picture is plain. The picture of an average has
+    the arcs that more than half of the members have.
 
     Examples
     --------
@@ -98,10 +105,10 @@ def write_page(x: Model, path: str | os.PathLike[str], *, title: str | None = No
     scorer = scorer_of(x)
     drawn = sketch(x, class_arcs=True)
     arcs = [*drawn.arcs, *[(head, tail) for tail, head in drawn.arcs if (tail, head) in drawn.mutual]]
-    learner = "" if x.recipe is None else f", learned by {x.recipe.structure.name}"
+    learner = "" if x.recipe is None else f"Learned by {x.recipe.structure.name}."
     parts = {
         "title": _shown(scorer.class_var if title is None else title),
-        "subtitle": _shown(f"{len(scorer.labels):,} classes, {len(scorer.columns):,} features{learner}"),
+        "subtitle": _shown(f"Classes: {len(scorer.labels):,}. Features: {len(scorer.columns):,}. {learner}"),
         "caption": _shown(" ".join(f"{note[0].upper()}{note[1:]}." for note in drawn.notes)),
         "data": _embedded(x, scorer, arcs),
         "picture": _picture(x, arcs),
@@ -198,12 +205,13 @@ def _numbers(array: NDArray[Any]) -> str:
 
 def _picture(x: Model, arcs: _Arcs) -> str:
     """Return the network as SVG, in which the titles of nodes are the numbers of the variables."""
-    picture = plot(x)
-    picture.graph_attr["label"] = ""
-    try:
-        svg = ElementTree.fromstring(picture.pipe(format="svg"))
-    except RuntimeError:  # neither Graphviz nor what stands in for it is installed
-        svg = ElementTree.fromstring(_plain_picture(x, arcs))
+    text = _plain_picture(x, arcs)
+    if len(arcs) <= _MOST_ARCS:
+        picture = plot(x)
+        picture.graph_attr["label"] = ""
+        with suppress(RuntimeError):  # neither Graphviz nor graphviz-pure is installed
+            text = picture.pipe(format="svg", encoding="utf-8")
+    svg = ElementTree.fromstring(text)
     ElementTree.register_namespace("", _SVG)
     svg.set("role", "img")
     svg.set("aria-label", "Network of the class and the features")
