@@ -64,6 +64,7 @@ from .functions.prediction import predict
 from .functions.ranking import compare_ranks
 from .functions.reliability import calibration
 from .functions.scores import AIC, BIC, ci_test, cloglik, cmi, loglik
+from .functions.summaries import summary
 from .functions.validation import cv
 from .learners.blankets import learn_blanket
 from .learners.chi_square import chisq_dn
@@ -93,6 +94,7 @@ from .model.questions import (
     modelstring,
     narcs,
     nparams,
+    preparation,
     values,
     vars,
 )
@@ -225,6 +227,7 @@ __all__ = [
     "plot_weights",
     "pool",
     "predict",
+    "preparation",
     "query",
     "read_bif",
     "sample",
@@ -233,6 +236,7 @@ __all__ = [
     "shd",
     "spode",
     "stratified_folds",
+    "summary",
     "tan_cl",
     "tan_hc",
     "tan_hcsp",

@@ -57,6 +57,11 @@ class LogLinear(BuiltOn):
             """Yield the number of a family and what a term of it adds at rows, (rows, classes)."""
 
     @property
+    def missing_rule(self) -> str:
+        """What prediction does with missing values."""
+        return "ignored" if self.fading is None else "ignored by terms, marginalized over by a tree"
+
+    @property
     def basis(self) -> BNC:
         """The network without tables."""
         return self.structure
@@ -350,11 +355,8 @@ class AveragedCuts(LogLinear):
         return self
 
     def facts(self) -> dict[str, object]:
-        """Return the size of the network, the number of discretizations, and the leave-one-out result."""
-        return self.structure.facts() | {
-            "num. cuttings": len(self.coarsenings),
-            "leave-one-out": self.learned.get("leave_one_out"),
-        }
+        """Return the size of the network, and the leave-one-out result."""
+        return self.structure.facts() | {"leave-one-out": self.learned.get("leave_one_out")}
 
     def _estimate(self, data: Any, prior: Any) -> AveragedCuts:
         """Return the structure with the tables of each discretization, and all powers 1."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal, TypeAlias, overload
 
 import numpy as np
 import pandas as pd
@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 
 from ..base.arrays import Codes
 from ..base.calls import guided
+from ..base.checks import Flag
+from ..base.messages import shown
 from ..base.options import Unseen
 from ..counts.contingency import flat_index
 from ..frames.encoding import Row, is_missing
@@ -20,17 +22,48 @@ from ..model.model import Model, check_fitted
 from ..model.raw_rows import encode_for, read_for
 from .odds import Evidence, weigh_evidence
 
+_MOST_REASONS = 3
+_MOST_LOG_ODDS = 11.5  # ln 100,000
 
-@guided("Pass the class by name: explain(x, row, target=label).")
+Explained: TypeAlias = "pd.DataFrame | Dataset | Row | Sequence[Row]"
+
+
+@overload
 def explain(
     x: Model,
-    row: pd.DataFrame | Dataset | Row | Sequence[Row],
+    row: Explained,
     *,
     target: Any = None,
     against: Any = None,
     unseen: Unseen = "error",
     class_var: Hashable | None = None,
-) -> pd.DataFrame:
+    sort: bool = False,
+    sentences: Literal[False] = False,
+) -> pd.DataFrame: ...
+@overload
+def explain(
+    x: Model,
+    row: Explained,
+    *,
+    target: Any = None,
+    against: Any = None,
+    unseen: Unseen = "error",
+    class_var: Hashable | None = None,
+    sort: bool = False,
+    sentences: Literal[True],
+) -> list[str] | pd.Series[Any]: ...
+@guided("Pass the class by name: explain(x, row, target=label).")
+def explain(
+    x: Model,
+    row: Explained,
+    *,
+    target: Any = None,
+    against: Any = None,
+    unseen: Unseen = "error",
+    class_var: Hashable | None = None,
+    sort: bool = False,
+    sentences: bool = False,
+) -> pd.DataFrame | list[str] | pd.Series[Any]:
     """Explain predictions: what each feature adds to the log odds of a class, row by row.
 
     Parameters
@@ -51,6 +84,10 @@ def explain(
         As in `predict`.
     class_var : str, optional
         The class variable to explain, if `x` has several; the others are marginalized over.
+    sort : bool, default False
+        If True, order the variables of each row by the absolute value of ``log_odds``, the largest first.
+    sentences : bool, default False
+        If True, return the three strongest reasons as text in place of the table.
 
     Returns
     -------
@@ -59,18 +96,24 @@ def explain(
 
         - ``value``: the target, and each feature's value, which is a number if the model discretizes it;
           NaN where it is missing
-        - ``parents``: the values of its feature parents; empty in an ensemble, whose members
-          differ in them
+        - ``parents``: the values of its feature parents, with cut points of intervals rounded to readable
+          digits; empty in an ensemble, whose members differ in them
         - ``log_odds``: the contribution to the log odds, in nats. Contributions sum to the log odds of
           the posterior. A positive one is evidence for the target, a negative one against it; a
           missing feature has 0. A value that is impossible under a class, with ``smooth=0``, contributes
           an infinity, and later features contribute 0
+        - ``odds_ratio``: the exponential of ``log_odds``, by which the odds of the target are multiplied
 
         The axis of the columns is named after the classes that are compared.
 
         For several rows or none, the same for each row, one after the other. The index then has the label
         of the row before the variable, and there are two more columns, ``target`` and ``against``: the
         classes that are compared.
+    list of str
+        With ``sentences=True``, for one row: a sentence for each of the three features with the largest
+        contributions, the largest first, as the last example shows. Features that contribute 0 are omitted.
+    pandas.Series
+        With ``sentences=True``, for several rows: such a list for each row.
 
     Raises
     ------
@@ -128,15 +171,15 @@ def explain(
     >>> car = load_car()
     >>> model = lp(tan_cl("class", car, score="aic"), car, smooth=1)
     >>> explain(model, car.iloc[1727]).round(2)
-    vgood against acc  value         parents  log_odds
+    vgood against acc  value         parents  log_odds  odds_ratio
     variable
-    class              vgood                     -1.76
-    buying               low                      0.92
-    doors              5more                      0.14
-    persons             more                      0.09
-    maint                low    buying = low      1.01
-    safety              high  persons = more      0.61
-    lug_boot             big   safety = high      0.65
+    class              vgood                     -1.76        0.17
+    buying               low                      0.92        2.50
+    doors              5more                      0.14        1.15
+    persons             more                      0.09        1.10
+    maint                low    buying = low      1.01        2.75
+    safety              high  persons = more      0.61        1.85
+    lug_boot             big   safety = high      0.65        1.92
 
     Several rows, unstacked: one row per row, and one column per variable.
 
@@ -146,24 +189,72 @@ def explain(
     row
     1726      -0.06     0.11   -3.15
     1727      -1.76     0.09    0.61
+
+    The strongest reasons in words:
+
+    >>> for reason in explain(model, car.iloc[1727], sentences=True):
+    ...     print(reason)
+    maint = low: the odds of 'vgood' against 'acc' are 2.7 times as high
+    buying = low: the odds of 'vgood' against 'acc' are 2.5 times as high
+    lug_boot = big: the odds of 'vgood' against 'acc' are 1.9 times as high
     """
+    Flag().check("sort", sort)
+    Flag().check("sentences", sentences)
     x = check_fitted(x)._of_class(class_var)
     raw, data = _read_rows(x, row)
     evidence = weigh_evidence(x, data, target, against, unseen)
     x, several = evidence.model, len(data) != 1
     variables = (x.class_var, *[x.features[i] for i in evidence.order])
+    values = np.stack(_values(x, evidence, raw), axis=1)
+    strongest = np.argsort(-np.abs(evidence.log_odds), axis=1, kind="stable")
+    if sentences:
+        texts = [_reasons(x, evidence, i, variables, values[i], strongest[i]) for i in range(len(data))]
+        return pd.Series(texts, data.index, dtype=object, name="reasons") if several else texts[0]
     columns = _compared(x, evidence) if several else {}
-    columns |= {
-        "value": np.stack(_values(x, evidence, raw), axis=1).ravel(),
-        "parents": np.stack(_parents(x, evidence), axis=1).ravel(),
-        "log_odds": evidence.log_odds.ravel(),
-    }
+    columns |= {"value": values.ravel(), "parents": np.stack(_parents(x, evidence), axis=1).ravel()}
+    with np.errstate(over="ignore"):
+        ratios = np.exp(evidence.log_odds)
+    columns |= {"log_odds": evidence.log_odds.ravel(), "odds_ratio": ratios.ravel()}
     if several:
-        return pd.DataFrame(columns, _long_index(data.index, variables))
-    index = pd.Index(list(variables), name="variable", tupleize_cols=False)
-    return pd.DataFrame(columns, index).rename_axis(
-        columns=" against ".join(map(str, _opponents(x, evidence, 0)))
-    )
+        table = pd.DataFrame(columns, _long_index(data.index, variables))
+    else:
+        index = pd.Index(list(variables), name="variable", tupleize_cols=False)
+        compared = " against ".join(map(str, _opponents(x, evidence, 0)))
+        table = pd.DataFrame(columns, index).rename_axis(columns=compared)
+    lines = strongest + np.arange(len(data))[:, None] * len(variables)
+    return table.iloc[lines.ravel()] if sort else table
+
+
+def _reasons(
+    x: Model,
+    evidence: Evidence,
+    row: int,
+    variables: Sequence[Hashable],
+    values: NDArray[Any],
+    strongest: NDArray[np.intp],
+) -> list[str]:
+    """Write the strongest contributions of features in a row."""
+    target, rival = _opponents(x, evidence, row)
+    rivals, weights = evidence.rivals[row], evidence.log_odds[row]
+    odds = f"the odds of {shown(target)}"
+    if rivals.sum() < len(rivals) - 1:
+        odds += f" against {shown(rival) if rivals.sum() == 1 else rival}"
+    reasons = [i for i in strongest.tolist() if i and weights[i]][:_MOST_REASONS]
+    return [f"{describe(variables[i], values[i])}: {odds} are {_times(weights[i])}" for i in reasons]
+
+
+def _times(log_odds: float) -> str:
+    """Write an odds ratio.
+
+    >>> _times(0.34), _times(-1.2), _times(4.0), _times(float("-inf"))
+    ('1.4 times as high', '0.3 times as high', '55 times as high', '0')
+    """
+    if abs(log_odds) > _MOST_LOG_ODDS:
+        extreme = "infinite" if log_odds > 0 else "0"
+        bound = "more than 100,000" if log_odds > 0 else "less than 0.00001"
+        return extreme if np.isinf(log_odds) else f"{bound} times as high"
+    ratio = np.exp(log_odds)
+    return f"{ratio:,.0f} times as high" if ratio >= 10 else f"{ratio:.2g} times as high"
 
 
 @dataclass(frozen=True)
@@ -250,7 +341,7 @@ def _parents(x: Model, evidence: Evidence) -> list[NDArray[Any]]:
 def _write_values(x: Model, codes: Codes, numbers: Sequence[int]) -> NDArray[Any]:
     """Write the values of some features in each row; each combination of them once."""
     names = [x.features[i] for i in numbers]
-    labels = [x.known_levels[i] for i in numbers]
+    labels = [x._written_levels(name) for name in names]
     shifted = [codes[i].astype(np.intp) + 1 for i in numbers]  # 0 where missing
     _, first, inverse = np.unique(
         flat_index(shifted, [len(levels) + 1 for levels in labels]), return_index=True, return_inverse=True

@@ -42,6 +42,12 @@ class Evidence:
     rivals: NDArray[np.bool_]
     posteriors: Array
 
+    @property
+    def strengths(self) -> dict[Hashable, float]:
+        """The mean absolute contribution of each feature."""
+        means = np.abs(self.log_odds[:, 1:]).mean(axis=0).tolist()
+        return {self.model.features[i]: mean for i, mean in zip(self.order, means, strict=True)}
+
 
 def weigh_evidence(
     x: Model,
@@ -183,10 +189,12 @@ def measure_effect(x: Model, feature: Hashable, target: Any = None) -> Effect:
             numbers[parent] = np.repeat(middles[shown_levels], len(at) + 1)
     rows = model._with_numbers(codes.reshape(len(codes), -1), numbers)
     logs = model._unadjusted(rows).reshape(*codes.shape[1:], -1)
-    if c is None:  # the most probable class if nothing is known
-        c = int(model._log_joint(np.full((len(codes), 1), -1))[0].argmax())
+    if c is None:  # the rarest class
+        prior = model._log_joint(np.full((len(codes), 1), -1))[0].round(9)
+        c = len(prior) - 1 - int(prior[::-1].argmin())
     odds = logs[..., c] - log_sum_exp(np.delete(logs, c, axis=-1))
-    parent_levels = tuple([None if parent is None else levels[parent][i] for i in shown_levels])
+    written = (None,) if parent is None else model._written_levels(parent)
+    parent_levels = tuple([written[i] for i in shown_levels])
     effect = odds[:, 1:] - odds[:, :1]
     return Effect(feature, labels[c], levels[feature], parent, parent_levels, effect, points)
 

@@ -26,7 +26,7 @@ from ..frames.schema import Learnable, Schema
 from ..frames.sources import in_pandas
 from ..frames.training import TrainingData, prepare
 from ..model.model import Model, check_model, renewed
-from ..model.recipes import Step, Tally
+from ..model.recipes import Rows, Step, Tally
 from ..network.em import EM
 from ..network.methods import PLAIN, Method
 from ..network.number_families import Densities, Numbers
@@ -398,6 +398,8 @@ def _fit_alone(
     if not method.keeps_counts and isinstance(tally, Tally):
         # The prior alone did not make the tables, so no rows can be added to them.
         fitted = renewed(fitted, learned={**fitted.learned, "counts": replace(tally, prior=None)})
+    if fitted.recipe is not None:
+        fitted = renewed(fitted, recipe=replace(fitted.recipe, rows=Rows.of(rows, x.targets)))
     if not (isinstance(dataset, Learnable) and dataset.targets):  # whoever prepares data warns
         fitted._warn_of_size(len(rows))
     return fitted

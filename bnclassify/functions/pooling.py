@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping
-from functools import partial
+from dataclasses import replace
+from functools import partial, reduce
+from operator import add
 from typing import Any, Literal, TypeVar, cast
 
 from ..base.calls import guided
@@ -13,7 +15,8 @@ from ..frames.matching import united
 from ..frames.opening import InFull, InParts, open_columns
 from ..frames.partitions import is_partitioned
 from ..frames.sources import in_pandas
-from ..model.model import Model, check_fitted
+from ..model.model import Model, check_fitted, renewed
+from ..model.recipes import Rows
 from .parameters import rows_to_learn_from
 
 M = TypeVar("M", bound=Model)
@@ -147,18 +150,31 @@ def pool(models: Iterable[M], *, levels: Literal["same", "union"] = "same") -> M
             _check_levels(first.levels_by_name, other.levels_by_name, i)
     known = _unite([x.levels_by_name for x in (first, *others)])
     first, *others = (_with_levels(x, known) for x in (first, *others))
-    pooled: M = first._each(lambda *parts: parts[0]._pooled([x._tally().counts for x in parts]), *others)
-    return pooled
+    pooled: M = first._each(_pool_parts, *others)
+    return _of_rows(pooled, first, *others)
+
+
+def _pool_parts(*parts: Any) -> Any:
+    return _of_rows(parts[0]._pooled([x._tally().counts for x in parts]), *parts)
+
+
+def _of_rows(x: Any, *parts: Any) -> Any:
+    """Return a model that knows its rows, which are those of several models or `Rows`."""
+    rows = [part if isinstance(part, Rows) else part._trained_on for part in parts]
+    if x.recipe is None or x.recipe.rows is None:
+        return x
+    return renewed(x, recipe=replace(x.recipe, rows=None if None in rows else reduce(add, rows)))
 
 
 def _add_rows(x: Model, dataset: Any) -> Any:
     rows = rows_to_learn_from(x, dataset)
 
-    def add(part: Any) -> Any:
+    def add_to(part: Any) -> Any:
         tally = part._tally()
-        return part._pooled([tally.counts, part._count_all(rows, tally.prior)])
+        pooled = part._pooled([tally.counts, part._count_all(rows, tally.prior)])
+        return _of_rows(pooled, part, Rows.of(rows, part.targets))
 
-    return x._each(add)
+    return _of_rows(x._each(add_to), x, Rows.of(rows, x.targets))
 
 
 def _with_levels(x: Model, levels: Mapping[Hashable, tuple[Any, ...]]) -> Model:

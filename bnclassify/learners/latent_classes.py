@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
+from dataclasses import replace
 from math import log as ln
 from typing import Any, NamedTuple
 
@@ -18,7 +19,7 @@ from ..base.records import record
 from ..frames.encoding import check_levels, check_name, encode_columns
 from ..frames.schema import Dataset
 from ..model.model import renewed
-from ..model.recipes import Step
+from ..model.recipes import Rows, Step
 from ..network.classifiers import BNC
 from ..network.em import Run, warn_of_end
 from .fixed import network
@@ -143,7 +144,9 @@ def lca(
     structure = network(class_var, dict.fromkeys(data.columns, ()), None, step, trace=trace)
     levels = (*data.levels, tuple(range(1, numbers[best] + 1)))
     warn_of_end(fits[best].run, "The result may depend on the start.")
-    return renewed(structure, levels=levels, cpts=fits[best].tables, learned={"em": fits[best].run})
+    recipe = structure.recipe and replace(structure.recipe, rows=Rows.of(data, ()))
+    learned = {"em": fits[best].run}
+    return renewed(structure, recipe=recipe, levels=levels, cpts=fits[best].tables, learned=learned)
 
 
 class _Fit(NamedTuple):

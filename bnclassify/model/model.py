@@ -17,8 +17,9 @@ from ..counts.contingency import Recoding, recoded
 from ..frames.matching import match
 from ..frames.schema import Countable, Dataset, Levels
 from ..numbers.preparation import Preparation
+from .facts import mark_up, write_facts
 from .formulas import Formula
-from .recipes import Recipe, Tally
+from .recipes import Recipe, Rows, Tally
 
 M = TypeVar("M", bound="Model")
 Choice: TypeAlias = NDArray[np.intp]
@@ -71,10 +72,18 @@ class Model(Immutable):
     is_aode = False
     """Whether it averages one-dependence estimators."""
 
+    _svg: Callable[[Model], str] = staticmethod(lambda x: "")
+    """Draws a model for a notebook; set by the module that draws networks."""
+
     @property
     def preparation(self) -> Preparation | None:
         """The steps from raw data to categories, if the model accepts raw data."""
         return None if self.recipe is None else self.recipe.preparation
+
+    @property
+    def _trained_on(self) -> Rows | None:
+        """The rows that its parameters were estimated from, if they are known."""
+        return None if self.recipe is None else self.recipe.rows
 
     @property
     def targets(self) -> tuple[Hashable, ...]:
@@ -132,6 +141,12 @@ class Model(Immutable):
             )
         return self.levels
 
+    def _written_levels(self, name: Hashable) -> tuple[Any, ...]:
+        """Return the levels of a feature; if they are intervals, as text with readable digits."""
+        discretizer = None if self.preparation is None else self.preparation.discretizer
+        short = () if discretizer is None else discretizer.short_intervals.get(name, ())
+        return (*short, *self.levels_by_name[name][len(short) :])
+
     @property
     def levels_by_name(self) -> dict[Hashable, tuple[Any, ...]]:
         """The levels of each variable."""
@@ -142,8 +157,13 @@ class Model(Immutable):
         """The reason and the remedy if the model type has no joint distribution; empty if it has one."""
         return ""
 
+    @property
+    def missing_rule(self) -> str:
+        """What prediction does with missing values, in words."""
+        return "marginalized over"
+
     def facts(self) -> dict[str, object]:
-        """Return the entries of the summary; those that are None are omitted."""
+        """Return the facts that differ by model type; those that are None are omitted."""
         return {"num. features": len(self.features)}
 
     def __dir__(self) -> list[str]:
@@ -153,19 +173,10 @@ class Model(Immutable):
         return sorted(documented | {target, "features", "members", "preparation"})
 
     def __repr__(self) -> str:
-        plural = "s" if len(self.targets) > 1 else ""
-        lines = {f"class variable{plural}": ", ".join(map(str, self.targets))}
-        for name, value in self.facts().items():
-            if value is not None:
-                lines[name] = f"{value:,}" if isinstance(value, int) else str(value)
-        if self.recipe is not None:
-            lines["learning algorithm"] = self.recipe.structure.name
-            if self.recipe.parameters is not None:
-                lines["parameters"] = str(self.recipe.parameters)
-        width = max(map(len, lines)) + 2
-        rows = [f"  {name + ':':<{width}}{value}" for name, value in lines.items()]
-        only = "" if self.fitted else " (only structure, no parameters)"
-        return "\n".join(["", f"  Bayesian network classifier{only}", "", *rows])
+        return write_facts(self)
+
+    def _repr_html_(self) -> str:
+        return mark_up(self, type(self)._svg(self))
 
     if not TYPE_CHECKING:  # so that mypy reports unknown attributes
 
@@ -489,6 +500,11 @@ class BuiltOn(Model):
     def levels(self) -> Levels | None:
         """The labels of the other model."""
         return self.basis.levels
+
+    @property
+    def missing_rule(self) -> str:
+        """What prediction with the other model does with missing values."""
+        return self.basis.missing_rule
 
     def _with_numbers(self, codes: Codes, numbers: Mapping[Hashable, Any]) -> Codes:
         return self.basis._with_numbers(codes, numbers)

@@ -9,6 +9,7 @@ from ..base import graphs
 from ..base.checks import OneOf
 from ..base.docstrings import sharing
 from ..base.messages import listed, shown
+from ..numbers.preparation import Preparation
 from .model import Model, check_bnc, check_graph, check_model, check_single
 
 _of_any = sharing(
@@ -298,6 +299,45 @@ def variable_number(x: Model, variable: Hashable) -> int:
     """Return the position of a variable of a model, or raise a KeyError."""
     OneOf(x.variables, "a variable of the model").check("variable", variable)
     return x.variables.index(variable)
+
+
+def preparation(x: Model) -> Preparation:
+    """Return the function that turns raw data into the categories that a model contains.
+
+    Parameters
+    ----------
+    x : BNC, AODE or another model
+        With or without parameters.
+
+    Returns
+    -------
+    Preparation
+        Its ``discretizer`` and ``merger`` are None if the model does not discretize numbers or merge rare
+        levels. ``cut_points`` is a DataFrame with one row per discretized column: the ``method``, the number
+        of ``intervals``, and the ``cut_points`` as text with readable digits; the exact numbers are
+        ``discretizer.cuts``.
+
+    Raises
+    ------
+    TypeError
+        If `x` is not a model.
+
+    See Also
+    --------
+    discretize, merge_rare : Prepare data without a model.
+    summary : Show this and other facts of a model.
+
+    Examples
+    --------
+    >>> from bnclassify import bnc, load_pima, preparation
+    >>> model = bnc("nb", "diabetes", load_pima(), smooth=1, discretize="mdlp", missing_level=False)
+    >>> preparation(model).cut_points.loc[["glucose", "bmi"]]
+            method intervals          cut_points
+    column
+    glucose   mdlp         4  99.5, 127.5, 154.5
+    bmi       mdlp         2               27.35
+    """
+    return check_model(x).preparation or Preparation()
 
 
 @_of_any

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..base.immutable import Immutable
 from ..base.records import record
-from ..counts.contingency import narrow
+from ..counts.contingency import contingency_tables, narrow
 from ..frames.schema import Dataset
 from ..numbers.preparation import Preparation
 
@@ -48,12 +48,44 @@ class Step(Immutable):
 
 @record
 @dataclass(frozen=True)
+class Rows:
+    """The rows that parameters were estimated from: their weight and the features with missing values.
+
+    ``classes`` has the weight of each label of each class variable; it is empty if these were not counted.
+    """
+
+    size: float
+    classes: tuple[tuple[float, ...], ...] = ()
+    incomplete: tuple[Hashable, ...] = ()
+
+    @classmethod
+    def of(cls, data: Any, targets: tuple[Hashable, ...]) -> Rows:
+        """Return the facts of data; the labels of partitioned data are not counted."""
+        numbers = getattr(data, "numbers", {})
+        lacking = [name for name, gap in zip(data.columns, data.incomplete.tolist(), strict=True) if gap]
+        coded = [n for n in lacking if n not in data.schema.numeric or np.isnan(numbers.get(n, 0)).any()]
+        classes: tuple[tuple[float, ...], ...] = ()
+        if isinstance(data, Dataset):
+            counted = [contingency_tables(data, [(data.positions[name],)])[0] for name in targets]
+            classes = tuple([tuple(map(float, counts)) for counts in counted])
+        return cls(float(data.size), classes, tuple(coded))
+
+    def __add__(self, more: Rows) -> Rows:
+        pairs = zip(self.classes, more.classes, strict=False)
+        classes = tuple([tuple(map(sum, zip(*pair, strict=True))) for pair in pairs])
+        incomplete = dict.fromkeys((*self.incomplete, *more.incomplete))
+        return Rows(self.size + more.size, classes, tuple(incomplete))
+
+
+@record
+@dataclass(frozen=True)
 class Recipe:
     """How a model was learned: from which columns, by which learner, with which parameters.
 
     ``structure`` is called with the class and the data, ``parameters`` (`lp`) with a structure and the data.
     ``columns`` are the features passed to the learner; if None, it used all, and ``seen`` has these.
-    With ``preparation``, learned from raw data, the steps accept raw data.
+    With ``preparation``, learned from raw data, the steps accept raw data. ``rows`` describes the rows that
+    the parameters were estimated from.
     """
 
     class_var: Hashable
@@ -62,6 +94,7 @@ class Recipe:
     parameters: Step | None = None
     preparation: Preparation | None = None
     seen: tuple[Hashable, ...] | None = None
+    rows: Rows | None = None
 
     def fit(self, data: Dataset, rng: np.random.Generator | None = None) -> Any:
         """Learn structure and parameters from other data."""

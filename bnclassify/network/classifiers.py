@@ -411,6 +411,8 @@ class DN(Network):
       num. arcs:      4
     """
 
+    missing_rule = "an error"
+
     no_joint = (
         "a dependency network (DN) has no joint distribution, because its arcs may form cycles; use "
         "predict, cloglik and cv, or learn a network with a joint distribution, for example with ban"

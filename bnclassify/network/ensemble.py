@@ -17,7 +17,7 @@ from ..base.records import record
 from ..frames.schema import Countable, Dataset, Levels
 from ..model.formulas import Formula, Mixture
 from ..model.model import Model
-from ..model.recipes import Recipe, Step
+from ..model.recipes import Recipe, Rows, Step
 from .completion import try_all
 
 Arcs = dict[tuple[Hashable, Hashable], float]
@@ -149,6 +149,15 @@ class Ensemble(Average):
     def no_joint(self) -> str:
         """Why there is no joint distribution, if a member has none."""
         return next((member.no_joint for member in self.members if member.no_joint), "")
+
+    @property
+    def missing_rule(self) -> str:
+        """What prediction with the members does with missing values."""
+        return self.members[0].missing_rule
+
+    @property
+    def _trained_on(self) -> Rows | None:
+        return super()._trained_on or self.members[0]._trained_on
 
     @cached_property
     def log_weights(self) -> Array:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
 from math import log2
 from typing import Any
@@ -231,8 +231,33 @@ def describe_intervals(
 
 def interval_labels(points: tuple[float, ...]) -> tuple[str, ...]:
     """Return the intervals between cut points as text."""
-    ends = ["-inf", *map(written_point, points), "inf"]
+    return _between(map(written_point, points))
+
+
+def readable_labels(points: tuple[float, ...]) -> tuple[str, ...]:
+    """Return the intervals between cut points as text with readable digits."""
+    return _between(readable(points))
+
+
+def _between(points: Iterable[str]) -> tuple[str, ...]:
+    ends = ["-inf", *points, "inf"]
     return tuple([f"({low}, {high}{')' if high == 'inf' else ']'}" for low, high in pairwise(ends)])
+
+
+def readable(points: Sequence[float]) -> list[str]:
+    """Write cut points with four significant digits, or as many as tell them apart.
+
+    >>> readable((9.568582617828516, 154.5, 12345.678)), readable((1.00001, 1.00002))
+    (['9.569', '154.5', '12346'], ['1.00001', '1.00002'])
+    """
+    known = [point for point in points if np.isfinite(point)]
+    for digits in range(4, 17):
+        places = [max(0, digits - 1 - int(np.floor(np.log10(abs(p) or 1)))) for p in known]
+        texts = [written_point(round(p, n)) for p, n in zip(known, places, strict=True)]
+        if len(set(texts)) == len(set(known)):
+            break
+    short = dict(zip(known, texts, strict=True)) if known else {}
+    return [short.get(point, written_point(point)) for point in points]
 
 
 def written_point(point: float) -> str:

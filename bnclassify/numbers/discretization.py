@@ -48,7 +48,8 @@ from .cut_points import (
     cut_points,
     describe_intervals,
     interval_labels,
-    written_point,
+    readable,
+    readable_labels,
 )
 
 _MOST_BINS = 10_000
@@ -105,6 +106,26 @@ class Discretizer(Immutable):
         return tuple([name for name, points, labels in self._rows if len(labels or (*points, 0)) == 1])
 
     @property
+    def description(self) -> str:
+        """The method, in words."""
+        return self.method
+
+    @property
+    def interval_counts(self) -> dict[Hashable, str]:
+        """The number of intervals of each column with cut points, as text."""
+        return {name: str(len(points) + 1) for name, points in self.cuts.items() if points}
+
+    @property
+    def cut_points(self) -> pd.DataFrame:
+        """The method, the number of intervals, and the cut points with readable digits, by column."""
+        found = {
+            name: (self.description, self.interval_counts.get(name, "1"), ", ".join(readable(points)))
+            for name, points in self.cuts.items()
+        }
+        columns, index = ["method", "intervals", "cut_points"], pd.Index(list(found), tupleize_cols=False)
+        return pd.DataFrame(list(found.values()), index.rename("column"), columns)
+
+    @property
     def _rows(self) -> list[tuple[Hashable, tuple[float, ...], tuple[Any, ...]]]:
         """The name, cut points and labels of each column."""
         return list(zip(self.columns, self.points, self.labels or ((),) * len(self.columns), strict=True))
@@ -118,6 +139,11 @@ class Discretizer(Immutable):
     def intervals(self) -> dict[Hashable, tuple[str, ...]]:
         """The labels of the intervals of each column with cut points."""
         return {name: interval_labels(points) for name, points in self.cuts.items()}
+
+    @cached_property
+    def short_intervals(self) -> dict[Hashable, tuple[str, ...]]:
+        """The labels of the intervals with readable digits."""
+        return {name: readable_labels(points) for name, points in self.cuts.items()}
 
     @cached_property
     def _edges(self) -> dict[Hashable, Array]:
@@ -207,7 +233,7 @@ class Discretizer(Immutable):
         return self.intervals[name], codes
 
     def __repr__(self) -> str:
-        return self._listing(" cut at", lambda points: ", ".join(map(written_point, points)) or "no cut")
+        return self._listing(" cut at", lambda points: ", ".join(readable(points)) or "no cut")
 
     def _listing(self, head: str, note: Callable[[tuple[float, ...]], str]) -> str:
         """Return one line per column, with a note on its cut points or with the labels that it keeps."""
@@ -233,6 +259,21 @@ class MovedCuts(Discretizer):
     def at_times(self) -> tuple[Discretizer, ...]:
         """The discretizer of each time."""
         return tuple([Discretizer(self.method, self.columns, cut, self.labels) for cut in self.cuttings])
+
+    @property
+    def description(self) -> str:
+        """The method, in words."""
+        return f"{self.method}, {len(self.cuttings)} times"
+
+    @property
+    def interval_counts(self) -> dict[Hashable, str]:
+        """The smallest and the largest number of intervals of each column with cut points, as text."""
+        sizes = {
+            name: [len(cut[i]) + 1 for cut in self.cuttings]
+            for i, name in enumerate(self.columns)
+            if self.cuts.get(name)
+        }
+        return {n: "-".join(map(str, sorted({min(found), max(found)}))) for n, found in sizes.items()}
 
     def __repr__(self) -> str:
         times = len(self.cuttings)

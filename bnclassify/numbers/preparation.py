@@ -86,6 +86,12 @@ class Preparation(Immutable):
         return {*cuts, *(() if self.merger is None else self.merger.columns)}
 
     @property
+    def cut_points(self) -> pd.DataFrame:
+        """One row per discretized column: ``method``, ``intervals``, and ``cut_points`` as readable text."""
+        discretizer = Discretizer("", (), ()) if self.discretizer is None else self.discretizer
+        return discretizer.cut_points
+
+    @property
     def _steps(self) -> list[Discretizer | Merger]:
         return [step for step in (self.discretizer, self.merger) if step is not None]
 
@@ -121,7 +127,7 @@ class Preparation(Immutable):
         lines = [repr(step) for step in (self.merger, self.discretizer) if step is not None]
         if self.missing:
             lines.append(f"Missing values are a level of {listed(self.missing)}")
-        return "\n".join(lines) or "Preparation"
+        return "\n".join(lines) or "Preparation without a step: the model accepts categories"
 
 
 class Preparing(NamedTuple):

@@ -147,8 +147,8 @@ def plot_importance(
     if not len(data):
         raise ValueError(must_be("dataset", "a table with rows to explain", dataset))
     evidence = weigh_evidence(x, data, target, against, unseen, argument="dataset")
-    means = np.abs(evidence.log_odds[:, 1:]).mean(axis=0).tolist()
-    axes, shown = _draw_largest(ax, [str(x.features[i]) for i in evidence.order], means, top)
+    means = evidence.strengths
+    axes, shown = _draw_largest(ax, list(map(str, means)), list(means.values()), top)
     caption = f"mean absolute weight of evidence in {len(data):,} rows{shown}"
     target_name = "the class predicted" if target is None else target
     rivals = np.asarray(evidence.rivals.any(axis=0))
@@ -308,7 +308,7 @@ def plot_effect(x: Model, feature: Hashable, *, target: Any = None, ax: Axes | N
     feature : str
         Feature of the model.
     target : optional
-        Class to explain. By default, the most probable class if no feature is known.
+        Class to explain. By default, the rarest class, which is the last of those that are equally rare.
     {ax, returns, raises}
     TypeError
         If `x` is not a model.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
+from contextlib import suppress
 from textwrap import fill
 from typing import Any, NamedTuple
 
@@ -33,6 +34,7 @@ _EXPLAINED_ARC = _FEATURE_ARC | {"color": "#4a545e"}  # orange marks evidence ag
 _CLASSES_ARC = _FEATURE_ARC | {"color": BLUE}
 _CAPTION_LINE = 60
 _MOST_ABREAST = 8
+_MOST_INLINE = 60
 
 _Arcs = dict[tuple[Hashable, Hashable], float]
 
@@ -138,6 +140,19 @@ def plot(
     picture = Picture(engine=engine, format=format, **_attributes(model, drawn, lines, fontsize))
     _fill(picture, model, nodes, drawn, _FEATURE_ARC if row is None or distributions else _EXPLAINED_ARC)
     return picture
+
+
+def _draw_inline(x: Model) -> str:
+    """Draw a model as SVG for a notebook; nothing if it is large or cannot be drawn."""
+    if len(x.variables) > _MOST_INLINE:
+        return ""
+    with suppress(RuntimeError, TypeError, ValueError, graphviz.CalledProcessError):
+        svg: str = plot(x).pipe(format="svg", encoding="utf-8")
+        return svg[svg.find("<svg") :]
+    return ""
+
+
+Model._svg = staticmethod(_draw_inline)
 
 
 class Sketch(NamedTuple):

@@ -17,7 +17,7 @@ from ..frames.opening import InFull, InParts
 from ..frames.schema import Learnable, Levels
 from ..frames.training import prepare
 from ..model.model import Model
-from ..model.recipes import Recipe, Step
+from ..model.recipes import Recipe, Rows, Step
 from .class_inference import MOST_COMBINATIONS, MostProbable, best_of
 from .multi_model import MultiModel
 
@@ -93,6 +93,16 @@ class Chain(MultiModel):
     def fitted(self) -> bool:
         """Whether all members have parameters."""
         return all(member.fitted for member in self.members)
+
+    @property
+    def _trained_on(self) -> Rows | None:
+        parts = [member._trained_on for member in self.members]
+        known = {member.class_var: rows for member, rows in zip(self.members, parts, strict=True) if rows}
+        if len(known) < len(self.members):
+            return None
+        incomplete = dict.fromkeys(name for rows in known.values() for name in rows.incomplete)
+        classes = tuple([part for name in self.class_vars for part in known[name].classes])
+        return Rows(max(rows.size for rows in known.values()), classes, tuple(incomplete))
 
     def _arc_shares(self) -> dict[tuple[Hashable, Hashable], float]:
         raise TypeError(

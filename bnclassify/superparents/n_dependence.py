@@ -85,6 +85,8 @@ class ANDE(Average):
     recipe: Recipe | None = None
     learned: Mapping[str, Any] = field(default_factory=dict)
 
+    missing_rule = "ignored"
+
     no_joint = (
         "averaged n-dependence estimators do not define a joint distribution, because missing features are "
         "skipped; use aode, whose estimators are networks, or a single network"

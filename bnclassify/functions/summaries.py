@@ -1,0 +1,124 @@
+"""A model in one small table: its facts and, with data, its cross-validated performance."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from ..base.calls import guided
+from ..base.randomness import Seed
+from ..frames.opening import InFull, InParts
+from ..frames.partitions import is_partitioned
+from ..model.facts import facts_of
+from ..model.model import Model, check_fitted, check_model
+from .explanation import encode_rows
+from .odds import weigh_evidence
+from .schemes import scheme_of
+from .validation import cv
+
+_METRICS = ["accuracy", "log_loss", "calibration_error"]
+_MOST_FEATURES = 5
+_MOST_ROWS = 1000
+"""Number of rows from which strengths of features are computed."""
+
+
+@guided("Pass data second: summary(x, dataset).")
+def summary(
+    x: Model, dataset: InFull | InParts | None = None, *, k: int = 10, rng: Seed = None
+) -> pd.DataFrame:
+    """Summarize a model in one table, which also shows its performance if data are given.
+
+    Parameters
+    ----------
+    x : BNC, AODE or another model
+        With or without parameters; with parameters if `dataset` is given.
+    dataset : pandas.DataFrame, Dataset, or partitioned data, optional
+        Data for cross-validation, as in `cv`: usually those that the model was learned from.
+    k : int, default 10
+        Number of folds.
+    rng : int or numpy.random.Generator, optional
+        Seed of the folds.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns ``item`` and ``value``. The items are the facts that ``print(x)`` shows: the rows that the
+        parameters were estimated from and the class proportions in them, the size of the model, how it was
+        learned, which columns were discretized, merged or dropped, and how missing values are treated. With
+        `dataset`, there are also the cross-validated accuracy, log-loss and calibration error, each with that
+        of the class proportions alone, and the features with the largest mean absolute contributions to
+        the log odds. ``attrs["metrics"]`` has the exact values and baselines.
+
+    Raises
+    ------
+    TypeError
+        If `x` is not a model.
+    KeyError, TypeError, ValueError
+        With `dataset`, as `cv` and `explain`.
+
+    See Also
+    --------
+    cv : Evaluate models by other metrics.
+    plot_importance : Draw the contributions of all features.
+    preparation : Return the cut points of a model.
+
+    Notes
+    -----
+    Contributions are those of `explain` for at most 1,000 rows, evenly spaced, without cross-validation. The
+    metrics of a latent class are not defined and are omitted. For partitioned data, the features are omitted,
+    and for several class variables, the metrics of the class proportions.
+
+    Examples
+    --------
+    >>> from bnclassify import bnc, load_car, summary
+    >>> car = load_car()
+    >>> found = summary(bnc("tan_cl", "class", car, smooth=1), car, rng=0).set_index("item")["value"]
+    >>> print(found.loc["rows":"num. arcs"].to_string())
+    item
+    rows                                                              1728
+    class proportions    unacc 0.700, acc 0.222, good 0.040, vgood 0.038
+    num. features                                                        6
+    num. arcs                                                           11
+    >>> print(found["accuracy"])
+    0.943, class proportions 0.700
+    >>> print(found["strongest features"])
+    safety 1.43, persons 1.19, maint 0.79, buying 0.61, lug_boot 0.21 (mean absolute log odds)
+    """
+    facts, metrics = facts_of(check_model(x)), dict[str, tuple[float, float | None]]()
+    if dataset is not None:
+        if check_fitted(x).observed == x.variables:
+            means = cv([x], dataset, metric=_METRICS, k=k, rng=rng).droplevel(0)
+            scheme = scheme_of(means)
+            baselines = {} if scheme is None else scheme.baselines
+            metrics = {str(name): (value, baselines.get(str(name))) for name, value in means.items()}
+        for name, (value, baseline) in metrics.items():
+            beside = "" if baseline is None else f", class proportions {baseline:.3f}"
+            item = name.replace("log_loss", "log-loss").replace("calibration_error", "calibration error")
+            facts[item] = f"{value:.3f}{beside}"
+        if not is_partitioned(dataset):
+            texts = {target: _strongest(x._of_class(target), dataset) for target in x.targets}
+            several = len(texts) > 1
+            facts["strongest features"] = "; ".join(
+                f"{target}: {text}" if several else text for target, text in texts.items()
+            )
+    table = pd.DataFrame({"item": list(facts), "value": pd.Series(list(facts.values()), dtype=object)})
+    table.attrs["metrics"] = metrics
+    return table
+
+
+def _strongest(x: Model, dataset: Any) -> str:
+    """Name the features with the largest mean absolute contributions."""
+    strengths = measure_strengths(x, dataset, _MOST_ROWS)
+    best = sorted(strengths, key=lambda name: -strengths[name])[:_MOST_FEATURES]
+    return ", ".join(f"{name} {strengths[name]:.2f}" for name in best) + " (mean absolute log odds)"
+
+
+def measure_strengths(x: Model, dataset: Any, most: int) -> dict[Hashable, float]:
+    """Return the mean absolute contribution of each feature in at most so many rows, evenly spaced."""
+    data = encode_rows(x, dataset, "dataset")
+    if len(data) > most:
+        data = data.taken(np.linspace(0, len(data) - 1, most).astype(np.intp))
+    return weigh_evidence(x, data, unseen="missing", argument="dataset").strengths

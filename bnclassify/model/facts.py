@@ -1,0 +1,115 @@
+"""The facts of a model: what printing, `summary` and notebooks show."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from html import escape
+from textwrap import wrap
+from typing import Any
+
+import numpy as np
+
+from ..base.arrays import Array
+
+_WIDTH = 88
+_MOST = 6
+"""Largest number of columns or classes that are named."""
+
+
+def facts_of(x: Any) -> dict[str, Any]:
+    """Return the facts of a model by name, in the order in which they are shown: numbers and text."""
+    several, rows = len(x.targets) > 1, x._trained_on if x.fitted else None
+    latent = " (latent)" if x.observed == x.features else ""
+    facts: dict[str, Any] = {f"class variable{'s' * several}": ", ".join(map(str, x.targets)) + latent}
+    if rows is not None:
+        facts["rows"] = int(rows.size) if rows.size == int(rows.size) else f"{rows.size:,g} (sum of weights)"
+        shares = {name: _write_shares(x, name, part) for name, part in _proportions(x, rows).items()}
+        texts = [f"{name}: {text}" if several else text for name, text in shares.items()]
+        facts["class proportions"] = _some(texts, "; ") or None
+    facts |= x.facts()
+    if x.recipe is not None:
+        facts["learning algorithm"] = x.recipe.structure.name
+        facts["parameters"] = x.recipe.parameters and str(x.recipe.parameters)
+    facts |= _preparation(x)
+    if x.fitted:
+        facts["missing values"] = _missing(x, rows)
+        facts["joint distribution"] = "no" if x.no_joint else "yes"
+    return {name: value for name, value in facts.items() if value is not None}
+
+
+def write_facts(x: Any) -> str:
+    """Write the facts of a model, aligned."""
+    facts = {name: f"{v:,}" if isinstance(v, int) else str(v) for name, v in facts_of(x).items()}
+    width = max(map(len, facts)) + 4
+    lines = []
+    for name, text in facts.items():
+        first, *more = wrap(text, _WIDTH - width, break_long_words=False) or [""]
+        lines += [f"  {name + ':':<{width - 2}}{first}", *[" " * width + line for line in more]]
+    only = "" if x.fitted else " (only structure, no parameters)"
+    return "\n".join(["", f"  Bayesian network classifier{only}", "", *lines])
+
+
+def mark_up(x: Any, picture: str) -> str:
+    """Write the facts of a model as HTML, dark on white, below a picture."""
+    cell = '<td style="text-align:left;vertical-align:top;padding:1px 12px 1px 0;background:#fff;color:#111">'
+    pairs = [(name, f"{v:,}" if isinstance(v, int) else str(v)) for name, v in facts_of(x).items()]
+    rows = [f"<tr>{cell}{escape(name)}</td>{cell}{escape(value)}</td></tr>" for name, value in pairs]
+    frame = '<div style="background:#fff;color:#111;padding:8px;overflow-x:auto">'
+    return f'{frame}{picture}<table style="border:0;background:#fff">{"".join(rows)}</table></div>'
+
+
+def _some(names: Iterable[str], separator: str = ", ") -> str:
+    """Write the first of some names, and how many there are besides."""
+    texts = list(names)
+    more = [f"{len(texts) - _MOST} more"] if len(texts) > _MOST else []
+    return separator.join([*texts[:_MOST], *more])
+
+
+def _proportions(x: Any, rows: Any) -> Mapping[Any, Any]:
+    """Return the weight of each class by class variable; if it was not counted, that of the root."""
+    if rows.classes:
+        return dict(zip(x.targets, rows.classes, strict=True))
+    root = x.one_class and not x.parents[x.class_var]
+    return {x.class_var: x._class_prior()} if root else {}
+
+
+def _write_shares(x: Any, target: Any, weights: Array) -> str:
+    shares = np.asarray(weights) / (np.sum(weights) or 1)
+    pairs = zip(x.levels_by_name[target], shares, strict=True)
+    return _some(f"{label} {share:.3f}" for label, share in pairs)
+
+
+def _preparation(x: Any) -> dict[str, str | None]:
+    """Say which columns were discretized, merged, kept as numbers and dropped."""
+    facts: dict[str, str | None] = {}
+    merger, discretizer = getattr(x.preparation, "merger", None), getattr(x.preparation, "discretizer", None)
+    counts = {} if discretizer is None else discretizer.interval_counts
+    cut = [f"{name} {counts[name]}" for name in x.features if name in counts]
+    if discretizer is not None and cut:
+        facts["discretized"] = f"{discretizer.description}; intervals: {_some(cut)}"
+    if x.densities:
+        kinds = sorted({type(density).__name__ for density in x.densities.values()})
+        facts["kept as numbers"] = f"{_some(map(str, x.densities))} ({', '.join(kinds)})"
+    if merger is not None and merger.columns:
+        columns = _some(map(str, merger.columns))
+        facts["merged"] = f"levels in fewer than {merger.min_count:,} rows of {columns}"
+    seen = (x.recipe and (x.recipe.seen or x.recipe.columns)) or ()
+    uncut = () if discretizer is None else discretizer.uncut
+    dropped = [name for name in seen if name not in x.variables]
+    reasons = {"no cut point": [name for name in dropped if name in uncut]}
+    other = "not selected" if getattr(x.graph, "trace", {}) else "no value"
+    reasons[other] = [name for name in dropped if name not in uncut]
+    texts = [f"{_some(map(str, names))} ({reason})" for reason, names in reasons.items() if names]
+    return facts | {"dropped": "; ".join(texts) or None}
+
+
+def _missing(x: Any, rows: Any) -> str:
+    """Say where values were missing, how parameters were estimated, and what prediction does."""
+    levels = getattr(x.preparation, "missing", ())
+    texts = [f"a level of {_some(map(str, levels))}"] if levels else []
+    if rows is not None:
+        n = sum(name in rows.incomplete for name in x.features)
+        method = "EM" if "em" in getattr(x.network, "learned", {}) else "available cases"
+        if n or not levels:
+            texts.append(f"in {n} feature{'s' * (n > 1)} ({method})" if n else "none in training")
+    return "; ".join([*texts, f"{'others ' * bool(levels)}in new rows {x.missing_rule}"])

@@ -1,0 +1,198 @@
+"""What a model reports of itself: printed, as a table, in a notebook, and how it prepares raw data."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import bnclassify as bn
+from bnclassify.functions.schemes import scheme_of
+from bnclassify.numbers.cut_points import readable, readable_labels
+from bnclassify.plotting import pictures
+
+from .conftest import informative_gaps
+
+
+def facts(x: bn.BNC) -> dict[str, str]:
+    """What printing shows, by name, with wrapped lines joined."""
+    found: dict[str, str] = {}
+    for line in repr(x).splitlines()[3:]:
+        name, colon, text = line.partition(": ")
+        if line[2] != " " and colon:
+            found[name.strip()] = text.strip()
+            last = name.strip()
+        else:
+            found[last] += " " + line.strip()
+    return found
+
+
+@pytest.fixture
+def people() -> pd.DataFrame:
+    rng = np.random.default_rng(1)
+    frame = pd.DataFrame({"age": rng.uniform(18, 80, 300), "noise": rng.normal(size=300), "flat": 2.5})
+    frame["town"] = ["Aden", "Bari", "Cork"] * 99 + ["Dover", None, None]
+    frame["buys"] = np.where(frame["age"] > 45, "yes", "no")
+    return frame
+
+
+@pytest.mark.parametrize(
+    ("learner", "options", "joint", "missing"),
+    [
+        ("nb", {"smooth": 1}, "yes", "marginalized over"),
+        ("hc", {"ess": 1}, "yes", "marginalized over"),
+        ("aode", {"smooth": 1}, "yes", "marginalized over"),
+        ("ande", {"smooth": 1}, "no", "ignored"),
+        ("chisq_dn", {"smooth": 1}, "no", "an error"),
+        ("nb", {"smooth": 1, "wanbia": True}, "yes", "marginalized over"),
+        ("nb", {"smooth": 1, "subsumption": 30}, "no", "marginalized over"),
+        ("aode", {"smooth": 1, "loo_power": True}, "no", "marginalized over"),
+        ("tan_cl", {"smooth": 1, "loo_weights": True}, "no", "ignored by terms, marginalized over by a tree"),
+    ],
+)
+def test_models_of_all_types_introduce_themselves(
+    car: pd.DataFrame, learner: str, options: dict[str, object], joint: str, missing: str
+) -> None:
+    found = facts(bn.bnc(learner, "class", car, **options))
+    assert found["rows"] == "1,728"
+    assert found["class proportions"] == "unacc 0.700, acc 0.222, good 0.040, vgood 0.038"
+    assert found["missing values"] == f"none in training; in new rows {missing}"
+    assert found["joint distribution"] == joint
+    assert not {"discretized", "merged", "dropped"} & set(found)
+    assert len(repr(bn.bnc(learner, "class", car, **options)).splitlines()) <= 17
+
+
+def test_a_structure_shows_no_facts_of_rows(car: pd.DataFrame) -> None:
+    assert set(facts(bn.nb("class", car))) == {
+        "class variable", "num. features", "num. arcs", "learning algorithm",
+    }  # fmt: skip
+    fitted = bn.lp(bn.nb("class", car), car, smooth=1)
+    by_hand = bn.from_tables("class", {name: bn.cpt(fitted, name) for name in bn.vars(fitted)})
+    assert "rows" not in facts(by_hand)
+    assert facts(by_hand)["joint distribution"] == "yes"
+
+
+def test_rows_follow_the_data(car: pd.DataFrame, voting: pd.DataFrame, tmp_path: Path) -> None:
+    whole = bn.lp(bn.nb("class", car), car, smooth=1)
+    added = bn.update(bn.lp(bn.nb("class", car), car.iloc[:1000], smooth=1), car.iloc[1000:])
+    assert repr(added) == repr(whole)
+    parts = bn.lp(bn.nb("class", car), lambda: [car.iloc[:9], car.iloc[9:]], smooth=0)
+    assert facts(parts)["class proportions"] == facts(whole)["class proportions"]
+    both = bn.lp(bn.Ensemble([bn.nb("class", car), bn.tan_cl("class", car)]), car, smooth=1)
+    assert facts(both)["rows"] == "1,728"
+    weighted = bn.encode(car.head(4).assign(w=[0.5, 1, 1, 1]), weights="w")
+    assert facts(bn.lp(bn.nb("class", weighted), weighted, smooth=1))["rows"] == "3.5 (sum of weights)"
+    some = facts(bn.lp(bn.nb("Class", voting), voting.fillna({"crime": "y"}), smooth=1))
+    assert some["missing values"] == "in 15 features (available cases); in new rows marginalized over"
+    em = bn.lp(bn.nb("Class", voting), voting, smooth=1, missing="em")
+    assert facts(em)["missing values"].startswith("in 16 features (EM)")
+    bn.save(em, tmp_path / "em.json")
+    assert repr(bn.load(tmp_path / "em.json")) == repr(em)
+
+
+def test_several_and_latent_classes(voting: pd.DataFrame) -> None:
+    votes, names = voting.dropna(), ["crime", "mx_missile"]
+    shares = {name: (votes[name] == "y").mean() for name in names}
+    expected = "; ".join(f"{name}: n {1 - y:.3f}, y {y:.3f}" for name, y in shares.items())
+    for learn in (bn.mbc, bn.maode, bn.chain):
+        found = facts(bn.lp(learn(names, votes), votes, smooth=1))
+        assert found["class proportions"] == expected
+        assert found["rows"] == str(len(votes))
+    latent = bn.lca("group", votes.drop(columns="Class"), k=2, rng=0)
+    assert facts(latent)["class variable"] == "group (latent)"
+    share = bn.cpt(latent, "group")["probability"]
+    assert facts(latent)["class proportions"] == f"1 {share[1]:.3f}, 2 {share[2]:.3f}"
+
+
+@informative_gaps
+def test_preparation_and_dropped_columns(people: pd.DataFrame) -> None:
+    options = {"smooth": 1, "discretize": "mdlp"}
+    x = bn.bnc("nb", "buys", people, **options, min_count=5, missing_level=["town"])
+    found = facts(x)
+    assert found["discretized"] == "mdlp; intervals: age 2"
+    assert found["dropped"] == "noise, flat (no cut point)"
+    assert found["merged"] == "levels in fewer than 5 rows of town"
+    assert found["missing values"] == "a level of town; others in new rows marginalized over"
+    steps = bn.preparation(x)
+    assert steps.discretizer.cuts["age"] == x.preparation.discretizer.cuts["age"]
+    [point] = steps.discretizer.cuts["age"]
+    row = steps.cut_points.loc["age"]
+    assert row.tolist() == ["mdlp", "2", f"{round(point, 2):g}"]
+    assert steps.cut_points.loc["noise"].tolist() == ["mdlp", "1", ""]
+    assert steps.merger.columns == ("town",)
+    plain = bn.preparation(bn.nb("class", features=["a"]))
+    assert (plain.discretizer, plain.merger, len(plain.cut_points)) == (None, None, 0)
+    averaged = bn.bnc("nb", "buys", people, smooth=1, discretize="averaged")
+    assert facts(averaged)["discretized"] == "averaged, 9 times; intervals: age 5-7, noise 5-7"
+    kept = bn.bnc("nb", "buys", people.drop(columns="flat"), smooth=1, numbers="gaussian")
+    assert facts(kept)["kept as numbers"] == "age, noise (Gaussian)"
+    with pytest.warns(UserWarning, match="No feature improves"):
+        searched = bn.bnc("fssj", "buys", people[["town", "buys"]], smooth=1, dag_args={"k": 2, "rng": 0})
+    assert facts(searched)["dropped"] == "town (not selected)"
+
+
+def test_readable_digits() -> None:
+    assert readable((9.568582617828516, 9.755873576205284)) == ["9.569", "9.756"]
+    assert readable((0.00012345678, 154.5, 123456.789, -2.0)) == ["0.0001235", "154.5", "123457", "-2"]
+    assert readable((1.0000001, 1.0000002, float("inf"))) == ["1.0000001", "1.0000002", "inf"]
+    assert readable_labels((0.1 + 0.2,)) == ("(-inf, 0.3]", "(0.3, inf)")
+
+
+def test_summary_has_the_facts_and_the_performance(car: pd.DataFrame) -> None:
+    x = bn.bnc("nb", "class", car, smooth=1)
+    table = bn.summary(x)
+    assert table.columns.tolist() == ["item", "value"]
+    by_item = table.set_index("item")["value"]
+    assert by_item["rows"] == 1728
+    assert {name: str(value) for name, value in by_item.items()} == {
+        name: text.replace("1,728", "1728") for name, text in facts(x).items()
+    }
+    found = bn.summary(x, car, k=5, rng=3)
+    metrics = ["accuracy", "log_loss", "calibration_error"]
+    direct = bn.cv([x], car, k=5, rng=3, metric=metrics)
+    baselines = scheme_of(direct).baselines
+    assert found.attrs["metrics"] == {name: (direct[0, name], baselines[name]) for name in metrics}
+    values = found.set_index("item")["value"]
+    assert values["accuracy"] == f"{direct[0, 'accuracy']:.3f}, class proportions 0.700"
+    strengths = bn.explain(x, car.iloc[np.linspace(0, 1727, 1000).astype(int)])["log_odds"].abs()
+    means = strengths.groupby(level="variable").mean().drop("class").sort_values(ascending=False)
+    assert values["strongest features"].startswith(", ".join(f"{n} {v:.2f}" for n, v in means[:5].items()))
+
+
+def test_summary_of_other_models(car: pd.DataFrame) -> None:
+    votes = car[["persons", "safety", "class"]]
+    several = bn.lp(bn.mbc(["class", "safety"], car), car, smooth=1)
+    values = bn.summary(several, car, k=2, rng=0).set_index("item")["value"]
+    accuracies = float(values["accuracy(class)"]), float(values["accuracy(safety)"])
+    assert np.mean(accuracies) == pytest.approx(bn.cv(several, car, k=2, rng=0)["hamming"], abs=1e-3)
+    assert "; safety: class " in values["strongest features"]
+    latent = bn.lca("group", votes, k=2, rng=0)
+    assert bn.summary(latent, votes).attrs["metrics"] == {}
+    in_parts = bn.lp(bn.nb("class", car), lambda: [car.iloc[::2], car.iloc[1::2]], smooth=1)
+    values = bn.summary(in_parts, lambda: [car.iloc[::2], car.iloc[1::2]], k=2).set_index("item")["value"]
+    assert "strongest features" not in values.index
+    assert float(values["accuracy"][:5]) > 0.8
+    with pytest.raises(ValueError, match="structure only"):
+        bn.summary(bn.nb("class", car), car)
+    with pytest.raises(TypeError, match="x must be a model"):
+        bn.summary(car)
+
+
+def test_a_notebook_shows_picture_and_facts(monkeypatch: pytest.MonkeyPatch) -> None:
+    frame = pd.DataFrame({"<b>&": ["u", "v"] * 5, "y": ["<i>", "n"] * 5})
+    x = bn.bnc("nb", "y", frame, smooth=1)
+    if pictures._has_dot() or pictures._find_substitute():
+        assert "<svg" in x._repr_html_()
+        assert "<?xml" not in x._repr_html_()
+    monkeypatch.setattr(pictures, "_has_dot", lambda: False)
+    monkeypatch.setattr(pictures, "_find_substitute", lambda: None)
+    shown = x._repr_html_()
+    assert "<svg" not in shown
+    assert "&lt;i&gt; 0.500, n 0.500" in shown
+    assert "<i>" not in shown
+    assert shown.count("<tr>") == len(facts(x))
+    assert shown.count("background:#fff;color:#111") == 1 + 2 * len(facts(x))
+    wide = bn.nb("y", features=[f"f{i}" for i in range(100)])
+    assert "<svg" not in wide._repr_html_()
