@@ -167,7 +167,7 @@ def test_summary_of_other_models(car: pd.DataFrame) -> None:
     values = bn.summary(several, car, k=2, rng=0).set_index("item")["value"]
     accuracies = float(values["accuracy(class)"]), float(values["accuracy(safety)"])
     assert np.mean(accuracies) == pytest.approx(bn.cv(several, car, k=2, rng=0)["hamming"], abs=1e-3)
-    assert "; safety: class " in values["strongest features"]
+    assert "(mean absolute log odds); safety: persons 0.23" in values["strongest features"]
     latent = bn.lca("group", votes, k=2, rng=0)
     assert bn.summary(latent, votes).attrs["metrics"] == {}
     in_parts = bn.lp(bn.nb("class", car), lambda: [car.iloc[::2], car.iloc[1::2]], smooth=1)

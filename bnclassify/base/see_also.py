@@ -50,6 +50,7 @@ plot_cv plot_ranks: cv compare compare_ranks
 plot_scores: greedy_scores search_steps
 plot_weights: feature_weights plot_importance
 predict: explain query accuracy cv_predict
+preparation summary: summary preparation discretize merge_rare cv plot_importance
 query: predict sample impute markov_blanket
 read_bif write_bif: read_bif write_bif save load to_pgmpy
 shd kl_divergence: shd kl_divergence arc_strength network_score

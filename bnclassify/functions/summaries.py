@@ -59,12 +59,6 @@ def summary(
     KeyError, TypeError, ValueError
         With `dataset`, as `cv` and `explain`.
 
-    See Also
-    --------
-    cv : Evaluate models by other metrics.
-    plot_importance : Draw the contributions of all features.
-    preparation : Return the cut points of a model.
-
     Notes
     -----
     Contributions are those of `explain` for at most 1,000 rows, evenly spaced, without cross-validation. The

@@ -322,11 +322,6 @@ def preparation(x: Model) -> Preparation:
     TypeError
         If `x` is not a model.
 
-    See Also
-    --------
-    discretize, merge_rare : Prepare data without a model.
-    summary : Show this and other facts of a model.
-
     Examples
     --------
     >>> from bnclassify import bnc, load_pima, preparation
