@@ -158,7 +158,7 @@ def test_summary_has_the_facts_and_the_performance(car: pd.DataFrame) -> None:
     assert values["accuracy"] == f"{direct[0, 'accuracy']:.3f}, class proportions 0.700"
     strengths = bn.explain(x, car.iloc[np.linspace(0, 1727, 1000).astype(int)])["log_odds"].abs()
     means = strengths.groupby(level="variable").mean().drop("class").sort_values(ascending=False)
-    assert values["strongest features"].startswith(", ".join(f"{n} {v:.2f}" for n, v in means[:5].items()))
+    assert values["strongest features"] == ", ".join(f"{n} {v:.2f}" for n, v in means[:3].items())
 
 
 def test_summary_of_other_models(car: pd.DataFrame) -> None:
@@ -167,7 +167,7 @@ def test_summary_of_other_models(car: pd.DataFrame) -> None:
     values = bn.summary(several, car, k=2, rng=0).set_index("item")["value"]
     accuracies = float(values["accuracy(class)"]), float(values["accuracy(safety)"])
     assert np.mean(accuracies) == pytest.approx(bn.cv(several, car, k=2, rng=0)["hamming"], abs=1e-3)
-    assert "(mean absolute log odds); safety: persons 0.23" in values["strongest features"]
+    assert "; safety: persons 0.23" in values["strongest features"]
     latent = bn.lca("group", votes, k=2, rng=0)
     assert bn.summary(latent, votes).attrs["metrics"] == {}
     in_parts = bn.lp(bn.nb("class", car), lambda: [car.iloc[::2], car.iloc[1::2]], smooth=1)

@@ -34,10 +34,8 @@ print(member.T.dropna().to_string())
 # ln 4 = 1.39. `explain` splits the log odds of the prediction into one contribution per feature:
 
 # %%
-reasons = explain(model, member)
-reasons["odds ratio"] = np.exp(reasons["log_odds"])
-largest = reasons["log_odds"].abs().sort_values(ascending=False).index[:5]
-print(reasons.loc[largest, ["value", "log_odds", "odds ratio"]].round(2).to_string())
+reasons = explain(model, member, sort=True)
+print(reasons[["value", "log_odds", "odds_ratio"]].head(5).round(2).to_string())
 total = reasons["log_odds"].sum()
 print("\nsum of all contributions:", round(total, 3))
 print("probability from the sum:", round(1 / (1 + np.exp(-total)), 4))
@@ -47,7 +45,14 @@ print("probability by predict:  ", round(predict(model, member, prob=True).max(a
 # The model predicts "republican" with probability 0.996. The vote for the physician fee freeze multiplies the odds of
 # "republican" by 4.35, the vote for the synfuels cutback by 0.19. (This member was a democrat: the table shows why the
 # model is wrong.) A contribution of 0.69 doubles the odds, and a contribution of −0.69 halves them. The contributions are
-# not approximations: their sum is the log odds of the posterior.
+# not approximations: their sum is the log odds of the posterior. With `sentences=True`, `explain` writes the three
+# strongest reasons in words, for readers who do not know log odds:
+
+# %%
+print(*explain(model, member, sentences=True), sep="\n")
+
+# %% [markdown]
+# Each sentence states an odds ratio of the table: an odds ratio of 0.19 divides the odds by 5.3.
 #
 # | contribution | odds multiplied by |
 # |---|---|

@@ -27,6 +27,7 @@ from bnclassify import (
     plot_importance,
     predict,
     save,
+    summary,
 )
 
 women = load_pima()
@@ -58,6 +59,9 @@ model = bnc("tan_cl", "diabetes", women, dag_args={"score": "aic"}, **options)
 print(model)
 
 # %% [markdown]
+# All eight features were discretized, glucose into four intervals, and five of them have missing values. A notebook shows
+# these facts with a picture of the network if `model` is the last line of a cell.
+#
 # ## Read the model
 #
 # The network shows the structure. The class is a parent of all features. An arc between two features means that they
@@ -103,9 +107,16 @@ explain(model, new.loc["Bea"]).round(2)
 plot_explanation(model, new.loc["Bea"])
 
 # %% [markdown]
-# A contribution c multiplies the odds by e^c. A contribution of 1 multiplies them by 2.7, a contribution of 2 by 7.4.
-# Bea's glucose above 154.5 multiplies the odds of "yes" by e^1.93 = 6.9. The prior, −0.62, is negative because most women
-# do not have diabetes. Features that are missing contribute 0.
+# A contribution c multiplies the odds by e^c, which is the column `odds_ratio`. A contribution of 1 multiplies them by
+# 2.7, a contribution of 2 by 7.4. Bea's glucose above 154.5 multiplies the odds of "yes" by e^1.93 = 6.9. The prior,
+# −0.62, is negative because most women do not have diabetes. Features that are missing contribute 0. The strongest
+# reasons in words:
+
+# %%
+print(*explain(model, new.loc["Bea"], sentences=True), sep="\n")
+
+# %% [markdown]
+# These are the odds ratios of the table, rounded.
 #
 # The mean absolute contribution over all women shows which features matter most in general:
 
@@ -131,6 +142,16 @@ cv(models, women, rng=0, metric=metrics).unstack().round(3)  # noqa: PD010
 # Both models are better than the baselines of 0.651 and 0.647. Naive Bayes has the higher accuracy and AUC, the tree the
 # lower log-loss: its probabilities are closer to the truth, because it does not count dependent features as independent
 # evidence. [Comparing classifiers](compare.py) shows how to test such differences.
+#
+# `summary` collects the facts of a model, its cross-validated performance and its strongest features in one table, which
+# you can paste into a report:
+
+# %%
+summary(model, women, rng=0)
+
+# %% [markdown]
+# Each metric stands beside that of the class proportions alone, the baseline. The strongest features are those with the
+# largest mean absolute contributions, here in log odds.
 #
 # `cv_predict` predicts each woman with a model that was fitted without her. The confusion matrix of these out-of-fold
 # predictions, with actual classes as rows:

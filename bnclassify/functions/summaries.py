@@ -20,7 +20,7 @@ from .schemes import scheme_of
 from .validation import cv
 
 _METRICS = ["accuracy", "log_loss", "calibration_error"]
-_MOST_FEATURES = 5
+_MOST_FEATURES = 3
 _MOST_ROWS = 1000
 """Number of rows from which strengths of features are computed."""
 
@@ -49,8 +49,8 @@ def summary(
         parameters were estimated from and the class proportions in them, the size of the model, how it was
         learned, which columns were discretized, merged or dropped, and how missing values are treated. With
         `dataset`, there are also the cross-validated accuracy, log-loss and calibration error, each with that
-        of the class proportions alone, and the features with the largest mean absolute contributions to
-        the log odds. ``attrs["metrics"]`` has the exact values and baselines.
+        of the class proportions alone, and the three features with the largest mean absolute contributions to
+        the log odds, which are also shown. ``attrs["metrics"]`` has the exact values and baselines.
 
     Raises
     ------
@@ -79,7 +79,7 @@ def summary(
     >>> print(found["accuracy"])
     0.943, class proportions 0.700
     >>> print(found["strongest features"])
-    safety 1.43, persons 1.19, maint 0.79, buying 0.61, lug_boot 0.21 (mean absolute log odds)
+    safety 1.43, persons 1.19, maint 0.79
     """
     facts, metrics = facts_of(check_model(x)), dict[str, tuple[float, float | None]]()
     if dataset is not None:
@@ -107,7 +107,7 @@ def _strongest(x: Model, dataset: Any) -> str:
     """Name the features with the largest mean absolute contributions."""
     strengths = measure_strengths(x, dataset, _MOST_ROWS)
     best = sorted(strengths, key=lambda name: -strengths[name])[:_MOST_FEATURES]
-    return ", ".join(f"{name} {strengths[name]:.2f}" for name in best) + " (mean absolute log odds)"
+    return ", ".join(f"{name} {strengths[name]:.2f}" for name in best)
 
 
 def measure_strengths(x: Model, dataset: Any, most: int) -> dict[Hashable, float]:
