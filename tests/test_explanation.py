@@ -140,7 +140,7 @@ def test_what_the_frame_holds(car: pd.DataFrame) -> None:
     assert found.loc["safety", "value"] == "low"
     assert found.loc["class", "value"] == "unacc"
     assert pd.isna(found.loc["doors", "value"])
-    assert list(found.columns) == ["value", "parents", "log_odds"]
+    assert list(found.columns) == ["value", "parents", "log_odds", "odds_ratio"]
     assert found.columns.name == "unacc against acc"
     assert set(bn.explain(bn.lp(bn.aode("class", car), car, smooth=1), row)["parents"]) == {""}
 
@@ -329,7 +329,7 @@ def test_what_becomes_known_step_by_step_is_what_is_known_at_each_step(model: An
 
 def test_no_row_and_labels_of_rows(car: pd.DataFrame) -> None:
     x = bn.lp(bn.tan_cl("class", car), car, smooth=1)
-    columns = ["target", "against", "value", "parents", "log_odds"]
+    columns = ["target", "against", "value", "parents", "log_odds", "odds_ratio"]
     empty = bn.explain(x, car.iloc[:0])
     assert len(empty) == 0
     assert list(empty.columns) == columns
@@ -426,3 +426,69 @@ def test_values_are_those_of_the_row_before_it_is_prepared(discretize: str) -> N
     assert unseen.loc[["size", "town"], "value"].tolist() == [0.5, "Elba"]
     plain = bn.bnc("nb", "class", raw.iloc[3:], smooth=1, discretize=discretize)
     assert bn.explain(plain, {"town": "Elba"}, unseen="missing").loc["town", "value"] is np.nan
+
+
+def test_rows_are_sorted_by_strength_and_have_odds_ratios(car: pd.DataFrame) -> None:
+    x = bn.lp(bn.tan_cl("class", car), car, smooth=1)
+    table = bn.explain(x, car.iloc[1727])
+    np.testing.assert_allclose(table["odds_ratio"], np.exp(table["log_odds"]))
+    ordered = bn.explain(x, car.iloc[1727], sort=True)
+    assert ordered.index.tolist() == table["log_odds"].abs().sort_values(ascending=False).index.tolist()
+    pd.testing.assert_frame_equal(ordered.loc[table.index], table)
+    many = bn.explain(x, car.iloc[[5, 1727]], sort=True)
+    assert many.loc[1727].index.tolist() == ordered.index.tolist()
+    assert many.index.get_level_values(0).tolist() == [5] * 7 + [1727] * 7
+
+
+def test_reasons_in_words() -> None:
+    frame = pd.DataFrame({"records": ["no"] * 60 + ["yes"] * 40, "noise": ["a", "b"] * 50})
+    frame["status"] = ["good"] * 48 + ["bad"] * 12 + ["good"] * 20 + ["bad"] * 20
+    x = bn.lp(bn.nb("status", frame), frame, smooth=0)
+    # P(no | good) / P(no | bad) = (48 / 68) / (12 / 32) = 1.88
+    [reason] = bn.explain(x, {"records": "no", "noise": "a"}, target="good", sentences=True)
+    assert reason == "records = no: the odds of 'good' are 1.9 times as high"
+    [reason] = bn.explain(x, {"records": "no"}, target="bad", sentences=True)
+    assert reason == "records = no: the odds of 'bad' are 0.53 times as high"
+    assert bn.explain(x, {"records": None, "noise": None}, sentences=True) == []
+    several = bn.explain(x, frame.iloc[[0, 99]], target="good", sentences=True)
+    assert several.index.tolist() == [0, 99]
+    # P(yes | good) / P(yes | bad) = (20 / 68) / (20 / 32) = 0.47
+    assert several[99] == ["records = yes: the odds of 'good' are 0.47 times as high"]
+    certain = frame.assign(status=np.where(frame["records"] == "no", "good", "bad"))
+    x = bn.lp(bn.nb("status", certain), certain, smooth=0)
+    [reason] = bn.explain(x, {"records": "no"}, target="bad", sentences=True)
+    assert reason == "records = no: the odds of 'bad' are 0"
+    with pytest.raises(TypeError, match="sentences must be True or False"):
+        bn.explain(x, {"records": "no"}, sentences=3)
+
+
+def test_reasons_for_one_of_several_classes(car: pd.DataFrame) -> None:
+    x = bn.lp(bn.nb("class", car), car, smooth=1)
+    row = car.iloc[1727]
+    table = bn.explain(x, row, target="vgood", against="acc", sort=True).drop("class")
+    reasons = bn.explain(x, row, target="vgood", against="acc", sentences=True)
+    assert reasons == [
+        f"{name} = {row[name]}: the odds of 'vgood' against 'acc' are {ratio:.2g} times as high"
+        for name, ratio in table["odds_ratio"].head(3).items()
+    ]
+    pair = bn.explain(x, row, target="vgood", against=["acc", "good"], sentences=True)
+    assert "odds of 'vgood' against acc or good are" in pair[0]
+    alone = bn.explain(x, row, target="vgood", against=bn.classes(x), sentences=True)
+    assert "the odds of 'vgood' are" in alone[0]
+
+
+def test_cut_points_of_parents_have_readable_digits() -> None:
+    rng = np.random.default_rng(3)
+    frame = pd.DataFrame({"size": rng.normal(size=200)})
+    frame["mass"] = frame["size"] + rng.normal(0, 0.1, 200)
+    frame["class"] = np.where(frame["size"] > 0.1, "yes", "no")
+    x = bn.bnc("tan_cl", "class", frame, smooth=1, discretize="quantile", bins=3)
+    [parents] = set(bn.explain(x, frame.iloc[0])["parents"]) - {""}
+    [(child, parent)] = [(f, p) for f, (p,) in ((f, p) for f, p in x.feature_parents.items() if p)]
+    points = x.preparation.discretizer.cuts[parent]
+    ends = ["-inf", *(f"{round(point, 4):g}" for point in points), "inf"]
+    code = int(np.searchsorted(points, frame[parent].iloc[0]))
+    assert parents.startswith(f"{parent} = ({ends[code]}, {ends[code + 1]}")
+    title = bn.plot_effect(x, child).get_legend()
+    assert [text.get_text() for text in title.get_texts()] == list(x._written_levels(parent))
+    assert bn.plot_effect(x, child).get_ylabel() == "adds to the log odds of yes"

@@ -30,10 +30,10 @@ def test_summary(car: pd.DataFrame, tan: bn.BNC, ensemble: bn.AODE) -> None:
     assert "(only structure, no parameters)" in repr(bn.nb("class", car))
     assert "only structure" not in repr(tan) + repr(ensemble)
     assert "num. members:       6" in repr(ensemble)
-    assert repr(ensemble).endswith("parameters:         lp(smooth=1)")
+    assert "\n  parameters:         lp(smooth=1)\n" in repr(ensemble)
     assert repr(bn.aode("class", car)).endswith("aode")
     averaged = bn.lp(bn.nb("class", car), car, smooth=0.5, manb_prior=0.2)
-    assert repr(averaged).endswith("parameters:         lp(smooth=0.5, manb_prior=0.2)")
+    assert "\n  parameters:         lp(smooth=0.5, manb_prior=0.2)\n" in repr(averaged)
     expected = bn.lp(bn.nb("class", car), car, smooth=1, missing="em", em_tolerance=1e-6)
     assert repr(expected).endswith("lp(smooth=1, missing='em')")
 

@@ -23,6 +23,7 @@ from ..model.raw_rows import encode_for, read_for
 from .odds import Evidence, weigh_evidence
 
 _MOST_REASONS = 3
+_LEAST_LOG_ODDS = 0.05
 _MOST_LOG_ODDS = 11.5  # ln 100,000
 
 Explained: TypeAlias = "pd.DataFrame | Dataset | Row | Sequence[Row]"
@@ -111,7 +112,8 @@ def explain(
         classes that are compared.
     list of str
         With ``sentences=True``, for one row: a sentence for each of the three features with the largest
-        contributions, the largest first, as the last example shows. Features that contribute 0 are omitted.
+        contributions, the largest first, as the last example shows. Those that contribute less than 0.05,
+        which multiplies the odds by 0.95 to 1.05, are omitted.
     pandas.Series
         With ``sentences=True``, for several rows: such a list for each row.
 
@@ -239,7 +241,7 @@ def _reasons(
     odds = f"the odds of {shown(target)}"
     if rivals.sum() < len(rivals) - 1:
         odds += f" against {shown(rival) if rivals.sum() == 1 else rival}"
-    reasons = [i for i in strongest.tolist() if i and weights[i]][:_MOST_REASONS]
+    reasons = [i for i in strongest.tolist() if i and abs(weights[i]) >= _LEAST_LOG_ODDS][:_MOST_REASONS]
     return [f"{describe(variables[i], values[i])}: {odds} are {_times(weights[i])}" for i in reasons]
 
 
