@@ -301,11 +301,15 @@ def lp(
       Bayesian network classifier
     <BLANKLINE>
       class variable:     class
+      rows:               1,728
+      class proportions:  unacc 0.700, acc 0.222, good 0.040, vgood 0.038
       num. features:      6
       num. arcs:          9
       free parameters:    131
       learning algorithm: tan_cl
       parameters:         lp(smooth=1)
+      missing values:     none in training; in new rows marginalized over
+      joint distribution: yes
     """
     amounts = {"smooth": smooth, "ess": ess, "m": m, "backoff": None if backoff is False else backoff}
     prior = find_prior(**amounts)
