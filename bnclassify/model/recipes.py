@@ -94,7 +94,7 @@ class Recipe:
     parameters: Step | None = None
     preparation: Preparation | None = None
     seen: tuple[Hashable, ...] | None = None
-    rows: Rows | None = None
+    rows: Rows | None = field(default=None, compare=False)
 
     def fit(self, data: Dataset, rng: np.random.Generator | None = None) -> Any:
         """Learn structure and parameters from other data."""
