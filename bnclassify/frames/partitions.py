@@ -61,7 +61,8 @@ class Facts(NamedTuple):
 
     Of these, ``size`` is the weight, ``gaps`` has the number of missing values by column, ``positive`` have
     a weight above 0, and ``fractional`` a weight that is not whole. ``hidden`` has the number of values by
-    column that are treated as missing, because they are not among the levels.
+    column that are treated as missing, because they are not among the levels, and ``labels`` the weight of
+    each label of the targets.
     """
 
     rows: int
@@ -71,6 +72,7 @@ class Facts(NamedTuple):
     positive: int = 0
     fractional: int = 0
     hidden: Any = 0
+    labels: Any = ()
 
 
 def with_class(data: Dataset, class_var: Hashable) -> tuple[Dataset, Facts]:
@@ -142,13 +144,14 @@ class _Counting:
 
     reading: Reading
     count: Callable[[Dataset], Any]
+    targets: tuple[Hashable, ...] = ()
 
     def __call__(self, frame: pd.DataFrame) -> tuple[Any, Facts]:
         return in_blocks(self._of_block, added, frame)
 
     def _of_block(self, frame: pd.DataFrame) -> tuple[Any, Facts]:
         data, facts = self.reading(frame)
-        return self.count(data), facts
+        return self.count(data), facts._replace(labels=tuple(map(data.label_counts, self.targets)))
 
 
 class Memo:
@@ -158,6 +161,7 @@ class Memo:
         self.counted: Facts | None = None
         self.gaps: dict[Hashable, int] = {}
         self.hidden: dict[Hashable, int] = {}
+        self.labels: dict[tuple[Hashable, tuple[Any, ...]], Array] = {}
 
     def keep(self, facts: Facts, columns: Sequence[Hashable]) -> bool:
         """Keep facts of some columns; return whether they are the first."""
@@ -319,10 +323,23 @@ class Partitions(Learnable):
             except RowsNeededError:  # it looks at codes
                 pass
         total: T
-        total, facts = self.source.reduce(_Counting(self.reading, count), added, self.reading.columns)
+        targets = tuple([name for name in self.targets if name in self.schema.positions])
+        counting = _Counting(self.reading, count, targets)
+        total, facts = self.source.reduce(counting, added, self.reading.columns)
+        self.memo.labels.update(zip([self._key(name) for name in targets], facts.labels, strict=True))
         if self.memo.keep(facts, self.columns):
             self.tell()
         return total
+
+    def _key(self, name: Hashable) -> tuple[Hashable, tuple[Any, ...]]:
+        return name, self.levels[self.positions[name]]
+
+    def label_counts(self, name: Hashable) -> Array:
+        """Return the weight of each label of a column; of a target, without a pass if there was one."""
+        if self._key(name) in self.memo.labels:
+            return self.memo.labels[self._key(name)]
+        tables = self.counts_of_source([[self.positions[name]]])
+        return self.add_up(lambda rows: rows.label_counts(name)) if tables is None else tables[0]
 
     def counts_of_source(self, families: Sequence[Sequence[int]]) -> list[Array] | None:
         """Return the tables of families if the source of the rows counts them itself, as a database can."""

@@ -86,6 +86,7 @@ class _Rows(Immutable):
         def counts_of_source(self, families: Sequence[Sequence[int]]) -> list[Array] | None: ...
         def coded(self, schema: Schema) -> Countable: ...
         def counting(self) -> Countable: ...
+        def label_counts(self, name: Hashable) -> Array: ...
 
 
 class Countable(_Rows):
@@ -212,6 +213,11 @@ class Dataset(Countable):
 
     def counts_of_source(self, families: Sequence[Sequence[int]]) -> None:
         """Return None, because rows in memory are counted here."""
+
+    def label_counts(self, name: Hashable) -> Array:
+        """Return the weight of each label of a column."""
+        codes, card = self.codes[self.positions[name]], self.cards[self.positions[name]]
+        return np.bincount(codes.astype(np.intp) + 1, self.weights, card + 1)[1:].astype(np.float64)
 
     def _part(self, rows: slice) -> Dataset:
         weights = None if self.weights is None else self.weights[rows]

@@ -66,11 +66,8 @@ def _some(names: Iterable[str], separator: str = ", ") -> str:
 
 
 def _proportions(x: Any, rows: Any) -> Mapping[Any, Any]:
-    """Return the weight of each class by class variable; if it was not counted, that of the root."""
-    if rows.classes:
-        return dict(zip(x.targets, rows.classes, strict=True))
-    root = x.one_class and not x.parents[x.class_var]
-    return {x.class_var: x._class_prior()} if root else {}
+    """Return the weight of each class by class variable; of a latent class, its probabilities."""
+    return dict(zip(x.targets, rows.classes or [x._class_prior()], strict=True))
 
 
 def _write_shares(x: Any, target: Any, weights: Array) -> str:

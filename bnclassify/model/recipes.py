@@ -11,7 +11,7 @@ import numpy as np
 
 from ..base.immutable import Immutable
 from ..base.records import record
-from ..counts.contingency import contingency_tables, narrow
+from ..counts.contingency import narrow
 from ..frames.schema import Dataset
 from ..numbers.preparation import Preparation
 
@@ -51,7 +51,7 @@ class Step(Immutable):
 class Rows:
     """The rows that parameters were estimated from: their weight and the features with missing values.
 
-    ``classes`` has the weight of each label of each class variable; it is empty if these were not counted.
+    ``classes`` has the weight of each label of each class variable; it is empty if the class is latent.
     """
 
     size: float
@@ -60,14 +60,11 @@ class Rows:
 
     @classmethod
     def of(cls, data: Any, targets: tuple[Hashable, ...]) -> Rows:
-        """Return the facts of data; the labels of partitioned data are not counted."""
+        """Return the facts of data with these class variables."""
         numbers = getattr(data, "numbers", {})
         lacking = [name for name, gap in zip(data.columns, data.incomplete.tolist(), strict=True) if gap]
         coded = [n for n in lacking if n not in data.schema.numeric or np.isnan(numbers.get(n, 0)).any()]
-        classes: tuple[tuple[float, ...], ...] = ()
-        if isinstance(data, Dataset):
-            counted = [contingency_tables(data, [(data.positions[name],)])[0] for name in targets]
-            classes = tuple([tuple(map(float, counts)) for counts in counted])
+        classes = tuple([tuple(data.label_counts(name).tolist()) for name in targets])
         return cls(float(data.size), classes, tuple(coded))
 
     def __add__(self, more: Rows) -> Rows:
