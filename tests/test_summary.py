@@ -80,6 +80,16 @@ def test_rows_follow_the_data(car: pd.DataFrame, voting: pd.DataFrame, tmp_path:
     assert repr(added) == repr(whole)
     parts = bn.lp(bn.nb("class", car), lambda: [car.iloc[:9], car.iloc[9:]], smooth=0)
     assert facts(parts)["class proportions"] == facts(whole)["class proportions"]
+    pooled = bn.pool([bn.lp(bn.nb("class", car), car.iloc[start::3], smooth=1) for start in range(3)])
+    assert repr(pooled) == repr(whole)
+    few = car[car["class"] != "acc"].astype(str)
+    grown = bn.update(bn.bnc("nb", "class", few, smooth=1), car.astype(str), levels="grow")
+    shares = pd.concat([few, car])["class"].value_counts(normalize=True)
+    expected = ", ".join(f"{label} {shares[label]:.3f}" for label in ["good", "unacc", "vgood", "acc"])
+    assert facts(grown)["class proportions"] == expected
+    trees = bn.Ensemble([bn.nb("class", car), bn.tan_cl("class", car)])
+    again = bn.update(bn.lp(trees, car.iloc[:100], smooth=1), car.iloc[100:])
+    assert facts(again)["rows"] == "1,728"
     both = bn.lp(bn.Ensemble([bn.nb("class", car), bn.tan_cl("class", car)]), car, smooth=1)
     assert facts(both)["rows"] == "1,728"
     weighted = bn.encode(car.head(4).assign(w=[0.5, 1, 1, 1]), weights="w")

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from html import escape
 from textwrap import wrap
 from typing import Any
-
-import numpy as np
-
-from ..base.arrays import Array
 
 _WIDTH = 88
 _MOST = 6
@@ -23,7 +19,8 @@ def facts_of(x: Any) -> dict[str, Any]:
     facts: dict[str, Any] = {f"class variable{'s' * several}": ", ".join(map(str, x.targets)) + latent}
     if rows is not None:
         facts["rows"] = int(rows.size) if rows.size == int(rows.size) else f"{rows.size:,g} (sum of weights)"
-        shares = {name: _write_shares(x, name, part) for name, part in _proportions(x, rows).items()}
+        parts = rows.classes or [zip(x.levels_by_name[x.class_var], x._class_prior(), strict=True)]
+        shares = dict(zip(x.targets, map(_write_shares, parts), strict=True))
         texts = [f"{name}: {text}" if several else text for name, text in shares.items()]
         facts["class proportions"] = _some(texts, "; ") or None
     facts |= x.facts()
@@ -65,15 +62,10 @@ def _some(names: Iterable[str], separator: str = ", ") -> str:
     return separator.join([*texts[:_MOST], *more])
 
 
-def _proportions(x: Any, rows: Any) -> Mapping[Any, Any]:
-    """Return the weight of each class by class variable; of a latent class, its probabilities."""
-    return dict(zip(x.targets, rows.classes or [x._class_prior()], strict=True))
-
-
-def _write_shares(x: Any, target: Any, weights: Array) -> str:
-    shares = np.asarray(weights) / (np.sum(weights) or 1)
-    pairs = zip(x.levels_by_name[target], shares, strict=True)
-    return _some(f"{label} {share:.3f}" for label, share in pairs)
+def _write_shares(weights: Iterable[tuple[Any, float]]) -> str:
+    pairs = list(weights)
+    total = sum(weight for _, weight in pairs) or 1
+    return _some(f"{label} {weight / total:.3f}" for label, weight in pairs)
 
 
 def _preparation(x: Any) -> dict[str, str | None]:

@@ -51,11 +51,11 @@ class Step(Immutable):
 class Rows:
     """The rows that parameters were estimated from: their weight and the features with missing values.
 
-    ``classes`` has the weight of each label of each class variable; it is empty if the class is latent.
+    ``classes`` has pairs of a label and its weight for each class variable; empty if the class is latent.
     """
 
     size: float
-    classes: tuple[tuple[float, ...], ...] = ()
+    classes: tuple[tuple[tuple[Any, float], ...], ...] = ()
     incomplete: tuple[Hashable, ...] = ()
 
     @classmethod
@@ -64,14 +64,20 @@ class Rows:
         numbers = getattr(data, "numbers", {})
         lacking = [name for name, gap in zip(data.columns, data.incomplete.tolist(), strict=True) if gap]
         coded = [n for n in lacking if n not in data.schema.numeric or np.isnan(numbers.get(n, 0)).any()]
-        classes = tuple([tuple(data.label_counts(name).tolist()) for name in targets])
-        return cls(float(data.size), classes, tuple(coded))
+        levels = [data.levels[data.positions[name]] for name in targets]
+        counts = [data.label_counts(name).tolist() for name in targets]
+        classes = [tuple(zip(*pair, strict=True)) for pair in zip(levels, counts, strict=True)]
+        return cls(float(data.size), tuple(classes), tuple(coded))
 
     def __add__(self, more: Rows) -> Rows:
-        pairs = zip(self.classes, more.classes, strict=False)
-        classes = tuple([tuple(map(sum, zip(*pair, strict=True))) for pair in pairs])
+        classes = []
+        for own, others in zip(self.classes, more.classes, strict=False):
+            weights = dict(own)
+            for label, weight in others:
+                weights[label] = weights.get(label, 0.0) + weight
+            classes.append(tuple(weights.items()))
         incomplete = dict.fromkeys((*self.incomplete, *more.incomplete))
-        return Rows(self.size + more.size, classes, tuple(incomplete))
+        return Rows(self.size + more.size, tuple(classes), tuple(incomplete))
 
 
 @record
