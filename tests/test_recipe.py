@@ -14,7 +14,9 @@ from scipy.optimize import minimize_scalar
 from scipy.special import log_softmax, softmax
 
 import bnclassify as bn
+from bnclassify.functions import parts
 from bnclassify.functions.parts import _folds
+from bnclassify.learners import k_dependence
 from bnclassify.sklearn import BNCClassifier
 
 from .conftest import read_reference
@@ -316,3 +318,16 @@ def test_class_and_data_are_required() -> None:
         bn.bnc("nb")
     with pytest.raises(TypeError, match="called with 'dataset'"):
         bn.bnc("nb", "class")
+
+
+def test_wide_data_are_learned_without_pairs_of_features(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Parts of the rows would choose no feature parents, so that pairs need not be counted."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(24, 14))).rename(columns="x{}".format)
+    frame["class"] = rng.choice(["a", "b"], 24)
+    monkeypatch.setattr(parts, "_MOST_PAIRS", 100)
+    expected = bn.predict(bn.bnc("kdb_mi", "class", frame, dag_args={"kdbk": 4}), frame, prob=True)
+    monkeypatch.delattr(k_dependence, "pair_statistics")
+    model = bn.bnc("kdb_mi", "class", frame)
+    assert bn.is_nb(model)
+    pd.testing.assert_frame_equal(bn.predict(model, frame, prob=True), expected)

@@ -339,7 +339,7 @@ def left_out_odds(x: Stacked, rows: NDArray[np.intp], left_out: LeftOut, depths:
         rows_per_block = max(1, _BLOCK_CELLS // (n_classes * len(group.stack.cards)))
         for start in range(0, len(rows), rows_per_block):
             block = slice(start, start + rows_per_block)
-            by_depth = list(group.logs(x.codes[..., rows[block]], left_out.take(block)))
+            by_depth = list(group.logs(x.codes, left_out.take(block), rows[block]))
             for i, depth in enumerate(depths):
                 logs = by_depth[min(depth, len(by_depth) - 1)]
                 if logs.shape[2] > 1:

@@ -35,19 +35,20 @@ class Group:
         """The number of codings."""
         return len(self.stack.cards) // len(self.families)
 
-    def logs(self, codes: Codes, left_out: LeftOut | None = None) -> Iterator[Array]:
+    def logs(self, codes: Codes, left_out: LeftOut | None = None, rows: Any = slice(None)) -> Iterator[Array]:
         """Yield the mean logs of the families over the codings of rows, (families, rows, classes or 1).
 
-        They are those with 0 feature parents, 1, …. ``codes`` are (codings, variables, rows).
+        They are those with 0 feature parents, 1, …. ``codes`` are (codings, variables, rows), of which some
+        rows can be chosen.
         """
         n = len(self.stack.cards)
-        members = _joined(codes, self.members, self.codings)
+        members = _joined(codes, self.members, self.codings, rows)
         if left_out is not None and n > 1:
             left_out = LeftOut(np.tile(left_out.classes, n), np.tile(left_out.shares, n))
         values = (
             feature_probabilities(self.stack, members, left_out)
             if len(members) == self.stack.cards.shape[1]
-            else class_probabilities(self.stack, members, codes.shape[2] * n, left_out)
+            else class_probabilities(self.stack, members, codes[0, 0, rows].size * n, left_out)
         )
         for value in values:
             logs = log(value).reshape(len(self.families), self.codings, -1, value.shape[1])
@@ -60,9 +61,9 @@ class Group:
             yield family, tables[i * n : (i + 1) * n]
 
 
-def _joined(codes: Codes, members: NDArray[np.intp], codings: int) -> list[Codes]:
-    """Return the codes of each member, those of the first family in all codings first."""
-    return [codes[:codings, columns].swapaxes(0, 1).reshape(-1) for columns in members.T]
+def _joined(codes: Codes, members: NDArray[np.intp], codings: int, rows: Any = slice(None)) -> list[Codes]:
+    """Return the codes of each member at rows, those of the first family in all codings first."""
+    return [codes[:codings, columns][..., rows].swapaxes(0, 1).reshape(-1) for columns in members.T]
 
 
 def learn_groups(

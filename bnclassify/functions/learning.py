@@ -42,6 +42,7 @@ from ..numbers.preparation import Preparation, Preparing, check_numbers
 from ..superparents.n_dependence import ANDE
 from ..superparents.one_dependence import AODE
 from .parameters import lp
+from .parts import has_many_pairs
 
 REQUIRED: Any = type("Required", (), {"__repr__": lambda self: "<required>"})()
 """The default of arguments that have to be given."""
@@ -150,9 +151,10 @@ def bnc(
 
     Without a prior, the recipe is that of `BNCClassifier`. For a single network, it is
     ``discretize="averaged_mdlp"``, ``backoff=True``, ``loo_weights=True``, ``loo_parents=True``, all
-    ``loo_terms`` and ``honest_power=5``, with ``kdbk=4`` in `kdb_mi`. AODE and ensembles use ``backoff`` and
-    ``loo_power``, and `ande` uses ``smooth=1`` and ``loo_power``. Other models, as well as AWNB, MANB, WANBIA
-    and EM, use ``smooth=1``. If the rows are not in memory, only ``backoff`` or ``smooth`` is used.
+    ``loo_terms`` and ``honest_power=5``, with ``kdbk=4`` in `kdb_mi`, or ``kdbk=0`` for very wide data: at
+    least half as many features as rows, and rows × features² above 2e8. AODE and ensembles use ``backoff``
+    and ``loo_power``, and `ande` uses ``smooth=1`` and ``loo_power``. Other models, as well as AWNB, MANB,
+    WANBIA and EM, use ``smooth=1``. If the rows are not in memory, only ``backoff`` or ``smooth`` is used.
 
     References
     ----------
@@ -189,7 +191,8 @@ def bnc(
     if chosen:
         find_prior(**{name: lp_args.get(name) for name in PRIORS})
     elif learner is kdb_mi:
-        options = {"kdbk": 4, **options}
+        is_default = not options and lp_args.keys() <= {"rng"}
+        options = {"kdbk": _most_parents(dataset) if is_default else 4, **options}
     if discretize == "auto":
         averages = getattr(learner, "averages_views", False)
         plain = chosen or numeric or not _has_numbers(dataset)
@@ -310,6 +313,14 @@ def best_parameters(x: Model, given: Mapping[str, Any], *, rows: bool) -> dict[s
     if isinstance(x, AODE | Ensemble):
         return {"backoff": True, **power}
     return {"smooth": 1, **(power if isinstance(x, ANDE) else {})}
+
+
+def _most_parents(dataset: Any) -> int:
+    """Return the `kdbk` of the most accurate recipe: 0 for data of which no more would be tried."""
+    if isinstance(dataset, Dataset) and dataset.is_weighted:
+        return 4
+    readable = isinstance(dataset, pd.DataFrame | Dataset)
+    return 0 if readable and has_many_pairs(len(dataset), len(dataset.columns) - 1) else 4
 
 
 def _names(options: Mapping[str, Any]) -> tuple[Hashable, ...] | None:

@@ -59,7 +59,7 @@ def judge_by_parts(
     """
     n, d, n_classes = len(rows), len(x.features), rows.cards[-1]
     size = rows.size if rows.weights is None or not (rows.weights % 1).any() else n
-    wide = d >= size / 2
+    wide = _is_wide(size, d)
     if min(size / 2, n) < parts or n_classes < 2 or not (wide or size * d * n_classes <= _MOST_CELLS):
         return Judged(method)
     data: Any = rows
@@ -69,7 +69,7 @@ def judge_by_parts(
     trial = _Trial(x, data, _folds(data, parts), learn, bool(rows.incomplete[:-1].any()))
     with warnings.catch_warnings():  # which were given for all rows
         warnings.simplefilter("ignore")
-        best = trial.best(method, _candidates(method, x.graph, size * d * d) if wide else [])
+        best = trial.best(method, _candidates(method, x.graph, size, d) if wide else [])
     return replace(best, method=replace(best.method, power=best.power)) if weighs(best.method) else best
 
 
@@ -78,14 +78,25 @@ def weighs(method: Any) -> bool:
     return isinstance(method, LeaveOneOut) and method.weights
 
 
-def _candidates(method: Any, graph: Any, pairs: float) -> list[dict[str, Any]]:
+def _is_wide(rows: float, features: int) -> bool:
+    return features >= rows / 2
+
+
+def has_many_pairs(rows: float, features: int) -> bool:
+    """Whether data are so wide that only models without feature parents are tried."""
+    return _is_wide(rows, features) and rows * features**2 > _MOST_PAIRS
+
+
+def _candidates(method: Any, graph: Any, rows: float, features: int) -> list[dict[str, Any]]:
     """Return settings of leave-one-out to try for wide data, each added to the best before it."""
     if not (isinstance(method, LeaveOneOut) and (method.parents or method.terms)):
         return []
-    tried = {0, 1, graph.depth} if pairs <= _MOST_PAIRS else {0}
+    tried = {0} if has_many_pairs(rows, features) else {0, 1, graph.depth}
     depths = sorted(k for k in tried if k <= graph.depth) if method.parents else [graph.depth]
     settings: list[dict[str, Any]] = [{"depth": k, "parents": False, "terms": ()} for k in depths]
-    return settings + [{"terms": method.terms}] * bool(method.terms and pairs <= _MOST_PAIRS_OF_TERMS)
+    return settings + [{"terms": method.terms}] * bool(
+        method.terms and rows * features**2 <= _MOST_PAIRS_OF_TERMS
+    )
 
 
 @dataclass(frozen=True, eq=False)

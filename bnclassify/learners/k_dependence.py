@@ -111,6 +111,8 @@ def kdb_mi(
 def _best_parents(data: Learnable, k: int, rules: ArcRules) -> dict[Hashable, tuple[Hashable, ...]]:
     """Map each feature to its feature parents: those that are required, then the best first."""
     names, class_column = data.features, len(data.features)
+    if k == 0:
+        return dict.fromkeys(names, ())
     required, forbidden = rules.matrices(names)
     pairs = [pair_statistics(view, range(class_column), class_column) for view in data.views]
     with_class = [(feature, class_column) for feature in range(class_column)]

@@ -13,6 +13,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
+from ..backoff.prior import PRIORS
 from ..base.arrays import Array, log_normalize
 from ..base.calls import parameters_of
 from ..base.messages import shown, warn
@@ -51,7 +52,7 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
         `smooth` is 1.
     dag_args : dict, optional
         Further arguments of the learner, such as ``{"score": "aic"}``. The greedy learners require a
-        number of folds, ``{"k": 5}``. By default, the ``kdbk`` of `kdb_mi` is 4.
+        number of folds, ``{"k": 5}``. By default, the ``kdbk`` of `kdb_mi` is 4, or that of `bnc`.
     lp_args : dict, optional
         Further arguments of `lp`, such as ``{"wanbia": True}`` or ``{"missing": "em"}``. With
         ``{"numbers": "gaussian"}`` and ``discretize=None``, numeric columns are kept as numbers.
@@ -294,10 +295,10 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
         self, learner: Callable[..., Model], target: str, data: pd.DataFrame | Dataset, preparing: Preparing
     ) -> Model:
         rng: dict[str, Any] = {"rng": draw_seed(self.random_state)}
-        defaults = {"kdbk": 4} if learner is kdb_mi else {}
+        lp_args = {**({} if self.smooth is None else {"smooth": self.smooth}), **(self.lp_args or {})}
+        defaults = {"kdbk": 4} if learner is kdb_mi and PRIORS.keys() & lp_args else {}
         drawn = rng if "rng" in parameters_of(learner) else {}
         dag_args = {**defaults, **drawn, **(self.dag_args or {})}
-        lp_args = {**({} if self.smooth is None else {"smooth": self.smooth}), **(self.lp_args or {})}
         steps = preparing._asdict()
         steps.pop("numeric")  # which bnc finds by the argument numbers of lp
         with showing_progress(self.verbose, "verbose"):
