@@ -14,7 +14,7 @@ from scipy.stats import t as student
 
 import bnclassify as bn
 from bnclassify.backoff import concentration_search, powers, refinement
-from bnclassify.backoff.gaussians import GaussianTerm, normal_scores, z_scores
+from bnclassify.backoff.gaussians import GaussianTerm, fit_terms, normal_scores, z_scores
 from bnclassify.backoff.refined import TERMS, Refined
 from bnclassify.backoff.tables import LeftOut
 from bnclassify.base.arrays import Array
@@ -125,24 +125,31 @@ def test_the_recipe_is_that_of_plain_loops(name: str, monkeypatch: pytest.Monkey
     assert (posteriors.argmax(axis=1) != actual).mean() == pytest.approx(reference["error"], abs=1e-4)
 
 
+def regression(scores: Array, number: int, parents: list[int], classes: Any, weights: Array) -> GaussianTerm:
+    """The term of one of the numbers, the others having no parents."""
+    of_all = [parents if i == number else [] for i in range(scores.shape[1])]
+    rows = LeftOut(classes, weights)
+    return fit_terms(scores, np.isnan(scores.T), of_all, rows, classes.max() + 1)[number]
+
+
 def test_gaussian_terms_leave_rows_out_as_if_refitted() -> None:
     rng = np.random.default_rng(0)
     scores, classes = rng.normal(size=(25, 4)), rng.integers(3, size=25)
     weights = rng.choice([0.5, 1.0, 2.0], 25)
-    term = GaussianTerm.fit(scores, 3, [0, 2], classes, 3, weights)
+    term = regression(scores, 3, [0, 2], classes, weights)
     shares = np.minimum(weights, 1.0)
     found = term.log_density(scores, 3, LeftOut(classes, shares))
     for i in range(25):
         rest = weights.copy()
         rest[i] -= shares[i]
-        refitted = GaussianTerm.fit(scores, 3, [0, 2], classes, 3, rest)
+        refitted = regression(scores, 3, [0, 2], classes, rest)
         np.testing.assert_allclose(found[i], refitted.log_density(scores[[i]], 3)[0], rtol=1e-9)
 
 
 def test_gaussian_terms_are_predictive_densities_of_a_regression() -> None:
     rng = np.random.default_rng(1)
     scores, classes = rng.normal(size=(40, 2)), rng.integers(2, size=40)
-    term = GaussianTerm.fit(scores, 1, [0], classes, 2, np.ones(40))
+    term = regression(scores, 1, [0], classes, np.ones(40))
     new = rng.normal(size=(5, 2))
     for c in range(2):
         design = np.column_stack([np.ones(40), scores[:, 0]])[classes == c]

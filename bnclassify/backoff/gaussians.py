@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import solve_triangular
 from scipy.special import gammaln, ndtri
 
 from ..base.arrays import Array
@@ -101,31 +100,6 @@ class GaussianTerm(Immutable):
         if not (self.means.shape == (classes, k) and self.roots.shape == (classes, k, k)):
             raise ValueError("means, roots: expected one per class, of the size of parents")
 
-    @classmethod
-    def fit(
-        cls,
-        scores: Array,
-        number: int,
-        parents: Sequence[int],
-        classes: NDArray[Any],
-        n_classes: int,
-        weights: Array,
-    ) -> GaussianTerm:
-        """Learn from the scores of all numbers, (rows, numbers), classes and weights of rows."""
-        prior = np.diag([_INTERCEPT_PRECISION, *[1.0] * len(parents)])
-        design, found = _design(scores, parents), []
-        for c in range(n_classes):
-            rows = np.flatnonzero((classes == c) & (weights > 0))
-            u, x, w = design[rows], scores[rows, number], weights[rows]
-            weighted = u.T * w
-            lower = np.linalg.cholesky(prior + weighted @ u)
-            root = solve_triangular(lower, np.eye(len(prior)), lower=True, check_finite=False).T
-            mean = root @ (root.T @ (weighted @ x))
-            # This form of x'x − m'Am does not fall below 0.
-            residual = float(w @ (x - u @ mean) ** 2 + mean @ prior @ mean)
-            found.append((mean, root, SHAPE + w.sum() / 2, RATE + residual / 2))
-        return cls(tuple(parents), *map(np.array, zip(*found, strict=True)))
-
     def log_density(self, scores: Array, number: int, left_out: LeftOut | None = None) -> Array:
         """Return ln of the predictive density of a number for each class, (rows, classes).
 
@@ -142,8 +116,53 @@ class GaussianTerm(Immutable):
         return Student(owner, first + number, parents, power, *arrays)
 
 
-def _design(scores: Array, parents: Sequence[int]) -> Array:
-    return np.column_stack([np.ones(len(scores)), scores[:, list(parents)]])
+def alike(parents: Sequence[Sequence[int]]) -> list[list[int]]:
+    """Return the positions of the numbers with equally many parents."""
+    sizes = [len(each) for each in parents]
+    return [[i for i, size in enumerate(sizes) if size == each] for each in sorted(set(sizes))]
+
+
+def fit_terms(
+    scores: Array, missing: NDArray[np.bool_], parents: Sequence[Sequence[int]], rows: LeftOut, n_classes: int
+) -> list[GaussianTerm]:
+    """Learn the terms of numbers from scores, (rows, numbers), which of them are missing, and all rows."""
+    found: dict[int, GaussianTerm] = {}
+    of_class = [np.flatnonzero(rows.classes == c) for c in range(n_classes)]
+    for numbers in alike(parents):
+        k = len(parents[numbers[0]]) + 1
+        at_once = max(1, _BLOCK_CELLS // max(1, k * len(scores)))
+        for start in range(0, len(numbers), at_once):
+            block = numbers[start : start + at_once]
+            of_block = np.array([parents[i] for i in block], dtype=np.intp)
+            learned = []
+            for at in of_class:
+                weights = np.where(missing[np.ix_(block, at)], 0.0, rows.shares[at])
+                learned.append(
+                    _regress(scores.T[np.ix_(block, at)], _design(scores.T, of_block, at), weights)
+                )
+            arrays = [np.stack(parts, axis=1) for parts in zip(*learned, strict=True)]
+            for i, *own in zip(block, *arrays, strict=True):
+                found[i] = GaussianTerm(tuple(parents[i]), *own)
+    return [found[i] for i in range(len(parents))]
+
+
+def _regress(x: Array, design: Array, weights: Array) -> tuple[Array, ...]:
+    """Return means, roots, shapes and rates of numbers, (numbers, rows), in the rows of a class."""
+    prior = np.diag([_INTERCEPT_PRECISION, *[1.0] * (design.shape[2] - 1)])
+    weighted = (design * weights[:, :, None]).transpose(0, 2, 1)
+    lower = np.linalg.cholesky(prior + weighted @ design)
+    roots = np.linalg.inv(lower).transpose(0, 2, 1)
+    means = roots @ (roots.transpose(0, 2, 1) @ (weighted @ x[:, :, None]))
+    # This form of x'x − m'Am does not fall below 0.
+    residual = (weights * (x - (design @ means)[:, :, 0]) ** 2).sum(axis=1)
+    residual += (means.transpose(0, 2, 1) @ prior @ means)[:, 0, 0]
+    return means[:, :, 0], roots, SHAPE + weights.sum(axis=1) / 2, RATE + residual / 2
+
+
+def _design(rows: Array, parents: NDArray[np.intp], at: Any = slice(None)) -> Array:
+    """Return 1 and the scores of the parents of numbers at some rows, (numbers, rows, parents + 1)."""
+    scores = rows[parents][..., at].transpose(0, 2, 1)
+    return np.concatenate([np.ones((*scores.shape[:2], 1)), scores], axis=2)
 
 
 class _Terms(NamedTuple):
@@ -170,8 +189,7 @@ class _Terms(NamedTuple):
         for start in range(0, len(scores), rows_per_block):
             block = slice(start, start + rows_per_block)
             rows = np.ascontiguousarray(scores[block].T)
-            design = np.ones((*self.parents.shape[:1], rows.shape[1], self.parents.shape[1] + 1))
-            design[..., 1:] = rows[self.parents].transpose(0, 2, 1)
+            design = _design(rows, self.parents)
             residual = rows[self.numbers, :, None] - design @ self.means.transpose(0, 2, 1)
             m, k = self.roots.shape[0], self.roots.shape[-1]
             spread = design @ self.roots.transpose(0, 2, 1, 3).reshape(m, k, -1)
@@ -225,8 +243,7 @@ class NumberTerms(Immutable):
     @cached_property
     def _stacked(self) -> list[_Terms]:
         """The Gaussian terms with equally many parents."""
-        sizes = [len(term.parents) for term in self.gaussians]
-        groups = [[i for i, size in enumerate(sizes) if size == each] for each in sorted(set(sizes))]
+        groups = alike([term.parents for term in self.gaussians])
         return [_Terms.stack(group, [self.gaussians[i] for i in group]) for group in groups]
 
     def log_densities(self, numbers: Array, scores: Array, left_out: LeftOut | None = None) -> Array:

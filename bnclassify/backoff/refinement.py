@@ -17,7 +17,7 @@ from ..frames.numeric import as_floats
 from ..frames.schema import Dataset, Schema
 from ..model.model import Model, renewed
 from .counts import without_class
-from .gaussians import SCALES, GaussianTerm, NumberTerms, normal_scores
+from .gaussians import SCALES, NumberTerms, fit_terms, normal_scores
 from .powers import PRECISION, Terms, beside, in_full, log_likelihood, odds, weigh_blocks
 from .refined import Refined
 from .tables import LeftOut
@@ -80,12 +80,8 @@ class Refinement:
             of_scale = NumberTerms(name, scales, (), np.empty(0), none)
             if name in names:
                 scores = of_scale.scores(values)
-                gaussians = [
-                    GaussianTerm.fit(
-                        scores, i, parents[i], data.codes[-1], data.cards[-1], weights * ~np.isnan(values[i])
-                    )
-                    for i in range(len(order))
-                ]
+                rows = LeftOut(data.codes[-1], weights)
+                gaussians = fit_terms(scores, np.isnan(values), parents, rows, data.cards[-1])
                 of_scale = replace(of_scale, gaussians=tuple(gaussians), powers=np.ones(len(order)))
             terms.append(of_scale)
         coded = [i for i in range(len(data.columns) - 1) if i not in numeric]

@@ -14,7 +14,7 @@ from scipy.special import xlogy
 
 from ..base.arrays import Array, xlogx
 from ..frames.schema import Countable, Dataset
-from .contingency import contingency_tables, count_families, flat_index
+from .contingency import contingency_tables, count_alike, flat_index
 from .moments import information_of_two_numbers, informations_of_numbers
 from .pairs import pair_tables, part_by_levels
 
@@ -59,7 +59,7 @@ def mutual_information(data: Countable, x: int, y: int, condition: Sequence[int]
     columns = (x, y, *condition)
     cards = [data.cards[column] for column in columns]
     if prod(cards) <= _DENSE_CELLS or not isinstance(data, Dataset):
-        return _table_information(contingency_tables(data, [columns])[0])
+        return _table_informations(np.asarray(contingency_tables(data, [columns])[0])[None])[0]
     codes, weights = _observed(data, columns)
     n = len(codes[0]) if weights is None else float(weights.sum())
     if not n:
@@ -75,12 +75,13 @@ def mutual_information(data: Countable, x: int, y: int, condition: Sequence[int]
     return max(total / n, 0.0), n
 
 
-def _table_information(table: Array) -> tuple[float, float]:
-    """Return the same from the (x, y, condition…) table."""
-    n = float(table.sum())
-    x, y, both = table.sum(axis=1), table.sum(axis=0), table.sum(axis=(0, 1))
-    total = xlogx(table).sum() - xlogx(x).sum() - xlogx(y).sum() + xlogx(both).sum()
-    return max(float(total) / n if n else 0.0, 0.0), n
+def _table_informations(tables: NDArray[Any]) -> list[tuple[float, float]]:
+    """Return the same from (families, x, y, condition…) tables."""
+    margins = [tables, tables.sum(axis=1), tables.sum(axis=2), tables.sum(axis=(1, 2))]
+    cells, x, y, both = [xlogx(margin).reshape(len(tables), -1).sum(axis=1) for margin in margins]
+    n = margins[3].reshape(len(tables), -1).sum(axis=1, dtype=np.float64)
+    per_row = np.maximum(cells - x - y + both, 0.0) / np.where(n > 0, n, 1.0)
+    return list(zip(per_row.tolist(), n.tolist(), strict=True))
 
 
 def informations(
@@ -103,7 +104,11 @@ def _informations_of_tables(
     while families:
         cells = accumulate(prod([data.cards[column] for column in family]) for family in families)
         fitting = max(1, sum(1 for total in cells if total <= _PASS_CELLS))
-        yield from map(_table_information, count_families(data, families[:fitting]))
+        found: list[tuple[float, float]] = [(0.0, 0)] * fitting
+        for numbers, tables in count_alike(data, families[:fitting]):
+            for number, value in zip(numbers, _table_informations(tables), strict=True):
+                found[number] = value
+        yield from found
         families = families[fitting:]
 
 
