@@ -261,8 +261,10 @@ def walk(
 
 def _joined(places: Places, codes: NDArray[Any], card: int) -> Places:
     """Number pairs of a place and a code; -1 where either is."""
-    numbers = places * card + codes
-    numbers[(places | codes) < 0] = -1
+    numbers = places * card
+    numbers += codes
+    if min(places.min(initial=0), codes.min(initial=0)) < 0:
+        numbers[(places < 0) | (codes < 0)] = -1
     return numbers
 
 
