@@ -210,6 +210,12 @@ def test_labels_keep_their_types(people: pd.DataFrame) -> None:
         found = bn.predict(x, as_polars(frame))
         assert found.dtype == dtype
         assert found.name == name
+        assert bn.predict(x, as_polars(frame[:0])).dtype == dtype
+    x = bn.lp(bn.nb("buys", frame), frame, smooth=1)
+    assert bn.predict(x, as_polars(frame[:0])).dtype == pl.String
+    numbers = frame.assign(buys=pd.cut(people["size"], [-9, 0, 9]))
+    x = bn.lp(bn.nb("buys", numbers.dropna()), numbers.dropna(), smooth=1)
+    assert set(bn.predict(x, as_polars(frame))) == {"(-9, 0]", "(0, 9]"}
 
 
 @pytest.mark.parametrize("kind", ["polars", "arrow"])

@@ -41,15 +41,19 @@ def in_kind_of(given: Any, answer: Any) -> Any:
     is_lazy = implementation.is_spark_like() or implementation.is_duckdb() or implementation.is_ibis()
     backend: Any = nw.Implementation.PYARROW if is_lazy else implementation
     if isinstance(answer, pd.Series):
-        return nw.new_series(str(answer.name), _values(answer), backend=backend).to_native()
+        values, dtype = _values(answer)
+        return nw.new_series(str(answer.name), values, dtype, backend=backend).to_native()
     names = ["_".join(map(str, name if isinstance(name, tuple) else (name,))) for name in answer.columns]
     if len(set(names)) < len(names):
         raise ValueError(
             f"newdata must be a pandas DataFrame if columns of the result have the same name as text; got "
             f"{type(given).__name__} and the names {listed(names)}. Convert it with .to_pandas()."
         )
-    columns = {name: _values(answer.iloc[:, i]) for i, name in enumerate(names)}
-    return nw.from_dict(columns, backend=backend).to_native()
+    columns = {name: _values(column) for name, (_, column) in zip(names, answer.items(), strict=True)}
+    schema = {name: dtype for name, (_, dtype) in columns.items()}
+    return nw.from_dict(
+        {name: values for name, (values, _) in columns.items()}, schema, backend=backend
+    ).to_native()
 
 
 def _is_foreign(data: Any) -> bool:
@@ -97,8 +101,15 @@ def _column(series: Any) -> Any:
     return nullable(filled.to_numpy().copy(), missing.astype(bool))
 
 
-def _values(column: pd.Series[Any]) -> Any:
-    """Return numbers as an array, and labels as a list, in which missing ones are None."""
+def _values(column: pd.Series[Any]) -> tuple[Any, Any]:
+    """Return numbers or labels and their type; labels of other types as text, missing ones as None."""
+    import narwhals.stable.v2 as nw
+
     if column.dtype.kind == "f":
-        return column.to_numpy()
-    return column.astype(object).where(column.notna(), None).tolist()
+        return column.to_numpy(), nw.Float64()
+    labels = column.astype(object).where(column.notna(), None)
+    types = {"integer": nw.Int64(), "boolean": nw.Boolean()}
+    kind = pd.api.types.infer_dtype(column.cat.categories)
+    if kind in types:
+        return labels.tolist(), types[kind]
+    return [None if label is None else str(label) for label in labels], nw.String()
