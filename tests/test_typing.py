@@ -20,6 +20,7 @@ from bnclassify.numbers.cut_points import CUTTINGS, METHODS
 SCRIPT = """
 from typing import Any, assert_type
 import pandas as pd
+import polars as pl
 import bnclassify as bn
 
 car = bn.load_car()
@@ -40,6 +41,11 @@ both = bn.lp(bn.mbc(["class", "safety"], car), car, smooth=1)
 assert_type(bn.predict(both, car), pd.DataFrame)
 assert_type(bn.cv(both, car), "pd.Series[Any]")
 bn.predict(x, car, prob=True).idxmax(axis=1)
+cars = pl.from_pandas(car)
+for rows in (cars, cars.lazy(), cars.to_arrow()):
+    polars = bn.lp(bn.tan_hc("class", rows, k=2, smooth=1), rows, smooth=1)
+    assert_type(bn.predict(polars, rows), Any)
+    assert_type(bn.cv(polars, rows), float)
 bn.bnc("tan_cl", "class", car, discretize="averaged", smooth=1)
 metrics = ["accuracy", "auc"]
 bn.cv(x, car, metric=metrics)

@@ -19,6 +19,7 @@ from ..base.arrays import TOLERANCE, Array, xlogx
 from ..base.checks import Real, Whole
 from ..base.progress import advance
 from ..base.records import record
+from ..frames.opening import InFull
 from ..frames.schema import Dataset
 from ..frames.training import prepare_rows
 from ..model.model import Model
@@ -94,7 +95,7 @@ def depth_weights(
     return np.where(depths > 0, 1 / np.sqrt(np.maximum(depths, 1)), 0.0).mean(axis=0)
 
 
-def min_testing_depths(class_var: Hashable, dataset: pd.DataFrame | Dataset) -> pd.Series[Any]:
+def min_testing_depths(class_var: Hashable, dataset: InFull) -> pd.Series[Any]:
     """Return the smallest depth at which an unpruned classification tree tests each feature.
 
     Parameters

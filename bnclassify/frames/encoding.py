@@ -14,6 +14,7 @@ from ..base.checks import Names, available, must_be
 from ..base.immutable import EMPTY
 from ..base.messages import did_you_mean, listed, shown, warn
 from .columns import NUMBERS_ADVICE, check_categorical, column_arrays, encode_column
+from .foreign import AnyFrame
 from .numeric import ArrayLike, code_labels, labels_to_keep, read_numbers
 from .schema import Countable, Dataset, Schema
 from .sources import NEEDS_ROWS, find_source, in_pandas
@@ -29,7 +30,7 @@ _ASKED_ABOUT = {
 
 
 def encode_columns(
-    frame: pd.DataFrame | Dataset,
+    frame: pd.DataFrame | Dataset | AnyFrame,
     columns: Iterable[Hashable] | None = None,
     *,
     argument: str = "dataset",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import pandas as pd
@@ -14,6 +14,14 @@ _OWN = (pd.DataFrame, pd.Series, Mapping, np.ndarray, list, tuple, str)
 
 _MODULES = ("polars", "pyarrow", "duckdb", "_duckdb", "ibis", "pyspark", "sqlframe", "modin", "cudf")
 """Libraries with frames, of which some do not have the interface of Arrow."""
+
+
+class AnyFrame(Protocol):
+    """A data frame of any library, as type checkers see it."""
+
+    @property
+    def columns(self) -> Any:
+        """The columns or their names."""
 
 
 def converted(data: Any) -> Any:

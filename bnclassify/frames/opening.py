@@ -24,6 +24,7 @@ from .encoding import (
     read_raw,
     weight_column,
 )
+from .foreign import AnyFrame
 from .matching import MISSING
 from .numeric import value_type
 from .partitions import (
@@ -40,7 +41,8 @@ from .partitions import (
 from .schema import Countable, Dataset, Learnable, Levels, Schema
 from .sources import NEEDS_FUNCTION, Source, find_source, in_pandas
 
-InFull: TypeAlias = pd.DataFrame | Dataset
+Rows: TypeAlias = pd.DataFrame | Dataset
+InFull: TypeAlias = Rows | AnyFrame
 """Data with its rows in memory."""
 
 InParts: TypeAlias = Learnable | Callable[[], Iterable[Any]] | Iterator[Any] | Sequence[pd.DataFrame]

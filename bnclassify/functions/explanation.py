@@ -17,6 +17,7 @@ from ..base.messages import shown
 from ..base.options import Unseen
 from ..counts.contingency import flat_index
 from ..frames.encoding import Row, is_missing
+from ..frames.opening import InFull
 from ..frames.schema import Dataset
 from ..model.model import Model, check_fitted
 from ..model.raw_rows import encode_for, read_for
@@ -26,7 +27,7 @@ _MOST_REASONS = 3
 _LEAST_LOG_ODDS = 0.05
 _MOST_LOG_ODDS = 11.5  # ln 100,000
 
-Explained: TypeAlias = "pd.DataFrame | Dataset | Row | Sequence[Row]"
+Explained: TypeAlias = "InFull | Row | Sequence[Row]"
 
 
 @overload

@@ -17,6 +17,7 @@ from ..base.immutable import EMPTY
 from ..base.messages import listed, shown
 from ..base.randomness import Seed, check_rng
 from ..frames.encoding import check_frame
+from ..frames.foreign import AnyFrame
 from ..frames.matching import match
 from ..frames.schema import code_type
 from ..model.intervals import BOUNDS, check_draws, check_interval, drawn_bounds
@@ -324,7 +325,7 @@ def _discretizer(x: Model) -> Discretizer | None:
     return None if x.preparation is None else x.preparation.discretizer
 
 
-def impute(x: Model, frame: pd.DataFrame) -> pd.DataFrame:
+def impute(x: Model, frame: pd.DataFrame | AnyFrame) -> pd.DataFrame:
     """Fill in missing values by the most probable combination of values in each row.
 
     Parameters

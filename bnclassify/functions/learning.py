@@ -23,7 +23,7 @@ from ..base.progress import showing_progress
 from ..base.records import record
 from ..frames.columns import warn_of_no_features, warn_of_wide_columns
 from ..frames.encoding import check_columns, check_frame, check_name, check_names
-from ..frames.opening import InFull, InParts
+from ..frames.opening import InFull, InParts, Rows
 from ..frames.partitions import is_partitioned
 from ..frames.schema import Dataset, Learnable
 from ..frames.sources import in_pandas
@@ -226,7 +226,7 @@ def learn_structure(
 ) -> tuple[Model, Learnable]:
     """Learn a structure, and return it with the data prepared for it."""
     if preparing.is_needed:
-        raw, rows = _learn_raw(class_var, cast("InFull", dataset), learner, options, preparing)
+        raw, rows = _learn_raw(class_var, cast("Rows", dataset), learner, options, preparing)
         if preparing.missing_level is None:
             dropped: dict[Hashable, Any] = {}
             if isinstance(dataset, pd.DataFrame) and _names(options) is None:

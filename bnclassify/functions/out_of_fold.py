@@ -17,8 +17,8 @@ from ..base.messages import listed
 from ..base.options import Unseen
 from ..base.progress import progress_bar
 from ..base.randomness import Seed
-from ..frames.foreign import in_kind_of
-from ..frames.opening import InFull, InParts
+from ..frames.foreign import AnyFrame, in_kind_of
+from ..frames.opening import InFull, InParts, Rows
 from ..frames.partitions import NoRowsError, Partitions, dask_frame_of
 from ..frames.sources import in_pandas
 from ..metrics.folds import Folds
@@ -33,12 +33,14 @@ from .validation import Options, check_same_columns
 
 @overload
 def cv_predict(
-    x: Model, dataset: InFull | InParts, *, prob: Literal[True] = True, **options: Unpack[Options]
+    x: Model, dataset: Rows | InParts, *, prob: Literal[True] = True, **options: Unpack[Options]
 ) -> pd.DataFrame: ...
 @overload
 def cv_predict(
-    x: Model, dataset: InFull | InParts, *, prob: Literal[False], **options: Unpack[Options]
+    x: Model, dataset: Rows | InParts, *, prob: Literal[False], **options: Unpack[Options]
 ) -> pd.Series[Any]: ...
+@overload
+def cv_predict(x: Model, dataset: AnyFrame, *, prob: bool = True, **options: Unpack[Options]) -> Any: ...
 @guided("The class is a column of the data: cv_predict(x, dataset, k=10).")
 def cv_predict(
     x: Model,

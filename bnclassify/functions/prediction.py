@@ -17,7 +17,7 @@ from ..base.messages import listed, shown
 from ..base.options import Unseen
 from ..base.randomness import Seed, check_rng
 from ..frames.encoding import Row, check_columns
-from ..frames.foreign import in_kind_of
+from ..frames.foreign import AnyFrame, in_kind_of
 from ..frames.matching import check_unseen
 from ..frames.partitions import dask_frame_of
 from ..frames.schema import Dataset, code_type
@@ -66,10 +66,19 @@ def predict(
 def predict(
     x: Model, newdata: NewData, *, prob: bool, interval: float | None = None, **options: Unpack[_Options]
 ) -> pd.Series[Any] | pd.DataFrame: ...
+@overload
+def predict(
+    x: Model,
+    newdata: AnyFrame,
+    *,
+    prob: bool = False,
+    interval: float | None = None,
+    **options: Unpack[_Options],
+) -> Any: ...
 @guided("Pass options by name: predict(x, newdata, prob=True).")
 def predict(
     x: Model,
-    newdata: NewData,
+    newdata: NewData | AnyFrame,
     *,
     prob: bool = False,
     unseen: Unseen = "error",

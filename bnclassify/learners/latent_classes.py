@@ -8,7 +8,6 @@ from math import log as ln
 from typing import Any, NamedTuple
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from ..base.arrays import Array, log, log_sum_exp, normalize
@@ -17,6 +16,7 @@ from ..base.checks import ListOf, Real, Whole, must_be
 from ..base.randomness import Seed, check_rng
 from ..base.records import record
 from ..frames.encoding import check_levels, check_name, encode_columns
+from ..frames.opening import InFull
 from ..frames.schema import Dataset
 from ..model.model import renewed
 from ..model.recipes import Rows, Step
@@ -35,7 +35,7 @@ _MOST_RESTARTS = 100_000
 @record
 def lca(
     class_var: Hashable,
-    dataset: pd.DataFrame | Dataset,
+    dataset: InFull,
     *,
     k: int | Iterable[int],
     smooth: float = 1,

@@ -30,6 +30,7 @@ from ..frames.encoding import (
     names_column,
     weight_column,
 )
+from ..frames.foreign import AnyFrame
 from ..frames.numeric import (
     as_floats,
     check_class,
@@ -282,7 +283,7 @@ class MovedCuts(Discretizer):
 
 @guided("Pass the class by name: discretize(dataset, class_var=name).")
 def discretize(
-    dataset: pd.DataFrame,
+    dataset: pd.DataFrame | AnyFrame,
     *,
     class_var: Hashable | None = None,
     method: Cutting = "mdlp",

@@ -15,6 +15,7 @@ from ..base.messages import shown
 from ..base.records import record
 from ..counts.contingency import contingency_tables
 from ..frames.encoding import Row, as_frame, check_columns, check_frame, check_names, encode_columns
+from ..frames.foreign import AnyFrame
 from ..frames.matching import MISSING, recode
 from ..frames.numeric import value_type
 from ..frames.schema import Data, Dataset
@@ -117,7 +118,7 @@ def with_categories(frame: pd.DataFrame, data: Dataset) -> pd.DataFrame:
 
 @guided("Pass the class by name: merge_rare(dataset, class_var=name).")
 def merge_rare(
-    dataset: pd.DataFrame,
+    dataset: pd.DataFrame | AnyFrame,
     *,
     min_count: int = 10,
     class_var: Hashable | None = None,

@@ -13,7 +13,7 @@ from ..base.checks import Optional, Whole, must_be
 from ..base.messages import shown
 from ..base.options import Unseen
 from ..frames.encoding import Row
-from ..frames.schema import Dataset
+from ..frames.opening import InFull
 from ..functions.arc_strengths import check_strength, threshold_of
 from ..functions.explanation import describe, encode_rows, explain_row, write_rivals
 from ..functions.odds import Effect, measure_effect, weigh_evidence
@@ -48,7 +48,7 @@ _TOP = Optional(Whole(least=1))
 @chart
 def plot_explanation(
     x: Model,
-    row: pd.DataFrame | Dataset | Row,
+    row: InFull | Row,
     *,
     target: Any = None,
     against: Any = None,
@@ -103,7 +103,7 @@ def plot_explanation(
 @chart
 def plot_importance(
     x: Model,
-    dataset: pd.DataFrame | Dataset,
+    dataset: InFull,
     *,
     target: Any = None,
     against: Any = None,

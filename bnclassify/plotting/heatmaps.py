@@ -9,12 +9,12 @@ from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from ..base.messages import shown
 from ..counts.contingency import contingency_tables
 from ..frames.matching import match
+from ..frames.opening import InFull
 from ..frames.schema import Dataset, Levels, Schema
 from ..functions.explanation import describe
 from ..model.questions import families, values
@@ -46,7 +46,7 @@ def plot_cpt(
     x: Network,
     variable: Hashable,
     *,
-    dataset: pd.DataFrame | Dataset | None = None,
+    dataset: InFull | None = None,
     interval: float | None = None,
     ax: Axes | None = None,
 ) -> Axes:
@@ -178,7 +178,7 @@ def _lay_out(family: Family, levels: Levels, bounded: bool = False) -> _Layout:
     return min(layouts, key=lambda layout: max(layout.size))
 
 
-def _unseen(x: Network, layout: _Layout, dataset: pd.DataFrame | Dataset) -> NDArray[np.bool_]:
+def _unseen(x: Network, layout: _Layout, dataset: Any) -> NDArray[np.bool_]:
     """Return for each cell of the picture whether no row has its configuration of parents."""
     data = encode_for(x, dataset, layout.family, "dataset")
     codes = match(data, layout.family, layout.levels)

@@ -18,7 +18,7 @@ from ..base.messages import listed, shown
 from ..base.options import Unseen
 from ..frames.encoding import Row
 from ..frames.matching import check_unseen, match
-from ..frames.schema import Dataset
+from ..frames.opening import InFull
 from ..functions.arc_strengths import check_strength
 from ..functions.explanation import encode_one, explain_row
 from ..functions.inferences import query
@@ -43,7 +43,7 @@ _Arcs = dict[tuple[Hashable, Hashable], float]
 def plot(
     x: Model,
     *,
-    row: pd.DataFrame | Dataset | Row | None = None,
+    row: InFull | Row | None = None,
     target: Any = None,
     against: Any = None,
     unseen: Unseen = "error",

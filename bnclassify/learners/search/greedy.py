@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
-import pandas as pd
 
 from ...backoff.prior import find_prior
 from ...base.arrays import TOLERANCE, Array
@@ -16,7 +15,7 @@ from ...base.graphs import components
 from ...base.messages import warn
 from ...base.progress import progress_bar
 from ...base.randomness import Seed, check_rng
-from ...frames.schema import Dataset
+from ...frames.opening import InFull
 from ...frames.training import TrainingData, prepare_rows
 from ...metrics.folds import Folds, draw_parts, fold_rows
 from ...metrics.metrics import METRICS
@@ -137,7 +136,7 @@ class Search:
         learner: Callable[..., BNC],
         moves: Moves,
         class_var: Hashable,
-        dataset: pd.DataFrame | Dataset,
+        dataset: InFull,
         **further: Any,
     ) -> BNC:
         """Return the structure found; `further` are settings of the learner that the recipe contains too."""

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
 
-import pandas as pd
-
 from ...base.checks import Whole
 from ...base.docstrings import sharing
 from ...base.options import SearchMetric
 from ...base.randomness import Seed
-from ...frames.schema import Dataset
+from ...frames.opening import InFull
 from ...metrics.folds import Folds
 from ...network.classifiers import BNC
 from ..arc_rules import Arc
@@ -123,7 +121,7 @@ SUPERPARENT = Moves(_children_of_best, most=1)
 @_shared_by_joins
 def fssj(
     class_var: Hashable,
-    dataset: pd.DataFrame | Dataset,
+    dataset: InFull,
     *,
     k: int,
     epsilon: float = 0.01,
@@ -171,7 +169,7 @@ def fssj(
 @_shared_by_joins
 def bsej(
     class_var: Hashable,
-    dataset: pd.DataFrame | Dataset,
+    dataset: InFull,
     *,
     k: int,
     epsilon: float = 0.01,
@@ -221,7 +219,7 @@ def bsej(
 @_shared
 def tan_hc(
     class_var: Hashable,
-    dataset: pd.DataFrame | Dataset,
+    dataset: InFull,
     *,
     k: int,
     epsilon: float = 0.01,
@@ -270,7 +268,7 @@ def tan_hc(
 @_shared
 def tan_hcsp(
     class_var: Hashable,
-    dataset: pd.DataFrame | Dataset,
+    dataset: InFull,
     *,
     k: int,
     epsilon: float = 0.01,
@@ -320,7 +318,7 @@ def tan_hcsp(
 @_shared
 def kdb(
     class_var: Hashable,
-    dataset: pd.DataFrame | Dataset,
+    dataset: InFull,
     *,
     k: int,
     kdbk: int = 2,
