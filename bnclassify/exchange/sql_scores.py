@@ -36,6 +36,9 @@ from .scorer import Scorer
 MOST_CHARACTERS = 1_000_000
 """Largest number of characters of a statement; the default of SQLite is the same."""
 
+ZERO = "v1"
+"""The column of zeros of type DOUBLE PRECISION."""
+
 IMPOSSIBLE = "-1e300"
 NEARLY = "-1e100"  # scores below are impossible
 _SMALLEST = "-600"  # difference of logs up to which EXP is 0, so that products do not underflow
@@ -62,6 +65,7 @@ class Query:
         self.columns: dict[str, str] = {}
         self.stages: dict[str, int] = {}
         self.size = 0
+        self.source("CAST(0 AS DOUBLE PRECISION)")  # the column ZERO
 
     def source(self, text: str) -> str:
         """Return the name of a column that is computed from the columns of the table."""
@@ -72,10 +76,6 @@ class Query:
         if text in self.stages:  # the name of a column
             return text
         return self._named(text, 1 + max((self.stages[name] for name in _NAME.findall(text)), default=1))
-
-    def real(self, text: str) -> str:
-        """Return the name of a column of type DOUBLE PRECISION."""
-        return self.add(f"CAST({text} AS DOUBLE PRECISION)")
 
     def _named(self, text: str, stage: int) -> str:
         if text not in self.columns:
@@ -132,7 +132,8 @@ def plus(texts: Sequence[str]) -> str:
 def lookup(code: str, texts: Sequence[str], default: str) -> str:
     """Return the text at the position of a code, and the default if it is NULL or none of them."""
     cases = [f"WHEN {i} THEN {text} " for i, text in enumerate(texts) if text != default]
-    default = f"{default}e0" if _PLAIN.fullmatch(default) else default
+    if _PLAIN.fullmatch(default):  # so that all entries are read as DOUBLE PRECISION
+        default = ZERO if default == "0" else f"{ZERO}+{default}"
     return f"CASE {code} {''.join(cases)}ELSE {default} END" if cases else default
 
 
@@ -183,7 +184,7 @@ class Scores:
 
         If ``relative``, the same may be subtracted from the scores of all classes.
         """
-        return [self.query.real(text) for text in self.makers[type(formula)](formula, relative)]
+        return [self.query.add(text) for text in self.makers[type(formula)](formula, relative)]
 
     @cached_property
     def missing(self) -> str:
@@ -216,7 +217,7 @@ class Scores:
 
     def _raised(self, formula: Raised, relative: bool) -> list[str]:
         slope = (1 - formula.power) / max(1, len(self.codes))
-        power = self.query.real(f"{number(formula.power)}+{number(slope)}*{self.missing}")
+        power = self.query.add(f"{ZERO}+{number(formula.power)}+{number(slope)}*{self.missing}")
         return [f"{power}*{score}" for score in self.of(formula.formula, relative)]
 
     def _blend(self, formula: Blend, relative: bool) -> list[str]:
@@ -224,8 +225,7 @@ class Scores:
         kept = ((1 - shares) ** formula.exponent).tolist()
         powers = ((formula.base + formula.slope * shares) / len(formula.trees)).tolist()
         names = [
-            self.query.real(lookup(self.missing, list(map(number, values)), "0e0"))
-            for values in (kept, powers)
+            self.query.add(lookup(self.missing, list(map(number, values)), "0")) for values in (kept, powers)
         ]
         trees = zip(*map(self.of, formula.trees), strict=True)
         return [
@@ -244,7 +244,7 @@ class Scores:
         for term in formula.terms:
             for c, of_class in enumerate(texts):
                 of_class.append(self._term(less_first(term) if relative else term, c, z))
-        return [plus([text for text in of_class if text != "0e0"]) for of_class in texts]
+        return [plus([text for text in of_class if text not in ("0", ZERO)]) for of_class in texts]
 
     def _term(self, term: Term, c: int, z: Sequence[str]) -> str:
         """Return what a term adds to a class at a row, with an entry of its table for missing values."""
@@ -312,20 +312,20 @@ class Scores:
             for knot, score, slope in zip(knots, scores.tolist(), slopes.tolist(), strict=False)
         ]
         text = steps(x, knots, [number(scores[0]), *pieces, number(scores[-1])])
-        return self.query.real(f"CASE WHEN {x} IS NULL THEN 0e0 ELSE {text} END")
+        return self.query.add(f"CASE WHEN {x} IS NULL THEN 0e0 ELSE {text} END")
 
     def _student(self, term: Student, c: int, z: Sequence[str]) -> str:
         """Return the log density of the class: residual and leverage are polynomials in the scores."""
         u = ["1e0", *[z[parent] for parent in term.parents]]
         means = [f"{number(-mean)}*{name}" for mean, name in zip(term.means[c], u, strict=True)]
-        residual = self.query.real(plus([z[term.scale], *means]))
+        residual = self.query.add(plus([z[term.scale], *means]))
         square = term.roots[c] @ term.roots[c].T
         leverage = [
             f"{number((1 if i == j else 2) * square[i, j])}*{u[i]}*{u[j]}"
             for i in range(len(u))
             for j in range(i + 1)
         ]
-        spread = self.query.real(plus(["1e0", *leverage]))
+        spread = self.query.add(plus([ZERO, "1e0", *leverage]))
         power, shape = term.power, term.shapes[c] + 0.5
         inside = f"1+{residual}*{residual}/({number(2 * term.rates[c])}*{spread})"
         return (
@@ -352,7 +352,7 @@ class Scores:
             f"+{number(-0.5 / variance)}*({x}+{-mean!r})*({x}+{-mean!r}) END"
             for mean, variance in zip(term.mean.ravel().tolist(), term.variance.ravel().tolist(), strict=True)
         ]
-        names = [self.query.real(text) for text in texts] if term.scope else texts
+        names = [self.query.add(text) for text in texts] if term.scope else texts
         return term.scope, np.array(names, dtype=object).reshape(term.mean.shape)
 
     def _marginalized(self, factors: list[Factor], codes: dict[int, str]) -> list[str]:
@@ -366,7 +366,7 @@ class Scores:
                 raise TooLargeError
             cells = self._eliminated(codes[v], [_aligned(factor, (v, *scope)) for factor in touching])
             if scope:
-                cells = np.asarray(np.frompyfunc(self.query.real, 1, 1)(cells))
+                cells = np.asarray(np.frompyfunc(self.query.add, 1, 1)(cells))
             factors.append((scope, cells))
         columns = [[cells.ravel()[c % cells.size] for _, cells in factors] for c in range(self.n_classes)]
         return [
