@@ -172,18 +172,27 @@ def test_models_that_are_not_sums_of_tables() -> None:
         bn.to_sql(bn.nb("class", car), table="t")
 
 
-def test_tables_that_are_too_large() -> None:
+def test_models_that_are_too_large() -> None:
     rng = np.random.default_rng(0)
     frame = (
-        pd.DataFrame(rng.integers(0, 8, (400, 12)).astype(str))
+        pd.DataFrame(rng.integers(0, 8, (200, 12)).astype(str))
         .add_prefix("x")
-        .assign(y=rng.integers(0, 2, 400))
+        .assign(y=rng.integers(0, 2, 200))
     )
-    model = bn.lp(bn.kdb_mi("y", frame, kdbk=3), frame, backoff=True)
+    network = bn.lp(bn.kdb_mi("y", frame, kdbk=2), frame, backoff=True)
     with pytest.raises(
-        ValueError, match=r"1,000,000 characters; got .* and the class, has 8,192 entries\. Use fewer"
+        ValueError, match=r"sums over missing features need a table of .* entries\. Fit it with"
     ):
-        bn.to_sql(model, table="t")
+        bn.to_sql(network, table="t")
+    weighted = bn.lp(bn.kdb_mi("y", frame, kdbk=2), frame, backoff=True, loo_weights=True)
+    check(in_sqlite, weighted, with_holes(frame.rename(columns={"y": "class"}).head(20), 0.2, 1))
+    few = frame[["x0", "x1", "x2", "x3", "x4", "y"]]
+    wider = bn.lp(bn.kdb_mi("y", few, kdbk=4), few, smooth=1, loo_weights=True)
+    with pytest.raises(
+        ValueError,
+        match=r"1,000,000 characters; got .* largest table, of .* has 118,098 entries\. Use fewer parents",
+    ):
+        bn.to_sql(wider, table="t")
 
 
 def test_names_that_do_not_do() -> None:

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 from ..base.checks import Names, Optional, must_be
 from ..base.messages import listed, shown
-from ..model.formulas import Table, sums_in
 from ..model.model import Model
 from .scorer import Column, Scorer, scorer_of
-from .sql_scores import (
+from .sql_scores import Scores
+from .sql_text import (
     IMPOSSIBLE,
     MOST_CHARACTERS,
     NEARLY,
     Query,
-    Scores,
     TooLargeError,
     largest,
     plus,
@@ -74,7 +74,8 @@ def to_sql(x: Model, *, table: str | Sequence[str], key: str | Sequence[str] | N
     The statement is a chain of common table expressions, in which features are coded, tables are looked up,
     and features are eliminated one after the other. Its length is proportional to the number of entries of
     the tables. Marginalization needs products of tables, which are large if features have several parents;
-    models that do not marginalize, such as those with ``loo_weights=True``, do without them.
+    models that do not marginalize, such as those with ``loo_weights=True``, do without them. PostgreSQL
+    compiles long statements, which often takes longer than it saves; ``SET jit = off`` prevents it.
 
     Examples
     --------
@@ -97,12 +98,11 @@ def to_sql(x: Model, *, table: str | Sequence[str], key: str | Sequence[str] | N
     outputs = [*keys, "predicted", *[f"prob_{label}" for label in scorer.labels]]
     _check_distinct("key and the classes", outputs, "in the result")
     _check_distinct("x", [str(column.name) for column in scorer.columns], "of features")
-    try:
-        statement = _statement(scorer, names, keys, outputs)
-    except TooLargeError:
-        statement = ""
+    query, statement = Query(), ""
+    with suppress(TooLargeError):
+        statement = _statement(query, scorer, names, keys, outputs)
     if not 0 < len(statement) <= MOST_CHARACTERS:
-        raise ValueError(_too_large(scorer))
+        raise ValueError(_too_large(scorer, query))
     return statement
 
 
@@ -133,22 +133,25 @@ def _check_distinct(argument: str, names: Sequence[str], what: str) -> None:
         )
 
 
-def _too_large(scorer: Scorer) -> str:
+def _too_large(scorer: Scorer, query: Query) -> str:
     """Return the message about a statement that is too long."""
-    terms = [term for part in sums_in(scorer.formula) for term in part.terms if isinstance(term, Table)]
-    table = max(terms, key=lambda term: term.logs.size)
-    names = [scorer.columns[v].name for v in table.scope]
-    of = f"of {listed(names)} and the class" if names else "of the class"
+    entries, features, is_product = query.largest
+    of = f"of {listed([scorer.columns[v].name for v in features])} and the class"
+    table, remedy = f"largest table, {of},", "Use fewer parents"
+    if is_product:
+        table = f"sums over missing features need a table {of} that"
+        remedy = (
+            "Fit it with backoff=True and loo_weights=True, which needs no such sums, or use fewer parents"
+        )
     return (
-        f"x must fit into a statement of at most {MOST_CHARACTERS:,} characters; got a model whose largest "
-        f"table, {of}, has {table.logs.size:,} entries. Use fewer parents, for example with bnc('kdb_mi', "
-        "class_var, dataset, dag_args={'kdbk': 1}), fewer levels (min_count=), or fewer features."
+        f"x must fit into a statement of at most {MOST_CHARACTERS:,} characters; got a model whose {table} "
+        f"has {entries:,} entries. {remedy}, for example with bnc('kdb_mi', class_var, dataset, "
+        "dag_args={'kdbk': 1}), fewer levels (min_count=), or fewer features."
     )
 
 
-def _statement(scorer: Scorer, table: str, keys: Sequence[str], names: Sequence[str]) -> str:
+def _statement(query: Query, scorer: Scorer, table: str, keys: Sequence[str], names: Sequence[str]) -> str:
     """Return the statement; ``names`` are those of the columns of the result."""
-    query = Query()
     pairs = [_read(query, column) for column in scorer.columns]
     scores = Scores(query, scorer, [code for code, _ in pairs], [x for _, x in pairs]).of(scorer.formula)
     logs = [query.add(f"CASE WHEN {s}< {NEARLY} THEN {IMPOSSIBLE} ELSE {s} END") for s in scores]

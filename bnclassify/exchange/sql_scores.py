@@ -5,11 +5,10 @@ Scores are DOUBLE PRECISION and never infinite: -1e300 stands for -inf, and NULL
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property
-from math import ceil, isfinite, isnan, prod
+from math import prod
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -32,137 +31,28 @@ from ..model.formulas import (
 )
 from ..network.elimination import plan_scopes
 from .scorer import Scorer
+from .sql_text import (
+    IMPOSSIBLE,
+    MOST_CHARACTERS,
+    NEARLY,
+    ZERO,
+    Query,
+    TooLargeError,
+    entry,
+    largest,
+    lookup,
+    number,
+    plus,
+    share,
+    steps,
+)
 
-MOST_CHARACTERS = 1_000_000
-"""Largest number of characters of a statement; the default of SQLite is the same."""
-
-ZERO = "v1"
-"""The column of zeros of type DOUBLE PRECISION."""
-
-IMPOSSIBLE = "-1e300"
-NEARLY = "-1e100"  # scores below are impossible
-_SMALLEST = "-600"  # difference of logs up to which EXP is 0, so that products do not underflow
-_MOST_COLUMNS = 1600  # of a SELECT in PostgreSQL, less some
-_BRANCHES = 8
 _FEW_CELLS = 100  # of a table that is written with its values in the order of its codes
 _UNIT, _WIDEST = 1e-11, 1e4  # resolution and largest range of the values of other tables
-_NAME = re.compile(r"\bv\d+\b")
-_PLAIN = re.compile(r"-?[\d.]+")
 
 Cells: TypeAlias = NDArray[np.object_]
 Factor: TypeAlias = tuple[tuple[int, ...], Cells]
 """Features, and a float or text per combination of their codes and per class."""
-
-
-class TooLargeError(Exception):
-    """The statement would have too many characters."""
-
-
-class Query:
-    """Columns by name, each with its text and the number of the SELECT that computes it."""
-
-    def __init__(self) -> None:
-        self.columns: dict[str, str] = {}
-        self.stages: dict[str, int] = {}
-        self.size = 0
-        self.source("CAST(0 AS DOUBLE PRECISION)")  # the column ZERO
-
-    def source(self, text: str) -> str:
-        """Return the name of a column that is computed from the columns of the table."""
-        return self._named(text, 1)
-
-    def add(self, text: str) -> str:
-        """Return the name of a column that is computed from other columns."""
-        if text in self.stages:  # the name of a column
-            return text
-        return self._named(text, 1 + max((self.stages[name] for name in _NAME.findall(text)), default=1))
-
-    def _named(self, text: str, stage: int) -> str:
-        if text not in self.columns:
-            self.size += len(text)
-            if self.size > MOST_CHARACTERS:
-                raise TooLargeError
-            name = f"v{len(self.columns) + 1}"
-            self.columns[text], self.stages[name] = name, stage
-        return self.columns[text]
-
-    def selects(self, keys: Sequence[str], outputs: Sequence[str]) -> list[str]:
-        """Return the beginnings of the SELECTs of the chain, of which the last has the outputs."""
-        last = dict.fromkeys(outputs, 1 + max(self.stages.values()))  # stages that use columns
-        for text, name in self.columns.items():
-            for used in _NAME.findall(text) if self.stages[name] > 1 else ():
-                last[used] = max(last.get(used, 0), self.stages[name])
-        result = []
-        for stage in range(1, 1 + max(self.stages.values())):
-            texts = [f"{text} AS {name}" for text, name in self.columns.items() if self.stages[name] == stage]
-            kept = [name for name, first in self.stages.items() if first < stage < last.get(name, 0)]
-            chosen = [f"r.{key} AS k{i}" if stage == 1 else f"k{i}" for i, key in enumerate(keys)]
-            chosen += [*kept, *texts]
-            if len(chosen) > _MOST_COLUMNS:
-                raise TooLargeError
-            result.append(f"SELECT {', '.join(chosen or ['1 AS v0'])}")
-        return result
-
-
-def number(value: float) -> str:
-    """Return a number as SQL, of type double in DuckDB."""
-    if isnan(value):
-        return "NULL"
-    text = IMPOSSIBLE if value == -np.inf else f"{value:.14g}"
-    return text if "e" in text else f"{text}e0"
-
-
-def entry(value: float) -> str:
-    """Return an entry of a table as SQL, briefly; `lookup` gives it the type of another entry."""
-    if not isfinite(value):
-        return number(value)
-    text = f"{value:.12f}".rstrip("0").rstrip(".").replace("0.", ".", 1 if abs(value) < 1 else 0)
-    return "0" if text in ("-0", "") else text
-
-
-def plus(texts: Sequence[str]) -> str:
-    """Return a sum, in parentheses so that it is not nested deeply."""
-    texts = list(texts) or ["0e0"]
-    while len(texts) > 1:
-        texts = ["+".join(texts[i : i + _BRANCHES]) for i in range(0, len(texts), _BRANCHES)]
-        texts = [f"({text})" for text in texts]
-    return texts[0]
-
-
-def lookup(code: str, texts: Sequence[str], default: str) -> str:
-    """Return the text at the position of a code, and the default if it is NULL or none of them."""
-    cases = [f"WHEN {i} THEN {text} " for i, text in enumerate(texts) if text != default]
-    if _PLAIN.fullmatch(default):  # so that all entries are read as DOUBLE PRECISION
-        default = ZERO if default == "0" else f"{ZERO}+{default}"
-    return f"CASE {code} {''.join(cases)}ELSE {default} END" if cases else default
-
-
-def steps(name: str, points: Sequence[float], texts: Sequence[str]) -> str:
-    """Return the text of the interval that contains a number; there is one more than points between them."""
-    size = ceil(len(texts) / _BRANCHES)
-    parts = [
-        texts[i] if size == 1 else steps(name, points[i : i + size - 1], texts[i : i + size])
-        for i in range(0, len(texts), size)
-    ]
-    cases = zip(points[size - 1 :: size], parts, strict=False)
-    text = "".join(f"WHEN {name}<={point!r} THEN {part} " for point, part in cases)
-    return f"CASE {text}ELSE {parts[-1]} END" if text else parts[-1]
-
-
-def largest(query: Query, names: Sequence[str], unless: str = "") -> str:
-    """Return the name of a column with the largest of several columns, NULL under a condition."""
-    while len(names) > _BRANCHES:
-        groups = [names[i : i + _BRANCHES] for i in range(0, len(names), _BRANCHES)]
-        names = [largest(query, group, unless) for group in groups]
-    cases = [f"WHEN {unless} THEN NULL "] if unless else []
-    for i, name in enumerate(names[:-1]):
-        cases.append(f"WHEN {' AND '.join(f'{name}>={other}' for other in names[i + 1 :])} THEN {name} ")
-    return query.add(f"CASE {''.join(cases)}ELSE {names[-1]} END" if cases else names[-1])
-
-
-def share(name: str, top: str) -> str:
-    """Return exp(name - top), for a difference of at most 0."""
-    return f"CASE WHEN {name}-{top}< {_SMALLEST} THEN 0e0 ELSE EXP({name}-{top}) END"
 
 
 class Scores:
@@ -237,6 +127,9 @@ class Scores:
         ]
 
     def _sum(self, formula: Sum, relative: bool) -> list[str]:
+        for term in formula.terms:
+            if isinstance(term, Table):
+                self.query.note(term.logs.size, term.scope)
         if formula.marginalizes:
             return self._marginalized([self._factor(term) for term in formula.terms], self._coded(formula))
         z = [self._scaled(scale) for scale in formula.scales]
@@ -252,9 +145,7 @@ class Scores:
             codings = term.codings or [None] * len(term.scope)
             codes = [self._code(v, coding) for v, coding in zip(term.scope, codings, strict=True)]
             logs = term.logs[..., c % term.logs.shape[-1]]
-            if (
-                term.owner >= 0
-            ):  # the feature itself innermost, as what is unknown or unseen may end before it
+            if term.owner >= 0:  # the feature comes last, so that fewer parents need fewer branches
                 codes, logs = [*codes[1:], codes[0]], np.moveaxis(logs, 0, -1)
             return self._looked_up(codes, logs)
         if isinstance(term, Student):
@@ -352,8 +243,7 @@ class Scores:
             f"+{number(-0.5 / variance)}*({x}+{-mean!r})*({x}+{-mean!r}) END"
             for mean, variance in zip(term.mean.ravel().tolist(), term.variance.ravel().tolist(), strict=True)
         ]
-        names = [self.query.add(text) for text in texts] if term.scope else texts
-        return term.scope, np.array(names, dtype=object).reshape(term.mean.shape)
+        return term.scope, np.array(texts, dtype=object).reshape(term.mean.shape)
 
     def _marginalized(self, factors: list[Factor], codes: dict[int, str]) -> list[str]:
         """Return the scores, all features being eliminated, whether they are missing or not."""
@@ -362,11 +252,11 @@ class Scores:
             touching = [factor for factor in factors if v in factor[0]]
             factors = [factor for factor in factors if v not in factor[0]]
             scope = tuple(sorted({u for s, _ in touching for u in s} - {v}))
-            if prod(cards[u] for u in (v, *scope)) * self.n_classes > MOST_CHARACTERS // 20:
+            entries = prod(cards[u] for u in (v, *scope)) * self.n_classes
+            self.query.note(entries, (v, *scope), is_product=True)
+            if entries > MOST_CHARACTERS // 20:
                 raise TooLargeError
             cells = self._eliminated(codes[v], [_aligned(factor, (v, *scope)) for factor in touching])
-            if scope:
-                cells = np.asarray(np.frompyfunc(self.query.add, 1, 1)(cells))
             factors.append((scope, cells))
         columns = [[cells.ravel()[c % cells.size] for _, cells in factors] for c in range(self.n_classes)]
         return [
@@ -436,9 +326,12 @@ def _aligned(factor: Factor, scope: tuple[int, ...]) -> Cells:
 
 
 def _combined(query: Query, factors: Sequence[Cells]) -> Cells:
-    """Return the names of the columns of the sums of factors."""
-    broadcast = np.broadcast_arrays(*factors)
-    result = np.empty(broadcast[0].shape, dtype=object)
+    """Return the names of the columns of the sums of factors; what is in several sums has a column, too."""
+    result = np.empty(np.broadcast_shapes(*[cells.shape for cells in factors]), dtype=object)
+    once = [
+        cells if cells.size == result.size else np.frompyfunc(query.add, 1, 1)(cells) for cells in factors
+    ]
+    broadcast = np.broadcast_arrays(*once)
     for at in np.ndindex(result.shape):
-        result[at] = query.add(plus([str(cells[at]) for cells in broadcast]))
+        result[at] = query.add(plus([str(cells[at]) for cells in broadcast if cells[at] != ZERO]))
     return result

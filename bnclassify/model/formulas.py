@@ -112,22 +112,12 @@ class Mixture:
     formulas: tuple[Formula, ...]
     log_weights: Array
 
-    @property
-    def parts(self) -> tuple[Formula, ...]:
-        """The formulas."""
-        return self.formulas
-
 
 @dataclass(frozen=True, eq=False)
 class Choice:
     """The score of the first of the formulas that applies."""
 
     formulas: tuple[Formula, ...]
-
-    @property
-    def parts(self) -> tuple[Formula, ...]:
-        """The formulas."""
-        return self.formulas
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,11 +126,6 @@ class Raised:
 
     formula: Formula
     power: float
-
-    @property
-    def parts(self) -> tuple[Formula, ...]:
-        """The formula."""
-        return (self.formula,)
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,11 +142,6 @@ class Blend:
     base: float
     slope: float
 
-    @property
-    def parts(self) -> tuple[Formula, ...]:
-        """The formula and the trees."""
-        return (self.formula, *self.trees)
-
 
 Formula: TypeAlias = Sum | Mixture | Choice | Raised | Blend
 
@@ -170,9 +150,11 @@ def sums_in(formula: Formula) -> Iterator[Sum]:
     """Yield the sums of which a formula is made."""
     if isinstance(formula, Sum):
         yield formula
-    else:
-        for part in formula.parts:
-            yield from sums_in(part)
+        return
+    for value in vars(formula).values():
+        for part in value if isinstance(value, tuple) else (value,):
+            if isinstance(part, Sum | Mixture | Choice | Raised | Blend):
+                yield from sums_in(part)
 
 
 def padded(logs: Array, value: float = 0.0) -> Array:
