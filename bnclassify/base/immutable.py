@@ -43,10 +43,9 @@ def _open(value: Any) -> Any:
 
 def lock(value: object) -> None:
     """Make an array, or the arrays in a tuple, read-only, and those that they are views of."""
-    if isinstance(value, tuple):
-        arrays = value if any(issubclass(kind, np.ndarray) for kind in set(map(type, value))) else ()
-    else:
-        arrays = (value,)
+    arrays = value if isinstance(value, tuple) else (value,)
+    if len(arrays) > 1 and np.ndarray not in set(map(type, arrays)):
+        return
     for array in arrays:
         if isinstance(array, np.ndarray):
             while array is not None:

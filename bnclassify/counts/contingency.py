@@ -75,7 +75,8 @@ def count_alike(data: Countable, families: Sequence[Sequence[int]]) -> Iterator[
 
 def check_cells(data: Countable, family: Sequence[int]) -> None:
     """Raise a ValueError if the table of a family would have more than ``MAX_CELLS`` cells."""
-    check_number(data, family, prod([data.cards[column] for column in family]), "use fewer parents")
+    cards = data.cards
+    check_number(data, family, prod([cards[column] for column in family]), "use fewer parents")
 
 
 def check_number(data: Countable, columns: Sequence[int], cells: int, remedy: str) -> None:
@@ -94,7 +95,8 @@ def _count_groups(groups: Sequence[Sequence[Sequence[int]]], data: Dataset) -> l
 
 
 def _stack_tables(data: Dataset, families: Sequence[Sequence[int]]) -> Array:
-    shape = tuple(data.cards[column] for column in families[0])
+    cards = data.cards
+    shape = tuple([cards[column] for column in families[0]])
     cells = prod(shape)
     members = np.array(families, dtype=np.intp).T
     counts = np.empty((len(families), cells))

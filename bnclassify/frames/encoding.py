@@ -282,7 +282,8 @@ def check_name(name: object, argument: str = "class_var") -> None:
 
 def check_levels(data: Countable | Schema, columns: Iterable[Hashable], rows: int | None = None) -> None:
     """Raise a ValueError for columns without a level, from which nothing can be learned."""
-    empty = [name for name in columns if not data.cards[data.positions[name]]]
+    cards, positions = data.cards, data.positions
+    empty = [name for name in columns if not cards[positions[name]]]
     if empty and (rows == 0 or (isinstance(data, Dataset) and not len(data))):
         raise ValueError("dataset: no rows to learn from")
     numeric = [name for name in empty if isinstance(data, Dataset) and name in data.numbers]

@@ -65,9 +65,10 @@ def match(data: _Coded, columns: Sequence[Hashable], levels: Levels, *, unseen: 
     A label that is not among the levels is missing if ``unseen`` is "missing"; if it is "error" or None, it
     raises a ValueError.
     """
-    where = [data.positions[name] for name in columns]
+    positions, old_levels = data.positions, data.levels
+    where = [positions[name] for name in columns]
     codes = codes_of(data.codes, where)
-    same = [data.levels[i] == new and new[-1:] != (MISSING,) for i, new in zip(where, levels, strict=True)]
+    same = [old_levels[i] == new and new[-1:] != (MISSING,) for i, new in zip(where, levels, strict=True)]
     if all(same):
         return codes
     longest = max(len(labels) for labels in levels)

@@ -137,7 +137,7 @@ def check_numbers(x: Any) -> None:
 def count_parameters(scopes: Sequence[Scope], cards: Sequence[int]) -> int:
     """Return the number of free parameters: Σ (levels − 1) · Π levels of the parents, and 2 for numbers."""
     return sum(
-        (cards[v] - 1 if cards[v] else 2) * prod([cards[p] for p in parents]) for v, *parents in scopes
+        [(cards[v] - 1 if cards[v] else 2) * prod([cards[p] for p in parents]) for v, *parents in scopes]
     )
 
 
