@@ -89,7 +89,7 @@ def test_explained_row(tan: bn.BNC, car: pd.DataFrame) -> None:
     prior = found.loc["class", "log_odds"]
     assert drawing["class"]["label"] == f"class = vgood: {p:.2f}\\nprior {canvas.signed(prior)}"
     largest = found["log_odds"].abs().max()
-    assert drawing["class"]["fillcolor"] == canvas.blend(canvas.ORANGE, 0.8 * abs(prior) / largest)
+    assert drawing["class"]["fillcolor"] == canvas.BLUE  # whatever its prior
     assert drawing["doors"]["label"] == "doors missing\\n0.00"
     assert drawing["doors"]["style"] == "rounded,dashed"
     for variable in ("buying", "maint", "persons", "lug_boot", "safety"):
@@ -99,10 +99,10 @@ def test_explained_row(tan: bn.BNC, car: pd.DataFrame) -> None:
     depth = 0.8 * found.loc[strongest, "log_odds"] / largest
     assert drawing[strongest]["fillcolor"] == canvas.blend(canvas.BLUE, depth)
     assert f"log odds of vgood against acc: {found['log_odds'].sum():+.2f}" in caption(picture)
-    assert "blue: evidence for vgood, orange: against it" in caption(picture)
+    assert "blue: evidence for vgood, orange: against it (nats)" in caption(picture)
+    assert "grey" not in caption(picture)
     away = nodes(bn.plot(x, row=row, target="acc", against="vgood").source)
     assert away[strongest]["fillcolor"] == canvas.blend(canvas.ORANGE, depth)
-    assert away["class"]["fillcolor"] == canvas.blend(canvas.BLUE, 0.8 * abs(prior) / largest)
     assert re.findall(r"\d+ -> \d+", picture.source) == re.findall(r"\d+ -> \d+", bn.plot(x).source)
 
 
@@ -279,11 +279,11 @@ def test_at_a_prompt_a_picture_says_how_to_see_it(tan: bn.BNC) -> None:
 
 
 def test_what_a_picture_says_of_itself(tan: bn.BNC, car: pd.DataFrame) -> None:
-    assert caption(bn.plot(tan)) == "class and 6 features, by tan_cl arcs from class are grey"
+    assert caption(bn.plot(tan)) == "class and 6 features, learned by tan_cl arcs from class are grey"
     x = bn.lp(tan, car, smooth=1)
     assert caption(bn.plot(x, distributions=True)) == "probability of each value arcs from class are grey"
     alone = bn.anb("class", {}, features=[])
-    assert caption(bn.plot(alone)) == "class and 0 features, by anb"
+    assert caption(bn.plot(alone)) == "class and 0 features, learned by anb"
 
 
 def test_what_is_nearly_certain_is_not_certain(voting: pd.DataFrame) -> None:
@@ -334,7 +334,10 @@ def test_arcs_of_the_class_can_be_left_out(tan: bn.BNC) -> None:
         ("persons", "safety"),
         ("safety", "lug_boot"),
     }
-    assert caption(picture).endswith("class is a parent of every feature; those arcs are left out")
+    assert caption(picture).endswith("class is a parent of every feature")
+    of_class = nodes(picture.source)["class\\nparent"]
+    assert of_class["label"] == "class\\nparent of all features"
+    assert of_class["style"] == "dashed"
     general = bn.from_modelstring("[a][class|a][b|class]", "class")
     with pytest.raises(ValueError, match=r"class_arcs must be True unless .* not a parent of 'a'"):
         bn.plot(general, class_arcs=False)
@@ -412,8 +415,8 @@ def test_distributions_are_written_beside_their_bars(tan: bn.BNC, car: pd.DataFr
     assert set(found) == {"class", "doors", "safety"}
     p = bn.predict(x, pd.DataFrame([row]), prob=True).iloc[0]
     assert found["class"][1::2] == [f"{q:.2f}" for q in p]
-    assert nodes(picture.source)["persons"]["label"] == "persons = more"
-    assert "given those in grey" in caption(picture)
+    assert nodes(picture.source)["persons"]["label"] == "persons = more\\nobserved"
+    assert "given the observed ones" in caption(picture)
 
 
 def test_many_levels_are_added_up(car: pd.DataFrame) -> None:

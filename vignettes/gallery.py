@@ -5,6 +5,15 @@
 # installed, by graphviz-pure (extra `plot`). Charts are drawn by matplotlib and return its axes, so that you can change
 # everything: `plot_cpt(x, "safety").set_title("...")`. To write a file, use `plot(x).render(outfile="car.svg",
 # cleanup=True)` or `plot_cpt(x, "safety").figure.savefig("safety.pdf")`. In a script, `plot(x).view()` opens a window.
+#
+# All texts have 8 points, so charts can be printed as they are. For a column of 3.3 inches (84 mm), draw into axes of this
+# width; labels are then broken into shorter lines:
+#
+# ```python
+# figure, ax = plt.subplots(figsize=(3.3, 2.5), layout="constrained")
+# plot_importance(tan, car, ax=ax)
+# figure.savefig("importance.pdf")
+# ```
 
 # %%
 import pandas as pd
@@ -46,7 +55,7 @@ tan = bnc("tan_cl", "class", car, smooth=1, dag_args={"score": "aic"})
 plot(tan)
 
 # %% [markdown]
-# With many features, omit the arcs from the class, which is a parent of all features:
+# With many features, omit the arcs from the class. Its dashed box says that it is a parent of all features.
 
 # %%
 plot(
@@ -56,7 +65,8 @@ plot(
 # %% [markdown]
 # ## An explained prediction on the network: `plot(x, row=...)`
 #
-# Blue features increase the log odds of the predicted class, orange features decrease them.
+# Blue features increase the log odds of the predicted class, orange features decrease them. The box of the class contains
+# its probability and the prior log odds.
 
 # %%
 plot(tan, row=car.iloc[1700])
@@ -69,12 +79,16 @@ plot(tan, distributions=True, row=pd.Series({"safety": "high", "persons": "4"}).
 
 # %% [markdown]
 # ## An explained prediction as bars: `plot_explanation`
+#
+# The gray bar is the sum, the log odds of the predicted class against the most probable other class.
 
 # %%
 plot_explanation(tan, car.iloc[1700])
 
 # %% [markdown]
 # ## Mean importance of features: `plot_importance`
+#
+# The black lines contain the middle half of the rows.
 
 # %%
 plot_importance(tan, car)
@@ -87,14 +101,24 @@ plot_cpt(tan, "safety", dataset=car)
 
 # %% [markdown]
 # ## Effect of a numeric feature: `plot_effect`
+#
+# Marks at the top are the cut points of all discretizations, and those at the bottom the values in the data.
 
 # %%
 women = load_pima()
 smoothed = bnc("nb", "diabetes", women, backoff=True, discretize="averaged")
-plot_effect(smoothed, "glucose", target="yes")
+plot_effect(smoothed, "glucose", dataset=women)
+
+# %% [markdown]
+# If the feature has a feature parent, there is a line for each of its levels:
+
+# %%
+plot_effect(bnc("tan_cl", "diabetes", women, smooth=1, discretize="mdlp"), "glucose", dataset=women)
 
 # %% [markdown]
 # ## Weights of features: `plot_weights`
+#
+# Features whose weight rounds to 0 are counted below the axis.
 
 # %%
 plot_weights(bnc("nb", "Class", voting.dropna(), smooth=1, wanbia=True))
@@ -103,7 +127,7 @@ plot_weights(bnc("nb", "Class", voting.dropna(), smooth=1, wanbia=True))
 # ## How sure arcs are: `plot(x, strength=...)` and `plot_strength`
 #
 # Strengths are proportions of bootstrap samples. Strong arcs are wide and dark; in the chart, the dashed line is the
-# threshold that separates arcs from noise. [Uncertainty](uncertainty.py) explains both.
+# threshold that separates arcs (blue) from noise (gray). [Uncertainty](uncertainty.py) explains both.
 
 # %%
 strength = arc_strength(tan, car, rng=0)
@@ -114,6 +138,8 @@ plot_strength(strength)
 
 # %% [markdown]
 # ## Scores of a greedy search: `plot_scores`
+#
+# Each line is a step of the search, here an arc that was added.
 
 # %%
 plot_scores(bnc("tan_hc", "class", car, smooth=1, dag_args={"k": 5, "epsilon": 0.001, "rng": 0}))
@@ -125,24 +151,30 @@ plot_scores(bnc("tan_hc", "class", car, smooth=1, dag_args={"k": 5, "epsilon": 0
 models = {
     name: bnc(name, "Class", voting, smooth=1, missing_level=False) for name in ("nb", "tan_cl", "aode")
 }
-plot_cv(cv(models, voting, rng=0, mean=False))
+plot_cv(cv(models, voting, rng=0, mean=False), interval=0.95)
 
 # %% [markdown]
 # ## Confusion matrix: `plot_confusion`
+#
+# Cells contain the number of rows, and their percentage of the rows of the actual class, which is also the shade.
 
 # %%
 plot_confusion(confusion(cv_predict(tan, car, rng=0, prob=False), car["class"]))
 
 # %% [markdown]
 # ## Calibration: `plot_calibration`
+#
+# Of the women to whom the model gives a probability of about 0.3, about 30 % should have diabetes. Dots within the pale
+# bars are compatible with calibrated probabilities.
 
 # %%
-plot_calibration(cv_predict(models["nb"], voting, rng=0), voting["Class"], bins=5)
+plot_calibration(cv_predict(smoothed, women, rng=0), women["diabetes"])
 
 # %% [markdown]
 # ## Ranks of learners over several data sets: `plot_ranks`
 #
-# The accuracies are those of [Comparing classifiers](compare.py).
+# The accuracies are those of [Comparing classifiers](compare.py). Orange bars join models whose ranks differ by less than
+# the critical difference.
 
 # %%
 table = pd.DataFrame(

@@ -129,7 +129,7 @@ print(cv(models, voting, rng=0, metric=metrics).unstack().round(3))  # noqa: PD0
 posteriors = {name: cv_predict(x, voting, rng=0) for name, x in models.items()}
 for name in ("nb", "tan_cl"):
     ax = plot_calibration(posteriors[name], voting["Class"], bins=5)
-    ax.set_title(name, loc="left")
+    ax.set_title(f"{name}: {ax.get_title('left')}", loc="left")
     ax.figure.savefig(f"calibration_{name}.png", dpi=120)
 
 # %% [markdown]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
+from math import isfinite, nextafter
 from typing import Any, Literal, TypeAlias, overload
 
 import numpy as np
@@ -269,6 +270,11 @@ class Explanation:
     target: str
     rival: str
     posterior: float
+
+    @property
+    def probability(self) -> float:
+        """The posterior; below 1 if the log odds are finite, even if they are too large for a float."""
+        return min(self.posterior, nextafter(1, 0)) if isfinite(sum(self.log_odds)) else self.posterior
 
 
 def explain_row(x: Model, row: object, target: Any, against: Any, unseen: str) -> Explanation:

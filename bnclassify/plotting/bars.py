@@ -7,32 +7,38 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from ..base.arrays import Array
 from ..base.checks import Optional, Whole, must_be
 from ..base.messages import shown
 from ..base.options import Unseen
 from ..frames.encoding import Row
+from ..frames.matching import match
 from ..frames.opening import InFull
+from ..frames.schema import Dataset
 from ..functions.arc_strengths import check_strength, threshold_of
 from ..functions.explanation import describe, encode_rows, explain_row, write_rivals
 from ..functions.odds import Effect, measure_effect, weigh_evidence
 from ..model.model import Model, check_model
 from ..model.questions import classes
+from ..model.raw_rows import encode_for, read_for
 from ..model.traces import feature_weights, manb_arc_posterior
 from .canvas import (
     BLUE,
     GREY,
+    LINES,
     ORANGE,
-    blend,
     broken,
+    chance,
     chart,
+    entitle,
     horizontal_axes,
     letters_across,
-    name_colors,
+    note,
+    patch,
     prepare_axes,
     signed,
-    write_below,
 )
 
 if TYPE_CHECKING:
@@ -41,7 +47,9 @@ if TYPE_CHECKING:
 _BEYOND = 1.25  # ratio of infinite bars to the longest finite one
 _MOST_LEVELS = 300
 _MOST_PAIRS = 40
+_LEAST = 0.005  # from which a number is not written as 0.00
 _MARGIN = 0.08  # of the range of the cut points, drawn on either side
+_MOST_MARKS = 500  # of values
 _TOP = Optional(Whole(least=1))
 
 
@@ -56,7 +64,7 @@ def plot_explanation(
     top: int | None = 20,
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw the weight of evidence of each feature of a row for a class as bars, the longest first.
+    """Draw what each feature of a row adds to the log odds of a class as bars, the longest first.
 
     Parameters
     ----------
@@ -77,26 +85,22 @@ def plot_explanation(
     >>> model = lp(tan_cl("class", car, score="bic"), car, smooth=1)
     >>> ax = plot_explanation(model, car.iloc[1727])
     >>> ax.get_xlabel()
-    'log odds of vgood against acc: +0.95'
+    'weight of evidence (log odds, nats)'
     """
     _TOP.check("top", top)
     explanation = explain_row(x, row, target, against, unseen)
     pairs = zip(explanation.known.items(), explanation.log_odds, strict=True)
     bars = [(describe(variable, value), weight) for (variable, value), weight in pairs]
     bars[0] = f"prior of {explanation.target}", bars[0][1]
-    bars = _longest(bars, top)
-    weights = [weight for _, weight in bars]
-    texts = [signed(weight) for weight in weights]
-    axes, lengths = _draw_bars(ax, [label for label, _ in bars], weights, texts)
-    low, high = lengths.min(initial=0.0), lengths.max(initial=0.0)
-    margin = _text_share(axes) * ((high - low) or 1.0)
-    left = any(text.startswith("\N{MINUS SIGN}") for text in texts)
-    right = not all(text.startswith("\N{MINUS SIGN}") for text in texts)
-    axes.set_xlim(low - margin * left, high + margin * right)
-    axes.axvline(0, color=GREY, linewidth=0.8)
-    total = signed(sum(explanation.log_odds))
-    write_below(axes, f"log odds of {explanation.target} against {explanation.rival}: {total}")
-    name_colors(axes, {BLUE: f"evidence for {explanation.target}", ORANGE: f"for {explanation.rival}"})
+    total = sum(explanation.log_odds)
+    labels, weights = zip(*_longest(bars, top), ("sum", total), strict=True)
+    axes = _draw_bars(ax, labels, weights, [*map(signed, weights)])
+    axes.patches[-1].set_facecolor(GREY)
+    target, rival = explanation.target, explanation.rival
+    odds = f"log odds of {target} against {rival}: {signed(total)}"
+    names = {f"evidence for {target}": patch(BLUE), f"evidence for {rival}": patch(ORANGE)}
+    title = f"{x.class_var} = {target}: probability {chance(explanation.probability)}\n{odds}"
+    entitle(axes, ax, title, "weight of evidence (log odds, nats)", names)
     return axes
 
 
@@ -147,13 +151,15 @@ def plot_importance(
     if not len(data):
         raise ValueError(must_be("dataset", "a table with rows to explain", dataset))
     evidence = weigh_evidence(x, data, target, against, unseen, argument="dataset")
-    means = evidence.strengths
-    axes, shown = _draw_largest(ax, list(map(str, means)), list(means.values()), top)
-    caption = f"mean absolute weight of evidence in {len(data):,} rows{shown}"
+    sizes, means = np.abs(evidence.log_odds[:, 1:]), evidence.strengths
+    spread = np.quantile(sizes, [0.25, 0.75], axis=0, method="nearest")
+    axes, more = _draw_largest(ax, list(map(str, means)), np.array([*means.values()]), top, spread)
     target_name = "the class predicted" if target is None else target
     rivals = np.asarray(evidence.rivals.any(axis=0))
     rival = "the most probable other class" if against is None else write_rivals(classes(x), rivals)
-    write_below(axes, caption, f"for {target_name} against {rival}")
+    title = f"Importance in {len(data):,} rows\nfor {target_name} against {rival}"
+    legend = {"mean": patch(BLUE), "middle half of the rows": axes.collections[0]}
+    entitle(axes, ax, title, f"absolute weight of evidence (nats){more}", legend)
     return axes
 
 
@@ -183,8 +189,8 @@ def plot_weights(x: Model, *, top: int | None = 50, ax: Axes | None = None) -> A
     >>> from bnclassify import load_car, lp, nb, plot_weights
     >>> car = load_car()
     >>> ax = plot_weights(lp(nb("class", car), car, smooth=1, manb_prior=0.5))
-    >>> ax.get_xlabel()
-    'posterior of the arc from class'
+    >>> [label.get_text() for label in ax.get_yticklabels()]
+    ['buying', 'maint', 'persons', 'lug_boot', 'safety']
     """
     _TOP.check("top", top)
     arcs = "arc_posteriors" in check_model(x).learned
@@ -193,9 +199,8 @@ def plot_weights(x: Model, *, top: int | None = 50, ax: Axes | None = None) -> A
     if isinstance(numbers, pd.DataFrame):
         tables = [name for name in numbers if str(name).startswith(("tables", "level"))]
         numbers, quantity = numbers[tables].sum(axis=1), "weight of the tables"
-    axes, shown = _draw_largest(ax, list(map(str, numbers.index)), numbers.tolist(), top)
-    axes.set_xlim(min(0.0, 1.2 * numbers.min()), max(1.0, axes.get_xlim()[1]))
-    write_below(axes, f"{quantity}{shown}")
+    axes, more = _draw_largest(ax, list(map(str, numbers.index)), numbers.to_numpy(), top)
+    entitle(axes, ax, f"Features of {x.class_var}", f"{quantity}{more}")
     return axes
 
 
@@ -230,7 +235,7 @@ def plot_strength(strength: pd.DataFrame, *, threshold: float | None = None, ax:
     >>> car = load_car()
     >>> ax = plot_strength(arc_strength(tan_cl("class", car), car, replicates=50, rng=0))
     >>> ax.get_xlabel()
-    'strength; threshold 0.10'
+    'strength (share of samples)'
     """
     limit = threshold_of(check_strength(strength), threshold)
     position = {name: i for i, name in enumerate(dict.fromkeys(strength["from"]))}
@@ -243,45 +248,71 @@ def plot_strength(strength: pd.DataFrame, *, threshold: float | None = None, ax:
             bars.append((f" {sign} ".join(map(str, ends)), share))
     certain = [bar for bar in bars if bar[1] >= 1] if len(bars) > _MOST_PAIRS else []
     drawn = bars[len(certain) :][:_MOST_PAIRS]
-    axes = horizontal_axes(ax, [label for label, _ in drawn], height=0.22)
-    shares = np.array([share for _, share in drawn])
-    axes.barh(np.arange(len(drawn)), shares, color=np.where(shares > limit, BLUE, GREY), height=0.72)
-    axes.axvline(limit, color=ORANGE, linewidth=1, linestyle="--")
-    axes.set_xlim(0, 1)
+    labels, shares = [label for label, _ in drawn], [share for _, share in drawn]
+    axes = _draw_bars(ax, labels, shares, [chance(share) for share in shares])
+    for bar, share in zip(axes.patches, shares, strict=True):
+        bar.set_facecolor(BLUE if share > limit else GREY)
+    line = axes.axvline(limit, color=ORANGE, linewidth=1, linestyle="--")
     omitted = {"of strength 1": len(certain), "weaker": len(bars) - len(certain) - len(drawn)}
-    notes = [f"omitted: {n:,} pairs {which}" for which, n in omitted.items() if n]
-    write_below(axes, f"strength; threshold {limit:.2f}", *notes)
+    notes = [f"\nomitted: {n:,} pairs {which}" for which, n in omitted.items() if n]
+    names = {"included": patch(BLUE), "excluded": patch(GREY), f"threshold {limit:.2f}": line}
+    entitle(axes, ax, "Strength of arcs", f"strength (share of samples){''.join(notes)}", names)
     return axes
 
 
 def _draw_bars(
-    ax: Axes | None, labels: Sequence[str], numbers: Sequence[float], texts: Sequence[str]
-) -> tuple[Axes, Array]:
-    """Draw bars with texts at their ends, negative ones in orange; return the axes and the lengths."""
-    sizes = np.array(numbers)
+    ax: Axes | None,
+    labels: Sequence[str],
+    numbers: Sequence[float] | Array,
+    texts: Sequence[str],
+    ends: Sequence[float] | Array | None = None,
+) -> Axes:
+    """Draw bars, negative ones in orange, with texts at their ends or at other places."""
+    sizes = np.array(numbers, dtype=float)
     reach = np.abs(sizes[np.isfinite(sizes)]).max(initial=0.0) or 1.0
     lengths = np.clip(sizes, -_BEYOND * reach, _BEYOND * reach)
+    places = lengths if ends is None else np.clip(ends, lengths, _BEYOND * max(reach, 1e-9) * 2)
     axes = horizontal_axes(ax, labels)
-    colors = np.where(sizes < 0, ORANGE, BLUE)
-    bars = axes.barh(np.arange(len(sizes)), lengths, color=colors, height=0.72)
-    axes.bar_label(bars, texts, padding=3, fontsize="small")
-    return axes, lengths
+    axes.barh(np.arange(len(sizes)), lengths, color=np.where(sizes < 0, ORANGE, BLUE), height=0.72)
+    low, high = min(0.0, places.min(initial=0.0)), max(0.0, places.max(initial=0.0))
+    margin = max(0.14, 7 / letters_across(axes)) * ((high - low) or 1.0)
+    axes.set_xlim(low - margin * bool((sizes < 0).any()), high + margin * bool((sizes >= 0).any()))
+    axes.axvline(0, color=GREY, linewidth=0.8)
+    for i, (text, place, size) in enumerate(zip(texts, places, sizes, strict=True)):
+        note(
+            axes,
+            text,
+            (place, i),
+            (3 if size >= 0 else -3, 0),
+            ha="left" if size >= 0 else "right",
+            va="center",
+        )
+    return axes
 
 
 def _draw_largest(
-    ax: Axes | None, labels: Sequence[str], numbers: Sequence[float], top: int | None
+    ax: Axes | None,
+    labels: Sequence[str],
+    numbers: NDArray[Any],
+    top: int | None,
+    spread: Array | None = None,
 ) -> tuple[Axes, str]:
-    """Draw the largest of some numbers of at least 0; return the axes and, unless all are drawn, a note."""
-    bars = sorted(zip(labels, numbers, strict=True), key=lambda bar: -bar[1])[:top]
-    texts = [f"{number:.2f}".replace("inf", "∞") for _, number in bars]
-    axes, lengths = _draw_bars(ax, [label for label, _ in bars], [number for _, number in bars], texts)
-    axes.set_xlim(0, (1 + _text_share(axes)) * (lengths.max(initial=0.0) or 1.0))
-    return axes, "" if len(bars) == len(numbers) else f", the {len(bars)} largest"
+    """Draw the largest of some numbers, and lines between the two rows of ``spread``, (2, numbers).
 
-
-def _text_share(axes: Axes) -> float:
-    """Return the share of the axes that is needed for the text at the end of a bar."""
-    return max(0.14, 10 / letters_across(axes))
+    Return the axes and, unless all are drawn, a note on the others. If ``top`` is given, numbers that are
+    written as 0.00 are drawn only if there are no others.
+    """
+    order = np.argsort(-numbers, kind="stable")
+    n = len(order) if top is None else min(top, np.count_nonzero(numbers >= _LEAST) or len(order))
+    shown = order[:n]
+    texts = [f"{number:.2f}".replace("inf", "∞") for number in numbers[shown]]
+    ends = None if spread is None else spread[1, shown]
+    axes = _draw_bars(ax, [labels[i] for i in shown], numbers[shown], texts, ends)
+    if spread is not None:
+        low, high = np.minimum(spread[:, shown], axes.get_xlim()[1])
+        axes.hlines(np.arange(n), low, high, color="black", linewidth=1)
+    more = len(order) - n
+    return axes, f"; {more:,} more, at most {numbers[order[n]]:.2f}" if more else ""
 
 
 def _longest(bars: list[tuple[str, float]], top: int | None) -> list[tuple[str, float]]:
@@ -294,12 +325,19 @@ def _longest(bars: list[tuple[str, float]], top: int | None) -> list[tuple[str, 
 
 
 @chart
-def plot_effect(x: Model, feature: Hashable, *, target: Any = None, ax: Axes | None = None) -> Axes:
+def plot_effect(
+    x: Model,
+    feature: Hashable,
+    *,
+    target: Any = None,
+    dataset: InFull | None = None,
+    ax: Axes | None = None,
+) -> Axes:
     """Draw the contribution of a feature to the log odds of a class over its range.
 
-    A feature that the model discretizes is drawn as a curve with steps, a number with a density as a smooth
-    curve, another one as bars. If the feature has feature parents, there is one line or bar for each of at
-    most five levels of the first parent.
+    A feature that the model discretizes is drawn as a curve with steps and marks at its cut points, a number
+    with a density as a smooth curve, another one as bars. If the feature has feature parents, there is one
+    line or bar for each of at most five levels of the first parent.
 
     Parameters
     ----------
@@ -309,11 +347,13 @@ def plot_effect(x: Model, feature: Hashable, *, target: Any = None, ax: Axes | N
         Feature of the model.
     target : optional
         Class to explain. By default, the rarest class, which is the last of those that are equally rare.
+    dataset : pandas.DataFrame or Dataset, optional
+        Rows whose values of the feature are drawn as marks below the curve, or counted beside the levels.
     {ax, returns, raises}
     TypeError
         If `x` is not a model.
     KeyError
-        If `feature` is not a feature of the model.
+        If `feature` is not a feature of the model, or not a column of `dataset`.
     ValueError
         If the model has no parameters or no class `target`, or the feature has more than 300 levels and is
         not discretized by the model.
@@ -332,7 +372,7 @@ def plot_effect(x: Model, feature: Hashable, *, target: Any = None, ax: Axes | N
     >>> car = load_car()
     >>> ax = plot_effect(lp(nb("class", car), car, smooth=1), "safety", target="acc")
     >>> ax.get_xlabel()
-    'adds to the log odds of acc'
+    'adds to the log odds of acc (nats)'
     """
     effect = measure_effect(x, feature, target)
     cuts = _cuts_of(x, feature)
@@ -340,16 +380,10 @@ def plot_effect(x: Model, feature: Hashable, *, target: Any = None, ax: Axes | N
         expected = f"a feature with at most {_MOST_LEVELS} levels"
         got = f"{len(effect.levels):,} levels. Merge rare levels with merge_rare"
         raise ValueError(f"feature must be {expected}; got {shown(feature)} with {got}.")
+    data = None if dataset is None else read_for(x, dataset, [feature], "dataset")
     numeric = cuts or effect.points is not None
-    axes = _draw_steps(effect, cuts, ax) if numeric else _draw_levels(effect, ax)
-    if effect.parent is not None:
-        beside: dict[str, Any] = {
-            "loc": "upper left",
-            "bbox_to_anchor": (1, 1),
-            "frameon": False,
-            "fontsize": "small",
-        }
-        axes.legend(title=broken(effect.parent), **beside)
+    axes, names = _draw_curves(effect, cuts, data, ax) if numeric else _draw_levels(x, effect, data, ax)
+    entitle(axes, ax, f"Effect of {effect.feature} on {x.class_var} = {effect.target}", names=names)
     return axes
 
 
@@ -359,38 +393,55 @@ def _cuts_of(x: Model, feature: Hashable) -> tuple[float, ...]:
     return discretizer.cuts.get(feature, ()) if discretizer is not None else ()
 
 
-def _draw_steps(effect: Effect, cuts: tuple[float, ...], ax: Axes | None) -> Axes:
-    axes = prepare_axes(ax, 7, 3.2)
-    axes.axhline(0, color=GREY, linewidth=0.8)
+def _draw_curves(
+    effect: Effect, cuts: tuple[float, ...], data: Dataset | None, ax: Axes | None
+) -> tuple[Axes, dict[str, Any]]:
+    """Draw a line per level of the parent, cut points at the top and values at the bottom; return names."""
+    axes = prepare_axes(ax, 2.4)
+    names: dict[str, Any] = {"no effect": axes.axhline(0, color=GREY, linewidth=0.8)}
     for i, line in enumerate(effect.log_odds):
+        style: dict[str, Any] = {"color": LINES[i][0], "linestyle": LINES[i][1], "linewidth": 1.6}
         if effect.points is not None:
-            axes.plot(effect.points, line, linewidth=1.6, **_style(effect, i))
-            continue
-        margin = _MARGIN * (cuts[-1] - cuts[0]) or abs(cuts[0]) * _MARGIN or 1.0
-        edges = [cuts[0] - margin, *cuts, cuts[-1] + margin]
-        axes.stairs(line[: len(cuts) + 1], edges, baseline=None, linewidth=1.6, **_style(effect, i))
+            (drawn,) = axes.plot(effect.points, line, **style)
+        else:
+            margin = _MARGIN * (cuts[-1] - cuts[0]) or abs(cuts[0]) * _MARGIN or 1.0
+            edges = np.repeat([cuts[0] - margin, *cuts, cuts[-1] + margin], 2)[1:-1]
+            (drawn,) = axes.plot(edges, np.repeat(line[: len(cuts) + 1], 2), **style)
+        names |= {_named(effect, i): drawn} if effect.parent is not None else {}
+    marks = {"cut points": (np.array(cuts), 0.98, GREY)} if cuts else {}
+    if data is not None:
+        values = np.sort(data.numbers[effect.feature].astype(float))
+        values = values[~np.isnan(values)]
+        marks["values in the data"] = values[:: 1 + len(values) // _MOST_MARKS], 0.02, ORANGE
+    for name, (places, height, color) in marks.items():
+        at: dict[str, Any] = {"transform": axes.get_xaxis_transform(), "clip_on": False}
+        (names[name],) = axes.plot(places, np.full(len(places), height), "|", color=color, markersize=6, **at)
     axes.set_xlabel(broken(effect.feature))
-    axes.set_ylabel(broken(f"adds to the log odds of {effect.target}"))
-    axes.spines[["top", "right"]].set_visible(False)
-    return axes
+    axes.set_ylabel(broken(f"adds to the log odds of {effect.target} (nats)", 30))
+    return axes, names
 
 
-def _draw_levels(effect: Effect, ax: Axes | None) -> Axes:
+def _draw_levels(
+    x: Model, effect: Effect, data: Dataset | None, ax: Axes | None
+) -> tuple[Axes, dict[str, Any]]:
+    """Draw bars of levels, one per level of the parent, and count the rows; return the names of bars."""
+    labels = list(map(str, effect.levels))
+    if data is not None:
+        (codes,) = match(encode_for(x, data, [effect.feature]), (effect.feature,), (effect.levels,))
+        counts = np.bincount(codes[codes >= 0], minlength=len(labels))
+        labels = [f"{label} ({count:,} rows)" for label, count in zip(labels, counts, strict=True)]
     n_lines = len(effect.parent_levels)
-    axes = horizontal_axes(ax, list(map(str, effect.levels)), height=0.3 + 0.1 * n_lines)
-    height = 0.72 / n_lines
+    axes = horizontal_axes(ax, labels, height=0.2 + 0.08 * n_lines)
+    height, names = 0.72 / n_lines, dict[str, Any]()
     for i, line in enumerate(effect.log_odds):
-        middle = np.arange(len(effect.levels)) + (i - (n_lines - 1) / 2) * height
-        axes.barh(middle, line, height=height, **_style(effect, i))
+        middle = np.arange(len(labels)) + (i - (n_lines - 1) / 2) * height
+        bars = axes.barh(middle, line, height=height, color=LINES[i][0])
+        names |= {_named(effect, i): bars} if effect.parent is not None else {}
     axes.axvline(0, color=GREY, linewidth=0.8)
-    axes.set_xlabel(broken(f"adds to the log odds of {effect.target}", 48))
+    axes.set_xlabel(broken(f"adds to the log odds of {effect.target} (nats)", 48))
     axes.set_ylabel(broken(effect.feature))
-    return axes
+    return axes, names
 
 
-def _style(effect: Effect, i: int) -> dict[str, Any]:
-    """Return a label and a blue that is darker for later levels of the parent."""
-    if effect.parent is None:
-        return {"color": BLUE}
-    depth = 0.3 + 0.7 * (i + 1) / len(effect.parent_levels)
-    return {"color": blend(BLUE, depth), "label": broken(effect.parent_levels[i])}
+def _named(effect: Effect, i: int) -> str:
+    return describe(effect.parent, effect.parent_levels[i])

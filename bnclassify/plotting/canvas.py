@@ -1,12 +1,13 @@
-"""Common parts of pictures: colors, written numbers, axes, labels in lines, notes and legends."""
+"""Common parts of pictures: one style, colors, written numbers, axes, labels in lines, titles and legends."""
 
 from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import wraps
 from math import isinf
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,11 +19,22 @@ from ..base.docstrings import sharing
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-BLUE, ORANGE, GREY = "#1f4e79", "#b3470f", "#7f8b97"
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+BLUE, ORANGE, GREY = "#1f4e79", "#b3470f", "#6b7680"
 """Colors of evidence for and against the class, and of the rest, which color-blind people can distinguish."""
 
 PALE = "#dfe5eb"
 """Color of the background of bars, and of observed values."""
+
+LINES: Any = (
+    (BLUE, "-"),
+    ("#d98c00", "--"),
+    ("#008a63", "-."),
+    ("#c0659a", ":"),
+    ("#56b4e9", (0, (5, 1, 1, 1))),
+)
+"""Colors and dashes of lines for different values of a parent, which differ for color-blind people, too."""
 
 _HATCH = "#b9c2ca"
 
@@ -61,8 +73,19 @@ def chance(probability: float) -> str:
     return "<0.01" if text == "0.00" and probability > 0 else text
 
 
-_LINE = 36  # the letters of a label's line
-_LETTER = 0.09  # inches
+_SIZE = 8  # points of all texts, so that they can be read in a column of a journal and on a phone
+_STYLE = {
+    "font.size": _SIZE,
+    "axes.titlesize": _SIZE + 1,
+    "axes.titlelocation": "left",
+    "axes.linewidth": 0.6,
+    "legend.frameon": False,
+    "hatch.linewidth": 0.6,
+}
+_WIDTH = 4.6  # inches of a picture
+_SHARE = 0.775  # of a figure that its axes have before they are laid out
+_LINE = 26  # letters of a line of a label
+_LETTER, LINE = 0.072, 0.14  # width of a letter, height of a line in inches
 
 _AX = """ax : matplotlib.axes.Axes, optional
     Axes to draw in. By default, a new figure of a suitable size."""
@@ -75,69 +98,114 @@ _RAISES = """Raises
 ImportError
     If matplotlib is not installed."""
 
-chart = sharing(
+_share = sharing(
     {"{ax, returns, raises}": f"{_AX}\n\n{_RETURNS}\n\n{_RAISES}", "{ax}": _AX, "{raises}": _RAISES}
 )
-"""Put the common parts of the docstrings of charts into one."""
 
 
-def prepare_axes(ax: Axes | None, width: float, height: float) -> Axes:
+def chart(function: Function) -> Function:
+    """Draw a chart in the common style, and put the common parts of docstrings into its own."""
+
+    @wraps(function)
+    def drawn(*arguments: Any, **named: Any) -> Any:
+        try:
+            import matplotlib.pyplot as plt
+        except ImportError as error:
+            raise ImportError(
+                "Charts require matplotlib, which is not installed. Run pip install 'pybnclassify[plot]'."
+            ) from error
+        with plt.rc_context(_STYLE):  # type: ignore[arg-type]
+            return function(*arguments, **named)
+
+    return _share(cast(Function, drawn))
+
+
+def prepare_axes(ax: Axes | None, height: float, width: float = _WIDTH) -> Axes:
     """Return the given axes, or those of a new figure of this size in inches."""
-    try:
-        import matplotlib.pyplot as plt
-        from matplotlib.axes import Axes
-    except ImportError as error:
-        raise ImportError(
-            "Charts require matplotlib, which is not installed. Run pip install 'pybnclassify[plot]'."
-        ) from error
-    if ax is None:
-        return plt.subplots(figsize=(width, height), layout="constrained")[1]
-    if not isinstance(ax, Axes):
+    import matplotlib.pyplot as plt
+    from matplotlib.axes import Axes
+
+    if ax is not None and not isinstance(ax, Axes):
         raise TypeError(must_be("ax", "axes of matplotlib", ax, "plt.subplots() returns axes."))
-    return ax
+    axes = plt.subplots(figsize=(width, height), layout="constrained")[1] if ax is None else ax
+    axes.tick_params(which="both", labelsize=_SIZE)
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.label.set_fontsize(_SIZE)
+    axes.spines[["top", "right"]].set_visible(False)
+    return axes
 
 
-def horizontal_axes(ax: Axes | None, labels: Sequence[str], *, height: float = 0.3) -> Axes:
+def horizontal_axes(ax: Axes | None, labels: Sequence[str], *, height: float = 0.24) -> Axes:
     """Prepare axes for horizontal marks, one per label, the first at the top."""
-    line = _LINE if ax is None else min(_LINE, letters_across(prepare_axes(ax, 0, 0)) // 2)
+    line = _LINE if ax is None else min(_LINE, letters_across(prepare_axes(ax, 0)) // 2)
     texts = [broken(label, line) for label in labels]
-    height = max(height, 0.17 * count_lines(texts) + 0.05)
-    axes = prepare_axes(ax, 7, 1.2 + height * len(texts))
+    height = max(height, LINE * count_lines(texts) + 0.05)
+    axes = prepare_axes(ax, 0.7 + height * len(texts))
     axes.set_yticks(range(len(texts)), texts)
     axes.set_ylim(len(texts) - 0.4, -0.6)
     axes.tick_params(axis="y", length=0)
-    axes.spines[["top", "right", "left"]].set_visible(False)
+    axes.spines["left"].set_visible(False)
     return axes
 
 
 def letters_across(axes: Axes) -> int:
-    """Estimate how many letters fit into the width of the axes."""
-    return max(20, int(axes.bbox.width / axes.figure.dpi / _LETTER))
+    """Estimate how many letters fit into the width of the axes, beside the labels of their rows."""
+    width = axes.bbox.width / axes.figure.dpi / _SHARE - 0.4
+    return max(12, int((width - estimate_width(_row_labels(axes))) / _LETTER))
 
 
-def write_below(axes: Axes, *lines: str, loc: Literal["left", "center"] = "center") -> None:
-    """Write lines below the axes; on the left there is more room, to the edge of the figure."""
-    width = int((1.1 if loc == "left" else 0.9) * letters_across(axes))
-    axes.set_xlabel("\n".join(broken(line, width) for line in lines), loc=loc)
+def _row_labels(axes: Axes) -> list[str]:
+    return [label.get_text() for label in axes.get_yticklabels()]
 
 
-def note(axes: Axes, text: str, x: float, y: float, rise: float, **style: Any) -> None:
-    """Write a text some points above a place."""
-    axes.annotate(text, (x, y), (0, rise), textcoords="offset points", ha="center", **style)
+def entitle(
+    axes: Axes, ax: Axes | None, title: str, below: str = "", names: Mapping[str, Any] | None = None
+) -> None:
+    """Write a title, a text below the axes, and below this a legend of marks by name, all from the left.
+
+    If the axes are not those that were given, their figure becomes as much higher as the texts need.
+    """
+    from matplotlib.transforms import ScaledTranslation
+
+    figure: Any = axes.figure
+    labels = estimate_width(_row_labels(axes))
+    beside = letters_across(axes)
+    width = beside + int(labels / _LETTER)
+    title, below = (
+        "\n".join(broken(line, letters) for line in text.split("\n"))
+        for text, letters in ((title, int(0.85 * width)), (below, beside))
+    )
+    left = ScaledTranslation(-0.65 * labels, 0, figure.dpi_scale_trans)
+    written = axes.set_title(title)
+    written.set_transform(written.get_transform() + left)
+    if below:
+        axes.set_xlabel(below)
+    n_lines = count_lines([title]) + below.count("\n")
+    if names:
+        texts = [broken(name, width - 6) for name in names]
+        columns = len(texts) if len("".join(texts)) + 6 * len(texts) <= width else 1
+        depth = 0.26 + LINE * count_lines([axes.get_xlabel()])
+        down = ScaledTranslation(0, -depth, figure.dpi_scale_trans)
+        style: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (0, 0), "borderaxespad": 0}
+        style |= {"ncols": columns, "columnspacing": 1, "handlelength": 1.6}
+        style["bbox_transform"] = axes.transAxes + left + down
+        axes.legend(list(names.values()), texts, **style)
+        n_lines += len(texts) // columns + sum(text.count("\n") for text in texts)
+    if ax is None:
+        across, high = figure.get_size_inches()
+        figure.set_size_inches(across, high + 1.2 * LINE * n_lines)
 
 
-ABOVE: dict[str, Any] = {"loc": "lower left", "bbox_to_anchor": (0, 1), "borderaxespad": 0.2}
-"""The place of a legend."""
-
-
-def name_colors(axes: Axes, names: Mapping[str, str]) -> None:
-    """Write a legend of colors above the axes."""
+def patch(color: str, **style: Any) -> Any:
+    """Return a mark of a color for a legend."""
     from matplotlib.patches import Patch
 
-    texts = [broken(name) for name in names.values()]
-    columns = 1 if len("".join(texts)) > min(_LINE, letters_across(axes) - 12) else len(texts)
-    patches = [Patch(color=color) for color in names]
-    axes.legend(patches, texts, ncols=columns, frameon=False, **ABOVE)
+    return Patch(facecolor=color, **style)
+
+
+def note(axes: Axes, text: str, at: tuple[float, float], offset: tuple[float, float], **style: Any) -> None:
+    """Write a text some points from a place."""
+    axes.annotate(text, at, offset, textcoords="offset points", **style)
 
 
 def broken(label: object, width: int = _LINE) -> str:
@@ -148,7 +216,8 @@ def broken(label: object, width: int = _LINE) -> str:
     text = re.sub(r"[(\[][^()\[\]]*[)\]]", lambda match: match[0].replace(" ", "\xa0"), str(label))
     lines: list[str] = []
     for line in textwrap.wrap(text, width, break_long_words=False):
-        lines += textwrap.wrap(line, width) if len(line) > 1.5 * width else [line]
+        parts = textwrap.wrap(line.replace("_", "_ "), width) if len(line) > 1.5 * width else [line]
+        lines += [part.replace("_ ", "_") for part in parts]
     if len(lines) > 3:
         lines = [*lines[:2], lines[2][: width - 1] + "…"]
     return "\n".join(lines).replace("\xa0", " ").replace("$", r"\$")
@@ -164,12 +233,18 @@ def estimate_width(texts: Sequence[str]) -> float:
     return _LETTER * max((len(line) for text in texts for line in text.split("\n")), default=0)
 
 
+def hatched_patch(corner: tuple[float, float] = (0, 0)) -> Any:
+    """Return a hatched cell."""
+    from matplotlib.patches import Rectangle
+
+    return Rectangle(corner, 1, 1, fc="white", ec=_HATCH, hatch="////", lw=0)
+
+
 def draw_shares(
     axes: Axes, shares: Array, texts: Sequence[str] = (), hatched: NDArray[np.bool_] | None = None
 ) -> None:
     """Draw shares as cells from white to blue or hatched, with their texts row by row."""
     from matplotlib.colors import LinearSegmentedColormap
-    from matplotlib.patches import Rectangle
 
     white_to_blue = LinearSegmentedColormap.from_list("white to blue", ["white", BLUE])
     axes.imshow(shares, cmap=white_to_blue, vmin=0, vmax=1, aspect="auto")
@@ -177,5 +252,5 @@ def draw_shares(
         color = ink(blend(BLUE, float(shares[i, j])))
         if hatched is not None and hatched[i, j]:
             color = "black"
-            axes.add_patch(Rectangle((j - 0.5, i - 0.5), 1, 1, fc="white", ec=_HATCH, hatch="////", lw=0))
+            axes.add_patch(hatched_patch((j - 0.5, i - 0.5)))
         axes.text(j, i, text, ha="center", va="center", color=color)

@@ -23,21 +23,21 @@ from ..model.traces import cpt
 from ..network.classifiers import Network
 from ..network.estimates import Family
 from .canvas import (
+    LINE,
     broken,
     chance,
     chart,
     count_lines,
     draw_shares,
+    entitle,
     estimate_width,
-    letters_across,
+    hatched_patch,
     prepare_axes,
-    write_below,
 )
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_TITLE = 60  # letters
 _LONGEST = 300  # rows or columns of a picture, which is 90 inches or more
 
 
@@ -98,7 +98,8 @@ def plot_cpt(
         expected = f"a variable whose table has at most {_LONGEST} rows and columns"
         got = f"{shown(variable)} with {rows:,} rows and {columns:,} columns. Use cpt(x, variable)"
         raise ValueError(f"variable must be {expected}; got {got}.")
-    axes = prepare_axes(ax, *layout.size)
+    width, height = layout.size
+    axes = prepare_axes(ax, height, width)
     unseen = np.zeros(shares.shape, dtype=bool) if dataset is None else _unseen(x, layout, dataset)
     texts = list(map(chance, shares.ravel()))
     if interval is not None:
@@ -110,10 +111,12 @@ def plot_cpt(
         ]
     draw_shares(axes, shares, texts, unseen)
     _write_labels(axes, layout)
-    axes_note = f"rows: {variable}" + (f"; columns: {family[-1]}" if len(family) > 1 else "")
-    hatched = ["hatched: parents' values that no row has"] if unseen.any() else []
-    write_below(axes, axes_note, *hatched, loc="left")
-    axes.xaxis.set_label_position("bottom")
+    columns = f"; columns: {family[-1]}" if len(family) > 1 else ""
+    entitle(axes, ax, layout.title, f"rows: {variable}{columns}")
+    axes.xaxis.set_label_position("top")
+    if unseen.any():
+        below: dict[str, Any] = {"loc": "upper right", "bbox_to_anchor": (1, 0), "handlelength": 1.4}
+        axes.legend([hatched_patch()], ["no row has these parents' values"], **below)
     return axes
 
 
@@ -158,17 +161,15 @@ class _Layout:
     def size(self) -> tuple[float, float]:
         """The width and height of the picture in inches."""
         (rows, columns), (row_blocks, column_blocks) = self.block_labels, self.blocks
-        cell = max(1.1 if self.bounded else 0.6, estimate_width(columns) + 0.1)
+        cell = max(0.95 if self.bounded else 0.5, estimate_width(columns) + 0.1)
         block = max(len(columns) * cell, estimate_width(column_blocks) + 0.1)
         table = len(column_blocks) * block + estimate_width(row_blocks)
-        title = [broken(self.title, _TITLE)]
-        lines = count_lines(title) + count_lines(columns)
+        lines = count_lines(columns) + 1
         lines += count_lines(column_blocks) if len(column_blocks) > 1 else 0
-        row = max((0.45 if self.bounded else 0.3) * len(rows), 0.17 * count_lines(row_blocks) + 0.1) * len(
-            row_blocks
-        )
-        width = 0.6 + estimate_width(rows) + max(estimate_width(title), table)
-        return width, 0.9 + 0.17 * lines + row
+        cells = (0.38 if self.bounded else 0.24) * len(rows)
+        row = max(cells, LINE * count_lines(row_blocks) + 0.1) * len(row_blocks)
+        width = 0.6 + estimate_width(rows) + max(0.6 * estimate_width([self.title]), table)
+        return max(width, 2.5), 0.4 + LINE * lines + row
 
 
 def _lay_out(family: Family, levels: Levels, bounded: bool = False) -> _Layout:
@@ -198,14 +199,14 @@ def _write_labels(axes: Axes, layout: _Layout) -> None:
         axes.xaxis.remove_overlapping_locs = False
         middles = [(i + 0.5) * len(columns) - 0.5 for i in range(len(column_blocks))]
         axes.set_xticks(middles, column_blocks, minor=True)
-        axes.tick_params(axis="x", which="minor", pad=6 + 13 * count_lines(columns))
-    for i, text in enumerate(row_blocks):
-        axes.text(width - 0.4, (i + 0.5) * len(rows) - 0.5, text, ha="left", va="center")
+        axes.tick_params(axis="x", which="minor", pad=5 + 72 * LINE * count_lines(columns))
+    if len(row_blocks) > 1:
+        axes.yaxis.remove_overlapping_locs = False
+        axes.set_yticks([(i + 0.5) * len(rows) - 0.5 for i in range(len(row_blocks))], row_blocks, minor=True)
+        axes.tick_params(axis="y", which="minor", pad=8 + 72 * estimate_width(rows))
     for i in range(1, len(row_blocks)):
         axes.axhline(i * len(rows) - 0.5, color="white", linewidth=4)
     for j in range(1, len(column_blocks)):
         axes.axvline(j * len(columns) - 0.5, color="white", linewidth=6)
     axes.tick_params(which="both", length=0)
     axes.spines[:].set_visible(False)
-    title = broken(layout.title, min(_TITLE, int(1.1 * letters_across(axes))))
-    axes.set_title(title, fontsize="medium", loc="left")

@@ -33,6 +33,7 @@ _FEATURE_ARC = {"color": ORANGE, "penwidth": "1.6", "arrowsize": "0.8", "weight"
 _EXPLAINED_ARC = _FEATURE_ARC | {"color": "#4a545e"}  # orange marks evidence against the class
 _CLASSES_ARC = _FEATURE_ARC | {"color": BLUE}
 _CAPTION_LINE = 60
+_FONT = 12
 _MOST_ABREAST = 8
 _MOST_INLINE = 60
 
@@ -80,7 +81,7 @@ def plot(
     engine : str, default "dot"
         Graphviz layout: "dot" draws layers; "neato", "fdp", "sfdp", "circo" and "twopi" are more compact.
     fontsize : float, optional
-        Size of names, in points. The default of Graphviz is 14.
+        Size of all texts, in points; 12 by default.
     format : str, default "svg"
         File format of ``render()``: "svg", "png", "pdf" and others. Without ``dot``, graphviz-pure writes
         svg and png.
@@ -128,17 +129,22 @@ def plot(
         raise ValueError("distributions must be False with target or against, which explain a row.")
     if row is None and compares:
         raise ValueError("row must be given with target or against, which explain a row.")
-    drawn = sketch(model, class_arcs)
+    explains = row is not None and not distributions
+    drawn = sketch(model, class_arcs, note_colors=not explains)
     if strength is not None:
         drawn = _weigh(drawn, check_strength(strength))
     if distributions:
         nodes, lines = _distributions(model, row, unseen)
-    elif row is None:
-        nodes, lines = _names(model)
-    else:
+    elif explains:
         nodes, lines = explained(explain_row(model, row, target, against, unseen))
+    else:
+        nodes, lines = _names(model)
+    if not class_arcs and not distributions:
+        of_class = nodes[model.class_var]
+        text = f"{of_class['label']}\\nparent of all features"
+        nodes[model.class_var] = of_class | {"label": text, "style": "dashed", "fontcolor": BLUE}
     picture = Picture(engine=engine, format=format, **_attributes(model, drawn, lines, fontsize))
-    _fill(picture, model, nodes, drawn, _FEATURE_ARC if row is None or distributions else _EXPLAINED_ARC)
+    _fill(picture, model, nodes, drawn, _EXPLAINED_ARC if explains else _FEATURE_ARC)
     return picture
 
 
@@ -175,7 +181,7 @@ def _direction(arcs: _Arcs, features: tuple[Hashable, ...]) -> str:
     return "LR" if max(map(len, layers(parents)), default=0) > _MOST_ABREAST else "TB"
 
 
-def sketch(x: Model, class_arcs: bool) -> Sketch:
+def sketch(x: Model, class_arcs: bool, *, note_colors: bool = True) -> Sketch:
     """Choose the arcs to draw: those that more than half of the members of an average have."""
     shares = x._arc_shares()
     position = {variable: i for i, variable in enumerate(x.variables)}
@@ -197,8 +203,8 @@ def sketch(x: Model, class_arcs: bool) -> Sketch:
                 f"of {shown(unlinked[0])}."
             )
         arcs = {arc: share for arc, share in arcs.items() if arc[0] != x.class_var}
-        notes.append(f"{x.class_var} is a parent of every feature; those arcs are left out")
-    else:
+        notes.append(f"{x.class_var} is a parent of every feature")
+    elif note_colors:
         notes += _note_colors(x, arcs)
     return Sketch(arcs, mutual, notes)
 
@@ -242,12 +248,11 @@ def _attributes(
         "graph_attr": {
             "rankdir": _direction(drawn.arcs, x.features),
             "nodesep": "0.15", "overlap": "false", "splines": "true",
-            "label": written(caption), "fontname": "Helvetica", "fontsize": "11",
+            "label": written(caption), "fontname": "Helvetica", "fontsize": str(fontsize or _FONT),
         },
         "node_attr": {
             "shape": "box", "style": "rounded", "color": GREY, "fontname": "Helvetica",
-            "margin": "0.1,0.06", "height": "0.3",
-            **({} if fontsize is None else {"fontsize": str(fontsize)}),
+            "margin": "0.1,0.06", "height": "0.3", "fontsize": str(fontsize or _FONT),
         },
     }  # fmt: skip
 
@@ -273,7 +278,7 @@ def _fill(
 
 def _names(x: Model) -> tuple[dict[Hashable, Node], list[str]]:
     """Return the nodes of a picture of the structure, and its caption."""
-    learner = "" if x.recipe is None else f", by {x.recipe.structure.name}"
+    learner = "" if x.recipe is None else f", learned by {x.recipe.structure.name}"
     predicted = x.class_var if len(x.targets) == 1 else f"{len(x.targets):,} class variables"
     nodes, lines = all_named(x)
     return nodes, [f"{predicted} and {len(x.features):,} features{learner}", *lines]
@@ -302,4 +307,4 @@ def _distributions(x: Model, row: object, unseen: str) -> tuple[dict[Hashable, N
         else distributed(v, labels[v], list(query(x, v, evidence).to_numpy()), is_class=v == x.class_var)
         for v in x.variables
     }
-    return nodes, ["probability of each value" + ("" if row is None else ", given those in grey")]
+    return nodes, ["probability of each value" + ("" if row is None else " given the observed ones")]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Hashable, Sequence
 from html import escape
-from math import isfinite, nextafter
+from math import isfinite
 from typing import Any
 
 import graphviz
@@ -20,12 +20,12 @@ Node = dict[str, str]
 _MOST_LEVELS = 8
 _LONGEST = 32  # letters of a label beside a bar
 _BAR = 60  # points
+_DARK = {"style": "filled", "fillcolor": BLUE, "color": BLUE, "fontcolor": "white"}
 
 
 def all_named(x: Model) -> tuple[dict[Hashable, Node], list[str]]:
     """Draw the names of variables and the weights of features, colored if they are learned; return notes."""
-    dark = {"style": "filled", "fillcolor": BLUE, "color": BLUE, "fontcolor": "white"}
-    nodes = {v: {"label": written(str(v))} | (dark if v in x.targets else {}) for v in x.variables}
+    nodes = {v: {"label": written(str(v))} | (_DARK if v in x.targets else {}) for v in x.variables}
     shares, note = x._feature_shares()
     is_weighted = x.facts().get("weights") is not None
     for feature, share in shares.items():
@@ -55,14 +55,12 @@ def explained(explanation: Explanation) -> tuple[dict[Hashable, Node], list[str]
     for variable in explanation.known:
         if is_missing(explanation.known[variable]):
             nodes[variable]["style"] = "rounded,dashed"
-    # What is finite in log odds is not certain, though it may be to a computer.
-    p = explanation.posterior
-    p = min(p, nextafter(1, 0)) if isfinite(sum(explanation.log_odds)) else p
-    text = f"{class_var} = {explanation.target}: {chance(p)}\nprior {signed(weights[class_var])}"
-    nodes[class_var] |= {"label": written(text), "style": "filled", "color": BLUE, "penwidth": "2.5"}
+    label = f"{class_var} = {explanation.target}: {chance(explanation.probability)}"
+    text = f"{label}\nprior {signed(weights[class_var])}"
+    nodes[class_var] = {"label": written(text), **_DARK}
     return nodes, [
         f"log odds of {explanation.target} against {explanation.rival}: {signed(sum(explanation.log_odds))}",
-        f"blue: evidence for {explanation.target}, orange: against it",
+        f"blue: evidence for {explanation.target}, orange: against it (nats)",
     ]
 
 
@@ -79,7 +77,8 @@ def _filled(color: str) -> Node:
 
 def observed(variable: Hashable, value: Any) -> Node:
     """Draw a variable whose value is known."""
-    return {"label": written(describe(variable, value)), "style": "rounded,filled", "fillcolor": PALE}
+    text = f"{describe(variable, value)}\nobserved"
+    return {"label": written(text), "style": "rounded,filled", "fillcolor": PALE}
 
 
 def distributed(

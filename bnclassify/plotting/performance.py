@@ -16,18 +16,19 @@ from ..functions.reliability import weigh_calibration
 from ..functions.schemes import choose_metric, scheme_of
 from ..metrics.metrics import METRICS
 from ..model.intervals import check_interval
-from ..model.traces import greedy_scores
+from ..model.traces import greedy_scores, search_steps
 from ..network.classifiers import BNC
 from .canvas import (
-    ABOVE,
     BLUE,
     GREY,
+    LINE,
     ORANGE,
     PALE,
     broken,
     chart,
     count_lines,
     draw_shares,
+    entitle,
     estimate_width,
     horizontal_axes,
     note,
@@ -37,14 +38,12 @@ from .canvas import (
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_FEW_FOLDS = 30  # whose dots do not lie over one another
-_BAND = "95 % of calibrated models"
 _MOST_FIGURES = 60  # classes
 
 
 @chart
 def plot_scores(x: BNC, *, ax: Axes | None = None) -> Axes:
-    """Draw the score of a greedy search after each step.
+    """Draw the score of a greedy search after each step, from top to bottom.
 
     Parameters
     ----------
@@ -60,21 +59,29 @@ def plot_scores(x: BNC, *, ax: Axes | None = None) -> Axes:
     --------
     >>> from bnclassify import load_car, plot_scores, tan_hc
     >>> ax = plot_scores(tan_hc("class", load_car(), k=5, smooth=1, rng=0))
-    >>> ax.get_ylabel()
+    >>> ax.get_xlabel()
     'cross-validated accuracy'
     """
     scores, metric = greedy_scores(x), METRICS[x.trace["metric"]]
-    axes = prepare_axes(ax, 6, 3.5)
-    axes.plot(scores, color=BLUE, marker="o")
-    ylabel = f"cross-validated {metric.name}{', negative' if metric.is_loss else ''}"
-    axes.set(xlabel="steps from the initial structure", ylabel=ylabel)
-    axes.set_xticks(range(0, len(scores), 1 + len(scores) // 20))
-    axes.margins(y=0.15)
-    axes.set_xlim(-0.5, len(scores) - 0.5)
-    for step, rise in {0: -15, len(scores) - 1: 6}.items():
-        note(axes, f"{scores[step]:.3f}", step, scores[step], rise)
-    axes.spines[["top", "right"]].set_visible(False)
+    made = search_steps(x)[["operation", "from", "to"]].itertuples(index=False, name=None)
+    axes = horizontal_axes(ax, ["initial structure", *(_name_move(*move) for move in made)])
+    axes.plot(scores, range(len(scores)), color=BLUE, marker="o", markersize=4)
+    note(axes, f"{scores[0]:.3f}", (scores[0], 0), (0, 4), ha="center")
+    if len(scores) > 1:
+        note(axes, f"{scores[-1]:.3f}", (scores[-1], len(scores) - 1), (6, 0), va="center")
+    axes.margins(x=0.15)
+    below = f"cross-validated {metric.name}{', negative' if metric.is_loss else ''}"
+    entitle(axes, ax, f"Search by {x.recipe.structure.name}" if x.recipe else "Search", below)
     return axes
+
+
+def _name_move(operation: str, tail: Any, head: Any) -> str:
+    """Write a step of a search: an arc, a feature that is added or removed, or groups that are joined."""
+    if operation == "arc":
+        return f"+ {tail} → {head}"
+    if operation == "join":
+        return f"join {', '.join(map(str, (*tail, *head)))}"
+    return f"{operation} {head if tail is None else tail}"
 
 
 @chart
@@ -102,8 +109,8 @@ def plot_cv(
     Returns
     -------
     matplotlib.axes.Axes
-        One line per model with one dot per fold, the first fold at the top. If `results` are of `cv`, a
-        dashed line marks the value of the majority class alone.
+        One line per model with one mark per fold. If `results` are of `cv`, a dashed line marks the value of
+        the majority class alone.
         ``ax.figure.savefig("name.png")`` writes a file.
 
     {raises}
@@ -126,43 +133,33 @@ def plot_cv(
     if not isinstance(results, pd.DataFrame):
         raise TypeError(must_be("results", "a result of cv(..., mean=False)", results))
     scheme = scheme_of(results)
-    figures, name = choose_metric(results, metric, scheme)
+    figures, name_of = choose_metric(results, metric, scheme)
     if figures.empty or not all(map(pd.api.types.is_numeric_dtype, figures.dtypes)):
         raise TypeError(must_be("results", "numbers with one row per fold and one column per model", results))
-    axes = horizontal_axes(ax, list(map(str, figures.columns)), height=0.75)
-    marks = _draw_folds(axes, figures)
+    means = figures.mean().to_numpy()
+    axes, places = horizontal_axes(ax, list(map(str, figures.columns)), height=0.5), np.arange(len(means))
+    for model, column in enumerate(figures.to_numpy().T):
+        (folds,) = axes.plot(column, np.full(len(column), model), "|", color=GREY, markersize=9, alpha=0.8)
+    marks: dict[str, Any] = {
+        "fold": folds,
+        "mean": axes.plot(means, places, "D", color=ORANGE, markersize=4)[0],
+    }
+    for model, mean in enumerate(means):
+        note(axes, f"{mean:.3f}", (mean, model), (0, 6), ha="center", color=ORANGE)
     level = check_interval(interval)
     if level is not None:
         ratio = size_ratio(len(figures), scheme, None, None)
         reach = t_quantile(len(figures) - 1, level)
         errors = [reach * corrected_error(column, ratio) for column in figures.to_numpy().T]
-        bars = axes.errorbar(
-            figures.mean(), range(len(errors)), xerr=errors, fmt="none", ecolor=ORANGE, capsize=4
-        )
-        marks[f"{100 * level:g} % interval of the mean"] = bars
-    baseline = scheme.baselines.get(str(name)) if scheme else None
+        name = f"{100 * level:g} % interval of the mean"
+        marks[name] = axes.errorbar(means, places, xerr=errors, fmt="none", ecolor=ORANGE, capsize=3)
+    baseline = scheme.baselines.get(str(name_of)) if scheme else None
     if baseline is not None:
-        line = axes.axvline(baseline, color=BLUE, linewidth=1, linestyle="--", zorder=0)
-        marks["largest class alone"] = line
-    axes.legend(marks.values(), marks.keys(), ncols=2, columnspacing=1, frameon=False, **ABOVE)
-    loss = ", less is better" if name in METRICS and METRICS[str(name)].is_loss else ""
-    axes.set_xlabel(broken(f"{str(name or 'figure').replace('_', ' ')} in the fold{loss}", 48))
+        marks["majority class"] = axes.axvline(baseline, color=BLUE, linewidth=1, linestyle="--", zorder=0)
+    loss = ", less is better" if name_of in METRICS and METRICS[str(name_of)].is_loss else ""
+    below = f"{str(name_of or 'figure').replace('_', ' ')} in the fold{loss}"
+    entitle(axes, ax, f"Cross-validation, {scheme or f'{len(figures)} folds'}", below, marks)
     return axes
-
-
-def _draw_folds(axes: Axes, figures: pd.DataFrame) -> dict[str, Any]:
-    """Draw dots for the folds of each model and a line at their mean; return both by their names."""
-    n = len(figures)
-    spread = np.linspace(-0.22, 0.22, n) if n > 1 else np.zeros(1)
-    dot_size, opacity = (4, 1.0) if n <= _FEW_FOLDS else (3, 0.5)
-    means = figures.mean().to_numpy()
-    for model, column in enumerate(figures.to_numpy().T):
-        dots = axes.plot(column, model + spread, "o", color=GREY, markersize=dot_size, alpha=opacity)[0]
-    places = np.arange(len(means))
-    line = axes.vlines(means, places - 0.3, places + 0.3, color=ORANGE, linewidth=2)
-    for model, mean in enumerate(means):
-        note(axes, f"{mean:.3f}", mean, model - 0.3, 2, color=ORANGE)
-    return {"a fold": dots, "mean": line}
 
 
 @chart
@@ -179,8 +176,8 @@ def plot_confusion(counts: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     Returns
     -------
     matplotlib.axes.Axes
-        Each cell contains its count, and is darker if its share of the row is larger. With more than 60
-        classes, cells have no numbers, and some of the classes have a label.
+        Each cell contains its count and its share of the row, and is darker if the share is larger. With more
+        than 60 classes, cells have no numbers, and some of the classes have a label.
         ``ax.figure.savefig("name.png")`` writes a file.
 
     {raises}
@@ -205,12 +202,14 @@ def plot_confusion(counts: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     axes.tick_params(length=0)
     axes.spines[:].set_visible(False)
     axes.set(xlabel="predicted", ylabel="actual")
+    n, correct = table.sum(), np.trace(table) / max(table.sum(), 1e-300)
+    entitle(axes, ax, f"{n:,.0f} rows, {correct:.1%} correct\n% and shade: share of the actual class")
     return axes
 
 
 def _draw_many(counts: pd.DataFrame, shares: Array, ax: Axes | None) -> Axes:
     """Draw the shares of many classes without numbers, and the labels of some."""
-    axes = prepare_axes(ax, 9, 9)
+    axes = prepare_axes(ax, 6, 6)
     draw_shares(axes, shares)
     places = np.linspace(0, len(shares) - 1, 15).astype(int)
     labels = [broken(label, 14) for label in counts.index[places]]
@@ -223,11 +222,12 @@ def _draw_few(counts: pd.DataFrame, shares: Array, ax: Axes | None) -> Axes:
     """Draw shares with the count in each cell, and the labels of all classes."""
     rows = [broken(label) for label in counts.index]
     columns = [broken(label, 14) for label in counts.columns]
-    texts = [f"{count:,.0f}" for count in counts.to_numpy().ravel()]
-    cell = max(0.6, estimate_width(columns), estimate_width(texts)) + 0.1
-    width = 0.7 + estimate_width(rows) + cell * len(columns)
-    height = 0.7 + 0.17 * count_lines(columns) + max(0.35, 0.17 * count_lines(rows) + 0.1) * len(rows)
-    axes = prepare_axes(ax, width, height)
+    cells = zip(counts.to_numpy().ravel(), shares.ravel(), strict=True)
+    texts = [f"{count:,.0f}\n{share:.0%}" for count, share in cells]
+    cell = max(0.5, estimate_width(columns), estimate_width(texts)) + 0.1
+    width = max(3.0, 0.7 + estimate_width(rows) + cell * len(columns))
+    height = 0.6 + LINE * count_lines(columns) + max(0.36, LINE * count_lines(rows) + 0.1) * len(rows)
+    axes = prepare_axes(ax, height, width)
     draw_shares(axes, shares, texts)
     axes.set_xticks(range(len(columns)), columns)
     axes.set_yticks(range(len(rows)), rows)
@@ -294,20 +294,24 @@ def plot_calibration(
     'probability given to republican'
     """
     calibration = weigh_calibration(posteriors, actual, bins=bins, strategy=strategy, target=target)
-    axes = prepare_axes(ax, 5, 5)
-    axes.plot([0, 1], [0, 1], color=GREY, linewidth=0.8, zorder=1)
-    axes.vlines(calibration.predicted, calibration.low, calibration.high, color=BLUE, linewidth=1, zorder=2)
-    sizes = 12 + 140 * calibration.rows / calibration.rows.max()
-    axes.scatter(calibration.predicted, calibration.actual, s=sizes, color=BLUE, zorder=3)
-    axes.vlines(calibration.predicted, *calibration.band, color=PALE, linewidth=9, zorder=0, label=_BAND)
-    axes.legend(loc="upper left", frameon=False, fontsize="small")
-    axes.set(xlim=(-0.04, 1.04), ylim=(-0.04, 1.04), aspect="equal")
+    axes = prepare_axes(ax, 3.4, 3.6)
+    at, names = calibration.predicted, dict[str, Any]()
+    low, high, sizes = calibration.rows.min(), calibration.rows.max(), 90 * calibration.rows
+    area = f"share in {low:,.0f} to {high:,.0f} rows (area)"
+    names[area] = axes.scatter(at, calibration.actual, s=8 + sizes / high, zorder=3, linewidth=0, color=BLUE)
+    names["95 % interval of the share"] = axes.vlines(
+        at, calibration.low, calibration.high, linewidth=1, zorder=2, color=BLUE
+    )
+    names["95 % of calibrated models"] = axes.vlines(at, *calibration.band, color=PALE, linewidth=7, zorder=0)
+    (names["perfect calibration"],) = axes.plot([0, 1], [0, 1], color=GREY, linewidth=0.8, zorder=1)
+    axes.set(xlim=(-0.04, 1.04), ylim=(-0.04, 1.04))
     chosen, share = "the most probable class", "in which it is right"
     if calibration.target is not None:
         chosen, share = calibration.target, f"of class {calibration.target}"
-    axes.set_xlabel(broken(f"probability given to {chosen}", 44))
-    axes.set_ylabel(broken(f"share of rows {share}", 44))
-    axes.spines[["top", "right"]].set_visible(False)
+    axes.set_ylabel(broken(f"share of rows {share}", 40))
+    error = np.average(np.abs(at - calibration.actual), weights=calibration.rows)
+    title = f"{calibration.rows.sum():,.0f} rows, calibration error {error:.3f}"
+    entitle(axes, ax, title, f"probability given to {chosen}", names)
     return axes
 
 
@@ -325,7 +329,7 @@ def plot_ranks(comparison: RankComparison, *, ax: Axes | None = None) -> Axes:
     -------
     matplotlib.axes.Axes
         A line from each model to its average rank, the best on the left. A bar joins models whose ranks
-        differ by less than Nemenyi's critical difference, which is drawn at the bottom.
+        differ by less than Nemenyi's critical difference, which is drawn from rank 1.
         ``ax.figure.savefig("name.pdf")`` writes a file.
 
     {raises}
@@ -352,25 +356,31 @@ def plot_ranks(comparison: RankComparison, *, ax: Axes | None = None) -> Axes:
     ranks = comparison.ranks.sort_values(kind="stable")
     names = [broken(name, 24) for name in ranks.index]
     groups = _indistinct(ranks.to_numpy(), comparison.critical_difference)
-    # Heights are in inches, from the axis downwards: bars, then names, then the critical difference.
-    step = 0.12 + 0.17 * count_lines(names)
-    top = 0.25 + 0.16 * len(groups) + step / 2
-    bottom = top + step * ((len(ranks) + 1) // 2) + 0.1
-    axes = prepare_axes(ax, max(7.0, 4.7 + 2 * estimate_width(names)), bottom + 1)
+    # Heights are in inches, from the axis downwards: bars, names, critical difference.
+    step = 0.1 + LINE * count_lines(names)
+    top = 0.2 + 0.12 * len(groups) + step / 2
+    bottom = top + step * ((len(ranks) + 1) // 2) + 0.06
+    axes = prepare_axes(ax, bottom + 0.9, max(4.6, 2.6 + 2 * estimate_width(names)))
     margin = 0.03 * (len(ranks) - 1)
     _draw_models(axes, ranks.set_axis(names), top, step, margin)
     for i, ends in enumerate(groups):
         low, high = ranks.iloc[list(ends)]
         bar = [low - margin / 2, high + margin / 2]
-        axes.plot(bar, [0.2 + 0.16 * i] * 2, color=ORANGE, linewidth=4, solid_capstyle="round")
-    _draw_difference(axes, comparison, bottom)
-    axes.set(xlim=(1 - margin, len(ranks) + margin), ylim=(bottom + 0.3, 0))
+        axes.plot(bar, [0.16 + 0.12 * i] * 2, color=ORANGE, linewidth=4, solid_capstyle="round")
+    difference = comparison.critical_difference
+    axes.plot(
+        [1, 1 + difference], [bottom] * 2, color=GREY, linewidth=1.5, marker="|", markersize=7, clip_on=False
+    )
+    text = f"critical difference {difference:.2f} at {comparison.alpha:g}"
+    note(axes, text, (1, bottom), (0, -6), va="top", color=GREY)
+    axes.set(xlim=(1 - margin, len(ranks) + margin), ylim=(bottom + 0.22, 0))
     axes.set_xticks(range(1, len(ranks) + 1))
     axes.xaxis.tick_top()
     axes.xaxis.set_label_position("top")
-    axes.set_xlabel("average rank, 1 is best")
+    axes.set_xlabel(f"average rank on {comparison.data_sets:,} data sets, 1 is best")
     axes.set_yticks([])
-    axes.spines[["left", "right", "bottom"]].set_visible(False)
+    axes.spines[["left", "bottom"]].set_visible(False)
+    axes.spines["top"].set_visible(True)
     return axes
 
 
@@ -382,19 +392,8 @@ def _draw_models(axes: Axes, ranks: pd.Series[Any], top: float, step: float, mar
         y = top + step * (i if best else k - 1 - i)
         side = 1 - margin if best else k + margin
         axes.plot([rank, rank, side], [0, y, y], color=BLUE, linewidth=1, clip_on=False)
-        style: dict[str, Any] = {"ha": "right", "xytext": (-4, 0)} if best else {"xytext": (4, 0)}
-        axes.annotate(f"{name}  {rank:.2f}", (side, y), va="center", textcoords="offset points", **style)
-
-
-def _draw_difference(axes: Axes, comparison: RankComparison, y: float) -> None:
-    """Draw the critical difference as a line in the middle."""
-    difference = comparison.critical_difference
-    middle = (1 + len(comparison.ranks)) / 2
-    ends = [middle - difference / 2, middle + difference / 2]
-    axes.plot(ends, [y, y], color=GREY, linewidth=2, marker="|", markersize=8, clip_on=False)
-    text = f"critical difference {difference:.2f} at {comparison.alpha:g}"
-    style: dict[str, Any] = {"textcoords": "offset points", "ha": "center", "va": "top"}
-    axes.annotate(text, (middle, y), (0, -7), color=GREY, **style)
+        text, away = f"{name}  {rank:.2f}", -4 if best else 4
+        note(axes, text, (side, y), (away, 0), va="center", ha="right" if best else "left")
 
 
 def _indistinct(ranks: Array, difference: float) -> list[tuple[int, int]]:
