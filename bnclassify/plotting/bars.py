@@ -380,7 +380,8 @@ def plot_effect(
         expected = f"a feature with at most {_MOST_LEVELS} levels"
         got = f"{len(effect.levels):,} levels. Merge rare levels with merge_rare"
         raise ValueError(f"feature must be {expected}; got {shown(feature)} with {got}.")
-    data = None if dataset is None else read_for(x, dataset, [feature], "dataset")
+    rows: Any = dataset
+    data = None if rows is None else read_for(x, rows, [feature], "dataset")
     numeric = cuts or effect.points is not None
     axes, names = _draw_curves(effect, cuts, data, ax) if numeric else _draw_levels(x, effect, data, ax)
     entitle(axes, ax, f"Effect of {effect.feature} on {x.class_var} = {effect.target}", names=names)
