@@ -203,7 +203,7 @@ def test_models_that_differ(car: pd.DataFrame) -> None:
         r"families; got \('maint', 'class'\) and.* \('maint', 'buying', 'class'\)\. Fit one": bn.bnc(
             "tan_cl", "class", car, smooth=1
         ),
-        r"prior; got Dirichlet\(smooth=1.*models\[1\], EquivalentSize\(ess=1.*Fit both": bn.bnc(
+        r"prior; got Dirichlet\(smooth=1.*models\[1\], EquivalentSize\(ess=1.*Fit one": bn.bnc(
             "nb", "class", car, ess=1
         ),
         r"prior; got Dirichlet\(smooth=1.*models\[1\], Dirichlet\(smooth=2": bn.bnc(

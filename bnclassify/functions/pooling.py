@@ -144,10 +144,13 @@ def pool(models: Iterable[M], *, levels: Literal["same", "union"] = "same") -> M
             raise TypeError(must_be(f"models[{i}]", "a model", x))
     first, *others = map(check_fitted, found)
     for i, other in enumerate(others, start=1):
-        _check_alike(first, other, i)
-        first._each(partial(_check_parts, number=i), other)
-        if levels == "same":
-            _check_levels(first.levels_by_name, other.levels_by_name, i)
+        _check_alike(first, other, number=i)
+        first._each(partial(_check_alike, number=i), other)
+        for name, labels in first.levels_by_name.items():
+            theirs = other.levels_by_name[name]
+            if levels == "same" and labels != theirs:
+                remedy = "Use levels='union' to unite them."
+                raise _different(f"levels of {shown(name)}", labels, theirs, i, remedy)
     known = _unite([x.levels_by_name for x in (first, *others)])
     first, *others = (_with_levels(x, known) for x in (first, *others))
     pooled: M = first._each(_pool_parts, *others)
@@ -203,36 +206,18 @@ def _levels_of(x: Model, dataset: Any) -> dict[Hashable, tuple[Any, ...]]:
     return x.levels_by_name | dict(zip(data.columns, data.levels, strict=True))
 
 
-def _check_alike(first: Model, other: Model, number: int) -> None:
-    """Raise a ValueError that names the first property in which two models differ."""
+def _check_alike(first: Model, other: Model, *, number: int) -> Model:
+    """Return the first model, or raise a ValueError that names a property in which the two differ."""
     for (name, own), theirs in zip(first._settings.items(), other._settings.values(), strict=False):
         if own != theirs:
-            both = (own, theirs)
-            if all(isinstance(value, tuple) for value in both):  # of which the first that differ are shown
-                both = next((pair for pair in zip(own, theirs, strict=False) if pair[0] != pair[1]), both)
-            raise _different(
-                name, both, number, "Fit one structure at each site, with lp(structure, rows, ...)."
-            )
-
-
-def _check_parts(first: Model, other: Model, *, number: int) -> Model:
-    """Return the first model, or raise a ValueError if the two differ in a property or in their priors."""
-    _check_alike(first, other, number)
-    priors = first._tally().prior, other._tally().prior
-    if priors[0] != priors[1]:
-        raise _different("prior", priors, number, "Fit both with the same smooth, ess, m or backoff.")
+            if isinstance(own, tuple) and isinstance(theirs, tuple):  # show the first that differ
+                pairs = zip(own, theirs, strict=False)
+                own, theirs = next((pair for pair in pairs if pair[0] != pair[1]), (own, theirs))
+            remedy = "Fit one structure with the same arguments of lp at each site."
+            raise _different(name, own, theirs, number, remedy)
     return first
 
 
-def _check_levels(own: Mapping[Hashable, Any], theirs: Mapping[Hashable, Any], number: int) -> None:
-    for name, labels in own.items():
-        if labels != theirs[name]:
-            remedy = "Use levels='union' to unite them."
-            raise _different(f"levels of {shown(name)}", (labels, theirs[name]), number, remedy)
-
-
-def _different(what: str, values: tuple[Any, Any], number: int, remedy: str) -> ValueError:
-    own, theirs = map(shown, values)
-    return ValueError(
-        f"models must have the same {what}; got {own} and, in models[{number}], {theirs}. {remedy}"
-    )
+def _different(what: str, own: object, theirs: object, number: int, remedy: str) -> ValueError:
+    found = f"got {shown(own)} and, in models[{number}], {shown(theirs)}"
+    return ValueError(f"models must have the same {what}; {found}. {remedy}")

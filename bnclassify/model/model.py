@@ -346,8 +346,7 @@ class Model(Immutable):
     def _with_levels(self, levels: Mapping[Hashable, tuple[Any, ...]]) -> Any:
         """Return the model with its counts, but no tables, for levels that contain its own."""
         recodings = {name: Recoding.of(labels, levels[name]) for name, labels in self.levels_by_name.items()}
-        names = [name for name in _TABLES if name in self.__dict__]
-        bare = renewed(self, **dict.fromkeys(names))
+        bare = renewed(self, **{name: None for name in _TABLES if name in self.__dict__})
         grown = renewed(bare, levels=tuple([levels[name] for name in self.variables]))
         tally = self._tally()
         counts = grown._recoded(tally.counts, recodings, self)
@@ -376,6 +375,7 @@ class Model(Immutable):
             "densities": tuple(zip(self.densities, kinds, strict=True)),
             "cut points": () if cuts is None else tuple(cuts.cuts.items()),
             "preparation": self.preparation,
+            "prior": getattr(self.learned.get("counts"), "prior", None),
         }
 
     def _tally(self) -> Tally:

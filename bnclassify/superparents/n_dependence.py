@@ -192,7 +192,7 @@ class ANDE(Average):
 
     @property
     def _settings(self) -> dict[str, Any]:
-        names = ("n", "min_count", "subsumption", "weighting")
+        names = ("n", "min_count", "subsumption", "weighting", "prior")
         return {**super()._settings, **{name: getattr(self, name) for name in names}}
 
     def _check_em(self) -> None:

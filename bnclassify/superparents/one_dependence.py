@@ -9,6 +9,7 @@ from itertools import accumulate, pairwise
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..base.arrays import Array, Codes, log_sum_exp
 from ..base.records import record
@@ -137,31 +138,26 @@ class AODE(Average):
         )
 
     def _recoded(self, counts: tuple[Any, ...], recodings: Mapping[Hashable, Recoding], before: Any) -> Any:
-        by_member = before._counts_by_member(counts) if isinstance(counts[0], np.ndarray) else counts
+        n, by_member = len(self.features), counts
+        if isinstance(counts[0], np.ndarray):
+            classes, square = counts
+            tables = [[square[before._cells(i, j, len(classes))] for j in range(n)] for i in range(n)]
+            by_member = tuple([(*own, classes) for own in tables])
         members = zip(self.members, by_member, strict=True)
-        by_member = [member._recoded(tables, recodings, before) for member, tables in members]
+        by_member = tuple([member._recoded(tables, recodings, before) for member, tables in members])
         if not (self._has_square and isinstance(by_member[0][-1], np.ndarray)):
-            return tuple(by_member)
+            return by_member
         (*_, classes), total = by_member[0], self.spans[-1].stop
         square = np.zeros((total, len(classes), total), dtype=np.result_type(*by_member[0]))
-        for i, (own, tables) in enumerate(zip(self.spans, by_member, strict=True)):
-            levels = range(own.start, own.stop)
-            for j, (span, table) in enumerate(zip(self.spans, tables, strict=False)):
-                if i == j:
-                    square[levels, :, levels] = table
-                else:
-                    square[span, :, own] = table.transpose(0, 2, 1)
+        for i, own in enumerate(by_member):
+            for j in range(n):
+                square[self._cells(i, j, len(classes))] = own[j]
         return classes, square
 
-    def _counts_by_member(self, counts: tuple[Any, ...]) -> list[tuple[Array, ...]]:
-        """Return the counts of the families of each estimator from those of all pairs of levels."""
-        classes, square = counts
-        result = []
-        for i, own in enumerate(self.spans):
-            tables = [square[span, :, own].transpose(0, 2, 1) for span in self.spans]
-            tables[i] = square[range(own.start, own.stop), :, range(own.start, own.stop)]
-            result.append((*tables, classes))
-        return result
+    def _cells(self, i: int, j: int, n_classes: int) -> tuple[NDArray[np.intp], ...]:
+        """Return where the counts of feature j in estimator i are among those of all pairs of levels."""
+        superparent, levels = (np.arange(self.spans[k].start, self.spans[k].stop)[:, None] for k in (i, j))
+        return superparent if i == j else levels[:, None], np.arange(n_classes), superparent
 
     def _stacked(self, members: Sequence[BNC]) -> AODE:
         """Return the ensemble of estimators that were learned one by one."""
