@@ -28,7 +28,7 @@ CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shuti
 CODE = "</script><script>hacked=1</script><img src=x onerror='hacked=1'>&amp;\"\u2028{{data}}<!--"
 
 needs_browser = pytest.mark.skipif(
-    CHROMIUM is None and "BNCLASSIFY_NEEDS_BROWSER" not in os.environ,
+    CHROMIUM is None and "BNCLASSIFY_ALL_PROGRAMS" not in os.environ,
     reason="the browser chromium is not installed; Debian has it in the package chromium",
 )
 

@@ -236,7 +236,7 @@ class Table:
         self, family: tuple[str, ...], total: str, required: Hashable
     ) -> dict[tuple[Any, ...], int]:
         labels = ", ".join(f'"{name}"' for name in family) or "NULL"
-        known = " AND ".join(f'"{name}" IS NOT NULL' for name in {*family, required} - {None}) or "1"
+        known = "1" if required is None else f'"{required}" IS NOT NULL'
         query = f"SELECT {labels}, {total} FROM {self.name} WHERE {known} GROUP BY {labels}"
         return {tuple(row[: len(family)]): row[-1] for row in self.connection.execute(query)}
 

@@ -2,17 +2,20 @@
 # # Large data
 #
 # Most models of this package consist of counts, and counts can be added up: over weighted rows, over chunks of a file that
-# does not fit in memory, over the machines of a cluster, over rows that arrive later, and over the sites of a study. This
-# page fits the same tree in all these ways and checks that the result is the same. It is written for readers with large or
-# aggregated data, and takes ten minutes. Dask needs the extra `dask`, frames of other libraries the extra `frames`.
+# does not fit in memory, over the machines of a cluster, in a database, over rows that arrive later, and over the sites of a
+# study. This page fits the same tree in all these ways and checks that the result is the same. It is written for readers with
+# large or aggregated data, and takes ten minutes. Dask needs the extra `dask`, tables in databases the extra `databases`, and
+# frames of other libraries the extra `frames`.
 
 # %%
+import warnings
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pandas as pd
 
 from bnclassify import (
+    BIC,
     bnc,
     cv,
     encode,
@@ -25,6 +28,7 @@ from bnclassify import (
     predict,
     sample,
     tan_cl,
+    to_sql,
     update,
     values,
 )
@@ -38,6 +42,13 @@ try:
     import dask.dataframe as dd
 except ImportError:  # the extra `dask` installs it
     dd = None
+
+try:
+    import ibis
+
+    warnings.filterwarnings("ignore", "fetch_arrow_table", DeprecationWarning)  # in ibis itself
+except ImportError:  # the extra `databases` installs it
+    ibis = None
 
 car = load_car()
 model = bnc("tan_cl", "class", car, smooth=1)
@@ -175,6 +186,43 @@ if dd is not None:
 # partition at a time. Categorical columns with known categories (`frame.categorize()`) avoid one pass, and
 # `client.persist(frame)` avoids reading the files again, if the workers have enough memory.
 #
+# ## Tables in databases
+#
+# A table of [ibis](https://ibis-project.org) (extra `databases`) is counted by its database: DuckDB, PostgreSQL, BigQuery,
+# Spark and other engines. All counts of a learner are asked together, as GROUP BY queries, and only tables of counts are
+# sent to your process. The rows stay where they are, so memory does not depend on their number. NULL is a missing value,
+# enums of DuckDB and PostgreSQL keep their order, and other levels are sorted.
+
+# %%
+if ibis is not None:
+    con = ibis.duckdb.connect()  # in this process; ibis.postgres.connect(...) and others reach servers
+    con.raw_sql(f"CREATE TABLE cars AS FROM read_csv('{path}', all_varchar = true)")
+    in_database = con.table("cars")  # of files: con.read_parquet("cars/*.parquet")
+    in_sql = bnc("tan_cl", "class", in_database, smooth=1)
+    print(families(in_sql) == families(model), round(BIC(in_sql, in_database), 3), round(BIC(model, car), 3))
+
+# %% [markdown]
+# Both models have the same structure and BIC, which is computed from the counts of the families. `bnc` needs three queries
+# here: for enums, for the levels of all columns, and for all pairs of columns, whose counts also give the tables of the tree.
+# `hc` needs one query per step. `encode(table, weights="people")` names a column of weights.
+#
+# Numbers are discretized at quantiles, which the database computes. The model then accepts raw rows, and `to_sql` returns the
+# query that scores them where they are.
+
+# %%
+if ibis is not None:
+    con.raw_sql("CREATE VIEW priced AS SELECT *, length(maint) + length(buying) / 8 AS price FROM cars")
+    cut = bnc("nb", "class", con.table("priced"), smooth=1, discretize="quantile")
+    scored = con.raw_sql(to_sql(cut, table="priced")).df()
+    print(cut.preparation.discretizer)
+    print((scored["predicted"] == predict(cut, con.raw_sql("FROM priced").df()).astype(str)).mean())
+
+# %% [markdown]
+# The cut points are quantiles of all rows, and all predictions of the database equal those of `predict`.
+#
+# Functions that need the rows, such as `cv` and `predict`, raise an error. Take a sample with
+# `table.sample(0.01).to_pandas()`.
+#
 # ## Updating a model with new rows
 #
 # `lp` stores the counts in the model, and `save` writes them to the file. `update` adds the counts of new rows. Structure,
@@ -237,6 +285,6 @@ folder.cleanup()
 # %% [markdown]
 # ## Summary
 #
-# Use `encode(df, weights=...)` for frequencies, chunks or Dask for data that do not fit in memory, `update` for rows that
-# arrive later, and `pool` for models of several sites. Frames of polars, Arrow and DuckDB need no conversion. Next:
-# [Saving and exchanging models](deploying.py).
+# Use `encode(df, weights=...)` for frequencies, chunks or Dask for data that do not fit in memory, a table of ibis for rows in
+# a database, `update` for rows that arrive later, and `pool` for models of several sites. Frames of polars, Arrow and DuckDB
+# need no conversion. Next: [Saving and exchanging models](deploying.py).

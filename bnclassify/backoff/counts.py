@@ -18,7 +18,7 @@ from ..base.arrays import Array
 from ..base.immutable import Immutable
 from ..base.records import record
 from ..counts.contingency import Recoding
-from ..frames.schema import Dataset
+from ..frames.schema import Countable
 
 Places = NDArray[np.intp]
 
@@ -191,13 +191,14 @@ class NestedCounts(Immutable):
         return np.concatenate(codes, axis=1), np.concatenate(classes), np.concatenate(weights)
 
 
-def count_nested(data: Dataset, scope: Sequence[int]) -> NestedCounts:
-    """Count all prefixes of a family: the variable and its parents by number, the class last if it is one."""
-    members = without_class(scope, len(data.columns) - 1)
-    cards = tuple([data.cards[column] for column in members])
-    classes = data.codes[-1] if len(members) < len(scope) else None
-    codes = [data.codes[column] for column in members]
-    return NestedCounts(cards, count_prefixes(codes, cards, classes, data.cards[-1], data.weights))
+def count_nested(data: Countable, scopes: Sequence[Sequence[int]]) -> Iterator[NestedCounts]:
+    """Count all prefixes of families: the variable and its parents by number, the class last if it is one."""
+    for scope, (codes, weights) in zip(scopes, data.cells(scopes), strict=True):
+        members = without_class(scope, len(data.columns) - 1)
+        cards = tuple([data.cards[column] for column in members])
+        classes = codes[-1] if len(members) < len(scope) else None
+        prefixes = count_prefixes(list(codes[: len(members)]), cards, classes, data.cards[-1], weights)
+        yield NestedCounts(cards, prefixes)
 
 
 def without_class(scope: Sequence[int], class_number: int) -> Sequence[int]:

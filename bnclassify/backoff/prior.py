@@ -48,7 +48,7 @@ class BackOff:
 
     def count(self, data: Dataset, scopes: Sequence[tuple[int, ...]]) -> tuple[Any, ...]:
         """Return the counts of each family and of its prefixes."""
-        return tuple([count_nested(data, scope) for scope in scopes])
+        return tuple(count_nested(data, scopes))
 
     def tabulate(
         self,

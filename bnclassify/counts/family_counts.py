@@ -178,9 +178,31 @@ class FamilyCountsInParts:
         for family in alone:
             check_cells(self.data, family)
         self._tables, self._extended = {}, {}
-        made, extended = self.data.add_up(partial(_count_expected, [*alone, *wanted], wanted))
+        expected = partial(_count_expected, [*alone, *wanted], wanted)
+        made, extended = self._of_source([*alone, *wanted], wanted) or self.data.add_up(expected)
         self._tables.update(zip([*alone, *wanted], made, strict=True))
         self._extended.update(zip(wanted, extended, strict=True))
+
+    def _of_source(
+        self, tables: Sequence[Sequence[int]], extended: Sequence[Sequence[int]]
+    ) -> tuple[list[Counts], list[Counts]] | None:
+        """Return the counts of families and of extended ones if the source counts them itself."""
+        cards = self.cards.tolist()
+        further = [(*f, *({c} - {*f})) for f in extended for c in range(len(cards))]
+        counted = self.data.counts_of_source([*tables, *further])
+        if counted is None:
+            return None
+        parts, wide = iter(counted), []
+        made = [next(parts).reshape(cards[variable], -1) for variable, *_ in tables]
+        for family in extended:
+            shape = cards[family[0]], prod([cards[parent] for parent in family[1:]])
+            blocks = [next(parts).reshape(*shape, -1) for _ in cards]
+            # A member of the family itself has the rows at its first level.
+            full = [
+                b * np.eye(1, card) if b.shape[2] == 1 else b for b, card in zip(blocks, cards, strict=True)
+            ]
+            wide.append(np.concatenate(full, axis=-1))
+        return made, wide
 
     def table(self, family: Sequence[int]) -> Counts:
         """Count a family; see `FamilyCounts`."""

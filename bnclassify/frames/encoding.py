@@ -22,7 +22,10 @@ from .sources import NEEDS_ROWS, find_source, in_pandas
 Row: TypeAlias = "pd.Series[Any] | Mapping[Any, Any]"
 
 _ASKED_ABOUT = {
-    "newdata": "Use one part at a time, as in: for chunk in chunks: predict(x, chunk).",
+    "newdata": (
+        "Use one part at a time, as in: for chunk in chunks: predict(x, chunk). In a database, run the query "
+        "of to_sql(x, table=name)."
+    ),
     "frame": "Use one part at a time, as in: for chunk in chunks: impute(x, chunk).",
     "row": "Use a few rows, such as frame.head() of a Dask DataFrame.",
 }

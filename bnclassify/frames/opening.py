@@ -105,9 +105,10 @@ def encode(frame: Any, *, weights: Any = None, missing_level: Any = False) -> Da
 
     Partitioned data need not fit in memory. They are a Dask DataFrame, a function that returns a new iterator
     of data frames at each call, such as ``lambda: pd.read_csv(path, chunksize=100_000)``, a list of data
-    frames, or an iterator if one pass suffices. All functions that only count accept them, and their results
-    are the same as in memory. Unless the levels are declared, as by Dask, they are found in a pass over the
-    data. Weights are the name of a column.
+    frames, an iterator if one pass suffices, or a table of ibis, which its database counts by GROUP BY
+    queries. All functions that only count accept them, and their results are the same as in memory. Unless
+    the levels are declared, as by Dask, they are found in a pass over the data. Weights are the name of a
+    column.
 
     In cross-validation, the units of whole weights are split over the folds, as in `cv`, and metrics are
     means by weight. Functions that draw rows at random draw them by weight.
@@ -254,6 +255,9 @@ def _open(
     source: Source, reading: Reading, columns: Sequence[Hashable], known: Known, argument: str
 ) -> Partitions:
     """Return columns of partitioned frames, after a pass for levels if some are unknown."""
+    prepared = None if reading.prepare is None else reading.prepare.of_source(source)
+    if prepared is not None:
+        source, reading = prepared, replace(reading, prepare=None)
     levels: dict[Hashable, tuple[Any, ...]] = {**source.declared, **known}
     unknown = [name for name in columns if name not in levels]
     memo = Memo()
@@ -321,7 +325,7 @@ def survey(
     counted = ask_source(source, [(name,) for name in columns], replace(reading, required=None, weights=None))
     facts = facts_of_source(source, columns, reading)
     if counted is not None and facts is not None:
-        labels = [ColumnLevels(tuple([label for (label,) in counts]), False) for counts in counted]
+        labels = [ColumnLevels(tuple([x for (x,) in counts if x is not None]), False) for counts in counted]
         return tuple(map(_in_order, columns, labels)), facts
     look = Survey(tuple(columns), class_var, weights)
     wanted = [*columns, *([] if weights is None else [weights])]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, Protocol, TypeVar
 
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ..base.arrays import Array, added
 from ..base.messages import listed, shown, warn
 from .encoding import check_weights, encode_columns
-from .matching import recode
+from .matching import MISSING, recode
 from .schema import Dataset, Learnable, Schema
 from .sources import NEEDS_ROWS, Make, Merge, Source, find_source, is_dask
 
@@ -29,6 +29,9 @@ class Prepare(Protocol):
 
     def code(self, data: D, /) -> D:
         """Prepare encoded data, unless that was done."""
+
+    def of_source(self, source: Source, /) -> Source | None:
+        """Return the source with prepared columns if it prepares them itself."""
 
 
 _BLOCK_ROWS = 2**18
@@ -226,9 +229,9 @@ class Partitions(Learnable):
         return not self._counted.fractional
 
     @property
-    def is_normalized(self) -> bool:
-        """Whether weights are fractions that sum to less than the number of rows that have some."""
-        return self.is_weighted and self._counted.fractional > 0 and self.size < self._counted.positive
+    def fractions(self) -> tuple[int, int]:
+        """Number of positive weights, and of weights that are not whole numbers."""
+        return self._counted.positive, self._counted.fractional
 
     def __len__(self) -> int:
         return self._counted.kept
@@ -265,6 +268,8 @@ class Partitions(Learnable):
     def codes(self) -> NDArray[Any]:
         """Raise a TypeError, because rows in parts are not kept."""
         raise RowsNeededError(f"dataset {NEEDS_ROWS}")
+
+    taken = with_values = codes
 
     def coded(self, schema: Schema) -> Partitions:
         """Return the columns of a schema, coded by its levels."""
@@ -318,6 +323,8 @@ class Partitions(Learnable):
         without a class, and raises if no row is left.
         """
         if self.counts_of_source([]) is not None:
+            if self.memo.counted is None:
+                self._look()
             try:
                 return count(self)  # type: ignore[arg-type]
             except RowsNeededError:  # it looks at codes
@@ -343,18 +350,36 @@ class Partitions(Learnable):
 
     def counts_of_source(self, families: Sequence[Sequence[int]]) -> list[Array] | None:
         """Return the tables of families if the source of the rows counts them itself, as a database can."""
-        names = [tuple([self.columns[i] for i in family]) for family in families]
-        counted = ask_source(self.source, names, self.reading)
+        counted = self._cells(families)
         if counted is None:
             return None
-        tables = []
-        for family, counts in zip(families, counted, strict=True):
-            codes = [{label: k for k, label in enumerate(self.levels[i])} for i in family]
-            table = np.zeros([len(code) for code in codes])
-            for labels, n in counts.items():
-                table[tuple([code[label] for code, label in zip(codes, labels, strict=True)])] = n
-            tables.append(table)
+        tables = [np.zeros([len(self.levels[i]) for i in family]) for family in families]
+        for table, (codes, totals) in zip(tables, counted, strict=True):
+            observed = (codes >= 0).all(axis=0)
+            np.add.at(table, tuple(codes[:, observed]), totals[observed])
         return tables
+
+    def cells(self, families: Sequence[Sequence[int]]) -> Iterable[tuple[NDArray[np.intp], Array]]:
+        """Yield codes of joint values of families, (columns, cells), and how many rows have them."""
+        counted = self._cells(families)
+        if counted is None:
+            raise RowsNeededError(f"dataset {NEEDS_ROWS}")
+        return counted
+
+    def _cells(self, families: Sequence[Sequence[int]]) -> Iterator[tuple[NDArray[np.intp], Array]] | None:
+        names = [tuple([self.columns[i] for i in family]) for family in families]
+        counted = ask_source(self.source, names, self.reading)
+        return None if counted is None else map(self._coded_counts, families, counted)
+
+    def _coded_counts(self, family: Sequence[int], counts: Counts) -> tuple[NDArray[np.intp], Array]:
+        """Return the codes of counted labels, and their counts."""
+        codes = np.empty((len(family), len(counts)), dtype=np.intp)
+        for row, i, labels in zip(codes, family, zip(*counts, strict=True), strict=bool(counts)):
+            found = tuple([label for label in dict.fromkeys(labels) if label is not None])
+            position = {label: k for k, label in enumerate(found)}
+            coded = np.array([position.get(label, -1) for label in labels])
+            row[:] = recode(coded, found, self.levels[i], self.columns[i], None)
+        return codes, np.array(list(counts.values()), dtype=np.float64)
 
     def tell(self) -> None:
         """Raise if there is nothing to learn from, and warn of rows without a class."""
@@ -406,15 +431,24 @@ def ask_source(
 
 def facts_of_source(source: Source, columns: Sequence[Hashable], reading: Reading) -> Facts | None:
     """Return what there is to know of the rows if the source counts them itself."""
+    ask = getattr(source, "facts", None)
     families = [(), *((name,) for name in columns)]
-    kept = ask_source(source, families, replace(reading, weights=None))
-    rows = ask_source(source, [()], replace(reading, weights=None, required=None))
-    size = ask_source(source, [()], reading)
-    if kept is None or rows is None or size is None:
+    kept = ask_source(source, [] if ask else families, replace(reading, weights=None))
+    if kept is None:
         return None
-    n, *known = [int(sum(counts.values())) for counts in kept]
-    gaps = np.array([n - k for k in known], dtype=np.int64)
-    return Facts(int(sum(rows[0].values())), n, float(sum(size[0].values())), gaps)
+    if ask:
+        facts: Facts = ask(columns, reading.required, reading.weights)
+    else:
+        [rows], [size] = (
+            ask_source(source, [()], r) or ({},) for r in (replace(reading, required=None), reading)
+        )
+        n, *known = [int(sum(v for k, v in counts.items() if None not in k)) for counts in kept]
+        facts = Facts(
+            int(sum(rows.values())), n, float(sum(size.values())), n - np.array(known, dtype=np.int64)
+        )
+    pairs = zip(reading.schema.columns, reading.schema.levels, strict=True)
+    filled = {name for name, labels in pairs if labels[-1:] == (MISSING,)}
+    return facts._replace(gaps=np.where([name in filled for name in columns], 0, facts.gaps))
 
 
 def in_blocks(make: Make[T], merge: Merge[T], frame: pd.DataFrame) -> T:

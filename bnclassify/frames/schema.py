@@ -79,11 +79,12 @@ class _Rows(Immutable):
         @property
         def is_weighted(self) -> bool: ...
         @property
-        def is_normalized(self) -> bool: ...
+        def fractions(self) -> tuple[int, int]: ...
         def __len__(self) -> int: ...
         def add_up(self, count: Callable[[Dataset], T]) -> T: ...
         def select(self, columns: Sequence[Hashable]) -> Self: ...
         def counts_of_source(self, families: Sequence[Sequence[int]]) -> list[Array] | None: ...
+        def cells(self, families: Sequence[Sequence[int]]) -> Iterable[tuple[NDArray[Any], Array | None]]: ...
         def coded(self, schema: Schema) -> Countable: ...
         def counting(self) -> Countable: ...
         def label_counts(self, name: Hashable) -> Array: ...
@@ -181,12 +182,11 @@ class Dataset(Countable):
         """Whether rows have weights, so that counts may be fractions."""
         return self.weights is not None
 
-    @cached_property
-    def is_normalized(self) -> bool:
-        """Whether weights are fractions that sum to less than the number of rows that have some."""
-        if self.weights is None or self.size >= np.count_nonzero(self.weights):
-            return False
-        return bool((self.weights != np.round(self.weights)).any())
+    @property
+    def fractions(self) -> tuple[int, int]:
+        """Number of positive weights, and of weights that are not whole numbers."""
+        weights = np.ones(len(self)) if self.weights is None else self.weights
+        return int(np.count_nonzero(weights)), int(np.count_nonzero(weights % 1))
 
     @cached_property
     def size(self) -> float:
@@ -218,6 +218,10 @@ class Dataset(Countable):
         """Return the weight of each label of a column."""
         codes, card = self.codes[self.positions[name]], self.cards[self.positions[name]]
         return np.bincount(codes.astype(np.intp) + 1, self.weights, card + 1)[1:].astype(np.float64)
+
+    def cells(self, families: Sequence[Sequence[int]]) -> Iterable[tuple[NDArray[Any], Array | None]]:
+        """Yield the codes of families, (columns, rows), and the weights; a source can merge equal rows."""
+        return ((self.codes[list(family)], self.weights) for family in families)
 
     def _part(self, rows: slice) -> Dataset:
         weights = None if self.weights is None else self.weights[rows]

@@ -25,7 +25,7 @@ _MERGED = 16  # results that are merged at once, on the way down to one
 
 NEEDS_ROWS = (
     "must be in memory; got partitioned data. Use a sample, for example frame.sample(frac=0.01).compute() of "
-    "a Dask DataFrame."
+    "a Dask DataFrame, or table.sample(0.01).to_pandas() of a table in a database."
 )
 """The end of a message about partitioned data, after the name of the argument."""
 
@@ -56,7 +56,7 @@ class Source(Protocol):
 
         A source can also have a method ``count(families, required, weights)``, which is asked before rows are
         fetched. It returns for each family (a tuple of column names) a dict of the number of rows by tuple of
-        labels, only for rows in which no column of the family and not the ``required`` column is missing;
+        labels, None where a value is missing, only for rows in which the ``required`` column is known;
         ``weights`` names a column whose sum replaces the number of rows. It can return None.
         """
 

@@ -11,6 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from ..base.immutable import EMPTY
+from . import databases as databases  # which registers its source
 from .columns import warn_of_no_features, warn_of_wide_columns
 from .encoding import check_columns, check_levels, check_name, check_names, read_columns, read_raw
 from .matching import MISSING
@@ -93,7 +94,7 @@ def prepare(
         dataset, numbers = find_numbers(dataset, columns, targets, numeric)
         dataset = dataset.with_numbers(numbers) if isinstance(dataset, Dataset) else dataset
     if isinstance(dataset, TrainingData | Partitions) and dataset.targets == targets:
-        return dataset if features is None else _some_features(dataset, tuple(features))
+        return dataset if features is None else some_features(dataset, tuple(features))
     if not rows_needed:
         source = find_source(dataset, "dataset")
         dataset = dataset if source is None else source
@@ -169,7 +170,7 @@ def _check_no_missing_level(schema: Schema, targets: Sequence[Hashable], argumen
             raise ValueError(f"{argument} must not have the level {MISSING!r}. Encode that of features only.")
 
 
-def _some_features(data: Trained, features: Sequence[Hashable]) -> Trained:
+def some_features(data: Trained, features: Sequence[Hashable]) -> Trained:
     """Return prepared data with some of its features."""
     check_columns(features, data.columns, "features")
     names = (*features, *data.targets)

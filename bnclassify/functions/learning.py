@@ -24,7 +24,7 @@ from ..base.records import record
 from ..frames.columns import warn_of_no_features, warn_of_wide_columns
 from ..frames.encoding import check_columns, check_frame, check_name, check_names
 from ..frames.opening import InFull, InParts, Rows
-from ..frames.partitions import is_partitioned
+from ..frames.partitions import Partitions, is_partitioned
 from ..frames.schema import Dataset, Learnable
 from ..frames.sources import in_pandas
 from ..frames.training import TrainingData, prepare, prepare_rows
@@ -37,8 +37,9 @@ from ..network.classifiers import BNC
 from ..network.ensemble import Ensemble
 from ..network.number_families import Numbers, columns_of
 from ..numbers.coarsening import FineData
+from ..numbers.database_cuts import table_of
 from ..numbers.discretization import MovedCuts
-from ..numbers.preparation import Preparation, Preparing, check_numbers
+from ..numbers.preparation import Preparation, Preparing, check_numbers, prepare_table
 from ..superparents.n_dependence import ANDE
 from ..superparents.one_dependence import AODE
 from .parameters import lp
@@ -78,7 +79,7 @@ def bnc(
     class_var : str
         Name of the class.
     dataset : pandas.DataFrame, Dataset, or partitioned data
-        Training data.
+        Training data. With ``discretize``, a DataFrame or, for "quantile", a table of ibis.
     dag_args : dict, optional
         Further arguments of the learner. A learner that scores fitted models, such as `tan_hc`, uses the
         prior of `lp` unless its own is among these arguments.
@@ -227,7 +228,7 @@ def learn_structure(
     """Learn a structure, and return it with the data prepared for it."""
     if preparing.is_needed:
         raw, rows = _learn_raw(class_var, cast("Rows", dataset), learner, options, preparing)
-        if preparing.missing_level is None:
+        if preparing.missing_level is None and isinstance(rows, TrainingData):
             dropped: dict[Hashable, Any] = {}
             if isinstance(dataset, pd.DataFrame) and _names(options) is None:
                 lost = [name for name in dataset.columns if name not in rows.positions]
@@ -342,7 +343,7 @@ def _learn_raw(
     options: Mapping[str, Any],
     preparing: Preparing,
     rng: np.random.Generator | None = None,
-) -> tuple[Model, TrainingData]:
+) -> tuple[Model, TrainingData | Partitions]:
     """Learn a structure from raw data, with a recipe that does so again."""
     step = _learner_step(learner, options)
     if step.draws and rng is not None:
@@ -350,12 +351,17 @@ def _learn_raw(
     named = step.name if learner in LEARNERS.values() else learner
     settings = {"learner": named, "dag_args": dict(step.settings), **preparing._asdict()}
     names = _names(options)
-    raw, seen = _read_raw(class_var, dataset, names, preparing)
-    preparation = preparing.learn(raw, class_var)
+    keep = "parents" in options
+    data: Any
+    if (table := table_of(dataset)) is not None:
+        preparation, data, seen = prepare_table(table, class_var, names, preparing, keep=keep)
+    else:
+        raw, seen = _read_raw(class_var, dataset, names, preparing)
+        preparation = preparing.learn(raw, class_var)
+        data = _prepare(raw, preparation, class_var, names, keep=keep, warns=raw is not dataset)
     again = Step(step.name, relearn_raw, settings, draws=step.draws)
     recipe = Recipe(class_var, again, names, preparation=preparation, seen=seen)
     cuts = preparation.discretizer
-    data = _prepare(raw, preparation, class_var, names, keep="parents" in options, warns=raw is not dataset)
     if not (isinstance(cuts, MovedCuts) and any(cuts.cuts.values())):
         return renewed(_checked(learner(class_var, dataset=data, **options)), recipe=recipe), data
     expected = "discretize must be 'mdlp', 'mixed' or another single discretization"

@@ -41,7 +41,9 @@ def _add_up(x: Model, dataset: InFull | InParts, *, joint: bool) -> float:
 
 
 def _sum_at_labels(x: Model, joint: bool, data: Dataset) -> float:
-    """Return this sum for a part of the rows."""
+    """Return this sum for a part of the rows, or from their counts if a database has them."""
+    if joint and (total := x._log_joint_of_counts(data)) is not None:
+        return total
     logs = _logs_at_labels(x, joint, data)
     if data.weights is None:
         return float(logs.sum())

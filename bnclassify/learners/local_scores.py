@@ -9,7 +9,6 @@ from math import prod
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import gammaln
 
 from ..base.arrays import Array, xlogx
@@ -19,7 +18,7 @@ from ..base.options import ScoreName
 from ..counts.family_counts import Counts, family_counts
 from ..counts.information import looking_up
 from ..frames.opening import InFull, InParts, open_columns
-from ..frames.schema import Countable, Dataset, Schema
+from ..frames.schema import Countable, Schema
 from ..model.model import check_bnc
 from ..model.recipes import is_repeated
 from ..network.classifiers import BNC
@@ -112,19 +111,13 @@ def warn_of_fractions(data: Countable, score: str) -> None:
     """Warn if a score that depends on the number of rows meets weights that cannot be frequencies."""
     if score == "loglik" or not data.is_weighted or is_repeated():
         return
-    rows, fractions = data.add_up(_count_weights)
+    rows, fractions = data.fractions
     if fractions and data.size < rows:
         warn(
             f"the weights of `dataset` sum to {data.size:g}, less than the number of its rows, {rows:,}. "
             f"{score} treats weights as frequencies, so it finds too many arcs or too few. Multiply survey "
             "weights so that they sum to the number of rows."
         )
-
-
-def _count_weights(data: Dataset) -> NDArray[np.intp]:
-    """Count the positive weights, and those that are not whole numbers."""
-    weights = np.ones(len(data)) if data.weights is None else data.weights
-    return np.array([np.count_nonzero(weights), np.count_nonzero(weights % 1)])
 
 
 class LocalScores:

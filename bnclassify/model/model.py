@@ -378,6 +378,10 @@ class Model(Immutable):
             "prior": getattr(self.learned.get("counts"), "prior", None),
         }
 
+    def _log_joint_of_counts(self, data: Countable) -> float | None:
+        """Return Σ ln P(row) if counts by the source of rows suffice, or None."""
+        return None
+
     def _tally(self) -> Tally:
         """Return the counts behind the tables; raise if the tables depend on more than counts."""
         tally = self.learned.get("counts")

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+from scipy.special import xlogy
 
 from ..base.arrays import Array, Codes, log
 from ..base.graphs import layers
@@ -301,6 +302,12 @@ class BNC(Network):
             scope = self.scopes[self.variables.index(name)]
             counts[scope[0]] = density.count(data, scope)
         return tuple([counts[i] for i in range(len(self.scopes))])
+
+    def _log_joint_of_counts(self, data: Countable) -> float | None:
+        counts = None if self.densities else data.select(self.variables).counts_of_source(self.scopes)
+        if counts is None or data.incomplete.any():
+            return None
+        return sum(float(xlogy(n, table).sum()) for n, table in zip(counts, self.cpts or (), strict=True))
 
     @property
     def _coded(self) -> list[int]:

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from itertools import pairwise
 from math import log2
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from ..base.arrays import TOLERANCE, Array, Codes, xlogx
+from ..base.messages import shown
 from ..counts.contingency import MAX_CELLS, flat_index
-from ..frames.numeric import as_floats
+from ..frames.columns import warn_of_wide_columns
+from ..frames.encoding import check_columns, encode_columns
+from ..frames.numeric import as_floats, check_class
 
 _BLOCK_CELLS = 2**16
+MOST_BINS = 10_000
 _MANY_CUTS = 4  # from here on "mixed" takes what MDLP finds
 
 
@@ -227,6 +232,19 @@ def describe_intervals(
     sums = np.bincount(intervals, mass * known, minlength=len(means))
     np.divide(sums, total, out=means, where=total > 0)
     return (low, high), tuple(means.tolist())
+
+
+def class_codes(frame: pd.DataFrame, class_var: Hashable, method: str) -> Codes | None:
+    """Return the codes of the class, or None if the method does not need them."""
+    check_columns([class_var], frame.columns, "class_var")
+    check_class(dict(frame.items())[class_var])
+    if method not in BY_CLASS:
+        return None
+    data = encode_columns(frame, [class_var])
+    if data.codes.max() < 0:
+        raise ValueError(f"dataset: the class {shown(class_var)} is missing in every row")
+    warn_of_wide_columns(data.schema, data.codes, None, class_var)
+    return data.codes[0]
 
 
 def interval_labels(points: tuple[float, ...]) -> tuple[str, ...]:

@@ -18,7 +18,6 @@ from ..base.immutable import Immutable
 from ..base.messages import listed, shown
 from ..base.options import Cutting
 from ..base.records import record
-from ..frames.columns import warn_of_wide_columns
 from ..frames.encoding import (
     Row,
     as_frame,
@@ -26,14 +25,12 @@ from ..frames.encoding import (
     check_frame,
     check_names,
     check_weights,
-    encode_columns,
     names_column,
     weight_column,
 )
 from ..frames.foreign import AnyFrame
 from ..frames.numeric import (
     as_floats,
-    check_class,
     check_exact,
     check_finite,
     code_labels,
@@ -41,19 +38,21 @@ from ..frames.numeric import (
     read_numbers,
 )
 from ..frames.schema import Data
+from ..frames.sources import Source
 from .cut_points import (
     BY_CLASS,
     CUTTINGS,
     METHODS,
+    MOST_BINS,
     averaged_cuts,
+    class_codes,
     cut_points,
     describe_intervals,
     interval_labels,
     readable,
     readable_labels,
 )
-
-_MOST_BINS = 10_000
+from .database_cuts import table_cuts, table_of
 
 
 @record
@@ -216,6 +215,12 @@ class Discretizer(Immutable):
                 frame.isetitem(i, pd.Categorical.from_codes(codes, pd.Index(levels), ordered=ordered))
         return frame
 
+    def of_source(self, source: Source) -> Any:
+        """Return a source that discretizes its columns itself, as a database can."""
+        cut: Any = source
+        points = {name: cuts for name, cuts in self.cuts.items() if name in source.names}
+        return cut.cut(points, {**self.kept, **{name: self.intervals[name] for name in points}})
+
     def code(self, data: Data) -> Data:
         """Return data with codes for the numbers of the columns of this discretizer."""
         coded = {}
@@ -295,8 +300,9 @@ def discretize(
 
     Parameters
     ----------
-    dataset : pandas.DataFrame
-        Training data. Missing values stay missing.
+    dataset : pandas.DataFrame, or table of ibis
+        Training data. Missing values stay missing. In a table of ibis, whose rows stay in their database,
+        ``method`` is "quantile".
     class_var : str, optional
         Name of the class, which is never discretized. "mdlp" and "mixed" require it; with the other methods,
         name a numeric class, which is discretized if it is not named.
@@ -320,7 +326,7 @@ def discretize(
     -------
     pandas.DataFrame
         A copy of ``dataset`` with categorical columns in place of numeric ones, see `Discretizer`. A column
-        without cut points has one level, ``(-inf, inf)``.
+        without cut points has one level, ``(-inf, inf)``. Of a table, it is a table to learn from.
     Discretizer
         Function that discretizes other data frames at the same cut points. Its ``cuts`` are the cut points,
         its ``kept`` the numbers that stay categorical, its ``uncut`` the columns with one level.
@@ -409,12 +415,15 @@ def discretize(
     1.0
     1.0
     """
-    dataset = check_frame(dataset, "dataset")
     OneOf(METHODS).check("method", method)
     names = None if columns is None else check_names(columns, (class_var,), "columns")
+    if (table := table_of(dataset)) is not None:
+        discretizer = Discretizer(method, *table_cuts(table, class_var, method, bins, names, weights))
+        return discretizer.of_source(table), discretizer
+    dataset = check_frame(dataset, "dataset")
     if not len(dataset):
         raise ValueError("dataset: no rows to choose cut points from")
-    classes = None if class_var is None else _class_codes(dataset, class_var, method)
+    classes = None if class_var is None else class_codes(dataset, class_var, method)
     chosen = None if names is None else check_columns(names, dataset.columns, "columns")
     others = {class_var}
     if weights is not None:
@@ -444,7 +453,7 @@ def learn_cuts(
     ``method`` and ``bins`` are those of `discretize`, or the method is one of `CUTTINGS`. ``classes`` are
     codes, (rows,), -1 where missing.
     """
-    bins = Whole(least=2, most=_MOST_BINS).check("bins", bins)
+    bins = Whole(least=2, most=MOST_BINS).check("bins", bins)
     if classes is None and method in BY_CLASS:
         remedy = "Name the class, or use method='quantile' or 'width'."
         raise ValueError(f"class_var must be a column for method={shown(method)}; got None. {remedy}")
@@ -473,16 +482,3 @@ def learn_cuts(
         times.append(aligned(by_class))
     union = [tuple(sorted(set().union(*points))) for points in zip(*times, strict=True)]
     return MovedCuts(method, tuple(numbers), tuple(union), labels, cuttings=tuple(times))
-
-
-def _class_codes(frame: pd.DataFrame, class_var: Hashable, method: str) -> Codes | None:
-    """Return the codes of the class, or None if the method does not need them."""
-    check_columns([class_var], frame.columns, "class_var")
-    check_class(dict(frame.items())[class_var])
-    if method not in BY_CLASS:
-        return None
-    data = encode_columns(frame, [class_var])
-    if data.codes.max() < 0:
-        raise ValueError(f"dataset: the class {shown(class_var)} is missing in every row")
-    warn_of_wide_columns(data.schema, data.codes, None, class_var)
-    return data.codes[0]

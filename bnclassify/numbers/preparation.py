@@ -6,13 +6,13 @@ from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-import numpy as np
 import pandas as pd
 
 from ..base.checks import OneOf
 from ..base.immutable import Immutable
 from ..base.messages import listed, shown
 from ..base.records import record
+from ..frames.databases import DatabaseTable
 from ..frames.encoding import (
     Row,
     as_frame,
@@ -26,8 +26,12 @@ from ..frames.encoding import (
 from ..frames.matching import MISSING
 from ..frames.number_columns import Numeric, find_numbers
 from ..frames.numeric import are_categories, check_class
-from ..frames.schema import Data, Dataset
+from ..frames.partitions import Partitions
+from ..frames.schema import Countable, Data, Dataset
+from ..frames.sources import Source
+from ..frames.training import prepare, some_features
 from .cut_points import CUTTINGS, METHODS
+from .database_cuts import table_cuts, table_of
 from .discretization import Discretizer, learn_cuts
 from .rare_levels import Merger, learn_merger, with_categories
 
@@ -117,6 +121,12 @@ class Preparation(Immutable):
         numeric |= {} if self.discretizer is None else self.discretizer.numeric
         return encode_new(newdata, known, argument, numeric)
 
+    def of_source(self, source: Source) -> Source | None:
+        """Return the source with discretized columns if it discretizes them itself, as a database can."""
+        if table_of(source) is None or self.merger is not None:
+            return None
+        return source if self.discretizer is None else self.discretizer.of_source(source)
+
     def code(self, data: Data) -> Data:
         """Return encoded data as the model knows them; what is discretized and merged stays as it is."""
         for step in self._steps:
@@ -173,23 +183,26 @@ class Preparing(NamedTuple):
             excluded = {class_var, *data.schema.ordered, *cut, *data.schema.numeric}
             nominal = [name for name in data.columns if name not in excluded]
             merger = learn_merger(data, nominal, self.min_count)
-        missing = self._columns_with_level(Preparation(merger, discretizer).code(data), class_var)
+        missing = self.columns_with_level(Preparation(merger, discretizer).code(data), class_var)
         return Preparation(merger, discretizer, missing)
 
-    def _columns_with_level(self, data: Dataset, class_var: Hashable) -> tuple[Hashable, ...]:
+    def columns_with_level(self, data: Dataset | Partitions, class_var: Hashable) -> tuple[Hashable, ...]:
         """Return the columns of which missing values become a level: those named, or all that have some."""
         if self.missing_level in (None, False):
             return ()
         if self.missing_level is True:
-            rows = data.counting()
-            rows = rows.taken(np.nonzero(rows.codes[rows.positions[class_var]] >= 0)[0])
+            rows: Countable = data
+            if isinstance(data, Dataset):
+                counting = data.counting()
+                rows = counting.taken(counting.codes[counting.positions[class_var]] >= 0)
             pairs = zip(data.columns, rows.incomplete.tolist(), data.cards, strict=True)
             chosen = [name for name, lacks, card in pairs if lacks and card and name != class_var]
         else:
             named = check_names(self.missing_level, (class_var,), "missing_level")
             check_columns(named, data.columns, "missing_level")
             chosen = [name for name in data.columns if name in named]
-        numbers = [name for name in chosen if name in data.schema.numeric and name in data.numbers]
+        of_numbers = data.numbers if isinstance(data, Dataset) else ()
+        numbers = [name for name in chosen if name in data.schema.numeric and name in of_numbers]
         if numbers:
             raise ValueError(
                 f"missing_level must not name columns that are kept as numbers; got {listed(numbers)}. Their "
@@ -202,6 +215,37 @@ class Preparing(NamedTuple):
                 "Rename this level."
             )
         return tuple(chosen)
+
+
+def prepare_table(
+    source: DatabaseTable,
+    class_var: Hashable,
+    features: tuple[Hashable, ...] | None,
+    preparing: Preparing,
+    *,
+    keep: bool,
+) -> tuple[Preparation, Partitions, tuple[Hashable, ...] | None]:
+    """Learn how to prepare a table; return it prepared to learn from, and the columns to learn from again."""
+    if preparing.min_count is not None:
+        raise TypeError(
+            f"min_count must be None if dataset is a table in a database; got {preparing.min_count}. Merge "
+            "rare levels in a query."
+        )
+    discretizer: Discretizer | None = None
+    if preparing.discretize is not None:
+        OneOf((*METHODS, *CUTTINGS)).check("discretize", preparing.discretize)
+        cuts = table_cuts(source, class_var, preparing.discretize, preparing.bins)
+        discretizer = Discretizer(preparing.discretize, *cuts)
+    data = prepare(source, (class_var,), features, preparation=Preparation(None, discretizer))
+    assert isinstance(data, Partitions)
+    missing = preparing.columns_with_level(data, class_var)
+    data = data.with_missing_level(missing) if missing else data
+    uncut = set() if discretizer is None else {*discretizer.uncut}.difference(missing)
+    kept = [name for name in data.features if name not in uncut]
+    if kept and features is None and not keep:
+        data = some_features(data, kept)
+    seen = tuple(source.names) if features is None else None
+    return Preparation(None, discretizer, missing), data, seen
 
 
 def check_numbers(dataset: object) -> None:

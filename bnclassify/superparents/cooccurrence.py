@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from itertools import accumulate, pairwise
+from itertools import accumulate, combinations, pairwise
 from typing import Any
 
 import numpy as np
@@ -195,6 +195,8 @@ def count_pairs(data: Dataset, owners: Positions | None = None) -> Counts:
     is_owner = np.full(len(feature), True) if owners is None else np.isin(np.arange(len(feature)), owners)
     code = np.arange(len(feature)) - np.repeat(np.cumsum(cards) - cards, cards)
     counts = np.zeros((np.count_nonzero(is_owner), n_classes, len(feature)), dtype=count_type(data))
+    if (of_source := _pairs_of_source(data, cards)) is not None:
+        return narrow(of_source)
     if len(feature) <= _FEW_LEVELS * len(cards):
         wanted = None if is_owner.all() else is_owner
         for value, table in enumerate(pair_tables(data, feature, code, len(cards), wanted)):
@@ -211,6 +213,24 @@ def count_pairs(data: Dataset, owners: Positions | None = None) -> Counts:
             for j, table in zip(alike, joint, strict=True):
                 counts[rows[0] : rows[-1] + 1, :, feature == j] = table[codes]
     return narrow(counts)
+
+
+def _pairs_of_source(data: Countable, cards: Sequence[int]) -> Counts | None:
+    """Return the same from the tables of all pairs of features if the source of the rows counts them."""
+    pairs = list(combinations(range(len(cards)), 2))
+    families = [(f, len(cards)) for f in range(len(cards))] + [(*pair, len(cards)) for pair in pairs]
+    tables = data.counts_of_source(families)
+    if tables is None:
+        return None
+    counts = np.zeros((sum(cards), data.cards[-1], sum(cards)))
+    spans = [slice(start, end) for start, end in pairwise(accumulate((0, *cards)))]
+    for span, table in zip(spans, tables, strict=False):
+        levels = np.arange(span.start, span.stop)
+        counts[levels, :, levels] = table
+    for (i, j), table in zip(pairs, tables[len(cards) :], strict=True):
+        counts[spans[i], :, spans[j]] = table.transpose(0, 2, 1)
+        counts[spans[j], :, spans[i]] = table.transpose(1, 2, 0)
+    return counts
 
 
 def _plan_triples(data: Countable, both: Cooccurrence) -> list[Beside]:

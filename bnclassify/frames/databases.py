@@ -1,0 +1,364 @@
+"""Tables of databases, by ibis: counted by GROUP BY queries, so that their rows stay where they are."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from functools import cached_property
+from sys import float_info
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..base.arrays import Array
+from ..base.immutable import EMPTY
+from ..base.messages import shown
+from .opening import MAX_LEVELS
+from .partitions import Facts
+from .sources import NEEDS_ROWS, Make, Merge, T, register_source
+
+_MOST_CELLS = 2**12  # of a table from which those of several families are summed
+_MOST_SELECTS = 64  # in one query
+
+_KINDS = {"string": "is_string", "boolean": "is_boolean", "int64": "is_integer", "float64": "is_numeric"}
+
+_ENUMS = (  # of PostgreSQL
+    "SELECT format_type(enumtypid, NULL), enumlabel::text FROM pg_enum ORDER BY enumsortorder"
+)
+
+Labels = dict[Any, int]
+Counts = dict[tuple[Any, ...], float]
+
+
+def is_table(data: object) -> bool:
+    """Whether data is a table of ibis, found without importing ibis."""
+    kinds: tuple[type, ...] = type(data).__mro__
+    return any(kind.__module__ == "ibis.expr.types.relations" and kind.__name__ == "Table" for kind in kinds)
+
+
+class Spread(NamedTuple):
+    """Facts about the numbers of a column: distinct ones, the smallest, the two largest, and quantiles."""
+
+    distinct: int
+    low: float
+    second: float | None
+    high: float
+    quantiles: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class _Joint:
+    """How often joint values of columns occur: (columns, cells) codes and (cells,) totals."""
+
+    columns: tuple[Hashable, ...]
+    codes: NDArray[np.int32]
+    totals: Array
+
+    def marginal(self, family: Sequence[Hashable], labels: Mapping[Hashable, Labels]) -> Counts:
+        """Return the totals of the joint values of some of the columns, by label."""
+        if not family:
+            return {(): float(self.totals.sum())}
+        shape = [len(labels[name]) for name in family]
+        codes = self.codes[[self.columns.index(name) for name in family]]
+        cells, place = np.unique(np.ravel_multi_index(tuple(codes), shape), return_inverse=True)
+        known = [list(labels[name]) for name in family]
+        members = zip(known, np.unravel_index(cells, shape), strict=True)
+        keys = zip(*[[values[code] for code in column] for values, column in members], strict=True)
+        return dict(zip(keys, np.bincount(place, self.totals, len(cells)).tolist(), strict=True))
+
+
+class DatabaseTable:
+    """A table of ibis, which counts by GROUP BY. Columns that are ``given`` have these levels."""
+
+    once = False
+
+    def __init__(
+        self, table: Any, argument: str = "dataset", given: Mapping[Hashable, tuple[Any, ...]] = EMPTY
+    ) -> None:
+        self.table, self.argument, self.given, self.names = table, argument, given, list(table.columns)
+        self._labels: dict[Hashable, Labels] = {}
+        self._joints: dict[tuple[Hashable, Hashable], list[_Joint]] = {}
+
+    def __repr__(self) -> str:
+        return f"Table of a database: {len(self.names)} columns"
+
+    @cached_property
+    def declared(self) -> Mapping[Hashable, tuple[Any, ...]]:
+        """The levels of enums, which DuckDB and PostgreSQL have, and those that are given."""
+        return {**self._enums, **self.given}
+
+    @cached_property
+    def _enums(self) -> dict[Hashable, tuple[str, ...]]:
+        types = {name: self.table[name].type() for name in self.names if name not in self.given}
+        texts = [name for name, dtype in types.items() if dtype.is_string() or dtype.is_unknown()]
+        backend = self.table.get_backend()
+        if not texts or backend.name not in ("duckdb", "postgres"):
+            return {}
+        first = self.table.limit(1).select(**{name: self.table[name].typeof() for name in texts})
+        kinds: dict[str, str] = next(iter(first.to_pyarrow().to_pylist()), {})
+        by_kind: dict[str, list[str]] = {
+            kind: [label.replace("''", "'") for label in re.findall(r"'((?:[^']|'')*)'", kind)]
+            for kind in kinds.values()
+            if kind.startswith("ENUM(")
+        }
+        if backend.name == "postgres":
+            with closing(backend.raw_sql(_ENUMS)) as cursor:
+                for kind, label in cursor.fetchall():
+                    by_kind.setdefault(kind, []).append(label)
+        return {name: tuple(by_kind[kind]) for name, kind in kinds.items() if kind in by_kind}
+
+    def reduce(self, make: Make[T], merge: Merge[T], columns: Sequence[Hashable] | None = None) -> T:
+        """Raise a TypeError, because rows stay in the database."""
+        raise TypeError(f"{self.argument} {NEEDS_ROWS}")
+
+    def count(
+        self, families: Sequence[tuple[Hashable, ...]], required: Hashable = None, weights: Hashable = None
+    ) -> list[Counts]:
+        """Count families by label; see `Source`. What was counted once is not asked for again."""
+        names = dict.fromkeys(name for family in families for name in family)
+        wanted = names if required is None else {**names, required: None}
+        self._ask([(name,) for name in wanted if name not in self._labels], None, None)
+        if required is not None and None not in self._labels[required]:
+            required = None  # so that counts of all rows can be used
+        known = self._joints.setdefault((required, weights), [])
+        absent = [f for f in families if not any(set(f) <= set(joint.columns) for joint in known)]
+        self._ask(covering(absent, {name: len(self._labels[name]) for name in names}), required, weights)
+        joints = [next(joint for joint in known if set(f) <= set(joint.columns)) for f in families]
+        return [joint.marginal(f, self._labels) for joint, f in zip(joints, families, strict=True)]
+
+    def _ask(self, sets: Sequence[tuple[Hashable, ...]], required: Hashable, weights: Hashable) -> None:
+        """Count the joint values of sets of columns, many in one query, and keep them.
+
+        The results of a query have the same columns: labels of the same kind share them.
+        """
+        import ibis
+
+        rows = self.table if required is None else self.table.filter(self._known(self.table, required))
+        for some in (sets[i : i + _MOST_SELECTS] for i in range(0, len(sets), _MOST_SELECTS)):
+            kinds = [[self._kind(name) for name in columns] for columns in some]
+            slots = [[f"{kind}_{own[:i].count(kind)}" for i, kind in enumerate(own)] for own in kinds]
+            types = {slot: slot.partition("_")[0] for used in slots for slot in used}
+            selects = []
+            for number, (columns, used) in enumerate(zip(some, slots, strict=True)):
+                keys = {slot: self._key(rows, name) for slot, name in zip(used, columns, strict=True)}
+                total = rows.count() if weights is None else _number(rows[weights]).sum()
+                counted = rows.group_by(**keys).agg(total=total) if keys else rows.agg(total=total)
+                counted = counted.limit(MAX_LEVELS + 1) if len(keys) == 1 else counted
+                others = {slot: ibis.null(kind) for slot, kind in types.items() if slot not in keys}
+                all_slots = counted.mutate(number=ibis.literal(number, "int64"), **others)
+                selects.append(all_slots.select("number", "total", *types))
+            result = ibis.union(*selects).to_pyarrow()
+            for number, (columns, used) in enumerate(zip(some, slots, strict=True)):
+                part = result.filter(result["number"].to_numpy() == number)
+                values = {name: part[slot].to_pylist() for name, slot in zip(columns, used, strict=True)}
+                codes = [self._code(name, labels) for name, labels in values.items()]
+                totals = np.nan_to_num(part["total"].to_numpy().astype(np.float64))
+                joint = _Joint(columns, np.array(codes, dtype=np.int32).reshape(len(columns), -1), totals)
+                self._joints.setdefault((required, weights), []).append(joint)
+
+    def _code(self, name: Hashable, labels: Iterable[Any]) -> list[int]:
+        """Number the labels of a column, in the order in which they are met."""
+        known = self._labels.setdefault(name, {})
+        codes = [known.setdefault(label, len(known)) for label in labels]
+        if len(known) > MAX_LEVELS:
+            raise ValueError(
+                f"{self.argument}: {shown(name)} has more than {MAX_LEVELS:,} levels, as a column of "
+                "identifiers has. Drop it, or merge rare levels in the database."
+            )
+        return codes
+
+    def _kind(self, name: Hashable) -> str:
+        """Return the type in which labels of a column are asked for, or raise if it is not categorical."""
+        dtype = self.table[name].type()
+        kind = next((kind for kind, test in _KINDS.items() if getattr(dtype, test)()), None)
+        if name in self._enums:
+            return "string"
+        if kind is None or (kind == "float64" and name not in self.given):
+            remedy = "Cast it in the database, for example to text."
+            if kind is not None:
+                remedy = "Use discretize(dataset, method='quantile'), or bnc(..., discretize='quantile')."
+            raise TypeError(
+                f"column {shown(name)} must be categorical: text, bool or integer; got {dtype} values. "
+                f"{remedy}"
+            )
+        return kind
+
+    def _key(self, rows: Any, name: Hashable) -> Any:
+        """Return the labels of a column as one of these types; enums are not text to PostgreSQL."""
+        kind = self._kind(name)
+        if kind == "float64":
+            return _number(rows[name])
+        if name in self._enums and rows[name].type().is_string():
+            return rows[name].concat("")
+        return rows[name].cast(kind)
+
+    def facts(self, columns: Sequence[Hashable], required: Hashable, weights: Hashable) -> Facts:
+        """Return what there is to know of the rows; raise a ValueError for weights that are none."""
+        families = [(), *((name,) for name in columns)]
+        known = [
+            sum(v for k, v in counts.items() if None not in k) for counts in self.count(families, required)
+        ]
+        gaps = np.array([known[0] - n for n in known[1:]], dtype=np.int64)
+        [rows] = self.count([()])[0].values()
+        if weights is None:
+            return Facts(int(rows), int(known[0]), known[0], gaps)
+        weight, kept = self._weight(self.table, weights), self._known(self.table, required)
+        asked = {"fine": self.table.count(where=(weight >= 0) & (weight <= float_info.max))}
+        asked |= {"low": weight.min(), "high": weight.max(), "size": weight.sum(where=kept)}
+        asked["positive"] = self.table.count(where=kept & (weight > 0))
+        asked["fractional"] = self.table.count(where=kept & (weight != weight.floor()))
+        [found] = self.table.agg(**asked).to_pyarrow().to_pylist()
+        if found["fine"] < rows:
+            raise ValueError(
+                f"weights must be finite numbers of 0 or more; got {rows - found['fine']:,g} others in "
+                f"{rows:,g} rows, from {found['low']} to {found['high']}. To ignore a row, give it weight 0."
+            )
+        size = float(found["size"] or 0)
+        return Facts(int(rows), int(known[0]), size, gaps, found["positive"], found["fractional"])
+
+    def _known(self, rows: Any, required: Hashable) -> Any:
+        """Return whether a column is known in rows, or that all are if it is None."""
+        import ibis
+
+        return ibis.literal(True) if required is None else self._key(rows, required).notnull()
+
+    def _weight(self, rows: Any, weights: Hashable) -> Any:
+        dtype = rows[weights].type()
+        if not dtype.is_numeric():
+            raise TypeError(
+                f"weights must be a column of numbers; got {shown(weights)}, with {dtype} values."
+            )
+        return rows[weights].cast("float64")
+
+    @property
+    def numeric(self) -> list[Hashable]:
+        """The columns of numbers that are not categories."""
+        types = {name: self.table[name].type() for name in self.names if name not in self.given}
+        return [name for name, dtype in types.items() if dtype.is_numeric() and not dtype.is_boolean()]
+
+    def is_integer(self, name: Hashable) -> bool:
+        """Whether a column holds integers."""
+        return bool(self.table[name].type().is_integer())
+
+    def spreads(self, names: Sequence[Hashable], bins: int, weights: Hashable) -> dict[Hashable, Spread]:
+        """Return facts about columns of numbers in which a value is known, from one query."""
+        import ibis
+
+        selects = []
+        for number, name in enumerate(names):
+            rows = self.table.filter(_number(self.table[name]).notnull())
+            n = rows.count() if weights is None else self._weight(rows, weights).sum()
+            by_value = rows.group_by(x=_number(rows[name])).agg(n=n)
+            x, n = by_value.x, by_value.n
+            below = n.sum().over(ibis.cumulative_window(order_by=x))
+            top = ibis.ifelse(n > 0, x, ibis.null("float64")).max().over()
+            known = by_value.mutate(below=below, total=n.sum().over(), top=top)
+            x, below, total, weighs = known.x, known.below, known.total, known.n > 0
+            reaches = [
+                below * bins >= total * k if weights is None else below >= total * (k / bins) * (1 - 1e-12)
+                for k in range(1, bins)
+            ]
+            facts = {"number": ibis.literal(number, "int64"), "distinct": known.count()}
+            facts |= {"low": x.min(where=weighs), "second": x.max(where=weighs & (x < known.top))}
+            facts |= {"high": x.max(where=weighs)}
+            selects.append(known.agg(**facts, **{f"q{k}": x.min(where=r) for k, r in enumerate(reaches)}))
+        rows = ibis.union(*selects).to_pyarrow().to_pylist() if selects else []
+        return {
+            names[number]: Spread(distinct, low, second, high, tuple(quantiles))
+            for number, distinct, low, second, high, *quantiles in (row.values() for row in rows)
+            if low is not None
+        }
+
+    def sums(
+        self, points: Mapping[Hashable, Sequence[float]], weights: Hashable
+    ) -> dict[Hashable, dict[int, tuple[float, float]]]:
+        """Return the weight and the weighted sum of the numbers in each interval, from one query."""
+        import ibis
+
+        selects = []
+        for number, (name, cuts) in enumerate(points.items()):
+            rows = self.table.filter(_number(self.table[name]).notnull())
+            x, interval = _number(rows[name]), _interval(_number(rows[name]), cuts, range(len(cuts) + 1))
+            total, moment = rows.count().cast("float64"), x.sum()
+            if weights is not None:
+                weight = self._weight(rows, weights)
+                total, moment = weight.sum(), (weight * x).sum()
+            sums = rows.group_by(interval=interval).agg(total=total, moment=moment)
+            selects.append(sums.mutate(number=ibis.literal(number, "int64")))
+        found: dict[Hashable, dict[int, tuple[float, float]]] = {name: {} for name in points}
+        for row in ibis.union(*selects).to_pyarrow().to_pylist() if selects else ():
+            found[list(points)[row["number"]]][row["interval"]] = row["total"], row["moment"]
+        return found
+
+    def cut(
+        self, points: Mapping[Hashable, Sequence[float]], levels: Mapping[Hashable, tuple[Any, ...]]
+    ) -> DatabaseTable:
+        """Return the table with intervals in place of the numbers that have cut points.
+
+        ``levels`` are the labels of the intervals, and of columns of numbers that are categories.
+        """
+        cut = {name: _interval(_number(self.table[name]), points[name], levels[name]) for name in points}
+        return DatabaseTable(self.table.mutate(cut), self.argument, {**self.given, **levels})
+
+
+def _interval(number: Any, points: Sequence[float], labels: Sequence[Any]) -> Any:
+    """Return the label of the interval of a number; it has no label if it is missing."""
+    import ibis
+
+    if not points:
+        return ibis.ifelse(number.notnull(), labels[0], ibis.null(ibis.literal(labels[0]).type()))
+    upper = [
+        (number <= ibis.literal(point, "float64"), label)
+        for point, label in zip(points, labels, strict=False)
+    ]
+    missing = number.isnull(), ibis.null(ibis.literal(labels[-1]).type())
+    return ibis.cases(missing, *upper, else_=labels[-1])
+
+
+def _number(column: Any) -> Any:
+    """Return a column as floats, without NaN."""
+    import ibis
+
+    number = column.cast("float64")
+    return (
+        ibis.ifelse(number.isnan(), ibis.null("float64"), number) if column.type().is_floating() else number
+    )
+
+
+def covering(
+    families: Sequence[tuple[Hashable, ...]], cards: Mapping[Hashable, int]
+) -> list[tuple[Hashable, ...]]:
+    """Return few sets of columns of which each family is part of one, with tables of at most so many cells.
+
+    A set grows by the column with which it contains the most further families.
+    """
+    names, numbers = list(cards), np.arange(len(cards))
+    sizes = np.array([cards[name] for name in names], dtype=object)
+    costs = np.maximum(sizes.astype(float), 2)
+    largest_first = sorted(families, key=len, reverse=True)
+    members = np.zeros((len(families), len(names)), dtype=bool)
+    for row, family in zip(members, largest_first, strict=True):
+        row[[names.index(name) for name in family]] = True
+    sets = []
+    while len(members):
+        inside = members[0].copy()
+        outside = members & ~inside
+        lacking, which = outside.sum(axis=1), outside @ numbers
+        while True:
+            gain = np.bincount(which[lacking == 1], minlength=len(names))
+            gain[(sizes[inside].prod() * sizes > _MOST_CELLS).astype(bool)] = 0
+            if not gain.any():
+                break
+            best = (gain / np.log(costs)).argmax()
+            inside[best] = True
+            lacking -= members[:, best]
+            which -= best * members[:, best]
+        sets.append(tuple([names[i] for i in np.flatnonzero(inside)]))
+        members = members[lacking > 0]
+    return sets
+
+
+register_source(is_table, DatabaseTable)

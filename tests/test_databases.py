@@ -1,0 +1,394 @@
+"""Tables in DuckDB and PostgreSQL: the models of memory, from GROUP BY queries alone."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import tempfile
+import warnings
+from collections.abc import Callable, Iterator
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+import bnclassify as bn
+from bnclassify.frames.databases import DatabaseTable, covering
+
+from .conftest import informative_gaps
+from .strategies import examples, frames
+from .test_parts import same_model
+
+ibis = pytest.importorskip("ibis", reason="ibis is not installed; the extra databases has it")
+
+pytestmark = pytest.mark.filterwarnings("ignore:fetch_arrow_table:DeprecationWarning")  # by ibis
+
+NUMBERS = count()
+LEARNERS = {
+    "nb": {}, "tan_cl": {"score": "bic"}, "chow_liu": {}, "kdb_mi": {}, "hc": {}, "ban": {"score": "bde"},
+    "chisq_dn": {}, "aode": {},
+}  # fmt: skip
+
+
+def as_text(frame: pd.DataFrame) -> pd.DataFrame:
+    """The frame without categories, whose levels are sorted as those of a table are."""
+    return frame.astype(dict.fromkeys(frame.select_dtypes("category"), "string"))
+
+
+@pytest.fixture(scope="module")
+def duck() -> Any:
+    return ibis.duckdb.connect()
+
+
+def in_duckdb(duck: Any, frame: pd.DataFrame, columns: str = "*") -> Any:
+    name = f"t{next(NUMBERS)}"
+    duck.con.register("frame", as_text(frame))
+    duck.con.execute(f"CREATE TABLE {name} AS SELECT {columns} FROM frame")
+    duck.con.unregister("frame")
+    return duck.table(name)
+
+
+def in_parquet(duck: Any, frame: pd.DataFrame) -> Any:
+    """A folder of files, read where it is."""
+    folder = Path(tempfile.mkdtemp(dir=duck.folder))
+    for i, part in enumerate(np.array_split(np.arange(len(frame)), 3)):
+        as_text(frame.iloc[part]).to_parquet(folder / f"{i}.parquet")
+    return duck.read_parquet(folder / "*.parquet")
+
+
+def program(name: str) -> str | None:
+    folders = sorted(Path("/usr/lib/postgresql").glob("*/bin"))
+    return shutil.which(name, path=os.pathsep.join([*map(str, folders), os.environ.get("PATH", "")]))
+
+
+@pytest.fixture(scope="module")
+def postgres() -> Iterator[Any]:
+    """A server on a socket in a temporary folder, of a user who is not root."""
+    initialize, control = program("initdb"), program("pg_ctl")
+    if initialize is None or control is None:
+        if os.environ.get("BNCLASSIFY_ALL_PROGRAMS"):
+            pytest.fail("PostgreSQL is not installed")
+        pytest.skip("PostgreSQL is not installed; Debian's package postgresql has it")
+    pytest.importorskip("psycopg", reason="psycopg is not installed; the extra test has it")
+    user = {"user": "nobody", "group": "nogroup", "extra_groups": []} if os.geteuid() == 0 else {}
+    folder = tempfile.mkdtemp(prefix="pg", dir="/tmp")  # a short path, as that of a socket must be
+    if user:
+        shutil.chown(folder, user["user"])
+
+    def run(*command: str) -> None:
+        subprocess.run(command, check=True, cwd=folder, stdout=subprocess.DEVNULL, **user)
+
+    data, options = f"{folder}/data", f"-c listen_addresses='' -k {folder} -F"
+    run(initialize, "-D", data, "-A", "trust", "-U", "tester", "-E", "UTF8", "--locale=C", "--no-sync")
+    run(control, "-D", data, "-w", "-l", f"{folder}/log", "-o", options, "start")
+    try:
+        server = ibis.postgres.connect(host=folder, user="tester", database="postgres")
+        yield server
+        server.disconnect()
+    finally:
+        run(control, "-D", data, "-m", "fast", "stop")
+        shutil.rmtree(folder)
+
+
+TYPES = {"i": "bigint", "u": "bigint", "f": "double precision", "b": "boolean"}
+
+
+def in_postgres(server: Any, frame: pd.DataFrame, **types: str) -> Any:
+    name, text = f"t{next(NUMBERS)}", as_text(frame)
+    kinds = {column: types.get(column, TYPES.get(text[column].dtype.kind, "text")) for column in text}
+    quoted = {column: '"' + column.replace('"', '""') + '"' for column in text}
+    rows = text.astype(object).where(text.notna(), None).itertuples(index=False, name=None)
+    with server.con.cursor() as cursor:
+        columns = ", ".join(f"{quoted[column]} {kind}" for column, kind in kinds.items())
+        cursor.execute(f"CREATE TABLE {name} ({columns})")
+        cursor.executemany(f"INSERT INTO {name} VALUES ({', '.join(['%s'] * text.shape[1])})", list(rows))
+    server.con.commit()
+    return server.table(name)
+
+
+@pytest.fixture(params=["duckdb", "parquet", "postgres"])
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[pd.DataFrame], Any]:
+    """A function that puts a frame into a database and returns its table."""
+    if request.param == "postgres":
+        server = request.getfixturevalue("postgres")
+        return lambda frame: in_postgres(server, frame)
+    duck = request.getfixturevalue("duck")
+    duck.folder = tmp_path
+    return lambda frame: {"duckdb": in_duckdb, "parquet": in_parquet}[request.param](duck, frame)
+
+
+@informative_gaps
+@pytest.mark.parametrize("name", ["car", "voting"])
+def test_models_are_those_of_memory(store: Callable[[pd.DataFrame], Any], name: str) -> None:
+    frame, class_var = (bn.load_car(), "class") if name == "car" else (bn.load_voting(), "Class")
+    frame = as_text(frame)
+    table = store(frame)
+    for learner, options in LEARNERS.items():
+        if name == "voting" and learner in ("nb", "chow_liu", "chisq_dn", "ban"):
+            continue
+        if name == "voting" and learner == "hc":
+            with pytest.raises(ValueError, match="missing values in 'handicapped_infants'"):
+                getattr(bn, learner)(class_var, table)
+            continue
+        x, y = (bn.bnc(learner, class_var, data, smooth=1, dag_args=options) for data in (table, frame))
+        same_model(x, y)
+    structure = bn.kdb_mi(class_var, frame)
+    for prior in ({"smooth": 0}, {"ess": 2}, {"m": 1}, {"backoff": True}):
+        same_model(*(bn.lp(structure, data, **prior) for data in (table, frame)))
+    structure = bn.tan_cl(class_var, frame)
+    whole = bn.lp(structure, frame, smooth=1)
+    half = bn.lp(whole, frame.iloc[::2], smooth=1)
+    same_model(bn.update(half, store(frame.iloc[1::2])), whole)
+
+
+def test_scores_from_counts(store: Callable[[pd.DataFrame], Any], car: pd.DataFrame) -> None:
+    table, x = store(car), bn.bnc("tan_cl", "class", as_text(car), smooth=1)
+    for score in (bn.loglik, bn.AIC, bn.BIC, bn.network_score):
+        assert score(x, table) == pytest.approx(score(x, car), rel=1e-13)
+    assert bn.cmi("doors", "class", table, z="safety") == pytest.approx(
+        bn.cmi("doors", "class", car, z="safety")
+    )
+
+
+def odd_frame() -> pd.DataFrame:
+    """Odd names and labels, types other than text, and missing values, also of the class."""
+    rng, n = np.random.default_rng(1), 400
+    frame = pd.DataFrame(
+        {
+            'na"me; --': rng.choice(["it's", 'a "b"', "é", "", "NULL", " ", "Z", "a"], n),
+            "whole": pd.array(rng.integers(-3, 12, n), dtype="Int64"),
+            "flag": pd.array(rng.random(n) < 0.3, dtype="boolean"),
+            "select": rng.choice(["x", "y"], n),
+        }
+    )
+    frame["the class"] = np.where(frame["flag"] ^ (rng.random(n) < 0.3), "yes", "no")
+    for i, name in enumerate(frame.columns):
+        frame.loc[frame.index % 11 == i, name] = None
+    return frame
+
+
+@pytest.mark.filterwarnings("ignore:the network has")
+def test_odd_names_labels_and_types(store: Callable[[pd.DataFrame], Any]) -> None:
+    frame = odd_frame()
+    table = store(frame)
+    for learner in ("tan_cl", "kdb_mi", "aode"):
+        with pytest.warns(UserWarning, match="36 of 400 rows have no class 'the class'") as caught:
+            x = bn.bnc(learner, "the class", table, smooth=1, missing_level=False)
+        assert ["36 of 400" in str(warning.message) for warning in caught].count(True) == 1
+        with pytest.warns(UserWarning, match="36 of 400 rows"):
+            same_model(x, bn.bnc(learner, "the class", frame, smooth=1, missing_level=False))
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "36 of 400")
+        same_model(*(bn.bnc("tan_cl", "the class", d, smooth=1, missing_level=True) for d in (table, frame)))
+        filled = [bn.encode(data, missing_level=["whole", "select"]) for data in (table, frame)]
+        same_model(*(bn.bnc("tan_cl", "the class", data, smooth=1) for data in filled))
+        same_model(*(bn.hc("the class", data[["select", "the class"]].dropna()) for data in (frame, frame)))
+    strange = frame.assign(select="new").dropna()
+    with pytest.raises(
+        ValueError, match="column 'select': 'new' not among the levels of the model, 'x', 'y'"
+    ):
+        bn.update(x, store(strange))
+
+
+def test_enums_keep_their_order(duck: Any, car: pd.DataFrame) -> None:
+    labels = ["vhigh", "it's", "med", "low", "high"]
+    enum = "ENUM (" + ", ".join("'" + label.replace("'", "''") + "'" for label in labels) + ")"
+    frame = car.assign(maint=pd.Categorical(car["maint"].astype(str), labels))
+    expected = bn.bnc("tan_cl", "class", as_text(car).assign(maint=frame["maint"]), smooth=1)
+    table = in_duckdb(duck, frame, f"* REPLACE (maint::{enum} AS maint)")
+    same_model(bn.bnc("tan_cl", "class", table, smooth=1), expected)
+    assert bn.values(bn.nb("class", table))["maint"] == tuple(labels)
+
+
+def test_enums_of_postgres(postgres: Any, car: pd.DataFrame) -> None:
+    postgres.con.execute("""CREATE TYPE "Amount" AS ENUM ('vhigh', 'it''s', 'med', 'low', 'high')""")
+    frame = car.assign(maint=pd.Categorical(car["maint"], ["vhigh", "it's", "med", "low", "high"]))
+    table = in_postgres(postgres, car, maint='"Amount"')
+    expected = bn.bnc("tan_cl", "class", as_text(car).assign(maint=frame["maint"]), smooth=1)
+    same_model(bn.bnc("tan_cl", "class", table, smooth=1), expected)
+
+
+def test_weights_are_a_column(store: Callable[[pd.DataFrame], Any], car: pd.DataFrame) -> None:
+    rng = np.random.default_rng(0)
+    weighed = as_text(car).assign(times=rng.integers(0, 3, len(car)), share=rng.random(len(car)))
+    table = store(weighed)
+    parts = bn.encode(table.drop("share"), weights="times")
+    rows = bn.encode(weighed.drop(columns="share"), weights="times")
+    for learner in ("tan_cl", "hc", "aode"):
+        same_model(*(bn.bnc(learner, "class", data, smooth=1) for data in (parts, rows)))
+    x = bn.bnc("tan_cl", "class", rows, smooth=1)
+    assert bn.BIC(x, parts) == pytest.approx(bn.BIC(x, rows), rel=1e-13)
+    assert parts.size == rows.size
+    mine, other = (
+        bn.bnc("tan_cl", "class", bn.encode(data, weights="share"), smooth=1)
+        for data in (table.drop("times"), weighed.drop(columns="times"))
+    )
+    assert mine.families == other.families
+    for name, cpt in bn.params(other).items():
+        np.testing.assert_allclose(bn.params(mine)[name], cpt, rtol=1e-12)
+    small = table.mutate(share=table.share / 1000).drop("times")
+    with pytest.warns(UserWarning, match="less than the number of its rows, 1,728"):
+        bn.hc("class", bn.encode(small, weights="share"))
+    wrong = table.mutate(share=(table.share > 0.5).ifelse(-1.5, ibis.null("float64")))
+    with pytest.raises(
+        ValueError, match=r"weights must be finite numbers of 0 or more; got 1,728 others in 1,728"
+    ):
+        bn.nb("class", bn.encode(wrong, weights="share"))
+    with pytest.raises(
+        TypeError, match="weights must be a column of numbers; got 'doors', with string values"
+    ):
+        bn.encode(table.select("doors", "class"), weights="doors")
+    with pytest.raises(KeyError, match="weights: no column 'tims'"):
+        bn.encode(table, weights="tims")
+
+
+def numbers_frame() -> pd.DataFrame:
+    rng, n = np.random.default_rng(0), 600
+    y = rng.choice(["p", "q"], n)
+    frame = pd.DataFrame(
+        {
+            "x": rng.normal(size=n) + (y == "p"),
+            "whole": rng.integers(0, 50, n),
+            "few": rng.integers(0, 4, n),
+            "half": rng.choice([0.5, 1.0], n),
+            "constant": 3.5,
+            "tied": rng.integers(0, 3, n) * rng.normal(size=n),
+            "flag": rng.random(n) < 0.5,
+            "y": y,
+        }
+    )
+    frame.loc[::7, "x"] = np.nan
+    return frame
+
+
+@pytest.mark.parametrize("bins", [2, 5])
+def test_quantiles_are_those_of_memory(store: Callable[[pd.DataFrame], Any], bins: int) -> None:
+    frame = numbers_frame().assign(w=np.random.default_rng(1).integers(0, 4, 600))
+    table = store(frame)
+    for options in ({}, {"columns": ["x", "few"]}, {"weights": "w"}):
+        options = {"class_var": "y", "method": "quantile", "bins": bins, **options}
+        (mine, a), (other, b) = (bn.discretize(data, **options) for data in (table, frame))
+        assert (a.columns, a.points, a.labels, a.ranges) == (b.columns, b.points, b.labels, b.ranges)
+        for of_a, of_b in zip(a.means, b.means, strict=True):
+            np.testing.assert_allclose(of_a, of_b, rtol=1e-12)
+        if "columns" not in options:
+            mine, other = (bn.encode(data, weights="w") for data in (mine, other))
+            same_model(*(bn.lp(bn.tan_cl("y", data), data, smooth=1) for data in (mine, other)))
+
+
+def test_models_that_take_raw_numbers(store: Callable[[pd.DataFrame], Any]) -> None:
+    frame = numbers_frame()
+    table = store(frame)
+    for learner in ("nb", "tan_cl", "aode"):
+        x, y = (
+            bn.bnc(learner, "y", d, smooth=1, discretize="quantile", missing_level=True)
+            for d in (table, frame)
+        )
+        same_model(x, y)
+        assert x.preparation.discretizer.points == y.preparation.discretizer.points
+        pd.testing.assert_frame_equal(bn.predict(x, frame, prob=True), bn.predict(y, frame, prob=True))
+        same_model(bn.lp(x, table, smooth=2), bn.lp(y, frame, smooth=2))
+        same_model(bn.update(x, table), bn.update(y, frame))
+        assert bn.loglik(x, table) == pytest.approx(bn.loglik(y, frame)) if learner != "aode" else True
+
+
+@given(st.data())
+@examples(10)
+def test_any_rows(duck: Any, data: st.DataObject) -> None:
+    frame = as_text(data.draw(frames(missing=0.2)))
+    assume(frame.notna().any().all())
+    table = in_duckdb(duck, frame)
+    same_model(*(bn.bnc("tan_cl", "class", rows, smooth=1, missing_level=False) for rows in (table, frame)))
+    same_model(*(bn.bnc("nb", "class", rows, backoff=True, missing_level=False) for rows in (table, frame)))
+
+
+def test_few_queries_and_no_rows(duck: Any, car: pd.DataFrame, monkeypatch: pytest.MonkeyPatch) -> None:
+    sizes: list[int] = []
+    fetch = ibis.expr.types.Table.to_pyarrow
+
+    def counted(self: Any, *args: Any, **options: Any) -> Any:
+        result = fetch(self, *args, **options)
+        sizes.append(len(result))
+        return result
+
+    monkeypatch.setattr(ibis.expr.types.Table, "to_pyarrow", counted)
+    table = in_duckdb(duck, pd.concat([car] * 20))
+    for learner, most in {"nb": 3, "tan_cl": 3, "kdb_mi": 3, "aode": 3, "hc": 2}.items():
+        sizes.clear()
+        x = bn.bnc(learner, "class", table, smooth=1)
+        steps = len(bn.search_steps(x)) if learner == "hc" else 0
+        assert len(sizes) <= most + steps
+        assert max(sizes) < 2 * len(car)
+
+
+@pytest.mark.parametrize("most", [1, 40, 10**6])
+def test_tables_that_cover_families(most: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bnclassify.frames.databases._MOST_CELLS", most)
+    cards = {name: 2 + i % 3 for i, name in enumerate("abcdefg")}
+    pairs = [(x, y, "g") for x in "abcdef" for y in "abcdef" if x < y]
+    for families in (pairs, [()], [], [("a",), ("b", "c", "d"), ()]):
+        sets = covering(families, cards)
+        assert all(any({*family} <= {*columns} for columns in sets) for family in families)
+        sizes = [np.prod([cards[name] for name in columns], initial=1) for columns in sets]
+        largest = max([np.prod([cards[name] for name in f], initial=1) for f in families], default=0)
+        assert max(sizes, default=0) <= max(most, largest)
+        assert len(sets) == min(len(sets), len({frozenset(f) for f in families}))
+    assert len(covering(pairs, cards)) == {1: 15, 40: 15, 10**6: 1}.get(most, 0) or most == 40
+
+
+def test_identifiers(duck: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bnclassify.frames.databases.MAX_LEVELS", 50)
+    table = in_duckdb(duck, pd.DataFrame({"key": np.arange(100), "y": ["a", "b"] * 50}))
+    with pytest.raises(ValueError, match="dataset: 'key' has more than 50 levels"):
+        bn.nb("y", table)
+
+
+def test_what_needs_rows_says_so(duck: Any) -> None:
+    frame = numbers_frame()
+    table = in_duckdb(duck, frame)
+    x = bn.bnc("nb", "y", table, smooth=1, discretize="quantile")
+    averaged = bn.bnc("nb", "y", frame, smooth=1, discretize="averaged")
+    sample = r"must be in memory; got partitioned data.* table\.sample\(0\.01\)\.to_pandas\(\)"
+    calls: dict[str, Callable[[], object]] = {
+        sample: lambda: bn.lp(x, table, smooth=1, missing="em"),
+        f"{sample} ": lambda: bn.cloglik(x, table),
+        f"dataset {sample}": lambda: bn.lp(averaged, table, smooth=1),
+        f"^dataset {sample}": lambda: bn.tan_hc("y", table, k=2, smooth=1),
+        "newdata must be in memory": lambda: bn.predict(x, table),
+        "dataset must be in memory": lambda: bn.cv(x, table),
+        "min_count must be None if dataset is a table": lambda: bn.bnc(
+            "nb", "y", table, smooth=1, min_count=3
+        ),
+        "column 'x' must be categorical: text, bool or integer; got float64 values. Use disc": lambda: bn.nb(
+            "y", table
+        ),
+        "column 'day' must be categorical.*got date values. Cast it": lambda: bn.nb(
+            "y", table.select("y", day=ibis.date("2020-01-01"))
+        ),
+        "columns must name columns of numbers; got 'flag'": lambda: bn.discretize(
+            table, method="quantile", columns=["flag"]
+        ),
+    }
+    for message, call in calls.items():
+        with pytest.raises(TypeError, match=message.strip()):
+            call()
+    for method in ("mdlp", "averaged"):
+        with pytest.raises(
+            ValueError, match=f"method must be 'quantile' if dataset is a table.*got '{method}'"
+        ):
+            bn.bnc("nb", "y", table, smooth=1, discretize=method)
+    with pytest.raises(ValueError, match="finite numbers; got infinite ones in 'x'"):
+        bn.discretize(table.mutate(x=ibis.literal(np.inf)), class_var="y", method="quantile")
+    with pytest.raises(ValueError, match=r"integers below 2\*\*53.*'whole'"):
+        bn.discretize(table.mutate(whole=table.whole + 2**53), class_var="y", method="quantile")
+    with pytest.raises(ValueError, match="no value is known in 'flag', 'y'"):
+        bn.nb("y", table.select("y", "flag").limit(0))
+    with pytest.raises(ValueError, match="no rows to learn from"):
+        bn.lp(bn.nb("y", table.select("y", "flag")), table.limit(0), smooth=1)
+    assert repr(DatabaseTable(table)) == "Table of a database: 8 columns"
