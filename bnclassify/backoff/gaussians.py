@@ -132,7 +132,7 @@ def fit_terms(
         k = len(parents[numbers[0]]) + 1
         at_once = max(1, _BLOCK_CELLS // max(1, k * len(scores)))
         for start in range(0, len(numbers), at_once):
-            block = numbers[start : start + at_once]
+            block = np.array(numbers[start : start + at_once], dtype=np.intp)
             of_block = np.array([parents[i] for i in block], dtype=np.intp)
             learned = []
             for at in of_class:
