@@ -55,9 +55,9 @@ query: predict sample impute markov_blanket
 read_bif write_bif: read_bif write_bif save load to_pgmpy
 shd kl_divergence: shd kl_divergence arc_strength network_score
 stratified_folds: cv cv_predict
-write_page: predict explain save
+write_page: predict explain to_sql save
 to_networkx to_pgmpy to_pyagrum: to_networkx to_pgmpy to_pyagrum write_bif
-to_sql: predict save update
+to_sql: predict save write_page
 """
 
 
