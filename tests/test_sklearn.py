@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 import subprocess
 import sys
+import warnings
 from typing import Any
 
 import numpy as np
@@ -23,14 +24,24 @@ pytest.importorskip("sklearn", "1.6", reason="scikit-learn is not installed; the
 from sklearn.base import clone
 from sklearn.datasets import load_iris, load_wine
 from sklearn.exceptions import NotFittedError
+from sklearn.feature_selection import SelectFromModel
 from sklearn.inspection import permutation_importance
-from sklearn.model_selection import GridSearchCV, PredefinedSplit, StratifiedKFold, cross_val_score
+from sklearn.model_selection import (
+    GridSearchCV,
+    GroupKFold,
+    PredefinedSplit,
+    StratifiedKFold,
+    TimeSeriesSplit,
+    cross_val_score,
+)
+from sklearn.naive_bayes import CategoricalNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import KBinsDiscretizer, OrdinalEncoder
+from sklearn.utils import estimator_checks
 from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.estimator_checks import check_estimator
 
-from bnclassify.sklearn import BNCClassifier, BNCMultiClassifier
+from bnclassify.sklearn import BNCClassifier, BNCMultiClassifier, MDLPDiscretizer, RareLevelMerger
 
 
 def plain(learner: Any = "tan_cl", smooth: float | None = 1, **options: Any) -> BNCClassifier:
@@ -727,3 +738,180 @@ def test_survey_weights_and_balanced_weights_are_accepted() -> None:
         for discretize in ("averaged", "mdlp"):
             model = BNCClassifier(discretize=discretize).fit(X, y, sample_weight=weights)
             assert model.score(X, y) > 0.95
+
+
+TEXT = "compares outputs as numbers, and these are text"
+MESSAGE = {"check_dtype_object": "expects another wording of the error for a dict in a column of numbers"}
+OF_TEXT = dict.fromkeys(
+    [
+        "check_pipeline_consistency",
+        "check_estimators_pickle",
+        "check_transformer_data_not_an_array",
+        "check_transformer_general",
+        "check_methods_sample_order_invariance",
+        "check_methods_subset_invariance",
+        "check_fit_idempotent",
+    ],
+    TEXT,
+)
+
+
+NAMELESS = pytest.mark.filterwarnings("ignore:X (does not have valid|has) feature names")
+
+
+@NAMELESS
+@pytest.mark.parametrize(
+    ("transformer", "expected"),
+    [
+        (MDLPDiscretizer(), MESSAGE),
+        (MDLPDiscretizer("quantile", bins=3), MESSAGE),
+        (MDLPDiscretizer(encode="interval"), MESSAGE | OF_TEXT),
+        (RareLevelMerger(1), {}),
+        (RareLevelMerger(), set(OF_TEXT) - {"check_pipeline_consistency", "check_estimators_pickle"}),
+    ],
+    ids=["mdlp", "quantile", "intervals", "nothing rare", "rare"],
+)
+def test_scikit_learn_checks_of_transformers(transformer: Any, expected: Any) -> None:
+    results = check_estimator(transformer, on_fail=None, on_skip=None)
+    assert {r["check_name"] for r in results if r["status"] == "failed"} == set(expected)
+    assert "check_n_features_in" in {r["check_name"] for r in results if r["status"] == "passed"}
+    estimator_checks.check_set_output_transform_pandas(type(transformer).__name__, transformer)
+    estimator_checks.check_get_feature_names_out_error(type(transformer).__name__, transformer)
+
+
+@NAMELESS
+def test_discretizer_in_a_pipeline() -> None:
+    wines, cultivar = load_wine(return_X_y=True, as_frame=True)
+    transformer = MDLPDiscretizer().fit(wines, cultivar)
+    assert transformer.get_feature_names_out().tolist() == wines.columns.tolist()
+    expected, discretizer = bn.discretize(
+        wines.assign(cultivar=cultivar), class_var="cultivar", columns=list(wines.columns)
+    )
+    assert transformer.discretizer_ == discretizer
+    codes = expected[list(wines.columns)].apply(lambda column: column.cat.codes)
+    np.testing.assert_array_equal(transformer.transform(wines.to_numpy()), codes)
+    shuffled = wines.sample(frac=1, random_state=0)
+    shown = transformer.set_output(transform="pandas").transform(shuffled.assign(hue=np.nan))
+    assert shown.index.equals(shuffled.index)
+    assert shown["hue"].isna().all()
+    intervals = MDLPDiscretizer(encode="interval").fit(wines, cultivar).transform(wines)
+    pd.testing.assert_frame_equal(intervals, expected[list(wines.columns)])
+    pipe = make_pipeline(MDLPDiscretizer(), CategoricalNB(min_categories=9))
+    assert cross_val_score(pipe, wines, cultivar, cv=5, error_score="raise").mean() > 0.95
+    with pytest.raises(ValueError, match="requires y to be passed"):
+        MDLPDiscretizer().fit(wines)
+    with pytest.raises(TypeError, match="expected numbers"):
+        MDLPDiscretizer().fit(wines.astype({"hue": str}), cultivar)
+    with pytest.raises(ValueError, match="encode must be one of 'ordinal', 'interval'; got 'onehot'"):
+        MDLPDiscretizer(encode="onehot").fit(wines, cultivar)
+
+
+def test_merger_in_a_pipeline() -> None:
+    visits = pd.DataFrame({"town": ["Aden"] * 4 + ["Bari"] * 3 + ["Cork", "Dover", None], "km": 0.5})
+    merger = RareLevelMerger(3).fit(visits)
+    frame, expected = bn.merge_rare(visits, min_count=3)
+    assert merger.merger_ == expected
+    assert merger.get_feature_names_out().tolist() == ["town", "km"]
+    pd.testing.assert_frame_equal(merger.transform(visits), frame)
+    array = merger.set_output(transform="default").transform(visits.iloc[6:])
+    assert array["town"].tolist()[:3] == ["Bari", "other", "other"]
+    plain = RareLevelMerger(3).fit(visits.to_numpy())
+    assert plain.transform(visits.to_numpy())[6:9, 0].tolist() == ["Bari", "other", "other"]
+    pipe = make_pipeline(RareLevelMerger(3), BNCClassifier("nb", smooth=1)).set_output(transform="pandas")
+    pipe.fit(visits[["town"]], [1, 0] * 5)
+    assert bn.values(pipe[-1].model_)["town"] == ("Aden", "Bari", "other")
+
+
+@pytest.mark.parametrize("learner", ["nb", "hc", "aode", "ande", "chisq_dn"])
+def test_importances_are_mean_contributions(car: pd.DataFrame, learner: str) -> None:
+    some = car.sample(190, random_state=0).reset_index(drop=True)
+    X, y = some.drop(columns="class"), some["class"].astype(str)
+    clf = plain(learner).fit(X, y)
+    table = bn.explain(clf.model_, X)["log_odds"].abs().groupby(level="variable").mean()
+    expected = table[X.columns] / table[X.columns].sum()
+    np.testing.assert_allclose(clf.feature_importances_, expected, atol=1e-12)
+    assert clf.feature_importances_.sum() == pytest.approx(1)
+
+
+def test_importances_of_columns_that_are_dropped(X: pd.DataFrame, y: pd.Series[Any]) -> None:
+    noise = X.assign(noise=np.random.default_rng(0).normal(size=len(X)))
+    clf = plain("nb", discretize="mdlp").fit(noise, y)
+    assert clf.feature_importances_[-1] == 0
+    assert clf.feature_importances_.argmax() == list(X.columns).index("safety")
+    selected = SelectFromModel(clone(clf), threshold=0.2).fit(noise, y).get_feature_names_out()
+    assert selected.tolist() == ["persons", "safety"]
+    alone = plain("nb").fit(X, ["a"] * len(X))
+    assert alone.feature_importances_.tolist() == [0] * 6
+    assert not hasattr(plain("nb"), "feature_importances_")
+
+
+def test_arguments_of_the_learner_in_grids(X: pd.DataFrame, y: pd.Series[Any]) -> None:
+    base = plain("tan_cl", dag_args={"root": "safety"})
+    assert base.get_params()["dag_args__root"] == "safety"
+    assert "dag_args__root" not in base.get_params(deep=False)
+    changed = clone(base).set_params(dag_args__score="bic", lp_args__missing="em", smooth=2)
+    assert changed.dag_args == {"root": "safety", "score": "bic"}
+    assert (changed.lp_args, changed.smooth) == ({"missing": "em"}, 2)
+    assert base.dag_args == {"root": "safety"}
+    grid = {"dag_args__score": ["loglik", "aic", "bic"]}
+    search = GridSearchCV(plain("tan_cl"), grid, cv=3, error_score="raise").fit(X, y)
+    assert search.best_estimator_.dag_args == {"score": search.best_params_["dag_args__score"]}
+    scores = search.cv_results_["mean_test_score"]
+    for score, found in zip(grid["dag_args__score"], scores, strict=True):
+        direct = cross_val_score(plain("tan_cl", dag_args={"score": score}), X, y, cv=3)
+        assert found == direct.mean()
+    with pytest.raises(ValueError, match="Invalid parameter 'dag_arg'"):
+        base.set_params(dag_arg__score="bic")
+    with pytest.raises(TypeError, match="scor"):
+        plain("tan_cl").set_params(dag_args__scor="bic").fit(X, y)
+
+
+def test_objects_that_are_all_bools_are_bools(X: pd.DataFrame, y: pd.Series[Any]) -> None:
+    good = (y != "unacc").astype(object)
+    clf = plain("nb").fit(X, good)
+    assert clf.classes_.dtype == bool
+    np.testing.assert_array_equal(clf.predict(X), plain("nb").fit(X, good.astype(bool)).predict(X))
+    assert plain("nb").fit(X, np.arange(len(X)).astype(object) % 2).classes_.tolist() == [0, 1]
+    both = BNCMultiClassifier("mbc").fit(
+        X, pd.DataFrame({"good": good, "bad": ~good.astype(bool)}, dtype=object)
+    )
+    assert [classes.dtype for classes in both.classes_] == [bool, bool]
+
+
+def test_warnings_are_given_once_and_not_per_fold() -> None:
+    frame = pd.DataFrame({"id": [f"r{i}" for i in range(60)], "b": ["u", "v"] * 30})
+    labels = np.repeat(["n", "y"], 30)
+    clf = BNCClassifier("nb", smooth=1, missing_level=False)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("default")
+        cross_val_score(clf, frame, labels, cv=5)
+        line = sys._getframe().f_lineno - 1
+    subjects = [str(warning.message).partition(",")[0] for warning in caught]
+    assert subjects.count("all values of 'id' differ") == 1
+    assert subjects.count("column 'id': none of its values") == 1
+    assert {(warning.filename, warning.lineno) for warning in caught} == {(__file__, line)}
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        cross_val_score(clf, frame, labels, cv=5)
+    assert sum("all values of 'id' differ" in str(warning.message) for warning in caught) == 5
+
+
+def test_groups_and_time_splits_are_folds(car: pd.DataFrame) -> None:
+    x = bn.bnc("nb", "class", car, smooth=1)
+    groups = np.repeat(np.arange(12), 144)
+    by_group = GroupKFold(4).split(car, groups=groups)
+    theirs = cross_val_score(
+        plain("nb"), car.drop(columns="class"), car["class"], groups=groups, cv=GroupKFold(4)
+    )
+    np.testing.assert_allclose(bn.cv(x, car, folds=by_group, mean=False)[0], theirs)
+    rows = car.sample(frac=1, random_state=0).reset_index(drop=True)
+    found = bn.cv(x, rows, folds=TimeSeriesSplit(3).split(rows), mean=False)[0]
+    for accuracy, (train, test) in zip(found, TimeSeriesSplit(3).split(rows), strict=True):
+        model = bn.bnc("nb", "class", rows.iloc[train], smooth=1)
+        assert accuracy == bn.accuracy(bn.predict(model, rows.iloc[test]), rows["class"].iloc[test])
+    out = bn.cv_predict(x, car, folds=GroupKFold(4).split(car, groups=groups))
+    assert out.shape == (len(car), 4)
+    with pytest.raises(ValueError, match="folds must test every row once; 432 of 1728 rows are never tested"):
+        bn.cv_predict(x, rows, folds=TimeSeriesSplit(3).split(rows))
+    with pytest.raises(ValueError, match=r"must not learn from rows that they test; got 1 in fold 0"):
+        bn.cv(x, car, folds=[([0, 1], [1, 2]), ([0], [5])])

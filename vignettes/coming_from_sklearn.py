@@ -16,16 +16,17 @@ from sklearn.inspection import permutation_importance
 from sklearn.model_selection import (
     GridSearchCV,
     StratifiedKFold,
+    TimeSeriesSplit,
     cross_val_predict,
     cross_val_score,
     train_test_split,
 )
 from sklearn.naive_bayes import CategoricalNB
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import FunctionTransformer, OrdinalEncoder
+from sklearn.preprocessing import FunctionTransformer, KBinsDiscretizer, OrdinalEncoder
 
-from bnclassify import explain, load_car, load_voting, lp, modelstring, nb, plot, predict
-from bnclassify.sklearn import BNCClassifier
+from bnclassify import cv, explain, load_car, load_voting, lp, modelstring, nb, plot, predict
+from bnclassify.sklearn import BNCClassifier, MDLPDiscretizer
 
 # %%
 wines, cultivar = load_wine(return_X_y=True, as_frame=True)
@@ -53,13 +54,13 @@ search = GridSearchCV(BNCClassifier(), grid, cv=folds).fit(wines, cultivar)
 print(search.best_params_, round(search.best_score_, 3))
 
 # %% [markdown]
-# Arguments of the learner are passed in `dag_args`, arguments of `lp` in `lp_args`. If only one learner has an argument,
-# use a list of grids:
+# Arguments of the learner are passed in `dag_args`, arguments of `lp` in `lp_args`. In a grid, `dag_args__score` is the
+# argument `score` in `dag_args`. If only one learner has an argument, use a list of grids:
 
 # %%
 grids = [
     {"learner": ["nb"]},
-    {"learner": ["tan_cl"], "dag_args": [{"score": "aic"}, {"score": "bic"}]},
+    {"learner": ["tan_cl"], "dag_args__score": ["aic", "bic"]},
 ]
 car = load_car()
 X, y = car.drop(columns="class"), car["class"]
@@ -103,14 +104,18 @@ selector = SequentialFeatureSelector(tree, n_features_to_select=4, cv=folds)
 print(list(X.columns[selector.fit(X, y).get_support()]))
 
 # %% [markdown]
-# Decrease in accuracy if the values of one feature are permuted, on held-out rows:
+# Two measures of importance: the decrease in accuracy if the values of one feature are permuted, on held-out rows, and
+# `feature_importances_`, the mean absolute contributions to the log odds, as proportions:
 
 # %%
 X_train, X_test, y_train, y_test = train_test_split(X, y, stratify=y, random_state=0)
 importance = permutation_importance(tree.fit(X_train, y_train), X_test, y_test, random_state=0)
-print(pd.Series(importance.importances_mean, X.columns).round(3).to_string())
+measures = {"permutation": importance.importances_mean, "contributions": tree.feature_importances_}
+print(pd.DataFrame(measures, X.columns).round(3).to_string())
 
 # %% [markdown]
+# Safety and the number of persons are the strongest features by both. Only the first measures performance.
+#
 # Naive Bayes is overconfident if features are correlated, as votes are. `CalibratedClassifierCV` recalibrates its
 # probabilities:
 
@@ -143,6 +148,32 @@ pipeline = make_pipeline(prepare, tree).set_output(transform="pandas")
 print(cross_val_score(pipeline, X.astype(str), y, cv=folds).mean().round(3))
 
 # %% [markdown]
+# `MDLPDiscretizer` and `RareLevelMerger` are transformers for other classifiers, which cannot discretize numbers by the
+# class or merge rare categories themselves:
+
+# %%
+bins = KBinsDiscretizer(5, encode="ordinal", strategy="uniform")
+for transformer in (bins, MDLPDiscretizer()):
+    other = make_pipeline(transformer, CategoricalNB(min_categories=20))
+    accuracy = cross_val_score(other, wines, cultivar, cv=folds).mean()
+    print(type(transformer).__name__, accuracy.round(3))
+
+# %% [markdown]
+# Both discretize the wines well. MDLP chooses the number of intervals, and features that do not depend on the class
+# get a single one.
+#
+# ## Groups and time series
+#
+# Rows of one group, such as a patient, or later rows of a time series must not be in the training set of a fold that
+# tests the others. `folds=` of `cv` accepts the splits of scikit-learn's `GroupKFold` and `TimeSeriesSplit`:
+
+# %%
+rows = car.sample(frac=1, random_state=0)
+print(cv(classifier.model_, rows, folds=TimeSeriesSplit(4).split(rows), mean=False).round(3))
+
+# %% [markdown]
+# Each fold is evaluated with a model of the rows before it, so later folds have more training rows.
+#
 # ## Comparison with `CategoricalNB`
 #
 # `nb` with `smooth=1` is `CategoricalNB(alpha=1)` with one difference: scikit-learn does not smooth the class

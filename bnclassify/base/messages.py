@@ -4,18 +4,24 @@ from __future__ import annotations
 
 import functools
 import os
+import re
 import sys
 import warnings
 from collections.abc import Collection, Hashable, Iterable
 from difflib import get_close_matches
 from pathlib import Path
 from reprlib import Repr
+from types import FrameType
 from typing import Any
 
 import numpy as np
 
 _PACKAGE = str(Path(__file__).parents[1]) + os.sep
 _OURS = (_PACKAGE, functools.__file__)  # cached properties are computed through functools
+
+_TOOLS = ("sklearn", "joblib")
+_TOLD: set[tuple[str, str, int]] = set()
+"""Warnings that were given while scikit-learn ran, with file and line."""
 
 _MOST = 40
 """Maximum number of characters of a value in a message."""
@@ -144,8 +150,32 @@ def how_to_merge(columns: Iterable[tuple[Hashable, int]]) -> str:
 
 
 def warn(message: str) -> None:
-    """Issue a UserWarning that points to the line that called into this package."""
-    level, frame = 1, sys._getframe()
-    while frame.f_back is not None and frame.f_code.co_filename.startswith(_OURS):
-        level, frame = level + 1, frame.f_back
+    """Issue a UserWarning that points to the line that called into this package.
+
+    If scikit-learn calls, as it does for each fold, the line is that which called scikit-learn. It gets a
+    warning once by Python's default filter, which scikit-learn's own handling of warnings would undo.
+    """
+    level, frame, repeated = 1, sys._getframe(), False
+    while frame.f_back is not None:
+        is_tool = frame.f_globals.get("__name__", "").partition(".")[0] in _TOOLS
+        if not (is_tool or frame.f_code.co_filename.startswith(_OURS)):
+            break
+        level, frame, repeated = level + 1, frame.f_back, repeated or is_tool
+    subject = re.sub(r"\d[\d,]*", "#", message).partition(",")[0]  # without what differs by fold
+    place = subject, frame.f_code.co_filename, frame.f_lineno
+    if repeated and place in _TOLD and _action(message, frame) in ("default", "module", "once"):
+        return
     warnings.warn(message, UserWarning, stacklevel=level)
+    if repeated:
+        _TOLD.add(place)
+
+
+def _action(message: str, frame: FrameType) -> str:
+    """Return what the filters say to do with a UserWarning of a frame."""
+    module = frame.f_globals.get("__name__", "")
+    for action, text, category, name, line in warnings.filters:
+        fits = text is None or text.match(message)
+        fits = fits and (name is None or name.match(module))
+        if fits and issubclass(UserWarning, category) and line in (0, frame.f_lineno):
+            return action
+    return "default"

@@ -27,7 +27,7 @@ from ..metrics.folds import (
     HashedFolds,
     Rows,
     draw_parts,
-    fold_rows,
+    split_rows,
 )
 from ..model.model import Model, check_fitted, of_estimator
 from ..model.questions import values
@@ -40,14 +40,18 @@ class RowFold:
     """A fold of rows in memory: the positions of the rows that it tests.
 
     ``units`` are the parts of their weights that the fold tests; None if it tests the rows as a whole.
+    ``learned`` are the rows to learn from; None if these are all others.
     """
 
     rows: Rows
     units: Array | None = None
+    learned: Rows | None = None
 
     def split(self, data: TrainingData) -> tuple[TrainingData, TrainingData]:
         """Return the rows to learn from and the rows to test."""
         test = data.taken(self.rows)
+        if self.learned is not None:
+            return data.taken(self.learned), test
         if self.units is None or data.weights is None:
             others = np.ones(len(data), dtype=bool)
             others[self.rows] = False
@@ -357,7 +361,8 @@ def _plan_rows(data: TrainingData, k: int, repeats: int, folds: Folds | None, rn
         if folds is None:
             tests = _draw(data, k, generator, quiet=repeat > 0)
         else:
-            tests = [RowFold(rows) for rows in fold_rows(folds, len(data), data.index)]
+            parts = split_rows(folds, len(data), data.index)
+            tests = [RowFold(rows, learned=learned) for rows, learned in parts]
             rows = np.sort(np.concatenate([test.rows for test in tests]))
             is_partition = np.array_equal(rows, np.arange(len(data)))
         for number, test in enumerate(tests):
@@ -366,6 +371,8 @@ def _plan_rows(data: TrainingData, k: int, repeats: int, folds: Folds | None, rn
             digest.update(np.array([len(test.rows), *np.sort(test.rows)], dtype="<i8").tobytes())
             if test.units is not None:
                 digest.update(test.units.astype("<i8").tobytes())
+            if test.learned is not None:
+                digest.update(np.sort(test.learned).astype("<i8").tobytes())
     return Plan(data, rounds, digest.hexdigest(), is_partition)
 
 

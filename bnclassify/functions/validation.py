@@ -129,8 +129,10 @@ def cv(
     mean : bool, default True
         If True, average over folds. "calibration_error" is then computed from all held-out rows.
     folds : list of arrays or array of int, optional
-        Positions of the rows that each fold tests, or the fold number of each row. For partitioned data,
-        the name of a column that contains the fold of each row.
+        Positions of the rows that each fold tests, or the fold number of each row, such as
+        ``df["group"].factorize()[0]`` for folds of groups. Or pairs of the rows to learn from and to test, as
+        the method ``split`` of scikit-learn's ``GroupKFold`` and ``TimeSeriesSplit`` returns them. For
+        partitioned data, the name of a column that contains the fold of each row.
     columns : {"same", "any"}, default "same"
         If "same", raise an error if a model was learned from all columns of its data and ``dataset`` has
         other columns. If "any", learn from the columns present, which gives a different model.

@@ -22,7 +22,7 @@ _MOST_HASHED = 64  # units of a row that are hashed one by one
 _STEP = 0x9E3779B97F4A7C15  # of SplitMix64
 
 Rows = NDArray[np.intp]
-Folds = Sequence[ArrayLike] | NDArray[Any]
+Folds = Sequence[ArrayLike] | NDArray[Any] | Iterable[tuple[ArrayLike, ArrayLike]]
 
 
 def stratified_folds(y: ArrayLike, k: int, *, rng: Seed = None) -> NDArray[np.intp]:
@@ -145,6 +145,25 @@ def check_k(k: object, rows: int) -> None:
         raise ValueError(f"k must be at most the number of rows, which is {rows}; got {shown(k)}.")
 
 
+def split_rows(folds: Folds, rows: int, index: pd.Index[Any] | None = None) -> list[tuple[Rows, Rows | None]]:
+    """Return the rows that each fold tests, and those that it learns from if folds are pairs of both."""
+    if not isinstance(folds, str) and isinstance(folds, Iterator):
+        folds = list(folds)
+    is_list = isinstance(folds, list | tuple) and len(folds) > 0
+    if not (is_list and all(map(_is_pair, folds))):
+        return [(test, None) for test in fold_rows(folds, rows, index)]
+    named: Any = folds
+    pairs = [(_check_rows(test, rows), _check_rows(train, rows)) for train, test in named]
+    for i, (test, train) in enumerate(pairs):
+        if twice := len(np.intersect1d(test, train)):
+            raise ValueError(f"folds must not learn from rows that they test; got {twice:,} in fold {i}.")
+    return list(pairs)
+
+
+def _is_pair(part: Any) -> bool:
+    return isinstance(part, tuple) and len(part) == 2 and np.ndim(part[0]) == np.ndim(part[1]) == 1
+
+
 def fold_rows(folds: Folds, rows: int, index: pd.Index[Any] | None = None) -> list[Rows]:
     """Return the rows that each fold tests, from the fold numbers of all rows or from lists of rows.
 
@@ -182,8 +201,8 @@ def _is_numbering(folds: Any) -> bool:
     return isinstance(folds, pd.Series) or all(isinstance(part, int | np.generic) for part in folds)
 
 
-def _check_rows(part: ArrayLike, rows: int) -> Rows:
-    if isinstance(part, tuple) and len(part) == 2 and np.ndim(part[0]) == 1:
+def _check_rows(part: Any, rows: int) -> Rows:
+    if _is_pair(part):
         raise ValueError(
             "folds must be the rows to test in each fold; got pairs. Pass [test for _, test in folds]."
         )

@@ -25,12 +25,18 @@ from ..frames.schema import Dataset
 from ..frames.sources import in_pandas
 from ..functions.learning import bnc
 from ..functions.prediction import check_costs, check_prior, predict, weigh_classes
+from ..functions.summaries import measure_strengths
 from ..learners.by_name import find_learner
 from ..learners.k_dependence import kdb_mi
 from ..model.model import Model
 from ..network.number_families import columns_of
 from ..numbers.preparation import Preparing
 from .inputs import CategoricalInput, as_labels, class_name, draw_seed, predicting
+
+_MOST_ROWS = 200
+"""Number of training rows from which importances are computed."""
+
+_MOST_LOG_ODDS = 1e6  # in place of infinity
 
 
 class BNCClassifier(ClassifierMixin, CategoricalInput):
@@ -87,6 +93,9 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
         The fitted model. It accepts raw data like `X`, with whole numbers as integers.
     discretizer_ : Discretizer or None
         The cut points of ``model_``; None if `discretize` is None.
+    feature_importances_ : (features,) array
+        Mean absolute contributions of the features to the log odds, as proportions: how strongly the
+        predictions depend on each feature, see `plot_importance`.
     classes_ : (classes,) array
         Labels that occur in `y`, sorted.
     n_features_in_ : int
@@ -112,8 +121,9 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
     name. Its levels are ``classes_``.
 
     In cross-validation, `fit` sees the training set only, and with ``handle_unknown="missing"`` rare
-    values that it lacks are treated as missing. A grid with arguments of one learner is a list of grids:
-    ``[{"learner": ["nb"]}, {"learner": ["tan_cl"], "dag_args": [{"score": "aic"}, {"score": "bic"}]}]``.
+    values that it lacks are treated as missing. In grids, ``dag_args__score`` is an argument in ``dag_args``.
+    If only some learners have an argument, use a list of grids:
+    ``[{"learner": ["nb"]}, {"learner": ["tan_cl"], "dag_args__score": ["aic", "bic"]}]``.
 
     Examples
     --------
@@ -223,9 +233,28 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
             preparing = self._preparing if read.numbers else self._preparing._replace(discretize=None)
             model = self._learn_model(learner, target, replace(read, weights=weights), preparing)
         preparation = model.preparation
+        some = np.linspace(0, len(frame) - 1, min(len(frame), _MOST_ROWS)).astype(np.intp)
+        self._sample = frame.drop(columns=target).iloc[some]
         self.classes_, self.model_ = classes, model
         self.discretizer_ = None if preparation is None else preparation.discretizer
         return self
+
+    @property
+    def feature_importances_(self) -> Array:
+        """Mean absolute contributions of the features to the log odds, as proportions, (features,).
+
+        The contributions are those of `explain` to the log odds of the predicted class against the most
+        probable other class, in at most 200 training rows, evenly spaced, and for models of all types. They
+        sum to 1, unless all are 0. A feature that the model dropped has importance 0. It is not known how the
+        performance would change without the feature; use ``sklearn.inspection.permutation_importance``.
+        """
+        check_is_fitted(self, "model_")
+        means = np.zeros(self._sample.shape[1])
+        if len(self.classes_) > 1 and self.model_.features:
+            strengths = measure_strengths(self.model_, self._sample, _MOST_ROWS)
+            means = np.array([strengths.get(name, 0.0) for name in self._sample.columns])
+        means = np.minimum(means, _MOST_LOG_ODDS)
+        return means / (means.sum() or 1.0)
 
     @predicting
     def predict(self, X: pd.DataFrame | ArrayLike) -> NDArray[Any]:  # noqa: N803

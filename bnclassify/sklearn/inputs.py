@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import pandas as pd
@@ -36,6 +36,9 @@ TypeError, ValueError
 """Put the common parts of the docstrings of methods that predict into one."""
 
 
+_DICTS = ("dag_args", "lp_args")
+
+
 class CategoricalInput(BaseEstimator):
     """Base of estimators that accept a data frame or an array of categories."""
 
@@ -50,9 +53,27 @@ class CategoricalInput(BaseEstimator):
         tags.input_tags.allow_nan = True
         return tags
 
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the parameters, with ``deep`` also the arguments in dicts, such as ``dag_args__score``."""
+        params: dict[str, Any] = super().get_params(deep)
+        for name in _DICTS if deep else ():
+            inner = params.get(name)
+            params |= {f"{name}__{key}": v for key, v in inner.items()} if isinstance(inner, Mapping) else {}
+        return params
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters; ``dag_args__score`` sets one of the arguments in ``dag_args``."""
+        known = {*_DICTS} & {*self._get_param_names()}
+        nested = {key for key in params if "__" in key and key.partition("__")[0] in known}
+        super().set_params(**{key: value for key, value in params.items() if key not in nested})
+        for key in nested:
+            name, _, argument = key.partition("__")
+            setattr(self, name, {**(getattr(self, name) or {}), argument: params[key]})
+        return self
+
     def _check_arguments(self, learner: Callable[..., Model], target: str) -> None:
         """Raise an error for arguments that the learner and `lp` do not have, or that estimators supply."""
-        for name in ("dag_args", "lp_args"):
+        for name in _DICTS:
             if not isinstance(getattr(self, name), Mapping | None):
                 raise TypeError(must_be(name, "a dict of arguments", getattr(self, name)))
         check_arguments(learner, self.dag_args or {}, "dag_args", supplied=(target, "dataset"))
@@ -115,7 +136,13 @@ def as_labels(y: Any) -> Any:
     missing = 0 if y is None else np.count_nonzero(pd.isna(labels))
     if missing:
         raise ValueError(f"y must have no missing values; got {missing}. Drop these rows.")
-    return labels
+    return with_own_type(labels)
+
+
+def with_own_type(labels: Any) -> Any:
+    """Return an array of objects that are all bools, or all numbers, as an array of this type."""
+    is_object = getattr(labels, "dtype", None) == np.dtype(object) and np.ndim(labels) == 1
+    return pd.Series(labels).infer_objects().to_numpy() if is_object else labels
 
 
 def class_name(preferred: object, columns: pd.Index[Any]) -> str:

@@ -249,6 +249,7 @@ def _as_columns(values: Any, y: Any) -> pd.DataFrame:
     """Return labels as a data frame with one column per class variable, with the given names."""
     table = np.asarray(values)
     labels = pd.DataFrame(table if table.ndim > 1 else table[:, None])
+    labels = labels.infer_objects()
     for _, column in labels.items():
         check_classification_targets(column.to_numpy())
     return labels.set_axis(y.columns, axis="columns") if isinstance(y, pd.DataFrame) else labels

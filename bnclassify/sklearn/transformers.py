@@ -1,0 +1,222 @@
+"""Transformers for pipelines of scikit-learn: numbers discretized, rare levels merged."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import OneToOneFeatureMixin, TransformerMixin
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
+
+from ..base.checks import OneOf
+from ..base.options import Cutting, Unseen
+from ..numbers.cut_points import BY_CLASS
+from ..numbers.discretization import discretize
+from ..numbers.rare_levels import merge_rare
+from .inputs import CategoricalInput, as_labels, class_name
+
+
+class _Columns(OneToOneFeatureMixin, TransformerMixin, CategoricalInput):
+    """Base of transformers that change columns one by one."""
+
+    handle_unknown: Unseen = "missing"
+    dag_args = lp_args = None
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = []
+        return tags
+
+    def _like(self, frame: pd.DataFrame, X: Any) -> Any:  # noqa: N803
+        """Return changed columns as X: a data frame with its index, or an array."""
+        return frame.set_axis(X.index) if isinstance(X, pd.DataFrame) else frame.to_numpy()
+
+
+class MDLPDiscretizer(_Columns):
+    """Discretize all columns at cut points that depend on the class, as a transformer of scikit-learn.
+
+    It calls `discretize`. To discretize some of the columns, use it in a ``ColumnTransformer``.
+    `BNCClassifier` discretizes numbers itself, so it does not need this transformer; other classifiers do.
+
+    Parameters
+    ----------
+    method : {"mdlp", "quantile", "width", "mixed"}, default "mdlp"
+        How to choose cut points, as in `discretize`. "mdlp" and "mixed" require `y`.
+    bins : int, default 5
+        Number of intervals of the methods other than "mdlp".
+    encode : {"ordinal", "interval"}, default "ordinal"
+        Output: the numbers of the intervals, from 0, or the intervals as text such as "(-inf, 5.1]", which
+        are ordered categories in a DataFrame. Missing values stay missing.
+
+    Attributes
+    ----------
+    discretizer_ : Discretizer
+        The cut points, ``discretizer_.cuts``, by column.
+    n_features_in_ : int
+        Number of columns of `X`.
+    feature_names_in_ : (features,) array of str
+        Names of the columns, if `X` is a DataFrame whose column names are all text.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from bnclassify.sklearn import MDLPDiscretizer
+    >>> wines, cultivar = load_wine(return_X_y=True, as_frame=True)
+    >>> transformer = MDLPDiscretizer(encode="interval").set_output(transform="pandas")
+    >>> transformer.fit_transform(wines[["alcohol", "hue"]], cultivar).head(2)
+            alcohol             hue
+    0  (12.78, inf)  (0.975, 1.295]
+    1  (12.78, inf)  (0.975, 1.295]
+    """
+
+    def __init__(self, method: Cutting = "mdlp", *, bins: int = 5, encode: str = "ordinal") -> None:
+        self.method = method
+        self.bins = bins
+        self.encode = encode
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.categorical = tags.input_tags.string = False
+        tags.target_tags.required = self.method in BY_CLASS
+        return tags
+
+    def fit(self, X: pd.DataFrame | ArrayLike, y: ArrayLike | None = None) -> Self:  # noqa: N803
+        """Choose cut points.
+
+        Parameters
+        ----------
+        X : (n, features) DataFrame or array-like
+            Numeric columns, which may contain missing values.
+        y : (n,) array-like, optional
+            Class of each row, without missing values.
+
+        Returns
+        -------
+        MDLPDiscretizer
+            The fitted transformer.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If a column is not numeric, `y` is required and not given, or an argument is out of range.
+        """
+        OneOf(("ordinal", "interval")).check("encode", self.encode)
+        labels = target = None
+        if self.method in BY_CLASS:
+            labels = validate_data(self, y=as_labels(y))
+            check_classification_targets(labels)
+        frame = self._frame(X, reset=True)
+        names = list(frame.columns)
+        if labels is not None:
+            check_consistent_length(frame, labels)
+            target = class_name(None, frame.columns)
+            frame[target] = pd.Categorical(pd.factorize(labels)[0])
+        options: dict[str, Any] = {"method": self.method, "bins": self.bins, "columns": names}
+        self.discretizer_ = discretize(frame, class_var=target, **options)[1]
+        return self
+
+    def transform(self, X: pd.DataFrame | ArrayLike) -> pd.DataFrame | NDArray[Any]:  # noqa: N803
+        """Discretize rows.
+
+        Parameters
+        ----------
+        X : (n, features) DataFrame or array-like
+            Columns as in `fit`.
+
+        Returns
+        -------
+        (n, features) DataFrame or array
+            A DataFrame if `X` is one. ``set_output`` changes this.
+        """
+        check_is_fitted(self)
+        frame = self.discretizer_(self._frame(X))
+        if self.encode == "ordinal":
+            codes = {name: column.cat.codes.astype(float) for name, column in frame.items()}
+            frame = pd.DataFrame(codes, frame.index).replace(-1.0, np.nan)
+        return self._like(frame, X)
+
+
+class RareLevelMerger(_Columns):
+    """Merge the rare levels of categorical columns into one, as a transformer of scikit-learn.
+
+    It calls `merge_rare`. `BNCClassifier` with ``min_count`` does the same.
+
+    Parameters
+    ----------
+    min_count : int, default 10
+        Levels in fewer rows are merged.
+    label : str, default "other"
+        Label of the merged levels, which also replaces levels that `fit` did not see.
+
+    Attributes
+    ----------
+    merger_ : Merger
+        The levels that are kept, ``merger_.kept``, by column.
+    n_features_in_ : int
+        Number of columns of `X`.
+    feature_names_in_ : (features,) array of str
+        Names of the columns, if `X` is a DataFrame whose column names are all text.
+
+    Notes
+    -----
+    Columns without rare levels, ordered categories and numbers with fractions are returned as they are.
+    Missing values stay missing.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from bnclassify.sklearn import RareLevelMerger
+    >>> visits = pd.DataFrame({"town": ["Aden"] * 4 + ["Bari"] * 3 + ["Cork", "Dover"]})
+    >>> merger = RareLevelMerger(min_count=3).fit(visits)
+    >>> merger.transform(pd.DataFrame({"town": ["Bari", "Cork", "Elba"]}))["town"].tolist()
+    ['Bari', 'other', 'other']
+    """
+
+    def __init__(self, min_count: int = 10, *, label: str = "other") -> None:
+        self.min_count = min_count
+        self.label = label
+
+    def fit(self, X: pd.DataFrame | ArrayLike, y: object = None) -> Self:  # noqa: N803
+        """Learn which levels are rare.
+
+        Parameters
+        ----------
+        X : (n, features) DataFrame or array-like
+            Columns of any type, which may contain missing values.
+        y : ignored
+
+        Returns
+        -------
+        RareLevelMerger
+            The fitted transformer.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If a column is neither categorical nor numeric, or an argument is out of range.
+        """
+        frame = self._frame(X, reset=True)
+        self.merger_ = merge_rare(frame, min_count=self.min_count, label=self.label)[1]
+        return self
+
+    def transform(self, X: pd.DataFrame | ArrayLike) -> pd.DataFrame | NDArray[Any]:  # noqa: N803
+        """Merge the rare levels of rows.
+
+        Parameters
+        ----------
+        X : (n, features) DataFrame or array-like
+            Columns as in `fit`.
+
+        Returns
+        -------
+        (n, features) DataFrame or array
+            A DataFrame if `X` is one. ``set_output`` changes this.
+        """
+        check_is_fitted(self)
+        frame = self._frame(X)
+        if not self.merger_.columns:
+            return X.set_axis(frame.columns, axis=1) if isinstance(X, pd.DataFrame) else np.array(X)
+        return self._like(self.merger_(frame), X)
