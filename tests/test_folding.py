@@ -43,8 +43,10 @@ def test_folds_in_any_form_are_the_same(car: pd.DataFrame) -> None:
     results = [bn.cv(x, car, folds=form, mean=False) for form in forms]
     for other in results[1:]:
         pd.testing.assert_frame_equal(other, results[0])
+    pairs = [(np.nonzero(numbers != fold)[0], test) for fold, test in enumerate(rows)]
+    pd.testing.assert_frame_equal(bn.cv(x, car, folds=pairs, mean=False), results[0])
     with pytest.raises(ValueError, match=r"Pass \[test for _, test in folds\]"):
-        bn.cv(x, car, folds=[(np.arange(5, 1728), np.arange(5)), (np.arange(5), np.arange(5, 1728))])
+        bn.tan_hc("class", car, k=3, smooth=1, folds=pairs)
 
 
 def test_seeded_cv_draws_the_folds_of_stratified_folds(car: pd.DataFrame) -> None:
