@@ -136,10 +136,8 @@ def fit_terms(
             of_block = np.array([parents[i] for i in block], dtype=np.intp)
             learned = []
             for at in of_class:
-                weights = np.where(missing[np.ix_(block, at)], 0.0, rows.shares[at])
-                learned.append(
-                    _regress(scores.T[np.ix_(block, at)], _design(scores.T, of_block, at), weights)
-                )
+                x, design = scores.T[block][:, at], _design(scores.T, of_block, at)
+                learned.append(_regress(x, design, rows.shares[at] * ~missing[block][:, at]))
             arrays = [np.stack(parts, axis=1) for parts in zip(*learned, strict=True)]
             for i, *own in zip(block, *arrays, strict=True):
                 found[i] = GaussianTerm(tuple(parents[i]), *own)
