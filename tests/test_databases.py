@@ -24,6 +24,8 @@ from bnclassify.frames.databases import DatabaseTable, covering
 from .conftest import informative_gaps
 from .strategies import examples, frames
 from .test_parts import same_model
+from .test_sql import check
+from .zoo import case
 
 ibis = pytest.importorskip("ibis", reason="ibis is not installed; the extra databases has it")
 
@@ -392,3 +394,20 @@ def test_what_needs_rows_says_so(duck: Any) -> None:
     with pytest.raises(ValueError, match="no rows to learn from"):
         bn.lp(bn.nb("y", table.select("y", "flag")), table.limit(0), smooth=1)
     assert repr(DatabaseTable(table)) == "Table of a database: 8 columns"
+
+
+@pytest.mark.parametrize(
+    "name", ["class with parents", "ensemble", "waode", "votes recipe", "odd recipe", "odd names"]
+)
+def test_statements_predict_in_postgresql(postgres: Any, name: str) -> None:
+    def run(statement: str, frame: pd.DataFrame, table: str) -> list[tuple[Any, ...]]:
+        stored = in_postgres(postgres, frame).get_name()
+        quoted = table.replace('"', '""')
+        with postgres.con.cursor() as cursor:
+            cursor.execute(f'DROP TABLE IF EXISTS "{quoted}"')
+            cursor.execute(f'ALTER TABLE {stored} RENAME TO "{quoted}"')
+            rows: list[tuple[Any, ...]] = cursor.execute(statement).fetchall()
+        postgres.con.commit()
+        return rows
+
+    check(run, *case(name))
