@@ -271,7 +271,7 @@ def _draw_bars(
     sizes = np.array(numbers, dtype=float)
     reach = np.abs(sizes[np.isfinite(sizes)]).max(initial=0.0) or 1.0
     lengths = np.clip(sizes, -_BEYOND * reach, _BEYOND * reach)
-    places = lengths if ends is None else np.clip(ends, lengths, _BEYOND * max(reach, 1e-9) * 2)
+    places = lengths if ends is None else np.clip(ends, lengths, 2 * _BEYOND * reach)
     axes = horizontal_axes(ax, labels)
     axes.barh(np.arange(len(sizes)), lengths, color=np.where(sizes < 0, ORANGE, BLUE), height=0.72)
     low, high = min(0.0, places.min(initial=0.0)), max(0.0, places.max(initial=0.0))
@@ -279,14 +279,8 @@ def _draw_bars(
     axes.set_xlim(low - margin * bool((sizes < 0).any()), high + margin * bool((sizes >= 0).any()))
     axes.axvline(0, color=GREY, linewidth=0.8)
     for i, (text, place, size) in enumerate(zip(texts, places, sizes, strict=True)):
-        note(
-            axes,
-            text,
-            (place, i),
-            (3 if size >= 0 else -3, 0),
-            ha="left" if size >= 0 else "right",
-            va="center",
-        )
+        away, side = (3, "left") if size >= 0 else (-3, "right")
+        note(axes, text, (place, i), (away, 0), ha=side, va="center")
     return axes
 
 

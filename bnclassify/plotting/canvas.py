@@ -36,7 +36,7 @@ LINES: Any = (
 )
 """Colors and dashes of lines for different values of a parent, which differ for color-blind people, too."""
 
-_HATCH = "#b9c2ca"
+HATCHED: Any = {"edgecolor": "#b9c2ca", "hatch": "////"}
 
 
 def blend(color: str, share: float) -> str:
@@ -168,8 +168,7 @@ def entitle(
     from matplotlib.transforms import ScaledTranslation
 
     figure: Any = axes.figure
-    labels = estimate_width(_row_labels(axes))
-    beside = letters_across(axes)
+    labels, beside = estimate_width(_row_labels(axes)), letters_across(axes)
     width = beside + int(labels / _LETTER)
     title, below = (
         "\n".join(broken(line, letters) for line in text.split("\n"))
@@ -196,11 +195,11 @@ def entitle(
         figure.set_size_inches(across, high + 1.2 * LINE * n_lines)
 
 
-def patch(color: str, **style: Any) -> Any:
-    """Return a mark of a color for a legend."""
-    from matplotlib.patches import Patch
+def patch(color: str, corner: tuple[float, float] = (0, 0), **style: Any) -> Any:
+    """Return a rectangle, for a legend or a cell."""
+    from matplotlib.patches import Rectangle
 
-    return Patch(facecolor=color, **style)
+    return Rectangle(corner, 1, 1, facecolor=color, linewidth=0, **style)
 
 
 def note(axes: Axes, text: str, at: tuple[float, float], offset: tuple[float, float], **style: Any) -> None:
@@ -233,13 +232,6 @@ def estimate_width(texts: Sequence[str]) -> float:
     return _LETTER * max((len(line) for text in texts for line in text.split("\n")), default=0)
 
 
-def hatched_patch(corner: tuple[float, float] = (0, 0)) -> Any:
-    """Return a hatched cell."""
-    from matplotlib.patches import Rectangle
-
-    return Rectangle(corner, 1, 1, fc="white", ec=_HATCH, hatch="////", lw=0)
-
-
 def draw_shares(
     axes: Axes, shares: Array, texts: Sequence[str] = (), hatched: NDArray[np.bool_] | None = None
 ) -> None:
@@ -252,5 +244,5 @@ def draw_shares(
         color = ink(blend(BLUE, float(shares[i, j])))
         if hatched is not None and hatched[i, j]:
             color = "black"
-            axes.add_patch(hatched_patch((j - 0.5, i - 0.5)))
+            axes.add_patch(patch("white", (j - 0.5, i - 0.5), **HATCHED))
         axes.text(j, i, text, ha="center", va="center", color=color)

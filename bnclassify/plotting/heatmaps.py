@@ -23,6 +23,7 @@ from ..model.traces import cpt
 from ..network.classifiers import Network
 from ..network.estimates import Family
 from .canvas import (
+    HATCHED,
     LINE,
     broken,
     chance,
@@ -31,7 +32,7 @@ from .canvas import (
     draw_shares,
     entitle,
     estimate_width,
-    hatched_patch,
+    patch,
     prepare_axes,
 )
 
@@ -116,7 +117,7 @@ def plot_cpt(
     axes.xaxis.set_label_position("top")
     if unseen.any():
         below: dict[str, Any] = {"loc": "upper right", "bbox_to_anchor": (1, 0), "handlelength": 1.4}
-        axes.legend([hatched_patch()], ["no row has these parents' values"], **below)
+        axes.legend([patch("white", **HATCHED)], ["no row has these parents' values"], **below)
     return axes
 
 

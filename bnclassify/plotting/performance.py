@@ -299,9 +299,8 @@ def plot_calibration(
     low, high, sizes = calibration.rows.min(), calibration.rows.max(), 90 * calibration.rows
     area = f"share in {low:,.0f} to {high:,.0f} rows (area)"
     names[area] = axes.scatter(at, calibration.actual, s=8 + sizes / high, zorder=3, linewidth=0, color=BLUE)
-    names["95 % interval of the share"] = axes.vlines(
-        at, calibration.low, calibration.high, linewidth=1, zorder=2, color=BLUE
-    )
+    ends = calibration.low, calibration.high
+    names["95 % interval of the share"] = axes.vlines(at, *ends, linewidth=1, zorder=2, color=BLUE)
     names["95 % of calibrated models"] = axes.vlines(at, *calibration.band, color=PALE, linewidth=7, zorder=0)
     (names["perfect calibration"],) = axes.plot([0, 1], [0, 1], color=GREY, linewidth=0.8, zorder=1)
     axes.set(xlim=(-0.04, 1.04), ylim=(-0.04, 1.04))
