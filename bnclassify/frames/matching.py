@@ -91,8 +91,8 @@ def match(data: _Coded, columns: Sequence[Hashable], levels: Levels, *, unseen: 
 
 
 _FIXED = (
-    "Correct such values, drop their rows, or refit the model to all rows. A column that is categorical "
-    "before the data are split keeps all levels."
+    "Correct such values, drop their rows, refit the model to all rows, or add levels with update(..., "
+    "levels='grow'). A column that is categorical before the data are split keeps all levels."
 )
 """The remedy for unseen labels."""
 
