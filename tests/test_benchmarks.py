@@ -57,7 +57,7 @@ def test_a_peer_apart_that_fails_is_not_taken_for_a_slow_one() -> None:
         time_apart(lambda: None, lambda: 1 / 0, 0.01, patience=60)
 
 
-@pytest.mark.filterwarnings("default::DeprecationWarning")  # of pandas, in Dask's reader of Parquet
+@pytest.mark.filterwarnings("default::DeprecationWarning")  # of pandas in Dask's reader, of DuckDB in ibis
 def test_ways_to_learn_from_a_file_give_one_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     scale = pytest.importorskip(
         "tests.benchmarks.scale", reason="Dask is not installed; the extra bench has it"
@@ -65,7 +65,9 @@ def test_ways_to_learn_from_a_file_give_one_model(tmp_path: Path, monkeypatch: p
     monkeypatch.setattr(scale, "GROUP", 300)
     path = tmp_path / "rows.parquet"
     scale.write(path, 1000)
-    runs = [scale.WAYS[way](path) for way in ("in memory", "in chunks", "Dask, two threads")]
+    pytest.importorskip("ibis", reason="ibis is not installed; the extra bench has it")
+    ways = ("in memory", "in chunks", "in a database", "Dask, two threads")
+    runs = [scale.WAYS[way](path) for way in ways]
     assert all(scale.same(run.model, runs[0].model) for run in runs)
     assert all(run.peak > 2**20 and run.cores > 0 and run.seconds > 0 for run in runs)
     pairs, tables = scale.table_bytes(path)

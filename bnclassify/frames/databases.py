@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from functools import cached_property
@@ -40,12 +40,12 @@ def is_table(data: object) -> bool:
 
 
 class Spread(NamedTuple):
-    """Facts about the numbers of a column: distinct ones, the smallest, the two largest, and quantiles."""
+    """How many distinct numbers a column has, the smallest, the two largest, and quantiles."""
 
     distinct: int
     low: float
-    second: float | None
     high: float
+    second: float | None
     quantiles: tuple[float, ...]
 
 
@@ -78,7 +78,9 @@ class DatabaseTable:
     def __init__(
         self, table: Any, argument: str = "dataset", given: Mapping[Hashable, tuple[Any, ...]] = EMPTY
     ) -> None:
-        self.table, self.argument, self.given, self.names = table, argument, given, list(table.columns)
+        self.table, self.argument, self.given = table, argument, given
+        self.types: dict[Any, Any] = dict(table.schema().items())
+        self.names = list(self.types)
         self._labels: dict[Hashable, Labels] = {}
         self._joints: dict[tuple[Hashable, Hashable], list[_Joint]] = {}
 
@@ -92,7 +94,7 @@ class DatabaseTable:
 
     @cached_property
     def _enums(self) -> dict[Hashable, tuple[str, ...]]:
-        types = {name: self.table[name].type() for name in self.names if name not in self.given}
+        types = {name: dtype for name, dtype in self.types.items() if name not in self.given}
         texts = [name for name, dtype in types.items() if dtype.is_string() or dtype.is_unknown()]
         backend = self.table.get_backend()
         if not texts or backend.name not in ("duckdb", "postgres"):
@@ -172,7 +174,7 @@ class DatabaseTable:
 
     def _kind(self, name: Hashable) -> str:
         """Return the type in which labels of a column are asked for, or raise if it is not categorical."""
-        dtype = self.table[name].type()
+        dtype = self.types[name]
         kind = next((kind for kind, test in _KINDS.items() if getattr(dtype, test)()), None)
         if name in self._enums:
             return "string"
@@ -191,7 +193,7 @@ class DatabaseTable:
         kind = self._kind(name)
         if kind == "float64":
             return _number(rows[name])
-        if name in self._enums and rows[name].type().is_string():
+        if name in self._enums and self.types[name].is_string():
             return rows[name].concat("")
         return rows[name].cast(kind)
 
@@ -226,8 +228,7 @@ class DatabaseTable:
         return ibis.literal(True) if required is None else self._key(rows, required).notnull()
 
     def _weight(self, rows: Any, weights: Hashable) -> Any:
-        dtype = rows[weights].type()
-        if not dtype.is_numeric():
+        if not (dtype := self.types[weights]).is_numeric():
             raise TypeError(
                 f"weights must be a column of numbers; got {shown(weights)}, with {dtype} values."
             )
@@ -236,61 +237,60 @@ class DatabaseTable:
     @property
     def numeric(self) -> list[Hashable]:
         """The columns of numbers that are not categories."""
-        types = {name: self.table[name].type() for name in self.names if name not in self.given}
+        types = {name: dtype for name, dtype in self.types.items() if name not in self.given}
         return [name for name, dtype in types.items() if dtype.is_numeric() and not dtype.is_boolean()]
 
-    def is_integer(self, name: Hashable) -> bool:
-        """Whether a column holds integers."""
-        return bool(self.table[name].type().is_integer())
-
-    def spreads(self, names: Sequence[Hashable], bins: int, weights: Hashable) -> dict[Hashable, Spread]:
-        """Return facts about columns of numbers in which a value is known, from one query."""
+    def _by_column(
+        self, names: Iterable[Hashable], weights: Hashable, select: Callable[[Hashable, Any], Any]
+    ) -> Iterator[tuple[Hashable, dict[str, Any]]]:
+        """Select from the known numbers x of columns, of weight w, in one query; yield the rows by column."""
         import ibis
 
         selects = []
         for number, name in enumerate(names):
             rows = self.table.filter(_number(self.table[name]).notnull())
-            n = rows.count() if weights is None else self._weight(rows, weights).sum()
-            by_value = rows.group_by(x=_number(rows[name])).agg(n=n)
-            x, n = by_value.x, by_value.n
-            below = n.sum().over(ibis.cumulative_window(order_by=x))
-            top = ibis.ifelse(n > 0, x, ibis.null("float64")).max().over()
-            known = by_value.mutate(below=below, total=n.sum().over(), top=top)
-            x, below, total, weighs = known.x, known.below, known.total, known.n > 0
-            reaches = [
-                below * bins >= total * k if weights is None else below >= total * (k / bins) * (1 - 1e-12)
-                for k in range(1, bins)
-            ]
-            facts = {"number": ibis.literal(number, "int64"), "distinct": known.count()}
-            facts |= {"low": x.min(where=weighs), "second": x.max(where=weighs & (x < known.top))}
-            facts |= {"high": x.max(where=weighs)}
-            selects.append(known.agg(**facts, **{f"q{k}": x.min(where=r) for k, r in enumerate(reaches)}))
-        rows = ibis.union(*selects).to_pyarrow().to_pylist() if selects else []
+            weight = ibis.literal(1).cast("float64") if weights is None else self._weight(rows, weights)
+            selected = select(name, rows.select(x=_number(rows[name]), w=weight))
+            selects.append(selected.mutate(number=ibis.literal(number, "int64")))
+        for row in ibis.union(*selects).to_pyarrow().to_pylist() if selects else ():
+            yield list(names)[row.pop("number")], row
+
+    def spreads(self, names: Sequence[Hashable], bins: int, weights: Hashable) -> dict[Hashable, Spread]:
+        """Return facts about columns of numbers in which a value is known."""
+        import ibis
+
+        def select(name: Hashable, rows: Any) -> Any:
+            values = rows.group_by("x").agg(n=rows.w.sum())
+            below = values.n.sum().over(ibis.cumulative_window(order_by="x"))
+            top = ibis.ifelse(values.n > 0, values.x, ibis.null("float64")).max().over()
+            values = values.mutate(below=below, total=values.n.sum().over(), top=top)
+            x, counts, shares = values.x, values.n > 0, [k / bins for k in range(1, bins)]
+            reached = [values.below >= values.total * share * (1 - 1e-12) for share in shares]
+            if weights is None:
+                reached = [values.below * bins >= values.total * k for k in range(1, bins)]
+            facts = {"distinct": x.count(), "low": x.min(where=counts), "high": x.max(where=counts)}
+            facts["second"] = x.max(where=counts & (x < values.top))
+            return values.agg(**facts, **{f"q{k}": x.min(where=r) for k, r in enumerate(reached)})
+
+        found = {name: list(row.values()) for name, row in self._by_column(names, weights, select)}
         return {
-            names[number]: Spread(distinct, low, second, high, tuple(quantiles))
-            for number, distinct, low, second, high, *quantiles in (row.values() for row in rows)
-            if low is not None
+            n: Spread(row[0], row[1], row[2], row[3], tuple(row[4:]))
+            for n, row in found.items()
+            if row[1] is not None
         }
 
     def sums(
         self, points: Mapping[Hashable, Sequence[float]], weights: Hashable
     ) -> dict[Hashable, dict[int, tuple[float, float]]]:
-        """Return the weight and the weighted sum of the numbers in each interval, from one query."""
-        import ibis
+        """Return the weight and the weighted sum of the numbers in each interval."""
 
-        selects = []
-        for number, (name, cuts) in enumerate(points.items()):
-            rows = self.table.filter(_number(self.table[name]).notnull())
-            x, interval = _number(rows[name]), _interval(_number(rows[name]), cuts, range(len(cuts) + 1))
-            total, moment = rows.count().cast("float64"), x.sum()
-            if weights is not None:
-                weight = self._weight(rows, weights)
-                total, moment = weight.sum(), (weight * x).sum()
-            sums = rows.group_by(interval=interval).agg(total=total, moment=moment)
-            selects.append(sums.mutate(number=ibis.literal(number, "int64")))
+        def select(name: Hashable, rows: Any) -> Any:
+            interval = _interval(rows.x, points[name], range(len(points[name]) + 1), "int64")
+            return rows.group_by(interval=interval).agg(w=rows.w.sum(), wx=(rows.w * rows.x).sum())
+
         found: dict[Hashable, dict[int, tuple[float, float]]] = {name: {} for name in points}
-        for row in ibis.union(*selects).to_pyarrow().to_pylist() if selects else ():
-            found[list(points)[row["number"]]][row["interval"]] = row["total"], row["moment"]
+        for name, row in self._by_column(points, weights, select):
+            found[name][row["interval"]] = row["w"], row["wx"]
         return found
 
     def cut(
@@ -300,22 +300,20 @@ class DatabaseTable:
 
         ``levels`` are the labels of the intervals, and of columns of numbers that are categories.
         """
-        cut = {name: _interval(_number(self.table[name]), points[name], levels[name]) for name in points}
+        cut = {
+            name: _interval(_number(self.table[name]), points[name], levels[name], "string")
+            for name in points
+        }
         return DatabaseTable(self.table.mutate(cut), self.argument, {**self.given, **levels})
 
 
-def _interval(number: Any, points: Sequence[float], labels: Sequence[Any]) -> Any:
+def _interval(number: Any, points: Sequence[float], labels: Sequence[Any], kind: str) -> Any:
     """Return the label of the interval of a number; it has no label if it is missing."""
     import ibis
 
-    if not points:
-        return ibis.ifelse(number.notnull(), labels[0], ibis.null(ibis.literal(labels[0]).type()))
-    upper = [
-        (number <= ibis.literal(point, "float64"), label)
-        for point, label in zip(points, labels, strict=False)
-    ]
-    missing = number.isnull(), ibis.null(ibis.literal(labels[-1]).type())
-    return ibis.cases(missing, *upper, else_=labels[-1])
+    named = [ibis.literal(label, kind) for label in labels]
+    upper = [(number <= ibis.literal(p, "float64"), label) for p, label in zip(points, named, strict=False)]
+    return ibis.cases((number.isnull(), ibis.null(kind)), *upper, else_=named[-1])
 
 
 def _number(column: Any) -> Any:
@@ -323,9 +321,7 @@ def _number(column: Any) -> Any:
     import ibis
 
     number = column.cast("float64")
-    return (
-        ibis.ifelse(number.isnan(), ibis.null("float64"), number) if column.type().is_floating() else number
-    )
+    return number.isnan().ifelse(ibis.null("float64"), number) if column.type().is_floating() else number
 
 
 def covering(

@@ -56,7 +56,7 @@ def table_cuts(
     ends = {name: np.array([spread.low, spread.high]) for name, spread in spreads.items()}
     check_finite(ends)
     ranges = {name: (spread.low, spread.high) for name, spread in spreads.items() if name not in kept}
-    large = [n for n in ranges if np.abs(ends[n]).max() >= 2**53 and source.is_integer(n)]
+    large = [n for n in ranges if np.abs(ends[n]).max() >= 2**53 and source.types[n].is_integer()]
     check_exact({name: ends[name].astype(object) for name in large})
     points = {name: _points(spreads[name]) for name in ranges}
     means = {}

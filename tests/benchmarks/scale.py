@@ -1,4 +1,4 @@
-"""How seconds and peak memory grow with rows, in memory, in chunks and on two workers.
+"""How seconds and peak memory grow with rows, in memory, in chunks, in a database and on two workers.
 
 A file is written once, of rows drawn from a random tree-augmented network. Each way of learning a tree and
 its tables from it has a process of its own, whose peak is what the system tells of it, so Linux is needed.
@@ -117,6 +117,15 @@ def in_chunks(path: Path) -> Run:
     return Run(learn(chunks(path)), perf_counter() - start, process_time() - cores, peak())
 
 
+def in_database(path: Path) -> Run:
+    """Learn from counts by DuckDB, which runs in this process."""
+    import ibis
+
+    table = ibis.duckdb.connect().read_parquet(path)
+    start, cores = perf_counter(), process_time()
+    return Run(learn(table), perf_counter() - start, process_time() - cores, peak())
+
+
 def on_threads(path: Path) -> Run:
     import dask
 
@@ -147,6 +156,7 @@ def on_two_workers(path: Path) -> Run:
 WAYS: dict[str, Callable[[Path], Run]] = {
     "in memory": in_memory,
     "in chunks": in_chunks,
+    "in a database": in_database,
     "Dask, two threads": on_threads,
     "Dask, two workers": on_two_workers,
 }
