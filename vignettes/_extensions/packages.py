@@ -27,7 +27,7 @@ PAGE = """{package}
 def public_names(package: str) -> list[str]:
     """List what the package exports from one of its packages."""
     if package == "sklearn":  # which is imported from there, as scikit-learn is optional
-        return ["BNCClassifier"]
+        return ["BNCClassifier", "BNCMultiClassifier", "MDLPDiscretizer", "RareLevelMerger"]
     origin = {name: getattr(bnclassify, name).__module__.split(".")[1] for name in bnclassify.__all__}
     return [name for name, where in origin.items() if where == package]
 
