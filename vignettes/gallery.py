@@ -3,8 +3,9 @@
 #
 # This page shows every chart of the package with the code that draws it. Networks are drawn by Graphviz or, if it is not
 # installed, by graphviz-pure (extra `plot`). Charts are drawn by matplotlib and return its axes, so that you can change
-# everything: `plot_cpt(x, "safety").set_title("...")`. To write a file, use `plot(x).render(outfile="car.svg",
-# cleanup=True)` or `plot_cpt(x, "safety").figure.savefig("safety.pdf")`. In a script, `plot(x).view()` opens a window.
+# everything: `plot_cpt(x, "safety").set_title("...", loc="left")` replaces the title. To write a file, use
+# `plot(x).render(outfile="car.svg", cleanup=True)` or `plot_cpt(x, "safety").figure.savefig("safety.pdf")`. In a script,
+# `plot(x).view()` opens a window.
 #
 # All texts have 8 points, so charts can be printed as they are. For a column of 3.3 inches (84 mm), draw into axes of this
 # width; labels are then broken into shorter lines:
