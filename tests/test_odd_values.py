@@ -109,6 +109,7 @@ OWN: Mapping[str, Mapping[str, Any]] = {
     "pool": {"models": [NETWORK, NETWORK]},
     "query": {"variables": ["buying"], "evidence": {"safety": "low"}},
     "search_steps": {"x": SEARCHED},
+    "to_sql": {"table": "cars"},
     "shd": {"y": NETWORK},
     "with_table": {"frame": bn.cpt(NETWORK, "buying")},
 }
