@@ -99,7 +99,7 @@ print(f"largest difference: {abs(scored[['prob_no', 'prob_yes']].to_numpy() - po
 # Store the statement as a view, or with `CREATE TABLE ... AS`, and write it again when the model is updated. Its length
 # grows with the number of entries of the tables, and is limited to one million characters, the limit of SQLite. A larger
 # model raises an error that names its largest table. For these women, the default model has up to four parents per feature
-# in each of ten discretizations and would need 1.9 million characters; with `dag_args={"kdbk": 2}`, it needs 0.4 million.
+# in each of ten discretizations and would need 1.8 million characters; with `dag_args={"kdbk": 3}`, it needs 0.9 million.
 #
 # ## A page for web browsers
 #
