@@ -12,14 +12,15 @@ from numpy.typing import NDArray
 
 from ..frames.partitions import Partitions
 from ..frames.schema import Countable, Dataset
-from .contingency import check_cells, check_number
+from .contingency import check_cells, check_number, flat_index
 from .pairs import pair_tables, part_by_levels
 
-_PAIR_CELLS = 2**22  # of the tables of all pairs of columns, or of rows and levels, up to which they are made
+_PAIR_CELLS = 2**22  # of the tables of all pairs of columns, up to which they are counted at once
 _TABLE_CELLS = 2**20  # of the tables of further columns that are returned together
+_MOST_ROWS = 2**14  # that are counted by products, whose sums fit in 16 bits
 _FEW_LEVELS = 16  # of a column on average
-_MOST_ONES = 2**15 - 1  # whose sum does not exceed the integers of 16 bits
-_BLOCK_ENTRIES = 2**17  # rows x further columns that are counted at once
+_MOST_TOGETHER = 3  # columns that are counted at once
+_ROWS_PER_CELL = 16  # from here, it is faster to add up cells than to go through the rows again
 _FEW_CONFIGURATIONS = 2**12  # up to here, configurations are numbered whether they occur or not
 
 Counts = NDArray[Any]
@@ -45,14 +46,16 @@ class FamilyCounts:
 
     def table(self, family: Sequence[int]) -> Counts:
         """Count a family: (levels of the variable, configurations) array."""
-        (state, shape), weights = self._states(family), self.data.weights
-        if not self.is_complete:
-            observed = self._observed(family)
-            state, weights = state[observed], None if weights is None else weights[observed]
-        return np.bincount(state, weights, minlength=prod(shape)).reshape(shape)
+        state, shape = self._states(family)
+        return self._count(state, family, shape)
 
-    def _observed(self, family: Sequence[int]) -> NDArray[np.bool_]:
-        return np.logical_and.reduce(self.data.codes[list(family)] >= 0)
+    def _count(self, index: Index, columns: Sequence[int], shape: Sequence[int]) -> Counts:
+        """Count the cells of the rows in which all of some columns are observed."""
+        weights = self.data.weights
+        if not self.is_complete:
+            observed = np.logical_and.reduce(self.data.codes[list(columns)] >= 0)
+            index, weights = index[observed], None if weights is None else weights[observed]
+        return np.bincount(index, weights, minlength=prod(shape)).reshape(shape)
 
     def extended(self, family: Sequence[int]) -> Iterator[tuple[slice, Counts]]:
         """Yield slices of all columns, and counts of the family together with each level of these columns.
@@ -66,61 +69,65 @@ class FamilyCounts:
             yield slice(0, len(self.cards)), pairs[:, None]
             return
         state, shape = self._states(family)
-        observed = None if self.is_complete else self._observed(family)
         if self._hot is not None and prod(shape) * self._hot.shape[1] <= _TABLE_CELLS:
-            yield slice(0, len(self.cards)), self._product(state, prod(shape), observed).reshape(*shape, -1)
+            yield slice(0, len(self.cards)), self._product(family, state, prod(shape)).reshape(*shape, -1)
             return
-        weights = self.data.weights
-        for columns, card in self._blocks(family, prod(shape)):
-            offsets = np.cumsum(self.cards[columns]) - self.cards[columns]
-            index = self.data.codes[columns] + offsets[:, None]
-            index += state * card
-            if observed is not None:
-                index[(self.data.codes[columns] < 0) | ~observed] = prod(shape) * card
-            repeated = None if weights is None else np.tile(weights, len(index))
-            counts = np.bincount(index.ravel(), repeated, prod(shape) * card + 1)[:-1]
-            yield columns, counts.reshape(*shape, card)
+        start, tables, n_cells = 0, list[Counts](), 0
+        for columns in self._together(family, shape[0] * shape[1]):
+            further = self._further(family, columns, state, shape)
+            tables += further
+            n_cells += sum([table.size for table in further])
+            if columns.stop == len(self.cards) or n_cells > _TABLE_CELLS:
+                yield slice(start, columns.stop), np.concatenate(tables, axis=-1)
+                start, tables, n_cells = columns.stop, [], 0
 
-    def _product(self, state: Index, cells: int, observed: NDArray[np.bool_] | None) -> Counts:
-        """Count the cells of a family with all levels: (cells, levels of all columns side by side)."""
+    def _product(self, family: Sequence[int], state: Index, cells: int) -> Counts:
+        """Count a family with the levels of all columns side by side, (cells, levels), by a product."""
         from scipy import sparse  # which takes long to import
 
-        entries = np.ones(len(state), dtype=np.int16) if observed is None else observed.astype(np.int16)
-        state, each, result = state.astype(np.int32), np.arange(len(state) + 1, dtype=np.int32), 0
-        for start in range(0, max(1, len(state)), _MOST_ONES):
-            rows = slice(start, start + _MOST_ONES)
-            hot = self._hot[rows]
-            member = sparse.csc_array((entries[rows], state[rows], each[: len(hot) + 1]), (cells, len(hot)))
-            result = result + (member @ hot).astype(np.intp)
-        return np.asarray(result)
+        observed = True if self.is_complete else np.logical_and.reduce(self.data.codes[list(family)] >= 0)
+        entries = np.broadcast_to(observed, len(state)).astype(np.int16)
+        each = np.arange(len(state) + 1, dtype=np.int32)
+        member = sparse.csc_array((entries, state.astype(np.int32), each), shape=(cells, len(state)))
+        return np.asarray(member @ self._hot).astype(np.intp)
 
     @cached_property
     def _hot(self) -> Any:
-        """Whether rows have each level of each column, (rows, levels), as 0 and 1; None if that is large.
-
-        A product with it is the fastest way to count whole rows if levels are few.
-        """
-        n_levels = int(self.cards.sum())
-        few = n_levels <= _FEW_LEVELS * len(self.cards) and n_levels * len(self.data) <= _PAIR_CELLS
-        if self.data.weights is not None or not few:
+        """Whether rows have each level of each column, (rows, levels), as 0 and 1; None if that is large."""
+        n, n_levels = len(self.data), int(self.cards.sum())
+        few = n_levels <= _FEW_LEVELS * len(self.cards) and n_levels * n <= _PAIR_CELLS
+        if n > _MOST_ROWS or not few or self.data.weights is not None:
             return None
-        hot = np.zeros((len(self.data), n_levels), dtype=np.int16)
+        hot = np.zeros((n, n_levels), dtype=np.int16)
         starts = np.cumsum(self.cards) - self.cards
-        places = self.data.codes + starts[:, None] + np.arange(0, hot.size, n_levels)
+        places = self.data.codes + starts[:, None] + np.arange(n) * n_levels
         hot.reshape(-1)[places.ravel() if self.is_complete else places[self.data.codes >= 0]] = 1
         return hot
 
-    def _blocks(self, family: Sequence[int], cells: int) -> Iterator[tuple[slice, int]]:
-        """Yield adjacent columns to count at once with a family of so many cells, and their levels."""
-        most = min(max(1, _BLOCK_ENTRIES // max(1, len(self.data))), len(self.cards))
-        start, levels = 0, 0
+    def _together(self, family: Sequence[int], cells: int) -> Iterator[slice]:
+        """Yield adjacent columns to count at once with a family: several if their joint cells are few."""
+        most = len(self.data) // _ROWS_PER_CELL if self.is_complete and self.data.weights is None else 0
+        start, joint = 0, cells
         for column, card in enumerate(self.cards.tolist()):
             check_number(self.data, (*family, column), cells * card, "set max_parents")
-            if column > start and (column - start == most or cells * (levels + card) > _TABLE_CELLS):
-                yield slice(start, column), levels
-                start, levels = column, 0
-            levels += card
-        yield slice(start, len(self.cards)), levels
+            joint *= card
+            if column > start and (joint > most or column - start == _MOST_TOGETHER):
+                yield slice(start, column)
+                start, joint = column, cells * card
+        yield slice(start, len(self.cards))
+
+    def _further(
+        self, family: Sequence[int], columns: slice, state: Index, shape: tuple[int, int]
+    ) -> list[Counts]:
+        """Count a family with each of some columns: (levels, configurations, levels of the column) each."""
+        cards = self.cards[columns].tolist()
+        index = state * prod(cards)
+        index += flat_index(list(self.data.codes[columns]), cards)
+        joint = self._count(index, (*family, columns.start), (*shape, *cards))
+        if len(cards) == 1:
+            return [joint]
+        axes = range(2, joint.ndim)
+        return [joint.sum(axis=tuple([a for a in axes if a != axis])) for axis in axes]
 
     def _states(self, family: Sequence[int]) -> tuple[Index, tuple[int, int]]:
         """Number the joint values of a family in each row; return the numbers of levels and configurations.
