@@ -25,7 +25,7 @@ settings.load_profile("ci" if os.environ.get("CI") else "default")
 REFERENCE = Path(__file__).parent / "reference"
 PACKAGE = Path(__file__).parents[1] / "bnclassify"
 
-informative_gaps = pytest.mark.filterwarnings("ignore:Whether .* is missing is associated with the class")
+informative_gaps = pytest.mark.filterwarnings("ignore:Missingness of .* is associated with the class")
 """For tests of data in which missing values depend on the class, but which are not about that."""
 
 os.environ.setdefault("MPLBACKEND", "agg")  # no display

@@ -268,7 +268,7 @@ def test_questions_about_sizes_go_to_the_members() -> None:
     assert bn.cpt(member, "weather").shape[0] == 3
     assert len(bn.concentrations(member)) > 0
     for question in (bn.params, bn.nparams, bn.concentrations):
-        with pytest.raises(TypeError, match="ask each of members"):
+        with pytest.raises(TypeError, match="Call it on each of members"):
             question(model)
     with pytest.raises(TypeError, match="does not define a joint distribution"):
         bn.loglik(model, rides())

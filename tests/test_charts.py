@@ -259,7 +259,7 @@ def test_importance_is_the_mean_of_absolute_weights(
         assert labels(ax) == expected.index[: top or len(expected)].tolist()
     told = ax.get_title("left").replace("\n", " ")
     assert told.startswith(f"Importance in {len(frame):,} rows")
-    assert told.endswith("for the class predicted against the most probable other class")
+    assert told.endswith("for the predicted class against the second most probable class")
     below = ax.get_xlabel().replace("\n", " ")
     assert below.startswith("absolute weight of evidence (nats)")
     rest = sorted(expected)[::-1][3:]
@@ -461,7 +461,7 @@ def judged(car: pd.DataFrame) -> pd.DataFrame:
 
 @pytest.mark.parametrize(
     ("metric", "label"),
-    [("accuracy", "accuracy in the fold"), ("log_loss", "log loss in the fold, less is better")],
+    [("accuracy", "accuracy in the fold"), ("log_loss", "log loss in the fold, lower is better")],
 )
 def test_cv_shows_what_the_largest_class_alone_scores(judged: pd.DataFrame, metric: str, label: str) -> None:
     alone = judged.attrs["cv"]["baselines"][metric]

@@ -311,9 +311,9 @@ def test_what_else_is_refused(car: pd.DataFrame, voting: pd.DataFrame) -> None:
             refuse("Class", voting)
     with pytest.raises(ValueError, match="must have no missing values"):
         bn.network_score(bn.nb("Class", voting), voting)
-    with pytest.raises(ValueError, match="no rows"):
+    with pytest.raises(ValueError, match="must have rows"):
         bn.network_score(naive, car.iloc[:0])
-    with pytest.raises(TypeError, match="ask each of members"):
+    with pytest.raises(TypeError, match="Call it on each of members"):
         bn.network_score(bn.aode("class", car), car)
     with pytest.raises(ValueError, match="was not found by a search"):
         bn.search_steps(naive)
@@ -333,7 +333,7 @@ def test_odd_columns(score: str) -> None:
     assert {frozenset(arc) for arc in arcs_of(x)} >= {frozenset("ab")}
     one = bn.hc("c", twins[["a", "c"]], score=score)
     assert {frozenset(arc) for arc in arcs_of(one)} == {frozenset("ac")}
-    with pytest.warns(UserWarning, match="no feature is left"):
+    with pytest.warns(UserWarning, match="no feature remains"):
         assert bn.vars(bn.hc("c", twins[["c"]], score=score)) == ("c",)
     for model in (x, one):
         assert bn.accuracy(bn.predict(bn.lp(model, twins, smooth=1), twins), twins["c"]) == 0.8
@@ -372,7 +372,7 @@ def test_trees_and_ranks_of_odd_columns() -> None:
     tree = bn.chow_liu("c", frame)
     assert len(arcs_of(tree)) == 3
     assert bn.families(tree)["c"] == ("c",)
-    with pytest.warns(UserWarning, match="no feature is left"):
+    with pytest.warns(UserWarning, match="no feature remains"):
         assert bn.families(bn.chow_liu("c", frame[["c"]])) == {"c": ("c",)}
     assert bn.families(bn.kdb_mi("c", frame, kdbk=5)) == {
         "a": ("a", "c"), "b": ("b", "a", "c"), "k": ("k", "a", "b", "c"), "c": ("c",),

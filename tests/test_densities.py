@@ -365,7 +365,7 @@ def test_parameters_are_counted(mixed: Frame) -> None:
         "nb", "class", mixed, smooth=1, numbers={**dict.fromkeys("uvw", "gaussian"), "q": "kernel"}
     )
     for count in (bn.nparams, lambda y: bn.AIC(y, mixed), lambda y: bn.BIC(y, mixed)):
-        with pytest.raises(TypeError, match="not defined for kernel densities; got those of 'q'"):
+        with pytest.raises(TypeError, match="not defined for kernel densities; got kernels of 'q'"):
             count(kernels)
     assert "free parameters" not in repr(kernels)
 
@@ -439,7 +439,7 @@ ERRORS = {
     "numbers must be one of 'gaussian', 'kernel'; got 'gauss'. Did you mean 'gaussian'": {"numbers": "gauss"},
     r"numbers\['u'\] must be one of 'gaussian', 'kernel'; got 'x'": {"numbers": {"u": "x"}},
     "numbers: no column 'd' in the data": {"numbers": {"d": "kernel"}},
-    "column 'a'.*expected numbers": {"numbers": {"a": "kernel"}},
+    "column 'a'.*must be numeric": {"numbers": {"a": "kernel"}},
     "column 'v', 'w', 'q' must be categorical": {"numbers": {"u": "kernel"}},
     "numbers must be None if discretize is given": {"numbers": "kernel", "discretize": "mdlp"},
     "missing.*numbers": {"numbers": "kernel", "missing": "em"},
@@ -485,11 +485,11 @@ def test_what_a_number_is_not(mixed: Frame, tmp_path: Path) -> None:
         bn.with_table(x, "u", bn.cpt(x, "u"))
     with pytest.raises(ValueError, match="members must be models of categories"):
         bn.Ensemble((x, x))
-    with pytest.raises(ValueError, match="must have a known value of 'u'"):
+    with pytest.raises(ValueError, match="must have an observed value of 'u'"):
         bn.lp(x, mixed.assign(u=np.nan), smooth=1, numbers="gaussian")
     with pytest.raises(ValueError, match="must have finite numbers; got infinite ones in 'u'"):
         bn.lp(x, mixed.assign(u=np.inf), smooth=1, numbers="gaussian")
-    with pytest.raises(TypeError, match="expected numbers"):
+    with pytest.raises(TypeError, match="must be numeric"):
         bn.predict(x, mixed.assign(u="a"))
     assert bn.predict(x, mixed.assign(u=np.nan), prob=True).notna().all(axis=None)
 

@@ -159,7 +159,7 @@ def test_blankets(car: pd.DataFrame) -> None:
     assert bn.markov_blanket(general, "e") == ("d", "class")
     with pytest.raises(KeyError, match="variable must be a variable of the model; got 'wheels'"):
         bn.markov_blanket(x, "wheels")
-    with pytest.raises(TypeError, match="ask each of members"):
+    with pytest.raises(TypeError, match="Call it on each of members"):
         bn.markov_blanket(bn.aode("class", car), "doors")
 
 
@@ -199,11 +199,11 @@ def test_without_a_joint_distribution_much_is_refused(car: pd.DataFrame, tmp_pat
     with pytest.raises(TypeError, match=r"needs a joint distribution; a dependency network .* with ban"):
         bn.lp(structure, car, smooth=1, missing="em")
     for method in ({"wanbia": True}, {"awnb_trees": 3}):
-        with pytest.raises(TypeError, match="not for a dependency network"):
+        with pytest.raises(TypeError, match="got a dependency network"):
             bn.lp(structure, car, smooth=1, **method)
     holes = car.head(3).assign(doors=pd.NA)
     for ask in (bn.predict, bn.explain):
-        with pytest.raises(ValueError, match=r"features are missing in .* dependency network has no joint"):
+        with pytest.raises(ValueError, match=r"incomplete rows .* dependency network has no joint"):
             ask(x, holes.head(1))
 
 
@@ -220,7 +220,7 @@ def test_alpha_is_a_level(car: pd.DataFrame, alpha: float) -> None:
     [
         ((("a", "b", "c"), ("b", "c"), ("c", "a")), "the class 'c' is a parent of every feature and has no"),
         ((("a", "b"), ("b", "c"), ("c",)), "the class 'c' is a parent of every feature"),
-        ((("a", "a", "c"), ("c",)), "'a' is named as a parent of itself"),
+        ((("a", "a", "c"), ("c",)), "must not have 'a' as a parent of itself"),
     ],
 )
 def test_a_graph_that_is_none(families: Any, message: str) -> None:
@@ -233,7 +233,7 @@ def test_odd_columns_have_no_parents() -> None:
     table = table.assign(b=table["a"])
     assert feature_parents(bn.chisq_dn("c", table)) == {"a": ["b"], "k": [], "b": ["a"]}
     assert feature_parents(bn.chisq_dn("c", table[["a", "c"]])) == {"a": []}
-    with pytest.warns(UserWarning, match="no feature is left"):
+    with pytest.warns(UserWarning, match="no feature remains"):
         assert bn.vars(bn.chisq_dn("c", table[["c"]])) == ("c",)
 
 

@@ -207,7 +207,7 @@ def test_what_is_impossible_without_smoothing(car: pd.DataFrame) -> None:
     assert bn.explain(x, car.iloc[0], target="acc")["log_odds"].sum() == -np.inf
     with pytest.raises(
         ValueError,
-        match=r"row must be possible under a class compared.*rows 0. Fit the model with smooth above 0",
+        match=r"row must be possible under a compared class.*rows 0. Fit the model with smooth above 0",
     ):
         bn.explain(x, car.iloc[0], target="acc", against="good")
     with pytest.raises(ValueError, match=r"got impossible rows 0, 1, 2"):
@@ -275,7 +275,7 @@ def test_several_classes_may_be_held_by_anything(car: pd.DataFrame, several: Any
 
 
 def test_models_that_cannot_be_explained(car: pd.DataFrame) -> None:
-    with pytest.raises(ValueError, match="structure only"):
+    with pytest.raises(ValueError, match="has no parameters"):
         bn.explain(bn.nb("class", car), car.iloc[0])
     one = car.assign(**{"class": "same"})
     with pytest.raises(ValueError, match="x must have at least two classes to compare; got 'same'"):
@@ -372,7 +372,7 @@ def test_many_rows_of_a_dependency_network(car: pd.DataFrame) -> None:
         alone = bn.explain(x, car.loc[i])
         assert found.loc[i]["log_odds"].tolist() == alone["log_odds"].tolist()
         assert found.loc[i]["parents"].tolist() == alone["parents"].tolist()
-    with pytest.raises(ValueError, match="features are missing in 7 rows or more"):
+    with pytest.raises(ValueError, match="got 7 incomplete rows or more"):
         bn.explain(x, rows.assign(doors=rows["doors"].where(np.arange(20) >= 7)))
 
 

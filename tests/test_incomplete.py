@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -178,3 +182,51 @@ def test_a_column_of_another_type_is_never_taken_as_missing() -> None:
     x = bn.lp(bn.nb("class", frame), frame, smooth=1)
     with pytest.raises(ValueError, match="They are of type str here and int in the model"):
         bn.predict(x, frame.astype({"a": str}), unseen="missing")
+
+
+def table_of_models() -> dict[str, list[str]]:
+    """The rows of the table of the page on missing values, by their first cell."""
+    page = Path(__file__).parents[1] / "vignettes" / "incomplete.py"
+    lines = [line[4:-2].split(" | ") for line in page.read_text().splitlines() if line.startswith("# | ")]
+    start = next(i for i, cells in enumerate(lines) if cells[1] == "missing at fit")
+    return {cells[0]: cells[1:] for cells in lines[start + 1 :] if len(cells) == 6}
+
+
+LEARNED: dict[str, Callable[[pd.DataFrame], Any]] = {
+    "networks by": lambda d: bn.lp(bn.tan_cl("Class", d), d, smooth=1, missing="em"),
+    "`aode`": lambda d: bn.lp(bn.aode("Class", d), d, smooth=1, missing="em"),
+    "`lca`": lambda d: bn.lca("group", d.drop(columns="Class"), k=2, restarts=1, rng=0),
+    "`wanbia": lambda d: bn.lp(bn.nb("Class", d), d, smooth=1, wanbia=True),
+    "the default": lambda d: bn.bnc("kdb_mi", "Class", d, missing_level=False),
+    "`loo_power": lambda d: bn.lp(bn.tan_cl("Class", d), d, smooth=1, loo_power=True),
+    "`subsumption": lambda d: bn.lp(bn.nb("Class", d), d, smooth=1, subsumption=30),
+    "`ande`": lambda d: bn.lp(bn.ande("Class", d), d, smooth=1),
+    "dependency": lambda d: bn.lp(bn.chisq_dn("Class", d), d, smooth=1),
+    "`mbc`": lambda d: bn.lp(bn.mbc(["Class", "crime"], d), d, smooth=1),
+    "`chain`": lambda d: bn.lp(bn.chain(["Class", "crime"], d), d, smooth=1),
+}
+
+
+@pytest.mark.parametrize("name", LEARNED)
+def test_the_page_says_what_models_do(voting: pd.DataFrame, name: str) -> None:
+    (cells,) = [cells for row, cells in table_of_models().items() if row.startswith(name)]
+    frame = (
+        voting.iloc[:, -4:].join(voting["crime"])
+        if "crime" not in voting.columns[-4:]
+        else voting.iloc[:, -4:]
+    )
+    x = LEARNED[name](frame)
+    rows = frame.drop(columns=[c for c in bn.class_vars(x) if c in frame])
+    rows, several = rows[rows.isna().any(axis=1)].head(3), len(bn.class_vars(x)) > 1
+    calls: list[tuple[str, Callable[[], Any]]] = [
+        (cells[1], lambda: bn.predict(x, rows)),
+        (cells[2], lambda: bn.loglik(x, frame.dropna())),
+        (cells[3], lambda: bn.explain(x, rows, class_var="Class" if several else None)),
+        (cells[4], lambda: bn.query(x, rows.columns[0])),
+    ]
+    for said, call in calls:
+        if said in ("no", "error", "complete rows"):
+            with pytest.raises((TypeError, ValueError)):
+                call()
+        else:
+            call()

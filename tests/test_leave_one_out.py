@@ -439,15 +439,15 @@ def test_what_leave_one_out_does_not_take(car: pd.DataFrame) -> None:
         bn.lp(x, car, smooth=0, loo_weights=True)
     with pytest.raises(ValueError, match="smooth above 0"):
         bn.lp(x, car, smooth=0, loo_power=True)
-    with pytest.raises(TypeError, match="loo_power=True learns one"):
+    with pytest.raises(TypeError, match="use loo_power=True"):
         bn.lp(bn.aode("class", car), car, smooth=1, loo_weights=True)
     with pytest.raises(ValueError, match="Only one of wanbia, loo_weights"):
         bn.lp(x, car, smooth=1, loo_weights=True, wanbia=True)
-    with pytest.raises(ValueError, match="only one of them"):
+    with pytest.raises(ValueError, match="Only one of"):
         bn.lp(x, car, smooth=1, backoff=True)
     with pytest.raises(TypeError, match="backoff must be True or False"):
         bn.lp(x, car, backoff="yes")
-    with pytest.raises(TypeError, match="one of them must be given"):
+    with pytest.raises(TypeError, match=r"One of .* must be given"):
         bn.lp(x, car, backoff=False)
     with pytest.raises(TypeError, match="loo_weights must be True or False"):
         bn.lp(x, car, smooth=1, loo_weights=1)

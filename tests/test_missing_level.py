@@ -94,7 +94,7 @@ def test_what_cannot_have_a_missing_level_is_told() -> None:
 
 def test_missingness_that_depends_on_the_class_is_told_once() -> None:
     frame = flights()
-    with pytest.warns(UserWarning, match="Whether 'delay', 'tail' is missing .*missing_level=True") as told:
+    with pytest.warns(UserWarning, match="Missingness of 'delay', 'tail' .*missing_level=True") as told:
         bn.bnc("nb", "cancelled", frame, discretize="averaged", smooth=1)
     assert len(told) == 1
     bn.bnc("nb", "cancelled", frame, discretize="averaged", smooth=1, missing_level=False)  # on purpose
@@ -133,7 +133,7 @@ def test_missing_values_of_a_number_without_a_cut_point_are_associated_with_the_
     frame = flights().fillna({"tail": "a"})
     frame.loc[:1, "cancelled"] = None
     with (
-        pytest.warns(UserWarning, match="Whether 'delay' is missing is associated with the class"),
+        pytest.warns(UserWarning, match="Missingness of 'delay' is associated with the class"),
         pytest.warns(UserWarning, match="2 of 600 rows have no class"),
     ):
         x = bn.bnc("nb", "cancelled", frame, smooth=1, discretize="mdlp")

@@ -192,9 +192,9 @@ def test_pseudo_counts_by_the_formula(car: pd.DataFrame, learner: str, prior: di
 
 
 def test_exactly_one_prior(car: pd.DataFrame) -> None:
-    with pytest.raises(TypeError, match="smooth, ess, m, backoff: one of them must be given"):
+    with pytest.raises(TypeError, match="One of smooth, ess, m, backoff must be given"):
         bn.lp(bn.nb("class", car), car)
-    with pytest.raises(ValueError, match="smooth, ess: only one of them"):
+    with pytest.raises(ValueError, match="Only one of smooth, ess can be given"):
         bn.bnc("nb", "class", car, smooth=1, ess=1)
 
 

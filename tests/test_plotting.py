@@ -118,7 +118,7 @@ def test_infinite_weights_have_the_full_colour(tan: bn.BNC, car: pd.DataFrame) -
 def test_explaining_needs_a_row_and_parameters(tan: bn.BNC, car: pd.DataFrame) -> None:
     with pytest.raises(ValueError, match="row must be given with target or against"):
         bn.plot(tan, target="acc")
-    with pytest.raises(ValueError, match="structure only"):
+    with pytest.raises(ValueError, match="has no parameters"):
         bn.plot(tan, row=car.iloc[0])
 
 
@@ -362,13 +362,13 @@ def test_averages_show_what_most_of_their_members_have(car: pd.DataFrame) -> Non
     assert "dir=both" in found["buying", "maint"]
     assert "penwidth=1.20" in found["buying", "maint"]  # three in four
     told = caption(bn.plot(x))
-    assert "average of 4 networks left out are arcs that half of them or fewer have: 1" in told
-    assert "the wider an arc, the more of them have it" in told
+    assert "average of 4 networks arcs of half of the networks or fewer are omitted: 1" in told
+    assert "wide arcs occur in more networks" in told
     heavy = bn.Ensemble(members, weights=[1, 1, 1, 9])
     assert {arc for arc in arcs_drawn(bn.plot(heavy), heavy) if "class" not in arc} == set()
     aode = bn.aode("class", car)
     assert set(arcs_drawn(bn.plot(aode), aode)) == {("class", f) for f in bn.features(aode)}
-    assert "left out are arcs that half of them or fewer have: 15" in caption(bn.plot(aode))
+    assert "arcs of half of the networks or fewer are omitted: 15" in caption(bn.plot(aode))
     powered = bn.lp(aode, car, smooth=1, loo_power=True)
     assert arcs_drawn(bn.plot(powered), powered) == arcs_drawn(bn.plot(aode), aode)
     assert "average of 6 networks" in caption(bn.plot(powered))
@@ -429,7 +429,7 @@ def test_many_levels_are_added_up(car: pd.DataFrame) -> None:
 
 
 def test_distributions_need_parameters_and_a_row_that_is_possible(car: pd.DataFrame) -> None:
-    with pytest.raises(ValueError, match="structure only"):
+    with pytest.raises(ValueError, match="has no parameters"):
         bn.plot(bn.nb("class", car), distributions=True)
     x = bn.lp(bn.nb("class", car), car, smooth=0)
     impossible = {**car.iloc[0], "safety": "low"}

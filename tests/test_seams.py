@@ -83,18 +83,18 @@ def test_members_learned_in_different_ways(car: pd.DataFrame) -> None:
 
 
 def test_members_must_fit(car: pd.DataFrame) -> None:
-    with pytest.raises(ValueError, match="agree in features"):
+    with pytest.raises(ValueError, match="have the same features"):
         bn.Ensemble([bn.nb("class", car), bn.nb("class", car, features=["doors"])])
-    with pytest.raises(ValueError, match="agree in class_var"):
+    with pytest.raises(ValueError, match="have the same class_var"):
         bn.Ensemble([bn.nb("class", car), bn.nb("doors", car)])
-    with pytest.raises(ValueError, match="agree in fitted"):
+    with pytest.raises(ValueError, match="have the same fitted"):
         bn.Ensemble([bn.nb("class", car), bn.bnc("nb", "class", car, smooth=1)])
     with pytest.raises(ValueError, match="at least one model"):
         bn.Ensemble([])
     numbers = pd.DataFrame({"a": np.arange(40) / 7, "class": list("pq") * 20})
-    with pytest.raises(ValueError, match="member 0 takes raw data"):
+    with pytest.raises(ValueError, match="member 0 accepts raw data"):
         bn.Ensemble([bn.bnc("nb", "class", numbers, smooth=1, discretize="width")])
-    with pytest.raises(TypeError, match="expected models, got 'str'"):
+    with pytest.raises(TypeError, match="members must be models; got 'str'"):
         bn.Ensemble(["nb"])
     with pytest.raises(ValueError, match="each of 2 members"):
         bn.Ensemble([bn.nb("class", car)] * 2, weights=[1, 0])

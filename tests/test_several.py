@@ -606,7 +606,7 @@ def test_bad_arguments(car: pd.DataFrame, models: dict[str, MultiModel]) -> None
 def test_values_that_do_not_fit_are_refused() -> None:
     with pytest.raises(ValueError, match="at the end"):
         bn.MBC(("c",), (("c",), ("a", "c")))
-    with pytest.raises(ValueError, match="goes last in the family of 'a'"):
+    with pytest.raises(ValueError, match="must list the class last"):
         bn.MBC(("c", "d"), (("a", "d", "c"), ("c",), ("d",)))
     with pytest.raises(ValueError, match="in the order of the class"):
         bn.MBC(("c", "d"), (("a", "c", "b"), ("b",), ("c",), ("d",)))

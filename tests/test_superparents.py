@@ -404,7 +404,7 @@ def test_what_has_no_joint_distribution_is_refused(car: pd.DataFrame) -> None:
     for method in ({"wanbia": True}, {"awnb_trees": 5}, {"manb_prior": 0.5}):
         with pytest.raises(TypeError, match="is defined for a single"):
             bn.lp(structure, car, smooth=1, **method)
-    with pytest.raises(ValueError, match="structure only"):
+    with pytest.raises(ValueError, match="has no parameters"):
         bn.predict(structure, car)
 
 
@@ -455,7 +455,7 @@ def test_tables_that_would_be_too_large_are_refused(
     one = bn.ande("class", car)
     assert bn.lp(one, car, smooth=1).fitted
     with pytest.raises(
-        ValueError, match=r"all triples of the 21 levels of 6 features would have 12,552 cells and take"
+        ValueError, match=r"all triples of the 21 levels of 6 features would have 12,552 cells and need"
     ):
         bn.lp(bn.ande("class", car, n=2), car, smooth=1)
     monkeypatch.setattr(cooccurrence, "MAX_BYTES", 8_000)

@@ -256,7 +256,7 @@ def test_a_fold_without_rows_to_learn_from_is_nan(car: pd.DataFrame) -> None:
     data = bn.encode(car, weights=(fold == 0).astype(float))
     x = bn.lp(bn.nb("class", data), data, smooth=1)
     uneven = bn.encode(car, weights=(fold != 0) * 0.5)
-    with pytest.warns(UserWarning, match="No row to learn from has a positive weight if fold 0 is tested"):
+    with pytest.warns(UserWarning, match="No training row has a positive weight if fold 0 is tested"):
         found = bn.cv([x, x], data, folds=np.where(fold > 1, 1, fold), mean=False)
     assert found.loc[0].isna().all()
     assert np.isnan(found.loc[1]).all()  # no row that is tested has a weight
@@ -304,7 +304,7 @@ def test_a_weight_of_0_keeps_its_level() -> None:
         (["a"] * 32, TypeError, "must be a number for each row"),
         (TITANIC["people"].iloc[::-1], ValueError, "a Series with another one"),
         ("cabin", TypeError, "must be a number for each row"),
-        (np.zeros(32), ValueError, "no rows to learn from, for all have weight 0"),
+        (np.zeros(32), ValueError, "all weights are 0"),
     ],
 )
 def test_what_is_no_weight(weights: Any, error: type[Exception], match: str) -> None:
@@ -379,7 +379,7 @@ def test_no_fold_is_learned_from_rows_that_do_not_count(car: pd.DataFrame) -> No
     x = bn.bnc("nb", "class", car, smooth=1)
     nothing = bn.encode(car, weights=np.zeros(len(car)))
     for judge in (bn.cv, bn.cv_predict):
-        with pytest.raises(ValueError, match="dataset: no rows to learn from, for all have weight 0"):
+        with pytest.raises(ValueError, match="all weights are 0"):
             judge(x, nothing, k=3, rng=0)
 
 

@@ -12,7 +12,6 @@ import warnings
 
 import numpy as np
 import pandas as pd
-
 from bnclassify import (
     bnc,
     concentrations,
@@ -38,7 +37,9 @@ try:
     from sklearn.datasets import load_breast_cancer
     from sklearn.ensemble import RandomForestClassifier
 except ImportError as missing:
-    raise SystemExit(f"{missing}; this vignette needs: pip install 'pybnclassify[vignettes]'") from None
+    raise SystemExit(
+        f"{missing}; this vignette needs: pip install 'pybnclassify[vignettes]'"
+    ) from None
 
 # %% [markdown]
 # The class is whether a tumor is malignant. Ten of the thirty features keep the page short. The models learn from
@@ -55,7 +56,7 @@ train, test = frame[half == 0], frame[half == 1]
 
 
 def evaluate(model) -> pd.Series:
-    """Return the share of wrong labels in the test half, and the log-loss in nats per row."""
+    """Return the error in the test half, and the log-loss in nats."""
     posterior = predict(model, test, prob=True)
     own = posterior.to_numpy()[np.arange(len(test)), test["tumor"].cat.codes]
     wrong = posterior.idxmax(axis=1) != test["tumor"].astype(str)
@@ -71,10 +72,10 @@ def evaluate(model) -> pd.Series:
 # 3. `backoff=True` (hierarchical smoothing): each table is shrunk towards the table with one parent fewer, and
 #    that one in turn, by the amounts that maximize the marginal likelihood.
 # 4. `loo_weights=True`, `loo_parents=True`: the table of each feature gets a weight, and all tables get the number
-#    of parents that is best for the classes of left-out rows. Redundant features are then not counted twice.
+#    of parents that maximizes the leave-one-out likelihood. Redundant features are then not counted twice.
 # 5. `discretize="averaged"`: the numbers are discretized nine times, with cut points that are moved a little each
 #    time. The logs of the tables are averaged feature by feature.
-# 6. `loo_terms`: each feature adds further terms to its table. For a number, these are its log density under a
+# 6. `loo_terms`: each feature adds more terms to its table. For a number, these are its log density under a
 #    Gaussian given the class and up to eight other numbers, on two scales, and a coefficient for each class; for a
 #    categorical feature, a constant for each level and class; for both, its tables with fewer parents.
 # 7. The default adds a tenth discretization, by MDLP, which finds narrow intervals, and `honest_power=5`: on data with
@@ -90,14 +91,22 @@ with warnings.catch_warnings(action="ignore"):  # of tables with few rows per ce
 steps = {
     "1. tree": bnc("tan_cl", "tumor", train, discretize="mdlp", smooth=1),
     "2. four parents": wide,
-    "3. hierarchical smoothing": bnc("kdb_mi", "tumor", train, discretize="mdlp", **four, backoff=True),
+    "3. hierarchical smoothing": bnc(
+        "kdb_mi", "tumor", train, discretize="mdlp", **four, backoff=True
+    ),
     "4. weights": bnc("kdb_mi", "tumor", train, discretize="mdlp", **four, **loo),
-    "5. averaged cut points": bnc("kdb_mi", "tumor", train, discretize="averaged", **four, **loo),
-    "6. further terms": bnc("kdb_mi", "tumor", train, discretize="averaged", **four, **loo, **terms),
+    "5. averaged cut points": bnc(
+        "kdb_mi", "tumor", train, discretize="averaged", **four, **loo
+    ),
+    "6. additional terms": bnc(
+        "kdb_mi", "tumor", train, discretize="averaged", **four, **loo, **terms
+    ),
     "7. the default": bnc(class_var="tumor", dataset=train),
 }
 table = pd.DataFrame({name: evaluate(model) for name, model in steps.items()}).T
-forest = RandomForestClassifier(random_state=0).fit(train.drop(columns="tumor"), train["tumor"].cat.codes)
+forest = RandomForestClassifier(random_state=0).fit(
+    train.drop(columns="tumor"), train["tumor"].cat.codes
+)
 votes = forest.predict_proba(test.drop(columns="tumor"))
 own = votes[np.arange(len(test)), test["tumor"].cat.codes]
 table.loc["forest"] = [
@@ -107,14 +116,14 @@ table.loc["forest"] = [
 print(table.round(3))
 
 # %% [markdown]
-# The tree makes 7.4 % errors, the model with further terms 3.9 %, and the log-loss falls from .187 to .126 nats. The
+# The tree makes 7.4 % errors, the model with additional terms 3.9 %, and the log-loss falls from .187 to .126 nats. The
 # default has 4.2 % and .132 here: its honest power is .81, because parts of 285 rows with 30 features predict less well
-# than leave-one-out suggests. On 200 made rows with 30 useless features, where the log-loss of the class distribution
+# than leave-one-out suggests. On 200 simulated rows with 30 useless features, where the log-loss of the class distribution
 # is .69, the honest power lowers it from 1.15 to .70. Hierarchical
 # smoothing alone improves the labels, but makes the log-loss worse (.266): each table is better, and their product is
 # too confident, because the features are correlated. The weights correct that. A random forest of 100 trees makes
 # 6.0 % errors, with a log-loss of .152. One half of one small data set is weak evidence: a difference of
-# .02 in error is six tumors. On halves of 20 public data sets, with at most 3,000 training rows, the further terms
+# .02 in error is six tumors. On halves of 20 public data sets, with at most 3,000 training rows, the additional terms
 # lower the mean log-loss from .253 to .228 and the mean error from .106 to .092; the log-loss is lower by more than
 # .005 on 11 sets and higher on 4. They gain most if the boundary between classes is linear or quadratic in many
 # numbers (vehicle, vowel, texture) or a rule over many categories (tic-tac-toe), and they lose on sets with few rows
@@ -124,16 +133,24 @@ print(table.round(3))
 # `cv` chooses cut points, structure, weights and the number of parents again in each training set:
 
 # %%
-model = steps["6. further terms"]
-print(cv(model, frame, k=3, metric=["accuracy", "log_loss", "calibration_error"], rng=0).round(3))
+model = steps["6. additional terms"]
+print(
+    cv(
+        model,
+        frame,
+        k=3,
+        metric=["accuracy", "log_loss", "calibration_error"],
+        rng=0,
+    ).round(3)
+)
 
 # %% [markdown]
 # On all 569 tumors, the accuracy is 93.9 %, and predicted probabilities differ from observed frequencies by .011 on
 # average.
 #
-# ## What leave-one-out found
+# ## Results of leave-one-out
 #
-# A row is left out of a table by subtracting 1 from a few counts, and out of a Gaussian by a formula, so no model is
+# A row is excluded from a table by subtracting 1 from a few counts, and from a Gaussian by a formula, so no model is
 # refitted. This is exact given the structure, the cut points and the amounts of smoothing, which depend on all rows.
 
 # %%
@@ -142,7 +159,7 @@ print(loo_summary(model))
 # %% [markdown]
 # First, one power for all tables is estimated. It is .54, because the features are redundant. Then one weight per
 # feature is estimated around it, for each number of parents, and four parents are best. Last, the weights of the
-# further terms are estimated, and each type of term has a *ridge*, the precision of a normal prior of its weights.
+# additional terms are estimated, and each type of term has a *ridge*, the precision of a normal prior of its weights.
 # The ridges maximize the evidence (the marginal likelihood of the weights): a term that does not help gets a large
 # ridge, at most 3000, and so weights of almost 0. Each of these problems has one optimum, so no result depends on a
 # start or a seed.
@@ -158,7 +175,7 @@ print(pd.Series(loo_summary(model)["ridges"]).round(1))
 print(feature_weights(model).round(2).to_string())
 
 # %% [markdown]
-# The columns "level 0" to "level 4" are the weights of the tables given 0 to 4 feature parents. The largest are those of
+# The columns "level 0" to "level 4" are the weights of the tables given 0 to 4 feature parents. The largest belong to
 # texture and symmetry, above 1: their tables are evidence that no other feature repeats. A weight can be negative, as
 # that of radius: the feature then corrects its children or parents. "slopes" is the root mean square of the
 # coefficients over the classes. The weights of Gaussian terms are small, but a log density has a wide range: with
@@ -225,12 +242,12 @@ tree = tan_cl("class", car)
 models = {
     "plain": lp(tree, car, smooth=1),
     "weights": lp(tree, car, smooth=1, loo_weights=True),
-    "further terms": lp(tree, car, smooth=1, loo_weights=True, **terms),
+    "additional terms": lp(tree, car, smooth=1, loo_weights=True, **terms),
 }
 print(cv(models, car, k=5, metric="log_loss", rng=0).round(3))
 
 # %% [markdown]
-# Weights lower the log-loss of the tree on the car data from .210 to .135, the further terms to .091.
+# Weights lower the log-loss of the tree on the car data from .210 to .135, the additional terms to .091.
 #
 # `loo_power` is the first step alone, for a model of any type. It makes overconfident posteriors more moderate, and
 # leaves all labels as they are, because the power is positive.
@@ -238,20 +255,26 @@ print(cv(models, car, k=5, metric="log_loss", rng=0).round(3))
 # %%
 naive = lp(nb("class", car), car, smooth=1)
 powered = lp(nb("class", car), car, smooth=1, loo_power=True)
-scores = cv({"naive": naive, "powered": powered}, car, k=5, metric=["accuracy", "log_loss"], rng=0)
+scores = cv(
+    {"naive": naive, "powered": powered},
+    car,
+    k=5,
+    metric=["accuracy", "log_loss"],
+    rng=0,
+)
 print(scores.unstack().round(3))  # noqa: PD010
 
 # %% [markdown]
 # ## Where trees remain ahead
 #
 # - Logic over many categories, such as the endgames of chess. A table has at most four feature parents.
-# - Fine boundaries in few numbers, such as those of phonemes. A table divides a number into a few intervals.
-# - Data with few rows per feature. The structure and the amounts of smoothing have seen the left-out rows, so the
-#   weights are too large there. Measure with `cv`, not by the log-likelihood of left-out rows.
+# - Fine boundaries in few numbers, as for phonemes. A table divides a number into a few intervals.
+# - Data with few rows per feature. The structure and the amounts of smoothing depend on the held-out rows, so the
+#   weights are too large there. Evaluate with `cv`, not by the leave-one-out likelihood.
 #
 # ## Summary
 #
-# Four parents with hierarchical smoothing, averaged cut points, weights and further terms by leave-one-out give a
+# Four parents with hierarchical smoothing, averaged cut points, weights and additional terms by leave-one-out give a
 # model that is a sum of one contribution per feature, as explainable as naive Bayes, with a lower error and log-loss
 # than a plain tree. Next, [Interpreting a model](interpreting.py) shows how to read such sums, and
 # [Evaluating a classifier](judging.py) how to compare models on your own data.

@@ -1,7 +1,7 @@
 # %% [markdown]
 # # For users of R
 #
-# The functions and their results are those of the R package
+# The functions and their results agree with the R package
 # [bnclassify](https://cran.r-project.org/package=bnclassify): structures, tables, posteriors, scores and weights are
 # tested against version 0.4.8, and the greedy searches step by step. This page lists all differences in syntax, names and
 # results. It is written for users of the R package and takes ten minutes.
@@ -99,7 +99,7 @@ except AttributeError as answer:
 #   see [Missing values](incomplete.py).
 # - **`bnc("tan_hc", ..., smooth=1)`** passes `smooth` on to the search unless `dag_args` contains it, so that the search
 #   evaluates the model that will be fitted. In R, and here with `tan_hc` alone, the search evaluates models with
-#   `smooth=0`. The defaults of the learners, `epsilon=0.01` and `smooth=0`, are those of R.
+#   `smooth=0`. The defaults of the learners, `epsilon=0.01` and `smooth=0`, agree with R.
 # - **WANBIA** uses the given structure and smoothing. R always optimizes the weights of a naive Bayes with `smooth = 1` and
 #   applies them to the given tables. R also passes its optimizer the gradient of another objective, so that the optimizer
 #   stops early: on the complete votes at a conditional log-likelihood of −19.359, here at −19.298.
@@ -128,10 +128,9 @@ except AttributeError as answer:
 # The wrapper for feature selection of mlr has an equivalent in scikit-learn:
 
 # %%
+from bnclassify.sklearn import BNCClassifier
 from sklearn.feature_selection import SequentialFeatureSelector
 from sklearn.model_selection import StratifiedKFold
-
-from bnclassify.sklearn import BNCClassifier
 
 folds = StratifiedKFold(5, shuffle=True, random_state=0)
 clf = BNCClassifier("tan_cl", smooth=1, dag_args={"score": "aic"})

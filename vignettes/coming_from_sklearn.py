@@ -3,11 +3,23 @@
 #
 # `BNCClassifier` follows the conventions of scikit-learn: `fit`, `predict`, `predict_proba`, pipelines, grid searches and
 # calibration. It accepts a DataFrame with numbers, text and missing values without one-hot encoding and without
-# imputation. This page shows the estimator in use and then lists all differences from what you may expect. It takes ten
+# imputation. This page shows the estimator in use and then lists all differences from scikit-learn. It takes ten
 # minutes and needs the extra `sklearn`.
 
 # %%
 import pandas as pd
+from bnclassify import (
+    cv,
+    explain,
+    load_car,
+    load_voting,
+    lp,
+    modelstring,
+    nb,
+    plot,
+    predict,
+)
+from bnclassify.sklearn import BNCClassifier, MDLPDiscretizer
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import make_column_transformer
 from sklearn.datasets import load_wine
@@ -23,10 +35,11 @@ from sklearn.model_selection import (
 )
 from sklearn.naive_bayes import CategoricalNB
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import FunctionTransformer, KBinsDiscretizer, OrdinalEncoder
-
-from bnclassify import cv, explain, load_car, load_voting, lp, modelstring, nb, plot, predict
-from bnclassify.sklearn import BNCClassifier, MDLPDiscretizer
+from sklearn.preprocessing import (
+    FunctionTransformer,
+    KBinsDiscretizer,
+    OrdinalEncoder,
+)
 
 # %%
 wines, cultivar = load_wine(return_X_y=True, as_frame=True)
@@ -108,9 +121,16 @@ print(list(X.columns[selector.fit(X, y).get_support()]))
 # `feature_importances_`, the mean absolute contributions to the log odds, as proportions:
 
 # %%
-X_train, X_test, y_train, y_test = train_test_split(X, y, stratify=y, random_state=0)
-importance = permutation_importance(tree.fit(X_train, y_train), X_test, y_test, random_state=0)
-measures = {"permutation": importance.importances_mean, "contributions": tree.feature_importances_}
+X_train, X_test, y_train, y_test = train_test_split(
+    X, y, stratify=y, random_state=0
+)
+importance = permutation_importance(
+    tree.fit(X_train, y_train), X_test, y_test, random_state=0
+)
+measures = {
+    "permutation": importance.importances_mean,
+    "contributions": tree.feature_importances_,
+}
 print(pd.DataFrame(measures, X.columns).round(3).to_string())
 
 # %% [markdown]
@@ -127,7 +147,9 @@ for name, model in {
     "nb": naive,
     "nb, recalibrated": CalibratedClassifierCV(naive, cv=5),
 }.items():
-    loss = -cross_val_score(model, votes, party, cv=folds, scoring="neg_log_loss").mean()
+    loss = -cross_val_score(
+        model, votes, party, cv=folds, scoring="neg_log_loss"
+    ).mean()
     print(f"{name}: log-loss {loss:.3f}")
 
 # %% [markdown]
@@ -140,7 +162,9 @@ for name, model in {
 # `pipeline.set_output(transform="pandas")`.
 
 # %%
-doors = FunctionTransformer(lambda frame: frame.replace("5more", "5"), feature_names_out="one-to-one")
+doors = FunctionTransformer(
+    lambda frame: frame.replace("5more", "5"), feature_names_out="one-to-one"
+)
 prepare = make_column_transformer(
     (doors, ["doors"]), remainder="passthrough", verbose_feature_names_out=False
 )
@@ -169,7 +193,11 @@ for transformer in (bins, MDLPDiscretizer()):
 
 # %%
 rows = car.sample(frac=1, random_state=0)
-print(cv(classifier.model_, rows, folds=TimeSeriesSplit(4).split(rows), mean=False).round(3))
+print(
+    cv(
+        classifier.model_, rows, folds=TimeSeriesSplit(4).split(rows), mean=False
+    ).round(3)
+)
 
 # %% [markdown]
 # Each fold is evaluated with a model of the rows before it, so later folds have more training rows.

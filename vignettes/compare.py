@@ -8,21 +8,35 @@
 
 # %%
 import pandas as pd
+from bnclassify import (
+    bnc,
+    compare,
+    compare_ranks,
+    cv,
+    load_car,
+    load_voting,
+    plot_cv,
+    plot_ranks,
+)
 from scipy import stats
 
-from bnclassify import bnc, compare, compare_ranks, cv, load_car, load_voting, plot_cv, plot_ranks
-
 try:
+    from bnclassify.sklearn import BNCClassifier
     from sklearn.compose import make_column_selector, make_column_transformer
-    from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine
+    from sklearn.datasets import (
+        load_breast_cancer,
+        load_digits,
+        load_iris,
+        load_wine,
+    )
     from sklearn.ensemble import RandomForestClassifier
     from sklearn.model_selection import RepeatedStratifiedKFold, cross_val_score
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import OneHotEncoder
-
-    from bnclassify.sklearn import BNCClassifier
 except ImportError as missing:
-    raise SystemExit(f"{missing}; this vignette needs: pip install 'pybnclassify[vignettes]'") from None
+    raise SystemExit(
+        f"{missing}; this vignette needs: pip install 'pybnclassify[vignettes]'"
+    ) from None
 
 # %% [markdown]
 # ## Two learners on one data set
@@ -34,7 +48,8 @@ except ImportError as missing:
 # %%
 voting = load_voting()
 models = {
-    name: bnc(name, "Class", voting, smooth=1, missing_level=False) for name in ("nb", "tan_cl", "aode")
+    name: bnc(name, "Class", voting, smooth=1, missing_level=False)
+    for name in ("nb", "tan_cl", "aode")
 }
 results = cv(models, voting, repeats=10, rng=0, mean=False)
 plot_cv(results).figure.savefig("folds.png", dpi=120)
@@ -61,9 +76,16 @@ compare(results).round(4)
 
 # %%
 parts = {repeats: results.loc[: repeats - 1] for repeats in (1, 2, 5, 10)}
-usual = {n: stats.ttest_rel(part["tan_cl"], part["aode"]).pvalue for n, part in parts.items()}
-corrected = {n: compare(part).loc[("tan_cl", "aode"), "p"] for n, part in parts.items()}
-pd.DataFrame({"usual p": usual, "corrected p": corrected}).rename_axis("repeats").round(3)
+usual = {
+    n: stats.ttest_rel(part["tan_cl"], part["aode"]).pvalue
+    for n, part in parts.items()
+}
+corrected = {
+    n: compare(part).loc[("tan_cl", "aode"), "p"] for n, part in parts.items()
+}
+pd.DataFrame({"usual p": usual, "corrected p": corrected}).rename_axis(
+    "repeats"
+).round(3)
 
 # %% [markdown]
 # The usual p-value falls below 0.01, although the data are the same 435 members and the difference is well below one
@@ -75,7 +97,9 @@ pd.DataFrame({"usual p": usual, "corrected p": corrected}).rename_axis("repeats"
 # of another form are passed to them, and names the appropriate test.
 
 # %%
-compare(cv(models, voting, k=2, repeats=5, rng=0, mean=False), test="5x2cv_f").round(4)
+compare(
+    cv(models, voting, k=2, repeats=5, rng=0, mean=False), test="5x2cv_f"
+).round(4)
 
 # %% [markdown]
 # ## By how much, and are they equivalent?
@@ -102,7 +126,7 @@ compare(results, test="bayes_t", rope=0.01).round(3)
 # because they are part of the packages, and are not a random sample.
 #
 # Four of them contain numeric features. `BNCClassifier` discretizes these by MDLP, which depends on the class, so the cut
-# points are learned in each training fold. [Common pitfalls](pitfalls.py) shows what happens otherwise. To keep this page
+# points are learned in each training fold. [Common pitfalls](pitfalls.py) shows the effect of cut points from all rows. To keep this page
 # quick, it uses two repeats of five folds; ten repeats of ten folds are better.
 
 # %%
@@ -111,16 +135,24 @@ data = {"car": (car.drop(columns="class"), car["class"])}
 data["voting"] = voting.drop(columns="Class"), voting["Class"]
 for load in (load_breast_cancer, load_digits, load_iris, load_wine):
     data[load.__name__.removeprefix("load_")] = load(return_X_y=True, as_frame=True)
-codes = OneHotEncoder(handle_unknown="ignore"), make_column_selector(dtype_exclude="number")
+codes = (
+    OneHotEncoder(handle_unknown="ignore"),
+    make_column_selector(dtype_exclude="number"),
+)
 options = {"smooth": 1, "discretize": "mdlp", "missing_level": False}
 classifiers = {name: BNCClassifier(name, **options) for name in ("nb", "aode")}
-classifiers["tan_cl"] = BNCClassifier("tan_cl", dag_args={"score": "aic"}, **options)
+classifiers["tan_cl"] = BNCClassifier(
+    "tan_cl", dag_args={"score": "aic"}, **options
+)
 classifiers["forest"] = make_pipeline(
-    make_column_transformer(codes, remainder="passthrough"), RandomForestClassifier(50, random_state=0)
+    make_column_transformer(codes, remainder="passthrough"),
+    RandomForestClassifier(50, random_state=0),
 )
 folds = RepeatedStratifiedKFold(n_splits=5, n_repeats=2, random_state=0)
 scores = {
-    name: pd.DataFrame({key: cross_val_score(c, X, y, cv=folds) for key, c in classifiers.items()})
+    name: pd.DataFrame(
+        {key: cross_val_score(c, X, y, cv=folds) for key, c in classifiers.items()}
+    )
     for name, (X, y) in data.items()
 }
 means = pd.DataFrame({name: table.mean() for name, table in scores.items()}).T
@@ -147,7 +179,9 @@ plot_ranks(comparison).figure.savefig("ranks.png", dpi=120)
 
 # %%
 one_sided = {n: pd.DataFrame({"a": range(1, n + 1), "b": 0}) for n in (4, 6, 8, 10)}
-pd.Series({n: compare_ranks(table).wilcoxon["p"].item() for n, table in one_sided.items()}).round(4)
+pd.Series(
+    {n: compare_ranks(table).wilcoxon["p"].item() for n, table in one_sided.items()}
+).round(4)
 
 # %% [markdown]
 # With six data sets and six pairs, Holm's procedure multiplies the smallest p-value by 6: 6 × 0.031 = 0.19, so no result can

@@ -4,9 +4,8 @@ import os
 import sys
 from pathlib import Path
 
-from numpydoc.xref import DEFAULT_LINKS
-
 import bnclassify
+from numpydoc.xref import DEFAULT_LINKS
 
 sys.path.insert(0, str(Path(__file__).parent / "_extensions"))
 
@@ -34,7 +33,7 @@ nitpicky = True
 nitpick_ignore = [("py:obj", "fit")]  # the method
 html_math_renderer = "mathml"
 
-# Pages: scripts in cells, run as they are; what they write goes to a folder that is forgotten.
+# Pages: scripts in cells; files that they write go to a temporary folder.
 nb_custom_formats = {".py": "percent.read"}
 nb_execution_mode = "force"
 nb_execution_in_temp = True
@@ -50,7 +49,7 @@ os.environ["TQDM_DISABLE"] = "1"  # pages show no progress bars
 default_role = "py:obj"
 templates_path = ["_templates"]
 autosummary_generate = True
-autosummary_filename_map = {  # not to be taken for bnc and aode where file names have no case
+autosummary_filename_map = {  # distinct from bnc and aode on file systems without case
     "bnclassify.BNC": "bnclassify.BNC_class",
     "bnclassify.AODE": "bnclassify.AODE_class",
 }
@@ -61,7 +60,9 @@ numpydoc_xref_param_type = True
 numpydoc_xref_ignore = "all"
 DEFAULT_LINKS.clear()  # to the manuals of Python and NumPy, which are elsewhere
 numpydoc_xref_aliases = {
-    name: f"bnclassify.{name}" for name in bnclassify.__all__ if isinstance(getattr(bnclassify, name), type)
+    name: f"bnclassify.{name}"
+    for name in bnclassify.__all__
+    if isinstance(getattr(bnclassify, name), type)
 }
 codeautolink_concat_default = True
 
@@ -73,9 +74,7 @@ html_favicon = "_static/favicon.svg"
 html_last_updated_fmt = "%Y-%m-%d"
 copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True
-copybutton_selector = (
-    "div.cell_input pre, div.highlight-python pre, div.highlight-sh pre, div.highlight-pycon pre"
-)
+copybutton_selector = "div.cell_input pre, div.highlight-python pre, div.highlight-sh pre, div.highlight-pycon pre"
 html_css_files = ["site.css"]
 html_js_files = ["wide.js"]
 html_copy_source = False

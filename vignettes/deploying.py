@@ -12,7 +12,6 @@ from contextlib import closing
 from pathlib import Path
 
 import pandas as pd
-
 from bnclassify import (
     bnc,
     explain,
@@ -39,7 +38,9 @@ from bnclassify import (
 
 # %%
 women = load_pima()
-model = bnc("tan_cl", "diabetes", women, smooth=1, discretize="mdlp", missing_level=False)
+model = bnc(
+    "tan_cl", "diabetes", women, smooth=1, discretize="mdlp", missing_level=False
+)
 save(model, "diabetes.json")
 again = load("diabetes.json")
 print(predict(again, women, prob=True).equals(predict(model, women, prob=True)))
@@ -93,7 +94,10 @@ scored.tail(3).round(3)
 
 # %%
 posteriors = predict(model, women, prob=True).to_numpy()
-print(f"largest difference: {abs(scored[['prob_no', 'prob_yes']].to_numpy() - posteriors).max():.0e}")
+print(
+    "largest difference:",
+    f"{abs(scored[['prob_no', 'prob_yes']].to_numpy() - posteriors).max():.0e}",
+)
 
 # %% [markdown]
 # Store the statement as a view, or with `CREATE TABLE ... AS`, and write it again when the model is updated. Its length
@@ -119,7 +123,8 @@ class Framed:
 
     def _repr_html_(self):
         page = html.escape(Path("car.html").read_text(encoding="utf-8"))
-        return f'<iframe title="The page" srcdoc="{page}" style="width: 100%; height: 50rem"></iframe>'
+        style = "width: 100%; height: 50rem"
+        return f'<iframe title="The page" srcdoc="{page}" style="{style}"></iframe>'
 
 
 Framed()
@@ -138,7 +143,10 @@ Framed()
 # %%
 write_bif(tree, "car.bif")
 returned = read_bif("car.bif", "class")
-print(modelstring(returned) == modelstring(tree), predict(returned, car).equals(predict(tree, car)))
+print(
+    modelstring(returned) == modelstring(tree),
+    predict(returned, car).equals(predict(tree, car)),
+)
 
 # %% [markdown]
 # The network that was read has the same structure and makes the same predictions.

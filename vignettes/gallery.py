@@ -18,7 +18,6 @@
 
 # %%
 import pandas as pd
-
 from bnclassify import (
     arc_strength,
     bnc,
@@ -60,7 +59,15 @@ plot(tan)
 
 # %%
 plot(
-    bnc("tan_cl", "Class", voting, smooth=1, missing_level=False, dag_args={"score": "bic"}), class_arcs=False
+    bnc(
+        "tan_cl",
+        "Class",
+        voting,
+        smooth=1,
+        missing_level=False,
+        dag_args={"score": "bic"},
+    ),
+    class_arcs=False,
 )
 
 # %% [markdown]
@@ -76,7 +83,11 @@ plot(tan, row=car.iloc[1700])
 # ## Distributions given the observed features: `plot(x, distributions=True)`
 
 # %%
-plot(tan, distributions=True, row=pd.Series({"safety": "high", "persons": "4"}).reindex(car.columns[:-1]))
+plot(
+    tan,
+    distributions=True,
+    row=pd.Series({"safety": "high", "persons": "4"}).reindex(car.columns[:-1]),
+)
 
 # %% [markdown]
 # ## An explained prediction as bars: `plot_explanation`
@@ -114,7 +125,11 @@ plot_effect(smoothed, "glucose", dataset=women)
 # If the feature has a feature parent, there is a line for each of its levels:
 
 # %%
-plot_effect(bnc("tan_cl", "diabetes", women, smooth=1, discretize="mdlp"), "glucose", dataset=women)
+plot_effect(
+    bnc("tan_cl", "diabetes", women, smooth=1, discretize="mdlp"),
+    "glucose",
+    dataset=women,
+)
 
 # %% [markdown]
 # ## Weights of features: `plot_weights`
@@ -125,7 +140,7 @@ plot_effect(bnc("tan_cl", "diabetes", women, smooth=1, discretize="mdlp"), "gluc
 plot_weights(bnc("nb", "Class", voting.dropna(), smooth=1, wanbia=True))
 
 # %% [markdown]
-# ## How sure arcs are: `plot(x, strength=...)` and `plot_strength`
+# ## Strength of arcs: `plot(x, strength=...)` and `plot_strength`
 #
 # Strengths are proportions of bootstrap samples. Strong arcs are wide and dark; in the chart, the dashed line is the
 # threshold that separates arcs (blue) from noise (gray). [Uncertainty](uncertainty.py) explains both.
@@ -143,14 +158,23 @@ plot_strength(strength)
 # Each line is a step of the search, here an arc that was added.
 
 # %%
-plot_scores(bnc("tan_hc", "class", car, smooth=1, dag_args={"k": 5, "epsilon": 0.001, "rng": 0}))
+plot_scores(
+    bnc(
+        "tan_hc",
+        "class",
+        car,
+        smooth=1,
+        dag_args={"k": 5, "epsilon": 0.001, "rng": 0},
+    )
+)
 
 # %% [markdown]
 # ## Cross-validation results: `plot_cv`
 
 # %%
 models = {
-    name: bnc(name, "Class", voting, smooth=1, missing_level=False) for name in ("nb", "tan_cl", "aode")
+    name: bnc(name, "Class", voting, smooth=1, missing_level=False)
+    for name in ("nb", "tan_cl", "aode")
 }
 plot_cv(cv(models, voting, rng=0, mean=False), interval=0.95)
 
@@ -174,7 +198,7 @@ plot_calibration(cv_predict(smoothed, women, rng=0), women["diabetes"])
 # %% [markdown]
 # ## Ranks of learners over several data sets: `plot_ranks`
 #
-# The accuracies are those of [Comparing classifiers](compare.py). Orange bars join models whose ranks differ by less than
+# The accuracies are from [Comparing classifiers](compare.py). Orange bars join models whose ranks differ by less than
 # the critical difference.
 
 # %%

@@ -8,7 +8,6 @@
 # %%
 import numpy as np
 import pandas as pd
-
 from bnclassify import (
     accuracy,
     anb,
@@ -38,6 +37,27 @@ print(f"{voting.isna().any(axis=1).sum()} of {len(voting)} rows are incomplete")
 print(voting.isna().mean().sort_values(ascending=False).head(4).round(3))
 
 # %% [markdown]
+# ## What each model does with missing values
+#
+# | model | missing at fit | missing at prediction | joint distribution (`loglik`) | `explain` | `query` |
+# |---|---|---|---|---|---|
+# | networks by `lp` (`nb`, `tan_cl`, `kdb_mi`, `hc`, …), MANB, AWNB | available cases, or EM | marginalized over | yes | yes | yes |
+# | `aode`, `Ensemble` | available cases, or EM | marginalized over | yes | yes | yes |
+# | `lca` | EM | marginalized over | yes | yes | yes |
+# | `numbers="gaussian"` or `"kernel"` | available cases | marginalized over | yes | yes | of categories |
+# | `wanbia=True` | available cases for naive Bayes, if not: error | marginalized over | yes | yes | yes |
+# | the default of `bnc` and `BNCClassifier`, `loo_weights=True` | available cases | blend with a tree that marginalizes | no | yes | no |
+# | `loo_power=True` | available cases | marginalized over, then the power | no | yes | no |
+# | `discretize="averaged"` | available cases | ignored | no | yes | no |
+# | `subsumption=30` | available cases | marginalized over, like implied values | no | yes | no |
+# | `ande` | available cases | ignored | no | yes | no |
+# | dependency networks, `chisq_dn` | available cases | error | no | complete rows | no |
+# | `mbc`, `maode` | available cases | marginalized over | yes | yes | no |
+# | `chain` | available cases | as in its members | no | yes | no |
+#
+# By default, `hc` and `ban` require complete rows; with `missing="em"` they do not, see below. EM requires `smooth`, `ess` or
+# `m`.
+#
 # ## Learn and predict as usual
 #
 # Each table is estimated from the rows in which its whole family is observed: the *available cases*. At prediction, the
@@ -51,7 +71,7 @@ print(voting.isna().mean().sort_values(ascending=False).head(4).round(3))
 # that is observed in the row. The class is observed in training, but not at prediction, so prediction needs more: given
 # the observed features, missingness must not depend on the class. If it does, as when members of one party hide a vote
 # more often, the missing value is evidence that the posterior ignores. `missing_level=True` in `bnc` and
-# `BNCClassifier` then treats missing values as a level of their own.
+# `BNCClassifier` then treats missing values as a separate level.
 
 # %%
 models = {
@@ -68,7 +88,9 @@ print(cv(models, voting, k=10, rng=0).round(3))
 # posterior is the class prior:
 
 # %%
-unknown = pd.DataFrame({vote: pd.Categorical([None]) for vote in voting.columns[:-1]})
+unknown = pd.DataFrame(
+    {vote: pd.Categorical([None]) for vote in voting.columns[:-1]}
+)
 print(predict(models["tan_cl"], unknown, prob=True).round(4))
 print("P(Class):", params(models["tan_cl"])["Class"].round(4))
 
@@ -131,7 +153,12 @@ for share in shares:
     hide[:, :, -1] = False
     rows.append(
         {
-            name: np.mean([accuracy(predict(x, tested.mask(h)), tested["Class"]) for h in hide])
+            name: np.mean(
+                [
+                    accuracy(predict(x, tested.mask(h)), tested["Class"])
+                    for h in hide
+                ]
+            )
             for name, x in learned.items()
         }
     )
@@ -144,9 +171,18 @@ if plt is None:
 else:
     figure, axes = plt.subplots(figsize=(6, 3.5), layout="constrained")
     for name, color in zip(curve.columns, ["#1f4e79", "#b3470f"], strict=True):
-        axes.plot(curve.index, curve[name], marker="o", markersize=4, color=color, label=name)
+        axes.plot(
+            curve.index,
+            curve[name],
+            marker="o",
+            markersize=4,
+            color=color,
+            label=name,
+        )
     prior = tested["Class"].value_counts(normalize=True).max()
-    axes.axhline(prior, color="#9aa5b1", linewidth=1, linestyle="--", label="larger party")
+    axes.axhline(
+        prior, color="#9aa5b1", linewidth=1, linestyle="--", label="larger party"
+    )
     axes.set(xlabel="share of votes hidden", ylabel="accuracy, mean of 4 draws")
     axes.legend(frameon=False)
     figure.savefig("hidden_votes.png", dpi=120)
@@ -185,12 +221,26 @@ c, y = rng.random(n) < 0.5, rng.random(n)
 y = y < np.where(c, 0.7, 0.4)
 z = rng.random(n) < np.where(y, 0.8, 0.3)
 made = pd.DataFrame(
-    {"c": np.where(c, "b", "a"), "y": np.where(y, "yes", "no"), "z": np.where(z, "high", "low")}
+    {
+        "c": np.where(c, "b", "a"),
+        "y": np.where(y, "yes", "no"),
+        "z": np.where(z, "high", "low"),
+    }
 )
 made["y"] = made["y"].mask(z & (rng.random(n) < 0.8))
 tree = anb("c", {"z": ["y"]}, made)
-estimates = {how: cpt(lp(tree, made, smooth=1, missing=how), "y").loc["yes"] for how in ("available", "em")}
-print(pd.DataFrame({"true": [0.4, 0.7], **{how: list(table) for how, table in estimates.items()}}).round(3))
+estimates = {
+    how: cpt(lp(tree, made, smooth=1, missing=how), "y").loc["yes"]
+    for how in ("available", "em")
+}
+print(
+    pd.DataFrame(
+        {
+            "true": [0.4, 0.7],
+            **{how: list(table) for how, table in estimates.items()},
+        }
+    ).round(3)
+)
 
 # %% [markdown]
 # The observed values of y belong to rows with a low z, in which y is more often "no". The estimate from available cases is biased,
@@ -202,7 +252,9 @@ print(pd.DataFrame({"true": [0.4, 0.7], **{how: list(table) for how, table in es
 
 # %%
 draws = pd.RangeIndex(3, name="draw")
-gains = pd.DataFrame(index=draws, columns=pd.Index([0.1, 0.25, 0.4], name="removed"), dtype=float)
+gains = pd.DataFrame(
+    index=draws, columns=pd.Index([0.1, 0.25, 0.4], name="removed"), dtype=float
+)
 for draw in draws:
     rng = np.random.default_rng(draw)
     half = rng.random(len(voting)) < 0.5
@@ -210,9 +262,13 @@ for draw in draws:
         hide = rng.random(voting[half].shape) < share
         hide[:, -1] = False
         with_missing = voting[half].mask(hide)
-        by_em = lp(structure, with_missing, smooth=1, missing="em", em_tolerance=1e-4)
+        by_em = lp(
+            structure, with_missing, smooth=1, missing="em", em_tolerance=1e-4
+        )
         by_counts = lp(structure, with_missing, smooth=1)
-        gains.loc[draw, share] = loglik(by_em, voting[~half]) - loglik(by_counts, voting[~half])
+        gains.loc[draw, share] = loglik(by_em, voting[~half]) - loglik(
+            by_counts, voting[~half]
+        )
 print("nats gained by EM")
 print(gains.round(1))
 print(gains.mean().round(1))
@@ -221,8 +277,15 @@ print(gains.mean().round(1))
 # In a naive Bayes with all classes known, both are the same:
 
 # %%
-by_counts, by_em = (lp(nb("Class", voting), voting, smooth=1, missing=m) for m in ("available", "em"))
-print(max(np.abs(params(by_counts)[v] - params(by_em)[v]).max() for v in params(by_em)))
+by_counts, by_em = (
+    lp(nb("Class", voting), voting, smooth=1, missing=m)
+    for m in ("available", "em")
+)
+print(
+    max(
+        np.abs(params(by_counts)[v] - params(by_em)[v]).max() for v in params(by_em)
+    )
+)
 
 # %% [markdown]
 # EM also uses rows without a class (semi-supervised learning): members without a party contain information about the dependences
@@ -237,11 +300,17 @@ for seed in range(10):
     few, others = voting[half].copy(), voting[~half]
     few.loc[few.index[20:], "Class"] = np.nan
     for name, x in {
-        "20 members with a party": lp(nb("Class", voting), few.dropna(subset=["Class"]), smooth=1),
-        "and the others without": lp(nb("Class", voting), few, smooth=1, missing="em"),
+        "20 members with a party": lp(
+            nb("Class", voting), few.dropna(subset=["Class"]), smooth=1
+        ),
+        "and the others without": lp(
+            nb("Class", voting), few, smooth=1, missing="em"
+        ),
     }.items():
         right = accuracy(predict(x, others), others["Class"])
-        results.append({"learned from": name, "loglik": loglik(x, others), "accuracy": right})
+        results.append(
+            {"learned from": name, "loglik": loglik(x, others), "accuracy": right}
+        )
 print(pd.DataFrame(results).groupby("learned from").mean().round(3))
 
 # %% [markdown]
@@ -260,9 +329,14 @@ trees = {
     "structural EM": tan_cl("Class", voting, missing="em"),
 }
 for name, tree in trees.items():
-    print(f"{name:16} {loglik(lp(tree, voting, smooth=0, missing='em'), voting):.1f}")
+    print(
+        f"{name:16} {loglik(lp(tree, voting, smooth=0, missing='em'), voting):.1f}"
+    )
 network = hc("Class", voting, missing="em")
-print("BIC of the general network:", [round(score, 1) for score in greedy_scores(network)])
+print(
+    "BIC of the general network:",
+    [round(score, 1) for score in greedy_scores(network)],
+)
 
 # %% [markdown]
 # Structural EM gains 18 nats over the complete rows, and available cases do nearly as well here, where few votes are missing. The

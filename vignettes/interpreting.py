@@ -7,7 +7,6 @@
 
 # %%
 import numpy as np
-
 from bnclassify import (
     bnc,
     explain,
@@ -23,7 +22,14 @@ from bnclassify import (
 )
 
 voting = load_voting()
-model = bnc("tan_cl", "Class", voting, dag_args={"score": "bic"}, smooth=1, missing_level=False)
+model = bnc(
+    "tan_cl",
+    "Class",
+    voting,
+    dag_args={"score": "bic"},
+    smooth=1,
+    missing_level=False,
+)
 member = voting.iloc[[407]]
 print(member.T.dropna().to_string())
 
@@ -39,7 +45,10 @@ print(reasons[["value", "log_odds", "odds_ratio"]].head(5).round(2).to_string())
 total = reasons["log_odds"].sum()
 print("\nsum of all contributions:", round(total, 3))
 print("probability from the sum:", round(1 / (1 + np.exp(-total)), 4))
-print("probability by predict:  ", round(predict(model, member, prob=True).max(axis=1).item(), 4))
+print(
+    "probability by predict:  ",
+    round(predict(model, member, prob=True).max(axis=1).item(), 4),
+)
 
 # %% [markdown]
 # The model predicts "republican" with probability 0.996. The vote for the physician fee freeze multiplies the odds of
@@ -98,7 +107,10 @@ plot_importance(model, voting)
 # `plot_effect` shows the contribution of each value of one feature:
 
 # %%
-plot_effect(bnc("nb", "Class", voting, smooth=1, missing_level=False), "physician_fee_freeze")
+plot_effect(
+    bnc("nb", "Class", voting, smooth=1, missing_level=False),
+    "physician_fee_freeze",
+)
 
 # %% [markdown]
 # ## Arcs are not causes
@@ -124,10 +136,17 @@ half = voting.sample(frac=0.5, random_state=0)
 arcs = []
 for rows in (half, voting.drop(half.index)):
     structure = tan_cl("Class", rows, score="bic")
-    pairs = {frozenset(family[:2]) for family in structure.families if len(family) == 3}
+    pairs = {
+        frozenset(family[:2]) for family in structure.families if len(family) == 3
+    }
     arcs.append(pairs)
     print(modelstring(structure)[:72], "…")
-print("arcs between features:", *map(len, arcs), " in both halves:", len(arcs[0] & arcs[1]))
+print(
+    "arcs between features:",
+    *map(len, arcs),
+    " in both halves:",
+    len(arcs[0] & arcs[1]),
+)
 
 # %% [markdown]
 # Only 5 of some 15 arcs occur in both halves. Report an arc as a finding only if it is stable.

@@ -9,7 +9,6 @@
 
 # %%
 import pandas as pd
-
 from bnclassify import (
     bnc,
     calibration,
@@ -32,7 +31,11 @@ from bnclassify import (
 
 # %%
 car = load_car()
-car["class"] = (car["class"] == "vgood").map({False: "other", True: "very good"}).astype("category")
+car["class"] = (
+    (car["class"] == "vgood")
+    .map({False: "other", True: "very good"})
+    .astype("category")
+)
 print(car["class"].value_counts())
 
 # %% [markdown]
@@ -40,7 +43,9 @@ print(car["class"].value_counts())
 # a model without features that labels every car "other".
 
 # %%
-models = {name: bnc(name, "class", car, smooth=1) for name in ("nb", "tan_cl", "aode")}
+models = {
+    name: bnc(name, "class", car, smooth=1) for name in ("nb", "tan_cl", "aode")
+}
 metrics = ["accuracy", "balanced_accuracy", "auc", "log_loss"]
 results = cv(models, car, rng=0, metric=metrics, mean=False)
 print(results.mean().unstack().round(3))  # noqa: PD010
@@ -92,7 +97,10 @@ posteriors = cv_predict(models["nb"], car, rng=0)
 by_cost = confusion((posteriors @ costs).idxmin(axis=1), car["class"])
 print(by_cost)
 print("cost of the most probable labels:     ", (counts * costs).to_numpy().sum())
-print("cost of the labels of lowest expected cost:", (by_cost * costs).to_numpy().sum())
+print(
+    "cost of the labels of lowest expected cost:",
+    (by_cost * costs).to_numpy().sum(),
+)
 
 # %% [markdown]
 # All 65 very good cars are found, at the price of 28 unnecessary inspections. If costs matter, use them as the metric: `cv`
@@ -120,7 +128,8 @@ print(cost_by_fold.mean().round(3))
 # %%
 voting = load_voting()
 models = {
-    name: bnc(name, "Class", voting, smooth=1, missing_level=False) for name in ("nb", "tan_cl", "aode")
+    name: bnc(name, "Class", voting, smooth=1, missing_level=False)
+    for name in ("nb", "tan_cl", "aode")
 }
 metrics = ["accuracy", "log_loss", "calibration_error"]
 print(cv(models, voting, rng=0, metric=metrics).unstack().round(3))  # noqa: PD010
@@ -144,8 +153,19 @@ for name in ("nb", "tan_cl"):
 # but for small differences within bins:
 
 # %%
-columns = ["intercept", "slope", "brier", "reliability", "resolution", "calibration_error", "expected_error"]
-found = {name: calibration(p, voting["Class"]).loc["republican"] for name, p in posteriors.items()}
+columns = [
+    "intercept",
+    "slope",
+    "brier",
+    "reliability",
+    "resolution",
+    "calibration_error",
+    "expected_error",
+]
+found = {
+    name: calibration(p, voting["Class"]).loc["republican"]
+    for name, p in posteriors.items()
+}
 print(pd.DataFrame(found).T[columns].round(3))
 
 # %% [markdown]

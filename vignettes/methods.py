@@ -10,9 +10,6 @@ from itertools import combinations, product
 
 import numpy as np
 import pandas as pd
-from scipy.optimize import minimize, minimize_scalar
-from scipy.special import expit, gammaln, logit, logsumexp
-
 from bnclassify import (
     AIC,
     BIC,
@@ -52,6 +49,8 @@ from bnclassify import (
     tan_cl,
     values,
 )
+from scipy.optimize import minimize, minimize_scalar
+from scipy.special import expit, gammaln, logit, logsumexp
 
 try:
     import matplotlib.pyplot as plt
@@ -67,19 +66,26 @@ votes = voting.dropna().reset_index(drop=True)
 def check(what, by_hand, by_call, tolerance=1e-9):
     """Print the results by hand and by call, and raise an error if they differ."""
     hand, call = (np.asarray(result, dtype=float) for result in (by_hand, by_call))
-    assert hand.shape == call.shape, f"{what}: {hand.shape} by hand, {call.shape} by call"
-    assert np.allclose(hand, call, rtol=tolerance, atol=tolerance), f"{what}: {hand} by hand, {call} by call"
+    assert hand.shape == call.shape, (
+        f"{what}: {hand.shape} by hand, {call.shape} by call"
+    )
+    assert np.allclose(hand, call, rtol=tolerance, atol=tolerance), (
+        f"{what}: {hand} by hand, {call} by call"
+    )
     if hand.ndim:
-        found = f"{hand.size} values, largest difference {np.abs(hand - call).max():.0e} "
+        largest = np.abs(hand - call).max()
+        found = f"{hand.size} values, largest difference {largest:.0e} "
     else:
         found = f"{hand:.6f} by hand, {call:.6f} by call"
     print(f"{what}\n    {found}")
 
 
 def count(frame, *names):
-    """Count rows in an array with one axis per column, without rows in which one of the columns is missing."""
+    """Count complete rows in an array with one axis per column."""
     sizes = [len(frame[name].cat.categories) for name in names]
-    return frame.groupby(list(names), observed=False).size().to_numpy().reshape(sizes)
+    return (
+        frame.groupby(list(names), observed=False).size().to_numpy().reshape(sizes)
+    )
 
 
 # %% [markdown]
@@ -176,10 +182,18 @@ check(
 # %%
 size = {name: len(car[name].cat.categories) for name in car.columns}
 pairs = list(combinations(car.columns[:-1], 2))
-gain = pd.Series({(x, y): len(car) * information(car, x, y, "class") for x, y in pairs})
-parameters = pd.Series({(x, y): (size[x] - 1) * (size[y] - 1) * size["class"] for x, y in pairs})
+gain = pd.Series(
+    {(x, y): len(car) * information(car, x, y, "class") for x, y in pairs}
+)
+parameters = pd.Series(
+    {(x, y): (size[x] - 1) * (size[y] - 1) * size["class"] for x, y in pairs}
+)
 weights = pd.DataFrame(
-    {"loglik": gain, "aic": gain - parameters, "bic": gain - 0.5 * np.log(len(car)) * parameters}
+    {
+        "loglik": gain,
+        "aic": gain - parameters,
+        "bic": gain - 0.5 * np.log(len(car)) * parameters,
+    }
 )
 print(weights.sort_values("loglik", ascending=False).head(6).round(2))
 
@@ -199,13 +213,17 @@ def maximum_forest(weight):
 def arcs(model):
     """Return the pairs of features that are joined by an arc."""
     return {
-        frozenset((v, parent)) for v, *parents, _ in feature_families(model).values() for parent in parents
+        frozenset((v, parent))
+        for v, *parents, _ in feature_families(model).values()
+        for parent in parents
     }
 
 
 for score in weights:
     forest = maximum_forest(weights[score])
-    assert {frozenset(edge) for edge in forest} == arcs(tan_cl("class", car, score=score))
+    assert {frozenset(edge) for edge in forest} == arcs(
+        tan_cl("class", car, score=score)
+    )
     print(f"{score}: {forest}")
 
 # %% [markdown]
@@ -229,7 +247,9 @@ dependent = kdb_mi("Class", votes, kdbk=2)
 for place, feature in enumerate(ranked):
     told = sorted(ranked[:place], key=lambda y: -cmi(feature, y, votes, z="Class"))
     assert feature_families(dependent)[feature] == (feature, *told[:2], "Class")
-print("same parents by hand and by call for 16 features; highest ranks:", ranked[:3])
+print(
+    "same parents by hand and by call for 16 features; highest ranks:", ranked[:3]
+)
 
 # %% [markdown]
 # ## Log joint and posterior
@@ -247,12 +267,17 @@ print("same parents by hand and by call for 16 features; highest ranks:", ranked
 
 # %%
 def log_joint(model, frame):
-    """Compute ln P(c, x), an array with one row per row and one column per class."""
+    """Compute ln P(c, x) with one row per row and one column per class."""
     tables, labels = params(model), values(model)
-    codes = {name: pd.Categorical(frame[name], labels[name]).codes for name in features(model)}
+    codes = {
+        name: pd.Categorical(frame[name], labels[name]).codes
+        for name in features(model)
+    }
     logs = np.tile(np.log(tables[class_var(model)]), (len(frame), 1))
     for family in feature_families(model).values():
-        logs += np.log(tables[family[0]])[tuple(codes[name] for name in family[:-1])]
+        logs += np.log(tables[family[0]])[
+            tuple(codes[name] for name in family[:-1])
+        ]
     return logs
 
 
@@ -273,9 +298,19 @@ check("P(class | car)", posterior, predict(tan, car, prob=True))
 
 # %%
 ensemble = lp(aode("class", car), car, smooth=1)
-mean = np.mean([np.exp(log_joint(member, car)) for member in members(ensemble)], axis=0)
-check("P(class | car)", mean / mean.sum(1, keepdims=True), predict(ensemble, car, prob=True))
-check("ln P(D)", np.log(mean[np.arange(len(car)), car["class"].cat.codes]).sum(), loglik(ensemble, car))
+mean = np.mean(
+    [np.exp(log_joint(member, car)) for member in members(ensemble)], axis=0
+)
+check(
+    "P(class | car)",
+    mean / mean.sum(1, keepdims=True),
+    predict(ensemble, car, prob=True),
+)
+check(
+    "ln P(D)",
+    np.log(mean[np.arange(len(car)), car["class"].cat.codes]).sum(),
+    loglik(ensemble, car),
+)
 
 # %% [markdown]
 # ## AnDE
@@ -300,7 +335,7 @@ levels = {name: len(column.cat.categories) for name, column in car.items()}
 
 
 def counted(*names):
-    """Return the counts of the joint levels of the first 50 rows, (rows, classes)."""
+    """Return the counts of joint levels of the first 50 rows, (rows, classes)."""
     table = np.zeros([levels[name] for name in (*names, "class")])
     np.add.at(table, tuple(codes[name] for name in (*names, "class")), 1)
     return table[tuple(codes[name][:50] for name in names)]
@@ -312,10 +347,16 @@ for n in (1, 2):
         cells = levels["class"] * np.prod([levels[name] for name in above])
         joint_by_hand = (counted(*above) + 1) / (len(car) + cells)
         for child in set(features(ensemble)) - set(above):
-            joint_by_hand *= (counted(*above, child) + 1) / (counted(*above) + levels[child])
+            joint_by_hand *= (counted(*above, child) + 1) / (
+                counted(*above) + levels[child]
+            )
         total = total + joint_by_hand
     averaged = lp(ande("class", car, n=n), car, smooth=1)
-    check(f"n = {n}", total / total.sum(1, keepdims=True), predict(averaged, car.head(50), prob=True))
+    check(
+        f"n = {n}",
+        total / total.sum(1, keepdims=True),
+        predict(averaged, car.head(50), prob=True),
+    )
 
 # %% [markdown]
 # ## Scores
@@ -354,14 +395,21 @@ check("BIC", joint[own].sum() - 0.5 * np.log(len(car)) * k, BIC(tan, car))
 
 # %%
 def marginal_likelihood(n, size):
-    """Compute the log marginal likelihood of a table from counts with one axis per variable."""
+    """Compute the log marginal likelihood of a table from its counts."""
     q, each = n[0].size, size / n.size
     rows = gammaln(size / q) - gammaln(size / q + n.sum(0))
     return rows.sum() + (gammaln(each + n) - gammaln(each)).sum()
 
 
-by_family = sum(marginal_likelihood(count(car, *family), 1.0) for family in families(tan).values())
-check("BDeu of the tree, ess=1", by_family, network_score(tan, car, score="bde", ess=1))
+by_family = sum(
+    marginal_likelihood(count(car, *family), 1.0)
+    for family in families(tan).values()
+)
+check(
+    "BDeu of the tree, ess=1",
+    by_family,
+    network_score(tan, car, score="bde", ess=1),
+)
 
 # %% [markdown]
 # ## Metrics
@@ -386,7 +434,10 @@ naive = lp(nb("Class", votes), votes, smooth=1)
 posteriors = cv_predict(naive, votes, folds=folds)
 by_hand = []
 for fold in range(5):
-    p, y = posteriors[folds == fold].to_numpy(), votes["Class"].cat.codes[folds == fold].to_numpy()
+    p, y = (
+        posteriors[folds == fold].to_numpy(),
+        votes["Class"].cat.codes[folds == fold].to_numpy(),
+    )
     own = p[np.arange(len(y)), y]
     right = p.argmax(axis=1) == y
     first, second = p[y == 1, 1][:, None], p[y == 0, 1]
@@ -400,7 +451,11 @@ for fold in range(5):
         }
     )
 by_hand = pd.DataFrame(by_hand)
-check("metrics", by_hand, cv(naive, votes, folds=folds, metric=list(by_hand), mean=False))
+check(
+    "metrics",
+    by_hand,
+    cv(naive, votes, folds=folds, metric=list(by_hand), mean=False),
+)
 print(by_hand.mean().round(4).to_dict())
 
 # %% [markdown]
@@ -417,11 +472,17 @@ forest = lp(tan_cl("Class", voting, score="bic"), voting, smooth=1)
 n_missing = voting[voting.columns[:-1]].isna().sum(axis=1)
 row = voting[n_missing == 4].head(1)
 hidden = [name for name in features(forest) if row[name].isna().item()]
-ways = pd.DataFrame(list(product(*(values(forest)[name] for name in hidden))), columns=hidden)
+ways = pd.DataFrame(
+    list(product(*(values(forest)[name] for name in hidden))), columns=hidden
+)
 filled = pd.concat([row] * len(ways), ignore_index=True).assign(**ways)
 print(f"missing: {', '.join(hidden)}; {len(filled)} completions")
 total = np.exp(log_joint(forest, filled)).sum(0)
-check("P(Class | 12 of 16 votes)", total / total.sum(), predict(forest, row, prob=True).to_numpy()[0])
+check(
+    "P(Class | 12 of 16 votes)",
+    total / total.sum(),
+    predict(forest, row, prob=True).to_numpy()[0],
+)
 
 # %% [markdown]
 # ## Expectation maximization
@@ -440,15 +501,27 @@ check("P(Class | 12 of 16 votes)", total / total.sum(), predict(forest, row, pro
 
 # %%
 few = voting[
-    ["water_project_cost_sharing", "export_administration_act_south_africa", "crime", "Class"]
+    [
+        "water_project_cost_sharing",
+        "export_administration_act_south_africa",
+        "crime",
+        "Class",
+    ]
 ].copy()
 few.loc[few.index % 5 == 0, "Class"] = np.nan
-em = lp(tan_cl("Class", few.dropna()), few, smooth=1, missing="em", em_tolerance=1e-13)
+em = lp(
+    tan_cl("Class", few.dropna()), few, smooth=1, missing="em", em_tolerance=1e-13
+)
 print(feature_families(em))
 
 every = pd.DataFrame(list(product(*values(em).values())), columns=few.columns)
-cells = np.exp(log_joint(em, every[every["Class"] == every["Class"].iloc[0]])).reshape(2, 2, 2, 2)
-expected, objective = np.zeros_like(cells), sum(np.log(table).sum() for table in params(em).values())
+cells = np.exp(
+    log_joint(em, every[every["Class"] == every["Class"].iloc[0]])
+).reshape(2, 2, 2, 2)
+expected, objective = (
+    np.zeros_like(cells),
+    sum(np.log(table).sum() for table in params(em).values()),
+)
 codes = np.array([few[name].cat.codes for name in few.columns]).T
 for some in codes:
     seen = tuple(slice(None) if code < 0 else code for code in some)
@@ -457,7 +530,12 @@ for some in codes:
 check("objective", objective, em_objectives(em)[-1])
 
 next_table = (expected.sum((0, 1, 2)) + 1) / (len(few) + 2)
-check("P(Class) after one more iteration", next_table, params(em)["Class"], tolerance=1e-6)
+check(
+    "P(Class) after one more iteration",
+    next_table,
+    params(em)["Class"],
+    tolerance=1e-6,
+)
 first = expected.sum((1, 2))  # of the vote that the others depend on and the class
 check(
     "P(water project | Class) after one more iteration",
@@ -503,8 +581,14 @@ for feature in features(manb):
 check("P(arc | D)", arc_posteriors, manb_arc_posterior(manb))
 print(manb_arc_posterior(manb).round(9).to_dict())
 
-counts, p = count(car, "doors", "class"), arc_posteriors[features(manb).index("doors")]
-with_arc, without = (counts + 1) / (counts.sum(0) + 4), (counts.sum(1, keepdims=True) + 1) / (len(car) + 4)
+counts, p = (
+    count(car, "doors", "class"),
+    arc_posteriors[features(manb).index("doors")],
+)
+with_arc, without = (
+    (counts + 1) / (counts.sum(0) + 4),
+    (counts.sum(1, keepdims=True) + 1) / (len(car) + 4),
+)
 check("P(doors | class)", with_arc * p + without * (1 - p), params(manb)["doors"])
 
 # %% [markdown]
@@ -512,7 +596,14 @@ check("P(doors | class)", with_arc * p + without * (1 - p), params(manb)["doors"
 # digits. Naive Bayes keeps the small differences in the data:
 
 # %%
-print(pd.concat({"naive Bayes": cpt(lp(manb, car, smooth=1), "doors"), "MANB": cpt(manb, "doors")}).round(3))
+print(
+    pd.concat(
+        {
+            "naive Bayes": cpt(lp(manb, car, smooth=1), "doors"),
+            "MANB": cpt(manb, "doors"),
+        }
+    ).round(3)
+)
 
 # %% [markdown]
 # ## AWNB
@@ -537,9 +628,13 @@ print(pd.concat({"naive Bayes": cpt(lp(manb, car, smooth=1), "doors"), "MANB": c
 awnb = lp(nb("class", car), car, smooth=1, awnb_trees=5, awnb_bootstrap=0.5, rng=0)
 rng = np.random.default_rng(0)
 samples = [rng.integers(len(car), size=len(car) // 2) for _ in range(5)]
-depths = pd.DataFrame([min_testing_depths("class", car.iloc[rows]) for rows in samples])
+depths = pd.DataFrame(
+    [min_testing_depths("class", car.iloc[rows]) for rows in samples]
+)
 print(depths.reindex(columns=features(awnb)))
-by_depth = (1 / np.sqrt(depths)).fillna(0).mean().reindex(features(awnb), fill_value=0)
+by_depth = (
+    (1 / np.sqrt(depths)).fillna(0).mean().reindex(features(awnb), fill_value=0)
+)
 check("weights", by_depth, feature_weights(awnb))
 
 plain = lp(nb("class", car), car, smooth=1)
@@ -576,7 +671,11 @@ def minus_cloglik(weights):
     return (logsumexp(logs, axis=1) - own).sum()
 
 
-check("cloglik at the weights", -minus_cloglik(feature_weights(wanbia)), cloglik(wanbia, votes))
+check(
+    "cloglik at the weights",
+    -minus_cloglik(feature_weights(wanbia)),
+    cloglik(wanbia, votes),
+)
 best = minimize(minus_cloglik, np.ones(16), bounds=[(0, 1)] * 16, method="L-BFGS-B")
 check("maximum of cloglik", -best.fun, cloglik(wanbia, votes), tolerance=1e-4)
 print(f"without weights: {cloglik(plain, votes):.3f}")
@@ -613,7 +712,7 @@ if plt is not None:
 
 # %%
 def minus_marginal(log_m, n, before):
-    """Compute minus the log-likelihood of the counts with the tables integrated out."""
+    """Compute minus the log marginal likelihood of the counts."""
     m, pseudo = np.exp(log_m), np.exp(log_m) * before + np.zeros(n.shape)
     rows = gammaln(m) - gammaln(m + n.sum(0))
     return -rows.sum() - (gammaln(pseudo + n) - gammaln(pseudo)).sum()
@@ -621,14 +720,21 @@ def minus_marginal(log_m, n, before):
 
 backed = lp(anb("class", {"maint": ["buying"]}, car), car, backoff=True)
 m = concentrations(backed)["maint"]
-n = count(car, "maint", "class", "buying")  # the class is the first parent that is added
+n = count(
+    car, "maint", "class", "buying"
+)  # the class is the first parent that is added
 table = np.full(4, 1 / 4)
 for level, counts in enumerate([n.sum((1, 2)), n.sum(2), n]):
     before = table.reshape(table.shape + (1,) * (counts.ndim - table.ndim))
     best = minimize_scalar(
-        minus_marginal, bounds=np.log([0.5, 5000]), args=(counts, before), method="bounded"
+        minus_marginal,
+        bounds=np.log([0.5, 5000]),
+        args=(counts, before),
+        method="bounded",
     )
-    print(f"level {level}: m = {np.exp(best.x):.1f} by hand, {m[level]:.1f} by call")
+    print(
+        f"level {level}: m = {np.exp(best.x):.1f} by hand, {m[level]:.1f} by call"
+    )
     table = (counts + m[level] * before) / (counts.sum(0) + m[level])
 check("P(maint | buying, class)", table.transpose(0, 2, 1), params(backed)["maint"])
 
@@ -648,7 +754,10 @@ check("P(maint | buying, class)", table.transpose(0, 2, 1), params(backed)["main
 
 # %%
 without = [
-    predict(lp(nb("Class", votes), votes.drop(i), smooth=1), votes.loc[[i]], prob=True) for i in votes.index
+    predict(
+        lp(nb("Class", votes), votes.drop(i), smooth=1), votes.loc[[i]], prob=True
+    )
+    for i in votes.index
 ]
 logs = np.log(pd.concat(without).to_numpy())
 party = votes["Class"].cat.codes.to_numpy()
@@ -661,7 +770,9 @@ def minus_objective(power, terms):
     return (logsumexp(powered, axis=1) - own).sum() + (power - 1) ** 2 / 2
 
 
-best = minimize_scalar(minus_objective, bounds=(0, 3), args=(logs,), method="bounded")
+best = minimize_scalar(
+    minus_objective, bounds=(0, 3), args=(logs,), method="bounded"
+)
 powered = lp(nb("Class", votes), votes, smooth=1, loo_power=True)
 check("power", best.x, loo_summary(powered)["power"], tolerance=1e-4)
 check("objective", -best.fun, loo_summary(powered)["objective"])
@@ -696,15 +807,21 @@ def minus_weighted(w):
     """Compute the penalized objective of the weights, and its gradient."""
     joint = np.tensordot(w, terms, axes=1)
     log_norm = logsumexp(joint, axis=1)
-    gradient = ((np.exp(joint - log_norm[:, None]) - same) * terms).sum((1, 2)) + 3 * (w - best.x)
-    value = (log_norm - joint[np.arange(len(party)), party]).sum() + 1.5 * ((w - best.x) ** 2).sum()
+    gradient = ((np.exp(joint - log_norm[:, None]) - same) * terms).sum(
+        (1, 2)
+    ) + 3 * (w - best.x)
+    value = (log_norm - joint[np.arange(len(party)), party]).sum() + 1.5 * (
+        (w - best.x) ** 2
+    ).sum()
     return value, gradient
 
 
 found = minimize(minus_weighted, np.full(17, best.x), jac=True, tol=1e-12)
 weighted = lp(nb("Class", votes), votes, smooth=1, loo_weights=True)
 check("weights", found.x, feature_weights(weighted), tolerance=1e-4)
-print(feature_weights(weighted).round(2).sort_values().iloc[[0, 1, -2, -1]].to_dict())
+print(
+    feature_weights(weighted).round(2).sort_values().iloc[[0, 1, -2, -1]].to_dict()
+)
 
 # %% [markdown]
 # ## Comparison of MANB, AWNB and WANBIA
@@ -712,7 +829,10 @@ print(feature_weights(weighted).round(2).sort_values().iloc[[0, 1, -2, -1]].to_d
 # Cross-validated accuracies; each method is applied in each training fold:
 
 # %%
-for name, (target, frame) in {"car": ("class", car), "voting": ("Class", votes)}.items():
+for name, (target, frame) in {
+    "car": ("class", car),
+    "voting": ("Class", votes),
+}.items():
     naive = nb(target, frame)
     models = {
         "plain": lp(naive, frame, smooth=1),
@@ -720,7 +840,10 @@ for name, (target, frame) in {"car": ("class", car), "voting": ("Class", votes)}
         "AWNB": lp(naive, frame, smooth=1, awnb_trees=10, rng=0),
         "WANBIA": lp(naive, frame, smooth=1, wanbia=True),
     }
-    print(f"{name}: accuracy in 10-fold cross-validation", cv(models, frame, k=10, rng=1).round(3).to_dict())
+    print(
+        f"{name}: accuracy in 10-fold cross-validation",
+        cv(models, frame, k=10, rng=1).round(3).to_dict(),
+    )
 on_car = lp(nb("class", car), car, smooth=1, wanbia=True)
 print("weights of WANBIA on car:", feature_weights(on_car).round(2).to_dict())
 
@@ -759,12 +882,18 @@ def mdlp(data):
     gains = {}
     for cut in middles:
         low = data["x"] <= cut
-        gains[cut] = entropy(s) - low.mean() * entropy(s[low]) - (~low).mean() * entropy(s[~low])
+        gains[cut] = (
+            entropy(s)
+            - low.mean() * entropy(s[low])
+            - (~low).mean() * entropy(s[~low])
+        )
     if not gains:
         return []
     cut = max(gains, key=gains.get)
     low = data["x"] <= cut
-    parts = [(s.nunique(), entropy(s))] + [(some.nunique(), entropy(some)) for some in (s[low], s[~low])]
+    parts = [(s.nunique(), entropy(s))] + [
+        (some.nunique(), entropy(some)) for some in (s[low], s[~low])
+    ]
     (k, h), (k1, h1), (k2, h2) = parts
     cost = (np.log2(n - 1) + np.log2(3**k - 2) - k * h + k1 * h1 + k2 * h2) / n
     print(f"{n:3} rows, best cut {cut:.3f}: gain {gains[cut]:.3f}, cost {cost:.3f}")
@@ -793,10 +922,15 @@ print(pd.crosstab(frame["x"], frame["class"]))
 
 # %%
 averaged = bnc("nb", "class", measured, smooth=1, discretize="averaged")
-logs = np.mean([np.log(predict(x, measured, prob=True).to_numpy()) for x in members(averaged)], axis=0)
+logs = np.mean(
+    [np.log(predict(x, measured, prob=True).to_numpy()) for x in members(averaged)],
+    axis=0,
+)
 normal = np.exp(logs - logsumexp(logs, axis=1, keepdims=True))
 check(
-    f"posteriors of {len(members(averaged))} discretizations", normal, predict(averaged, measured, prob=True)
+    f"posteriors of {len(members(averaged))} discretizations",
+    normal,
+    predict(averaged, measured, prob=True),
 )
 
 # %% [markdown]
@@ -822,7 +956,9 @@ for name in reasons.index:  # the class comes first
         hidden[name] = row[name].astype(object)
     p = predict(tan, hidden, prob=True).iloc[0]
     log_odds.append(np.log(p[target] / p[against]))
-check(f"{target} against {against}", np.diff(log_odds, prepend=0), reasons["log_odds"])
+check(
+    f"{target} against {against}", np.diff(log_odds, prepend=0), reasons["log_odds"]
+)
 check("log odds of the posterior", log_odds[-1], reasons["log_odds"].sum())
 print(reasons.round(3))
 
@@ -840,9 +976,15 @@ reasons = explain(party, votes.iloc[0], target="democrat")
 labels, known = values(party), votes.iloc[0]
 by_table = {"Class": np.diff(-np.log(params(party)["Class"])).item()}
 for family in feature_families(party).values():
-    democrat, republican = params(party)[family[0]][tuple(labels[v].index(known[v]) for v in family[:-1])]
+    democrat, republican = params(party)[family[0]][
+        tuple(labels[v].index(known[v]) for v in family[:-1])
+    ]
     by_table[family[0]] = np.log(democrat / republican)
-check("democrat against republican", [by_table[name] for name in reasons.index], reasons["log_odds"])
+check(
+    "democrat against republican",
+    [by_table[name] for name in reasons.index],
+    reasons["log_odds"],
+)
 
 # %% [markdown]
 # ## References

@@ -11,7 +11,6 @@ import math
 from pathlib import Path
 
 import pandas as pd
-
 from bnclassify import (
     DN,
     ban,
@@ -49,7 +48,9 @@ from bnclassify import (
 try:
     from sklearn.datasets import load_digits
 except ImportError as missing:
-    raise SystemExit(f"{missing}; this vignette needs: pip install 'pybnclassify[vignettes]'") from None
+    raise SystemExit(
+        f"{missing}; this vignette needs: pip install 'pybnclassify[vignettes]'"
+    ) from None
 
 # %% [markdown]
 # ## The data
@@ -94,7 +95,10 @@ plot(tree)
 # its Markov blanket contains all features:
 
 # %%
-print("features in the Markov blanket in TAN:", len(markov_blanket(tan_cl("Class", votes), "Class")))
+print(
+    "features in the Markov blanket in TAN:",
+    len(markov_blanket(tan_cl("Class", votes), "Class")),
+)
 
 # %% [markdown]
 # ## General networks by hill climbing
@@ -115,9 +119,13 @@ plot(network)
 # already, so the prices have no arcs:
 
 # %%
-told = hc("class", car, max_parents=2, forbidden=[("class", "buying"), ("class", "maint")])
+told = hc(
+    "class", car, max_parents=2, forbidden=[("class", "buying"), ("class", "maint")]
+)
 for family in families(told).values():
-    print(" <- ".join([family[0], ", ".join(family[1:])]) if family[1:] else family[0])
+    print(
+        " <- ".join([family[0], ", ".join(family[1:])]) if family[1:] else family[0]
+    )
 
 # %% [markdown]
 # The other learners accept such knowledge too. In `tan_cl` and `chow_liu`, where the directions of arcs depend on the root,
@@ -126,9 +134,14 @@ for family in families(told).values():
 
 # %%
 free = tan_cl("class", car)
-constrained = tan_cl("class", car, required=[("buying", "maint")], forbidden=[("buying", "safety")])
+constrained = tan_cl(
+    "class", car, required=[("buying", "maint")], forbidden=[("buying", "safety")]
+)
 for name, tree in (("free", free), ("constrained", constrained)):
-    print(f"{name:12} {network_score(tree, car, score='loglik'):.1f}  {modelstring(tree)}")
+    print(
+        f"{name:12} {network_score(tree, car, score='loglik'):.1f} ",
+        modelstring(tree),
+    )
 
 # %% [markdown]
 # The constraints cost 9 nats of log-likelihood in 1,728 rows: safety now has maint as its parent instead of buying.
@@ -142,7 +155,9 @@ searches = {"hill climbing": network, "tabu search": hc("class", car, tabu=10)}
 searches["20 restarts"] = hc("class", car, restarts=20, rng=1)
 for name, found in searches.items():
     print(
-        f"{name:14} {network_score(found, car):.1f}  {len(search_steps(found)):3} steps  {modelstring(found)}"
+        f"{name:14} {network_score(found, car):.1f}",
+        f"{len(search_steps(found)):3} steps",
+        modelstring(found),
     )
 
 # %% [markdown]
@@ -156,7 +171,11 @@ for name, found in searches.items():
 # %%
 for size in (1, 5, 20, 100):
     learned = hc("Class", votes, score="bde", ess=size)
-    print(f"ess = {size:3}: {narcs(learned)} arcs,", len(markov_blanket(learned, "Class")), "in the blanket")
+    print(
+        f"ess = {size:3}: {narcs(learned)} arcs,",
+        len(markov_blanket(learned, "Class")),
+        "in the blanket",
+    )
 
 # %% [markdown]
 # ## The classical experiment
@@ -177,12 +196,22 @@ LEARNERS = {
 }
 accuracy, blankets, fit = {}, {}, {}
 for data, (target, frame) in DATA.items():
-    models = {name: lp(learn(target, frame), frame, smooth=1) for name, learn in LEARNERS.items()}
+    models = {
+        name: lp(learn(target, frame), frame, smooth=1)
+        for name, learn in LEARNERS.items()
+    }
     folds = stratified_folds(frame[target], 5 if data == "digits" else 10, rng=1)
     accuracy[data] = cv(models, frame, folds=folds)
-    blankets[data] = {name: len(markov_blanket(model, target)) for name, model in models.items()}
-    joint = {name: model for name, model in models.items() if not isinstance(model, DN)}
-    fit[data] = {name: (loglik(model, frame), cloglik(model, frame)) for name, model in joint.items()}
+    blankets[data] = {
+        name: len(markov_blanket(model, target)) for name, model in models.items()
+    }
+    joint = {
+        name: model for name, model in models.items() if not isinstance(model, DN)
+    }
+    fit[data] = {
+        name: (loglik(model, frame), cloglik(model, frame))
+        for name, model in joint.items()
+    }
 print(pd.DataFrame(accuracy).round(3).to_string(), "\n")
 print("features in the blanket of the class")
 print(pd.DataFrame(blankets).to_string())
@@ -207,7 +236,7 @@ print(parts.to_string())
 
 # %% [markdown]
 # A search that maximizes the total can reduce the first part in exchange for the second. There are two remedies: make the
-# class a parent of every feature and learn the arcs between features (`tan_cl`, `ban`, `kdb_mi`), or search for what matters
+# class a parent of every feature and learn the arcs between features (`tan_cl`, `ban`, `kdb_mi`), or search for relevant arcs
 # (`tan_hc`, `kdb`: cross-validated accuracy). On car, no arc between features improves the BIC, yet two parents per feature
 # (`kdb_mi`) capture the interactions. No score is best for every data set.
 #
@@ -218,7 +247,10 @@ print(parts.to_string())
 
 # %%
 for root in ("class", "safety"):
-    print(f"root {root}:", round(network_score(chow_liu("class", car, root=root), car), 3))
+    print(
+        f"root {root}:",
+        round(network_score(chow_liu("class", car, root=root), car), 3),
+    )
 
 # %% [markdown]
 # If an arc and its reverse have the same gain, `hc` and `ban` choose the one that comes first in column order. This choice can
@@ -232,7 +264,12 @@ for root in ("class", "safety"):
 
 # %%
 x = lp(ban("Class", votes), votes, smooth=1)
-print(query(x, "Class", {"mx_missile": "y", "physician_fee_freeze": "n"}).round(3).to_string(), "\n")
+print(
+    query(x, "Class", {"mx_missile": "y", "physician_fee_freeze": "n"})
+    .round(3)
+    .to_string(),
+    "\n",
+)
 print(query(x, ["Class", "immigration"], {"mx_missile": "y"}).round(3).to_string())
 
 # %% [markdown]
@@ -243,7 +280,10 @@ print(query(x, ["Class", "immigration"], {"mx_missile": "y"}).round(3).to_string
 
 # %%
 print("voted:   ", query(x, "Class", {"mx_missile": "y"}).round(3).to_dict())
-print("reported:", query(x, "Class", {"mx_missile": {"y": 0.8, "n": 0.2}}).round(3).to_dict())
+print(
+    "reported:",
+    query(x, "Class", {"mx_missile": {"y": 0.8, "n": 0.2}}).round(3).to_dict(),
+)
 print("unknown: ", query(x, "Class").round(3).to_dict())
 
 # %% [markdown]
@@ -254,20 +294,29 @@ print("unknown: ", query(x, "Class").round(3).to_dict())
 # %%
 grades = lp(hc("class", car), car, smooth=1)
 found = query(grades, "class", {"safety": "high", "doors": ["2", "3"]})
-print(found.round(3).to_dict(), "P(evidence):", round(math.exp(found.attrs["log_evidence"]), 3))
+print(
+    found.round(3).to_dict(),
+    "P(evidence):",
+    round(math.exp(found.attrs["log_evidence"]), 3),
+)
 
 # %% [markdown]
 # A sixth of the cars have these properties: a third has high safety, and half of these two or three doors. A likelihood is not a probability of the label: an observation with equal
-# likelihoods changes nothing, whatever the labels' probabilities are. If a source states the *probabilities* of the
+# likelihoods changes nothing, regardless of the probabilities of the labels. If a source states the *probabilities* of the
 # labels instead, for example that 70 % of the members of a committee voted for the missile, use Jeffrey's rule: the posterior is
 # the average of the posteriors given each label, weighted by the stated probabilities. Dividing the stated probabilities by
-# those of the model gives the likelihoods that do the same:
+# the probabilities of the model gives equivalent likelihoods:
 
 # %%
 stated = pd.Series({"y": 0.7, "n": 0.3})
 likelihoods = stated / query(x, "mx_missile")
-by_rule = sum(p * query(x, "Class", {"mx_missile": vote}) for vote, p in stated.items())
-print("by likelihoods:", query(x, "Class", {"mx_missile": likelihoods.to_dict()}).round(4).to_dict())
+by_rule = sum(
+    p * query(x, "Class", {"mx_missile": vote}) for vote, p in stated.items()
+)
+print(
+    "by likelihoods:",
+    query(x, "Class", {"mx_missile": likelihoods.to_dict()}).round(4).to_dict(),
+)
 print("by the rule:   ", by_rule.round(4).to_dict())
 
 # %% [markdown]
@@ -279,7 +328,8 @@ print("by the rule:   ", by_rule.round(4).to_dict())
 drawn = sample(x, 10_000, rng=0)
 pair = ["crime", "education_spending"]
 shares = {
-    name: table.value_counts(pair, normalize=True) for name, table in (("votes", votes), ("drawn", drawn))
+    name: table.value_counts(pair, normalize=True)
+    for name, table in (("votes", votes), ("drawn", drawn))
 }
 print(pd.DataFrame(shares).round(3).to_string())
 
@@ -294,11 +344,13 @@ everyone = load_voting()
 whole = impute(x, everyone)
 row = everyone.index[everyone.isna().sum(axis=1) == 4][0]
 gaps = everyone.columns[everyone.loc[row].isna()]
-print(int(everyone.isna().sum().sum()), "values were missing; of member", row, "now:")
+print(
+    int(everyone.isna().sum().sum()), "values were missing; of member", row, "now:"
+)
 print(whole.loc[row, gaps].to_string())
 
 # %% [markdown]
-# ## Tables made by hand
+# ## Given tables
 #
 # If an expert knows more than the data, `with_table` replaces one table, in the form in which `cpt` returns it. All votes of
 # this Congress are known, but for the next one, suppose that both parties have as many members:
@@ -314,16 +366,23 @@ print(query(with_table(x, "Class", even), "mx_missile").round(3).to_string())
 # %%
 ill = pd.DataFrame({"probability": [0.99, 0.01]}, index=["no", "yes"])
 test = pd.DataFrame(
-    [[0.95, 0.10], [0.05, 0.90]], index=["negative", "positive"], columns=pd.Index(["no", "yes"], name="ill")
+    [[0.95, 0.10], [0.05, 0.90]],
+    index=["negative", "positive"],
+    columns=pd.Index(["no", "yes"], name="ill"),
 )
 screening = from_tables("ill", {"ill": ill, "test": test})
 print(query(screening, "ill", {"test": "positive"}).round(3).to_string())
 simulated = sample(screening, 10_000, rng=0)
 print("\nill among 10,000 simulated positives:")
-print(simulated.loc[simulated["test"] == "positive", "ill"].value_counts(normalize=True).round(3).to_string())
+print(
+    simulated.loc[simulated["test"] == "positive", "ill"]
+    .value_counts(normalize=True)
+    .round(3)
+    .to_string()
+)
 
 # %% [markdown]
-# 15 % of those with a positive test are ill, and the simulation agrees within its sampling error.
+# 15 % of the people with a positive test are ill, and the simulation agrees within its sampling error.
 #
 # ## Latent classes
 #
@@ -374,7 +433,9 @@ def linked(structure, feature):
 
 
 found = {
-    "BAN, blankets (Table 3)": {v: set(markov_blanket(by_score, v)) - {"class"} for v in numbers},
+    "BAN, blankets (Table 3)": {
+        v: set(markov_blanket(by_score, v)) - {"class"} for v in numbers
+    },
     "tests, links (Table 4)": {v: linked(by_tests, v) for v in numbers},
 }
 print(pd.DataFrame(found).map(lambda names: ", ".join(sorted(names))).to_string())

@@ -17,7 +17,6 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-
 from bnclassify import (
     accuracy,
     bnc,
@@ -40,12 +39,17 @@ from bnclassify import (
 )
 
 try:
-    from sklearn.datasets import load_wine
-    from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_val_score
-
     from bnclassify.sklearn import BNCClassifier
+    from sklearn.datasets import load_wine
+    from sklearn.model_selection import (
+        GridSearchCV,
+        StratifiedKFold,
+        cross_val_score,
+    )
 except ImportError as missing:
-    raise SystemExit(f"{missing}; this vignette needs: pip install 'pybnclassify[vignettes]'") from None
+    raise SystemExit(
+        f"{missing}; this vignette needs: pip install 'pybnclassify[vignettes]'"
+    ) from None
 
 # %% [markdown]
 # ## A file
@@ -56,8 +60,14 @@ except ImportError as missing:
 # %%
 rng = np.random.default_rng(0)
 wines = load_wine(as_frame=True)
-made = wines.data[["alcohol", "malic_acid", "magnesium", "flavanoids", "hue", "proline"]].assign(
-    color=pd.cut(wines.data["color_intensity"], [0, 3, 6, 20], labels=["pale", "ruby", "deep"]).astype(str),
+made = wines.data[
+    ["alcohol", "malic_acid", "magnesium", "flavanoids", "hue", "proline"]
+].assign(
+    color=pd.cut(
+        wines.data["color_intensity"],
+        [0, 3, 6, 20],
+        labels=["pale", "ruby", "deep"],
+    ).astype(str),
     shelf=rng.choice(["left", "right"], len(wines.data)),
 )
 made = made.mask(rng.random(made.shape) < 1 / 12)
@@ -131,13 +141,18 @@ except ImportError as no_matplotlib:
 
 # %%
 print(predict(model, discretizer(new.head(3)), prob=True).round(3))
-print("right, of those kept:", round(accuracy(predict(model, discretizer(new)), new["cultivar"]), 3))
+print(
+    "right, of those kept:",
+    round(accuracy(predict(model, discretizer(new)), new["cultivar"]), 3),
+)
 
 # %%
-bottle = pd.DataFrame([{"alcohol": 15.9, "flavanoids": 3.1, "color": "ruby"}]).reindex(
-    columns=new.columns[:-1]
+bottle = pd.DataFrame(
+    [{"alcohol": 15.9, "flavanoids": 3.1, "color": "ruby"}]
+).reindex(columns=new.columns[:-1])
+print(
+    predict(model, discretizer(bottle), prob=True).round(3).to_string(index=False)
 )
-print(predict(model, discretizer(bottle), prob=True).round(3).to_string(index=False))
 
 # %% [markdown]
 # `explain` returns the contribution of each value to the log odds of the predicted class against the second most probable class.
@@ -146,7 +161,9 @@ print(predict(model, discretizer(bottle), prob=True).round(3).to_string(index=Fa
 # %%
 print(explain(model, discretizer(bottle)).round(2).to_string())
 try:
-    plot_explanation(model, discretizer(bottle)).figure.savefig("bottle.png", dpi=120)
+    plot_explanation(model, discretizer(bottle)).figure.savefig(
+        "bottle.png", dpi=120
+    )
 except ImportError as no_matplotlib:
     print("no chart:", no_matplotlib)
 
@@ -180,8 +197,15 @@ treatments = {
     "Gaussian": {"numbers": "gaussian"},
     "kernel": {"numbers": "kernel"},
 }
-models = {name: bnc("nb", "cultivar", table, smooth=1, **how) for name, how in treatments.items()}
-print(cv(models, table, k=10, rng=0, metric=["accuracy", "log_loss"]).round(3).to_string())
+models = {
+    name: bnc("nb", "cultivar", table, smooth=1, **how)
+    for name, how in treatments.items()
+}
+print(
+    cv(models, table, k=10, rng=0, metric=["accuracy", "log_loss"])
+    .round(3)
+    .to_string()
+)
 
 # %% [markdown]
 # On these wines, the accuracies are within .006 of each other, which is one wine of 178. A small data set does
@@ -221,7 +245,11 @@ print(cv(models, table, k=10, rng=0, metric=["accuracy", "log_loss"]).round(3).t
 
 # %%
 rng = np.random.default_rng(0)
-noise = pd.DataFrame(rng.normal(size=(60, 500))).add_prefix("x").assign(ill=np.repeat(["yes", "no"], 30))
+noise = (
+    pd.DataFrame(rng.normal(size=(60, 500)))
+    .add_prefix("x")
+    .assign(ill=np.repeat(["yes", "no"], 30))
+)
 
 
 def cut_before(data, class_var, folds):
@@ -236,14 +264,25 @@ def cut_within(data, class_var, folds):
     for fold in np.unique(folds):
         train, discretizer = discretize(data[folds != fold], class_var=class_var)
         test = discretizer(data[folds == fold])
-        right.append(accuracy(predict(lp(nb(class_var, train), train, smooth=1), test), test[class_var]))
+        right.append(
+            accuracy(
+                predict(lp(nb(class_var, train), train, smooth=1), test),
+                test[class_var],
+            )
+        )
     return np.mean(right)
 
 
 rows = {}
-for name, data, class_var in (("noise", noise, "ill"), ("wines", table, "cultivar")):
+for name, data, class_var in (
+    ("noise", noise, "ill"),
+    ("wines", table, "cultivar"),
+):
     folds = stratified_folds(data[class_var], 5, rng=0)
-    rows[name] = {cut.__name__: cut(data, class_var, folds) for cut in (cut_before, cut_within)}
+    rows[name] = {
+        cut.__name__: cut(data, class_var, folds)
+        for cut in (cut_before, cut_within)
+    }
 print(pd.DataFrame(rows).T.round(3))
 
 # %% [markdown]
@@ -258,12 +297,22 @@ print(pd.DataFrame(rows).T.round(3))
 
 # %%
 X, y = table.drop(columns="cultivar"), table["cultivar"]
-inner, outer = (StratifiedKFold(5, shuffle=True, random_state=seed) for seed in (0, 1))
+inner, outer = (
+    StratifiedKFold(5, shuffle=True, random_state=seed) for seed in (0, 1)
+)
 classifier = BNCClassifier("nb", discretize="mdlp")
-print("MDLP:                ", cross_val_score(classifier, X, y, cv=outer).mean().round(3))
-grid = [{"discretize": ["mdlp"]}, {"discretize": ["quantile", "width"], "bins": [3, 5]}]
+print(
+    "MDLP:                ",
+    cross_val_score(classifier, X, y, cv=outer).mean().round(3),
+)
+grid = [
+    {"discretize": ["mdlp"]},
+    {"discretize": ["quantile", "width"], "bins": [3, 5]},
+]
 search = GridSearchCV(classifier, grid, cv=inner)
-print("method by the search:", cross_val_score(search, X, y, cv=outer).mean().round(3))
+print(
+    "method by the search:", cross_val_score(search, X, y, cv=outer).mean().round(3)
+)
 search.fit(X, y)
 print("chosen on all wines: ", search.best_params_)
 print(search.best_estimator_.discretizer_)
@@ -279,7 +328,9 @@ print(search.best_estimator_.discretizer_)
 path = Path("wines.json")
 save(model, path)
 again = load(path)
-same = predict(again, discretizer(new), prob=True).equals(predict(model, discretizer(new), prob=True))
+same = predict(again, discretizer(new), prob=True).equals(
+    predict(model, discretizer(new), prob=True)
+)
 print("loaded, the same posteriors:", same)
 path = Path("wines.bif")
 write_bif(model, path)
@@ -288,7 +339,9 @@ Path("wines.pickle").write_bytes(pickle.dumps((model, discretizer)))
 model_again, discretizer_again = pickle.loads(Path("wines.pickle").read_bytes())
 print(
     "unpickled, the same labels:",
-    predict(model_again, discretizer_again(new)).equals(predict(model, discretizer(new))),
+    predict(model_again, discretizer_again(new)).equals(
+        predict(model, discretizer(new))
+    ),
 )
 
 # %% [markdown]

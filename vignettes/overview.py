@@ -39,7 +39,6 @@
 import warnings
 
 import pandas as pd
-
 from bnclassify import (
     bnc,
     cmi,
@@ -74,20 +73,26 @@ from bnclassify import (
 
 # %%
 DATA = {"car": ("class", load_car()), "votes": ("Class", load_voting().dropna())}
-FOLDS = {name: stratified_folds(frame[target], 10, rng=1) for name, (target, frame) in DATA.items()}
+FOLDS = {
+    name: stratified_folds(frame[target], 10, rng=1)
+    for name, (target, frame) in DATA.items()
+}
 COLUMNS = ["car", "votes", "parameters, car", "parameters, votes"]
 results = pd.DataFrame(columns=COLUMNS, dtype=float)
 
 
 def rate(name, learner, dag_args=None, **parameters):
-    """Fit a classifier to both data sets, record its accuracies, and return both models."""
+    """Fit a classifier to both data sets, and record its accuracies."""
     if not {"m", "backoff"} & set(parameters):
         parameters["smooth"] = 1
     models = {
         data: bnc(learner, target, frame, dag_args=dag_args, **parameters)
         for data, (target, frame) in DATA.items()
     }
-    accuracies = [cv(model, DATA[data][1], folds=FOLDS[data]) for data, model in models.items()]
+    accuracies = [
+        cv(model, DATA[data][1], folds=FOLDS[data])
+        for data, model in models.items()
+    ]
     sizes = [sum(map(nparams, members(model))) for model in models.values()]
     results.loc[name] = accuracies + sizes
     print(f"{name}: {accuracies[0]:.3f} on car, {accuracies[1]:.3f} on votes")
@@ -141,8 +146,14 @@ print(cpt(naive["car"], "safety").round(3))
 # %%
 car = DATA["car"][1]
 print("I(persons; safety)         =", round(cmi("persons", "safety", car), 4))
-print("I(persons; safety | class) =", round(cmi("persons", "safety", car, z="class"), 4))
-print("I(doors;  lug_boot | class) =", round(cmi("doors", "lug_boot", car, z="class"), 4))
+print(
+    "I(persons; safety | class) =",
+    round(cmi("persons", "safety", car, z="class"), 4),
+)
+print(
+    "I(doors;  lug_boot | class) =",
+    round(cmi("doors", "lug_boot", car, z="class"), 4),
+)
 
 # %%
 tan = rate("TAN (Chow-Liu)", "tan_cl", {"score": "aic"})
@@ -159,7 +170,9 @@ for name, (target, frame) in DATA.items():
     arcs = {}
     for score in ("loglik", "aic", "bic"):
         structure = tan_cl(target, frame, score=score)
-        arcs[score] = sum(len(family) - 2 for family in structure.families if len(family) > 2)
+        arcs[score] = sum(
+            len(family) - 2 for family in structure.families if len(family) > 2
+        )
     print(name, arcs)
 
 # %% [markdown]
@@ -233,7 +246,8 @@ for name, model in forward.items():
 votes = DATA["votes"][1]
 blanket = learn_blanket("Class", votes)
 few = votes[[*blanket, "Class"]]
-print(f"{blanket}: accuracy {cv(bnc('nb', 'Class', few, smooth=1), few, folds=FOLDS['votes']):.3f}")
+result = cv(bnc("nb", "Class", few, smooth=1), few, folds=FOLDS["votes"])
+print(f"{blanket}: accuracy {result:.3f}")
 
 # %% [markdown]
 # Two of the 16 votes are enough: naive Bayes reaches 0.970 with them and 0.909 with all, because the other votes are
@@ -362,7 +376,8 @@ for n in (0, 1, 2):
 for learner in ("nb", "tan_cl"):
     for arguments in ({}, {"subsumption": 30}):
         model = bnc(learner, "class", redundant, smooth=1, **arguments)
-        print(f"{learner}, {arguments or 'without'}: {cv(model, redundant, folds=FOLDS['car']):.3f}")
+        result = cv(model, redundant, folds=FOLDS["car"])
+        print(f"{learner}, {arguments or 'without'}: {result:.3f}")
 
 # %% [markdown]
 # Naive Bayes on the redundant columns becomes as accurate as on the original ones.
@@ -415,7 +430,10 @@ except ImportError as no_matplotlib:
 
 # %%
 results.loc["most frequent class"] = [
-    *(frame[target].value_counts(normalize=True).max() for target, frame in DATA.values()),
+    *(
+        frame[target].value_counts(normalize=True).max()
+        for target, frame in DATA.values()
+    ),
     *(0, 0),
 ]
 print(results.round(3).astype(dict.fromkeys(COLUMNS[2:], int)).to_string())

@@ -9,7 +9,6 @@ import warnings
 
 import numpy as np
 import pandas as pd
-
 from bnclassify import (
     accuracy,
     bnc,
@@ -39,7 +38,10 @@ rng = np.random.default_rng(0)
 members = voting.dropna()
 noise = members.assign(Class=rng.choice(["a", "b"], len(members)))
 model = bnc("kdb_mi", "Class", noise, smooth=0.01, dag_args={"kdbk": 3})
-print("accuracy on the training data:", round(accuracy(predict(model, noise), noise["Class"]), 3))
+print(
+    "accuracy on the training data:",
+    round(accuracy(predict(model, noise), noise["Class"]), 3),
+)
 
 # %% [markdown]
 # **Right.** `cv` fits the model again in each training fold and evaluates the held-out rows.
@@ -63,7 +65,13 @@ with warnings.catch_warnings(action="ignore"):
     cut, _ = discretize(random, class_var="class")
     kept = [name for name in cut if len(cut[name].unique()) > 1]
     leak = cv(bnc("nb", "class", cut[kept], smooth=1), cut[kept], rng=0)
-print("discretized before splitting:", round(leak, 3), "with", len(kept) - 1, "features left")
+print(
+    "discretized before splitting:",
+    round(leak, 3),
+    "with",
+    len(kept) - 1,
+    "features left",
+)
 
 # %% [markdown]
 # **Right.** With `discretize=`, the cut points are part of the model and are learned in each training fold.
@@ -82,7 +90,9 @@ with warnings.catch_warnings(action="ignore"):
 # hardly distinguishes a useful model from this baseline:
 
 # %%
-rare = car.assign(**{"class": np.where(car["class"] == "vgood", "very good", "other")})
+rare = car.assign(
+    **{"class": np.where(car["class"] == "vgood", "very good", "other")}
+)
 model = bnc("nb", "class", rare, smooth=1)
 print("accuracy:", round(cv(model, rare, rng=0), 3))
 print("baseline:", round((rare["class"] == "other").mean(), 3))
@@ -123,7 +133,11 @@ print(caught[0].message)
 # ignored, each combination counts once:
 
 # %%
-table = voting[["physician_fee_freeze", "immigration", "Class"]].value_counts().rename("n")
+table = (
+    voting[["physician_fee_freeze", "immigration", "Class"]]
+    .value_counts()
+    .rename("n")
+)
 table = table.reset_index()
 print(table.head(3).to_string(index=False))
 unweighted = bnc("nb", "Class", table.drop(columns="n"), smooth=0)
@@ -147,7 +161,9 @@ print("accuracy:", round(cv(model, weighted, rng=0), 3))
 
 # %%
 hidden = voting[["Class", "immigration", "crime", "mx_missile"]].copy()
-hidden.loc[(voting["Class"] == "democrat") & (rng.random(435) < 0.5), "crime"] = None
+hidden.loc[(voting["Class"] == "democrat") & (rng.random(435) < 0.5), "crime"] = (
+    None
+)
 with warnings.catch_warnings(record=True) as caught:
     warnings.simplefilter("always")
     ignored = bnc("tan_cl", "Class", hidden, smooth=1)

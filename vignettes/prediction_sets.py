@@ -13,16 +13,19 @@ import warnings
 
 import numpy as np
 import pandas as pd
-
 from bnclassify import load_car
 
 try:
-    from mapie.classification import CrossConformalClassifier, SplitConformalClassifier
-    from sklearn.model_selection import train_test_split
-
     from bnclassify.sklearn import BNCClassifier
+    from mapie.classification import (
+        CrossConformalClassifier,
+        SplitConformalClassifier,
+    )
+    from sklearn.model_selection import train_test_split
 except ImportError as missing:
-    raise SystemExit(f"{missing}; this page needs: pip install 'pybnclassify[vignettes]' mapie") from None
+    raise SystemExit(
+        f"{missing}; this page needs: pip install 'pybnclassify[vignettes]' mapie"
+    ) from None
 
 # %% [markdown]
 # Conformal prediction needs no assumptions about the model. It ranks the rows of a *conformalization set*, which the model
@@ -41,8 +44,10 @@ classes = sorted(set(y))
 
 
 def split(seed: int) -> list[np.ndarray]:
-    """Return the features of three parts of the rows, and then their classes, each class in its proportion."""
-    X_fit, X_rest, y_fit, y_rest = train_test_split(X, y, train_size=0.5, stratify=y, random_state=seed)
+    """Return features and classes of three stratified parts of the rows."""
+    X_fit, X_rest, y_fit, y_rest = train_test_split(
+        X, y, train_size=0.5, stratify=y, random_state=seed
+    )
     X_conf, X_test, y_conf, y_test = train_test_split(
         X_rest, y_rest, train_size=0.5, stratify=y_rest, random_state=seed
     )
@@ -67,30 +72,43 @@ pd.DataFrame(sets[:4, :, 0], columns=classes).assign(actual=y_test[:4])
 
 # %%
 def describe(found: list[tuple[np.ndarray, np.ndarray]]) -> dict[str, float]:
-    """Return the coverage, the mean size of sets, the share of empty sets, and the coverage of each class."""
+    """Return coverage, mean size, share of empty sets, and coverage by class."""
     members, actual = (np.concatenate(parts) for parts in zip(*found, strict=True))
-    right = members[np.arange(len(actual)), [classes.index(label) for label in actual]]
+    right = members[
+        np.arange(len(actual)), [classes.index(label) for label in actual]
+    ]
     of_class = {label: right[actual == label].mean() for label in classes}
     sizes = members.sum(axis=1)
-    return {"coverage": right.mean(), "size": sizes.mean(), "empty": (sizes == 0).mean()} | of_class
+    return {
+        "coverage": right.mean(),
+        "size": sizes.mean(),
+        "empty": (sizes == 0).mean(),
+    } | of_class
 
 
 def split_sets(seed: int, score: str) -> tuple[np.ndarray, np.ndarray]:
     """Return the sets of test rows, (rows, classes), and their actual classes."""
     X_fit, X_conf, X_test, y_fit, y_conf, y_test = split(seed)
     made = SplitConformalClassifier(
-        BNCClassifier(), confidence_level=0.9, conformity_score=score, prefit=False, random_state=0
+        BNCClassifier(),
+        confidence_level=0.9,
+        conformity_score=score,
+        prefit=False,
+        random_state=0,
     )
     made.fit(X_fit, y_fit).conformalize(X_conf, y_conf)
     return made.predict_set(X_test)[1][:, :, 0], y_test
 
 
-coverage = {score: describe([split_sets(seed, score) for seed in range(20)]) for score in ("lac", "aps")}
+coverage = {
+    score: describe([split_sets(seed, score) for seed in range(20)])
+    for score in ("lac", "aps")
+}
 pd.DataFrame(coverage).T.round(2)
 
 # %% [markdown]
 # With "lac", 90 % of the sets contain the actual class, as requested, and with 0.94 classes on average they are as short as
-# labels. In 6 % of the rows the set is empty: no class exceeds the threshold, so the row is unlike those that the model
+# labels. In 6 % of the rows the set is empty: no class exceeds the threshold, so the row differs from the rows that the model
 # predicts well. But the coverage differs by class. It is 93 % for unacceptable cars, 70 % of the data, and only 63 % for
 # good cars, 4 % of the data. With "aps", 99 % of the sets contain the actual class. That is more than requested, because a
 # set is never empty and the model is right in more than 90 % of the rows with one class alone.
@@ -111,13 +129,17 @@ def sets_by_class(seed: int) -> tuple[np.ndarray, np.ndarray]:
     for number, label in enumerate(classes):
         own = SplitConformalClassifier(fitted, confidence_level=0.9, prefit=True)
         with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", "WARNING: your conformalization dataset has less labels")
+            warnings.filterwarnings(
+                "ignore", "WARNING: your conformalization dataset has less labels"
+            )
             own.conformalize(X_conf[y_conf == label], y_conf[y_conf == label])
         columns.append(own.predict_set(X_test)[1][:, number, 0])
     return np.column_stack(columns), y_test
 
 
-pd.DataFrame({"by class": describe([sets_by_class(seed) for seed in range(20)])}).T.round(2)
+pd.DataFrame(
+    {"by class": describe([sets_by_class(seed) for seed in range(20)])}
+).T.round(2)
 
 # %% [markdown]
 # Now good cars are covered in 95 % of the cases and the most frequent class in 89 %, and the sets still have one class
@@ -132,14 +154,20 @@ pd.DataFrame({"by class": describe([sets_by_class(seed) for seed in range(20)])}
 
 # %%
 def cross_sets(seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the sets of a quarter of the rows by a model of all others, and the actual classes."""
-    X_train, X_test, y_train, y_test = train_test_split(X, y, train_size=0.75, stratify=y, random_state=seed)
-    made = CrossConformalClassifier(BNCClassifier(), confidence_level=0.9, cv=5, random_state=0)
+    """Return the sets of a quarter of the rows, and their actual classes."""
+    X_train, X_test, y_train, y_test = train_test_split(
+        X, y, train_size=0.75, stratify=y, random_state=seed
+    )
+    made = CrossConformalClassifier(
+        BNCClassifier(), confidence_level=0.9, cv=5, random_state=0
+    )
     made.fit_conformalize(X_train, y_train)
     return made.predict_set(X_test)[1][:, :, 0], y_test
 
 
-pd.DataFrame({"cross": describe([cross_sets(seed) for seed in range(5)])}).T.round(2)
+pd.DataFrame({"cross": describe([cross_sets(seed) for seed in range(5)])}).T.round(
+    2
+)
 
 # %% [markdown]
 # The coverage is 89 %, close to the requested 90 %, with five splits and models learned from 60 % of the cars in place of
@@ -150,7 +178,7 @@ pd.DataFrame({"cross": describe([cross_sets(seed) for seed in range(5)])}).T.rou
 # - `SplitConformalClassifier` and `CrossConformalClassifier` of MAPIE accept a `BNCClassifier`, and their sets contain
 #   the actual class as often as requested, over all rows.
 # - Check the coverage by class. If it differs, conformalize by class.
-# - The guarantee holds for rows of the same population. It says nothing about a single row.
+# - The guarantee holds for rows of the same population. It is not a probability of a single row.
 #
 # Next, [Uncertainty](uncertainty.py) shows intervals of probabilities, and [Evaluating a classifier](judging.py) how to
 # measure whether probabilities are calibrated.

@@ -1,6 +1,18 @@
-"""Learn classifiers on the car data, print what they are and how good, and draw one of them."""
+"""Learn classifiers on the car data, print their accuracies, and draw one."""
 
-from bnclassify import AIC, BIC, accuracy, aode, load_car, loglik, lp, nb, plot, predict, tan_cl
+from bnclassify import (
+    AIC,
+    BIC,
+    accuracy,
+    aode,
+    load_car,
+    loglik,
+    lp,
+    nb,
+    plot,
+    predict,
+    tan_cl,
+)
 
 car = load_car()
 models = {
@@ -18,6 +30,8 @@ for name, model in models.items():
     print()
 
 try:
-    print("picture:", plot(models["tan_cl"]).render(outfile="car.svg", cleanup=True))
+    print(
+        "picture:", plot(models["tan_cl"]).render(outfile="car.svg", cleanup=True)
+    )
 except RuntimeError as no_program:
     print("no picture:", no_program)

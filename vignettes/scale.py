@@ -13,7 +13,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pandas as pd
-
 from bnclassify import (
     BIC,
     bnc,
@@ -46,7 +45,9 @@ except ImportError:  # the extra `dask` installs it
 try:
     import ibis
 
-    warnings.filterwarnings("ignore", "fetch_arrow_table", DeprecationWarning)  # in ibis itself
+    warnings.filterwarnings(
+        "ignore", "fetch_arrow_table", DeprecationWarning
+    )  # in ibis itself
 except ImportError:  # the extra `databases` installs it
     ibis = None
 
@@ -55,7 +56,7 @@ model = bnc("tan_cl", "class", car, smooth=1)
 
 
 def same(other):
-    """Return whether a model equals the model fitted in memory, including all tables."""
+    """Return whether a model equals the model in memory, including all tables."""
     tables = params(other)
     return families(other) == families(model) and all(
         (tables[v] == t).all() for v, t in params(model).items()
@@ -93,7 +94,13 @@ counted = pd.DataFrame(
 titanic = encode(counted, weights="people")
 print(titanic)
 aboard = lp(tan_cl("survived", titanic), titanic, smooth=0)
-print(predict(aboard, pd.DataFrame({"sex": ["female", "male"], "cabin": ["3rd", "1st"]}), prob=True).round(3))
+print(
+    predict(
+        aboard,
+        pd.DataFrame({"sex": ["female", "male"], "cabin": ["3rd", "1st"]}),
+        prob=True,
+    ).round(3)
+)
 
 # %% [markdown]
 # Structures, tables, scores, and the folds and metrics of `cv` use these weights.
@@ -107,7 +114,9 @@ print(predict(aboard, pd.DataFrame({"sex": ["female", "male"], "cabin": ["3rd", 
 
 # %%
 if pl is not None:
-    enums = {name: pl.Enum(list(column.cat.categories)) for name, column in car.items()}
+    enums = {
+        name: pl.Enum(list(column.cat.categories)) for name, column in car.items()
+    }
     cars = pl.from_pandas(car.astype(str)).cast(enums)
     in_polars = bnc("tan_cl", "class", cars, smooth=1)
     print(same(in_polars))
@@ -134,7 +143,9 @@ def chunks():
 
 in_chunks = bnc("tan_cl", "class", chunks, smooth=1)
 print(
-    families(in_chunks) == families(model), round(loglik(in_chunks, chunks), 3), round(loglik(model, car), 3)
+    families(in_chunks) == families(model),
+    round(loglik(in_chunks, chunks), 3),
+    round(loglik(model, car), 3),
 )
 
 # %% [markdown]
@@ -166,7 +177,9 @@ print(same(once))
 
 # %%
 if dd is not None:
-    parts = dd.from_pandas(car, npartitions=3)  # from files: dd.read_parquet("cars/*.parquet")
+    parts = dd.from_pandas(
+        car, npartitions=3
+    )  # from files: dd.read_parquet("cars/*.parquet")
     on_dask = bnc("tan_cl", "class", parts, smooth=1)
     print(same(on_dask))
 
@@ -195,11 +208,17 @@ if dd is not None:
 
 # %%
 if ibis is not None:
-    con = ibis.duckdb.connect()  # in this process; ibis.postgres.connect(...) and others reach servers
+    con = (
+        ibis.duckdb.connect()
+    )  # in this process; ibis.postgres.connect(...) and others reach servers
     con.raw_sql(f"CREATE TABLE cars AS FROM read_csv('{path}', all_varchar = true)")
     in_database = con.table("cars")  # of files: con.read_parquet("cars/*.parquet")
     in_sql = bnc("tan_cl", "class", in_database, smooth=1)
-    print(families(in_sql) == families(model), round(BIC(in_sql, in_database), 3), round(BIC(model, car), 3))
+    print(
+        families(in_sql) == families(model),
+        round(BIC(in_sql, in_database), 3),
+        round(BIC(model, car), 3),
+    )
 
 # %% [markdown]
 # Both models have the same structure and BIC, which is computed from the counts of the families. `bnc` needs three queries
@@ -211,11 +230,18 @@ if ibis is not None:
 
 # %%
 if ibis is not None:
-    con.raw_sql("CREATE VIEW priced AS SELECT *, length(maint) + length(buying) / 8 AS price FROM cars")
+    con.raw_sql(
+        "CREATE VIEW priced AS SELECT *, length(maint) + length(buying) / 8 AS price FROM cars"
+    )
     cut = bnc("nb", "class", con.table("priced"), smooth=1, discretize="quantile")
     scored = con.raw_sql(to_sql(cut, table="priced")).df()
     print(cut.preparation.discretizer)
-    print((scored["predicted"] == predict(cut, con.raw_sql("FROM priced").df()).astype(str)).mean())
+    print(
+        (
+            scored["predicted"]
+            == predict(cut, con.raw_sql("FROM priced").df()).astype(str)
+        ).mean()
+    )
 
 # %% [markdown]
 # The cut points are quantiles of all rows, and all predictions of the database equal those of `predict`.
@@ -230,7 +256,7 @@ if ibis is not None:
 # ## Updating a model with new rows
 #
 # `lp` stores the counts in the model, and `save` writes them to the file. `update` adds the counts of new rows. Structure,
-# levels and prior stay the same, and the tables equal those of a fit to all rows.
+# levels and prior stay the same, and the tables equal the tables of a fit to all rows.
 
 # %%
 first, more = car.iloc[::2], car.iloc[1::2]
@@ -282,8 +308,19 @@ except TypeError as error:
 
 # %%
 numbers = sample(model, 2_000, rng=0).assign(price=lambda rows: range(len(rows)))
-cutting = bnc("nb", "class", numbers.sample(frac=0.2, random_state=0), smooth=1, discretize="mdlp")
-print(predict(lp(cutting, [numbers.iloc[:1000], numbers.iloc[1000:]], smooth=1), numbers.tail(2)).tolist())
+cutting = bnc(
+    "nb",
+    "class",
+    numbers.sample(frac=0.2, random_state=0),
+    smooth=1,
+    discretize="mdlp",
+)
+print(
+    predict(
+        lp(cutting, [numbers.iloc[:1000], numbers.iloc[1000:]], smooth=1),
+        numbers.tail(2),
+    ).tolist()
+)
 folder.cleanup()
 
 # %% [markdown]

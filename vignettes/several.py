@@ -9,7 +9,6 @@
 # %%
 import numpy as np
 import pandas as pd
-
 from bnclassify import (
     bnc,
     chain,
@@ -37,7 +36,12 @@ from bnclassify import (
 
 # %%
 voting = load_voting()
-arms = ["el_salvador_aid", "aid_to_nicaraguan_contras", "mx_missile", "anti_satellite_test_ban"]
+arms = [
+    "el_salvador_aid",
+    "aid_to_nicaraguan_contras",
+    "mx_missile",
+    "anti_satellite_test_ban",
+]
 known = voting.dropna(subset=arms).reset_index(drop=True)
 model = lp(mbc(arms, known), known, smooth=1)
 print(model)
@@ -76,7 +80,12 @@ print(predict(model, known[differ].head(3), prob=True).round(2).T)
 # others:
 
 # %%
-print(explain(model, known.iloc[0], class_var="mx_missile").round(2).sort_values("log_odds").tail(4))
+print(
+    explain(model, known.iloc[0], class_var="mx_missile")
+    .round(2)
+    .sort_values("log_odds")
+    .tail(4)
+)
 
 # %% [markdown]
 # ## Averages and chains
@@ -88,7 +97,9 @@ print(explain(model, known.iloc[0], class_var="mx_missile").round(2).sort_values
 # %%
 tan = {"learner": "tan_cl", "dag_args": {"score": "bic"}}
 models = {
-    "mbc, no arcs between classes": lp(mbc(arms, known, classes="empty"), known, smooth=1),
+    "mbc, no arcs between classes": lp(
+        mbc(arms, known, classes="empty"), known, smooth=1
+    ),
     "mbc": model,
     "mbc, tree of features": lp(mbc(arms, known, features="tree"), known, smooth=1),
     "maode": lp(maode(arms, known), known, smooth=1),
@@ -105,14 +116,23 @@ models = {
 folds = np.random.default_rng(0).permutation(len(known)) % 10
 
 
-def separate(frame: pd.DataFrame, class_vars: list[str], folds: np.ndarray) -> pd.DataFrame:
+def separate(
+    frame: pd.DataFrame, class_vars: list[str], folds: np.ndarray
+) -> pd.DataFrame:
     """Return out-of-fold predictions of one classifier per class variable."""
     features = frame.drop(columns=class_vars)
     one = {c: features.assign(**{c: frame[c]}) for c in class_vars}
     return pd.DataFrame(
         {
             c: cv_predict(
-                bnc("tan_cl", c, own, smooth=1, missing_level=False, dag_args={"score": "bic"}),
+                bnc(
+                    "tan_cl",
+                    c,
+                    own,
+                    smooth=1,
+                    missing_level=False,
+                    dag_args={"score": "bic"},
+                ),
                 own,
                 prob=False,
                 folds=folds,
@@ -122,16 +142,31 @@ def separate(frame: pd.DataFrame, class_vars: list[str], folds: np.ndarray) -> p
     )
 
 
-def joined(frame: pd.DataFrame, class_vars: list[str], folds: np.ndarray) -> pd.DataFrame:
+def joined(
+    frame: pd.DataFrame, class_vars: list[str], folds: np.ndarray
+) -> pd.DataFrame:
     """Return out-of-fold predictions of one classifier of combined labels."""
     label = frame[class_vars].agg("+".join, axis=1).astype("category")
     own = frame.drop(columns=class_vars).assign(all=label)
-    learned = bnc("tan_cl", "all", own, smooth=1, missing_level=False, dag_args={"score": "bic"})
+    learned = bnc(
+        "tan_cl",
+        "all",
+        own,
+        smooth=1,
+        missing_level=False,
+        dag_args={"score": "bic"},
+    )
     found = cv_predict(learned, own, prob=False, folds=folds)
-    return found.astype(str).str.split("+", expand=True).set_axis(class_vars, axis="columns")
+    return (
+        found.astype(str)
+        .str.split("+", expand=True)
+        .set_axis(class_vars, axis="columns")
+    )
 
 
-def compared(frame: pd.DataFrame, class_vars: list[str], models: dict, folds: np.ndarray) -> pd.DataFrame:
+def compared(
+    frame: pd.DataFrame, class_vars: list[str], models: dict, folds: np.ndarray
+) -> pd.DataFrame:
     """Evaluate models and the two baselines on the same folds."""
     metrics = ["hamming", "exact_match", "joint_exact_match"]
     by_fold = cv(models, frame, folds=folds, metric=metrics, mean=False)
@@ -140,7 +175,11 @@ def compared(frame: pd.DataFrame, class_vars: list[str], models: dict, folds: np
         "separate TAN": separate(frame, class_vars, folds),
         "TAN, label powerset": joined(frame, class_vars, folds),
     }.items():
-        table.loc[name] = [hamming(labels, frame), exact_match(labels, frame), np.nan]
+        table.loc[name] = [
+            hamming(labels, frame),
+            exact_match(labels, frame),
+            np.nan,
+        ]
     return table
 
 

@@ -12,7 +12,6 @@
 
 # %%
 import pandas as pd
-
 from bnclassify import (
     bnc,
     confusion,
@@ -87,7 +86,12 @@ cpt(model, "glucose").round(2)
 
 # %%
 new = pd.DataFrame(
-    {"age": [24, 51], "glucose": [98, 171], "bmi": [None, 34.2], "pregnancies": [1, 4]},
+    {
+        "age": [24, 51],
+        "glucose": [98, 171],
+        "bmi": [None, 34.2],
+        "pregnancies": [1, 4],
+    },
     index=["Ada", "Bea"],
 ).reindex(columns=women.columns[:-1])
 predict(model, new, prob=True).round(3)

@@ -9,7 +9,6 @@
 
 # %%
 import pandas as pd
-
 from bnclassify import (
     arc_strength,
     averaged_network,
@@ -46,10 +45,16 @@ plot(tan, strength=strength)
 
 
 # %%
-def between_features(strength: pd.DataFrame, class_var: str = "class") -> pd.DataFrame:
-    """Return the arcs between features, the strongest first, in their more frequent direction."""
+def between_features(
+    strength: pd.DataFrame, class_var: str = "class"
+) -> pd.DataFrame:
+    """Return the arcs between features, the strongest first."""
     arcs = strength[(strength["from"] != class_var) & (strength["to"] != class_var)]
-    return arcs[arcs["direction"] >= 0.5].sort_values("strength", ascending=False).round(2)
+    return (
+        arcs[arcs["direction"] >= 0.5]
+        .sort_values("strength", ascending=False)
+        .round(2)
+    )
 
 
 between_features(strength).head(6)
@@ -65,7 +70,9 @@ between_features(strength).head(6)
 
 # %%
 few = car.sample(200, random_state=1)
-of_few = arc_strength(tan_cl("class", few, score="aic"), few, replicates=1_000, rng=0)
+of_few = arc_strength(
+    tan_cl("class", few, score="aic"), few, replicates=1_000, rng=0
+)
 between_features(of_few).head(6)
 
 # %% [markdown]
@@ -93,7 +100,7 @@ plot(network, strength=votes_strength)
 
 # %% [markdown]
 # Of the 26 arcs, 6 are in more than 90 % of the structures and 5 in less than half of them.
-# `averaged_network` builds a network from the arcs above the threshold, the strongest first, and leaves out arcs that
+# `averaged_network` builds a network from the arcs above the threshold, the strongest first, and omits arcs that
 # would close a cycle. The result can be fitted with `lp` like any other structure.
 
 # %%
@@ -114,8 +121,14 @@ narcs(network), narcs(average), shd(network, average)
 # %%
 bayes = tan_cl("class", car, score="bde")
 exact = arc_strength(bayes, car, method="exact")
-edges = exact[(exact["from"] != "class") & (exact["to"] != "class") & (exact["direction"] == 0.5)]
-edges[edges["from"] < edges["to"]].nlargest(6, "strength")[["from", "to", "strength"]]
+edges = exact[
+    (exact["from"] != "class")
+    & (exact["to"] != "class")
+    & (exact["direction"] == 0.5)
+]
+edges[edges["from"] < edges["to"]].nlargest(6, "strength")[
+    ["from", "to", "strength"]
+]
 
 # %% [markdown]
 # Five edges have a probability above 0.9999, and all others below 0.0001: given that the features form a tree, there
@@ -131,7 +144,9 @@ edges[edges["from"] < edges["to"]].nlargest(6, "strength")[["from", "to", "stren
 
 # %%
 model = lp(tan, car, smooth=1)
-cpt(model, "safety", interval=0.9).xs("vgood", axis="columns", level="class").round(2)
+cpt(model, "safety", interval=0.9).xs("vgood", axis="columns", level="class").round(
+    2
+)
 
 # %% [markdown]
 # No car for two persons is very good, so the first three columns show the prior alone: each of the three levels has
@@ -139,7 +154,9 @@ cpt(model, "safety", interval=0.9).xs("vgood", axis="columns", level="class").ro
 # is between 0.86 and 0.99. `plot_cpt` writes the intervals below the probabilities:
 
 # %%
-plot_cpt(lp(nb("class", car), car, smooth=1), "safety", interval=0.9).figure.savefig("table.png", dpi=120)
+plot_cpt(
+    lp(nb("class", car), car, smooth=1), "safety", interval=0.9
+).figure.savefig("table.png", dpi=120)
 
 # %% [markdown]
 # The widest intervals, from 0.46 to 0.65 and from 0.34 to 0.53, are those of good cars, of which there are only 69. Those
@@ -157,7 +174,9 @@ last = car.tail(1)
 structures_and_data = {"tree, 1,728 cars": (tan, car), "tree, 200 cars": (tan, few)}
 structures_and_data["naive Bayes, 1,728 cars"] = nb("class", car), car
 intervals = {
-    name: predict(lp(x, data, smooth=1), last, prob=True, interval=0.9, rng=0).iloc[0]["vgood"]
+    name: predict(lp(x, data, smooth=1), last, prob=True, interval=0.9, rng=0).iloc[
+        0
+    ]["vgood"]
     for name, (x, data) in structures_and_data.items()
 }
 pd.DataFrame(intervals).T.round(2)
@@ -169,7 +188,9 @@ pd.DataFrame(intervals).T.round(2)
 # `query` has the same arguments for any other question, such as the classes of safe cars for four persons:
 
 # %%
-query(model, "class", {"safety": "high", "persons": "4"}, interval=0.9, rng=0).round(2)
+query(
+    model, "class", {"safety": "high", "persons": "4"}, interval=0.9, rng=0
+).round(2)
 
 # %% [markdown]
 # ## What the intervals are not
@@ -178,7 +199,7 @@ query(model, "class", {"safety": "high", "persons": "4"}, interval=0.9, rng=0).r
 #   and the same data, naive Bayes gives 0.36 to 0.66. For 25 % of all cars, the intervals of the two structures for
 #   the class that the tree predicts do not overlap, although both have a probability of 90 %. Strengths of arcs, as above,
 #   and [cross-validation](judging.py) say more about this part.
-# - *They are not sets of classes.* The interval of a probability says nothing about how often a prediction is right.
+# - *They are not sets of classes.* The interval of a probability is not the proportion of correct predictions.
 #   [Prediction sets](prediction_sets.py) contain the actual class with a given frequency.
 # - *They depend on the prior* if there are few rows, as in the columns for two persons.
 # - *They assume that new rows come from the population of the training data.*
@@ -188,7 +209,7 @@ query(model, "class", {"safety": "high", "persons": "4"}, interval=0.9, rng=0).r
 # posteriors of complete rows and 89.8 % of those of rows with a missing feature.
 #
 # Weighted models, back-off and EM have no intervals, because their tables follow from more than counts; the
-# error message says what to use.
+# error message contains the remedy.
 #
 # ## How different are two networks?
 #
@@ -197,11 +218,18 @@ query(model, "class", {"safety": "high", "persons": "4"}, interval=0.9, rng=0).r
 # log-likelihood per row, in nats.
 
 # %%
-structures = {"naive Bayes": nb("class", car), "tree (AIC)": tan, "tree": tan_cl("class", car)}
+structures = {
+    "naive Bayes": nb("class", car),
+    "tree (AIC)": tan,
+    "tree": tan_cl("class", car),
+}
 fitted = {name: lp(x, car, smooth=1) for name, x in structures.items()}
 pd.DataFrame(
     {
-        name: {"shd": shd(fitted["tree"], x), "divergence": kl_divergence(fitted["tree"], x)}
+        name: {
+            "shd": shd(fitted["tree"], x),
+            "divergence": kl_divergence(fitted["tree"], x),
+        }
         for name, x in fitted.items()
     }
 ).T.round(3)
@@ -220,6 +248,6 @@ pd.DataFrame(
 # - For trees, `method="exact"` computes posterior probabilities of edges without samples.
 # - `shd` and `kl_divergence` compare two networks by structure and by distribution.
 #
-# Next, see [Evaluating a classifier](judging.py) and [Comparing classifiers](compare.py) for how sure an accuracy
+# Next, see [Evaluating a classifier](judging.py) and [Comparing classifiers](compare.py) for the uncertainty of an accuracy
 # is, [Prediction sets](prediction_sets.py) for sets of classes that contain the actual class with a given frequency, and
 # [General networks](networks.py) for structures in which the class is a variable like any other.

@@ -1,1 +1,1 @@
-"""Tables that back off to shorter ones, weights by leave-one-out, averaged cut points."""
+"""Hierarchical smoothing (back-off), weights by leave-one-out, averaged discretizations."""

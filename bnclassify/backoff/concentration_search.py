@@ -15,16 +15,16 @@ from .counts import PrefixCounts, owners
 from .tables import back_off
 
 LEAST, MOST = 0.5, 5000.0
-"""The interval of concentrations that are considered."""
+"""The range of concentrations."""
 
 _GRID = np.geomspace(LEAST, MOST, 9)
 _GRID[[0, -1]] = LEAST, MOST
 _LOG_GRID = np.log(_GRID)
-_FEW = 32  # whole counts up to here are written out as sums: exact, and fast if most counts are small
-_STEEP = 1e-6  # a likelihood with a slope by ln m above this is not flat
+_FEW = 32  # whole counts up to this bound are written as sums: exact, and fast for small counts
+_STEEP = 1e-6  # minimum slope by ln m of a likelihood that is not flat
 _NO_STEP = 1e-8
-_ROUNDS = 8  # of root finding, before the problems that are solved are set aside
-_BLOCK_CELLS = 2**15  # of tables that are solved together, so that their arrays stay in cache
+_ROUNDS = 8  # steps of root finding before solved problems are removed
+_BLOCK_CELLS = 2**15  # number of tables that are solved together, so that their arrays stay in cache
 
 
 Index = NDArray[np.intp]
@@ -33,10 +33,10 @@ Index = NDArray[np.intp]
 def learn_masses(
     families: Sequence[Sequence[PrefixCounts]], cards: Sequence[NDArray[np.intp]], of_class: Sequence[bool]
 ) -> list[list[Array]]:
-    """Return the concentrations of the prefixes of families, each chosen after those before it.
+    """Return the concentrations of the prefixes of families, chosen from short to long prefixes.
 
-    Of each prefix there is one per coding, as ``cards`` have rows; the class alone has 1. The prefixes of all
-    families are worked on together, their counts above 0 one after the other.
+    Each prefix has one concentration per coding (row of ``cards``); the class alone has 1. The positive
+    counts of the prefixes of all families are concatenated.
     """
     search = _Search(families, cards, of_class)
     for _ in back_off(max(map(len, families), default=0), search.read, search.mass):
@@ -45,7 +45,7 @@ def learn_masses(
 
 
 class _Search:
-    """The families of `learn_masses`, and the concentrations that are chosen already."""
+    """The families of `learn_masses`, and the concentrations chosen so far."""
 
     def __init__(
         self,
@@ -65,11 +65,11 @@ class _Search:
         self.total_sizes: list[Index] = []
 
     def at(self, i: int) -> list[int]:
-        """Return the families that have a prefix i, those of most prefixes first."""
+        """Return the families that have a prefix i, in descending order of their numbers of prefixes."""
         return [f for f in self.order if len(self.families[f]) > i]
 
     def read(self, i: int, shorter: Array | None) -> tuple[Array, Array, Array]:
-        """Return what `back_off` reads, of the counts above 0 of prefix i of all families."""
+        """Return the arguments of `back_off` for the positive counts of prefix i of all families."""
         counts, totals, bases, start = [], [], [], 0
         self.sizes, self.totals, self.total_sizes = [], [], []
         for f in self.at(i):
@@ -94,7 +94,7 @@ class _Search:
         return np.concatenate(counts), np.concatenate(totals), np.concatenate(bases)
 
     def mass(self, i: int, counts: Array, base: Array) -> Array:
-        """Choose the concentrations of prefix i of all families, and return that of each count."""
+        """Choose the concentrations of prefix i of all families, and return one per count."""
         sizes, totals = np.concatenate(self.sizes), np.concatenate(self.totals)
         best = best_concentrations(counts, base, sizes, totals, np.concatenate(self.total_sizes))
         start = 0
@@ -117,7 +117,7 @@ def best_concentrations(
 
         Σ_u [ln Γ(m) − ln Γ(m + n(u)) + Σ_x (ln Γ(m p(x|u) + n(u,x)) − ln Γ(m p(x|u)))].
 
-    If that differs by less than 1e-9 over the interval, m is `MOST`.
+    If the likelihood varies by less than 1e-9 over the range, m is `MOST`.
 
     ``counts`` and ``bases`` hold the n(u, x) above 0 and their p(x | u), and ``totals`` n(u), those of the
     first table, of ``sizes`` and ``total_sizes``, first.
@@ -192,7 +192,7 @@ def _starts(sizes: Index) -> Index:
 
 
 def _entries(sizes: Index, tables: Index) -> Index:
-    """Return the positions of the entries of some tables, of which all have so many."""
+    """Return the positions of the entries of some tables, given the sizes of all."""
     chosen = sizes[tables]
     return np.repeat(_starts(sizes)[tables] - _starts(chosen), chosen) + np.arange(chosen.sum())
 
@@ -201,7 +201,7 @@ def _evidence(counts: Array, bases: Array, sizes: Index, totals: Array, total_si
     n_tables = len(sizes)
     tables, sum_tables = np.repeat(np.arange(n_tables), sizes), np.repeat(np.arange(n_tables), total_sizes)
     few, few_sums = [(n <= _FEW) & (n == np.floor(n)) for n in (counts, totals)]
-    # more[t, j] totals of table t exceed j; all have the base 1, so that those with one j are added together
+    # more[t, j] totals of table t exceed j; all have the base 1, so equal j are added up
     cells = sum_tables[few_sums] * (_FEW + 1) + totals[few_sums].astype(np.intp)
     tally = np.bincount(cells, minlength=n_tables * (_FEW + 1)).reshape(n_tables, -1)
     more = tally[:, :0:-1].cumsum(axis=1)[:, ::-1]
@@ -231,7 +231,7 @@ def _evidence(counts: Array, bases: Array, sizes: Index, totals: Array, total_si
 
 
 def _solve(evidence: _Evidence) -> Array:
-    """Return the best concentration of each table: of several local maxima the largest."""
+    """Return the best concentration of each table: the largest local maximum."""
     slopes = np.stack([evidence.slopes(float(m)) for m in _GRID], axis=1)
     is_top = (slopes[:, :-1] > 0) & (slopes[:, 1:] <= 0)
     at_start, at_end = slopes[:, 0] <= 0, slopes[:, -1] > 0
@@ -254,7 +254,7 @@ def _solve(evidence: _Evidence) -> Array:
 
 
 def _cross(evidence: _Evidence, a: Array, b: Array, slope_a: Array, slope_b: Array) -> Array:
-    """Return ln m where the slope of each table is 0, between a and b, by the Anderson–Björck method."""
+    """Return the zero of the slope of each table in ln m, between a and b, by the Anderson–Björck method."""
     active = np.ones(len(a), dtype=bool)
     for _ in range(_ROUNDS):
         between = b - np.where(active, slope_b * (b - a) / (slope_b - slope_a), 0.0)

@@ -1,7 +1,7 @@
-"""Counts of every prefix of a family: of the variable given none of its parents, the first, the first two, ….
+"""Counts of every prefix of a family: the variable given its first 0, 1, 2, … parents.
 
-Only configurations of the parents that occur have a place, so the counts of a family with many parents
-use no more memory than the rows that were counted.
+Only observed configurations of the parents are stored, so the counts of a family with many parents use no
+more memory than the rows.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from ..frames.schema import Countable
 
 Places = NDArray[np.intp]
 
-_MARKED = 2**22  # numbers of which those that occur are marked rather than sorted
-_PER_NUMBER = 16  # entries of a table that is made to find one number, rather than to bisect
+_MARKED = 2**22  # range of numbers in which a mask is faster than sorting
+_PER_NUMBER = 16  # number of entries per search above which bisection is faster than a table
 
 
 @record
 @dataclass(frozen=True, eq=False)
 class Numbering(Immutable):
-    """The numbers below ``size`` that occur, ascending in ``keys``; the place of each stands for it."""
+    """The observed numbers below ``size``, ascending in ``keys``; their positions replace them."""
 
     keys: Places
     size: int
@@ -38,19 +38,19 @@ class Numbering(Immutable):
         super().__post_init__()
         keys = self.keys
         if len(keys) and not (keys[0] >= 0 and keys[-1] < self.size and (keys[1:] > keys[:-1]).all()):
-            raise ValueError(f"keys: expected ascending numbers from 0 and below {self.size}")
+            raise ValueError(f"keys must be ascending numbers from 0 to {self.size - 1}.")
 
     def __len__(self) -> int:
         return len(self.keys)
 
     def find(self, numbers: Places) -> Places:
-        """Return the places of numbers, -1 for those that do not occur and for -1."""
+        """Return the positions of numbers, -1 for -1 and numbers that do not occur."""
         if self.size == len(self.keys):
             return numbers
         if self.size <= _PER_NUMBER * len(numbers) or self.size <= 64:
             table = np.full(self.size + 1, -1, dtype=np.intp)
             table[self.keys] = np.arange(len(self.keys))
-            return table.take(numbers, mode="wrap")  # so that -1 leads to the last
+            return table.take(numbers, mode="wrap")  # the entry of -1
         places = np.searchsorted(self.keys[:-1], numbers)
         return np.where(self.keys[places] == numbers, places, -1)
 
@@ -61,10 +61,10 @@ _ROOT = Numbering(np.zeros(1, dtype=np.intp), 1)  # without feature parents ther
 @record
 @dataclass(frozen=True, eq=False)
 class PrefixCounts(Immutable):
-    """How often the values of a variable with so many levels occur with those of its first parents.
+    """Counts of the values of a variable given its first parents.
 
-    ``parents`` are the configurations of the feature parents, each numbered by its place in the prefix
-    before × levels of the last parent + its level, and ``cells`` those of the family, by place of the
+    ``parents`` are the configurations of the feature parents, numbered by position in the previous prefix ×
+    number of levels of the last parent + its level, and ``cells`` are numbered by position of the
     configuration × levels + level of the variable. ``counts`` is a (cells, classes) array, with one column if
     the class is not a parent.
     """
@@ -77,7 +77,9 @@ class PrefixCounts(Immutable):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.cells.size != len(self.parents) * self.levels or len(self.counts) != len(self.cells):
-            raise ValueError("counts: expected one row per cell, and cells of levels and configurations")
+            raise ValueError(
+                "counts must have one row per cell, and cells within the levels and configurations."
+            )
 
     @cached_property
     def totals(self) -> Array:
@@ -92,9 +94,9 @@ class PrefixCounts(Immutable):
         return totals
 
     def cells_before(self, shorter: PrefixCounts) -> Places:
-        """Return the cell of the prefix before that each cell is part of."""
+        """Return the cell of the previous prefix that contains each cell."""
         parents, levels = np.divmod(self.cells.keys, self.levels)
-        card = self.parents.size // max(1, len(shorter.parents))  # levels of the last parent
+        card = self.parents.size // max(1, len(shorter.parents))  # number of levels of the last parent
         return shorter.cells.find(self.parents.keys[parents] // card * self.levels + levels)
 
 
@@ -108,9 +110,9 @@ def count_prefixes(
 ) -> tuple[PrefixCounts, ...]:
     """Count a variable alone, given the class, and given its first 1, 2, … feature parents.
 
-    Each prefix is counted in the rows in which all of it is observed. ``codes`` and ``cards`` are those of
+    Each prefix is counted in the rows in which all of it is observed. ``codes`` and ``cards`` describe
     the variable and its feature parents, -1 where missing; ``classes`` are given if the class is a parent.
-    The rows may follow one another in several codings, each of which is then a configuration without parents.
+    Rows of several codings can be concatenated; each coding is then a configuration without parents.
     """
     parents = Numbering(np.arange(codings), codings)
     places = np.where(codes[0] >= 0, np.repeat(parents.keys, len(codes[0]) // codings), -1)
@@ -141,7 +143,7 @@ def _sums(
 @record
 @dataclass(frozen=True, eq=False)
 class NestedCounts(Immutable):
-    """The counts of every prefix of a family; those of different rows can be added.
+    """The counts of every prefix of a family, which add up over rows.
 
     ``cards`` are the numbers of levels of the variable and of its feature parents.
     """
@@ -217,7 +219,7 @@ def owners(prefixes: Sequence[PrefixCounts], cards: NDArray[np.intp]) -> list[Pl
 
 
 def split_codings(prefixes: Sequence[PrefixCounts], cards: NDArray[np.intp]) -> list[list[PrefixCounts]]:
-    """Return the counts of each coding by themselves, with its own numbers of levels."""
+    """Return the counts of each coding, with its numbers of levels."""
     n, root = len(cards), len(prefixes) - cards.shape[1]
     if n == 1:
         return [list(prefixes)]
@@ -245,9 +247,9 @@ def split_codings(prefixes: Sequence[PrefixCounts], cards: NDArray[np.intp]) -> 
 def walk(
     prefixes: Sequence[PrefixCounts], codes: Sequence[NDArray[Any]], cards: Sequence[int], places: Places
 ) -> Iterator[tuple[Places, Places]]:
-    """Yield the places of rows in the counts of each prefix: their configurations and their cells.
+    """Yield the positions of rows in the counts of each prefix: their configurations and their cells.
 
-    A place is -1 if a value is missing, or if it does not occur with those before it. The first are given.
+    A position is -1 if a value is missing or does not occur with the previous values. ``first`` is given.
     """
     steps = len(prefixes) - len(codes) + 1  # without feature parents
     cells = None
@@ -261,7 +263,7 @@ def walk(
 
 
 def _joined(places: Places, codes: NDArray[Any], card: int) -> Places:
-    """Number pairs of a place and a code; -1 where either is."""
+    """Number pairs of a position and a code; -1 if one of them is -1."""
     numbers = places * card
     numbers += codes
     if min(places.min(initial=0), codes.min(initial=0)) < 0:
@@ -270,7 +272,7 @@ def _joined(places: Places, codes: NDArray[Any], card: int) -> Places:
 
 
 def _numbered(numbers: Places, bound: int) -> tuple[Numbering, Places]:
-    """Return the numbering of the numbers that occur, without -1, and the places of these numbers."""
+    """Return the numbering of the observed numbers, without -1, and their positions."""
     if bound <= max(_MARKED, len(numbers)):
         seen = np.zeros(bound + 1, dtype=bool)
         seen[numbers] = True

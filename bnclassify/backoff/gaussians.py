@@ -20,9 +20,9 @@ from .tables import LeftOut
 SHAPE, RATE = 2.0, 0.5
 """Parameters of the inverse gamma prior of a variance."""
 
-_INTERCEPT_PRECISION = 0.01  # that of the other coefficients is 1
-_WIDEST = 5.0  # standard deviations, beyond which z-scores are cut
-_MOST_KNOTS = 2**10  # of a scale
+_INTERCEPT_PRECISION = 0.01  # precision of the intercept; 1 for the other coefficients
+_WIDEST = 5.0  # bound of z-scores in standard deviations
+_MOST_KNOTS = 2**10  # number of knots of a scale
 _BLOCK_CELLS = 2**18
 _LARGEST = float(np.finfo(np.float64).max)
 
@@ -30,7 +30,7 @@ _LARGEST = float(np.finfo(np.float64).max)
 @record
 @dataclass(frozen=True, eq=False)
 class Scale(Immutable):
-    """A function from numbers to scores: straight lines between ``knots``, and constant beyond these."""
+    """A function from numbers to scores: linear between ``knots``, and constant beyond them."""
 
     knots: Array
     scores: Array
@@ -38,10 +38,10 @@ class Scale(Immutable):
     def __post_init__(self) -> None:
         super().__post_init__()
         if not len(self.knots) or len(self.knots) != len(self.scores):
-            raise ValueError("knots: expected at least one, with as many scores")
+            raise ValueError("knots must contain at least one number, with as many scores.")
 
     def __call__(self, numbers: Array) -> Array:
-        """Return scores; those of missing numbers are 0."""
+        """Return scores, 0 for missing numbers."""
         return np.where(np.isnan(numbers), 0.0, np.interp(numbers, self.knots, self.scores))
 
 
@@ -61,7 +61,7 @@ def normal_scores(numbers: Array, weights: Array) -> Scale:
 
 
 def z_scores(numbers: Array, weights: Array) -> Scale:
-    """Return the scale in standard deviations from the mean, cut at 5."""
+    """Return the scale in standard deviations from the mean, bounded by 5."""
     known = ~np.isnan(numbers)
     size = np.abs(numbers[known]).max(initial=0.0) or 1.0
     share = weights[known] / max(weights[known].sum(), 1e-300)
@@ -75,13 +75,13 @@ def z_scores(numbers: Array, weights: Array) -> Scale:
 
 
 SCALES: dict[str, Callable[[Array, Array], Scale]] = {"gaussians": normal_scores, "zscores": z_scores}
-"""What learns the scale of a Gaussian term from numbers and the weights of the rows."""
+"""A function that learns the scale of a Gaussian term from numbers and the weights of rows."""
 
 
 @record
 @dataclass(frozen=True, eq=False)
 class GaussianTerm(Immutable):
-    """A linear regression of the score of a number on those of others, within each class.
+    """A linear regression of the score of a number on the scores of others, within each class.
 
     x ~ N(u·β, σ²), u = (1, parents), with the prior β ~ N(0, σ² / diag(0.01, 1, …)), σ² ~ InvGamma(2, ½).
     The posterior has ``means`` (classes, k) of β and ``roots`` (classes, k, k), R Rᵀ σ² being the variance of
@@ -98,12 +98,12 @@ class GaussianTerm(Immutable):
         super().__post_init__()
         classes, k = len(self.shapes), len(self.parents) + 1
         if not (self.means.shape == (classes, k) and self.roots.shape == (classes, k, k)):
-            raise ValueError("means, roots: expected one per class, of the size of parents")
+            raise ValueError("means and roots must have one array per class, of the size of parents.")
 
     def log_density(self, scores: Array, number: int, left_out: LeftOut | None = None) -> Array:
         """Return ln of the predictive density of a number for each class, (rows, classes).
 
-        ``left_out`` rows are removed from what was learned, in closed form.
+        ``left_out`` rows are removed from the estimates, in closed form.
         """
         (logs,) = _Terms.stack([number], [self]).log_densities(scores, np.isnan(scores).T, left_out)
         return np.asarray(logs)
@@ -202,7 +202,7 @@ class _Terms(NamedTuple):
         return result
 
     def _without_own(self, residual: Array, leverage: Array, classes: NDArray[Any], share: Array) -> Array:
-        """Return the log densities for the own classes of rows that are left out, (terms, rows)."""
+        """Return the log densities of held-out rows given their own classes, (terms, rows)."""
         kept = 1 - share * leverage
         shape = self.shapes[:, classes] - share / 2
         rate = self.rates[:, classes] - 0.5 * share * residual**2 / kept
@@ -245,7 +245,7 @@ class NumberTerms(Immutable):
         return [_Terms.stack(group, [self.gaussians[i] for i in group]) for group in groups]
 
     def log_densities(self, numbers: Array, scores: Array, left_out: LeftOut | None = None) -> Array:
-        """Return the log densities of all numbers, (numbers, rows, classes), 0 where they are missing."""
+        """Return the log densities of all numbers, (numbers, rows, classes), 0 if missing."""
         result = np.empty((len(self.gaussians), len(scores), self._stacked[0].shapes.shape[1]))
         missing = np.isnan(numbers)
         for terms in self._stacked:
@@ -253,7 +253,7 @@ class NumberTerms(Immutable):
         return result
 
     def logs(self, numbers: Array, left_out: LeftOut | None = None) -> Iterator[tuple[int, Array]]:
-        """Yield the position of a number and what a term of it adds to the score of each class."""
+        """Yield the position of a number and the value of one of its terms for each class."""
         scores = self.scores(numbers)
         if self.gaussians:
             yield from enumerate(self.powers[:, None, None] * self.log_densities(numbers, scores, left_out))

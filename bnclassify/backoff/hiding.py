@@ -15,14 +15,14 @@ from .left_out_tables import marginalize
 from .powers import COMMON_PRECISION, Terms, log_likelihood, maximize, odds
 from .tables import LeftOut, class_probabilities
 
-_COPIES = 3  # of a row, with different features hidden
+_COPIES = 3  # number of copies of a row, with different features hidden
 _MOST_ROWS = 200
-_MOST_CELLS = 2**25  # of the tables of a tree, one for each row
+_MOST_CELLS = 2**25  # number of cells of the tables of a tree, one per row
 _EXPONENTS = (1.0, 2.0, 4.0, 8.0, 16.0)
 
 
 def with_fading(x: Any, data: Dataset) -> Any:
-    """Return a model with the rule for incomplete rows that is best for its training rows, left out.
+    """Return a model with the best rule for incomplete rows, by leave-one-out.
 
     Each copy of a row lacks a share of its features that is uniform in 0 to 1.
     """
@@ -39,7 +39,7 @@ def with_fading(x: Any, data: Dataset) -> Any:
     numbers = {f: np.where(hidden[places[f]], np.nan, v[rows[copies]]) for f, v in data.numbers.items()}
     copied = left_out.take(copies)
     terms = getattr(x, "base", x)._contributions(known, copied).sum(axis=0)
-    for _, logs in x._further(x._with_numbers(known, numbers)):  # whose rows cannot be left out if hidden
+    for _, logs in x._further(x._with_numbers(known, numbers)):  # without leave-one-out
         terms += logs
     log_prior = log(next(class_probabilities(x.networks[0].tables[-1], [], len(rows), left_out)))[copies]
     joints = []
@@ -70,7 +70,7 @@ def _best(
 
 
 def _sample(data: Dataset, most: int) -> tuple[NDArray[np.intp], Array]:
-    """Return distinct rows and how often each occurs; some if there are many, whatever their order."""
+    """Return distinct rows and their frequencies, or a sample that does not depend on their order."""
     _, first, group = np.unique(row_keys(data.codes), return_index=True, return_inverse=True)
     counts = np.bincount(group, data.weights).astype(np.float64)
     chosen = np.unique(np.linspace(0, len(first) - 1, min(len(first), most)).astype(np.intp))
@@ -78,7 +78,7 @@ def _sample(data: Dataset, most: int) -> tuple[NDArray[np.intp], Array]:
 
 
 def row_keys(codes: Codes) -> NDArray[np.uint64]:
-    """Return a number for each of (variables, rows) codes, which is the same for equal rows."""
+    """Return a hash of each row of (variables, rows) codes."""
     factors = np.random.default_rng(0).integers(2**64 - 1, size=len(codes), dtype=np.uint64)
     keys = np.zeros(codes.shape[1], dtype=np.uint64)
     for row, factor in zip(codes, factors, strict=True):

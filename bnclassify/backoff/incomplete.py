@@ -1,7 +1,7 @@
-"""Incomplete rows under models with weights: from their terms to a tree, the more features are missing.
+"""Incomplete rows in models with weights: a blend of weighted terms and a tree.
 
-Weights are best for complete rows. If features are missing, the other terms still have the weights that they
-have beside those of the missing features, so posteriors are too sure or not sure enough.
+Weights are best for complete rows. If features are missing, the weights of the other terms are not adjusted,
+so posteriors are overconfident or underconfident.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from ..network.factors import Factor
 from ..network.log_joints import BLOCK_ROWS, network_joint
 from .tables import PrefixTable
 
-_MOST_CELLS = 2**20  # of a table in a tree
+_MOST_CELLS = 2**20  # maximum number of cells of a table in a tree
 _TREES = 3
 
 
 @record
 @dataclass(frozen=True)
 class Fading(Immutable):
-    """How the score of a row changes from its terms to trees, as the share h of missing features increases.
+    """The blend of terms and trees in the score of a row with a share h of missing features.
 
     S = λ Σ w·term + (1 − λ) (ln P(y) + (base + slope h) M), with λ = (1 − h)^exponent, where M is the mean of
     ln P(observed features | y) over trees of the first parents, with missing features marginalized over.
@@ -51,7 +51,7 @@ def missing_shares(codes: Codes) -> Array:
 
 
 def first_parents(structure: BNC, tables: Sequence[PrefixTable]) -> tuple[BNC, list[PrefixTable]]:
-    """Return the network of the first parents, without parents of tables that would be large."""
+    """Return the network of the first parents, without parents that would make tables large."""
     families, short = [], []
     for (variable, *parents), table in zip(structure.families, tables, strict=True):
         last = parents[-1:] if parents[-1:] == [structure.class_var] else []
@@ -75,7 +75,7 @@ def make_tree(structure: BNC, tables: Sequence[PrefixTable]) -> tuple[Factor, ..
 def evidence_in_trees(trees: Sequence[tuple[Sequence[Factor], Any]], codes: Codes) -> Array:
     """Return the mean over trees of ln P(observed features | class), (rows, classes).
 
-    Each tree comes with the function that codes rows for it, or None.
+    Each tree has a function that codes rows for it, or None.
     """
     total = np.zeros((codes.shape[1], trees[0][0][-1].table.shape[-1]))
     nothing = np.full((len(codes), 1), -1)
@@ -89,6 +89,6 @@ def evidence_in_trees(trees: Sequence[tuple[Sequence[Factor], Any]], codes: Code
 
 
 def some(networks: Sequence[Any]) -> list[tuple[int, Any]]:
-    """Return the networks, with their numbers, whose trees are averaged: some, spread over all."""
+    """Return an evenly spread selection of networks, with their positions, whose trees are averaged."""
     n = len(networks)
     return [(i, networks[i]) for i in np.unique(np.linspace(0, n - 1, min(n, _TREES)).astype(int)).tolist()]

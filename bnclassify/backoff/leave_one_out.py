@@ -1,7 +1,7 @@
 """Powers of tables, numbers of parents and powers of posteriors, chosen by leave-one-out.
 
-The tables of counts are exact for each left-out row; the structure, cut points and concentrations are those
-of all rows.
+Tables of counts are exact for each held-out row; structure, cut points and concentrations are learned from
+all rows.
 """
 
 from __future__ import annotations
@@ -42,9 +42,9 @@ from .refinement import Refinement
 from .tables import LeftOut
 from .weighted import Stacked, stack_network, with_at_most
 
-_BLOCK_CELLS = 2**16  # of the log probabilities of a family at rows, which stay in cache
-_MOST_CELLS = 2**25  # of the odds of all terms, 256 MiB
-_TABLE_CELLS = 2**20  # of the tables of a family, one for each row with missing values
+_BLOCK_CELLS = 2**16  # number of log probabilities of a family, which stay in cache
+_MOST_CELLS = 2**25  # maximum number of odds of all terms, 256 MiB
+_TABLE_CELLS = 2**20  # maximum number of cells of the tables of a family, one per incomplete row
 
 
 @record
@@ -53,10 +53,10 @@ class LeaveOneOutSummary:
     """The results of leave-one-out.
 
     ``power`` is the best common power of all tables, ``objective`` the maximum of the objective,
-    ``log_likelihood`` that of the classes of left-out rows, ``parents`` the largest number of feature parents
-    that was kept, ``rows`` the number of rows left out in turn, and ``ridges`` the precision of the weights
-    of further terms. ``honest_power`` is the power by parts of the rows, None if it was not requested, and
-    ``honest_rows`` the number of rows in these parts, 0 if there were none.
+    ``log_likelihood`` the log-likelihood of the classes of held-out rows, ``parents`` the largest number of
+    feature parents kept, ``rows`` the number of held-out rows, and ``ridges`` the precision of the weights of
+    additional terms. ``honest_power`` is the power by parts of the rows, or None, and ``honest_rows``
+    the number of rows in these parts.
     """
 
     power: float
@@ -92,7 +92,7 @@ class Powered(BuiltOn):
     )
 
     def __post_init__(self) -> None:
-        """Raise a ValueError if the power is not the one that was learned."""
+        """Raise a ValueError unless the power is the learned one."""
         super().__post_init__()
         if getattr(self.learned.get("leave_one_out"), "power", self.power) != self.power:
             raise ValueError(f"the power must be that of leave-one-out; got {self.power}")
@@ -132,7 +132,7 @@ class Powered(BuiltOn):
         return self.base._curve(feature)
 
     def _power_at(self, codes: Codes) -> Array:
-        """Return the power at rows, (rows, 1): nearer to 1, the more features are missing."""
+        """Return the power at rows, (rows, 1), which approaches 1 as more features are missing."""
         shares = missing_shares(codes[: len(self.features)])
         return (self.power + (1 - self.power) * shares)[:, None]
 
@@ -159,7 +159,7 @@ class Powered(BuiltOn):
 @record
 @dataclass(frozen=True)
 class LeaveOneOut(Method):
-    """Choose weights of tables and of further terms, the number of feature parents, or both.
+    """Choose weights of tables and of additional terms, the number of feature parents, or both.
 
     At most ``depth`` feature parents are considered, and the weights are multiplied by ``power`` at the end.
     If not ``incomplete``, the rule for incomplete rows is not learned. The model of a ``trial`` is used once,
@@ -195,8 +195,8 @@ class LeaveOneOut(Method):
         name = next(iter(self.settings()), "loo_parents")
         if not isinstance(x.graph, BNC):
             raise TypeError(
-                f"{name}: is defined for a single Bayesian network, not for a {type(x).__name__}; of an "
-                "ensemble, loo_power=True learns one power for all"
+                f"{name} is defined for a single Bayesian network; got a {type(x).__name__}. For an "
+                "ensemble, use loo_power=True."
             )
         check_positive(prior, name)
         check_prefix_prior(prior)
@@ -249,7 +249,7 @@ class LeaveOneOut(Method):
 @record
 @dataclass(frozen=True)
 class LeaveOneOutPower(Method):
-    """Raise the posterior of a model to the power that maximizes the likelihood of left-out rows' classes."""
+    """Raise the posterior to the power that maximizes the likelihood of the classes of held-out rows."""
 
     argument = "loo_power"
 
@@ -277,7 +277,7 @@ class LeaveOneOutPower(Method):
 
 
 class JudgedRows(LeftOut):
-    """Rows that are left out in turn."""
+    """Rows that are held out in turn."""
 
     def log_joint(self, x: BNC, data: Dataset, prior: Prior, rows: NDArray[np.intp]) -> Array:
         """Return ln P(features, class) of rows, each under the network of all other rows, (rows, classes)."""
@@ -301,10 +301,10 @@ class JudgedRows(LeftOut):
 def _judged(
     data: Dataset, terms: int, *, distinct: bool = True
 ) -> tuple[NDArray[np.intp], Array, JudgedRows, int]:
-    """Return the rows to leave out in turn, how often each counts, and how many rows they stand for.
+    """Return the rows to hold out in turn, their weights, and the number of rows that they represent.
 
-    These are all rows, or evenly spread ones if memory is short. Rows with equal codes are left out together
-    if they are ``distinct`` by their codes alone.
+    These are all rows, or evenly spread rows if memory is limited. If ``distinct``, equal rows are held out
+    together.
     """
     limit = max(1, _MOST_CELLS // max(1, terms * (data.cards[-1] - 1)))
     n, weights = len(data), np.ones(len(data)) if data.weights is None else data.weights
@@ -329,9 +329,9 @@ def _distinct_rows(data: Dataset, weights: Array) -> tuple[NDArray[np.intp], Arr
 
 
 def left_out_odds(x: Stacked, rows: NDArray[np.intp], left_out: LeftOut, depths: Sequence[int]) -> Array:
-    """Return the `odds` of the classes by each family, with the row left out.
+    """Return the `odds` of the classes by each family, with each row held out.
 
-    They are a (depths, families, rows, classes − 1) array, for each largest number of feature parents.
+    The array is (depths, families, rows, classes − 1), with one depth per largest number of feature parents.
     """
     n_classes = x.structures[0].cards[-1]
     result = np.zeros((len(depths), len(x.powers), len(rows), n_classes - 1))

@@ -1,4 +1,4 @@
-"""Networks of which each row has its own tables, those without the row."""
+"""Networks with separate tables for each row, estimated from all other rows."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ def marginalize(
 ) -> Array:
     """Return the log joint of rows under the network without each, (rows, classes).
 
-    ``codes`` are those counted, of all variables. If features are hidden, ``known`` has the others, for any
-    number of copies of the rows, one after the other.
+    ``codes`` are the counted codes of all variables. If features are hidden, ``known`` has the remaining
+    codes of any number of concatenated copies of the rows.
     """
     class_number = len(scopes) - 1
     factors = []
@@ -39,9 +39,9 @@ def marginalize(
 
 
 def _tables_without(table: PrefixTable, codes: Sequence[Codes], left_out: LeftOut) -> Array:
-    """Return the full table for each row, the row left out of its counts.
+    """Return the full table for each row, estimated from all other rows.
 
-    ``codes`` are those of the variable and its feature parents; the result has the shape (levels of each
+    ``codes`` contains the variable and its feature parents; the result has the shape (levels of each
     feature parent…, levels of the variable, rows, classes or 1).
     """
     rows = len(left_out.classes)

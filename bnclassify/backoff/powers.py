@@ -1,8 +1,8 @@
-"""Weights of a model's terms that maximize the likelihood of the classes of left-out rows.
+"""Weights of a model's terms that maximize the likelihood of the classes of held-out rows.
 
 The score of a class is linear in the weights, and ln P(y) = score(y) − ln Σ_k exp score(k), so the problems
-are concave and have one optimum each. Scores are given as odds: those of the classes after the first, less
-that of the first, because nothing else enters a posterior.
+are concave and have one optimum each. Scores are given as odds: the scores of the other classes minus
+the score of the first one, which determine the posterior.
 """
 
 from __future__ import annotations
@@ -26,22 +26,22 @@ PRECISION = 3.0
 """Precision of the normal priors of the powers of single terms, whose mean is the common power."""
 
 _ITERATIONS = 200
-_CLOSE = 1e-14  # of the value: twice what the last step of Newton's method may gain
-_CLOSE_ENOUGH = 1e-10  # while ridges are still searched for
+_CLOSE = 1e-14  # tolerance of the value: twice the gain of the last step of Newton's method
+_CLOSE_ENOUGH = 1e-10  # tolerance during the search for ridges
 _REDUCED = 1e-2  # reduction of the squared error of a step by conjugate gradients
-_MOST_ROUNDS = 10  # of conjugate gradients, after which the Hessian is computed again
+_MOST_ROUNDS = 10  # number of steps of conjugate gradients after which the Hessian is computed again
 _HALVINGS = 40
 _ROUNDING = 1e-13
 _BLOCK_CELLS = 2**19
-_PRODUCTS = 3e9  # multiplications for a Hessian; beyond these it is estimated from some rows
+_PRODUCTS = 3e9  # maximum number of multiplications for a Hessian; beyond it, a subset of rows is used
 _ROUNDS = 4
-_LEAST, _MOST, _FACTOR = 1.0, 3000.0, 5.0  # of a ridge, and of its change in a round
+_LEAST, _MOST, _FACTOR = 1.0, 3000.0, 5.0  # bounds of a ridge, and of its change in a round
 
 Solve = Callable[[Array], Array]
 
 
 def odds(logs: Array) -> Array:
-    """Return the scores of the classes after the first, less that of the first, (…, classes − 1)."""
+    """Return the scores of the other classes minus the score of the first class, (…, classes − 1)."""
     return np.asarray(logs[..., 1:] - logs[..., :1])
 
 
@@ -67,11 +67,11 @@ def _log_total(total: Array) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class Terms:
-    """What the weights of a problem multiply, at rows with classes that count ``counts`` times.
+    """The terms of a problem at rows with observed classes and weights ``counts``.
 
     ``shared`` are arrays of (terms, rows, classes − 1) odds, with one weight per term. ``columns`` is a
-    (rows, columns) array, maybe sparse, with one weight per column and class, which sum to 0 over the
-    classes; classes − 1 parameters stand for these, see `by_class`. ``offset`` are odds that have no weight.
+    (rows, columns) array, possibly sparse, with one weight per column and class, which sum to 0 over the
+    classes; see `by_class` for the classes − 1 parameters. ``offset`` are odds that have no weight.
     """
 
     shared: Sequence[Array]
@@ -107,14 +107,14 @@ class Terms:
         return total
 
     def transposed(self, residuals: Array) -> Array:
-        """Return what `odds` is transposed: the sums over rows of residuals times each weight's odds."""
+        """Return the transpose of `odds`: the sums over rows of residuals times the odds of each weight."""
         parts = [terms.reshape(len(terms), terms[0].size) @ residuals.ravel() for terms in self.shared]
         if self.columns is not None:
             parts.append(np.asarray(self.columns.T @ residuals @ _contrasts(self.others + 1).T).ravel())
         return np.concatenate(parts)
 
     def gradient(self, posteriors: Array) -> Array:
-        """Return the derivative of the log-likelihood; posteriors are of the classes after the first."""
+        """Return the derivative of the log-likelihood; posteriors exclude the first class."""
         is_own = self.classes[:, None] == np.arange(1, self.others + 1)
         return self.transposed((is_own - posteriors) * self.counts[:, None])
 
@@ -133,7 +133,7 @@ class Terms:
     def curvature(self, posteriors: Array) -> Array:
         """Return A with A Aᵀ = H, minus the Hessian of the log-likelihood, or H itself if A is wider.
 
-        If that takes many operations, H is estimated from evenly spread rows.
+        If this needs many operations, H is estimated from evenly spread rows.
         """
         n, size, end = len(self.classes), self.size, self.ends[-1]
         per_row = self.others * end**2 + (size - end) ** 2
@@ -189,16 +189,16 @@ class Terms:
 
 
 def _times(columns: Any, factors: Array) -> Any:
-    """Return the rows of an array, maybe sparse, times factors."""
+    """Return the rows of an array, possibly sparse, times factors."""
     dense = isinstance(columns, np.ndarray)
     return columns * factors[:, None] if dense else columns.multiply(factors[:, None]).tocsr()
 
 
 def beside(columns: Sequence[Any]) -> Any:
-    """Return arrays side by side, sparse if some are."""
+    """Return arrays side by side, sparse if one of them is sparse."""
     if all(isinstance(array, np.ndarray) for array in columns):
         return np.hstack(columns)
-    from scipy import sparse  # which takes long to import
+    from scipy import sparse  # slow to import
 
     return sparse.hstack(columns).tocsr()
 
@@ -224,9 +224,9 @@ def _basis(n: int) -> Array:
 
 @dataclass(frozen=True)
 class Powers:
-    """The best powers of terms: one for all, then one for each (terms,), with the value of the objective.
+    """The best powers of terms: a common one, one per term (terms,), and the value of the objective.
 
-    The objective is the log-likelihood of the classes of left-out rows less the penalty of the priors.
+    The objective is the log-likelihood of the classes of held-out rows minus the penalty of the priors.
     """
 
     common: float
@@ -269,8 +269,8 @@ def maximize(
 ) -> tuple[Array, Array, Array]:
     """Return the weights w that maximize Σ v ln P(y) − ½ Σ λ (w − mean)², and odds and posteriors of rows.
 
-    Newton's method with steps halved until they go up. The steps are found by conjugate gradients, with an
-    earlier Hessian, maybe of some rows only, as preconditioner; see `Terms.curvature`.
+    Newton's method with steps halved until the objective increases. Conjugate gradients find the steps, with
+    an earlier Hessian, possibly of a subset of rows, as preconditioner; see `Terms.curvature`.
     """
     weights, total = start, x.offset + x.odds(start)
 
@@ -306,7 +306,7 @@ def _times_curvature(x: Terms, posteriors: Array, ridges: Array, weights: Array)
 
 
 def _solve(times: Solve, slope: Array, precondition: Solve) -> tuple[Array, int]:
-    """Return the solution of a linear system by conjugate gradients, and how many rounds they took."""
+    """Return the solution of a linear system by conjugate gradients, and the number of steps."""
     residual, step = slope, precondition(slope)
     direction, result, size = step, np.zeros_like(slope), float(slope @ step)
     first, rounds = size, 0
@@ -314,7 +314,7 @@ def _solve(times: Solve, slope: Array, precondition: Solve) -> tuple[Array, int]
         rounds += 1
         product = times(direction)
         height = float(direction @ product)
-        if height <= 1e-200:  # the slope is 0 but for rounding
+        if height <= 1e-200:  # the slope is a rounding error
             break
         length = size / height
         result, residual = result + length * direction, residual - length * product
@@ -325,7 +325,7 @@ def _solve(times: Solve, slope: Array, precondition: Solve) -> tuple[Array, int]
 
 
 def _cholesky(table: Array) -> Array:
-    """Return the lower factor of a table that is positive definite but for rounding."""
+    """Return the lower factor of a matrix that is positive definite up to rounding."""
     for jitter in (0.0, 1e-12, 1e-9, 1e-6, 1e-3, 1.0):
         with suppress(np.linalg.LinAlgError):
             added = jitter * np.abs(np.diagonal(table)).max()
@@ -334,7 +334,7 @@ def _cholesky(table: Array) -> Array:
 
 
 def factor(curvature: Array, ridges: Array) -> tuple[Solve, Callable[[], Array]]:
-    """Return what solves (H + Λ) x = slope, and what returns the diagonal of (H + Λ)⁻¹.
+    """Return functions that solve (H + Λ) x = slope and return the diagonal of (H + Λ)⁻¹.
 
     ``curvature`` is H, or A with A Aᵀ = H, which has fewer columns than rows.
     """
@@ -376,9 +376,9 @@ def weigh_blocks(
 ) -> tuple[Array, Array, Array]:
     """Return the best weights around their means, the odds of the rows, and the ridges of all blocks.
 
-    ``blocks`` has the number of the block of each weight. The ridges of all but the first are found by
-    evidence: λ_b ← γ_b / |w_b|², where γ_b = p_b − λ_b tr_b (H + Λ)⁻¹ is the effective number of weights. If
-    there is one block or one class only, the means are kept.
+    ``blocks`` has the number of the block of each weight. All ridges except the first maximize the evidence:
+    λ_b ← γ_b / |w_b|², where γ_b = p_b − λ_b tr_b (H + Λ)⁻¹ is the effective number of weights. With one
+    block or one class, the means are kept.
     """
     amounts = np.array(ridges, dtype=np.float64)
     weights = mean

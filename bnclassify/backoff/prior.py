@@ -1,4 +1,4 @@
-"""The prior by which tables back off, the tables of a prior, and the priors by the arguments of `lp`."""
+"""The back-off prior, its tables, and the priors by the arguments of `lp`."""
 
 from __future__ import annotations
 
@@ -28,23 +28,23 @@ from .concentration_search import learn_masses
 from .counts import PrefixCounts, count_nested
 from .tables import PrefixTable, Stack
 
-_BLOCK_FAMILIES = 2**6  # of which concentrations are chosen together
+_BLOCK_FAMILIES = 2**6  # number of families whose concentrations are chosen together
 
 
 @record
 @dataclass(frozen=True)
 class BackOff:
-    """Each table is shrunk towards the one with one parent fewer, by an amount estimated from the data.
+    """Each table is shrunk towards the table with one parent fewer, by an amount estimated from the data.
 
-    The variable alone is shrunk towards the uniform distribution. The class, if it is a parent, comes
-    next, and then the feature parents in family order. The class alone has a pseudo-count of 1.
+    The variable alone is shrunk towards the uniform distribution. The class, if it is a parent, is
+    added first, then the feature parents in family order. The class alone has a pseudo-count of 1.
     """
 
     nested = True
 
     def __call__(self, counts: Array, axis: int = 0) -> Array:
-        """Raise a TypeError: a table alone does not have the counts of the shorter ones."""
-        raise TypeError("backoff: needs the counts of shorter tables; use smooth, ess or m here")
+        """Raise a TypeError, because a single table does not contain the counts of shorter tables."""
+        raise TypeError("backoff requires the counts of shorter tables. Use smooth, ess or m.")
 
     def count(self, data: Dataset, scopes: Sequence[tuple[int, ...]]) -> tuple[Any, ...]:
         """Return the counts of each family and of its prefixes."""
@@ -72,7 +72,7 @@ def make_stacks(
     of_class: Sequence[bool],
     prior: Any,
 ) -> list[Stack]:
-    """Return the tables of families from their counts, in one or more codings, as ``cards`` have rows."""
+    """Return the tables of families from their counts, in one coding per row of ``cards``."""
     nested = is_nested(check_prefix_prior(prior))
     masses: list[list[Array]] = []
     for start in range(0, len(families), _BLOCK_FAMILIES):
@@ -99,12 +99,12 @@ def _given_masses(prior: Any, prefixes: Sequence[PrefixCounts], cards: NDArray[n
 def check_prefix_prior(prior: Any) -> Any:
     """Return a prior that adds pseudo-counts to the table of every prefix, or raise a TypeError."""
     if not is_nested(prior) and not hasattr(prior, "per_cell"):
-        raise TypeError("prior: expected one of smooth, ess, m and backoff, which define how tables back off")
+        raise TypeError("prior must be smooth, ess, m or backoff.")
     return prior
 
 
 def concentrations_of(tables: Sequence[PrefixTable]) -> dict[str, Any]:
-    """Return what a model records of tables that back off, and nothing of others."""
+    """Return the record of back-off in a model, empty for other priors."""
     return {"concentrations": tuple([table.masses for table in tables])} if tables[0].nested else {}
 
 
@@ -114,26 +114,24 @@ PRIORS: dict[str, Callable[[Any], Prior]] = {
     "m": lambda amount: MEstimate(_check_amount("m", amount)),
     "backoff": lambda asked: BackOff(),
 }
-"""The priors by the argument of `lp` that asks for each."""
+"""The priors by the argument of `lp` that requests them."""
 
 
 def find_prior(**arguments: object) -> Prior:
-    """Return the prior that one of the arguments in `PRIORS` asks for; those None or False do not."""
+    """Return the prior of the only argument in `PRIORS` that is not None or False."""
     amounts = {name: value for name, value in arguments.items() if value is not None}
     if not Flag().check("backoff", amounts.get("backoff", False)):
         amounts.pop("backoff", None)
     if not amounts:
-        raise TypeError(f"{', '.join(arguments)}: one of them must be given, for example smooth=1")
+        raise TypeError(f"One of {', '.join(arguments)} must be given, for example smooth=1.")
     if len(amounts) > 1:
-        raise ValueError(
-            f"{', '.join(amounts)}: only one of them can say how counts are smoothed; drop the others"
-        )
+        raise ValueError(f"Only one of {', '.join(amounts)} can be given. Omit the others.")
     [(name, value)] = amounts.items()
     return PRIORS[name](value)
 
 
 def _check_amount(name: str, amount: object, most: float = MOST_AMOUNT) -> float:
-    """Return an amount of pseudo-counts as a number of Python's own, or raise an error."""
+    """Return an amount of pseudo-counts as a Python number, or raise an error."""
     value: float = Real(0, most).check(name, amount)
     if 0 < value < LEAST_AMOUNT:
         raise ValueError(must_be(name, f"0 or at least {LEAST_AMOUNT:g}", value))

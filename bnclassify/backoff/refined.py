@@ -30,12 +30,12 @@ TERMS = ("gaussians", "zscores", "slopes", "shifts", "levels")
 @record
 @dataclass(frozen=True, eq=False, repr=False)
 class Refined(LogLinear):
-    """A model with weights to whose scores each feature adds further terms of its own.
+    """A model with weights and additional terms of single features.
 
         ln P(c | x) = const + w₀ ln P(c) + Σ_f T_f(x, c)
         T_f = Σ_l a_fl ln P_l(x_f | c, first l parents) + Σ_s g_fs ln p_s(x_f | c) + β_fc z_f + γ_fc(x_f)
 
-    ``base`` has the tables. ``numbers`` are the features that are kept as numbers, ``of_numbers`` their terms
+    ``base`` has the tables. ``numbers`` are the numeric features, ``of_numbers`` their terms
     on each scale, and ``shifts`` the γ of each feature, (levels + 1, classes), the last row of zeros.
     """
 
@@ -56,7 +56,7 @@ class Refined(LogLinear):
         fits &= all(len(terms.scales) == len(self.numbers) for terms in self.of_numbers)
         shapes = zip(self.shifts, cards[:-1], strict=False)
         if not fits or any(s is not None and s.shape != (card + 1, cards[-1]) for s, card in shapes):
-            raise ValueError("numbers, of_numbers, shifts: expected terms of the features of base")
+            raise ValueError("numbers, of_numbers and shifts must be terms of the features of base.")
 
     @property
     def structure(self) -> BNC:  # type: ignore[override]
@@ -92,20 +92,20 @@ class Refined(LogLinear):
 
     @property
     def network(self) -> Any:
-        """The network with its tables, if it is one."""
+        """The network with its tables, if there is a single one."""
         return self.base.network
 
     @property
     def fitted(self) -> bool:
-        """Whether it has tables, which it always has."""
+        """True, because it always has tables."""
         return True
 
     def facts(self) -> dict[str, object]:
-        """Return the size of the network, and what leave-one-out found."""
+        """Return the size of the network, and the result of leave-one-out."""
         return self.base.facts() | {"leave-one-out": self.learned.get("leave_one_out")}
 
     def _with_numbers(self, codes: Codes, numbers: Mapping[Hashable, Any]) -> Codes:
-        """Return codes and, below them, the numbers, whose bits are read as integers: -1 is NaN."""
+        """Return codes and, below them, the bits of the numbers as integers, where -1 is NaN."""
         if not self.numbers:
             return codes
         names = {i: self.features[i] for i in self.numbers}
@@ -126,7 +126,7 @@ class Refined(LogLinear):
     def _further(self, codes: Codes, left_out: LeftOut | None = None) -> Iterator[tuple[int, Array]]:
         for i, shifts in enumerate(self.shifts):
             if shifts is not None:
-                yield i, shifts.take(codes[i], axis=0, mode="wrap")  # so that -1 leads to the last
+                yield i, shifts.take(codes[i], axis=0, mode="wrap")  # the entry of -1
         n = len(self.features)
         if self.numbers and len(codes) > n:
             numbers = codes[n:].view(np.float64)
@@ -145,7 +145,7 @@ class Refined(LogLinear):
         return (*terms, *shifts), marginalizes, tuple(scales)
 
     def _weights(self) -> Any:
-        """Return a frame of weights, one row per feature after that of the class and one column per term."""
+        """Return a frame of weights, one row for the class and one per feature, and one column per term."""
         *of_features, of_class = self.base.powers
         names = [self.class_var, *self.features]
         depth = max((len(power) for power in of_features if isinstance(power, tuple)), default=1)
@@ -183,7 +183,7 @@ class Refined(LogLinear):
         return np.unique(points.clip(low, high))
 
     def _estimate(self, data: Any, prior: Any) -> Any:
-        """Return the structure with tables, without powers and further terms."""
+        """Return the structure with tables, without powers and additional terms."""
         return renewed(self.base, recipe=self.recipe)._estimate(data, prior)
 
     def _stacked(self, data: Dataset, prior: Any) -> Any:

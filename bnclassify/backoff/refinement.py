@@ -1,4 +1,4 @@
-"""The further terms of a refined model, learned from training rows, and their weights by leave-one-out."""
+"""The additional terms of a refined model, and their weights by leave-one-out."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ from .tables import LeftOut
 from .terms import Power
 from .weighted import Stacked
 
-_MOST_PARENTS = 8  # of a Gaussian term
-_MOST_SHIFTS = 2**10  # levels with a shift; rarer ones would be shrunk to almost 0
-_SMALL = 2**22  # numbers of which a copy costs less than to use the originals one by one
+_MOST_PARENTS = 8  # number of parents of a Gaussian term
+_MOST_SHIFTS = 2**10  # levels with a shift; shifts of rarer levels would be shrunk to almost 0
+_SMALL = 2**22  # number of values up to which a copy is faster than single operations
 _RIDGES = {
     "tables": PRECISION,
     "levels": 10.0,
@@ -35,7 +35,7 @@ _RIDGES = {
     "slopes": 10.0,
     "shifts": 10.0,
 }
-"""The precision of the weights of each term, from which the search by evidence starts."""
+"""The initial precision of the weights of each term in the search by evidence."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,7 +52,7 @@ class Found:
 class Refinement:
     """The terms that were requested for the features of a network, fitted to training rows.
 
-    ``coded`` are the categorical features, ``numbers`` those that are kept as numbers, in descending order of
+    ``coded`` are the categorical features, ``numbers`` the numeric ones, in descending order of
     their information on the class, ``values`` (numbers, rows), and ``of_numbers`` their terms on each scale,
     without weights.
     """
@@ -94,7 +94,7 @@ class Refinement:
         if "slopes" in self.asked and self.numbers:
             result["slopes"] = self.of_numbers[0].scores(self.values)
         if self.shifted:
-            from scipy import sparse  # which takes long to import
+            from scipy import sparse  # slow to import
 
             n, sizes = len(self.data), [len(levels) for _, levels in self.shifted]
             rows, places = [], []
@@ -110,7 +110,7 @@ class Refinement:
 
     @cached_property
     def shifted(self) -> list[tuple[int, NDArray[np.intp]]]:
-        """The categorical features, each with the levels that have a shift: the most frequent of all."""
+        """The categorical features, each with its levels that have a shift, the most frequent ones."""
         data, features = self.data, self.coded
         if "shifts" not in self.asked or not features:
             return []
@@ -131,8 +131,8 @@ class Refinement:
     ) -> Found:
         """Return the refined model with the best weights.
 
-        ``by_depth`` are the odds of the tables at left-out rows by number of parents, and ``single`` the
-        weights of those with the best number, ``depth``.
+        ``by_depth`` are the odds of the tables at held-out rows by number of parents, and ``single`` the
+        weights for the best number, ``depth``.
         """
         others = [i for i in range(len(by_depth)) if i != best and "levels" in self.asked]
         of_scales = [terms for terms in self.of_numbers if terms.gaussians]
@@ -163,12 +163,12 @@ class Refinement:
         return Found(model, objective, likelihood, dict(zip(kinds, ridges.tolist(), strict=True)))
 
     def _left_out(self, terms: NumberTerms, rows: NDArray[np.intp], left_out: LeftOut) -> Array:
-        """Return the odds by the Gaussian terms of a scale at left-out rows, (numbers, rows, classes − 1)."""
+        """Return the odds by the Gaussian terms of a scale at held-out rows, (numbers, rows, classes − 1)."""
         numbers = self.values[:, rows]
         return odds(terms.log_densities(numbers, terms.scores(numbers), left_out))
 
     def _powers(self, by_number: Mapping[int, Array]) -> list[Power]:
-        """Return the powers of the tables of each feature, from those for each largest number of parents."""
+        """Return the powers of the tables of each feature, from the powers per largest number of parents."""
         result: list[Power] = []
         class_number = len(self.data.columns) - 1
         for f, scope in enumerate(self.stacked.structures[0].scopes[:-1]):

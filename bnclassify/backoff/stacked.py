@@ -38,7 +38,7 @@ class Group:
     def logs(self, codes: Codes, left_out: LeftOut | None = None, rows: Any = slice(None)) -> Iterator[Array]:
         """Yield the mean logs of the families over the codings of rows, (families, rows, classes or 1).
 
-        They are those with 0 feature parents, 1, …. ``codes`` are (codings, variables, rows), of which some
+        The tables have 0, 1, … feature parents. ``codes`` are (codings, variables, rows), of which some
         rows can be chosen.
         """
         n = len(self.stack.cards)
@@ -55,7 +55,7 @@ class Group:
             yield logs.sum(axis=1) / self.codings if self.codings > 1 else logs[:, 0]
 
     def tables(self, parents: int) -> Iterator[tuple[int, list[PrefixTable]]]:
-        """Yield each family and its tables with at most so many feature parents."""
+        """Yield each family and its tables with a maximum number of feature parents."""
         tables, n = self.stack.tables(parents), self.codings
         for i, family in enumerate(self.families):
             yield family, tables[i * n : (i + 1) * n]

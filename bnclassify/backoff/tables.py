@@ -1,4 +1,4 @@
-"""Tables with one distribution for every prefix of a family, each shrunk towards the one before it."""
+"""Tables of the prefixes of a family, each shrunk towards the previous one."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ Deduct: TypeAlias = Callable[[int], tuple[Array, Array]]
 def back_off(prefixes: int, read: Read, mass: Callable[[int, Array, Array], Any]) -> Iterator[Array]:
     """Yield the distributions of the prefixes of a family, each estimated with a base distribution.
 
-        P(x | u) = (n(u, x) + mass · base(x)) / (n(u) + mass), and the base if there is neither
+        P(x | u) = (n(u, x) + mass · base(x)) / (n(u) + mass), and the base if both are 0
 
-    ``read`` returns n(u, x), n(u) and the base of a prefix by its number and the distributions of the prefix
-    before; ``mass`` its number of pseudo-counts, by n(u, x) and the base.
+    ``read`` returns n(u, x), n(u) and the base of a prefix by its number and the distributions of the
+    previous prefix; ``mass`` returns its number of pseudo-counts, given n(u, x) and the base.
     """
     value: Array | None = None
     for i in range(prefixes):
@@ -51,9 +51,9 @@ def back_off(prefixes: int, read: Read, mass: Callable[[int, Array, Array], Any]
 class PrefixTable(Immutable):
     """The distributions of a variable alone, given the class, and given its first 1, 2, … feature parents.
 
-    ``cards`` are the numbers of levels of the variable and of its feature parents, and there is one prefix
-    more if the class is a parent. ``masses`` are the pseudo-counts of each prefix; they are spread like the
-    distribution of the prefix before if ``nested``, and uniformly if not. See `back_off`.
+    ``cards`` are the numbers of levels of the variable and of its feature parents, and there is one more
+    prefix if the class is a parent. ``masses`` are the pseudo-counts of each prefix, distributed like the
+    previous prefix if ``nested``, and uniformly if not. See `back_off`.
     """
 
     cards: tuple[int, ...]
@@ -65,7 +65,7 @@ class PrefixTable(Immutable):
         super().__post_init__()
         fits = len(self.prefixes) - len(self.cards) in (0, 1) and len(self.masses) == len(self.prefixes)
         if not fits or any(prefix.levels != self.cards[0] for prefix in self.prefixes):
-            raise ValueError("prefixes: expected one, with a mass, for each of variable, class and parents")
+            raise ValueError("prefixes must have one element, with a mass, per variable, class and parent.")
 
     @property
     def root(self) -> int:
@@ -90,7 +90,7 @@ class PrefixTable(Immutable):
             wide = how_to_merge(zip(family, self.cards, strict=False))
             raise ValueError(
                 f"dataset: a table of {listed(family)} would have {self.cells:,} cells, more than "
-                f"{MAX_CELLS:,}; use fewer parents, or {wide}"
+                f"{MAX_CELLS:,}. Use fewer parents, or {wide}."
             )
         table = np.moveaxis(self.full(), len(self.cards) - 1, 0)
         return np.ascontiguousarray(table if self.root else table[..., 0])
@@ -106,7 +106,7 @@ class PrefixTable(Immutable):
 
 @dataclass(frozen=True, eq=False)
 class Stack:
-    """The tables of one family in several codings of the rows, with the roots of all in one numbering.
+    """The tables of one family in several codings of the rows, whose roots are numbered together.
 
     ``cards`` has one row per coding, and the masses of a prefix one number per coding. The prefixes number
     the values of each variable by its largest number of levels. See `PrefixTable`.
@@ -127,10 +127,10 @@ class Stack:
     ) -> Iterator[Array]:
         """Yield P(x | class, first parents) at rows, for 0 feature parents and more, as (rows, classes or 1).
 
-        ``codes`` are those of the variable and its feature parents, in one coding after the other. If a
-        parent is missing (-1), the distribution given the parents before it is used. ``deduct`` returns by
-        the number of a prefix what to subtract at each row from n(u, x) and from n(u), in the column of its
-        class.
+        ``codes`` are the codes of the variable and its feature parents, with codings concatenated. If a
+        parent is missing (-1), the distribution given the previous parents is used. ``deduct`` returns, for
+        the number of a prefix, the amounts to subtract at each row from n(u, x) and n(u), in the column of
+        its class.
         """
         n = len(self.cards)
         codings = np.repeat(np.arange(n), len(codes[0]) // n)
@@ -146,7 +146,7 @@ class Stack:
                 _subtract(deduct(i), counts, totals, classes, parents)
             if shorter is None or self.nested:
                 return counts, totals, uniform if shorter is None else shorter
-            if i > self.root:  # rows that lack a parent have no counts, so that they keep the base
+            if i > self.root:  # rows with a missing parent have no counts, so they keep the base
                 np.logical_or(unknown, codes[i - self.root] < 0, out=unknown)
                 return counts, totals, np.where(unknown[:, None], shorter, uniform)
             return counts, totals, uniform
@@ -160,7 +160,7 @@ class Stack:
                 yield value
 
     def tables(self, parents: int) -> list[PrefixTable]:
-        """Return the table of each coding, with at most so many feature parents."""
+        """Return the table of each coding, with at most ``depth`` feature parents."""
         cards = self.cards[:, : 1 + parents]
         kept = self.root + cards.shape[1]
         masses = np.stack(self.masses[:kept], axis=1).tolist()
@@ -170,7 +170,7 @@ class Stack:
 
 @dataclass(frozen=True, eq=False)
 class LeftOut:
-    """Rows among those counted: their classes, and how much of each row is subtracted from the counts."""
+    """Counted rows: their classes, and the amounts to subtract from the counts."""
 
     classes: NDArray[Any]
     shares: Array
@@ -213,7 +213,7 @@ def class_probabilities(
 def _subtract(
     amounts: tuple[Array, Array], counts: Array, totals: Array, classes: NDArray[Any] | None, parents: Places
 ) -> None:
-    """Subtract amounts from counts and totals in the column of each row's class, if its parents are known."""
+    """Subtract amounts from counts and totals in the column of each row's class, if parents are observed."""
     n_classes = counts.shape[1]
     absent = parents < 0
     any_absent = absent.any()
@@ -224,7 +224,7 @@ def _subtract(
 
 
 def _look_up(table: Array, places: Places) -> Array:
-    """Return the rows of a table at places, zeros where these are -1."""
+    """Return the rows of a table at positions, zeros for -1."""
     if not len(table):
         return np.zeros((len(places), table.shape[1]))
     entries = table.take(places, axis=0, mode="wrap")

@@ -20,13 +20,13 @@ _MOST_CELLS_OF_ALL = 2**25
 _MOST_FINE_CELLS = 2**12  # of a table of the sums over all discretizations
 
 Power: TypeAlias = float | tuple[float, ...]
-"""The power of the table of a family, or those of its tables with 0, 1, … feature parents."""
+"""The power of the table of a family, or one power per number 0, 1, … of its feature parents."""
 
 
 class Term:
     """The log tables of one family times their powers, for the numbers of its features, the variable first.
 
-    ``powers`` are those of the tables with 0, 1, … feature parents. The sum of the logs is written out if it
+    ``powers`` has one power per number 0, 1, … of feature parents. The sum of the logs is a table if it
     has no more than ``most_cells`` cells, and computed from the counts if not.
     """
 

@@ -48,17 +48,17 @@ class LogLinear(BuiltOn):
 
         @property
         def powers(self) -> tuple[Power, ...]:
-            """The powers of the terms, in the order of the families: of each feature, then of the class."""
+            """The powers of the terms of each feature, then of the class."""
 
         fading: Fading | None
-        """How incomplete rows are predicted; None if missing features are ignored."""
+        """The rule for incomplete rows; None if missing features are ignored."""
 
         def _logs(self, codes: Codes, left_out: LeftOut | None = None) -> Iterator[tuple[int, Array]]:
-            """Yield the number of a family and what a term of it adds at rows, (rows, classes)."""
+            """Yield the number of a family and the value of one of its terms at rows, (rows, classes)."""
 
     @property
     def missing_rule(self) -> str:
-        """What prediction does with missing values."""
+        """The treatment of missing values in prediction."""
         return "ignored" if self.fading is None else "ignored by terms, marginalized over by a tree"
 
     @property
@@ -72,11 +72,11 @@ class LogLinear(BuiltOn):
         return self.structure.depth
 
     def _log_joint(self, codes: Codes) -> Array:
-        """Return scores that have the log odds of the posteriors, (rows, classes)."""
+        """Return scores with the log odds of the posteriors, (rows, classes)."""
         return self._with_trees(self._unadjusted(codes), codes, lambda score, known: score(known))
 
     def _with_trees(self, logs: Array, codes: Codes, apply: Callable[[Any, Codes], Array]) -> Array:
-        """Blend logs of incomplete rows, (…, rows, classes), with those that ``apply`` gets from trees."""
+        """Blend logs of incomplete rows, (…, rows, classes), with the results of ``apply`` on trees."""
         known = codes[: len(self.features)]
         rows = np.nonzero(known.min(axis=0, initial=0) < 0)[0]
         if self.fading is not None and len(rows):
@@ -104,7 +104,7 @@ class LogLinear(BuiltOn):
         return total
 
     def _further(self, codes: Codes, left_out: LeftOut | None = None) -> Iterator[tuple[int, Array]]:
-        """Yield the number of a family and what a term of it adds beside its tables."""
+        """Yield the number of a family and the value of one of its additional terms."""
         return iter(())
 
     def _formula(self) -> Formula:
@@ -116,14 +116,14 @@ class LogLinear(BuiltOn):
         for factors, coding in self.trees:
             codings = () if coding is None else coding.maps
             *tables, of_class = [f.described(i, codings) for i, f in enumerate(factors)]
-            # Given the class: the log joint without that of a row of which nothing is known.
+            # Given the class: the log joint minus the log joint of an empty row.
             of_class = replace(of_class, owner=-1, logs=of_class.logs - network_joint(factors, nothing)[0])
             trees.append(Sum((*tables, of_class), marginalizes=True))
         fading = self.fading
         return Blend(formula, prior, tuple(trees), fading.exponent, fading.base, fading.slope)
 
     def _described(self) -> tuple[tuple[Any, ...], bool, tuple[Scale, ...]]:
-        """Return the terms, of which none marginalizes, and the scales that these use."""
+        """Return the terms, without marginalization, and their scales."""
         families: dict[int, list[Table]] = {}
         for family, position, term in make_terms(self):
             families.setdefault(family, []).append(self._describe_term(family, position, term))
@@ -135,7 +135,7 @@ class LogLinear(BuiltOn):
         cards = tuple([card + 1 for card in (term.table.cards[1:] if owner < 0 else term.table.cards)])
         if prod(cards) * len(self.known_levels[-1]) > MAX_CELLS // 2**5:
             raise ValueError(
-                f"x must have tables that can be written out; got {prod(cards):,} configurations of "
+                f"x must have tables that fit in memory; got {prod(cards):,} configurations of "
                 f"{listed([self.features[i] for i in term.features])}. Use fewer parents or levels."
             )
         grid = np.indices(cards).reshape(len(cards), prod(cards))
@@ -146,13 +146,13 @@ class LogLinear(BuiltOn):
         return Table(owner, term.features, logs.reshape(*cards, logs.shape[-1]), codings)
 
     def _joined(self, tables: list[Table]) -> list[Table]:
-        """Return the tables of a family as one if that has fewer cells."""
+        """Return the tables of a family as a single one if it has fewer cells."""
         return tables
 
     def _contributions(self, codes: Codes, left_out: LeftOut | None = None) -> Array:
-        """Return what each feature, then the class, adds to the log joint, (features + 1, rows, classes).
+        """Return the contributions of features and class to the log joint, (features + 1, rows, classes).
 
-        ``left_out`` are training rows: their contributions are those of the model of all other rows.
+        Contributions of training rows, ``left_out``, are computed by the model of all other rows.
         """
         total = np.zeros((len(self.features) + 1, codes.shape[1], len(self.known_levels[-1])))
         for start in range(0, codes.shape[1], BLOCK_ROWS):
@@ -162,7 +162,7 @@ class LogLinear(BuiltOn):
         return total
 
     def _log_joints_in_sequence(self, codes: Codes, order: Sequence[int]) -> Array:
-        """Add up contributions, unless that of the class depends on features."""
+        """Add up contributions, unless the class term depends on features."""
         if self.parents[self.class_var] and len(codes) == len(self.features):
             logs = in_sequence(self._unadjusted, codes, order)
         else:
@@ -178,7 +178,7 @@ class LogLinear(BuiltOn):
         return dict(zip([self.class_var, *self.features], [of_class, *of_features], strict=True))
 
     def _class_prior(self) -> Array:
-        """Return the smoothed shares of the classes in training, whatever the power of the class."""
+        """Return the smoothed shares of the classes in training, regardless of the power of the class."""
         table = self.networks[0].tables[-1]
         parents = [np.zeros(1, dtype=np.intp)] * (len(table.cards) - 1)
         return next(class_probabilities(table, parents, 1))[0]
@@ -189,8 +189,8 @@ class LogLinear(BuiltOn):
 class Weighted(LogLinear):
     """A network whose tables are raised to powers: P(c | x) ∝ P(c)^w₀ Π P(x_i | parents of i, c)^w_i.
 
-    A missing feature is ignored, and a family whose parent is missing backs off to the parents before it,
-    unless ``fading`` is given. ``structure`` has levels and no tables; ``tables`` and ``powers`` follow its
+    A missing feature is ignored, and a family with a missing parent backs off to the previous parents, unless
+    ``fading`` is given. ``structure`` has levels and no tables; ``tables`` and ``powers`` follow its
     families, the class last.
     """
 
@@ -213,11 +213,13 @@ class Weighted(LogLinear):
         actual = [(*table.cards, cards[-1]) if table.root else table.cards for table in self.tables]
         lengths = [len(by_depth(p, len(t.cards))) for p, t in zip(self.powers, self.tables, strict=False)]
         if actual != expected or lengths != [len(table.cards) for table in self.tables]:
-            raise ValueError("tables: expected one, and a power, for each family, of the size of its levels")
+            raise ValueError(
+                "tables must have one table, and one power, per family, of the size of its levels."
+            )
 
     @property
     def networks(self) -> tuple[Weighted, ...]:
-        """The networks whose terms are averaged: this one."""
+        """The networks whose terms are averaged; here, a single one."""
         return (self,)
 
     @property
@@ -227,7 +229,7 @@ class Weighted(LogLinear):
 
     @property
     def fitted(self) -> bool:
-        """Whether it has tables, which it always has."""
+        """True, because it always has tables."""
         return True
 
     def _logs(self, codes: Codes, left_out: LeftOut | None = None) -> Iterator[tuple[int, Array]]:
@@ -253,7 +255,7 @@ class Weighted(LogLinear):
         return replace(self.network, recipe=self.recipe, learned=self.learned)
 
     def facts(self) -> dict[str, object]:
-        """Return the size of the network, and what leave-one-out found."""
+        """Return the size of the network, and the result of leave-one-out."""
         return self.structure.facts() | {"leave-one-out": self.learned.get("leave_one_out")}
 
     def _stacked(self, data: Dataset, prior: Any) -> Stacked:
@@ -272,8 +274,8 @@ class AveragedCuts(LogLinear):
 
         P(c | x) ∝ P(c)^w₀ Π_i exp(w_i mean_s ln P_s(x_i | parents of i, c))
 
-    The levels of ``structure`` are the intervals between the cut points of all discretizations. There is one
-    network per discretization; there are none until `lp`.
+    The levels of ``structure`` are the intervals between the cut points of all discretizations. `lp` adds
+    one network per discretization.
     """
 
     structure: BNC
@@ -316,14 +318,14 @@ class AveragedCuts(LogLinear):
 
     @property
     def powers(self) -> tuple[Power, ...]:
-        """The powers of the terms, in the order of the families: of each feature, then of the class."""
+        """The powers of the terms of each feature, then of the class."""
         return self.networks[0].powers if self.networks else ()
 
     def _coding(self, network: int) -> Coarsening:
         return self.coarsenings[network]
 
     def _logs(self, codes: Codes, left_out: LeftOut | None = None) -> Iterator[tuple[int, Array]]:
-        """Yield terms of rows, by one look-up per family unless its table would be large."""
+        """Yield terms of rows, with one look-up per family unless its table would be large."""
         tables, others = self.derived("fine_terms", make_fine_terms)
         if left_out is not None:
             tables, others = [], make_terms(self)
@@ -375,7 +377,7 @@ class Stacked(LogLinear):
 
     ``origin`` is what `split` gives the tables: one network, or one with averaged cuts. ``structures`` have
     the levels of each coding, and ``codes`` the training rows, (codings, variables, rows). The tables have
-    at most so many ``parents`` among the features.
+    at most ``parents`` feature parents.
     """
 
     origin: Any
@@ -414,7 +416,7 @@ class Stacked(LogLinear):
 
     @cached_property
     def networks(self) -> tuple[Weighted, ...]:
-        """The network in each coding, with tables of its own."""
+        """The network in each coding, with separate tables."""
         by_family = dict(pair for group in self.groups for pair in group.tables(self.most_parents))
         networks = []
         for i, structure in enumerate(self.structures):
@@ -469,7 +471,7 @@ def raised(powers: Sequence[Power], by: float) -> tuple[Power, ...]:
 
 
 def shortened(x: BNC, parents: int) -> BNC:
-    """Return a structure with the first feature parents of each family, at most so many."""
+    """Return a structure with the first feature parents of each family, at most ``depth``."""
     families = []
     for variable, *ps in x.families:
         class_parent = ps[-1:] if ps[-1:] == [x.class_var] else []
@@ -478,7 +480,7 @@ def shortened(x: BNC, parents: int) -> BNC:
 
 
 def with_at_most(x: Any, parents: int) -> Any:
-    """Return a structure, to be fitted, with at most so many feature parents in each family."""
+    """Return a structure without tables, with at most ``depth`` feature parents per family."""
     if hasattr(x, "base"):
         return with_at_most(renewed(x.base, recipe=x.recipe), parents)
     if hasattr(x, "structure"):

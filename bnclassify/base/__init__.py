@@ -1,1 +1,1 @@
-"""What everything stands on: immutable values, checks and messages, arrays, graphs, randomness."""
+"""Foundations: immutable values, checks and messages, arrays, graphs, randomness."""

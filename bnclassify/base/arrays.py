@@ -22,7 +22,7 @@ TOLERANCE = 1e-9
 
 @cache
 def code_type(bound: int) -> np.dtype[Any]:
-    """Return the smallest signed integer type that holds every code below ``bound``, and -2."""
+    """Return the smallest signed integer type for codes below ``bound`` and down to -2."""
     return np.min_scalar_type(-max(bound, 2))
 
 
@@ -50,7 +50,7 @@ def _plus(first: Any, second: Any) -> Any:
 
 
 def normalize(mass: Array, axis: int = 0) -> Array:
-    """Divide by the sum over an axis; where that is 0, give the uniform distribution."""
+    """Divide by the sum over an axis; a sum of 0 gives the uniform distribution."""
     total = mass.sum(axis=axis, keepdims=True)
     return np.where(total > 0, mass, 1.0) / np.where(total > 0, total, mass.shape[axis])
 
@@ -62,7 +62,7 @@ def log(probabilities: Array) -> Array:
 
 
 def log_sum_exp(logs: Array, axis: int = -1) -> Array:
-    """Log of the sum of exponentials over an axis; -inf where all are -inf."""
+    """Log of the sum of exponentials over an axis; -inf if all are -inf."""
     parts = np.moveaxis(logs, axis, 0)
     if len(parts) == 2:
         return np.logaddexp(*parts)
@@ -72,7 +72,7 @@ def log_sum_exp(logs: Array, axis: int = -1) -> Array:
 
 
 def share_out(logs: Array, axis: int) -> Array:
-    """Return exponentials divided by their sum over an axis; 0 where all are impossible (-inf)."""
+    """Return exponentials divided by their sum over an axis; 0 if all are -inf."""
     total = np.expand_dims(log_sum_exp(logs, axis), axis)
     return np.exp(logs - np.where(np.isfinite(total), total, 0.0))
 
@@ -80,7 +80,7 @@ def share_out(logs: Array, axis: int) -> Array:
 def log_normalize(logs: Array) -> Array:
     """Shift each row of the last axis so that its exponentials sum to 1.
 
-    A row in which all is impossible (-inf) becomes the uniform distribution.
+    A row of -inf becomes the uniform distribution.
     """
     total = log_sum_exp(logs)
     possible = np.isfinite(total)[..., None]

@@ -13,8 +13,7 @@ from threadpoolctl import ThreadpoolController
 class OneThread:
     """Context manager that limits the BLAS of NumPy to one thread.
 
-    The number of threads belongs to the process: of overlapping uses, the first sets it and the last
-    restores it.
+    The number belongs to the process: the first of overlapping uses sets it, the last restores it.
     """
 
     def __init__(self) -> None:
@@ -35,10 +34,10 @@ class OneThread:
 
     @cached_property
     def _controller(self) -> ThreadpoolController:
-        return ThreadpoolController()  # looks through all loaded libraries, so once
+        return ThreadpoolController()  # once, because it searches all loaded libraries
 
     def unlock(self) -> None:
-        """Release the lock, which a thread that does not exist in a forked process may have held."""
+        """Release the lock in a forked process, in which its owner may not exist."""
         self._lock, self._uses = Lock(), 0
 
 

@@ -13,7 +13,7 @@ from .messages import listed, shown
 F = TypeVar("F", bound=Callable[..., Any])
 
 _NAMED = (Parameter.POSITIONAL_OR_KEYWORD, Parameter.KEYWORD_ONLY)
-"""The kinds of parameters that can be given by name."""
+"""Parameters that can be passed by name."""
 
 
 def check_arguments(
@@ -23,9 +23,9 @@ def check_arguments(
     supplied: Collection[str],
     advice: str = "",
 ) -> None:
-    """Raise unless a function accepts ``arguments`` by name, and requires no others but those ``supplied``.
+    """Raise unless a function accepts ``arguments`` by name, and ``supplied`` has all others it requires.
 
-    The first of those supplied is passed by position, so it can have any name.
+    The first supplied argument is passed by position, so its name does not matter.
     """
     twice = [name for name in arguments if name in supplied]
     if twice:
@@ -48,7 +48,7 @@ def check_arguments(
 
 
 def guided(advice: str) -> Callable[[F], F]:
-    """Decorate a public function to say what to write instead if it is called with wrong arguments."""
+    """Decorate a public function with a message and its remedy for calls with wrong arguments."""
 
     def guide(function: F) -> F:
         name, code = function.__name__, unwrap(function).__code__
@@ -71,7 +71,7 @@ def guided(advice: str) -> Callable[[F], F]:
 
 
 def parameters_of(function: Callable[..., Any]) -> Mapping[str, Parameter]:
-    """Return the parameters of a function; arbitrary ones if it is written in C without a signature."""
+    """Return the parameters of a function; ``*args`` and ``**kwargs`` if it has no signature."""
     try:
         return signature(function).parameters
     except ValueError:

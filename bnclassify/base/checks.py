@@ -1,4 +1,4 @@
-"""Checks of arguments as values: a function states one line per argument, and the check makes the message."""
+"""Checks of arguments as values: one line per argument, from which the message follows."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .messages import did_you_mean, listed, plain, shown
 
 
 def must_be(argument: str, expected: str, value: object, remedy: str = "") -> str:
-    """Return the message about an argument that has another value than expected.
+    """Return the message about an argument with an unexpected value.
 
     >>> must_be("k", "a whole number of at least 2", 1, "Two folds are the fewest.")
     'k must be a whole number of at least 2; got 1. Two folds are the fewest.'
@@ -82,7 +82,7 @@ class Real:
             size = inf
         if not (isfinite(size) and self.least <= size <= self.most and self.above < size < self.below):
             raise ValueError(message)
-        return number if abs(size) < 2**63 else size  # NumPy has no longer whole numbers
+        return number if abs(size) < 2**63 else size  # NumPy has no larger integers
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +103,7 @@ class Flag:
 
 @dataclass(frozen=True, slots=True)
 class OneOf:
-    """One of some options, or of the names that `noun` describes; a name that is not there is a KeyError.
+    """One of some options, or of the names that `noun` describes; an unknown name raises a KeyError.
 
     >>> OneOf(["loglik", "aic", "bic"]).check("score", "BIC")
     Traceback (most recent call last):
@@ -157,7 +157,7 @@ class Names:
 
 @dataclass(frozen=True, slots=True)
 class ListOf:
-    """A list, or another collection with one axis, of what `noun` says.
+    """A list, or another collection with one axis; `noun` names its elements.
 
     >>> ListOf("names").check("names", ("a", "b"))
     ['a', 'b']
@@ -180,7 +180,7 @@ class ListOf:
 
 @dataclass(frozen=True, slots=True)
 class Optional:
-    """None, or what another check accepts.
+    """None, or a value that another check accepts.
 
     >>> Optional(Whole(least=1)).check("min_count", None)
     """
@@ -193,7 +193,7 @@ class Optional:
 
 
 def available(name: object, options: Collection[Hashable]) -> str:
-    """Say which option is similar to a name or, if there is none, which there are.
+    """Return a sentence with the options similar to a name or, if there are none, with all options.
 
     >>> available("x", ["class", "doors"])
     "Available: 'class', 'doors'."

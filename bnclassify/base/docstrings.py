@@ -10,7 +10,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 def sharing(parts: Mapping[str, str]) -> Callable[[Function], Function]:
-    r"""Return a decorator that replaces marks, each on a line of its own, by texts in a docstring.
+    r"""Return a decorator that replaces marks, each on a separate line, by texts in a docstring.
 
     >>> @sharing({"{x}": "x : int\n    A number."})
     ... def double(x):
@@ -26,7 +26,7 @@ def sharing(parts: Mapping[str, str]) -> Callable[[Function], Function]:
     """
 
     def decorate(function: Function) -> Function:
-        if function.__doc__ is not None:  # there is none where Python was told to leave them out
+        if function.__doc__ is not None:  # None if Python runs with -OO
             text = cleandoc(function.__doc__)
             for mark, part in parts.items():
                 text = text.replace(mark, part)

@@ -1,4 +1,4 @@
-"""Graphs: cycles, layers, components, forests and trees of maximum weight, and acyclic graphs that change."""
+"""Graphs: cycles, layers, components, forests and trees of maximum weight, and mutable acyclic graphs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .arrays import TOLERANCE, Array
 
 Vertex = TypeVar("Vertex", bound=Hashable)
 
-_INDEX = np.int32  # what csgraph works with in every version of SciPy
+_INDEX = np.int32  # the types that csgraph accepts in every version of SciPy
 
 
 def find_cycle(parents: Mapping[Vertex, Sequence[Vertex]]) -> list[Vertex]:
@@ -50,14 +50,14 @@ def layers(parents: Mapping[Vertex, Sequence[Vertex]]) -> list[list[Vertex]]:
 
 
 def components(parents: Mapping[Vertex, Sequence[Vertex]]) -> list[list[Vertex]]:
-    """Sort the vertices into connected components, arcs taken without direction.
+    """Sort the vertices into connected components, regardless of the directions of arcs.
 
     Components and the vertices in them keep the order of ``parents``.
 
     >>> components({"a": [], "b": [], "c": ["a"]})
     [['a', 'c'], ['b']]
     """
-    from scipy.sparse import csr_array  # takes longer to import than the rest of this module
+    from scipy.sparse import csr_array  # slow to import
     from scipy.sparse.csgraph import connected_components
 
     position = {vertex: i for i, vertex in enumerate(parents)}
@@ -85,7 +85,7 @@ def maximum_forest(weights: Array, keep: NDArray[np.bool_], roots: Iterable[int]
     contenders = _contenders(weights, keep)
     i, j = (index.astype(_INDEX) for index in np.nonzero(np.triu(contenders, 1)))
     order = descending(weights[i, j])
-    # Ranks are distinct, so the spanning forest of least rank is unique whatever the algorithm.
+    # Ranks are distinct, so the spanning forest of minimum rank is unique.
     ranks = np.arange(1.0, len(order) + 1)
     graph = csr_array((ranks, (i[order], j[order])), shape=(n, n))
     forest = minimum_spanning_tree(graph)
@@ -130,10 +130,10 @@ def _contenders(weights: Array, keep: NDArray[np.bool_]) -> NDArray[np.bool_]:
 def spanning_tree_posterior(scores: Array) -> tuple[Array, float]:
     """Return the probability of each edge over all spanning trees, (n, n), and ln Σ_T Π exp(score).
 
-    The probability of a tree is proportional to the product of exp(score) over its edges, and that of an
-    edge is its conductance exp(score) times the effective resistance between its ends. Vertices are
-    eliminated by the star-mesh transform, which keeps resistances, and restored. All is in logs; the only
-    difference, below, loses few digits, because y is at most k² / 2 times the resistance that results.
+    The probability of a tree is proportional to the product of exp(score) over its edges, and that of an edge
+    is its conductance exp(score) times the effective resistance between its ends. Vertices are eliminated by
+    the star-mesh transform, which keeps resistances, and restored. All values are logs; the only difference,
+    below, loses few digits, because y is at most k² / 2 times the resistance that results.
 
     >>> edges, total = spanning_tree_posterior(np.zeros((3, 3)))  # three trees of two edges
     >>> float(edges[0, 1].round(6)), float(np.exp(total).round(6))
@@ -165,7 +165,7 @@ def maximum_arborescence(weights: Array) -> list[int]:
 
     ``weights``, (n, n), has the finite weight of the arc from the row to the column. The first of tied roots
     is chosen. A walk follows the best arc into each vertex backwards (Edmonds), in quadratic time. A cycle in
-    which it ends becomes a group, into which an arc weighs what it gains over the best arc to its head.
+    which it ends becomes a group. The weight of an arc into it is its gain over the best arc to its head.
 
     >>> maximum_arborescence(np.array([[0, 5.0, 1], [6, 0, 4], [1, 1, 0]]))
     [1, -1, 1]
@@ -206,7 +206,7 @@ def maximum_arborescence(weights: Array) -> list[int]:
 def _expand(
     n: int, best: Mapping[int, tuple[int, int, float]], members: Mapping[int, Sequence[int]]
 ) -> list[int]:
-    """Enter the last group at the vertex where that costs least, and each group in it at its best arc."""
+    """Enter the last group at the vertex of minimum cost, and each group in it at its best arc."""
     within = {member: group for group, own in members.items() for member in own}
     groups = [[v] for v in range(n)]  # that each vertex is in, from the inside out
     for of_vertex in groups:
@@ -227,7 +227,7 @@ def _expand(
 def descending(weights: Array) -> NDArray[np.intp]:
     """Order positions by descending weight, ties by position.
 
-    Weights within ``TOLERANCE`` of each other, relative to their size where they are large, are tied.
+    Weights within ``TOLERANCE`` of each other, relative to large weights, are tied.
 
     >>> descending(np.array([1.0, 2.0, 2.0 + 1e-12])).tolist()
     [1, 2, 0]
@@ -272,19 +272,19 @@ class ChangingDag:
         self.reach |= self.reach[:, source, None] & self.reach[target]
 
     def remove(self, source: int, target: int) -> None:
-        """Remove an arc. Only its source and those above it can lose what they reach."""
+        """Remove an arc. Only its source and the ancestors of the source can lose paths."""
         self.arcs[source, target] = False
         if self.reach[self.arcs[source], target].any():
             return
         ancestors = np.nonzero(self.reach[:, source])[0]
-        # A vertex reaches more than any vertex below it, so this order comes from below.
+        # A vertex reaches more than any of its descendants, so this order starts at the leaves.
         for vertex in ancestors[np.argsort(np.count_nonzero(self.reach[ancestors], axis=1))]:
             self.reach[vertex] = self.reach[self.arcs[vertex]].any(axis=0)
             self.reach[vertex, vertex] = True
 
     def present(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         """Return the sources and targets of the arcs, in order."""
-        return np.divmod(np.flatnonzero(self.arcs), len(self.arcs))  # faster than to look in two dimensions
+        return np.divmod(np.flatnonzero(self.arcs), len(self.arcs))  # faster than np.nonzero of a matrix
 
     def reversible(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         """Return the sources and targets of the arcs that can be reversed without closing a cycle.

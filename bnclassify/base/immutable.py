@@ -10,21 +10,21 @@ from typing import Any
 import numpy as np
 
 EMPTY: Mapping[Any, Any] = MappingProxyType({})
-"""A mapping of nothing, for fields that are empty by default."""
+"""An empty mapping, the default of fields."""
 
 
 class Immutable:
     """Base of the package's frozen dataclasses.
 
     Arrays among the fields, or in tuples or mappings among them, become read-only, and mappings are copied
-    and closed. A copy or an unpickled value is built from the fields, so the same holds for it.
+    and closed. A copy or an unpickled value is built from the fields, so it is immutable, too.
     """
 
     def __post_init__(self) -> None:
         self._freeze()
 
     def _freeze(self, **changed: Any) -> None:
-        """Make arrays read-only and close mappings, in all fields or in those that changed."""
+        """Make arrays read-only and close mappings, in all fields or in changed ones."""
         for name, value in (changed or vars(self)).items():
             if isinstance(value, tuple | np.ndarray):
                 lock(value)
@@ -37,12 +37,12 @@ class Immutable:
 
 
 def _open(value: Any) -> Any:
-    """Return a closed mapping as a dict, which can be pickled; else the value itself."""
+    """Return a closed mapping as a dict, which can be pickled, and any other value unchanged."""
     return dict(value) if isinstance(value, MappingProxyType) else value
 
 
 def lock(value: object) -> None:
-    """Make an array, or the arrays in a tuple, read-only, and those that they are views of."""
+    """Make an array, or the arrays in a tuple, read-only, together with the arrays that they are views of."""
     arrays = value if isinstance(value, tuple) else (value,)
     if len(arrays) > 1 and np.ndarray not in set(map(type, arrays)):
         return

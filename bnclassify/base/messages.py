@@ -1,4 +1,4 @@
-"""What errors and warnings have in common."""
+"""Parts that error messages and warnings share."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ _MEANT = {
     "seed": "rng",
     "alpha": "smooth",
 }
-"""Other words for arguments and options, and what they are called here."""
+"""Names of arguments and options in other libraries, and their names in this package."""
 
 _BRIEF = Repr()  # writes the first elements of a large or deeply nested list, not all
 _BRIEF.maxlist = _BRIEF.maxtuple = _BRIEF.maxdict = _BRIEF.maxset = 20
@@ -60,7 +60,7 @@ _BRIEF.maxstring = _BRIEF.maxother = _BRIEF.maxlong = 10_000
 
 
 def shown(value: object) -> str:
-    """Write a value for a message, cut where it is long.
+    """Write a value for a message, shortened if it is long.
 
     >>> shown("low"), shown(7)
     ("'low'", '7')
@@ -74,7 +74,7 @@ def shown(value: object) -> str:
         write = _BRIEF.repr if isinstance(value, list | tuple | dict | set | frozenset) else repr
         text = write(value)
         return cut(text) if "\n" not in text else f"a value of type {type(value).__name__}"
-    except Exception:  # whatever the value's own code raises; Python refuses to write huge integers
+    except Exception:  # repr can raise any error; Python raises one for huge integers
         return f"a value of type {type(value).__name__}"
 
 
@@ -84,7 +84,7 @@ def cut(text: str) -> str:
 
 
 def listed(names: Collection[Hashable], most: int = 8) -> str:
-    """Write names for a message, cut short where there are many.
+    """Write names for a message, shortened if there are many.
 
     >>> listed(["a", "b"])
     "'a', 'b'"
@@ -106,12 +106,12 @@ def plain(value: Any) -> Any:
 
 
 def similar(name: object, candidates: Collection[Hashable]) -> list[Hashable]:
-    """Return the candidates that may have been meant by a name: longer forms of it, or similar words.
+    """Return the candidates that extend a name or are similar to it.
 
     >>> similar("tan", ["nb", "tan_cl", "tan_hc"]), similar("BIC", ["aic", "bic"])
     (['tan_cl', 'tan_hc'], ['bic'])
     """
-    # A text that is much longer than a name resembles none, and comparing takes the square of its length.
+    # A text that is much longer than a name is not similar to it, and comparison is quadratic in length.
     text = (name if isinstance(name, str) else shown(name))[:_LONGEST_NAME].casefold()
     by_text = {str(candidate)[:_LONGEST_NAME].casefold(): candidate for candidate in candidates}
     longer = [key for key in by_text if len(text) > 1 and key.startswith(text)]
@@ -122,7 +122,7 @@ def similar(name: object, candidates: Collection[Hashable]) -> list[Hashable]:
 
 
 def did_you_mean(name: object, candidates: Collection[Hashable]) -> str:
-    """Ask whether a similar name was meant; nothing if there is none.
+    """Return a question about similar names, or an empty text if there are none.
 
     >>> did_you_mean("TAN_CL", ["tan_cl", "nb"]), did_you_mean("x", ["tan_cl", "nb"])
     ("Did you mean 'tan_cl'?", '')
@@ -136,7 +136,7 @@ def did_you_mean(name: object, candidates: Collection[Hashable]) -> str:
 
 
 def how_to_merge(columns: Iterable[tuple[Hashable, int]]) -> str:
-    """Say how to merge the rare levels of the widest of some columns, given with their numbers of levels.
+    """Return advice on merging rare levels of the columns with the most levels.
 
     >>> print(how_to_merge([("town", 5000), ("sex", 2), ("street", 9000)]))
     merge rare levels of 'street' (9,000 levels), 'town' (5,000 levels), with merge_rare(dataset,

@@ -1,4 +1,4 @@
-"""The argument ``progress``: bars that show how far a call is."""
+"""The argument ``progress``: progress bars of long calls."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ with warnings.catch_warnings():  # in notebooks without widgets, bars are text
     warnings.simplefilter("ignore")
     from tqdm.auto import tqdm as tqdm
 
-_SECONDS = 3  # after which a bar appears by default
+_SECONDS = 3  # a bar appears after this time by default
 
 _choice: ContextVar[bool | None] = ContextVar("progress", default=None)
 _bar: ContextVar[tqdm[Any] | None] = ContextVar("bar", default=None)
@@ -34,7 +34,7 @@ def showing_progress(progress: bool | None, argument: str = "progress") -> Itera
 
 @contextmanager
 def progress_bar(progress: bool | None, *, by_steps: bool = False, **settings: Any) -> Iterator[tqdm[Any]]:
-    """Yield a bar, and hide those of calls within; ``by_steps``, calls of `advance` within advance it.
+    """Yield a bar, and hide bars of nested calls; ``by_steps``, calls of `advance` within advance it.
 
     If no choice was made, the bar is shown after 3 seconds if somebody may be watching.
     """

@@ -1,4 +1,4 @@
-"""The argument ``rng`` of what draws at random."""
+"""The argument ``rng`` of functions that draw at random."""
 
 from __future__ import annotations
 

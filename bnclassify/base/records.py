@@ -1,7 +1,7 @@
 """Registry of the classes whose values files can contain, and of the functions that files can name.
 
 A frozen dataclass or a named tuple with the decorator ``@record`` is saved by its name and its fields, and
-made again from these. The fields contain text, numbers, bools, None, arrays, tuples, mappings or records. A
+rebuilt from these. The fields contain text, numbers, bools, None, arrays, tuples, mappings or records. A
 class checks its fields, because a file may be damaged. A function is saved by its name only.
 
 A new field needs a default, for files that lack it. If a field or a name is removed or changes its meaning,
@@ -19,7 +19,7 @@ RECORDS: dict[str, Any] = {}
 
 
 def record(value: R) -> R:
-    """Let files hold values of a class, or name a function; a decorator.
+    """Register a class or a function for files; a decorator.
 
     >>> @record
     ... class Pair(tuple): ...
@@ -33,5 +33,5 @@ def record(value: R) -> R:
 
 
 def is_record(value: Any) -> bool:
-    """Whether files can hold values of a class, or name a function."""
+    """Whether a class or a function is registered for files."""
     return RECORDS.get(getattr(value, "__name__", "")) is value

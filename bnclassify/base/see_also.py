@@ -74,7 +74,7 @@ def add_see_also(objects: Mapping[str, object]) -> None:
                 entries[name] = fill(f"{name} : {sentence}.", 84, subsequent_indent="    ")
         for name in sources:
             text = cleandoc(objects[name].__doc__ or "")
-            if text and "\nSee Also\n" not in text:  # without text, Python was told to omit docstrings
+            if text and "\nSee Also\n" not in text:  # no text if Python runs with -OO
                 section = "\n".join(
                     ["See Also", "--------", *(entries[other] for other in targets if other != name)]
                 )

@@ -18,9 +18,9 @@ from ..base.messages import how_to_merge, listed
 from ..frames.schema import Countable, Dataset
 
 MAX_CELLS = 2**27
-"""A table may have this many cells (1 GiB) before it is refused."""
+"""Maximum number of cells of a table (1 GiB)."""
 
-_BLOCK_ITEMS = 2**18  # codes that are counted at once
+_BLOCK_ITEMS = 2**18  # number of codes that are counted at once
 
 
 def flat_index(codes: Sequence[NDArray[Any]], cards: Sequence[int]) -> Codes:
@@ -30,7 +30,7 @@ def flat_index(codes: Sequence[NDArray[Any]], cards: Sequence[int]) -> Codes:
     """
     if len(codes) == 1:
         return codes[0]
-    index = codes[0].astype(code_type(prod(cards) + 1))  # holds the factors too
+    index = codes[0].astype(code_type(prod(cards) + 1))  # a type for the factors, too
     for code, card in zip(codes[1:], cards[1:], strict=True):
         np.multiply(index, card, out=index)
         np.add(index, code, out=index, casting="same_kind")
@@ -46,7 +46,7 @@ def contingency_tables(data: Countable, families: Sequence[Sequence[int]]) -> Ar
 
 
 def count_families(data: Countable, families: Sequence[Sequence[int]]) -> list[Array]:
-    """Count the joint values of any families; data in parts is gone through once.
+    """Count the joint values of any families, in one pass over partitioned data.
 
     Families with equal numbers of levels are counted together, and their tables are views of one array.
     """
@@ -58,7 +58,7 @@ def count_families(data: Countable, families: Sequence[Sequence[int]]) -> list[A
 
 
 def count_alike(data: Countable, families: Sequence[Sequence[int]]) -> Iterator[tuple[list[int], Array]]:
-    """Count families, and yield those with equal numbers of levels together, with their positions."""
+    """Count families, and yield groups with equal numbers of levels, with their positions."""
     alike: dict[tuple[int, ...], list[int]] = {}
     cards = data.cards
     for number, family in enumerate(families):
@@ -86,7 +86,7 @@ def check_number(data: Countable, columns: Sequence[int], cells: int, remedy: st
         wide = how_to_merge((data.columns[column], data.cards[column]) for column in columns)
         raise ValueError(
             f"dataset must not need tables of more than {MAX_CELLS:,} cells; got {cells:,} for {names}. "
-            f"To have fewer, {remedy}, or {wide}."
+            f"To reduce the number, {remedy}, or {wide}."
         )
 
 
@@ -108,7 +108,7 @@ def _stack_tables(data: Dataset, families: Sequence[Sequence[int]]) -> Array:
 
 
 def _count_block(data: Dataset, members: NDArray[np.intp], shape: Sequence[int]) -> NDArray[Any]:
-    """Count families, given as (members, families), at once: each has cells of its own.
+    """Count families, given as (members, families), at once, in separate cells.
 
     Rows in which a family is not observed go to one cell more.
     """
@@ -155,12 +155,12 @@ def recoded(counts: Any, recodings: Sequence[Recoding], fill: float = 0) -> Any:
 
 
 def count_type(data: Countable) -> np.dtype[Any]:
-    """Return the smallest type that holds any count of the data."""
+    """Return the smallest type for all counts of the data."""
     return np.dtype(np.float64 if data.is_weighted else np.min_scalar_type(int(data.size)))
 
 
 def narrow(counts: NDArray[Any]) -> NDArray[Any]:
-    """Keep whole numbers in the smallest type that holds them, others and what is too large as floats."""
+    """Convert whole numbers to the smallest integer type, and fractions and large numbers to floats."""
     most = float(counts.max(initial=0))
     whole = counts.astype(np.min_scalar_type(int(most)) if most < 2**53 else np.float64, copy=False)
     if counts.dtype.kind in "iu":

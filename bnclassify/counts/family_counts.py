@@ -1,4 +1,4 @@
-"""Counts of families, and of a family together with each further column, as needed to add a parent."""
+"""Counts of families, and of a family together with each other column, for the addition of a parent."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from ..frames.schema import Countable, Dataset
 from .contingency import check_cells, check_number, flat_index
 from .pairs import pair_tables, part_by_levels
 
-_PAIR_CELLS = 2**22  # of the tables of all pairs of columns, up to which they are counted at once
-_TABLE_CELLS = 2**20  # of the tables of further columns that are returned together
+_PAIR_CELLS = 2**22  # cells of the tables of all pairs of columns, up to which they are counted at once
+_TABLE_CELLS = 2**20  # cells of the tables of other columns that are returned together
 _MOST_ROWS = 2**14  # that are counted by products, whose sums fit in 16 bits
 _FEW_LEVELS = 16  # of a column on average
-_MOST_TOGETHER = 3  # columns that are counted at once
-_ROWS_PER_CELL = 16  # from here, it is faster to add up cells than to go through the rows again
-_FEW_CONFIGURATIONS = 2**12  # up to here, configurations are numbered whether they occur or not
+_MOST_TOGETHER = 3  # number of columns that are counted at once
+_ROWS_PER_CELL = 16  # above this, it is faster to add up cells than to count the rows again
+_FEW_CONFIGURATIONS = 2**12  # up to this number, all configurations are numbered
 
 Counts = NDArray[Any]
 Index = NDArray[np.intp]
@@ -30,9 +30,9 @@ Index = NDArray[np.intp]
 class FamilyCounts:
     """Counts of families, each the numbers of a variable and its parents, over rows in memory.
 
-    A row in which a member is missing is not counted. If `numbered` is True and there are more
-    configurations of the parents than rows, only those that occur are numbered; if False, tables contain
-    all configurations, so that tables of several parts add up.
+    A row in which a member is missing is not counted. If `numbered` is True and there are more configurations
+    of the parents than rows, only observed configurations are numbered; if False, tables contain all
+    configurations, so that tables of several parts add up.
     """
 
     def __init__(self, data: Dataset, *, numbered: bool = True) -> None:
@@ -42,7 +42,7 @@ class FamilyCounts:
         self._most = max(len(data), _FEW_CONFIGURATIONS) if numbered else np.inf
 
     def prefetch(self, families: Iterable[Sequence[int]], tables: Iterable[Sequence[int]] = ()) -> None:
-        """Count families that will be asked for. Rows in memory are counted when they are."""
+        """Count families in advance; rows in memory are counted on request."""
 
     def table(self, family: Sequence[int]) -> Counts:
         """Count a family: (levels of the variable, configurations) array."""
@@ -83,7 +83,7 @@ class FamilyCounts:
 
     def _product(self, family: Sequence[int], state: Index, cells: int) -> Counts:
         """Count a family with the levels of all columns side by side, (cells, levels), by a product."""
-        from scipy import sparse  # which takes long to import
+        from scipy import sparse  # slow to import
 
         observed = True if self.is_complete else np.logical_and.reduce(self.data.codes[list(family)] >= 0)
         entries = np.broadcast_to(observed, len(state)).astype(np.int16)
@@ -163,7 +163,7 @@ class FamilyCounts:
 
 
 class FamilyCountsInParts:
-    """Counts of families of data in parts: one pass counts all families that are asked for."""
+    """Counts of families of partitioned data: one pass counts all requested families."""
 
     def __init__(self, data: Partitions) -> None:
         self.data = data
@@ -174,7 +174,7 @@ class FamilyCountsInParts:
 
     def prefetch(self, families: Iterable[Sequence[int]], tables: Iterable[Sequence[int]] = ()) -> None:
         """Count families to be extended, and others, in one pass."""
-        # What is counted is asked for once; the scores made of it are kept.
+        # Counts are requested once, because their scores are cached.
         wanted = [tuple(family) for family in families if tuple(family) not in self._extended]
         alone = [tuple(family) for family in tables if tuple(family) not in self._tables]
         if not wanted and not alone:
@@ -233,5 +233,5 @@ def _count_expected(
 
 
 def family_counts(data: Countable) -> FamilyCounts | FamilyCountsInParts:
-    """Return what counts families of the columns of data."""
+    """Return the counter of families of data."""
     return FamilyCountsInParts(data) if isinstance(data, Partitions) else FamilyCounts(cast("Dataset", data))

@@ -47,7 +47,7 @@ def independence(table: Array, test: str) -> tuple[float, int, float]:
 
 
 def log_tail(statistic: float, df: int) -> float:
-    """Return ln p of a chi-square statistic, also of a p that is too small for a float.
+    """Return ln p of a chi-square statistic, also if p is too small for a float.
 
     >>> round(log_tail(10.0, 1), 2), round(log_tail(5_000.0, 10), 2)
     (-6.46, -2471.88)
@@ -63,11 +63,11 @@ def log_tail(statistic: float, df: int) -> float:
 
 
 def permutation_p(table: Array, test: str, permutations: int, rng: np.random.Generator) -> float:
-    """Return the p of the statistic among those of tables in which y is permuted within each stratum of z.
+    """Return the p of the statistic by permutations of y within each stratum of z.
 
     Permuted columns have tables with the same margins, which are drawn directly.
     """
-    from scipy.stats import random_table  # loads for longer than the rest of this package
+    from scipy.stats import random_table  # slow to import
 
     observed, drawn = 0.0, np.zeros(permutations)
     for stratum in _strata(table).astype(np.int64):
@@ -76,7 +76,7 @@ def permutation_p(table: Array, test: str, permutations: int, rng: np.random.Gen
         if np.count_nonzero(rows) > 1 and np.count_nonzero(columns) > 1:
             tables = random_table.rvs(rows, columns, size=permutations, random_state=rng)
             drawn += STATISTICS[test](tables.reshape(permutations, *stratum.shape))
-        else:  # there is only one such table
+        else:  # the margins determine the table
             drawn += float(STATISTICS[test](stratum))
     as_large = np.count_nonzero(drawn >= observed - 1e-9 * max(observed, 1.0))
     return (1 + as_large) / (1 + permutations)

@@ -20,11 +20,11 @@ from .pairs import pair_tables, part_by_levels
 
 NLogN = Callable[[NDArray[Any]], Array]
 
-_BLOCK_CELLS = 2**22  # cells of tables of pairs
-_LOOKED_UP = 2**15  # cells of those tables that are looked up at once
-_LONGEST_LOOKED_UP = 2**20  # whole numbers up to which n·ln n is looked up, in 8 MiB
-_PASS_CELLS = 2**22  # cells of tables that are counted in one pass over the data
-_DENSE_CELLS = 2**22  # of a table of rows in memory; a larger one is kept sparse
+_BLOCK_CELLS = 2**22  # number of cells of tables of pairs
+_LOOKED_UP = 2**15  # number of cells that are looked up at once
+_LONGEST_LOOKED_UP = 2**20  # largest number whose n·ln n is looked up, in 8 MiB
+_PASS_CELLS = 2**22  # number of cells of tables that are counted in one pass over the data
+_DENSE_CELLS = 2**22  # number of cells above which a table is sparse
 
 
 def _observed(data: Dataset, columns: Sequence[int]) -> tuple[list[NDArray[Any]], Array | None]:
@@ -65,7 +65,7 @@ def mutual_information(data: Countable, x: int, y: int, condition: Sequence[int]
     if not n:
         return 0.0, 0
     if prod(cards) > np.iinfo(np.int64).max:
-        raise ValueError("x, y, z: their joint values are too many to number; condition on fewer variables")
+        raise ValueError("x, y, z: too many joint values; condition on fewer variables")
     total = (
         _entropy_sum(codes, cards, weights)
         - _entropy_sum([codes[0], *codes[2:]], [cards[0], *cards[2:]], weights)
@@ -87,7 +87,7 @@ def _table_informations(tables: NDArray[Any]) -> list[tuple[float, float]]:
 def informations(
     data: Countable, pairs: Sequence[tuple[int, int]], condition: Sequence[int] = ()
 ) -> Iterator[tuple[float, float]]:
-    """Yield the mutual information of pairs, of which one can be a number, and its number of rows."""
+    """Yield the mutual information of pairs, with at most one number, and the number of rows."""
     numeric = [pair for pair in pairs if not all(data.cards[column] for column in pair)]
     by_number = [(x, y) if data.cards[y] else (y, x) for x, y in numeric]
     of_numbers = dict(zip(numeric, informations_of_numbers(data, by_number, condition), strict=True))
@@ -123,8 +123,8 @@ class PairStatistics:
 def pair_statistics(data: Countable, features: Sequence[int], class_column: int | None) -> PairStatistics:
     """Compute the class-conditional mutual information of all pairs of features.
 
-    Without a column of classes, it is their mutual information. That of two numbers, of which neither can be
-    a parent, is not computed.
+    Without a column of classes, this is mutual information. Pairs of two numbers, neither of which can be
+    a parent, are omitted.
 
     Pairs of features with few levels are counted all at once by products of one-hot
     matrices, the others one by one. The diagonal is 0.
@@ -154,7 +154,7 @@ def _product_statistics(
 
     Features are sorted by descending number of levels, and their levels by code: the first
     level of all, the second of all that have one, and so on. So a sum over the levels of every
-    feature is a sum of as many slices as the longest has levels.
+    feature needs one slice per level of the longest feature.
     """
     cards = np.array(data.cards)[features]
     order = np.argsort(-cards, kind="stable")
@@ -169,7 +169,7 @@ def _product_statistics(
     for block in (slice(i, min(i + at_once, n)) for i in range(0, n, at_once)):
         in_block = None if at_once >= n else (block.start <= feature) & (feature < block.stop)
         for table in pair_tables(data, columns, levels, class_column, in_block):
-            # Asked for once there are tables: counting data in parts tells it by the way.
+            # Called after counting, because a pass over partitioned data also finds missing values.
             sum_pairs = _available_sums if data.incomplete[features].any() else _complete_sums
             sums, totals = sum_pairs(table, widths, block, not data.is_weighted)
             information[block] += sums
@@ -188,7 +188,7 @@ def _complete_sums(
     that are ``whole`` are looked up in a table of n ln n.
     """
     heights = _widths_of(block, widths)
-    counts = table[np.cumsum(heights) - heights].sum(axis=0)  # over the levels of one feature
+    counts = table[np.cumsum(heights) - heights].sum(axis=0)  # sums over the levels of one feature
     n = float(counts[np.cumsum(widths) - widths].sum())
     n_log_n = looking_up(n) if whole else xlogx
     margins = _sum_levels(n_log_n(counts), widths)
@@ -199,7 +199,7 @@ def _complete_sums(
 def _available_sums(
     table: NDArray[Any], widths: NDArray[np.intp], block: slice, whole: bool
 ) -> tuple[Array, float | NDArray[Any]]:
-    """Return the same for pairs with rows of their own, those in which both features are observed."""
+    """Return the same for pairs that are observed in different rows."""
     heights = _widths_of(block, widths)
     by_y = _sum_levels(table, heights)
     by_x = _sum_levels(table.T, widths).T
@@ -215,7 +215,7 @@ def _sum_cells(
 ) -> Array:
     """Sum n ln n of the cells of all pairs over the levels of both, (features of the block, features).
 
-    A few features at a time, so that what is looked up stays in cache.
+    Blocks are small, so that the looked-up values stay in cache.
     """
     starts = np.cumsum(heights) - heights
     sums = np.empty((heights[0], widths[0]))
@@ -234,13 +234,13 @@ def _sum_cells(
 
 
 def _widths_of(block: slice, widths: NDArray[np.intp]) -> NDArray[np.intp]:
-    """Return the number of features of a block that have a first level, a second level, and so on."""
+    """Return the number of features of a block with a first level, a second level, and so on."""
     heights = np.clip(widths - block.start, 0, block.stop - block.start)
     return heights[heights > 0]
 
 
 def _sum_levels(cells: NDArray[Any], widths: NDArray[np.intp]) -> NDArray[Any]:
-    """Sum over the levels of each feature along the first axis; level k is that of ``widths[k]`` features."""
+    """Sum over the levels of each feature along the first axis; ``widths[k]`` features have a level k."""
     total = cells[: widths[0]].copy("K")
     start = widths[0]
     for width in widths[1:]:

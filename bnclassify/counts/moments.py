@@ -1,4 +1,4 @@
-"""Moments of numbers per configuration of coded columns; those of different rows add up."""
+"""Moments of numbers per configuration of coded columns; moments of different rows add up."""
 
 from __future__ import annotations
 
@@ -46,11 +46,11 @@ class Moments(Immutable):
 
     @property
     def variance(self) -> Array:
-        """The variance, with 1/n; exactly 0 if all values are equal or there are none."""
+        """The variance, with 1/n; exactly 0 without distinct values."""
         return np.where(self.low < self.high, self.squares / np.where(self.n > 0, self.n, 1.0), 0.0)
 
     def over(self, axis: int) -> Moments:
-        """Return the moments of the cells along an axis taken together."""
+        """Return the pooled moments of the cells along an axis."""
         arrays = [np.moveaxis(getattr(self, name), axis, 0) for name in self.__dataclass_fields__]
         return reduce(add, [Moments(*cells) for cells in zip(*arrays, strict=True)])
 
@@ -64,7 +64,7 @@ class Known(NamedTuple):
 
 
 def known_values(data: Dataset, number: int, condition: Sequence[int]) -> Known:
-    """Return the values of a number in the rows in which coded columns are observed, too.
+    """Return the values of a number in the rows in which the coded columns are observed.
 
     Configurations of the columns are numbered, the last column varying fastest.
     """
@@ -82,7 +82,7 @@ def known_values(data: Dataset, number: int, condition: Sequence[int]) -> Known:
 
 
 def _numbers(data: Dataset, column: int) -> Array:
-    """Return the values of a column without levels, of which none may be known."""
+    """Return the values of a column without levels, NaN if none are observed."""
     values = data.numbers.get(data.columns[column])
     return np.full(len(data), np.nan) if values is None else as_floats(values)
 
@@ -129,7 +129,7 @@ def _all_moments(families: Sequence[tuple[int, Sequence[int]]], data: Dataset) -
 def _information(cells: Moments) -> tuple[float, float]:
     """Return ½ Σ_z P(z) [ln σ²_z − Σ_x P(x | z) ln σ²_xz], with x along the first axis, and the rows.
 
-    A cell without variance has the variance given z, so it adds nothing.
+    A cell without variance has the variance given z, so its term is 0.
     """
     total, variance = float(cells.n.sum()), cells.variance
     given = cells.over(0).variance

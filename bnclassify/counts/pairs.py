@@ -15,13 +15,13 @@ from .contingency import check_number
 
 Table = NDArray[np.floating[Any]]
 
-_PRODUCT_LEVELS = 16  # up to here one-hot matrix products beat bincount
-_BLOCK_ONES = 2**22  # cells of a one-hot matrix
+_PRODUCT_LEVELS = 16  # number of levels up to which matrix products are faster than bincount
+_BLOCK_ONES = 2**22  # number of cells of a one-hot matrix
 _EXACT_ONES = 2**24  # a sum of fewer ones is exact in single precision
 
 
 def part_by_levels(data: Countable, features: Sequence[int]) -> tuple[list[int], list[int]]:
-    """Split the positions of features: those with few levels, for `pair_tables`, and others or numbers."""
+    """Split the positions of features: features with few levels, for `pair_tables`, and all others."""
     cards = data.cards
     most = 0 if data.counts_of_source([]) is not None else _PRODUCT_LEVELS
     few = [0 < cards[f] <= most for f in features]
@@ -50,9 +50,9 @@ def _list_tables(
     data: Dataset,
 ) -> list[Table]:
     at_once = max(1, _BLOCK_ONES // len(columns))
-    # Sums of ones are exact in single precision; sums of weights need all digits.
+    # Sums of ones are exact in single precision; sums of weights need double precision.
     kind = np.float32 if data.weights is None else np.float64
-    # Made once: where memory goes back to the system at once, as in Dask's workers, a new one is dear.
+    # Allocated once, because allocation is slow in workers of Dask, which return memory to the system.
     ones = np.empty((len(columns), min(at_once, len(data))), dtype=kind)
     tables = []
     for rows in _rows_by_class(data, class_column):

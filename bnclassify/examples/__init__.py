@@ -1,1 +1,1 @@
-"""Data sets that travel with the package."""
+"""Data sets of the package."""

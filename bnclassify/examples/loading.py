@@ -1,4 +1,4 @@
-"""Data sets that are part of the package."""
+"""Data sets of the package."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def load_pima() -> pd.DataFrame:
     names = ["pregnancies", "glucose", "pressure", "skin", "insulin", "bmi", "pedigree", "age", "diabetes"]
     frame = pd.read_csv(_path("pima_clean.csv")).set_axis(names, axis=1)
     for name in ("glucose", "pressure", "skin", "insulin", "bmi"):
-        # The file has the column mean where a value is missing; only the mean has more than one decimal.
+        # The file has the column mean for missing values; only the mean has more than one decimal.
         frame[name] = frame[name].where((frame[name] - frame[name].round(1)).abs() < 1e-9)
     result = frame["diabetes"].map({"tested_negative": "no", "tested_positive": "yes"})
     return frame.assign(diabetes=result.astype(pd.CategoricalDtype(["no", "yes"])))
@@ -114,8 +114,8 @@ def load_solar_flare() -> pd.DataFrame:
     -------
     pandas.DataFrame
         1,066 rows; ten categorical features, and the numbers of flares of class C, M and X in the next
-        24 hours: ``c-class-flares``, ``m-class-flares`` and ``x-class-flares``, also categorical. There
-        were none in 884, 1,030 and 1,061 rows.
+        24 hours: ``c-class-flares``, ``m-class-flares`` and ``x-class-flares``, also categorical. The numbers
+        are 0 in 884, 1,030 and 1,061 rows.
 
     References
     ----------

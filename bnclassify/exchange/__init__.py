@@ -1,1 +1,1 @@
-"""Models for other libraries: graphs and networks of theirs, and files that they read."""
+"""Model files, and conversion to objects and files of other libraries."""

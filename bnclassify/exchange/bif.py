@@ -28,7 +28,7 @@ from .storage import as_path, replace_file
 _NAME = re.compile(r"[\w.-]+")
 _WORD = r"""[^\s,;(){}"\ud800-\udfff]+"""
 _LABEL = re.compile(rf"(?!.*(//|/\*)){_WORD}( {_WORD})*")
-"""Names and labels that the format allows as they are."""
+"""Names and labels that need no conversion."""
 
 
 def write_bif(x: BNC, path: str | os.PathLike[str]) -> None:
@@ -57,8 +57,8 @@ def write_bif(x: BNC, path: str | os.PathLike[str]) -> None:
     with single spaces between words only. Others are replaced by allowed ones: ``number of doors`` by
     ``number_of_doors``, the interval ``(-inf, 5.1]`` of `discretize` by ``from_minus_inf_to_5_1``.
 
-    pgmpy 1.1 reads all such files, except for names that differ in case only and single levels with
-    spaces; bnlearn does, except for variables of one level and, in some versions, names with ``-``.
+    pgmpy 1.1 reads all such files, except for names that differ only in case and single levels with
+    spaces. bnlearn reads them, except for variables of one level and, in some versions, names with ``-``.
     pyAgrum's reader keeps 32 bits of a number and raises an error unless labels are ASCII words and
     integers, for keywords of the format such as ``default``, and for variables of one level;
     `to_pyagrum` accepts them.
@@ -100,7 +100,7 @@ def write_bif(x: BNC, path: str | os.PathLike[str]) -> None:
 
 
 def _as_words(items: Sequence[Any], allowed: re.Pattern[str]) -> list[str]:
-    """Return a different allowed text for each item: its own if possible."""
+    """Return a different allowed text for each item, unchanged if possible."""
     texts = list(map(str, items))
     taken = set(filter(allowed.fullmatch, texts))
     words: dict[str, None] = {}
@@ -115,7 +115,7 @@ def _as_words(items: Sequence[Any], allowed: re.Pattern[str]) -> list[str]:
 
 
 def _word_of(text: str) -> str:
-    """Return an allowed word for a text; that of an interval contains its ends."""
+    """Return an allowed word for a text, which contains the ends of an interval."""
     text = re.sub(r"\((\S+), (\S+)[\])]", r"from_\1_to_\2", text)
     text = re.sub(r"(?<![^_])-(?=\d|inf)", "minus_", text)
     return re.sub(r"[\W_]+", "_", text).strip("_") or "_"
@@ -164,7 +164,7 @@ def read_bif(path: str | os.PathLike[str], class_var: Hashable) -> BNC:
     All names and labels are text. Probabilities whose sum differs from 1 by less than 0.011 are divided by
     their sum.
 
-    A file does not say how its tables were estimated. Therefore `cv` keeps the arcs and estimates tables
+    A file does not contain the method of estimation. Therefore, `cv` keeps the arcs and estimates tables
     with ``smooth=1``; for other settings, use ``cv(lp(x, df, smooth=...), df)``. To evaluate the tables
     of the file, use ``accuracy(predict(x, df), df[class_var])``.
 
@@ -213,7 +213,7 @@ def read_bif(path: str | os.PathLike[str], class_var: Hashable) -> BNC:
     cpts = []
     for family in structure.families:
         file_family, table = family_tables[family[0]]
-        # A copy, because a model cannot protect the data of a view from writing.
+        # a copy, because the data of a view are writable
         cpts.append(table.transpose([file_family.index(member) for member in family]).copy())
     return replace(
         structure,
@@ -225,5 +225,5 @@ def read_bif(path: str | os.PathLike[str], class_var: Hashable) -> BNC:
 
 @record
 def tables_again(x: Model, dataset: Dataset) -> Model:
-    """Estimate tables with one pseudo-count, as a file does not say how its tables were estimated."""
+    """Estimate tables with one pseudo-count, because a file does not contain the method of estimation."""
     return lp(x, dataset, smooth=1)

@@ -20,10 +20,10 @@ _ROUNDING = 0.011
 """Largest difference from 1 of the sum of rounded probabilities, as in bnlearn's reader."""
 
 _BODY = r'(?:"[^"]*"|[^"}])*\}?'
-"""The probabilities of a variable, up to the brace, which is missed when they are read."""
+"""The probabilities of a variable, up to the brace, whose absence is reported later."""
 
 _NUMBER = re.compile(r"\+?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?")
-"""A probability; the function float reads more, such as 0.2_0 and digits of other scripts."""
+"""A probability; the function float also accepts 0.2_0 and digits of other scripts."""
 
 Families = dict[Hashable, tuple[tuple[str, ...], Array]]
 
@@ -43,7 +43,7 @@ class BIFReader:
         self.variables: dict[Hashable, tuple[str, ...]] = {}
 
     def _blank(self, match: re.Match[str]) -> str:
-        """Return spaces in place of a comment."""
+        """Replace a comment by spaces."""
         if match[1]:
             self._fail(
                 "must be */ at the end of the comment; got the end of the file.", self._line_of(match.start())
@@ -56,7 +56,7 @@ class BIFReader:
         self._take(r"network\b[^{]*\{", "network NAME {, with which a file begins")
         self._skip_properties()
         self._take(r"\}", "} or property")
-        tables = []  # which may come before the variables in them
+        tables = []  # possibly before their variables
         while self.position < len(self.text):
             line = self._line
             if self._take(r"(variable|probability)\b", "variable or probability")[1] == "probability":
@@ -69,7 +69,7 @@ class BIFReader:
         for line, header, self.position in tables:
             family = self._family(header, line)
             if family[0] in families:
-                self._fail(f"the probabilities of {shown(family[0])} were given already.", line)
+                self._fail(f"the probabilities of {shown(family[0])} are given twice.", line)
             families[family[0]] = family, self._read_table(family, line)
         return families
 
@@ -121,7 +121,7 @@ class BIFReader:
         self.variables[name] = tuple(labels)
 
     def _family(self, header: str, line: int) -> tuple[str, ...]:
-        """Return the names in a header: the variable, then its parents; | is one more separator."""
+        """Return the names in a header: the variable, then its parents; | is a separator, too."""
         header = header.replace("|", ",")
         family = _read_list(header, lambda names: bool(names) and self.variables.keys() >= set(names))
         if family is None:
@@ -158,7 +158,7 @@ class BIFReader:
                 place = slice(None) if whole else self._position_of(configuration, family, labels[1:], at)
                 if not np.isnan(rows[place]).all():
                     given = f"of {shown(family[0])}" if whole else f"for ({cut(configuration.strip())})"
-                    self._fail(f"the probabilities {given} were given already.", at)
+                    self._fail(f"the probabilities {given} are given twice.", at)
                 rows[place] = np.reshape(numbers, (shape[0], -1)).T
             self._skip_properties()
         if default is not None:
@@ -198,7 +198,7 @@ class BIFReader:
     def _check_sums(
         self, rows: Array, family: tuple[str, ...], labels: list[tuple[str, ...]], line: int
     ) -> None:
-        """Divide distributions whose sums differ from 1 by rounding by these sums; refuse others."""
+        """Normalize distributions whose sums differ from 1 by rounding; raise for others."""
         sums = rows.sum(axis=1, keepdims=True)
         for wrong in np.flatnonzero(~(np.abs(sums - 1) <= _ROUNDING)):
             configuration = next(islice(product(*labels[1:]), int(wrong), None))

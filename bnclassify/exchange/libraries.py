@@ -1,4 +1,4 @@
-"""Models as objects of other libraries, which are imported when they are needed."""
+"""Conversion of models to objects of other libraries, which are imported on demand."""
 
 from __future__ import annotations
 
@@ -74,8 +74,8 @@ def to_pgmpy(x: BNC) -> pgmpy.models.DiscreteBayesianNetwork:
     Returns
     -------
     pgmpy.models.DiscreteBayesianNetwork
-        Nodes and states are the variables and labels, with their types. The evidence of a table is the
-        parents, in their order.
+        Nodes and states are the variables and labels, with their types. The evidence variables of a
+        table are the parents, in order.
 
     Raises
     ------
@@ -100,7 +100,7 @@ def to_pgmpy(x: BNC) -> pgmpy.models.DiscreteBayesianNetwork:
     tables, labels = params(model), values(model)
     network = _load("pgmpy.models", "DiscreteBayesianNetwork")()
     table_of = _load("pgmpy.factors.discrete", "TabularCPD")
-    for variable in vars(model):  # one by one: in a list, a tuple would be a node and its attributes
+    for variable in vars(model):  # one by one, because a tuple in a list would be a node and its attributes
         network.add_node(variable)
     for variable, *parents in model.families:
         network.add_edges_from((parent, variable) for parent in parents)
@@ -160,7 +160,7 @@ def to_pyagrum(x: BNC) -> pyagrum.BayesNet:
 
 
 def _load(module: str, name: str) -> Any:
-    """Return a name of a module of an optional library, or raise an error that says how to install it."""
+    """Return an object of an optional library, or raise an error with the command to install it."""
     try:
         # Modules made by SWIG, such as pyAgrum, crash the interpreter if their warnings are errors.
         with warnings.catch_warnings():

@@ -21,10 +21,10 @@ _KIND = "kind"
 """The key of an object that names the type of the value; an object without it is a mapping by text."""
 
 _SHARED, _SHARED_TUPLE = "shared", "shared tuple"
-"""The names of objects that refer to a value by its number in the list of those that occur several times."""
+"""The names of objects that refer to a shared value by its number."""
 
 _LONG = 8
-"""Number of elements from which tuples that occur several times are written once."""
+"""Minimum number of elements of a shared tuple."""
 
 _PLAIN = (str, int, float, bool, NoneType)
 
@@ -33,7 +33,7 @@ _RANGES: dict[str, tuple[float, float]] = {
     **dict.fromkeys(["pairs", "triples", "weights", "cards", "size"], (0, sys.float_info.max)),
     **dict.fromkeys(["min_count", "subsumption"], (0, sys.float_info.max)),
     **dict.fromkeys(["cpts", "class_cpts", "priors", "superparents", "children"], (0, 1 + 1e-6)),
-    # Leave-one-out finds negative powers where features mislead: |τ − 1| is at most √(2 n ln C + 1).
+    # Powers by leave-one-out can be negative: |τ − 1| is at most √(2 n ln C + 1).
     **dict.fromkeys(["power", "powers"], (-1e6, 1e6)),
 }
 """Ranges of numbers by the names of fields."""
@@ -56,15 +56,15 @@ class Codec(NamedTuple):
 
 
 class Writer:
-    """Writes values as lists, objects, text and numbers; `shared` lists values that occur several times."""
+    """Writes values as lists, objects, text and numbers; `shared` lists repeated values."""
 
     def __init__(self) -> None:
         self.shared: list[Any] = []
-        self._written: dict[int, tuple[Any, Any]] = {}  # JSON by id of the value, which is kept for its id
+        self._written: dict[int, tuple[Any, Any]] = {}  # JSON by id of the value, which is kept alive
         self._numbers: dict[int, int] = {}
 
     def write(self, value: Any, where: str) -> Any:
-        """Return a value as JSON, or raise an UnknownValueError if files cannot hold it."""
+        """Return a value as JSON, or raise an UnknownValueError for an unsupported value."""
         value = value.item() if isinstance(value, np.generic) else value
         if _is_plain(value):
             return value
@@ -78,7 +78,7 @@ class Writer:
         return written
 
     def _refer(self, written: Any) -> Any:
-        """Return a reference to a value that occurs again, and turn its first occurrence into one."""
+        """Return a reference to a repeated value, and replace its first occurrence by a reference."""
         if id(written) not in self._numbers:
             self._numbers[id(written)] = number = len(self.shared)
             self.shared.append(written.copy())
@@ -103,7 +103,7 @@ class Writer:
         raise UnknownValueError(where, f"{shown(value)} is of type {cls.__name__}")
 
     def write_fields(self, value: Any, where: str) -> dict[str, Any]:
-        """Return the fields of a record, without those that are None or an empty mapping by default."""
+        """Return the fields of a record, without defaults that are None or an empty mapping."""
         written = {}
         for name, default in _defaults(type(value)).items():
             item = getattr(value, name)
@@ -153,7 +153,7 @@ class Reader:
         if type(number) is not int or not 0 <= number < len(self._shared):
             raise UnknownValueError(where, f"there is no shared value {shown(number)}")
         if number not in self._values:
-            self._values[number] = None  # so that a value within itself raises an error
+            self._values[number] = None  # a value within itself raises an error
             self._values[number] = self.read(self._shared[number], f"shared[{number}]")
         return self._values[number]
 
@@ -233,7 +233,7 @@ def _hint(cls: type[Any], name: str) -> Any:
 
 
 def _is_plain(value: Any) -> bool:
-    """Whether JSON holds a value as it is."""
+    """Whether JSON can represent a value directly."""
     return type(value) in _PLAIN and not (type(value) is float and not isfinite(value))
 
 
@@ -256,7 +256,7 @@ def _write_array(writer: Writer, array: Any, where: str) -> dict[str, Any]:
 
 
 def _as_text(values: Any) -> Any:
-    """Write inf and nan in nested lists as text, as JSON does not have them."""
+    """Write inf and nan in nested lists as text, because JSON has no such numbers."""
     if isinstance(values, list):
         return [_as_text(value) for value in values]
     return values if isfinite(values) else str(values)
@@ -272,20 +272,20 @@ def _read_array(reader: Reader, written: dict[str, Any], where: str) -> Any:
 
 @dataclass(frozen=True)
 class Forgotten:
-    """A function whose code a file could not hold."""
+    """A function whose code is not in the file."""
 
     name: str
 
     def __call__(self, *arguments: Any, **settings: Any) -> Any:
         """Raise a ValueError."""
         raise ValueError(
-            f"x must have a recipe that can run; the file of the model could not hold the code of "
+            f"x must have a recipe that can run; the file of the model does not contain the code of "
             f"{shown(self.name)}. Learn the model again."
         )
 
 
 def can_write(step: Step) -> bool:
-    """Whether files can hold a step: its function is a record, and its settings are values."""
+    """Whether a step can be saved: its function is a record, and its settings are values."""
     try:
         Writer().write(step.settings, step.name)
     except UnknownValueError:
@@ -294,7 +294,7 @@ def can_write(step: Step) -> bool:
 
 
 def _write_tally(writer: Writer, tally: Tally, where: str) -> dict[str, Any]:
-    """Write counts, and their prior unless it is a function, after which no rows can be added."""
+    """Write counts, and their prior unless it is a function, without which no rows can be added."""
     counts = {"counts": writer.write(tally.counts, f"{where}.counts")}
     try:
         return counts | {"prior": writer.write(tally.prior, f"{where}.prior")}

@@ -124,7 +124,7 @@ def _shown(text: object) -> str:
 
 
 def _embedded(x: Model, scorer: Scorer, arcs: _Arcs) -> str:
-    """Return what the page computes with, as JSON that cannot end the element that holds it, or raise."""
+    """Return the data of the page as JSON that cannot end its element, or raise."""
     terms = [term for part in sums_in(scorer.formula) for term in part.terms if isinstance(term, Table)]
     is_small = sum(term.logs.size for term in terms) <= _MOST_CELLS
     text = json.dumps(_content(x, scorer, arcs), separators=(",", ":")) if is_small else ""  # in ASCII
@@ -139,7 +139,7 @@ def _embedded(x: Model, scorer: Scorer, arcs: _Arcs) -> str:
 
 
 def _content(x: Model, scorer: Scorer, arcs: _Arcs) -> dict[str, Any]:
-    """Return what the page computes with."""
+    """Return the data of the page."""
     number = {variable: i for i, variable in enumerate(x.variables)}
     names = _texts(x.variables, "variables")
     return {

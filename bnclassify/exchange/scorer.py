@@ -1,4 +1,4 @@
-"""What scores raw rows: how values become codes, and the formula of the scores, as plain values.
+"""Scorers of raw rows: the codes of values and the formula of scores, as plain values.
 
 Other languages evaluate a `Scorer` as follows. Each value of a row becomes a code; see `Column`. The formula
 of the codes, and of the numbers of columns that are kept as numbers, gives one score per class; see
@@ -49,7 +49,7 @@ class Scorer:
 
 
 def scorer_of(x: Any) -> Scorer:
-    """Return what scores rows as `predict` with ``unseen="missing"`` does, or raise a TypeError."""
+    """Return the scorer of `predict` with ``unseen="missing"``, or raise a TypeError."""
     model = check_fitted(x)
     formula = model._formula()
     preparation = model.preparation or Preparation()

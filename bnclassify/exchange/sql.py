@@ -203,7 +203,7 @@ def _unless_missing(name: str, missing: str, code: str, of_null: str) -> str:
 
 
 def _are_numbers(labels: Sequence[Any]) -> bool:
-    """Whether all labels are numbers that are compared as such, whatever their type in the database."""
+    """Whether all labels are numbers, which are compared regardless of their type in the database."""
     return all(type(v) in (int, float) and abs(v) < _MOST_EXACT for v in labels)
 
 

@@ -140,7 +140,7 @@ class Scores:
         return [plus([text for text in of_class if text not in ("0", ZERO)]) for of_class in texts]
 
     def _term(self, term: Term, c: int, z: Sequence[str]) -> str:
-        """Return what a term adds to a class at a row, with an entry of its table for missing values."""
+        """Return the contribution of a term to a class at a row, with a table entry for missing values."""
         if isinstance(term, Table):
             codings = term.codings or [None] * len(term.scope)
             codes = [self._code(v, coding) for v, coding in zip(term.scope, codings, strict=True)]

@@ -29,7 +29,7 @@ _FIELD = re.compile(r'\s*[{,]\s*"(\w+)"\s*:\s*')
 _FORMS = {"model": re.compile(r"\{"), "shared": re.compile(r"\[\s*[\[{\]]")}
 
 _ROUNDING = 1e-6
-"""Largest difference from 1 of the sum of a distribution; those of `lp` are much nearer."""
+"""Largest difference from 1 of the sum of a distribution; distributions of `lp` are more precise."""
 
 
 def save(x: Model, path: str | os.PathLike[str]) -> None:
@@ -40,7 +40,7 @@ def save(x: Model, path: str | os.PathLike[str]) -> None:
     x : BNC, AODE or another model
         With or without parameters.
     path : str or path
-        Name of the file. An existing file is replaced, and stays as it was if writing fails.
+        Name of the file. An existing file is replaced, and stays unchanged if writing fails.
 
     Raises
     ------
@@ -49,19 +49,19 @@ def save(x: Model, path: str | os.PathLike[str]) -> None:
     TypeError
         If `x` is not a model.
     ValueError
-        If files cannot hold something in the model, such as labels that are dates. The message names it.
+        If the model contains an unsupported value, such as labels that are dates.
 
     Warns
     -----
     UserWarning
-        If the model was learned by a function of your own, or with one as an argument, because a file
-        contains no code. The loaded model predicts the same, but `cv` cannot run its recipe.
+        If the model was learned by a user-defined function, or with such a function as an argument, because a
+        file contains no code. The loaded model predicts the same, but `cv` cannot run its recipe.
 
     Notes
     -----
-    The file is readable JSON. `load` returns the model as it was: every digit of a number, the type of
-    every label (text, integers, floats, bools, None, tuples and intervals of pandas), and what parts of
-    the model share. The file contains no code, so opening a file of unknown origin runs none.
+    The file is readable JSON. `load` returns an identical model, with every digit of a number and the type of
+    every label (text, integers, floats, bools, None, tuples and intervals of pandas). The file contains no
+    code, so opening a file of unknown origin runs none.
 
     Examples
     --------
@@ -105,13 +105,13 @@ def save(x: Model, path: str | os.PathLike[str]) -> None:
 
 
 def _on_one_line(match: re.Match[str]) -> str:
-    """Return a list without lists in it on one line; text in JSON has no line breaks."""
+    """Write a list without nested lists on one line; text in JSON has no line breaks."""
     items = re.sub(r",\n\s+", ", ", match[1])
     return f"[{items}]"
 
 
 def load(path: str | os.PathLike[str]) -> Model:
-    """Load a model from a file of `save`.
+    """Load a model from a file written by `save`.
 
     Parameters
     ----------
@@ -121,7 +121,7 @@ def load(path: str | os.PathLike[str]) -> Model:
     Returns
     -------
     BNC, AODE or another model
-        The model that was saved.
+        The saved model.
 
     Raises
     ------
@@ -136,7 +136,7 @@ def load(path: str | os.PathLike[str]) -> Model:
     Notes
     -----
     Types and ranges of all fields are checked, so a damaged file raises an error. A file can still
-    contain another model than the one that you expect.
+    contain a different model than you expect.
 
     Examples
     --------
@@ -155,8 +155,10 @@ def load(path: str | os.PathLike[str]) -> Model:
     hint = "Use read_bif for files of write_bif." if file.suffix == ".bif" else ""
     with file.open("rb") as opened:
         start = opened.read(4096)
-    if not _HEADER.match(start):  # before much is read
-        raise ValueError(must_be(source, "a file of save", start[:40].decode("utf-8", "replace"), hint))
+    if not _HEADER.match(start):  # before the whole file is read
+        raise ValueError(
+            must_be(source, "a file written by save", start[:40].decode("utf-8", "replace"), hint)
+        )
     try:
         written = _parse(file.read_bytes().decode("utf-8", "surrogatepass"))
         version, shared = written.get("version"), written.get("shared", [])
@@ -169,13 +171,13 @@ def load(path: str | os.PathLike[str]) -> Model:
         _try_out(model)
     except RecursionError:
         raise ValueError(f"{source}: the file is damaged: it is nested too deeply") from None
-    except Exception as error:  # whatever is raised by parts that do not fit each other
+    except Exception as error:  # any error of inconsistent parts
         raise ValueError(f"{source}: the file is damaged, or of another bnclassify: {error}") from error
     return model
 
 
 def _parse(text: str) -> dict[str, Any]:
-    """Return the fields of the file; fields of another form than `save` writes are not read."""
+    """Return the fields of the file in the form that `save` writes."""
     decoder, fields, position = json.JSONDecoder(), dict[str, Any](), 0
     while key := _FIELD.match(text, position):
         form = _FORMS.get(key[1])
@@ -188,7 +190,7 @@ def _parse(text: str) -> dict[str, Any]:
 
 
 def _try_out(x: Model) -> None:
-    """Raise an error unless the parts of a model fit each other."""
+    """Raise an error unless the parts of a model are consistent."""
     repr(x)
     for member in members(x):
         if member is not x:
@@ -218,7 +220,7 @@ def as_path(path: object) -> Path:
 
 
 def replace_file(path: Path, content: bytes) -> None:
-    """Write a new file and put it in the place of the old one, so that there is always a whole file."""
+    """Write a new file and replace the old one by it, so that there is always a complete file."""
     target = Path(os.path.realpath(path))  # links stay links
     if target.exists() and not target.is_file():
         target.write_bytes(content)  # for example a device; a folder raises an error
@@ -231,6 +233,6 @@ def replace_file(path: Path, content: bytes) -> None:
         if target.exists():
             shutil.copymode(target, part)
         part.replace(target)
-    except BaseException:  # an interrupt too
+    except BaseException:  # including an interrupt
         part.unlink(missing_ok=True)
         raise

@@ -30,9 +30,9 @@ from .wanbia import with_weights
 
 MAX_DEPTH = 30
 _MOST_TREES = 100_000
-_ALL_SUBSETS = 10  # levels, up to which all splits are tried when there are more than two classes
+_ALL_SUBSETS = 10  # maximum number of levels for a search of all splits with more than two classes
 _BLOCK_CELLS = 2**22
-_SAMPLED_ROWS = 2**19  # of the trees that grow at the same time
+_SAMPLED_ROWS = 2**19  # number of cells of the trees that grow at the same time
 
 Rows = NDArray[np.intp]
 
@@ -67,7 +67,7 @@ class AWNB(Method):
         """Return the network with its tables weighted."""
         fitted = check_augmented(x, self.argument)._estimate(data, prior)
         samples = _bootstrap(data, self.trees, self.share, rng)
-        unweighted = replace(data, weights=None)  # rows with larger weights are drawn more often instead
+        unweighted = replace(data, weights=None)  # larger weights increase the probability to be drawn
         return with_weights(fitted, depth_weights(unweighted, x.features, x.class_var, samples))
 
 
@@ -89,7 +89,7 @@ def depth_weights(
     depths = testing_depths(data, features, class_var, samples)
     if not depths.any():
         raise ValueError(
-            "awnb_trees: no tree has a split, so that no weights can be learned. Increase awnb_trees or "
+            "awnb_trees: no tree has a split, so no weights can be estimated. Increase awnb_trees or "
             "awnb_bootstrap, unless no feature depends on the class."
         )
     return np.where(depths > 0, 1 / np.sqrt(np.maximum(depths, 1)), 0.0).mean(axis=0)
@@ -125,12 +125,12 @@ def min_testing_depths(class_var: Hashable, dataset: InFull) -> pd.Series[Any]:
 
     Notes
     -----
-    Each node is split in two by the subset of the levels of a feature that gains the most information,
-    until all of its rows have the same class or no split gains information, and at most 30 levels deep.
-    With two classes, or more than 10 levels, the levels are ordered and cut; if not, all subsets are tried.
+    Each node is split in two by the subset of the levels of a feature that gains the most information, until
+    all of its rows have the same class or no split gains information, and at most 30 levels deep. With two
+    classes, or more than 10 levels, the levels are ordered and divided; if not, all subsets are considered.
     Rows in which the tested feature is missing stay at the node: they count as its errors if it is a leaf,
-    but not as errors of the nodes below it. A split is removed only if the subtree below it makes as many
-    errors as the node alone, as in rpart with a complexity parameter of 0.
+    but not as errors of its descendants. A split is removed only if its subtree has as many errors as the
+    node alone, as in rpart with a complexity parameter of 0.
 
     References
     ----------
@@ -166,7 +166,7 @@ def testing_depths(
 
 
 def _portions(samples: Iterable[Rows]) -> Iterator[list[Rows]]:
-    """Group the samples of the trees that grow at the same time; later ones are not drawn yet."""
+    """Group the samples of the trees that grow at the same time; later samples are not yet drawn."""
     portion: list[Rows] = []
     for sample in samples:
         portion.append(sample)
@@ -205,7 +205,7 @@ class _Forest:
         self.levels = [self._open(np.full(self.n_trees, -1), np.arange(self.n_trees))]
 
     def _open(self, parent: Rows, tree: Rows) -> _Level:
-        """Open nodes, to which rows are assigned already."""
+        """Open nodes, to which rows are assigned."""
         cells = self.node * self.n_classes + self.classes
         counts = np.bincount(cells, self.weights, minlength=len(parent) * self.n_classes)
         counts = counts.reshape(-1, self.n_classes)
@@ -235,7 +235,7 @@ class _Forest:
         return True
 
     def _keep(self, rows: NDArray[np.bool_]) -> None:
-        """Drop all other rows, whose nodes are leaves."""
+        """Drop all other rows, which are in leaves."""
         self.node, self.classes, self.codes = self.node[rows], self.classes[rows], self.codes[:, rows]
         self.weights = None if self.weights is None else self.weights[rows]
 
@@ -276,10 +276,10 @@ class _Forest:
 
     def depths(self) -> NDArray[np.int64]:
         """Prune upwards, and return the smallest depth of each feature in each tree."""
-        errors = self.levels[-1].errors  # of the pruned subtree at each node
+        errors = self.levels[-1].errors  # errors of the pruned subtree at each node
         for upper, lower in zip(self.levels[-2::-1], self.levels[:0:-1], strict=True):
             errors_below = np.bincount(lower.parent, weights=errors, minlength=len(upper.parent))
-            # Sums of weights in another order may differ by rounding.
+            # sums of weights in another order can differ by rounding
             upper.feature[(upper.feature >= 0) & (errors_below >= upper.errors * (1 - TOLERANCE))] = -1
             errors = np.where(upper.feature >= 0, errors_below, upper.errors)
         result = np.zeros((self.n_trees, len(self.codes)), dtype=np.int64)
@@ -300,7 +300,7 @@ def _information(counts: Array | Rows) -> Array:
 
 
 def _best_cut(counts: Rows) -> tuple[Array, NDArray[np.bool_]]:
-    """Order levels by class proportions, and return the gain of the best cut and the levels on its left.
+    """Order levels by class proportions, and return the gain of the best split and the levels on its left.
 
     From (nodes, levels, classes) counts to (nodes,) and (nodes, levels).
     """
@@ -324,7 +324,7 @@ def _first_component(shares: Array, mass: Rows) -> Array:
 
 
 def _best_subset(counts: Rows) -> tuple[Array, NDArray[np.bool_]]:
-    """Try all splits of the levels in two; see `_best_cut`."""
+    """Search all splits of the levels in two; see `_best_cut`."""
     r = counts.shape[1]
     subsets = np.array([(*side, False) for side in product([False, True], repeat=r - 1)][1:])
     nodes_per_block = max(1, _BLOCK_CELLS // (len(subsets) * counts.shape[2]))

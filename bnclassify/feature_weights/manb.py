@@ -1,7 +1,7 @@
 """MANB: a naive Bayes averaged over the presence of each arc from the class.
 
-The posterior of an arc depends on its feature alone, because the prior of structures and the likelihood
-are products over features. So the exact average over 2^n structures needs n terms.
+The posterior of an arc depends only on its feature, because the prior of structures and the likelihood are
+products over features. Therefore, the exact average over 2^n structures needs n terms.
 """
 
 from __future__ import annotations
@@ -46,17 +46,15 @@ class MANB(Method):
         """Raise unless the structure is a naive Bayes and the prior adds pseudo-counts."""
         check_augmented(x, self.argument)
         if not is_nb(x):
-            raise ValueError("manb_prior: MANB is defined for a naive Bayes. Learn the structure with nb.")
+            raise ValueError("manb_prior requires a naive Bayes. Learn the structure with nb.")
         check_positive(prior, self.argument)
         if not isinstance(prior, PseudoCounts):
-            raise ValueError(
-                "manb_prior: arcs have posteriors under smooth, ess or m only. Use one of these."
-            )
+            raise ValueError("manb_prior requires smooth, ess or m.")
 
     def __call__(self, x: Model, data: Countable, prior: Prior, rng: np.random.Generator) -> BNC:
         """Return the network with averaged tables, and the posteriors of its arcs."""
         if not isinstance(prior, PseudoCounts):
-            raise TypeError("prior: expected pseudo-counts")
+            raise TypeError("prior must define pseudo-counts.")
         fitted = check_augmented(x, self.argument)._estimate(data, prior)
         class_column = len(x.features)
         counts = count_families(data, [(i, class_column) for i in range(class_column)])
@@ -68,7 +66,7 @@ class MANB(Method):
 def _average(counts: Array, prior: PseudoCounts, probability: float) -> tuple[Array, float]:
     """Return θ·P(arc|D) + θ₀·(1 − P(arc|D)), θ estimated given the class and θ₀ without it, and P(arc|D).
 
-    ``counts``, (levels, classes), are those of a feature. See Dash, Cooper (2002), Exact model averaging
+    ``counts``, (levels, classes), are the counts of a feature. See Dash, Cooper (2002), Exact model averaging
     with naive Bayesian classifiers, and Wei, Visweswaran, Cooper (2011), JAMIA 18.
     """
     merged = counts.sum(axis=1, keepdims=True)
@@ -85,6 +83,6 @@ def _log_evidence(counts: Array, prior: PseudoCounts) -> float:
 
 
 def _log_rising(start: float, steps: Array) -> Array:
-    """Return ln Γ(start + steps) − ln Γ(start), exact for a large start too: ln Γ(n) − ln B(start, n)."""
+    """Return ln Γ(start + steps) − ln Γ(start), exact for a large start: ln Γ(n) − ln B(start, n)."""
     n = np.where(steps > 0, steps, 1.0)
     return np.where(steps > 0, gammaln(n) - betaln(start, n), 0.0)

@@ -1,6 +1,6 @@
 """WANBIA: weights of features that maximize the conditional log-likelihood.
 
-The tables of the returned model are θ^w, normalized, and the objective and its gradient are those of this
+The tables of the returned model are θ^w, normalized, and the objective and its gradient refer to this
 model.
 """
 
@@ -29,7 +29,7 @@ from ..network.priors import Prior
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-_FLAT = 1e-6  # nats per row and weight, a slope that counts as none
+_FLAT = 1e-6  # nats per row and weight; smaller slopes count as 0
 _OPTIONS = {"maxiter": 1000, "ftol": 1e-12, "gtol": 1e-7}
 
 
@@ -37,8 +37,8 @@ class Objective:
     """Minus the conditional log-likelihood as a function of weights, with its gradient.
 
     Rows with the same features are counted together. The distinct values of a feature and its parents are the
-    columns of a sparse matrix, in which each distinct row has a one for every family that is observed in it;
-    a product with it sums the log tables.
+    columns of a sparse matrix, in which a distinct row has a 1 for every family that is observed in it. A
+    product with this matrix sums the log tables.
     """
 
     def __init__(self, x: BNC, data: Dataset) -> None:
@@ -68,7 +68,7 @@ class Objective:
         from scipy.sparse import csr_array
 
         starts = np.cumsum([0, *self.sizes])
-        # Few bytes an entry, as there is one for each row and family.
+        # small types, because there is one entry per row and family
         columns = np.full((codes.shape[1], len(families)), -1, dtype=np.min_scalar_type(-starts[-1]))
         for column, (scope, shape), start in zip(columns.T, families, starts, strict=False):
             members = codes[list(scope)]
@@ -142,10 +142,10 @@ def _weigh(x: BNC, data: Dataset) -> BNC:
     options: dict[str, Any] = {"method": "L-BFGS-B", "jac": True, "bounds": [(0, 1)] * n, "options": _OPTIONS}
     runs = [minimize(objective, np.full(n, start), **options) for start in (1.0, 0.5)]
     best = min(runs, key=lambda run: run.fun)
-    # At an optimum the line search may fail because of rounding; then no direction leads down.
+    # at an optimum, the line search can fail because of rounding
     way_down = np.abs(np.clip(best.x - objective(best.x)[1], 0, 1) - best.x).max()
     if not best.success and way_down > _FLAT * data.size:
-        warn(f"wanbia: the weights may not be optimal, as the optimizer stopped early ({best.message})")
+        warn(f"wanbia: the weights may not be optimal, because the optimizer stopped early ({best.message})")
     informative = np.array([card > 1 for card in x.cards[:-1]])
     return with_weights(x, np.where(informative, np.clip(best.x, 0, 1), 0.0))
 

@@ -1,1 +1,1 @@
-"""Data comes in: data frames become codes, numbers intervals, rows folds, and codes counts."""
+"""Data sources, and the encoding of their columns as integer codes or numbers."""

@@ -23,7 +23,7 @@ _MOST_NUMBERS = 20
 
 
 def column_arrays(frame: pd.DataFrame) -> list[ArrayLike]:
-    """Return the arrays of columns, without making a Series of each if pandas has a way."""
+    """Return the arrays of columns, without a Series per column if pandas allows that."""
     arrays = getattr(frame, "_iter_column_arrays", None)
     return [column.array for _, column in frame.items()] if arrays is None else list(arrays())
 
@@ -34,7 +34,7 @@ def encode_column(array: ArrayLike) -> tuple[tuple[Any, ...], NDArray[Any]]:
         return _as_levels(array.categories), array.codes
     codes, labels = pd.factorize(pd.Series(array, dtype=array.dtype), sort=True)
     levels = _as_levels(labels)
-    if array.dtype.kind in "fO":  # whole numbers are shown and compared as such
+    if array.dtype.kind in "fO":  # whole numbers are written and compared as integers
         levels = tuple(int(x) if isinstance(x, float) and x.is_integer() else x for x in levels)
     return levels, codes
 
@@ -42,7 +42,7 @@ def encode_column(array: ArrayLike) -> tuple[tuple[Any, ...], NDArray[Any]]:
 def _as_levels(labels: pd.Index[Any]) -> tuple[Any, ...]:
     dtype = labels.dtype
     if isinstance(dtype, pd.StringDtype):
-        arrow = dtype.storage == "pyarrow"  # whose tolist takes several times as long
+        arrow = dtype.storage == "pyarrow"  # with a slow tolist
         return tuple(labels.array.__arrow_array__().to_pylist() if arrow else labels.tolist())
     return tuple(map(plain, labels)) if dtype.kind == "O" else tuple(labels.tolist())
 
@@ -55,8 +55,8 @@ def check_categorical(
 ) -> None:
     """Raise a TypeError that names the columns that are not categorical.
 
-    In new data, for which the ``known`` levels are given by column, floats are categories if they are whole
-    or if the known levels include floats. With ``whole_floats``, they are if they are whole.
+    In new data, with ``known`` levels by column, floats are categories if they are whole or if the known
+    levels include floats. With ``whole_floats``, whole floats are categories.
     """
     rejected: dict[str, list[Hashable]] = {}
     for name, array in columns.items():
@@ -83,7 +83,7 @@ _REMEDIES = {
         ".astype('Int64'); if they are measurements, discretize them with discretize(dataset, class_var=...)."
     ),
 }
-"""What to do with floats in training data, the worst first."""
+"""Remedies for floats in training data, the most serious case first."""
 
 NUMBERS_ADVICE = f"{_FRACTIONS}. {_REMEDIES[_FRACTIONS]}"
 
@@ -96,16 +96,14 @@ _REMEDIES_OF_NEW = {
 
 
 def _kind_of_floats(name: Hashable, column: pd.Series[Any]) -> str:
-    """Return what floats a column holds, "" if it is categorical, or raise."""
+    """Return the type of floats in a column, "" if it is categorical, or raise."""
     kind = value_type(column)
     if kind in ("string", "boolean", "integer") or column.isna().all():
         return ""
     if kind not in FLOATS:
-        remedy = advice_on(kind, CATEGORICAL)
-        remedy = f"{remedy[0].upper()}{remedy[1:]}."
         raise TypeError(
             f"column {shown(name)} must be categorical: category, text, bool or integer; got {kind} values. "
-            f"{remedy}"
+            f"{advice_on(kind, CATEGORICAL)}"
         )
     numbers = _floats(column.dropna())
     if np.isinf(numbers).any():
@@ -114,12 +112,12 @@ def _kind_of_floats(name: Hashable, column: pd.Series[Any]) -> str:
 
 
 def _may_be_known(kind: str, levels: tuple[Any, ...]) -> bool:
-    """Whether floats can be among levels: whole ones always, because they are compared as integers."""
+    """Whether floats can be levels: whole floats always, because they are compared as integers."""
     return kind == _WHOLE or any(isinstance(level, float | Decimal) for level in levels)
 
 
 def _floats(numbers: pd.Series[Any]) -> Array:
-    """Return numbers as floats; those that are too large are infinite."""
+    """Return numbers as floats; numbers that are too large become infinite."""
     try:
         return numbers.to_numpy(dtype=float)
     except OverflowError:
@@ -129,7 +127,7 @@ def _floats(numbers: pd.Series[Any]) -> Array:
 def warn_of_wide_columns(
     schema: Schema, codes: Iterable[Codes], weights: Array | None, class_var: Hashable
 ) -> None:
-    """Warn of columns with more levels than half of their rows, if there are enough rows to judge."""
+    """Warn of columns with more levels than half of their rows, if there are enough rows."""
     identifiers: list[Hashable] = []
     wide: list[Hashable] = []
     labels = schema.levels[schema.positions[class_var]] if class_var in schema.positions else ()
@@ -180,8 +178,8 @@ def _without(names: Sequence[Hashable]) -> str:
 
 
 def warn_of_no_features(class_var: Hashable) -> None:
-    """Warn that a model has no features to predict by."""
+    """Warn that a model has no features."""
     warn(
-        f"no feature is left to predict {shown(class_var)}, so every row gets the most frequent class. Has a "
-        "previous step dropped too many columns?"
+        f"no feature remains, so {shown(class_var)} is always predicted as its most frequent label. Check "
+        "whether a previous step dropped too many columns."
     )

@@ -29,7 +29,7 @@ _ASKED_ABOUT = {
     "frame": "Use one part at a time, as in: for chunk in chunks: impute(x, chunk).",
     "row": "Use a few rows, such as frame.head() of a Dask DataFrame.",
 }
-"""The remedy if a model is asked about partitioned data, by argument."""
+"""The remedy for partitioned data in calls that need rows in memory, by argument."""
 
 
 def encode_columns(
@@ -44,10 +44,10 @@ def encode_columns(
 ) -> Dataset:
     """Encode the named columns of a data frame (by default, all), in the order of the data.
 
-    A `Dataset` is returned with all its columns. Columns that are absent raise a KeyError with the name of
-    the argument that named them. In new data, whose ``known`` levels are given, floats can be categories. The
-    columns in ``numeric`` are read as numbers, without codes, if they hold any; those that map to True must.
-    With ``whole_floats``, whole numbers can be of type float, as in a chunk in which some are missing.
+    A `Dataset` is returned with all its columns. Absent columns raise a KeyError with the
+    name of the argument. In new data, with ``known`` levels, floats can be categories. The
+    columns in ``numeric`` are read as numbers, without codes; columns that map to True must be numeric.
+    With ``whole_floats``, whole numbers can be of type float, as in a chunk with missing values.
     """
     if isinstance(frame, Dataset):
         check_columns(() if columns is None else columns, frame.columns, named_by or argument)
@@ -84,7 +84,7 @@ def read_raw(
 ) -> Dataset:
     """Encode columns of raw data, with numeric columns as numbers.
 
-    Those with so few values that they are categories, and those in ``coded``, have codes too.
+    Columns with few distinct values, and the columns in ``coded``, have codes, too.
     """
     numeric = {name: False for name in columns if name != class_var}
     data = encode_columns(frame, columns, numeric=numeric)
@@ -182,7 +182,7 @@ def _alone(value: Any) -> NDArray[Any]:
 
 
 def as_frame(newdata: object, argument: str = "newdata") -> pd.DataFrame:
-    """Return a data frame as it is, and one row as a frame of one row; raise for all else."""
+    """Return a data frame unchanged, and one row as a frame of one row; raise for other types."""
     if not isinstance(newdata, pd.Series | Mapping):
         return check_frame(newdata, argument, or_row=True)
     values = _values_by_name(newdata, argument)
@@ -199,7 +199,7 @@ def _values_by_name(row: Row, argument: str) -> dict[Hashable, Any]:
 
 
 def _check_single(values: Mapping[Hashable, Any], names: Iterable[Hashable], argument: str) -> None:
-    """Raise a TypeError if a row has anything but one value per column."""
+    """Raise a TypeError unless a row has one value per column."""
     for name in names:
         if not isinstance(values[name], Hashable):
             remedy = "A dict or Series is one row; for several rows, pass a pd.DataFrame."
@@ -212,13 +212,13 @@ def is_missing(value: Any) -> bool:
 
 
 def _index(rows: Sequence[Row]) -> pd.Index[Any]:
-    """Return the labels of rows that were taken from a frame, or else their numbers."""
+    """Return the row labels of a frame or, for other data, row numbers."""
     labels = [row.name if isinstance(row, pd.Series) else None for row in rows]
     return pd.RangeIndex(len(rows)) if None in labels else pd.Index(labels, tupleize_cols=False)
 
 
 def check_frame(frame: object, argument: str, *, or_row: bool = False) -> pd.DataFrame:
-    """Return a data frame with unique column names, or raise; ``or_row`` if one row would do, too."""
+    """Return a data frame with unique column names, or raise; ``or_row`` names one row in the message."""
     if (isinstance(frame, Countable) and not isinstance(frame, Dataset)) or find_source(frame, argument):
         remedy = _ASKED_ABOUT.get(argument)
         in_memory = "must be in memory; got partitioned data."
@@ -234,7 +234,7 @@ def check_frame(frame: object, argument: str, *, or_row: bool = False) -> pd.Dat
 
 
 def _remedy(data: object) -> str:
-    """Say how to make a data frame of other data."""
+    """Return how to convert other data to a data frame."""
     if isinstance(data, Dataset):
         return " Its columns are categories already; pass the data frame that it was encoded from."
     for method in ("compute", "to_pandas", "to_frame"):
@@ -246,7 +246,7 @@ def _remedy(data: object) -> str:
 
 
 def check_columns(names: Iterable[Hashable], options: Collection[Hashable], argument: str) -> set[Hashable]:
-    """Return names as a set, or raise a KeyError for those that are not columns."""
+    """Return names as a set, or raise a KeyError for absent columns."""
     existing = options if isinstance(options, set | dict) else set(options)
     names = list(names)
     try:
@@ -264,7 +264,7 @@ def check_columns(names: Iterable[Hashable], options: Collection[Hashable], argu
 def check_names(
     features: Iterable[Hashable], targets: Collection[Hashable], argument: str = "features"
 ) -> tuple[Hashable, ...]:
-    """Return feature names as a tuple; they must be unique and no target among them."""
+    """Return feature names as a tuple; they must be unique and must not include a target."""
     names = Names().check(argument, features)
     for target in targets:
         if target in names:
@@ -273,7 +273,7 @@ def check_names(
 
 
 def check_name(name: object, argument: str = "class_var") -> None:
-    """Raise a TypeError for what cannot name a column."""
+    """Raise a TypeError for a value that cannot name a column."""
     if not isinstance(name, Hashable) or name is None or name is pd.NA:
         remedy = ""
         if isinstance(name, pd.Series):
@@ -284,23 +284,23 @@ def check_name(name: object, argument: str = "class_var") -> None:
 
 
 def check_levels(data: Countable | Schema, columns: Iterable[Hashable], rows: int | None = None) -> None:
-    """Raise a ValueError for columns without a level, from which nothing can be learned."""
+    """Raise a ValueError for columns without a level."""
     cards, positions = data.cards, data.positions
     empty = [name for name in columns if not cards[positions[name]]]
     if empty and (rows == 0 or (isinstance(data, Dataset) and not len(data))):
-        raise ValueError("dataset: no rows to learn from")
+        raise ValueError("dataset must have rows; got none.")
     numeric = [name for name in empty if isinstance(data, Dataset) and name in data.numbers]
     if numeric:
         raise TypeError(f"column {listed(numeric)} must be categorical; got {NUMBERS_ADVICE}")
     if empty:
         raise ValueError(
-            f"dataset: no value is known in {listed(empty)}. Drop such columns or, if this is a part of the "
+            f"dataset: all values are missing in {listed(empty)}. Drop them or, if this is a subset of the "
             "data, make them categorical before splitting."
         )
 
 
 def names_column(weights: Any) -> bool:
-    """Whether weights are given by the name of a column."""
+    """Whether weights are the name of a column."""
     return isinstance(weights, str | tuple) or np.ndim(weights) == 0
 
 
@@ -328,7 +328,7 @@ def check_weights(weights: Any, index: pd.Index[Any], argument: str = "weights")
             f"{argument} must be one number for each of {len(index)} rows; got an array of shape "
             f"{numbers.shape}."
         )
-    floats = numbers.astype(np.float64, copy=True)  # not a view of what the caller may change
+    floats = numbers.astype(np.float64, copy=True)  # a copy, because the caller may change the array
     wrong = ~(np.isfinite(floats) & (floats >= 0))
     if wrong.any():
         raise ValueError(

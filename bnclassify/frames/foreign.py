@@ -1,4 +1,4 @@
-"""Frames of other libraries (polars, Arrow, DuckDB, …) as those of pandas, and predictions in their types."""
+"""Frames of other libraries (polars, Arrow, DuckDB, …) as pandas frames, and predictions in their types."""
 
 from __future__ import annotations
 

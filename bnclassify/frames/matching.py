@@ -1,4 +1,4 @@
-"""Codes of data in terms of the levels of a model, matched by label, and labels that are unseen."""
+"""Codes of data in terms of the levels of a model, matched by label, and unseen labels."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class _Coded(Protocol):
 
 
 MISSING = "(missing)"
-"""The last level of a column in which missing values are a level of their own."""
+"""The last level of a column whose missing values are a level."""
 
 _UNSEEN = -2
 """Code of a label that is not among the levels; a missing value has -1."""
@@ -100,7 +100,7 @@ _CHOICE = (
     "predict(..., unseen='missing') and BNCClassifier(handle_unknown='missing') treat such values as "
     "missing. A column that is categorical before the data are split keeps all levels."
 )
-"""The same if they can be treated as missing."""
+"""The remedy if unseen labels can be treated as missing."""
 
 
 def recode(
@@ -111,10 +111,10 @@ def recode(
     unseen: int | None,
     advice: str = _FIXED,
 ) -> NDArray[Any]:
-    """Return the codes of one column for ``new`` levels; unseen labels get a code or, without one, raise."""
+    """Return the codes of one column for ``new`` levels; ``unseen`` is the code of other labels, or None."""
     position = {label: code for code, label in enumerate(new)}
     missing = len(new) - 1 if new and new[-1] == MISSING else -1
-    # The last entry is where the code -1, missing, is looked up.
+    # The last entry is the code of a missing value, -1.
     lookup = np.array([position.get(label, _UNSEEN) for label in old] + [missing])
     matched = lookup[codes]
     new_to_us = matched == _UNSEEN
@@ -136,7 +136,7 @@ def united(name: Hashable, known: tuple[Any, ...], more: Iterable[Any]) -> tuple
 
 
 def _same_text(strange: Iterable[Any], known: Iterable[Any]) -> bool:
-    """Whether labels differ only in type, or by the .0 of whole numbers in a column with missing values."""
+    """Whether labels differ only in type, or by the .0 of whole floats."""
     texts, known_texts = ({str(label).removesuffix(".0") for label in labels} for labels in (strange, known))
     return not texts.isdisjoint(known_texts)
 
@@ -151,7 +151,7 @@ def _unknown(strange: list[Any], known: tuple[Any, ...], remedy: str) -> str:
     """Return the message about labels that are not among the known ones."""
     if _same_text(strange, known):
         types = type(strange[0]).__name__, type(known[0]).__name__
-        remedy = "They differ only by .0, which whole numbers get if some are missing. Convert the column"
+        remedy = "They differ only by .0, as in a column with missing values. Convert the column"
         if len(set(types)) > 1:
             remedy = f"They are of type {types[0]} here and {types[1]} in the model. Convert the column"
         if types[1] == "str" and str(strange[0]).removesuffix(".0").isdecimal():

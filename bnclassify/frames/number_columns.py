@@ -1,4 +1,4 @@
-"""Which columns are kept as numbers, and data read with these columns as numbers."""
+"""Columns that are kept as numbers."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Numeric: TypeAlias = bool | tuple[Hashable, ...]
 def find_numbers(
     dataset: Any, features: Sequence[Hashable], targets: Sequence[Hashable], numeric: Numeric
 ) -> tuple[Any, tuple[Hashable, ...]]:
-    """Return data, read if that was needed with the targets coded, and which of the features are numbers."""
+    """Return data, encoded if necessary, and the features that are numbers."""
     if not isinstance(numeric, bool):
         check_columns(numeric, features, "numbers")
         return dataset, numeric

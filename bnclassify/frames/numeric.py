@@ -1,4 +1,4 @@
-"""Columns of numbers: how they are recognized and read, and which of them are categories."""
+"""Columns of numbers: how they are recognized and read, and the test of whether they are categories."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ from ..base.messages import listed, shown
 
 ArrayLike = ExtensionArray | NDArray[Any]
 
-# What pandas calls the values of a column of numbers.
+# Inferred types of pandas for columns of numbers.
 FLOATS = ("floating", "mixed-integer-float", "decimal")
 NUMBERS = (*FLOATS, "integer")
 
 MOST_CODES = 10
-"""Whole numbers with up to so many distinct values are regarded as codes, which stay categories."""
+"""Maximum number of distinct whole numbers in a column of codes, which stay categories."""
 
 _BEGINNING = 100
-"""Rows at the beginning of a column, which usually show that it has more values than that."""
+"""Number of rows that are searched first for too many distinct values."""
 
 _MOST_EXACT = 2.0**53
-"""From here on, floats cannot represent every integer."""
+"""Above this bound, floats cannot represent every integer."""
 
 _TYPES = {"f": "floating", "i": "integer", "u": "integer", "b": "boolean"}
 
 
 def value_type(column: pd.Series[Any] | ArrayLike) -> str:
-    """Return what pandas calls the values of a column."""
+    """Return the inferred type of pandas of a column."""
     kind = _TYPES.get(column.dtype.kind)
     return kind or pd.api.types.infer_dtype(pd.Series(column, dtype=column.dtype), skipna=True)
 
@@ -41,7 +41,7 @@ def value_type(column: pd.Series[Any] | ArrayLike) -> str:
 def read_numbers(array: ArrayLike, name: Hashable, argument: str, *, must: bool) -> NDArray[Any] | None:
     """Return a column of numbers as floats, NaN where missing; integers beyond 2**53 stay objects.
 
-    A column that holds anything else raises an error if it ``must`` hold numbers, and gives None if not.
+    For other values, raise an error if the column ``must`` be numeric; if not, return None.
     """
     kind = value_type(array)
     if kind in NUMBERS:
@@ -53,7 +53,7 @@ def read_numbers(array: ArrayLike, name: Hashable, argument: str, *, must: bool)
         except OverflowError as error:
             raise ValueError(
                 f"{argument}: column {shown(name)}: an integer is beyond the largest float, 1.8e308; make it "
-                "missing, or take logarithms"
+                "missing, or use logarithms"
             ) from error
         if kind == "integer" and (np.abs(floats) >= _MOST_EXACT).any():
             exact = np.array(array, dtype=object)
@@ -65,12 +65,12 @@ def read_numbers(array: ArrayLike, name: Hashable, argument: str, *, must: bool)
     if pd.isna(array).all():
         return np.full(len(array), np.nan)
     raise TypeError(
-        f"{argument}: column {shown(name)}: expected numbers, got {kind} values; {advice_on(kind, NUMERIC)}"
+        f"{argument}: column {shown(name)} must be numeric; got {kind} values. {advice_on(kind, NUMERIC)}"
     )
 
 
 def as_floats(numbers: NDArray[Any]) -> Array:
-    """Return numbers that were read as floats, also those that floats cannot tell apart."""
+    """Return numbers as floats, including integers that floats cannot distinguish."""
     return numbers if numbers.dtype == np.float64 else numbers.astype(np.float64)
 
 
@@ -85,8 +85,8 @@ def to_numbers(name: Hashable, labels: tuple[Any, ...]) -> list[float]:
 
 
 def labels_to_keep(numbers: NDArray[Any]) -> tuple[Any, ...]:
-    """Return the distinct numbers of a column, ascending, if they are so few that they are categories."""
-    if len(pd.unique(numbers[:_BEGINNING])) > MOST_CODES + 1:  # one may be the missing value
+    """Return the distinct numbers of a column, ascending, if they are categories."""
+    if len(pd.unique(numbers[:_BEGINNING])) > MOST_CODES + 1:  # one may be missing
         return ()
     values = pd.unique(numbers)
     labels = tuple(sorted({as_label(value) for value in values[~pd.isna(values)].tolist()}))
@@ -94,12 +94,12 @@ def labels_to_keep(numbers: NDArray[Any]) -> tuple[Any, ...]:
 
 
 def are_categories(labels: tuple[Any, ...]) -> bool:
-    """Whether numbers are categories: any two of them, and whole ones up to ``MOST_CODES``."""
+    """Whether numbers are categories: at most two values, or at most ``MOST_CODES`` whole numbers."""
     return len(labels) <= 2 or (len(labels) <= MOST_CODES and all(isinstance(x, int) for x in labels))
 
 
 def as_label(number: Any) -> int | float:
-    """Return a number as Python's own, whole ones as integers.
+    """Return a number as a Python number, a whole number as an int.
 
     >>> from decimal import Decimal
     >>> as_label(np.float64(3)), as_label(Decimal("0.5"))
@@ -118,7 +118,7 @@ def code_labels(numbers: NDArray[Any], labels: tuple[Any, ...]) -> tuple[tuple[A
     found = [as_label(value) for value in values]
     levels = (*labels, *sorted(set(found).difference(labels)))
     position = {label: code for code, label in enumerate(levels)}
-    lookup = np.array([*(position[label] for label in found), -1])  # the last is for missing values
+    lookup = np.array([*(position[label] for label in found), -1])  # the last entry stands for missing values
     return levels, lookup[codes]
 
 
@@ -133,7 +133,7 @@ def check_finite(numbers: Mapping[Hashable, NDArray[Any]]) -> None:
 
 
 def check_exact(numbers: Mapping[Hashable, NDArray[Any]]) -> None:
-    """Raise a ValueError that names the columns of integers that floats cannot tell apart."""
+    """Raise a ValueError that names the columns of integers that floats cannot distinguish."""
     large = [name for name, values in numbers.items() if values.dtype == object]
     if large:
         raise ValueError(
@@ -144,21 +144,24 @@ def check_exact(numbers: Mapping[Hashable, NDArray[Any]]) -> None:
 
 
 NUMERIC, CATEGORICAL = 0, 1
-"""What a column was expected to hold, for `advice_on`."""
+"""The expected type of a column, for `advice_on`."""
 
 _DATES = (
-    "make numbers of dates, for example the year with .dt.year",
-    "take a part that repeats, for example .dt.month, or drop the column",
+    "convert dates to numbers, for example with .dt.year",
+    "extract a part that repeats, for example .dt.month, or drop the column",
 )
 
 _ADVICE = {
     "string": ("convert text with pd.to_numeric(..., errors='coerce')", ""),
-    "categorical": ("a column that is discretized already needs no cut points", ""),
-    "interval": ("a column that is discretized already needs no cut points", ""),
+    "categorical": ("the column is discretized already", ""),
+    "interval": ("the column is discretized already", ""),
     "datetime64": _DATES,
     "datetime": _DATES,
     "date": _DATES,
-    "time": ("make numbers of them, for example the hour", "take a part that repeats, for example the hour"),
+    "time": (
+        "convert them to numbers, for example the hour",
+        "extract a part that repeats, for example the hour",
+    ),
     "period": _DATES,
     "unknown-array": ("", "convert them, for example with .astype('category')"),
     "timedelta64": ("use pd.to_timedelta(...).dt.total_seconds()", "discretize them with pd.cut"),
@@ -166,9 +169,10 @@ _ADVICE = {
 
 
 def advice_on(kind: str, expected: int) -> str:
-    """Return how to make numbers, or categories, of a column of another type of values."""
-    default = ("make numbers of them, or drop the column", "convert them, for example with .astype(str)")
-    return _ADVICE.get(kind, default)[expected] or default[expected]
+    """Return a sentence on how to convert a column of another type to numbers, or to categories."""
+    default = ("convert them to numbers, or drop the column", "convert them, for example with .astype(str)")
+    advice = _ADVICE.get(kind, default)[expected] or default[expected]
+    return f"{advice[0].upper()}{advice[1:]}."
 
 
 def check_class(column: pd.Series[Any]) -> None:

@@ -1,4 +1,4 @@
-"""Data of any source at the entrance: recognized, its columns checked, its levels found."""
+"""Entrance of data of any source: its type is recognized, its columns are checked, its levels are found."""
 
 from __future__ import annotations
 
@@ -43,10 +43,10 @@ from .sources import NEEDS_FUNCTION, Source, find_source, in_pandas
 
 Rows: TypeAlias = pd.DataFrame | Dataset
 InFull: TypeAlias = Rows | AnyFrame
-"""Data with its rows in memory."""
+"""Data with rows in memory."""
 
 InParts: TypeAlias = Learnable | Callable[[], Iterable[Any]] | Iterator[Any] | Sequence[pd.DataFrame]
-"""Partitioned data. A Dask DataFrame, which has no type of its own for checkers, is such data, too."""
+"""Partitioned data, including a Dask DataFrame, which has no type annotation."""
 
 Known: TypeAlias = Mapping[Hashable, tuple[Any, ...]]
 
@@ -60,37 +60,37 @@ def encode(frame: Any, *, weights: Any = None, missing_level: Any = False) -> Da
     """Encode categorical data as integers, once for many calls.
 
     Every function of the package accepts a data frame or the result of this function. Encoding first saves
-    time if several functions use the same data, and is the way to give weights to rows, as in a table of
+    time if several functions use the same data, and can assign weights to rows, as in a table of
     frequencies.
 
     Parameters
     ----------
     frame : pandas.DataFrame or another frame, Dataset, or partitioned data
-        Columns of type category (levels in the order of the categories, including those that do not
-        occur), text, bool or integer (levels sorted). Missing values are NaN, None or pd.NA.
+        Columns of type category (levels in the order of the categories, including unobserved
+        ones), text, bool or integer (levels sorted). Missing values are NaN, None or pd.NA.
     weights : str or array-like of numbers, optional
         Weight of each row, 0 or more: the name of a column, which is then not a feature, or one number per
         row. All counts are sums of weights, so whole weights are equivalent to repeated rows; the weights of
         WANBIA agree up to the tolerance of its optimizer. Levels of rows of weight 0 are kept.
     missing_level : bool or list of str, default False
-        If True, missing values become a level of their own, "(missing)", in each column that has some; a
-        list names exactly the columns. Name the features if the class has missing values. In new data,
-        missing values in these columns are this level, too.
+        If True, missing values become a level "(missing)" in each column that has missing values; a list
+        names exactly the columns. Name the features if the class has missing values. Missing values of
+        new data in these columns are this level, too.
 
     Returns
     -------
     Dataset
         Codes, levels and weights.
     Partitions
-        If ``frame`` is partitioned. Its rows stay where they are.
+        If ``frame`` is partitioned. Its rows are not copied.
 
     Raises
     ------
     KeyError
         If a column of ``weights`` or ``missing_level`` is absent.
     TypeError
-        If ``frame`` is not a data frame, a column holds numbers with fractions, dates, or values of several
-        types, or weights are not numbers.
+        If ``frame`` is not a data frame, a column contains numbers with fractions, dates, or values of
+        several types, or weights are not numbers.
     ValueError
         If column names are not unique, a weight is missing, infinite or below 0, weights have an infinite
         sum, or a column has a level "(missing)" already.
@@ -119,7 +119,7 @@ def encode(frame: Any, *, weights: Any = None, missing_level: Any = False) -> Da
     >>> encode(load_voting())
     Dataset: 435 rows, 17 columns, 392 missing values
 
-    Rows that are alike, with how many there are:
+    Distinct rows with their frequencies:
 
     >>> import pandas as pd
     >>> from bnclassify import cpt, lp, nb
@@ -166,9 +166,9 @@ def _with_weights(frame: Any, weights: Any) -> Dataset | Partitions:
 
 
 def add_missing_level(data: Dataset | Partitions, columns: Any = True) -> Dataset | Partitions:
-    """Return data in which missing values are a level of their own, the last, in the columns chosen.
+    """Return data in which missing values of the chosen columns are their last level.
 
-    True chooses the columns with missing values. `match` gives this level to missing values of new data.
+    True stands for all columns with missing values. `match` assigns this level to missing values of new data.
     """
     if columns is True:
         chosen = [name for name, gaps in zip(data.columns, data.incomplete, strict=True) if gaps]
@@ -217,10 +217,9 @@ def open_columns(
 ) -> Dataset | Partitions:
     """Return columns of data of any source (by default, all) in the given order, coded.
 
-    Rows in memory are encoded; of partitioned data, the levels that are not ``known`` are found in a pass
-    over it, and rows that lack the ``required`` column are dropped. ``weights`` names a column of
-    partitioned data, ``preparation`` turns its raw columns into categories. Columns that are ``numeric`` are
-    read as numbers.
+    Rows in memory are encoded. A pass over partitioned data finds the levels that are not ``known``, and rows
+    that lack the ``required`` column are dropped. ``weights`` names a column of partitioned data,
+    ``preparation`` turns its raw columns into categories. Columns that are ``numeric`` are read as numbers.
     """
     numbers = dict.fromkeys(numeric, True)
     source = None if rows_needed or isinstance(dataset, Countable) else find_source(dataset, argument)
@@ -276,7 +275,7 @@ def _open(
 
 
 MAX_LEVELS = 2**20
-"""Number of levels from which a column is regarded as an identifier of rows."""
+"""Maximum number of levels; a column with more of them is regarded as an identifier."""
 
 
 class ColumnLevels(NamedTuple):
@@ -335,7 +334,7 @@ def survey(
 
 def _unite(name: Hashable, parts: Sequence[ColumnLevels]) -> ColumnLevels:
     filled = [part for part in parts if part.labels]
-    # True equals 1, so these would be one level, and which of them is shown would depend on the order.
+    # True equals 1, so both would be one level, whose label would depend on the order.
     if len({any(isinstance(label, bool) for label in part.labels) for part in filled}) > 1:
         raise _of_two_types(name, [label for part in filled for label in part.labels])
     if all(part[:2] == filled[0][:2] for part in filled[1:]) and len({part.floats for part in filled}) < 2:
@@ -343,7 +342,7 @@ def _unite(name: Hashable, parts: Sequence[ColumnLevels]) -> ColumnLevels:
     labels = tuple(dict.fromkeys(label for part in filled for label in part.labels))
     if len(labels) > MAX_LEVELS:
         raise ValueError(
-            f"dataset: {shown(name)} has more than {MAX_LEVELS:,} levels, as a column of identifiers has. "
+            f"dataset: {shown(name)} has more than {MAX_LEVELS:,} levels, like a column of identifiers. "
             "Drop it, or merge rare levels in the same way in each frame."
         )
     return ColumnLevels(labels, declared=False, floats=all(part.floats for part in filled))

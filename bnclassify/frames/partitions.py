@@ -1,4 +1,4 @@
-"""Partitioned data, of which only sums over the parts are known."""
+"""Partitioned data, which provide only sums over their parts."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ D = TypeVar("D", bound=Dataset)
 
 
 class Prepare(Protocol):
-    """Turns raw columns into categories."""
+    """Converts raw columns to categories."""
 
     def encode(self, frame: Any, known: Mapping[Hashable, tuple[Any, ...]], argument: str, /) -> Dataset:
-        """Encode the columns of raw data that are known, with these levels, to a model."""
+        """Encode the columns of raw data that a model has, with its levels."""
 
     def code(self, data: D, /) -> D:
-        """Prepare encoded data, unless that was done."""
+        """Prepare encoded data, unless they are prepared."""
 
     def of_source(self, source: Source, /) -> Source | None:
         """Return the source with prepared columns if it prepares them itself."""
@@ -42,7 +42,7 @@ class Keep(Protocol):
 
     @property
     def columns(self) -> tuple[Hashable, ...]:
-        """The columns that it uses."""
+        """The required columns."""
 
     def __call__(self, frame: pd.DataFrame) -> NDArray[np.bool_] | Array:
         """Return whether each row is selected, or the part of its weight that is."""
@@ -53,14 +53,14 @@ class Draw(Protocol):
 
     @property
     def columns(self) -> tuple[Hashable, ...]:
-        """The columns that it uses."""
+        """The required columns."""
 
     def __call__(self, frame: pd.DataFrame, data: Dataset) -> Dataset:
-        """Return the rows drawn from those that are encoded."""
+        """Return a sample of the encoded rows."""
 
 
 class Facts(NamedTuple):
-    """Facts that every pass over rows finds: their number, and how many are kept as they have a class.
+    """Facts that a pass over rows collects: their number, and the number of rows kept, which have a class.
 
     Of these, ``size`` is the weight, ``gaps`` has the number of missing values by column, ``positive`` have
     a weight above 0, and ``fractional`` a weight that is not whole. ``hidden`` has the number of values by
@@ -79,7 +79,7 @@ class Facts(NamedTuple):
 
 
 def with_class(data: Dataset, class_var: Hashable) -> tuple[Dataset, Facts]:
-    """Return the rows that have a class, all if there is none, and their facts."""
+    """Return the rows with a class (all rows if no column is required), and their facts."""
     rows = len(data)
     if class_var is not None:
         known = data.codes[data.positions[class_var]] >= 0
@@ -95,9 +95,9 @@ def with_class(data: Dataset, class_var: Hashable) -> tuple[Dataset, Facts]:
 class Reading:
     """A function that encodes a frame, called by workers.
 
-    Rows that lack the ``required`` column are dropped, ``weights`` names a column, ``prepare`` makes
-    categories of raw columns, ``keep`` selects rows, ``draw`` draws from them, and values of the ``lenient``
-    columns that are not among their levels are missing.
+    Rows that lack the ``required`` column are dropped, ``weights`` names a column, ``prepare`` converts
+    raw columns to categories, ``keep`` selects rows, ``draw`` draws from them, and unseen values of
+    the ``lenient`` columns are missing.
     """
 
     schema: Schema
@@ -143,7 +143,7 @@ class Reading:
 
 @dataclass(frozen=True)
 class _Counting:
-    """What workers do with a frame."""
+    """The function that workers apply to a frame."""
 
     reading: Reading
     count: Callable[[Dataset], Any]
@@ -158,7 +158,7 @@ class _Counting:
 
 
 class Memo:
-    """What passes over the data have found, shared by all selections of columns of the same rows."""
+    """Results of passes over the data, shared by all selections of columns of the same rows."""
 
     def __init__(self) -> None:
         self.counted: Facts | None = None
@@ -167,7 +167,7 @@ class Memo:
         self.labels: dict[tuple[Hashable, tuple[Any, ...]], Array] = {}
 
     def keep(self, facts: Facts, columns: Sequence[Hashable]) -> bool:
-        """Keep facts of some columns; return whether they are the first."""
+        """Keep facts about some columns; return whether they are the first."""
         is_first, self.counted = self.counted is None, facts
         self.gaps.update(zip(columns, facts.gaps.tolist(), strict=True))
         self.hidden.update(zip(columns, np.broadcast_to(facts.hidden, len(columns)).tolist(), strict=True))
@@ -175,31 +175,31 @@ class Memo:
 
 
 class RowsNeededError(TypeError):
-    """Raised by what needs rows in memory, if data are partitioned."""
+    """Raised for partitioned data by functions that need rows in memory."""
 
 
 class NoRowsError(ValueError):
-    """Raised if there is nothing to learn from."""
+    """Raised if no rows or labels remain."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Partitions(Learnable):
-    """Categorical data in parts, which are encoded and counted where they are stored. Made by `encode`.
+    """Partitioned categorical data, from `encode`. Rows are encoded and counted part by part.
 
-    It has the names and levels of its columns, but no codes; its rows are only counted.
+    The object has the names and levels of the columns, but no codes.
 
     Attributes
     ----------
     source : Source
         The frames.
     reading : Reading
-        How they are encoded.
+        How the frames are encoded.
     targets, order : tuple
-        The class variables, and the columns in the given order, if the data are prepared to learn from.
+        The class variables, and the columns in the given order, if the data are prepared for a learner.
     warns : bool
         Whether to warn of rows that lack the only target.
     memo : object
-        What passes over the data have found.
+        Results of passes over the data.
     """
 
     source: Source
@@ -250,14 +250,14 @@ class Partitions(Learnable):
 
     @property
     def _counted(self) -> Facts:
-        """What is known of all rows; a pass over the data, unless an earlier pass has found it."""
+        """Facts about all rows, from an earlier pass over the data or a new one."""
         if self.memo.counted is None:
             self._look()
         assert self.memo.counted is not None
         return self.memo.counted
 
     def _look(self) -> None:
-        """Find what counting finds in passing."""
+        """Make a pass over the data if no facts are known."""
         facts = facts_of_source(self.source, self.columns, self.reading)
         if facts is None:
             self.add_up(len)
@@ -281,7 +281,7 @@ class Partitions(Learnable):
         return self.coded(self.schema.select(columns))
 
     def with_missing_level(self, columns: Collection[Hashable]) -> Partitions:
-        """Return the data with missing values of some columns as a level of its own, the last."""
+        """Return the data with missing values of some columns as their last level."""
         return replace(self.coded(self.schema.with_missing_level(columns)), memo=Memo())
 
     def requiring(self, column: Hashable) -> Partitions:
@@ -300,14 +300,14 @@ class Partitions(Learnable):
         return replace(self, reading=replace(self.reading, keep=keep), memo=Memo())
 
     def hiding(self, known: Mapping[Hashable, tuple[Any, ...]]) -> Partitions:
-        """Return the data with the ``known`` levels of some columns, in which other values are missing."""
+        """Return the data with the ``known`` levels of some columns; other values are missing."""
         levels = [known.get(name, old) for name, old in zip(self.columns, self.levels, strict=True)]
         schema = Schema(self.columns, tuple(levels), self.schema.ordered)
         return replace(self, reading=replace(self.reading, schema=schema, lenient=tuple(known)), memo=Memo())
 
     @property
     def hidden(self) -> dict[Hashable, int]:
-        """The numbers of values by column that are missing because they are not among the levels."""
+        """The number of unseen values by column, which are treated as missing."""
         if self.memo.counted is None:
             self._look()
         return {name: n for name in self.columns if (n := self.memo.hidden.get(name, 0))}
@@ -317,9 +317,9 @@ class Partitions(Learnable):
         return replace(self, reading=replace(self.reading, draw=draw), memo=Memo())
 
     def add_up(self, count: Callable[[Dataset], T]) -> T:
-        """Return the sum of what a function returns for each part of the rows; see `Dataset.add_up`.
+        """Return the sum of the results of a function for each part of the rows; see `Dataset.add_up`.
 
-        The function is called where the part lies, so it can be pickled. The first pass warns of rows
+        Workers call the function, so it must be picklable. The first pass warns of rows
         without a class, and raises if no row is left.
         """
         if self.counts_of_source([]) is not None:
@@ -327,7 +327,7 @@ class Partitions(Learnable):
                 self._look()
             try:
                 return count(self)  # type: ignore[arg-type]
-            except RowsNeededError:  # it looks at codes
+            except RowsNeededError:  # the function reads codes
                 pass
         total: T
         targets = tuple([name for name in self.targets if name in self.schema.positions])
@@ -382,7 +382,7 @@ class Partitions(Learnable):
         return codes, np.array(list(counts.values()), dtype=np.float64)
 
     def tell(self) -> None:
-        """Raise if there is nothing to learn from, and warn of rows without a class."""
+        """Raise if no rows remain, and warn of rows without a class."""
         facts = self.memo.counted
         if not self.targets or facts is None:
             return
@@ -391,7 +391,7 @@ class Partitions(Learnable):
 
 
 def dask_frame_of(data: object) -> Any:
-    """Return the Dask DataFrame that data are or were encoded from; None if they are other data."""
+    """Return the Dask DataFrame, also if it is encoded; None for other data."""
     frame = getattr(data.source, "frame", None) if isinstance(data, Partitions) else data
     return frame if is_dask(frame) else None
 
@@ -402,16 +402,16 @@ def is_partitioned(data: object) -> bool:
 
 
 def check_rows(targets: Sequence[Hashable], rows: int, kept: int, size: float, warns: bool) -> None:
-    """Raise if there is no row to learn from, and warn of rows that were dropped for lack of a class."""
+    """Raise if no rows remain, and warn of rows that were dropped because they have no class."""
     if not rows:
-        raise NoRowsError("dataset: no rows to learn from")
+        raise NoRowsError("dataset must have rows; got none.")
     if not kept:
         names = f"all of {listed(targets)} are" if len(targets) > 1 else f"the class {shown(targets[0])} is"
         raise ValueError(f"dataset: {names} missing in every row")
     if not size:
-        raise NoRowsError("dataset: no rows to learn from, for all have weight 0")
+        raise NoRowsError("dataset must have rows with a positive weight; all weights are 0.")
     if kept < rows and warns:
-        warn(f"{rows - kept} of {rows} rows have no class {shown(targets[0])} and are left out")
+        warn(f"{rows - kept} of {rows} rows have no class {shown(targets[0])} and are ignored")
 
 
 Counts = Mapping[tuple[Any, ...], float]
@@ -430,7 +430,7 @@ def ask_source(
 
 
 def facts_of_source(source: Source, columns: Sequence[Hashable], reading: Reading) -> Facts | None:
-    """Return what there is to know of the rows if the source counts them itself."""
+    """Return the facts about rows that the source counts itself."""
     ask = getattr(source, "facts", None)
     families = [(), *((name,) for name in columns)]
     kept = ask_source(source, [] if ask else families, replace(reading, weights=None))
@@ -452,7 +452,7 @@ def facts_of_source(source: Source, columns: Sequence[Hashable], reading: Readin
 
 
 def in_blocks(make: Make[T], merge: Merge[T], frame: pd.DataFrame) -> T:
-    """Make something of a few rows of a frame at a time, so that no frame is copied as a whole."""
+    """Apply a function to blocks of rows of a frame, so that no frame is copied as a whole."""
     made = make(frame.iloc[:_BLOCK_ROWS])
     for start in range(_BLOCK_ROWS, len(frame), _BLOCK_ROWS):
         made = merge([made, make(frame.iloc[start : start + _BLOCK_ROWS])])

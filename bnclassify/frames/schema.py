@@ -27,7 +27,7 @@ Data = TypeVar("Data", bound="Dataset")
 
 @dataclass(frozen=True)
 class Schema:
-    """The names of columns and the labels that their codes stand for, without the rows.
+    """The names of columns and their levels, without rows.
 
     ``levels[i]`` is the tuple of labels of a coded column: code ``k`` stands for label ``k``. A column of
     numbers has none. ``ordered`` holds the names of columns whose levels are declared to have an order.
@@ -49,7 +49,7 @@ class Schema:
 
     @cached_property
     def numeric(self) -> dict[Hashable, bool]:
-        """The columns of numbers, which have no levels, as `encode_columns` has them."""
+        """The columns of numbers, which have no levels, in the form of `encode_columns`."""
         return {name: True for name, labels in zip(self.columns, self.levels, strict=True) if not labels}
 
     def select(self, columns: Sequence[Hashable]) -> Schema:
@@ -67,9 +67,9 @@ class Schema:
 
 
 class _Rows(Immutable):
-    """Members that data in memory and in parts have in common; their docstrings are in `Dataset`."""
+    """Members that data in memory and partitioned data share; their docstrings are in `Dataset`."""
 
-    if TYPE_CHECKING:  # read-only to callers; subclasses have them as fields or properties
+    if TYPE_CHECKING:  # read-only for callers; fields or properties of subclasses
         schema: Schema
 
         @property
@@ -91,7 +91,7 @@ class _Rows(Immutable):
 
 
 class Countable(_Rows):
-    """Data that can be counted, with rows in memory or in parts that stay where they are stored."""
+    """Data that can be counted, in memory or partitioned."""
 
     @property
     def columns(self) -> tuple[Hashable, ...]:
@@ -115,11 +115,11 @@ class Countable(_Rows):
 
 
 class Learnable(Countable):
-    """Data to learn from: the features, then the target variables, of which there can be several."""
+    """Prepared training data: the features, then the target variables, of which there can be several."""
 
     if TYPE_CHECKING:
         targets: tuple[Hashable, ...]
-        order: tuple[Hashable, ...]  # columns as they were given
+        order: tuple[Hashable, ...]  # columns in their original order
 
     @property
     def class_var(self) -> Hashable:
@@ -134,32 +134,32 @@ class Learnable(Countable):
 
     @property
     def as_given(self) -> Countable:
-        """The same rows, with the columns in the order in which they were given."""
+        """The same rows, with the columns in their original order."""
         return self.select(self.order)
 
     @property
     def views(self) -> Iterable[Learnable]:
-        """The codings of the rows over which statistics of pairs are averaged: this one."""
+        """The codings of the rows over which statistics of pairs are averaged; a Dataset has one."""
         return (self,)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Dataset(Countable):
-    """Categorical data as integer codes. Made by `encode`, accepted wherever a data frame is.
+    """Categorical data as integer codes, from `encode`. All functions accept it in place of a DataFrame.
 
     Attributes
     ----------
     schema : Schema
         Names and levels of the columns.
     codes : (columns, rows) array of signed integers
-        In the smallest type that holds the longest tuple of levels; -1 is missing.
+        In the smallest type for the numbers of levels; -1 is missing.
     index : pandas.Index
         Row labels of the data frame.
     weights : (rows,) array or None
         Weight of each row, 0 or more; None if each row counts once.
     numbers : mapping
-        The values of numeric columns, NaN where missing, for what has to be learned from them. Such a
-        column has no levels, and codes of -1, unless it is coded too.
+        The values of numeric columns, NaN if missing. Such a column has no levels, and codes of -1, unless
+        it is coded, too.
     """
 
     schema: Schema
@@ -201,9 +201,9 @@ class Dataset(Countable):
         return incomplete
 
     def add_up(self, count: Callable[[Dataset], T]) -> T:
-        """Return the sum of what a function returns for each part of the rows.
+        """Return the sum of the results of a function for each part of the rows.
 
-        Its results are numbers, arrays, and tuples, lists and dicts of them, of the same shape for all parts.
+        The results are numbers, arrays, or tuples, lists and dicts of them, of the same shape for all parts.
         """
         if len(self) <= _PART_ROWS:
             return count(self)
@@ -258,7 +258,7 @@ class Dataset(Countable):
         return replace(self, schema=schema, codes=codes)
 
     def with_numbers(self, columns: Iterable[Hashable]) -> Self:
-        """Return the data with some columns as numbers, without codes; raise for those that hold text."""
+        """Return the data with some columns as numbers, without codes; raise for columns of text."""
         chosen = [name for name in columns if self.levels[self.positions[name]] or name not in self.numbers]
         read = {name: self._read_numbers(name) for name in chosen}
         if not read:
@@ -280,7 +280,7 @@ class Dataset(Countable):
         return self.recoded(coded)
 
     def with_missing_level(self, columns: Collection[Hashable]) -> Self:
-        """Return the data with missing values of some columns as a level of its own, the last."""
+        """Return the data with missing values of some columns as their last level."""
         schema = self.schema.with_missing_level(columns)
         return replace(self, schema=schema, codes=match(self, schema.columns, schema.levels))
 
@@ -291,5 +291,5 @@ class Dataset(Countable):
         return Dataset(schema, codes, self.index, self.weights, numbers)
 
     def counting(self) -> Self:
-        """Return the rows that have a weight above 0."""
+        """Return the rows with a positive weight."""
         return self if self.weights is None or self.weights.all() else self.taken(self.weights > 0)

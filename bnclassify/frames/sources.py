@@ -1,4 +1,4 @@
-"""Sources of frames that need not fit in memory together: chunks, Dask DataFrames, and registered ones."""
+"""Sources of partitioned data: chunks, Dask DataFrames, and registered types."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ T = TypeVar("T")
 Make = Callable[[pd.DataFrame], T]
 Merge = Callable[[Sequence[T]], T]
 
-_MERGED = 16  # results that are merged at once, on the way down to one
+_MERGED = 16  # number of results that are merged at once
 
 NEEDS_ROWS = (
     "must be in memory; got partitioned data. Use a sample, for example frame.sample(frac=0.01).compute() of "
@@ -37,7 +37,7 @@ NEEDS_FUNCTION = (
 
 @runtime_checkable
 class Source(Protocol):
-    """Frames with the same columns, which are read one by one, wherever they are."""
+    """Frames with the same columns, which are read one at a time."""
 
     @property
     def once(self) -> bool:
@@ -49,23 +49,23 @@ class Source(Protocol):
 
     @property
     def declared(self) -> Mapping[Hashable, tuple[Any, ...]]:
-        """The levels of columns for which they are known, the same in all frames."""
+        """The levels of columns with known levels, the same in all frames."""
 
     def reduce(self, make: Make[T], merge: Merge[T], columns: Sequence[Hashable] | None = None) -> T:
         """Call ``make`` on each frame, or on some of its columns, and merge the results in order.
 
-        A source can also have a method ``count(families, required, weights)``, which is asked before rows are
-        fetched. It returns for each family (a tuple of column names) a dict of the number of rows by tuple of
-        labels, None where a value is missing, only for rows in which the ``required`` column is known;
-        ``weights`` names a column whose sum replaces the number of rows. It can return None.
+        A source can also have a method ``count(families, required, weights)``, which is called before rows
+        are fetched. It returns for each family (a tuple of column names) a dict of the number of rows by
+        tuple of labels, None where a value is missing, only for rows in which the ``required`` column is
+        known; ``weights`` names a column whose sum replaces the number of rows. It can return None.
         """
 
 
 class Chunks:
-    """Frames one after the other, of which one is in memory at a time.
+    """Frames of which one is in memory at a time.
 
-    An iterator of frames can be read once; a function returns a new one for each pass. The first frame
-    has the columns: others must have them, and their further columns are ignored.
+    An iterator of frames can be read once; a function returns a new one for each pass. Later frames
+    must have the columns of the first one; additional columns are ignored.
     """
 
     def __init__(self, frames: Iterable[Any] | Callable[[], Iterable[Any]], argument: str) -> None:
@@ -86,22 +86,22 @@ class Chunks:
 
     @property
     def declared(self) -> Mapping[Hashable, tuple[Any, ...]]:
-        """The categories of the first frame, which are those of all if there is one pass only."""
+        """The categories of the first frame, which apply to all frames if there is a single pass."""
         return _categories(self._peek()) if self.once else {}
 
     def reduce(self, make: Make[T], merge: Merge[T], columns: Sequence[Hashable] | None = None) -> T:
-        """Go through the frames; see `Source`."""
+        """Iterate over the frames; see `Source`."""
         total: list[T] = []
-        # A bar in an interactive session, none in files and tests.
+        # A progress bar, in interactive sessions only.
         for frame in tqdm(self._walk(columns or ()), desc="chunks", unit=" chunks", disable=None):
             total = [merge([*total, make(frame if columns is None else frame[list(columns)])])]
         return total[0]
 
     def _peek(self) -> pd.DataFrame:
-        """Return the first frame, which is kept for the pass that follows."""
+        """Return the first frame, which is kept for the next pass."""
         if self._opened is None:
             frames = self._open()
-            # What a function made is closed with this if no pass follows.
+            # Closes the iterator of a function if no pass follows.
             close = finalize(self, _close, frames) if callable(self._frames) else partial(_close, frames)
             others = iter(frames)
             first = next(others, None)
@@ -111,7 +111,7 @@ class Chunks:
         return self._opened[0]
 
     def _walk(self, columns: Sequence[Hashable]) -> Iterator[pd.DataFrame]:
-        """Go through the frames, each of which must have some columns."""
+        """Iterate over the frames, and check their columns."""
         if self._spent:
             raise ValueError(
                 f"{self.argument} {NEEDS_FUNCTION}; got an iterator, and several passes are needed."
@@ -155,22 +155,22 @@ def _check_call(function: Callable[..., Any], argument: str) -> None:
         signature(function).bind()
     except TypeError:
         raise TypeError(
-            f"{argument} must be a DataFrame, or a function without arguments that returns data frames one "
-            f"after the other; got {shown(function)}."
+            f"{argument} must be a DataFrame, or a function without arguments that returns an iterator of "
+            f"data frames; got {shown(function)}."
         ) from None
     except ValueError:  # written in C, without a signature
         pass
 
 
 def _close(frames: object) -> None:
-    """Close what reads a file, so that this does not stay open."""
+    """Close an iterator that may read a file."""
     close = getattr(frames, "close", None)
     if close is not None:
         close()
 
 
 class LargeFrame:
-    """A data frame in memory that is read in blocks, because a copy as codes would take much memory."""
+    """A data frame in memory that is read in blocks, because a copy as codes needs much memory."""
 
     once = False
 
@@ -178,7 +178,7 @@ class LargeFrame:
         self.frame, self.names, self.declared = frame, frame.columns.tolist(), _categories(frame)
 
     def reduce(self, make: Make[T], merge: Merge[T], columns: Sequence[Hashable] | None = None) -> T:
-        """Look at the frame; see `Source`."""
+        """Call the function on the frame; see `Source`."""
         return make(self.frame if columns is None else self.frame[list(columns)])
 
 
@@ -191,7 +191,7 @@ def _categories(frame: pd.DataFrame) -> dict[Hashable, tuple[Any, ...]]:
 
 
 class DaskFrame:
-    """The partitions of a Dask DataFrame, read where they are; results are merged in a tree."""
+    """The partitions of a Dask DataFrame, read by its workers; results are merged in a tree."""
 
     once = False
 
@@ -207,7 +207,7 @@ class DaskFrame:
         return {name: tuple(self.frame[name].cat.categories) for name in known}
 
     def reduce(self, make: Make[T], merge: Merge[T], columns: Sequence[Hashable] | None = None) -> T:
-        """Read the partitions by the scheduler of Dask; see `Source`."""
+        """Read the partitions with the scheduler of Dask; see `Source`."""
         from dask.delayed import delayed
 
         frame = self.frame if columns is None else self.frame[list(columns)]
@@ -240,14 +240,14 @@ def register_source(test: Callable[[Any], bool], make: MakeSource) -> None:
     """Accept data of a new type wherever partitioned data are accepted.
 
     ``make(data, argument)`` returns the `Source` of data for which ``test(data)`` is true; errors call the
-    data by the name of the argument. The source that was registered last is asked first.
+    data by the name of the argument. The last registered source has priority.
     """
     _SOURCES.insert(0, (test, make))
 
 
 def find_source(data: object, argument: str) -> Source | None:
-    """Return the source of data that need not be in memory together, or None."""
-    if isinstance(data, pd.DataFrame | Countable) or is_delayed(data):  # which has any attribute
+    """Return the source of partitioned data, or None."""
+    if isinstance(data, pd.DataFrame | Countable) or is_delayed(data):  # which has every attribute
         return None
     if isinstance(data, Source):
         return data
@@ -282,5 +282,5 @@ def _as_pandas(frame: Any, argument: str) -> pd.DataFrame:
     except ImportError:  # without which batches of Arrow can be read, too
         made = frame.to_pandas()
     if not isinstance(made, pd.DataFrame):
-        raise TypeError(f"{argument} must be data frames one after the other; got {type(frame).__name__}.")
+        raise TypeError(f"{argument} must contain data frames; got {type(frame).__name__}.")
     return made

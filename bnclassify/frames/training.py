@@ -1,4 +1,4 @@
-"""Data prepared to learn from, once per call: checked, encoded, columns chosen."""
+"""Preparation of training data, once per call: checks, encoding, choice of columns."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ from .schema import Dataset, Learnable, Schema
 from .sources import NEEDS_ROWS, LargeFrame, Source, find_source, in_pandas
 
 _MOST_ROWS = 2**20
-"""A frame with more rows is counted in blocks, without a copy of all its codes."""
+"""A frame with more rows is counted in blocks, without a full copy of its codes."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TrainingData(Learnable, Dataset):
-    """Rows to learn from: the features, then the targets. If there is one target, no row lacks it.
+    """Training rows: the features, then the targets. A single target is observed in all rows.
 
-    ``order`` lists the columns as they were given, and ``with_unknown`` has all rows if some lack the only
-    target. ``raw`` are the rows before they were prepared, from which all can be learned again.
+    ``order`` lists the columns in their original order, ``with_unknown`` has all rows if some lack the only
+    target, and ``raw`` has the rows before preparation, for a refit.
     """
 
     targets: tuple[Hashable, ...] = ()
@@ -41,7 +41,7 @@ class TrainingData(Learnable, Dataset):
 
     @property
     def all_rows(self) -> Dataset:
-        """The data with rows that lack the class."""
+        """The data, including rows without a class."""
         return self if self.with_unknown is None else self.with_unknown
 
     @property
@@ -71,13 +71,13 @@ def prepare(
     warns: bool = True,
     named_by: str = "class_var",
 ) -> TrainingData | Partitions:
-    """Prepare data to learn from, or raise; every public function that learns calls this once.
+    """Prepare training data, or raise; every public function that learns calls this once.
 
     The columns are the ``features`` (by default, all) in the order of the data, then the ``targets``. Data
-    prepared for the same targets is returned as it is. Partitioned data raises an error if ``rows_needed``.
-    Levels that are ``known``, as those of a model, need not occur in the data. A ``preparation`` turns raw
-    columns into categories, and columns that are ``numeric`` are kept as numbers. Unless ``warns``, nothing
-    is said of rows without a class and of wide columns.
+    prepared for the same targets is returned unchanged. Partitioned data raises an error if ``rows_needed``.
+    The ``known`` levels, for example of a model, need not occur in the data. A ``preparation`` converts raw
+    columns to categories, and ``numeric`` columns are kept as numbers. If ``warns`` is False, rows without
+    a class and wide columns cause no warning.
     """
     dataset = in_pandas(dataset)
     if rows_needed and isinstance(dataset, Partitions):
@@ -109,7 +109,7 @@ def prepare(
         numeric=numbers, rows_needed=rows_needed,
     )  # fmt: skip
     _check_no_missing_level(data.schema, targets, named_by)
-    if not isinstance(dataset, Learnable):  # whose levels are checked already
+    if not isinstance(dataset, Learnable):  # with checked levels
         given = {*(known or ()), *numbers}
         check_levels(data, [name for name in data.columns if name not in given])
     if isinstance(data, Partitions):
@@ -134,7 +134,7 @@ def prepare_rows(
 
 
 def _is_large(dataset: object, columns: Sequence[Hashable]) -> bool:
-    """Whether data are a frame of so many rows that it is better not copied, with the levels at hand."""
+    """Whether data are a long frame with declared levels, which is counted in blocks."""
     if not isinstance(dataset, pd.DataFrame) or len(dataset) <= _MOST_ROWS:
         return False
     dtypes = dict(dataset.dtypes.items())
@@ -149,7 +149,7 @@ def _choose(
     warns: bool,
     named_by: str,
 ) -> tuple[list[Hashable], tuple[Hashable, ...]]:
-    """Return the features to learn from, and these and the targets in the order of the data, or raise."""
+    """Return the features, and the features and targets in the order of the data, or raise."""
     for target in targets:
         check_name(target, named_by)
     wanted = None if features is None else check_names(features, targets)
@@ -167,7 +167,9 @@ def _check_no_missing_level(schema: Schema, targets: Sequence[Hashable], argumen
     """Raise a ValueError if missing values of a target were encoded as a level."""
     for target in targets:
         if schema.levels[schema.positions[target]][-1:] == (MISSING,):
-            raise ValueError(f"{argument} must not have the level {MISSING!r}. Encode that of features only.")
+            raise ValueError(
+                f"{argument} must not have the level {MISSING!r}. Name only features in missing_level."
+            )
 
 
 def some_features(data: Trained, features: Sequence[Hashable]) -> Trained:
@@ -181,7 +183,7 @@ def some_features(data: Trained, features: Sequence[Hashable]) -> Trained:
 def _rows_with_targets(
     data: Dataset, targets: tuple[Hashable, ...], order: tuple[Hashable, ...], warns: bool
 ) -> TrainingData:
-    """Drop the rows that lack the only target, and raise if no row is left."""
+    """Drop the rows that lack the only target, and raise if no rows remain."""
     has_class = data.codes[-1] >= 0
     kept = data if len(targets) > 1 or has_class.all() else data.taken(has_class)
     unlabeled = len(targets) > 1 and bool((data.codes[-len(targets) :] < 0).all())
@@ -192,7 +194,7 @@ def _rows_with_targets(
 
 
 def averages_views(learner: L) -> L:
-    """State that a learner averages what it learns over the `views` of its data, or learns none of it."""
+    """Mark a learner that averages over the `views` of its data, or does not depend on the data."""
     learner.averages_views = True  # type: ignore[attr-defined]
     return learner
 
@@ -204,7 +206,7 @@ def describe(
     *,
     numeric: bool = False,
 ) -> tuple[Schema | None, tuple[Hashable, ...]]:
-    """Return the schema of data, if there are any, and the features, which suffice for a fixed structure.
+    """Return the schema of data, if data are given, and the features, for a fixed structure.
 
     If ``numeric``, columns of floats may be numbers, which have no levels.
     """

@@ -98,7 +98,7 @@ def hamming(predicted: pd.DataFrame, actual: pd.DataFrame, *, weights: ArrayLike
 def exact_match(predicted: pd.DataFrame, actual: pd.DataFrame, *, weights: ArrayLike | None = None) -> float:
     """Return the proportion of rows in which the labels of all class variables are correct.
 
-    ``predict(x, df, joint=True)`` returns the labels that are most probably correct together.
+    ``predict(x, df, joint=True)`` returns the labels that are jointly most probable.
 
     Parameters
     ----------
@@ -145,7 +145,7 @@ def confusion(predicted: ArrayLike, actual: ArrayLike, *, weights: ArrayLike | N
     (classes, classes) pandas.DataFrame of int, of float if there are weights
         One row per actual class and one column per predicted class: ``counts.loc["no", "yes"]`` is the
         number of rows of class "no" that were predicted as "yes". Both axes contain all classes: the
-        categories of ``predicted``, then those of ``actual``, then other labels that occur, sorted.
+        categories of ``predicted``, then of ``actual``, then other labels that occur, sorted.
 
     Raises
     ------
@@ -213,7 +213,7 @@ def _paired_labels(predicted: ArrayLike, actual: ArrayLike) -> tuple[Objects, Ob
 
 
 def _all_classes(*columns: ArrayLike) -> list[Any]:
-    """Return the categories of the columns in their order, then the other labels that occur, sorted."""
+    """Return the categories of the columns in order, then the other labels, sorted."""
     classes: dict[Any, None] = {}
     arrays = [column.array if isinstance(column, pd.Series | pd.Index) else column for column in columns]
     for array in arrays:
@@ -234,10 +234,10 @@ def _check_weights(weights: ArrayLike, actual: Any) -> Array:
 
 
 def _mean(right: Any, weights: ArrayLike | None, actual: object) -> float:
-    """Return the mean of what is right, (rows,), by the weights of the rows."""
+    """Return the weighted mean of the correct labels, (rows,)."""
     numbers = None if weights is None else _check_weights(weights, actual)
     if numbers is not None and not numbers.any():
-        raise ValueError("weights must contain a positive number; got zeros only.")
+        raise ValueError("weights must contain a positive number; all weights are 0.")
     return float(np.average(right, weights=numbers))
 
 

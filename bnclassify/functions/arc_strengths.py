@@ -1,4 +1,4 @@
-"""How sure the arcs of a structure are: their strength over bootstrap samples, networks or trees."""
+"""Strengths of arcs over bootstrap samples, networks or trees."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def arc_strength(
     rng: Seed = None,
     progress: bool | None = None,
 ) -> pd.DataFrame:
-    r"""Estimate how sure the arcs of a structure are.
+    r"""Estimate the strength of each arc of a structure.
 
     The model is refitted to bootstrap samples of the data, by the same learner with the same
     settings. The strength of an arc is the proportion of these structures that have it.
@@ -46,9 +46,9 @@ def arc_strength(
     Parameters
     ----------
     x : Model, or list of Model
-        A model of a single network that was learned from data; with parameters, these are estimated again,
-        too, as some methods of `lp` drop arcs. Or a list of networks over the same variables, such as
-        structures that other methods found.
+        A model of a single network that was learned from data. Its parameters are estimated again, too,
+        because some methods of `lp` drop arcs. Or a list of networks over the same variables, such as
+        structures by other methods.
     dataset : pandas.DataFrame, Dataset, or partitioned data, optional
         The data from which `x` was learned; None if `x` is a list. Partitioned data are accepted if
         the learner accepts them.
@@ -65,9 +65,9 @@ def arc_strength(
     Returns
     -------
     pandas.DataFrame
-        One row per ordered pair of variables, the class included, in column order. *strength* is the
+        One row per ordered pair of variables, including the class, in column order. *strength* is the
         proportion of structures with an arc between the two variables in either direction, *direction* the
-        proportion of these in which it goes from *from* to *to*, 0 if there are none. ``attrs["threshold"]``
+        proportion of these in which the arc goes from *from* to *to*, or 0. ``attrs["threshold"]``
         is the strength that separates arcs from noise; see Notes.
 
     Raises
@@ -86,28 +86,28 @@ def arc_strength(
     --------
     averaged_network : Build a network from the strongest arcs.
     plot_strength : Draw strengths against the threshold.
-    plot : With ``strength=``, draw a structure with arcs as wide as they are strong.
+    plot : With ``strength=``, draw a structure with line widths by strength.
     shd : Compare two structures.
 
     Notes
     -----
-    A bootstrap sample has as many units as the data, drawn with replacement [1]_. Of a table of frequencies,
-    units of the whole weights are drawn; if weights are fractional, rows are drawn and keep their weight.
+    A bootstrap sample has as many units as the data, drawn with replacement [1]_. For whole
+    weights, units are drawn; for fractional weights, rows are drawn and keep their weight.
     Learners that score by cross-validation can have a row in a training fold and its copy in the tested
     one, which favors more arcs.
 
     *Threshold.* With :math:`F` the distribution function of all strengths, the threshold is the smallest
-    strength at which F is at least p, where p minimizes :math:`\int_0^1 |F(t) - p| dt` [2]_. Of several p,
-    the smallest is used. For "exact", it is 0.5.
+    strength at which F is at least p, where p minimizes :math:`\int_0^1 |F(t) - p| dt` [2]_. The smallest p
+    is used if there are several. For "exact", it is 0.5.
 
     *Exact posterior.* All undirected spanning trees of the features are equally probable a priori, and
     the posterior of a tree is proportional to :math:`\exp \sum [bde(Y | X, class) - bde(Y | class)]` over its
     edges, with the ``ess`` of the learner. The sum over all trees is a determinant [3]_, which is computed by
-    eliminating the features one by one. ``tan_cl(score="bde")`` may learn a forest, but the posterior is
+    eliminating one feature at a time. ``tan_cl(score="bde")`` may learn a forest, but the posterior is
     over trees, so in each of them every feature has an edge. Edges have no direction (0.5), and arcs
     from the class have strength 1.
 
-    A strong arc is one that other samples of this size would have, too. It need not mean a cause.
+    A strong arc occurs in most samples of this size. It does not imply a causal effect.
 
     References
     ----------
@@ -163,7 +163,7 @@ def arc_strength(
 
 
 def _of_networks(networks: object, dataset: object, method: str) -> pd.DataFrame:
-    """Return the strengths of arcs in networks that are given."""
+    """Return the strengths of arcs in given networks."""
     if isinstance(networks, str | bytes) or not isinstance(networks, Iterable) or dataset is not None:
         raise TypeError(must_be("x", "a model, or without dataset a list of networks", networks))
     graphs = [check_graph(x, "arc_strength", sized=True) for x in networks]
@@ -267,9 +267,9 @@ def averaged_network(strength: pd.DataFrame, class_var: Hashable, *, threshold: 
 
     Notes
     -----
-    Arcs are included in the order of their strength, of equal strengths in the order of the rows, if their
-    direction is at least 0.5 and they do not close a cycle. If both directions have 0.5, the arc from the
-    class is included, or the one from the earlier column. So edges of ``method="exact"``, which have no
+    Arcs are included in descending order of strength (for ties, in the order of the rows) if their direction
+    is at least 0.5 and they do not close a cycle. If both directions have 0.5, the arc from the class is
+    included, or the one from the earlier column. Therefore, edges of ``method="exact"``, which have no
     direction, can give a feature several parents.
 
     References

@@ -20,12 +20,12 @@ Sampled = TrainingData | Partitions
 
 
 def bootstrap(data: Sampled) -> Callable[[np.random.Generator], Sampled]:
-    """Return a function that draws as many units as there are, with replacement.
+    """Return a function that draws a bootstrap sample of units.
 
-    Units are those of whole weights; if weights are fractional, rows are drawn, which keep their weights.
+    Units of whole weights are drawn; for fractional weights, rows are drawn, which keep their weights.
     """
     if isinstance(data, Partitions):
-        len(data)  # so that rows without a class are reported
+        len(data)  # which reports rows without a class
         columns = data.reading.columns
         sizes = data.source.reduce(_Sizes(_Blocks(columns), data.reading), _total, columns)
         return partial(_draw_parts, data, sizes)
@@ -39,7 +39,7 @@ def _draw_rows(data: TrainingData, rng: np.random.Generator) -> TrainingData:
 
 
 def _draw_parts(data: Partitions, sizes: Counter[int], rng: np.random.Generator) -> Partitions:
-    """Draw the number of units of each block of rows; the units in it are drawn in each pass alike."""
+    """Draw the number of units of each block of rows; the units of a block are the same in each pass."""
     shares = np.array(list(sizes.values()), dtype=np.float64)
     drawn = rng.multinomial(round(shares.sum()), shares / shares.sum()).tolist()
     seed = int(rng.integers(2**63))
@@ -47,7 +47,7 @@ def _draw_parts(data: Partitions, sizes: Counter[int], rng: np.random.Generator)
 
 
 def _drawn(rows: int, weights: Array | None, units: int | None, rng: np.random.Generator) -> Array:
-    """Return how often each row is drawn, times its weight if it is a fraction."""
+    """Return the frequency of each row in the sample, times its weight if it is a fraction."""
     if weights is None or (weights % 1).any():
         drawn = np.bincount(rng.integers(rows, size=rows if units is None else units), minlength=rows)
         return drawn.astype(np.float64) if weights is None else drawn * weights
@@ -58,7 +58,7 @@ def _drawn(rows: int, weights: Array | None, units: int | None, rng: np.random.G
 
 @dataclass(frozen=True)
 class _Blocks:
-    """Draws units from the rows of a block, which is recognized by a hash of its values and index."""
+    """Draws units from the rows of a block, identified by a hash of its values and index."""
 
     columns: tuple[Hashable, ...]
     seed: int = 0

@@ -20,7 +20,7 @@ from ..metrics.metrics import METRICS
 from .schemes import Scheme, choose_metric, scheme_of
 
 Verdict: TypeAlias = tuple[float, Any, float, float, float]
-"""Statistic, degrees of freedom and p-value, two NaN if they are not defined, and the ends of an interval."""
+"""Statistic, degrees of freedom and p-value, NaN if undefined, and the ends of an interval."""
 
 _LEVEL = 0.95  # of intervals
 
@@ -35,7 +35,7 @@ def compare(
     test_size: float | None = None,
     rope: float = 0.01,
 ) -> pd.DataFrame:
-    """Test for every pair of models whether they differ on one data set, and by how much.
+    """Test for every pair of models whether they differ on one data set, and estimate the difference.
 
     Parameters
     ----------
@@ -84,7 +84,7 @@ def compare(
     Notes
     -----
     Training sets of different folds overlap, so the differences d are not independent, and the usual
-    t-test rejects too often. With J folds in all, m training rows and n test rows in each,
+    t-test rejects too often. With J folds in total, m training rows and n test rows in each,
 
     - ``corrected_t``: t = d̄ / √((1/J + n/m) s²), s² their variance, J − 1 degrees of freedom;
     - ``5x2cv_t``: t = d₁₁ / √(Σᵢ sᵢ² / 5), sᵢ² = (dᵢ₁ − d̄ᵢ)² + (dᵢ₂ − d̄ᵢ)² in repeat i, 5 degrees of freedom;
@@ -94,8 +94,8 @@ def compare(
       n/m = ρ / (1 − ρ) [5]_.
 
     If all differences are 0, the statistic is 0 and p is 1. The confidence interval contains the differences
-    that the test does not reject at the level of 5 %, so that of ``5x2cv_t`` is around d₁₁; it is NaN if
-    ``5x2cv_f`` rejects all. The intervals are not adjusted for the number of pairs.
+    that the test does not reject at the level of 5 %, so the interval of ``5x2cv_t`` is around d₁₁; it is
+    NaN if ``5x2cv_f`` rejects all. The intervals are not adjusted for the number of pairs.
 
     References
     ----------
@@ -123,7 +123,7 @@ def compare(
           aode                   -0.057    -17.545   4  0.000   0.000 -0.066 -0.048
     tan   aode                    0.037      4.400   4  0.012   0.012  0.014  0.060
 
-    TAN is very probably more accurate than AODE, by more than half a percentage point:
+    TAN is more accurate than AODE by more than half a percentage point with high probability:
 
     >>> compare(results, test="bayes_t", rope=0.005).round(3).loc[[("tan", "aode")]]
     bayes_t of accuracy  difference  better  equivalent  worse  lower  upper
@@ -245,14 +245,14 @@ def _constant(d: Array, df: Any) -> Verdict:
 
 
 def size_ratio(folds: int, scheme: Scheme | None, train_size: float | None, test_size: float | None) -> float:
-    """Return the number of tested rows per row of the training set, or raise if it is not known."""
+    """Return the number of test rows per training row, or raise if it is unknown."""
     if folds < 2:
         raise ValueError("results must be of at least two folds; got 1. Use cv with k=10.")
     trained = scheme.train_size if scheme and train_size is None else train_size
     tested = scheme.test_size if scheme and test_size is None else test_size
     if trained is None or tested is None:
         raise ValueError(
-            "train_size and test_size must be given for results that are not of cv; got None. They are the "
+            "train_size and test_size must be given for results of other programs; got None. They are the "
             "numbers of rows of the training set and of the test set of a fold."
         )
     for name, size in {"train_size": trained, "test_size": tested}.items():
@@ -274,7 +274,7 @@ def corrected_error(values: Array, ratio: float) -> float:
 def _bayes_t(d: Array, ratio: float, rope: float, is_loss: bool) -> tuple[float, ...]:
     """Return P(better), P(equivalent), P(worse) and the ends of a credible interval of the difference."""
     mean, df = float(d.mean()), len(d) - 1
-    if np.ptp(d) <= TOLERANCE:  # all mass is at the mean
+    if np.ptp(d) <= TOLERANCE:  # the posterior is a point mass at the mean
         above, below = float(mean > rope + TOLERANCE), float(mean < -rope - TOLERANCE)
         reach = 0.0
     else:
@@ -296,7 +296,7 @@ def _check_five_by_two(table: pd.DataFrame, scheme: Scheme | None) -> None:
             origin = str(scheme) if len(table) == scheme.repeats * scheme.k else f"{origin} out of {scheme}"
         raise ValueError(
             "test must be 'corrected_t' unless results are of five repeats of two folds, indexed by (repeat, "
-            f"fold), as those of cv(..., k=2, repeats=5, mean=False); got results of {origin}. "
+            f"fold), as from cv(..., k=2, repeats=5, mean=False); got results of {origin}. "
             f"Use test='corrected_t'{sizes}."
         )
 

@@ -21,7 +21,7 @@ def shd(x: Model, y: Model) -> int:
     """Return the structural Hamming distance between two networks.
 
     Networks with the same independences can have different directions. Therefore the distance compares
-    their equivalence classes, and not the arcs as they are.
+    their equivalence classes, and not their arcs.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ def shd(x: Model, y: Model) -> int:
     -----
     The equivalence class of a network is a graph in which an arc is directed if all equivalent networks
     direct it in the same way: arcs of v-structures, two parents without an arc between them, and
-    those that Meek's rules derive from them [1]_. The distance is that of Tsamardinos et al. [2]_.
+    arcs that follow by Meek's rules [1]_. The distance is defined by Tsamardinos et al. [2]_.
 
     References
     ----------
@@ -109,7 +109,7 @@ def _is_compelled(
 
 
 def kl_divergence(x: Model, y: Model) -> float:
-    r"""Return the Kullback-Leibler divergence of the distribution of one network from that of another.
+    r"""Return the Kullback-Leibler divergence between the distributions of two networks.
 
     It is 0 if both networks define the same distribution over features and class, and grows with the
     difference. It is the expected loss of log-likelihood per row if data come from `x` and are described
@@ -123,7 +123,8 @@ def kl_divergence(x: Model, y: Model) -> float:
     Returns
     -------
     float
-        The divergence in nats, at least 0. Infinite if `y` has probability 0 where `x` has not.
+        The divergence in nats, at least 0. Infinite if `y` has probability 0 for a row that is possible under
+        `x`.
 
     Raises
     ------
@@ -137,7 +138,7 @@ def kl_divergence(x: Model, y: Model) -> float:
     -----
     The divergence is :math:`\sum_v P(v) \ln (P(v) / Q(v))` over all configurations v. It is not symmetric.
     It is computed family by family from marginal distributions of P, by variable elimination:
-    :math:`\ln P` is a sum over the families of `x`, and :math:`\ln Q` over those of `y`.
+    :math:`\ln P` is a sum over the families of `x`, and :math:`\ln Q` over the families of `y`.
 
     References
     ----------
@@ -157,7 +158,7 @@ def kl_divergence(x: Model, y: Model) -> float:
     _check_same(set(levels), set(labels))
     different = [name for name in levels if levels[name] != labels[name]]
     if different:
-        raise ValueError(f"x and y must have the same levels; those of {listed(different)} differ.")
+        raise ValueError(f"x and y must have the same levels; the levels of {listed(different)} differ.")
     number = {name: i for i, name in enumerate(first.variables)}
     nothing = np.full(len(number), -1, dtype=np.int8)
 

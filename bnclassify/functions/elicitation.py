@@ -1,4 +1,4 @@
-"""Tables made by hand: a network of given tables, and a network with one of its tables replaced."""
+"""Given tables: a network of given tables, and a network with one table replaced."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def with_table(x: X, variable: Hashable, frame: pd.DataFrame) -> X:
     Returns
     -------
     BNC or DN
-        Like `x`, with this table. The recipe, which `cv` repeats, replaces the table, too.
+        The model with this table. Its recipe, which `cv` repeats, replaces the table, too.
 
     Raises
     ------
@@ -52,7 +52,7 @@ def with_table(x: X, variable: Hashable, frame: pd.DataFrame) -> X:
     TypeError
         If `x` is not a single network, or `frame` is not a DataFrame.
     ValueError
-        If the labels of `frame` are not those of the table, or a column is not a distribution.
+        If the labels of `frame` differ from the table, or a column is not a distribution.
 
     Notes
     -----
@@ -60,7 +60,7 @@ def with_table(x: X, variable: Hashable, frame: pd.DataFrame) -> X:
 
     Examples
     --------
-    An expert corrects the probability of a car of low safety being acceptable, which is known to be 0:
+    An expert corrects the probability that a car of low safety is acceptable, which is 0:
 
     >>> from bnclassify import bnc, cpt, load_car, predict, with_table
     >>> car = load_car()
@@ -106,12 +106,12 @@ def table_again(
     """Estimate the parameters of a structure, and replace a table again."""
     fitted, array = parameters(x, dataset, rng=rng), np.array(table)
     if fitted.cpts[variable_number(fitted, variable)].shape != array.shape:
-        raise ValueError(f"{shown(variable)} must have the parents of the table made by hand")
+        raise ValueError(f"{shown(variable)} must have the parents of the given table")
     return _replaced(fitted, variable, array)
 
 
 def from_tables(class_var: Hashable, tables: Mapping[Hashable, pd.DataFrame]) -> BNC:
-    """Build a network of conditional probability tables made by hand.
+    """Build a network from given conditional probability tables.
 
     Parameters
     ----------
@@ -119,8 +119,8 @@ def from_tables(class_var: Hashable, tables: Mapping[Hashable, pd.DataFrame]) ->
         Name of the class.
     tables : dict of pandas.DataFrame
         The table of each variable, as `cpt` returns it: one row per level, one column per configuration of
-        the parents, whose names are those of the columns (``columns.names``), or one column without a name
-        if the variable has no parents. Each column sums to 1.
+        the parents, which ``columns.names`` lists, or one column without a name if the variable has no
+        parents. Each column sums to 1.
 
     Returns
     -------
@@ -134,7 +134,7 @@ def from_tables(class_var: Hashable, tables: Mapping[Hashable, pd.DataFrame]) ->
     TypeError
         If `tables` is not a dict of DataFrames.
     ValueError
-        If labels of parents differ from those of their tables, a column is not a distribution, or the arcs
+        If labels of parents differ from their tables, a column is not a distribution, or the arcs
         form a cycle.
 
     Notes
@@ -195,7 +195,7 @@ def _read_table(frame: object, family: Family, levels: Mapping[Hashable, tuple[A
 
 
 def _positions(index: pd.Index[Any], wanted: list[tuple[Any, ...]], what: str) -> list[int]:
-    """Return the positions of labels, tuples of one per level, in an index that has each once, or raise."""
+    """Return the positions of labels, tuples of one per level, in an index of unique labels, or raise."""
     found = {label if isinstance(index, pd.MultiIndex) else (label,): i for i, label in enumerate(index)}
     if len(index) != len(wanted) or found.keys() != set(wanted):
         labels = [label[0] if len(label) == 1 else label for label in wanted]

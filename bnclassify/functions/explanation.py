@@ -1,4 +1,4 @@
-"""What each feature of a row says about the class: weights of evidence, which sum to the log odds."""
+"""Explanations of predictions: weights of evidence of features, which sum to the log odds."""
 
 from __future__ import annotations
 
@@ -67,21 +67,21 @@ def explain(
     sort: bool = False,
     sentences: bool = False,
 ) -> pd.DataFrame | list[str] | pd.Series[Any]:
-    """Explain predictions: what each feature adds to the log odds of a class, row by row.
+    """Explain predictions by the contribution of each feature to the log odds of a class.
 
     Parameters
     ----------
     x : BNC, AODE or another model
         With parameters.
     row : pandas.DataFrame, Dataset, Series, dict or list of dict
-        One row, such as ``df.iloc[i]`` or ``{"safety": "high", …}``, or several. A data frame has a column
-        for each feature; a Series or dict may omit features, which are then missing. Other columns, such as
+        One row, such as ``df.iloc[i]`` or ``{"safety": "high", …}``, or several. A data frame has one column
+        per feature; a Series or dict may omit features, which are then missing. Other columns, such as
         the class, are ignored.
     target : optional
-        The class to explain; by default, the class predicted for each row.
+        The class to explain; by default, the predicted class of each row.
     against : optional
-        The class to compare it with, or a list of classes, taken together; by default, the most probable
-        other class of each row. With ``classes(x)``, all other classes: the odds are then
+        The class to compare it with, or a list of classes, whose probabilities are added; by default, the
+        most probable other class of each row. With ``classes(x)``, all other classes: the odds are then
         P(target | row) / (1 − P(target | row)).
     unseen : {"error", "missing"}, default "error"
         As in `predict`.
@@ -98,20 +98,19 @@ def explain(
         One row per variable: the class, then the features, parents before children. Columns:
 
         - ``value``: the target, and each feature's value, which is a number if the model discretizes it;
-          NaN where it is missing
+          NaN if missing
         - ``parents``: the values of its feature parents, with cut points of intervals rounded to readable
           digits; empty in an ensemble, whose members differ in them
         - ``log_odds``: the contribution to the log odds, in nats. Contributions sum to the log odds of
-          the posterior. A positive one is evidence for the target, a negative one against it; a
-          missing feature has 0. A value that is impossible under a class, with ``smooth=0``, contributes
-          an infinity, and later features contribute 0
+          the posterior. A positive contribution is evidence for the target, a negative one against it; a
+          missing feature has 0. A value that is impossible under a class, with ``smooth=0``, contributes an
+          infinity, and later features contribute 0
         - ``odds_ratio``: the exponential of ``log_odds``, by which the odds of the target are multiplied
 
-        The axis of the columns is named after the classes that are compared.
+        The name of the column axis states the classes that are compared.
 
-        For several rows or none, the same for each row, one after the other. The index then has the label
-        of the row before the variable, and there are two more columns, ``target`` and ``against``: the
-        classes that are compared.
+        For several rows or none, the tables of all rows are concatenated, indexed by row label and variable,
+        with two additional columns, ``target`` and ``against``, the classes that are compared.
     list of str
         With ``sentences=True``, for one row: a sentence for each of the three features with the largest
         contributions, the largest first, as the last example shows. Those that contribute less than 0.05,
@@ -128,29 +127,29 @@ def explain(
         `class_var` is not given.
     ValueError
         If a class is unknown, a class would be compared with itself, a value is not among the levels of the
-        model and `unseen` is "error", a row is impossible under all classes compared, so that there are no
-        odds, a feature is missing and the model is a `DN`, or the model has no parameters or only one
+        model and `unseen` is "error", a row is impossible under all compared classes, so the odds are
+        undefined, a feature is missing and the model is a `DN`, or the model has no parameters or only one
         class.
 
     Notes
     -----
-    The weight of evidence [1]_ of feature i is what it adds when the features before it are known:
+    The weight of evidence [1]_ of feature i is its contribution given the features before it:
 
         log_odds_i = ln O(target : against | v_1 … v_i) − ln O(target : against | v_1 … v_{i−1})
 
-    and the weight of the class is its prior log odds. Features that come later, and features that are
-    missing in the row, are treated as `predict` treats missing features: a network, an average of networks
-    and a model of several class variables marginalize over them exactly. A model with weights by
-    leave-one-out adds up what its terms and its tree contribute, each times its share in the score of the
-    row, see `lp`: terms of missing features are 0, and the tree marginalizes over features that come later.
-    In any case the weights sum to the log odds of the posterior that `predict` returns.
-    In a model with ``loo_terms``, the weight of a feature is the sum of all its terms.
+    and the weight of the class is its prior log odds. Later features, and features that are missing in the
+    row, are treated like missing features in `predict`: a network, an average of networks and a model of
+    several class variables marginalize over them exactly. A model with weights by leave-one-out adds the
+    contributions of its terms and of its tree, each times its share in the score of the row (see `lp`): terms
+    of missing features are 0, and the tree marginalizes over later features. For every model type, the
+    weights sum to the log odds of the posterior that `predict` returns. In a model with ``loo_terms``, the
+    weight of a feature is the sum of all its terms.
 
-    For two classes and a complete row of a single network, the weights are
-    ln θ(v_i | parents, target) − ln θ(v_i | parents, against), feature by feature, in any order
-    [2]_. In other cases they depend on the order: a feature adds less if a correlated feature comes before
-    it. Features are ordered by the layers of the network and then by column; in an ensemble, and if
-    arcs between features form a cycle, by column.
+    For two classes and a complete row of a single network, the weights are ln θ(v_i | parents, target) − ln
+    θ(v_i | parents, against), feature by feature, in any order [2]_. In other cases, they depend on the
+    order: the contribution of a feature is smaller if a correlated feature precedes it. Features are ordered
+    by the layers of the network and then by column; in an ensemble, and if arcs between features form a
+    cycle, by column.
 
     Averaged n-dependence estimators (`ande`) need no order. In a member, the log ratio of target
     and rival k is the sum of the prior log odds, of ln P(v_j | v_i, target) − ln P(v_j | v_i, k) for each
@@ -158,8 +157,8 @@ def explain(
     superparents share equally. These sums are averaged over members i with the weights
     L(a_i, b_i) / L(Σ a_i, Σ b_i), where a_i and b_i are the joint probabilities of the target and the rival
     in the member, and L(a, b) = (a − b) / (ln a − ln b) is the logarithmic mean. With these weights the
-    averages sum to the log odds, the logarithm of a ratio of means [3]_. With several rivals, each is
-    compared with its prior share of the target.
+    averages sum to the log odds, the logarithm of a ratio of means [3]_. Each of several
+    rivals is compared with its prior share of the target.
 
     References
     ----------
@@ -185,7 +184,7 @@ def explain(
     safety              high  persons = more      0.61        1.85
     lug_boot             big   safety = high      0.65        1.92
 
-    Several rows, unstacked: one row per row, and one column per variable.
+    Contributions of several rows, with one column per variable:
 
     >>> many = explain(model, car, target="vgood")
     >>> many["log_odds"].unstack().loc[1726:, ["class", "persons", "safety"]].round(2)
@@ -263,7 +262,7 @@ def _times(log_odds: float) -> str:
 
 @dataclass(frozen=True)
 class Explanation:
-    """What the features of one row say about its class: values by variable, the class first, and log odds."""
+    """The explanation of one row: values by variable, the class first, and log odds."""
 
     known: dict[Hashable, Any]
     log_odds: tuple[float, ...]
@@ -278,7 +277,7 @@ class Explanation:
 
 
 def explain_row(x: Model, row: object, target: Any, against: Any, unseen: str) -> Explanation:
-    """Explain one row, as pictures show it."""
+    """Explain one row, for pictures."""
     raw, data = _read_rows(x, row, single=True)
     evidence = weigh_evidence(x, data, target, against, unseen)
     x = evidence.model
@@ -290,17 +289,17 @@ def explain_row(x: Model, row: object, target: Any, against: Any, unseen: str) -
 
 
 def encode_one(x: Model, row: Any) -> Dataset:
-    """Encode one row, or raise if there are several or none."""
+    """Encode exactly one row, or raise."""
     return _read_rows(x, row, single=True)[1]
 
 
 def encode_rows(x: Model, rows: Any, argument: str = "row") -> Dataset:
-    """Encode rows to explain, whatever holds them."""
+    """Encode rows to explain, of any type."""
     return encode_for(check_fitted(x), rows, x.features, argument)
 
 
 def _read_rows(x: Model, rows: Any, *, single: bool = False) -> tuple[Dataset, Dataset]:
-    """Return rows to explain with their numbers, and as the model knows them."""
+    """Return rows to explain with their numbers, and encoded for the model."""
     raw = read_for(check_fitted(x), rows, x.features, "row")
     if single and len(raw) != 1:
         raise ValueError(f"row must be one row; got {len(raw):,}. Choose one, for example df.iloc[[0]].")
@@ -318,7 +317,7 @@ def _values(x: Model, evidence: Evidence, raw: Dataset) -> list[NDArray[Any]]:
 
 
 def _own_values(raw: Dataset, name: Hashable) -> NDArray[Any]:
-    """Return the values of a column before they are discretized or merged; whole numbers as integers."""
+    """Return the original values of a column; whole numbers as integers."""
     if name not in raw.numbers:
         return _labelled(raw.levels[raw.positions[name]], raw.codes[raw.positions[name]])
     numbers = raw.numbers[name].tolist()
@@ -331,7 +330,7 @@ def _labelled(labels: Sequence[Any], codes: Codes) -> NDArray[Any]:
 
 
 def _objects(labels: Sequence[Any]) -> NDArray[Any]:
-    """Return an array that holds whatever there is, tuples as they are."""
+    """Return an array of objects, which can be tuples."""
     return np.fromiter(labels, dtype=object, count=len(labels))
 
 
@@ -348,10 +347,10 @@ def _parents(x: Model, evidence: Evidence) -> list[NDArray[Any]]:
 
 
 def _write_values(x: Model, codes: Codes, numbers: Sequence[int]) -> NDArray[Any]:
-    """Write the values of some features in each row; each combination of them once."""
+    """Write the values of some features in each row, once per combination."""
     names = [x.features[i] for i in numbers]
     labels = [x._written_levels(name) for name in names]
-    shifted = [codes[i].astype(np.intp) + 1 for i in numbers]  # 0 where missing
+    shifted = [codes[i].astype(np.intp) + 1 for i in numbers]  # 0 if missing
     _, first, inverse = np.unique(
         flat_index(shifted, [len(levels) + 1 for levels in labels]), return_index=True, return_inverse=True
     )
@@ -360,14 +359,14 @@ def _write_values(x: Model, codes: Codes, numbers: Sequence[int]) -> NDArray[Any
 
 
 def _opponents(x: Model, evidence: Evidence, row: int) -> tuple[Any, Any]:
-    """Return the class that is explained in a row, and the one it is compared with; of several, words."""
+    """Return the explained class of a row, and the class, or a text on the classes, to compare it with."""
     labels, rivals = x.known_levels[-1], evidence.rivals[row]
     against = labels[int(rivals.argmax())] if rivals.sum() == 1 else write_rivals(labels, rivals)
     return labels[int(evidence.targets[row])], against
 
 
 def write_rivals(labels: Sequence[Any], rivals: NDArray[np.bool_]) -> str:
-    """Say in words which classes one is compared with."""
+    """Describe the classes to compare with."""
     against = [str(labels[k]) for k in np.nonzero(rivals)[0].tolist()]
     if 1 < len(labels) - 1 <= len(against):
         return "the others"
@@ -376,7 +375,7 @@ def write_rivals(labels: Sequence[Any], rivals: NDArray[np.bool_]) -> str:
 
 
 def _compared(x: Model, evidence: Evidence) -> dict[str, NDArray[Any]]:
-    """Return which classes are compared in each row, on each of its lines."""
+    """Return the compared classes for each line of the result."""
     pairs = np.column_stack([evidence.targets, evidence.rivals])
     _, first, inverse = np.unique(pairs, axis=0, return_index=True, return_inverse=True)
     lines = np.repeat(inverse.ravel(), evidence.log_odds.shape[1])
@@ -388,7 +387,7 @@ def _compared(x: Model, evidence: Evidence) -> dict[str, NDArray[Any]]:
 
 
 def _long_index(rows: pd.Index[Any], variables: Sequence[Hashable]) -> pd.MultiIndex:
-    """Return an index by row and variable; labels of rows may be tuples, and occur more than once."""
+    """Return an index by row and variable; labels of rows may be tuples and repeated."""
     lines = np.repeat(np.arange(len(rows)), len(variables))
     names, levels, codes = list(rows.names), list[Any](), list[Any]()
     if isinstance(rows, pd.MultiIndex):
@@ -402,7 +401,7 @@ def _long_index(rows: pd.Index[Any], variables: Sequence[Hashable]) -> pd.MultiI
 
 
 def describe(variable: Hashable, value: Any) -> str:
-    """Write what is known of a variable.
+    """Write the value of a variable.
 
     >>> describe("safety", "high"), describe("doors", float("nan"))
     ('safety = high', 'doors missing')

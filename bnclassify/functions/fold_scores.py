@@ -24,10 +24,10 @@ from .rounds import Plan, Round
 
 @dataclass(frozen=True, eq=False)
 class Scores:
-    """Metrics of models in each round, and at the end of the models those of class frequencies alone.
+    """Metrics of models in each round; the last model is the baseline of class frequencies.
 
-    ``sums`` over the tested rows are by round, model and metric, None where a metric is not defined;
-    ``sizes``, (rounds, 2), are the weights of the rows to learn from and of the rows to test.
+    ``sums`` over the tested rows are by round, model and metric, None if a metric is not defined;
+    ``sizes``, (rounds, 2), are the weights of the training and the test rows.
     """
 
     metrics: Sequence[AnyMetric]
@@ -49,7 +49,7 @@ class Scores:
 
     @cached_property
     def means(self) -> Array:
-        """The metrics, (models, metrics): means over rounds, or if they are pooled, over repeats."""
+        """The metrics, (models, metrics): means over rounds or, if pooled, over repeats."""
         means: Array = _mean(self.by_round)
         for i, metric in enumerate(self.metrics):
             if metric.is_pooled:
@@ -58,7 +58,7 @@ class Scores:
 
     @cached_property
     def calibrated(self) -> Array:
-        """The metrics to expect if posteriors were calibrated, (models, metrics); NaN if not defined."""
+        """The expected metrics of calibrated posteriors, (models, metrics); NaN if not defined."""
         expected = np.full_like(self.means, np.nan)
         for i, metric in enumerate(self.metrics):
             if metric.calibrated is not None:
@@ -67,7 +67,7 @@ class Scores:
 
     @cached_property
     def standard_errors(self) -> Array:
-        """Standard errors, (models, metrics): √(variance / folds), if pooled by the jackknife over folds."""
+        """Standard errors, (models, metrics): √(variance / folds) or, if pooled, the jackknife over folds."""
         errors, repeats = [], np.array(self.repeats)
         for repeat in np.unique(repeats):
             values = self.by_round[repeats == repeat]
@@ -81,7 +81,7 @@ class Scores:
         return np.asarray(np.mean(errors, axis=0))
 
     def _without_each_fold(self, metric: int, repeat: int) -> Array:
-        """Return a pooled metric of all folds of a repeat but one, (folds, models); NaN if it has no rows."""
+        """Return a pooled metric of all folds of a repeat except one, (folds, models); NaN without rows."""
         folds = [sums for number, sums in zip(self.repeats, self.sums, strict=True) if number == repeat]
         values = np.full((len(folds), len(folds[0])), np.nan)
         for fold, model in np.argwhere(~np.isnan(self.by_round[np.array(self.repeats) == repeat, :, metric])):
@@ -103,7 +103,7 @@ class Scores:
 
 
 def _mean(values: Any) -> Any:
-    """Return the mean over the first axis of the numbers that are not NaN; NaN if there are none."""
+    """Return the mean over the first axis without NaN; NaN if all are NaN."""
     n = np.count_nonzero(~np.isnan(values), axis=0)
     return np.nansum(values, axis=0) / np.where(n, n, np.nan)
 
@@ -118,7 +118,7 @@ def _score_rows(
 
 
 def _class_weights(rows: Dataset, targets: Sequence[Hashable]) -> Array:
-    """Sum the weights of the rows by class, (classes,); of all rows, (1,), if there are several targets."""
+    """Sum the weights of the rows by class, (classes,); with several targets, of all rows, (1,)."""
     if len(targets) > 1:
         return np.array([rows.size], dtype=np.float64)
     return np.bincount(rows.codes[-1], rows.weights, rows.cards[-1]).astype(np.float64)
@@ -127,7 +127,7 @@ def _class_weights(rows: Dataset, targets: Sequence[Hashable]) -> Array:
 def score_rounds(
     models: Mapping[Any, Model], plan: Plan, metrics: Sequence[AnyMetric], *, dag: bool, progress: bool | None
 ) -> Scores:
-    """Fit models again in each round, and evaluate them on the rows that it tests."""
+    """Refit models in each round, and evaluate them on its test rows."""
     data, found, sizes = plan.data, list[list[list[Any]]](), list[tuple[float, float]]()
     total = data.add_up(partial(_class_weights, targets=data.targets))
     steps = len(plan.rounds) * len(models)
@@ -154,10 +154,10 @@ def score_rounds(
 
 
 def warn_of_empty_folds(rounds: Sequence[Round]) -> None:
-    """Warn of rounds that leave nothing to learn from."""
+    """Warn of rounds without training rows."""
     if rounds:
         warn(
-            f"No row to learn from has a positive weight if fold {listed([rnd.number for rnd in rounds])} is "
+            f"No training row has a positive weight if fold {listed([rnd.number for rnd in rounds])} is "
             "tested, so its results are NaN. Use other folds."
         )
 
@@ -170,13 +170,13 @@ def _sums_of_frequencies(
     index: pd.Index[Any],
     weights: Array | None,
 ) -> list[Any]:
-    """Return the sums of metrics of class frequencies alone; None where a user's function fails."""
+    """Return the sums of metrics of class frequencies alone; None if a user's function fails."""
     if len(data.targets) > 1:
         return [None] * len(metrics)
     joint, levels = [np.broadcast_to(logs, (len(actual), len(logs)))], data.levels[-1:]
     outcomes = Outcomes(joint, actual[None], data.targets, levels, index, weights, list)  # type: ignore[arg-type]
     sums: list[Any] = []
-    with warnings.catch_warnings():  # No user asked for these results.
+    with warnings.catch_warnings():  # users did not request these results
         warnings.simplefilter("ignore")
         for metric in metrics:
             try:

@@ -27,7 +27,7 @@ from ..numbers.discretization import Discretizer
 
 _MOST_CELLS = 2**22
 _BLOCK_CODES = 2**22
-_MOST_VALUES = 2**31  # of a sample
+_MOST_VALUES = 2**31  # maximum number of values of a sample
 
 
 Variables: TypeAlias = "Hashable | Sequence[Hashable]"
@@ -58,7 +58,7 @@ def query(
     draws: int = 1000,
     rng: Seed = None,
 ) -> pd.Series[float] | pd.DataFrame:
-    """Return the exact distribution of any variables, given any others.
+    """Return the exact joint distribution of some variables, given others.
 
     Parameters
     ----------
@@ -67,10 +67,9 @@ def query(
     variables : str or list of str
         Variables whose joint distribution is computed: features, the class, or both.
     evidence : dict or Series, optional
-        What is known of each variable: its label; a list or set of labels, one of which is the label; or a
-        dict of likelihoods, P(observation | label) up to a factor, of which omitted ones are 0. If the model
-        discretizes numeric columns itself, a label can be a number, and the value of a number with a density
-        is one. The model marginalizes over all other variables.
+        Evidence on each variable: its label; a list or set of possible labels; or a dict of likelihoods,
+        P(observation | label) up to a factor, where omitted labels have 0. For numeric columns, a number. The
+        model marginalizes over all other variables.
     interval, draws, rng
         Probability of a credible interval of each probability, the number of draws, and their seed, as in
         `predict`.
@@ -80,9 +79,9 @@ def query(
     pandas.Series
         Probabilities, which sum to 1, indexed by level; with several variables, by a MultiIndex with one
         index level per variable, in the order of `variables`. ``attrs["log_evidence"]`` is ln P(evidence),
-        or with likelihoods ln of their expectation under the model.
+        or, with likelihoods, the log of their expectation under the model.
     pandas.DataFrame
-        With `interval`, the same with columns lower, estimate and upper.
+        With `interval`, with columns lower, estimate and upper.
 
     Raises
     ------
@@ -93,18 +92,18 @@ def query(
     ValueError
         If a value is not among the levels of the model, a variable is in both `variables` and `evidence`
         or named twice, the evidence has probability 0, or the distribution would be too large. If
-        `interval` is used with a model of which `predict` does not accept it. If a likelihood is not a
+        `interval` is used with a model for which `predict` does not accept it. If a likelihood is not a
         number of at least 0.
 
     Notes
     -----
     Likelihoods multiply the joint distribution (virtual evidence [1]_), so they need not sum to 1: a sensor
-    that reports "high" for 80 % of the rows with label high and 20 % of those with label med is
+    that reports "high" for 80 % of the rows with label high and 20 % of the rows with label med is
     ``{"high": 0.8, "med": 0.2}``. They are not probabilities of the labels. To change the distribution of a
-    variable to q (Jeffrey's rule [2]_), which replaces what the model says of it, pass the likelihoods
-    q(x) / P(x | other evidence), where P is the result of `query` without them.
+    variable to q (Jeffrey's rule [2]_), which replaces its posterior, pass the likelihoods
+    q(x) / P(x | other evidence), where P is the result of `query` without the likelihoods.
 
-    A list or dict of features adds their combinations to those that are computed.
+    The time increases with the combinations of labels in lists and dicts.
 
     References
     ----------
@@ -154,7 +153,7 @@ def query(
     if logs.max() == -np.inf:
         raise ValueError(
             "evidence must have a positive probability; got 0. Fit the model with smooth above 0, so that "
-            "nothing is impossible."
+            "no value is impossible."
         )
     log_evidence = float(log_sum_exp(logs))
     levels = model.levels_by_name
@@ -179,9 +178,9 @@ def query(
 
 
 def _encode_evidence(x: Model, evidence: object) -> tuple[Model, Codes, dict[int, Array]]:
-    """Return the codes of the variables of a model, -1 where unknown, and log likelihoods by variable.
+    """Return the codes of the variables of a model, -1 if unknown, and log likelihoods by variable.
 
-    The first result is the model that they are of, in which numbers that are known are levels.
+    The first result is the model, in which observed numbers are levels.
     """
     codes = np.full(len(x.variables), -1, dtype=code_type(max(map(len, x.levels or ((),)))))
     likelihoods: dict[int, Array] = {}
@@ -227,7 +226,7 @@ def _log_likelihoods(x: Model, name: Hashable, weights: Mapping[Any, Any]) -> Ar
 def log_table(
     x: Model, variables: Sequence[int], evidence: Codes, likelihoods: Mapping[int, Array] = EMPTY
 ) -> Array:
-    """Return ln P(values of the variables asked for, what is known), an axis for each in their order."""
+    """Return ln P(requested variables, evidence), with one axis per requested variable."""
     cards = [len(labels) for labels in x.levels or ()]
     class_number = len(cards) - 1
     asked = [v for v in variables if v != class_number]
@@ -272,15 +271,15 @@ def sample(x: Model, n: int, *, rng: Seed = None) -> pd.DataFrame:
     n : int
         The number of rows.
     rng : int or numpy.random.Generator, optional
-        Seed; the same gives the same rows.
+        Seed of the draws.
 
     Returns
     -------
     pandas.DataFrame
         One categorical column per feature and, at the end, one for the class, whose categories are the
-        levels of the model. If the model discretizes numeric columns itself, these hold numbers, drawn
-        uniformly from the interval and within the range of the training data. Features with a density
-        (``numbers`` in `lp`) hold numbers, drawn from it.
+        levels of the model. Columns that the model discretizes contain numbers, drawn uniformly from the
+        interval within the range of the training data; features with a density (``numbers`` in `lp`)
+        contain numbers drawn from it.
 
     Raises
     ------
@@ -291,8 +290,8 @@ def sample(x: Model, n: int, *, rng: Seed = None) -> pd.DataFrame:
 
     Notes
     -----
-    Each variable is drawn given its parents, parents first. With an average of networks, each row is drawn
-    from one of them, which is chosen with the probability of its weight.
+    Each variable is drawn given its parents, parents first. In an average of networks, each row is drawn
+    from one network, chosen with the probability of its weight.
 
     Examples
     --------
@@ -321,7 +320,7 @@ def sample(x: Model, n: int, *, rng: Seed = None) -> pd.DataFrame:
 
 
 def _discretizer(x: Model) -> Discretizer | None:
-    """Return what turns numbers into the intervals of a model that prepares raw data itself."""
+    """Return the discretizer of a model that prepares raw data."""
     return None if x.preparation is None else x.preparation.discretizer
 
 
@@ -333,8 +332,8 @@ def impute(x: Model, frame: pd.DataFrame | AnyFrame) -> pd.DataFrame:
     x : BNC, AODE or another model
         With parameters and a joint distribution.
     frame : pandas.DataFrame
-        Has a column for each feature of the model. If it has no column for the class, the class is
-        missing in every row, and is not returned.
+        Data with one column per feature of the model. Without a column of the class, the class is
+        treated as missing and is not returned.
 
     Returns
     -------
@@ -342,8 +341,8 @@ def impute(x: Model, frame: pd.DataFrame | AnyFrame) -> pd.DataFrame:
         A copy without missing values in the columns of the model. Other columns and all observed values are
         unchanged; new categories are added to categorical columns. If the model discretizes numeric
         columns itself, a missing number is replaced by the mean of the training values in the most
-        probable interval. A feature with a density (``numbers`` in `lp`) does not influence the other
-        values if it is missing, and gets its mean given them.
+        probable interval. A missing feature with a density (``numbers`` in `lp`) is ignored for the
+        other values, and is replaced by its mean given them.
 
     Raises
     ------
@@ -357,7 +356,7 @@ def impute(x: Model, frame: pd.DataFrame | AnyFrame) -> pd.DataFrame:
 
     Notes
     -----
-    The values together maximize P(row). They need not be the most probable values one by one, which
+    The values jointly maximize P(row). They can differ from the separately most probable values, which
     `query` computes. To fit a model to incomplete rows, ``lp(..., missing="em")`` is better, because it
     weights all values by their probability.
 
@@ -399,7 +398,7 @@ def impute(x: Model, frame: pd.DataFrame | AnyFrame) -> pd.DataFrame:
 
 
 def _fill_numbers(column: pd.Series[Any], gaps: NDArray[np.bool_], numbers: Array) -> pd.Series[Any]:
-    """Return a column of floats with numbers in its gaps; nullable if it was."""
+    """Return a column of floats with missing values replaced by numbers; nullable if it was."""
     nullable = isinstance(column.dtype, pd.api.extensions.ExtensionDtype)
     values = column.to_numpy(dtype=float, na_value=np.nan, copy=True)
     values[gaps] = numbers
@@ -407,7 +406,7 @@ def _fill_numbers(column: pd.Series[Any], gaps: NDArray[np.bool_], numbers: Arra
 
 
 def _fill(column: pd.Series[Any], gaps: NDArray[np.bool_], labels: Sequence[Any]) -> pd.Series[Any]:
-    """Return a column with labels in its gaps, of the same type unless it cannot hold a merged level."""
+    """Return a column with missing values replaced by labels, of the same type if possible."""
     objects = column.astype(object).to_numpy(copy=True)
     objects[gaps] = np.fromiter(labels, dtype=object, count=len(labels))
     dtype = column.dtype

@@ -46,10 +46,10 @@ from .parameters import lp
 from .parts import has_many_pairs
 
 REQUIRED: Any = type("Required", (), {"__repr__": lambda self: "<required>"})()
-"""The default of arguments that have to be given."""
+"""The default of required arguments."""
 
 _MANY_CODES = 50
-"""Number of levels from which a column of whole numbers is probably not one of codes."""
+"""Maximum number of levels of a column of codes; more whole numbers are probably measurements."""
 
 _MOST_FEATURES = 1000
 """Number of features from which the default recipe takes long."""
@@ -84,23 +84,24 @@ def bnc(
     dataset : pandas.DataFrame, Dataset, or partitioned data
         Training data. With ``discretize``, a DataFrame or, for "quantile", a table of ibis.
     dag_args : dict, optional
-        Further arguments of the learner. A learner that scores fitted models, such as `tan_hc`, uses the
-        prior of `lp` unless its own is among these arguments.
+        Additional arguments of the learner. A learner that scores fitted models, such as `tan_hc`, uses the
+        prior of `lp` unless these arguments contain a prior.
     discretize : str or None, default "auto"
-        How to discretize numeric columns: "mdlp", "quantile", "width" or "mixed", as in `discretize`,
+        Method that discretizes numeric columns: "mdlp", "quantile", "width" or "mixed", as in `discretize`,
         "averaged" for an average over nine discretizations, "averaged5" for five, which predicts in three
-        quarters of the time, or "averaged_mdlp" for the nine and one by MDLP. The model then accepts raw
-        data, and `cv` chooses cut points in each training set. Numeric columns left with one level are
-        dropped, unless no feature would be left. "auto" is None if a prior or ``numbers`` is given or rows
-        are not in memory. If not, it is "averaged_mdlp", or "mdlp" for learners that cannot average.
+        quarters of the time, or "averaged_mdlp" for nine and an additional one by MDLP. The model then
+        accepts raw data, and `cv` chooses cut points in each training set. Numeric columns with a single
+        interval are dropped, unless no feature would remain. "auto" is None if a prior or ``numbers`` is
+        given or rows are not in memory. If not, it is "averaged_mdlp", or "mdlp" for learners that cannot
+        average.
     bins : int, default 5
         Number of intervals of "quantile", "width" and "mixed".
     min_count : int, optional
-        Minimum number of rows of a level; rarer levels are merged, as by `merge_rare`, also in new data.
+        Minimum number of rows of a level; rarer levels are merged, as by `merge_rare`, including in new data.
     missing_level : bool or list, optional
-        If True, missing values are a level of their own, "(missing)", of each feature with missing values in
-        the training data; a list names the features. Use it if whether a value is missing depends on the
-        class. Levels that did not occur in training are still treated as missing values. By default and if
+        If True, missing values are a separate level, "(missing)", of each feature with missing values in
+        the training data; a list names the features. Use it if missingness depends on the class. Unseen
+        levels are still treated as missing values. By default and if
         False, missing values are ignored; False also suppresses the warning about them.
     numbers : {"gaussian", "kernel"} or dict, optional
         Numeric columns to keep as numbers, and their densities, as in `lp`. The learner must be one of nb,
@@ -110,12 +111,12 @@ def bnc(
         seconds in an interactive session.
     **lp_args
         Arguments of `lp`: ``smooth`` or another prior, and options such as ``manb_prior``. Without a prior,
-        the most accurate recipe is used, see Notes; these arguments replace those of the recipe one by one.
+        the most accurate recipe is used (see Notes), whose arguments these replace one by one.
 
     Returns
     -------
     BNC, AODE or another model
-        Fitted model, the same as ``lp(dag_learner(...), ...)`` returns. With "averaged", its `members` are
+        Fitted model, equal to ``lp(dag_learner(...), ...)``. With "averaged", its `members` are
         the networks of all discretizations.
 
     Raises
@@ -131,30 +132,31 @@ def bnc(
     Warns
     -----
     UserWarning
-        If whether a feature is missing is associated with the class (a chi-square test for each feature with
-        missing values, p times their number below 0.01), if a column of whole numbers becomes categorical
+        If missingness is associated with the class (a chi-square test for each feature with missing values,
+        p times the number of tests below 0.01), if a column of whole numbers becomes categorical
         with more than 50 levels, if weights by leave-one-out are estimated for 1,000 features or more, or as
         the learner and `lp`.
 
     Notes
     -----
-    "averaged" discretizes numbers at quantiles, nine times, into 4, 5 or 6 intervals that are moved by a
-    different amount each time. The structure is learned from the mean of the mutual information over the
-    discretizations. Each table is estimated in each of them, and the logs of its probabilities are averaged:
+    "averaged" discretizes numbers at quantiles, nine times, into 4, 5 or 6 intervals with different offsets.
+    The structure is learned from the mean of the mutual information over the discretizations. Each table is
+    estimated in each discretization, and the logs of its probabilities are averaged:
 
     .. math:: P(c | x) ∝ P(c)^{w_0} Π_i exp(w_i mean_s ln P_s(x_i | parents, c)),
 
     with weights of 1 unless ``loo_weights`` estimates them. The contribution of a number to the log odds is
     a curve of many small steps, which `plot_effect` draws. The average is over the positions of cut
-    points, which reduces the variance that they add [1]_. If no column is discretized, the result is a plain
+    points, which reduces their variance [1]_. If no column is discretized, the result is a plain
     network.
 
-    Quantiles can miss a narrow interval in which the class changes. With "averaged_mdlp", MDLP discretizes
-    all columns a tenth time. On 3,000 rows of diamonds, with the cut as the class, this reduces the error of
-    the recipe below from 0.243 to 0.230, and on made data with such an interval from 0.008 to 0.0005. On 11
-    other public sets, its mean is 0.097 instead of 0.098, and that of the log-loss 0.227 instead of 0.226.
+    Quantiles can miss a narrow interval in which the class changes. Therefore, "averaged_mdlp" adds a tenth
+    discretization by MDLP. On 3,000 rows of diamonds, with the cut as the class, this reduces the error of
+    the recipe below from 0.243 to 0.230, and on simulated data with such an interval from 0.008 to 0.0005. On
+    11 other public sets, the mean error is 0.097 instead of 0.098, and the mean log-loss 0.227 instead of
+    0.226.
 
-    Without a prior, the recipe is that of `BNCClassifier`. For a single network, it is
+    Without a prior, the recipe of `BNCClassifier` is used. For a single network, it is
     ``discretize="averaged_mdlp"``, ``backoff=True``, ``loo_weights=True``, ``loo_parents=True``, all
     ``loo_terms`` and ``honest_power=5``, with ``kdbk=4`` in `kdb_mi`, or ``kdbk=0`` for very wide data: at
     least half as many features as rows, and rows × features² above 2e8. AODE and ensembles use ``backoff``
@@ -191,7 +193,7 @@ def bnc(
     options = dict(dag_args or {})
     check_arguments(learner, options, "dag_args", supplied=("class_var", "dataset"))
     advice = "Pass arguments of the learner in dag_args."
-    check_arguments(lp, lp_args, "further arguments of bnc", supplied=("x", "dataset"), advice=advice)
+    check_arguments(lp, lp_args, "additional arguments of bnc", supplied=("x", "dataset"), advice=advice)
     chosen = any(lp_args.get(name) is not None and lp_args[name] is not False for name in PRIORS)
     if chosen:
         find_prior(**{name: lp_args.get(name) for name in PRIORS})
@@ -206,7 +208,7 @@ def bnc(
     if in_package and options.get("features") is not None:
         options["features"] = check_names(options["features"], (class_var,))
     if in_package and not any(options.get(name) is not None for name in PRIORS):
-        # What is searched for is what will be fitted.
+        # the search scores the model that will be fitted
         takes = parameters_of(learner)
         options |= {name: lp_args[name] for name in PRIORS if name in takes and name in lp_args}
     if numeric:
@@ -246,7 +248,7 @@ def learn_structure(
         _warn_of_many_codes(dataset, [name for name in data.features if name not in data.schema.numeric])
     structure = _checked(learner(class_var, dataset=data, **options))
     if learner not in LEARNERS.values():
-        # What the user's own function does is to be done again, with what it was given today.
+        # a user's function is repeated with the present settings
         structure = renewed(
             structure, recipe=Recipe(class_var, _learner_step(learner, options), seen=data.columns)
         )
@@ -280,7 +282,7 @@ def _warn_of_many_codes(frame: pd.DataFrame, names: Sequence[Hashable]) -> None:
 
 
 def _warn_of_informative_gaps(data: TrainingData, dropped: Mapping[Hashable, Any] = EMPTY) -> None:
-    """Warn if whether a feature is missing is associated with the class, by a chi-square test of each.
+    """Warn if missingness of a feature is associated with the class, by a chi-square test of each.
 
     `dropped` contains whether the features that were dropped, because they have one level, are missing.
     """
@@ -300,19 +302,19 @@ def _warn_of_informative_gaps(data: TrainingData, dropped: Mapping[Hashable, Any
                 related.append(name)
     if related:
         warn(
-            f"Whether {listed(related)} is missing is associated with the class (chi-square test), but "
+            f"Missingness of {listed(related)} is associated with the class (chi-square test), but "
             "missing values are ignored. Use missing_level=True or a list of names to treat them as a level, "
-            "or missing_level=False if they shall be ignored."
+            "or missing_level=False to ignore them without a warning."
         )
 
 
 def _has_numbers(dataset: object) -> bool:
-    """Whether data may have numeric columns to discretize: rows in memory that are not encoded yet."""
+    """Whether data may have numeric columns to discretize: rows in memory that are not encoded."""
     return bool(dataset.numbers) if isinstance(dataset, Dataset) else not is_partitioned(dataset)
 
 
 def best_parameters(x: Model, given: Mapping[str, Any], *, rows: bool) -> dict[str, Any]:
-    """Return the arguments of `lp` of the most accurate recipe for a structure, beside those that are given.
+    """Return the arguments of `lp` of the most accurate recipe for a structure, except the given ones.
 
     ``rows`` is whether the rows are in memory.
     """
@@ -340,7 +342,7 @@ def _most_parents(dataset: Any) -> int:
 
 
 def _names(options: Mapping[str, Any]) -> tuple[Hashable, ...] | None:
-    """Return the features that a learner is told to take, if it is."""
+    """Return the features that the learner is asked to use, or None."""
     names = options.get("features")
     return tuple(names) if isinstance(names, list | tuple) else None
 
@@ -359,7 +361,7 @@ def _learn_raw(
     preparing: Preparing,
     rng: np.random.Generator | None = None,
 ) -> tuple[Model, TrainingData | Partitions]:
-    """Learn a structure from raw data, with a recipe that does so again."""
+    """Learn a structure from raw data, with its recipe."""
     step = _learner_step(learner, options)
     if step.draws and rng is not None:
         options = {**options, "rng": rng}
@@ -412,7 +414,7 @@ def _read_raw(
     names: tuple[Hashable, ...] | None,
     preparing: Preparing,
 ) -> tuple[Dataset, tuple[Hashable, ...] | None]:
-    """Return raw data with numeric columns as numbers, and the columns to learn from again if all are."""
+    """Return raw data with numeric columns as numbers, and the columns for a refit, None for all."""
     check_name(class_var)
     if isinstance(dataset, Dataset):
         if preparing.discretize is not None and not isinstance(dataset, TrainingData):
@@ -439,8 +441,8 @@ def _prepare(
 ) -> TrainingData:
     """Discretize and merge data, and prepare them for a learner.
 
-    Numeric columns that are left with one level and columns without a value are dropped, unless no feature
-    would be left, features are named, or ``keep``.
+    Numeric columns with a single interval and columns without a value are dropped, unless no feature would
+    remain, features are named, or ``keep``.
     """
     data = preparation.code(raw)
     features = [name for name in data.columns if name != class_var]
@@ -456,7 +458,7 @@ def _prepare(
         features = [name for name in features if name not in drop]
     prepared = replace(prepare_rows(data, class_var, features, numeric), raw=raw)
     if warns:
-        fine = cuts.cuts if isinstance(cuts, MovedCuts) else ()  # whose intervals are narrow on purpose
+        fine = cuts.cuts if isinstance(cuts, MovedCuts) else ()  # with intentionally narrow intervals
         others = prepared.select([name for name in prepared.columns if name not in fine])
         warn_of_wide_columns(others.schema, others.codes, others.weights, class_var)
         if not features:
@@ -474,12 +476,12 @@ def relearn_raw(
     rng: np.random.Generator | None = None,
     **preparing: Any,
 ) -> Model:
-    """Learn a structure from raw data as `bnc` does, including the preparation of the data."""
+    """Learn a structure from raw data like `bnc`, including the preparation of the data."""
     function = find_learner(learner, "learner")
     return _learn_raw(class_var, dataset, function, dag_args, Preparing(**preparing), rng)[0]
 
 
 def _learner_step(learner: Callable[..., Model], options: Mapping[str, Any]) -> Step:
-    """Return the call of a user's function, with settings that cannot be changed meanwhile."""
+    """Return the call of a user's function, with a copy of its settings."""
     name = str(getattr(learner, "__name__", learner))
     return Step(name, learner, deepcopy(dict(options)), draws="rng" in parameters_of(learner))

@@ -1,4 +1,4 @@
-"""Weights of evidence: what each feature, and each of its levels, adds to the log odds of a class."""
+"""Weights of evidence: contributions of features, and of their levels, to the log odds of a class."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ Rows = NDArray[np.intp]
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """Contributions to the log odds of rows: that of the prior, then those of the features in order.
+    """Contributions to the log odds of rows: of the prior, then of the features in order.
 
     ``model`` has the levels of ``codes``, which are (features, rows) and -1 where missing. ``log_odds`` are
-    (rows, 1 + features), ``targets`` and their ``posteriors`` (rows,), and ``rivals``, the classes compared
-    with them, (rows, classes).
+    (rows, 1 + features), ``targets`` and their ``posteriors`` (rows,), and ``rivals``, the classes to
+    compare with, (rows, classes).
     """
 
     model: Model
@@ -58,7 +58,7 @@ def weigh_evidence(
     *,
     argument: str = "row",
 ) -> Evidence:
-    """Weigh what the prior and each feature add to the log odds of a class in each row."""
+    """Compute the contributions of the prior and each feature to the log odds of a class in each row."""
     names = check_fitted(x).known_levels[-1]
     chosen, others = _numbers_of(names, target, against)
     choose = partial(_choose, target=chosen, against=others)
@@ -74,9 +74,9 @@ def weigh_evidence(
 
 
 def _choose(logs: Array, target: int | None, against: list[int] | None) -> tuple[Rows, NDArray[np.bool_]]:
-    """Return the class to explain in each row, and which it is compared with, (rows, classes).
+    """Return the class to explain in each row, and the classes to compare with, (rows, classes).
 
-    By default, they are the most probable class of the row and the most probable other.
+    By default, these are the most probable class of the row and the second most probable one.
     """
     at = np.arange(len(logs))
     targets = first_best(logs) if target is None else np.full(len(logs), target)
@@ -85,7 +85,7 @@ def _choose(logs: Array, target: int | None, against: list[int] | None) -> tuple
         other_logs = logs.copy()
         other_logs[at, targets] = -np.inf
         best = first_best(other_logs)
-        best[best == targets] = 1  # all are impossible, so the first, 0, was taken
+        best[best == targets] = 1  # all are impossible, so the first class, 0, was chosen
         rivals[at, best] = True
     else:
         rivals[:, against] = True
@@ -103,11 +103,11 @@ def order_features(x: Model) -> list[int]:
 
 
 def _numbers_of(labels: tuple[Any, ...], target: Any, against: Any) -> tuple[int | None, list[int] | None]:
-    """Return which classes to compare, or raise."""
+    """Return the classes to compare, or raise."""
     chosen = _target_number(labels, target)
     if against is None:
         return chosen, None
-    is_label = is_among(against, labels) or not pd.api.types.is_list_like(against)  # a tuple may be a label
+    is_label = is_among(against, labels) or not pd.api.types.is_list_like(against)  # a tuple can be a label
     others = [against] if is_label else against
     rivals = {labels.index(OneOf(labels).check("against", label)) for label in others}
     if not rivals - {chosen}:
@@ -135,13 +135,13 @@ def _check_odds(
     if unrivalled.any():
         label = labels[targets[unrivalled.argmax()]]
         raise ValueError(
-            f"against must be another class than that explained; got {shown(label)}, which is predicted in "
+            f"against must differ from the explained class; got {shown(label)}, which is predicted in "
             f"{np.count_nonzero(unrivalled):,} of {len(targets):,} rows. Set target to the class to explain."
         )
     without = np.isnan(log_odds[:, 0])
     if without.any():
         raise ValueError(
-            f"{argument} must be possible under a class compared, so that there are odds to explain; got "
+            f"{argument} must be possible under a compared class, so that the odds are defined; got "
             f"impossible rows {listed(index[without])}. Fit the model with smooth above 0."
         )
 
@@ -164,7 +164,7 @@ class Effect:
 
 
 def measure_effect(x: Model, feature: Hashable, target: Any = None) -> Effect:
-    """Return the contribution of a feature if only one of its parents is observed besides."""
+    """Return the contribution of a feature if only it and one of its parents are observed."""
     model = check_fitted(x)
     OneOf(model.features, "a feature of the model").check("feature", feature)
     labels = model.known_levels[-1]
@@ -219,6 +219,6 @@ def _middles(x: Model, feature: Hashable) -> Array | None:
 
 
 def _spread(levels: int) -> list[int]:
-    """Return all levels, or some from the first to the last if there are many."""
+    """Return all levels, or an evenly spaced selection if there are many."""
     positions = np.linspace(0, levels - 1, min(levels, _MOST_LINES))
     return positions.round().astype(int).tolist()

@@ -1,4 +1,4 @@
-"""Out-of-fold predictions of models that are fitted again in each fold of a cross-validation."""
+"""Out-of-fold predictions of models that are refitted in each fold of a cross-validation."""
 
 from __future__ import annotations
 
@@ -55,13 +55,13 @@ def cv_predict(
     rng: Seed = None,
     progress: bool | None = None,
 ) -> pd.DataFrame | pd.Series[Any]:
-    """Predict every row by a model that was fitted without it, in cross-validation.
+    """Predict every row by a model fitted without it, in cross-validation.
 
     Parameters
     ----------
     x : Model
-        A fitted model. For each fold, it is fitted again as it was fitted, to the rows that the fold does
-        not test, and predicts those that the fold tests.
+        A fitted model. For each fold, its recipe is refitted to the rows that the fold does not test, and
+        predicts the test rows.
     dataset : pandas.DataFrame, Dataset, or partitioned data
         As in `cv`.
     prob : bool, default True
@@ -76,7 +76,7 @@ def cv_predict(
     pandas.Series
         With ``prob=False``, the labels, as `predict` returns them.
     dask.dataframe.DataFrame, dask.dataframe.Series
-        For a Dask DataFrame, the same, computed lazily per partition.
+        For a Dask DataFrame, computed lazily per partition.
     polars.DataFrame, pyarrow.Table, ...
         For a frame of another library, the same in its library, as `predict` returns it.
 
@@ -90,13 +90,13 @@ def cv_predict(
     Warns
     -----
     UserWarning
-        If a class has fewer than ``k`` rows, so that some folds have none, or no row to learn from has a
-        positive weight if a fold is tested, whose predictions are missing.
+        If a class has fewer than ``k`` rows, so that some folds have none, or no training row of a fold has
+        a positive weight, whose predictions are missing.
 
     Notes
     -----
-    If the units of a row with a whole weight are tested in several folds, as in `cv`, its posteriors are
-    averaged over these folds by the number of its units in them.
+    If units of a row with a whole weight are tested in several folds, as in `cv`, its posteriors are averaged
+    over these folds, weighted by the numbers of units.
 
     Examples
     --------
@@ -126,7 +126,7 @@ def cv_predict(
 
 
 def _predict_rows(x: Model, plan: Plan, *, prob: bool, dag: bool, bar: tqdm[Any]) -> Any:
-    """Predict rows in memory, each in the round that tests it."""
+    """Predict rows in memory, each in the round in which it is tested."""
     data: Any = plan.data
     labels = data.levels[-1]
     if not plan.is_partition:
@@ -156,7 +156,7 @@ def _predict_rows(x: Model, plan: Plan, *, prob: bool, dag: bool, bar: tqdm[Any]
 
 
 def _name_predictions(labelling: Labelling, posteriors: Array, *, prob: bool) -> Any:
-    """Return posteriors or labels; missing values where posteriors, (rows, classes), are NaN."""
+    """Return posteriors or labels; missing values if posteriors, (rows, classes), are NaN."""
     if prob:
         return labelling.posteriors(log(posteriors)).mask(np.isnan(posteriors))
     return labelling.labels(np.where(np.isnan(posteriors[:, 0]), -1, first_best(log(posteriors))))

@@ -1,4 +1,4 @@
-"""Estimation of the parameters of a structure, and more rows for it: the functions lp and update."""
+"""Estimation of the parameters of a structure, and updates with more rows."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from ..several.multi_model import MultiModel
 from .parts import judge_by_parts
 
 M = TypeVar("M", bound=Model)
-OneOrSeveral = TypeVar("OneOrSeveral", MultiModel, Model)  # what leave-one-out returns is of another type
+OneOrSeveral = TypeVar("OneOrSeveral", MultiModel, Model)  # leave-one-out returns another model type
 
 
 @record
@@ -73,8 +73,8 @@ def lp(
     x : BNC, AODE or another model
         A structure. Existing parameters are replaced.
     dataset : pandas.DataFrame, Dataset, or partitioned data
-        Contains all variables of ``x``; other columns are ignored. If the model prepares raw data itself,
-        these are raw.
+        Contains all variables of ``x``; other columns are ignored. Raw data if the model
+        prepares raw data.
     smooth : float
         Dirichlet hyperparameter added to every count, 0 or more: 0 gives maximum-likelihood estimates, 1 the
         Laplace correction. Exactly one of ``smooth``, ``ess``, ``m`` and ``backoff`` must be given.
@@ -84,11 +84,12 @@ def lp(
         Equivalent sample size of the prior of each distribution in a table, spread evenly over the levels
         (m-estimate).
     backoff : bool, default False
-        Shrink each table towards the one with one parent less, recursively, by the amount that maximizes the
-        marginal likelihood, so that wide tables do not overfit. `concentrations` returns the amounts.
+        If True, shrink each table towards the table with one parent fewer, recursively, by the amount that
+        maximizes the marginal likelihood (hierarchical smoothing), so that wide tables do not overfit.
+        `concentrations` returns the amounts.
     awnb_trees : int, optional
-        AWNB: weight each feature by the depth at which so many unpruned trees test it; 10 if only
-        ``awnb_bootstrap`` is given.
+        AWNB: number of unpruned trees, by whose depth of the first test each feature is weighted; 10 if
+        only ``awnb_bootstrap`` is given.
     awnb_bootstrap : float, optional
         Proportion of the rows in the bootstrap sample of each tree, above 0 and up to 1; 0.5 if only
         ``awnb_trees`` is given.
@@ -99,56 +100,56 @@ def lp(
         WANBIA: weights of features that maximize the conditional log-likelihood. If features have feature
         parents, the data must be complete.
     loo_weights : bool, default False
-        Raise the table of the class and of each feature to a power, its weight, that is best by
-        leave-one-out. The model then provides posteriors, P(c | x) ∝ P(c)^w₀ Π P(x_i | parents, c)^w_i, but
-        does not define a joint distribution. The more features of a new row are missing, the more its
-        posterior is that of a tree, see Notes. `feature_weights` and `loo_summary` describe the result.
+        Raise the table of the class and of each feature to a power, its weight, that maximizes the
+        leave-one-out likelihood. The model then provides posteriors, P(c | x) ∝ P(c)^w₀ Π P(x_i | parents,
+        c)^w_i, but does not define a joint distribution. For incomplete rows, the posterior is a blend with a
+        tree; see Notes. `feature_weights` and `loo_summary` describe the result.
     loo_parents : bool, default False
-        Keep the first feature parents of each family, as many as are best by leave-one-out. For structures
-        that list the best parents first, such as those of `kdb_mi`.
+        Keep the first feature parents of each family; leave-one-out chooses their number. For structures
+        that list the best parents first, as from `kdb_mi`.
     loo_terms : list of str, optional
-        Further terms that each feature adds to the scores of the classes, beside its weighted table. They
-        need ``loo_weights``. Their weights are estimated by leave-one-out, too, and those of each type of
-        term are shrunk by the amount that maximizes the evidence. All terms are ``("gaussians", "zscores",
+        Additional terms of each feature in the scores of the classes. Requires ``loo_weights``. Their weights
+        are estimated by leave-one-out, too, and the weights of each type of term are shrunk by the amount
+        that maximizes the evidence. All terms are ``("gaussians", "zscores",
         "slopes", "shifts", "levels")``:
 
         - "gaussians", "zscores": the log density of a number given the class and up to eight other numbers,
-          on the scale of normal scores (quantiles of ranks), or in standard deviations from the mean, at most
-          5
+          on the scale of normal scores (quantiles of ranks), or in standard deviations from the mean, bounded
+          by 5
         - "slopes": the score of a number, on the first of these scales that is used, times a coefficient for
           each class
         - "shifts": a constant for each class and level of a categorical feature
-        - "levels": the tables of the feature given fewer parents, each with a weight of its own
+        - "levels": the tables of the feature given fewer parents, each with a separate weight
 
         Numbers are the columns that the model discretizes itself, as with ``discretize=`` in `bnc`. A term
         without suitable columns is skipped.
     loo_power : bool, default False
-        Raise the posterior to the power that is best by leave-one-out, also that of ensembles. The
-        superparents of `ande` are selected without the row; the weights of its members are those of all rows.
+        Raise the posterior to the power that maximizes the leave-one-out likelihood. Ensembles are supported,
+        too. The superparents of `ande` are selected without the row, and its member weights from all rows.
     honest_power : int, optional
-        Raise the posterior to the power that is best for rows of which nothing was learned: the training rows
-        are split into so many parts, usually 5, and the recipe of ``x`` with its cut points, structure,
-        concentrations and weights is repeated without each part. Leave-one-out judges its weights by rows
-        that structure and cut points have seen, and is too sure if rows are few or features are many. The
-        parts are used if rows × features × classes is at most 90,000, or if there is more than one feature
-        for two rows. In the latter case they also choose between 0, 1 and all feature parents, and between
-        none and all ``loo_terms``. In larger data, the power is 1. `loo_summary` reports it.
+        Raise the posterior to the power that is best for held-out rows: the training rows are split into this
+        number of parts, usually 5, and the recipe of ``x`` with its cut points, structure, concentrations and
+        weights is repeated without each part. Leave-one-out evaluates weights on rows from which structure
+        and cut points were learned, and is overconfident for few rows or many features. The parts are used if
+        rows × features × classes is at most 90,000, or if there is more than one feature for two rows. In the
+        latter case, they also choose between 0, 1 and all feature parents, and between no and all
+        ``loo_terms``. For larger data, the power is 1. `loo_summary` reports it.
     numbers : {"gaussian", "kernel"} or dict, optional
         Density of numeric features given their parents: a normal distribution for each configuration, or a
         normal density around each training value. A dict maps the names of columns to one of these; text
         applies to the columns that `discretize` discretizes by default. The other arguments apply to tables
         only. Not with AWNB, MANB, WANBIA, leave-one-out or EM.
     subsumption : int, optional
-        Drop values of new rows that another value of the row implies: the training data contain at least so
-        many rows with the other value, all of which have this value, too. For augmented naive Bayes. A
-        dropped value is marginalized over as if it were missing, so this can differ for each row [10]_.
+        Minimum number of training rows by which a value implies another: all training rows with the former
+        have the latter, too. Implied values of new rows are marginalized over as if they were missing
+        (subsumption resolution [10]_). For augmented naive Bayes.
     missing : {"available", "em"}, default "available"
-        How to learn from incomplete rows: each table from the rows in which its family is observed, or all
+        Estimation from incomplete rows: each table from the rows in which its family is observed, or all
         tables from all rows, including those without a class, by expectation maximization.
     em_iterations : int, default 200
         Maximum number of iterations of EM.
     em_tolerance : float, default 1e-6
-        EM has converged if an iteration gains at most this per row, in nats.
+        Maximum gain per row, in nats, of an iteration at convergence of EM.
     progress : bool, optional
         If True, show a bar with the number of steps, such as tables or iterations of EM; if False, none. By
         default, a bar appears after 3 seconds in an interactive session.
@@ -158,7 +159,7 @@ def lp(
     Returns
     -------
     BNC, AODE or another model
-        Like ``x``, with parameters. `manb_arc_posterior`, `feature_weights`, `em_objectives` and
+        The model ``x`` with parameters. `manb_arc_posterior`, `feature_weights`, `em_objectives` and
         `loo_summary` describe the results of these methods.
 
     Raises
@@ -178,7 +179,7 @@ def lp(
     Warns
     -----
     UserWarning
-        If rows without a class are left out, or EM did not converge.
+        If rows without a class are ignored, or EM did not converge.
 
     Notes
     -----
@@ -198,7 +199,7 @@ def lp(
     MANB returns θ·P(arc|D) + θ₀·(1 − P(arc|D)), where θ₀ is estimated without the class [2]_. AWNB and WANBIA
     return θ^w, normalized; AWNB estimates w as the mean over trees of 1/√depth [3]_, WANBIA maximizes
     Σ ln P(class | features) over w in [0, 1] [4]_, from two starts, because there may be local maxima. In the
-    papers, θ^w is not normalized, which gives another classifier; the R package bnclassify normalizes.
+    papers, θ^w is not normalized, which gives a different classifier; the R package bnclassify normalizes.
 
     ``backoff`` estimates recursively, from the uniform distribution to x alone, x given the class, and then
     one more feature parent at a time,
@@ -215,12 +216,12 @@ def lp(
     .. math:: w = argmax Σ_i ln P_{-i}(y_i | x_i; w) − 3/2 Σ_j (w_j − τ)^2
 
     where the tables of P₋ᵢ are estimated from the counts of all rows except i. Both functions are concave.
-    Leaving a row out subtracts 1 from a few counts, so all n models take some 20 times as long as one: 12 ms
-    instead of 0.5 ms for `kdb_mi` on the n = 1,728 rows of `car`, and 17 ms instead of 0.9 ms on 20,000 rows.
-    ``loo_parents`` compares the second maximum over numbers of parents, or Σ ln P₋ᵢ without weights;
-    ``loo_power`` is the first step alone. If all rows would need more than 256 MiB, fewer are left out,
-    evenly spread over the data. The structure, cut points and concentrations m are those of all rows, so the
-    log-likelihood of left-out rows is too high as an estimate for new rows; use `cv` for that.
+    Each excluded row subtracts 1 from a few counts, so all n models need about 20 times as long as one model:
+    12 ms instead of 0.5 ms for `kdb_mi` on the n = 1,728 rows of `car`, and 17 ms instead of 0.9 ms on 20,000
+    rows. ``loo_parents`` compares the second maximum over numbers of parents, or Σ ln P₋ᵢ without weights;
+    ``loo_power`` is the first step alone. If all rows would need more than 256 MiB, an evenly spread
+    selection of rows is used. The structure, cut points and concentrations are learned from all rows, so the
+    log-likelihood of held-out rows is too high as an estimate for new rows; use `cv` to estimate it.
 
     With ``loo_terms``, feature f with parents p_1, p_2, … and, if it is a number, score z_f contributes
 
@@ -228,17 +229,17 @@ def lp(
        + β_{fc} z_f + γ_{fc}(x_f),
 
     and ln P(c | x) is w₀ ln P(c) + Σ_f T_f(x, c) up to a constant. p_s is the predictive density of a
-    Bayesian linear regression within each class, a Student distribution. Its regressors are, of the numbers
-    with a higher I(X; C), the at most eight with the largest I(X; Y | C). Its prior is β ~ N(0, σ² diag(100,
-    1, …)) and σ² ~ InvGamma(2, ½), and a row is left out of it in closed form. All weights maximize
+    Bayesian linear regression within each class, a Student distribution. Its regressors are at most eight
+    numbers with a higher I(X; C), chosen by the largest I(X; Y | C). Its prior is β ~ N(0, σ² diag(100,
+    1, …)) and σ² ~ InvGamma(2, ½), and a row is excluded in closed form. All weights maximize
 
     .. math:: Σ_i \ln P_{-i}(y_i | x_i; w) − ½ Σ_b λ_b |w_b − μ_b|^2
 
-    where block 0 are the weights of ``loo_weights``, with λ = 3 and μ their values above, and each type of
-    term is another block, with μ = 0. Four rounds of λ_b = γ_b / w_b², with γ_b = p_b − λ_b tr_b (H + Λ)⁻¹,
+    where block 0 contains the weights of ``loo_weights``, with λ = 3 and μ as above, and each type of term is
+    another block, with μ = 0. Four rounds of λ_b = γ_b / w_b², with γ_b = p_b − λ_b tr_b (H + Λ)⁻¹,
     the negative Hessian H of the first sum and the number p_b of weights in block b, estimate the other λ,
     between 1 and 3000 [7]_. A missing number has Gaussian term and slope 0, and the score 0 as a regressor.
-    At most 1,024 levels, the most frequent ones of all features, have shifts. If H would take more than
+    At most 1,024 levels, the most frequent ones of all features, have shifts. If H would need more than
     3·10⁹ multiplications, it is estimated from evenly spread rows.
 
     ``honest_power`` is argmax Σ_i ln P(y_i | x_i; τ) − ½ (τ − 1)² over the rows of all V parts, where row
@@ -249,25 +250,26 @@ def lp(
 
     .. math:: λ (w_0 \ln P(c) + Σ_f T_f(x, c)) + (1 − λ) (\ln P(c) + (b_0 + b_1 h) M(c)), λ = (1 − h)^q
 
-    where missing features are ignored in T, and a table with a missing parent backs off to the parents before
-    it. M(c) = ln P(observed features | c) of the network of the first feature parents only, a tree, with
+    where missing features are ignored in T, and a table with a missing parent backs off to the previous
+    parents. M(c) = ln P(observed features | c) of the network of the first feature parents only, a tree, with
     missing features marginalized over; it is a mean over three discretizations if there are several. q in 1,
-    2, 4, 8 and 16 and b, with a prior N((1, 0), I), maximize the likelihood of the classes of at most 200
-    training rows, left out, each three times with a random share of its features hidden. So the posterior of
-    a row without any feature is the class distribution. With ``loo_power``, the power is τ + (1 − τ) h.
+    2, 4, 8 and 16 and b, with a prior N((1, 0), I), maximize the leave-one-out likelihood of the classes of
+    at most 200 training rows, each three times with a random share of its features hidden. Therefore, the
+    posterior of a row without features is the class distribution. With ``loo_power``, the power is τ + (1 −
+    τ) h.
 
     EM finds a local maximum of Σ ln P(observed values) + smooth Σ ln θ, over rows and over all entries of the
     tables [5]_; with ``ess`` or ``m``, their pseudo-counts replace smooth. On complete data, it gives the
     estimates above. It is consistent if values are missing at random, that is, depending on observed values
-    only; available cases require that they are missing completely at random. An iteration takes 2.5 times
-    as long as predicting the same rows (`tan_cl` on `load_voting`).
+    only; available cases require that they are missing completely at random. An iteration needs 2.5 times
+    the time of predicting the same rows (`tan_cl` on `load_voting`).
 
     With ``numbers``, the density of a number is estimated for each configuration of its parents from the rows
     in which these and the number are observed. "gaussian" is a normal distribution with their mean and
     variance, with 1/n. "kernel" is the mean of normal densities around their values [7]_, with the standard
-    deviation 1.06 s n^(-1/5) (Silverman's rule [8]_), where s is theirs, with n − 1. If the values of a
-    configuration do not vary, it has the density of the class alone, and a class without values has that of
-    all rows. A variance, and the square of a bandwidth, is at least 1e-9 times the largest variance of the
+    deviation 1.06 s n^(-1/5) (Silverman's rule [8]_), where s is their standard deviation, with n − 1. A
+    configuration without variance has the density of the class, and a class without values has the density
+    of all rows. A variance, and the square of a bandwidth, is at least 1e-9 times the largest variance of the
     number within a class. With ``smooth=0`` and all features normal, the result is scikit-learn's
     ``GaussianNB(var_smoothing=0)``.
 
@@ -336,7 +338,7 @@ def lp(
         methods.append(Densities(numbers))
     if len(methods) > 1:
         names = ", ".join(method.argument for method in methods)
-        raise ValueError(f"Only one of {names} must be given, because each makes the tables.")
+        raise ValueError(f"Only one of {names} must be given, because each defines the tables.")
     method = methods[0] if methods else PLAIN
     if honest_power is not None:
         honest_power = Whole(least=2).check("honest_power", honest_power)
@@ -366,9 +368,9 @@ def fit(
     rng: Seed = None,
     step: Step | None = None,
 ) -> Model:
-    """Learn the parameters of a structure under any prior and by any method; `lp` is made of this."""
+    """Estimate the parameters of a structure under any prior and by any method, for `lp`."""
     model = check_model(x)
-    # A seed from the system takes as long as many tables.
+    # a seed from the system is slow
     generator = check_rng(rng) if method.draws or rng is not None else None
     step = step or Step("fit", fit, {"prior": prior, "method": method}, draws=True)
     alone = partial(_fit_alone, prior=prior, method=method, parts=honest_power, rng=generator, step=step)
@@ -379,7 +381,7 @@ def fit(
 def _fit_alone(
     x: Model, dataset: Any, *, prior: Prior, method: Method, parts: int | None, rng: Any, step: Step
 ) -> Any:
-    """Fit a model that is not made of models with rows of their own."""
+    """Fit a model whose members share their rows."""
     if not x.one_class and (method is not PLAIN or is_nested(prior) or parts):
         name = "backoff" if method is PLAIN else method.argument or type(method).__name__
         raise TypeError(
@@ -400,11 +402,11 @@ def _fit_alone(
     fitted = fitted if judged is None else judged.apply(fitted)
     tally = fitted.learned.get("counts")
     if not method.keeps_counts and isinstance(tally, Tally):
-        # The prior alone did not make the tables, so no rows can be added to them.
+        # tables that do not follow from the prior alone cannot be updated
         fitted = renewed(fitted, learned={**fitted.learned, "counts": replace(tally, prior=None)})
     if fitted.recipe is not None:
         fitted = renewed(fitted, recipe=replace(fitted.recipe, rows=Rows.of(rows, x.targets)))
-    if not (isinstance(dataset, Learnable) and dataset.targets):  # whoever prepares data warns
+    if not (isinstance(dataset, Learnable) and dataset.targets):  # the caller has issued warnings
         fitted._warn_of_size(len(rows))
     return fitted
 
@@ -428,6 +430,6 @@ def rows_to_learn_from(model: Model, dataset: InFull | InParts, method: Method =
     )  # fmt: skip
     schema = Schema(model.variables, model.levels or data.schema.select(model.variables).levels)
     check_levels(schema, [name for name in schema.columns if name not in model.densities])
-    # Methods that go through rows need not see those that do not count.
+    # methods that use rows can skip rows of weight 0
     rows = data.all_rows if takes_all and isinstance(data, TrainingData) else data
     return rows.coded(schema).counting()

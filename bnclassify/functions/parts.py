@@ -1,7 +1,7 @@
-"""The power of a model, by parts of its training rows of which nothing was learned.
+"""The power of a model, estimated on held-out parts of its training rows.
 
-Leave-one-out evaluates weights by rows from which structure, cut points and concentrations were learned. This
-makes models too sure if rows are few or features are many.
+Leave-one-out evaluates weights on rows from which structure, cut points and concentrations were learned.
+Therefore, models are overconfident for few rows or many features.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ from ..model.model import Model, renewed
 from ..model.raw_rows import encode_for
 from .rounds import RowFold, raw_rows
 
-_MOST_CELLS = 90_000  # rows x features x classes of data that are not wide
-_LEAST_POWER = 0.01  # which keeps the order of the classes
-_MOST_PAIRS = 2e8  # rows x pairs of features for which wide data are tried with parents
-_MOST_PAIRS_OF_TERMS = 2e7  # for which they are tried with further terms
+_MOST_CELLS = 90_000  # maximum rows x features x classes of data that are not wide
+_LEAST_POWER = 0.01  # the minimum power, which keeps the order of the classes
+_MOST_PAIRS = 2e8  # maximum rows x pairs of features of wide data with parents
+_MOST_PAIRS_OF_TERMS = 2e7  # maximum of wide data with additional terms
 
 
 @dataclass(frozen=True, eq=False)
 class Judged:
-    """The method that parts of the rows found best, the power of the scores, and what the power rests on."""
+    """The best method by parts of the rows, the power of the scores, and its sources."""
 
     method: Any
     power: float = 1.0
@@ -40,7 +40,7 @@ class Judged:
     rows: int = 0
 
     def apply(self, fitted: Any) -> Model:
-        """Return a model, fitted by the method, with the power unless the method has applied it."""
+        """Return the model fitted by the method, with the power unless it is applied already."""
         summary, depth = fitted.learned.get("leave_one_out"), getattr(fitted.graph, "depth", 0)
         found = summary or LeaveOneOutSummary(1.0, self.objective, self.log_likelihood, depth, self.rows)
         found = replace(found, honest_power=self.power, honest_rows=self.rows)
@@ -55,7 +55,7 @@ def judge_by_parts(
 ) -> Judged:
     """Return the best power for a structure, and for wide data the best number of parents and terms.
 
-    ``rows`` are those of ``dataset``, coded for the structure. ``learn`` fits a structure by a method.
+    ``rows`` is ``dataset`` coded for the structure. ``learn`` fits a structure by a method.
     """
     n, d, n_classes = len(rows), len(x.features), rows.cards[-1]
     size = rows.size if rows.weights is None or not (rows.weights % 1).any() else n
@@ -67,14 +67,14 @@ def judge_by_parts(
         raw = dataset.raw if isinstance(dataset, TrainingData) and dataset.raw is not None else dataset
         data = raw_rows(x, raw).counting()
     trial = _Trial(x, data, _folds(data, parts), learn, bool(rows.incomplete[:-1].any()))
-    with warnings.catch_warnings():  # which were given for all rows
+    with warnings.catch_warnings():  # settings for all rows
         warnings.simplefilter("ignore")
         best = trial.best(method, _candidates(method, x.graph, size, d) if wide else [])
     return replace(best, method=replace(best.method, power=best.power)) if weighs(best.method) else best
 
 
 def weighs(method: Any) -> bool:
-    """Whether a method learns weights, into which a power is multiplied."""
+    """Whether a method learns weights, which include the power."""
     return isinstance(method, LeaveOneOut) and method.weights
 
 
@@ -88,7 +88,7 @@ def has_many_pairs(rows: float, features: int) -> bool:
 
 
 def _candidates(method: Any, graph: Any, rows: float, features: int) -> list[dict[str, Any]]:
-    """Return settings of leave-one-out to try for wide data, each added to the best before it."""
+    """Return candidate settings of leave-one-out for wide data, each added to the best previous one."""
     if not (isinstance(method, LeaveOneOut) and (method.parents or method.terms)):
         return []
     tried = {0} if has_many_pairs(rows, features) else {0, 1, graph.depth}
@@ -103,7 +103,7 @@ def _candidates(method: Any, graph: Any, rows: float, features: int) -> list[dic
 class _Trial:
     """Data in parts, which may be ``incomplete``, and the structures learned without each part.
 
-    These are by its number and whether there may be parents.
+    Structures are keyed by part and by whether parents are allowed.
     """
 
     x: Model
@@ -114,9 +114,9 @@ class _Trial:
     structures: dict[tuple[int, bool], Model] = field(default_factory=dict)
 
     def best(self, method: Any, candidates: Sequence[Mapping[str, Any]]) -> Judged:
-        """Return the best of a method with settings, or the method itself if there are none.
+        """Return the best of a method with some settings, or the method itself without settings.
 
-        Settings that are behind after a part are dropped, and so are larger numbers of parents than such.
+        Settings that are worse after a part are dropped, with all larger numbers of parents.
         """
         if not candidates:
             *_, judged = self.run(method)
@@ -156,7 +156,7 @@ class _Trial:
             yield Judged(method, power, value - penalty, value, int(counts.sum()))
 
     def _structure(self, number: int, train: Any, parents: bool) -> Any:
-        """Return the structure that the recipe learns without a part; that of all rows if there is none."""
+        """Return the structure that the recipe learns without a part; without a recipe, of all rows."""
         recipe = self.x.recipe
         if recipe is None:
             return self.x
@@ -166,7 +166,7 @@ class _Trial:
                 self.structures[key] = replace(recipe, parameters=None).fit(train)
             elif recipe.preparation is None:
                 self.structures[key] = with_at_most(self.x, 0)
-            else:  # only the preparation has to be learned again
+            else:  # only the preparation is learned again
                 options = recipe.structure.settings
                 features = options["dag_args"].get("features")
                 settings = {**options, "learner": "nb", "dag_args": {"features": features}}

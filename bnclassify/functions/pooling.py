@@ -57,7 +57,7 @@ def update(x: M, dataset: InFull | InParts, *, levels: Literal["same", "grow"] =
     Warns
     -----
     UserWarning
-        If rows without a class are left out.
+        If rows without a class are ignored.
 
     Notes
     -----

@@ -1,4 +1,4 @@
-"""Views of the log joint: class labels and posteriors, under another prior or costs if asked."""
+"""Prediction: class labels and posteriors from the log joint, also under another prior or costs."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class _Options(TypedDict, total=False):
     rng: Seed
 
 
-@overload  # A model that is known to be a Model only is taken to be one of a single class variable.
+@overload  # type checkers regard a Model as a model of a single class variable
 def predict(  # type: ignore[overload-overlap]
     x: MultiModel, newdata: NewData, *, prob: bool = False, **options: Unpack[_Options]
 ) -> pd.DataFrame: ...
@@ -99,17 +99,17 @@ def predict(
     newdata : pandas.DataFrame or another frame, Dataset, Series, dict, list of dict or Dask DataFrame
         Rows to predict, with a column for each feature of `x`, matched by name and label. Other columns,
         such as the class, are ignored. A Series or dict is one row, and may omit features, which are
-        then missing. Floats that are whole, which pandas makes of integers with missing values, equal
-        these integers. See Notes for missing features.
+        then missing. Whole floats, to which pandas converts integers with missing values, equal these
+        integers. See Notes for missing features.
     prob : bool, default False
         If True, return posteriors instead of labels.
     unseen : {"error", "missing"}, default "error"
-        What to do about a value that is not among the levels of the model: raise an error, or treat it as
-        missing. Values that differ from the levels only in type, such as 1 and "1", and numbers for
-        intervals raise an error in either case.
+        Whether a value that is not among the levels of the model raises an error or is treated as missing.
+        Values that differ from the levels only in type, such as 1 and "1", and numbers for intervals always
+        raise an error.
     prior : dict or pandas.Series, optional
-        The probability of each class in the population of `newdata`, if it differs from that of the
-        training data. It has all classes and sums to 1.
+        The probability of each class in the population of `newdata`, if it differs from the training
+        data. It must have all classes and sum to 1.
     costs : pandas.DataFrame, optional
         Misclassification costs, ``costs.loc[actual, predicted]``. The label with the lowest expected cost
         is predicted.
@@ -117,8 +117,8 @@ def predict(
         If True, and `x` has several class variables, predict the most probable combination of labels. By
         default, the most probable label of each class variable is predicted.
     greedy : bool, default False
-        If True, predict the class variables of a chain one after the other, each given the labels
-        predicted before, instead of enumerating all combinations. Chains with more than 65,536
+        If True, predict the class variables of a chain one at a time, given the previous predictions,
+        instead of enumerating all combinations. Chains with more than 65,536
         combinations are always greedy.
     interval : float, optional
         With ``prob=True``, probability of a credible interval of each posterior, such as 0.9.
@@ -135,16 +135,15 @@ def predict(
         The first of tied classes in the order of levels is predicted.
     pandas.DataFrame
         With ``prob=True``, one row per row of `newdata` and one column per class; rows sum to 1. A row
-        that is impossible under every class has the uniform posterior. With `interval`, each of these
-        columns is three, which a further level of the columns calls lower, estimate and upper; the estimate
-        is the posterior without `interval`.
+        that is impossible under every class has the uniform posterior. With `interval`, an additional
+        level of the columns has lower, estimate and upper; the estimate is the posterior without `interval`.
 
         With several class variables, one column of labels per class variable; with ``prob=True``, one
         column per class variable and label, where the posteriors of each class variable sum to 1. With
-        ``joint=True``, the labels of the most probable combination, of tied ones the first; with
-        ``prob=True`` also a column ``probability``.
+        ``joint=True``, the labels of the most probable combination (the first, if tied) and, with
+        ``prob=True``, a column ``probability``.
     dask.dataframe.Series, dask.dataframe.DataFrame
-        The same, computed lazily per partition, if `newdata` is a Dask DataFrame.
+        If `newdata` is a Dask DataFrame, computed lazily per partition.
     polars.Series, pyarrow.ChunkedArray, polars.DataFrame, pyarrow.Table, ...
         The same in the library of `newdata`, with text as names of columns, such as ``yes_lower``. Rows of a
         database, such as a DuckDB relation, are answered in Arrow.
@@ -155,46 +154,46 @@ def predict(
         If a feature is not a column of `newdata`, or a dict has none of the features.
     TypeError
         If `x` is not a model, `newdata` is not a data frame or rows, a column does not hold categories,
-        another argument is of another type, or an argument is not defined for the model type.
+        an argument has a wrong type, or an argument is not defined for the model type.
     ValueError
         If a value is not among the levels of the model and `unseen` is "error", the model has no parameters,
         a feature is missing and the model is a `DN`, `prior` or `costs` do not fit the classes, or `costs`
         are given with ``prob=True``. If there are too many combinations of labels, or marginalizing over
         class variables would need a table of more than 1,048,576 cells per row. If `interval` is not between
         0 and 1, is used without ``prob=True`` or with ``joint=True``, or the tables do not follow from counts
-        and pseudo-counts alone: those of back-off, EM, weighted models and `ande`.
+        and pseudo-counts alone (as for back-off, EM, weighted models and `ande`).
 
     Warns
     -----
     UserWarning
-        If `unseen` is "missing" and all values of a column that are not numbers are unseen, or a dict omits
-        a feature and has a similar name.
+        If `unseen` is "missing" and all values of a column that are not numbers are unseen, or a dict has a
+        name similar to an omitted feature.
 
     Notes
     -----
-    How missing features are treated depends on the model type:
+    The treatment of missing features depends on the model type:
 
     - A network (`BNC`), an average of networks (`Ensemble`, `aode`) and a model of several class variables
       (`mbc`, `maode`) marginalize over missing features exactly. If all are missing, the posterior is the
       prior.
     - A model with weights or a power by leave-one-out (``lp(..., loo_weights=True)``, ``loo_power=True``,
       and the default of `BNCClassifier`) does not define a joint distribution. With weights, a missing
-      feature is ignored, and a table with a missing parent backs off to the parents before it. With a
+      feature is ignored, and a table with a missing parent backs off to the previous parents. With a
       power, the posterior of the underlying model, which marginalizes, is raised to this power. Weights
       and power were estimated on the rows of the training data, so if these are more complete, posteriors
       are too extreme: with all features missing, the posterior is a power of the prior, normalized.
     - `ande` uses a missing feature neither as a superparent nor as a child.
     - A dependency network (`DN`) raises an error.
 
-    With Q the new prior and P the probabilities of the model, Q(c | row) ∝ P(c | row) · Q(c) / P(c). The
+    With the new prior Q and the probabilities P of the model, Q(c | row) ∝ P(c | row) · Q(c) / P(c). The
     expected cost of label k is Σ_c P(c | row) costs(c, k).
 
-    An interval is that of P(c | row) as a function of the tables [3]_. Given the structure, each column of a
+    An interval describes P(c | row) as a function of the tables [3]_. Given the structure, each column of a
     table has a Dirichlet posterior, whose parameters are counts plus pseudo-counts. All tables are drawn
     `draws` times, the posterior of every row is computed from each draw, missing features are marginalized
-    over within the draw, and the bounds are quantiles of the results, with equal tails. The members of an
-    average are drawn separately. The interval does not include the uncertainty about the structure, and it is
-    not a set of labels that contains the actual one with this probability.
+    over within the draw, and the bounds are quantiles of the results (equal tails). The members of an
+    average are drawn separately. The interval does not include the uncertainty of the structure, and is not a
+    prediction set.
 
     References
     ----------
@@ -217,14 +216,14 @@ def predict(
     1726   0.217  0.316  0.452  0.014
     1727   0.093  0.198  0.194  0.514
 
-    The posterior of the last car as it follows from tables that were estimated from few good cars:
+    The tables were estimated from few good cars, so the posterior of the last car is uncertain:
 
     >>> predict(model, car.tail(1), prob=True, interval=0.9, rng=0)[["good", "vgood"]].round(2)
     class  good                vgood
           lower estimate upper lower estimate upper
     1727    0.1     0.19  0.31  0.36     0.51  0.66
 
-    Where good cars are as common as others:
+    In a population in which good cars are as frequent as others:
 
     >>> even = {"unacc": 0.25, "acc": 0.25, "good": 0.25, "vgood": 0.25}
     >>> predict(model, car.tail(2), prob=True, prior=even).round(3)
@@ -232,14 +231,14 @@ def predict(
     1726   0.023  0.107  0.842  0.028
     1727   0.007  0.046  0.249  0.698
 
-    Where it is ten times worse to take an unacceptable car for a better one:
+    If it costs ten times as much to accept an unacceptable car:
 
     >>> names = ["unacc", "acc", "good", "vgood"]
     >>> costs = pd.DataFrame([[0, 10, 10, 10], [1, 0, 1, 1], [1, 1, 0, 1], [1, 1, 1, 0]], names, names)
     >>> predict(model, car.tail(2), costs=costs).tolist()
     ['unacc', 'unacc']
 
-    Two votes at once, with the probability of both together:
+    Two votes, with the probability of the combination:
 
     >>> from bnclassify import load_voting, mbc
     >>> voting = load_voting()
@@ -273,7 +272,7 @@ def predict(
 def _predicting(
     x: Any, prob: bool, unseen: str, prior: object, costs: object, joint: bool, greedy: bool
 ) -> Callable[[Any], Any]:
-    """Return a function that predicts rows in memory, and that workers can be sent."""
+    """Return a function that predicts rows in memory, and that can be pickled for workers."""
     options: dict[str, Any] = {"prob": prob, "unseen": unseen, "prior": prior, "costs": costs}
     if not x.one_class:
         return partial(x._predict, **options, joint=joint, greedy=greedy)
@@ -283,14 +282,14 @@ def _predicting(
             "and chain learn models of several."
         )
     if prob and costs is not None:
-        raise ValueError("costs must be None if prob is True. Costs decide only which label is predicted.")
+        raise ValueError("costs must be None if prob is True. Costs change only labels.")
     return partial(_predict_class, x, **options)
 
 
 def _predict_class(
     x: Model, newdata: pd.DataFrame | Dataset | Row, *, prob: bool, unseen: str, prior: object, costs: object
 ) -> pd.Series[Any] | pd.DataFrame:
-    """Predict the class of rows, for labels a block at a time."""
+    """Predict the class of rows; labels are predicted block by block."""
     names = x.known_levels[-1]
     table = None if costs is None else check_costs(costs, names)
     labelling = partial(Labelling, names, x.class_var, made=x.derived("class_labels", _class_labels))
@@ -358,7 +357,7 @@ def _reweighing(x: Model, prior: object) -> Callable[[Array], Array]:
 
 
 def _class_labels(x: Model) -> pd.CategoricalDtype:
-    """Return the classes as pandas has them, made once a model: that costs as much as many rows do."""
+    """Return the classes as a pandas Index, cached, because its construction is slow."""
     return pd.CategoricalDtype(pd.Index(list(x.known_levels[-1]), tupleize_cols=False))
 
 
@@ -394,7 +393,7 @@ def check_prior(prior: object, classes: Sequence[Hashable]) -> Array:
 
 
 def exchange_prior(logs: Array, learned: Array, prior: Array, classes: Sequence[Hashable]) -> Array:
-    """Return log posteriors as they are under another prior than the one learned, by Bayes' rule."""
+    """Return log posteriors under another prior, by Bayes' rule."""
     unknown = [name for name, old, new in zip(classes, learned, prior, strict=True) if old == 0 < new]
     if unknown:
         raise ValueError(
@@ -406,8 +405,8 @@ def exchange_prior(logs: Array, learned: Array, prior: Array, classes: Sequence[
 
 
 def least_costly(logs: Array, costs: Array) -> NDArray[np.intp]:
-    """Return the class of least expected cost in each row, the first of those that tie."""
-    scale = np.ptp(costs) or 1.0  # ties are to be the same in whatever currency
+    """Return the class of minimum expected cost in each row, the first if tied."""
+    scale = np.ptp(costs) or 1.0  # ties do not depend on the scale of costs
     return first_best(-(np.exp(log_normalize(logs)) @ (costs / scale)))
 
 

@@ -20,7 +20,7 @@ from .schemes import scheme_of
 _MOST_EXACT = 25
 """Number of differences up to which Wilcoxon's test is exact."""
 
-_STRENGTH = 0.5  # of the pseudo-observation of the Bayesian test
+_STRENGTH = 0.5  # strength of the pseudo-observation of the Bayesian test
 _DRAWS = 20_000
 
 _DECIMALS = 10  # 0.75 − 0.73 and 0.58 − 0.56 are the same difference
@@ -28,7 +28,7 @@ _DECIMALS = 10  # 0.75 − 0.73 and 0.58 − 0.56 are the same difference
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RankComparison:
-    """Result of `compare_ranks`, which describes the fields."""
+    """Result of `compare_ranks`; see there for the fields."""
 
     ranks: pd.Series[Any]
     chi2: float
@@ -94,8 +94,8 @@ def compare_ranks(
     Parameters
     ----------
     table : pandas.DataFrame
-        One row per data set and one column per model. A cell is the performance of the model on the
-        data set, such as its mean cross-validated accuracy.
+        One row per data set and one column per model, with the performance of the model on the data set,
+        such as its mean cross-validated accuracy.
     test : {"friedman", "bayes"}, default "friedman"
         Friedman's test of all models and the tests of pairs that follow it, or the Bayesian signed-rank test
         of each pair, which can also show that two models are practically equivalent.
@@ -140,9 +140,9 @@ def compare_ranks(
     - Iman and Davenport: F = (N−1)χ² / (N(k−1) − χ²), k − 1 and (k−1)(N−1) degrees of freedom;
     - Nemenyi: two models differ if their average ranks differ by q √(k(k+1) / 6N) or more, where √2 q is
       the quantile of the studentized range of k with infinitely many degrees of freedom;
-    - Wilcoxon: differences of 0 are dropped. With n others, at most 25, p is exact: W₊ is compared with
+    - Wilcoxon: differences of 0 are dropped. With n ≤ 25 other differences, p is exact: W₊ is compared with
       its values under all 2ⁿ assignments of signs to the ranks, also if ranks are tied, and p is twice
-      the smaller tail, at most 1. With more than 25, p is that of the normal distribution.
+      the smaller tail, at most 1. With more than 25, the normal distribution is used.
       z = (W₊ − μ − ½ sign(W₊ − μ)) / σ, μ = n(n+1)/4, σ² = n(n+1)(2n+1)/24 − Σ(t³ − t)/48 over groups
       of t tied ranks. If all differences are 0, z is 0 and p is 1.
 
@@ -152,9 +152,9 @@ def compare_ranks(
     observation z₀ = 0 of strength 0.5. Its posterior is approximated by 20,000 draws of weights w of z₀ and
     the observed differences from Dirichlet(0.5, 1, …, 1). In each draw, one of three regions has the largest
     Σᵢⱼ wᵢ wⱼ over the pairs with (zᵢ + zⱼ) / 2 in it: above `rope`, below −`rope` and between. The
-    probabilities are the shares of the draws in which each is largest; ties are shared.
+    probabilities are the shares of draws in which each region is largest; ties are divided.
 
-    The sample is that of the data sets. Folds of one data set are compared by `compare`.
+    The data sets are the sample. Use `compare` for folds of one data set.
 
     References
     ----------
@@ -200,13 +200,13 @@ def compare_ranks(
     _check_data_sets(table)
     if test == "bayes":
         return _compare_signed_ranks(figures, lower_is_better, rope, check_rng(rng))
-    from scipy.stats import studentized_range  # loads for longer than the rest of this package
+    from scipy.stats import studentized_range  # slow to import
 
     n, k = figures.shape
     ranks = figures.round(_DECIMALS).rank(axis=1, ascending=lower_is_better).to_numpy().mean(axis=0)
     chi2 = max(12 * n / (k * (k + 1)) * (float((ranks**2).sum()) - k * (k + 1) ** 2 / 4), 0.0)
     residual = n * (k - 1) - chi2
-    f = (n - 1) * chi2 / residual if residual > TOLERANCE else inf  # all data sets rank the models alike
+    f = (n - 1) * chi2 / residual if residual > TOLERANCE else inf  # all data sets have the same ranks
     pairs = pairs_of(figures)
     ranked = pd.Series(ranks, index=figures.columns, name="rank")
     unit = sqrt(k * (k + 1) / (6 * n))
@@ -259,7 +259,7 @@ def _check_data_sets(table: pd.DataFrame) -> None:
     if scheme_of(table) is not None and "fold" in table.index.names:
         raise ValueError(
             "table must have one row per data set; got the folds of one data set. Use compare(results) for "
-            "these. For several data sets, make one row of each cv(models, dataset)."
+            "these. For several data sets, use one row per cv(models, dataset)."
         )
 
 
@@ -285,7 +285,7 @@ def _exact_p(ranks: Array, smaller: float) -> float:
     >>> _exact_p(np.array([1.0, 2.0, 3.0, 4.5, 4.5]), 0.0)
     0.0625
     """
-    doubled = (2 * ranks).astype(int)  # whole, as tied ranks are halves
+    doubled = (2 * ranks).astype(int)  # whole numbers, because tied ranks are halves
     assignments = np.zeros(doubled.sum() + 1)  # by doubled sum of ranks
     assignments[0] = 1
     for rank in doubled:

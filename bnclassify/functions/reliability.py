@@ -17,9 +17,9 @@ from ..frames.sources import in_pandas
 from ..metrics.metrics import bin_sums, calibration_error, calibration_noise, equal_ends
 
 MOST_BINS = 10_000
-_LEAST = float(np.finfo(float).eps)  # probabilities are at least this far from 0 and 1 in log odds
+_LEAST = float(np.finfo(float).eps)  # minimum distance of probabilities from 0 and 1
 _NORMAL_95 = 1.959963984540054
-_ROUNDED = 0.01  # posteriors that were rounded for people to read will do
+_ROUNDED = 0.01  # tolerance for rounded posteriors
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +42,7 @@ class Calibration:
 def weigh_calibration(
     posteriors: pd.DataFrame, actual: pd.Series[Any], *, bins: int, strategy: str, target: Any = None
 ) -> Calibration:
-    """Bin the probabilities of a class: by default the rarer of two, or the most probable of several."""
+    """Bin the probabilities of a class: by default the rarer of two, or the most probable one."""
     p, codes, names = check_posteriors(posteriors, actual)
     classes = list(names)
     if target is not None:
@@ -65,7 +65,7 @@ def weigh_calibration(
 
 
 def find_ends(probabilities: Array, bins: int, strategy: str) -> Array:
-    """Return the inner ends of intervals of equal width, or with equal numbers of rows but for ties."""
+    """Return the inner ends of intervals of equal width, or with equal numbers of rows, except for ties."""
     shares = equal_ends(Whole(least=1, most=MOST_BINS).check("bins", bins))
     if OneOf(("width", "quantile")).check("strategy", strategy) == "width":
         return shares
@@ -75,31 +75,32 @@ def find_ends(probabilities: Array, bins: int, strategy: str) -> Array:
 def calibration(
     posteriors: pd.DataFrame, actual: pd.Series[Any], *, bins: int = 10, strategy: str = "width"
 ) -> pd.DataFrame:
-    """Measure how well posterior probabilities are calibrated, for each class against the others.
+    """Measure the calibration of posterior probabilities, for each class against the others.
 
     Parameters
     ----------
     posteriors : pandas.DataFrame
-        Posterior probabilities with one column per class, such as those of `cv_predict`. Posteriors of
-        the rows from which a model was learned are too optimistic.
+        Posterior probabilities with one column per class, for example from `cv_predict`. Posteriors of
+        training rows are too optimistic.
     actual : pandas.Series
         Class of each row.
     bins : int, default 10
         Number of intervals of the probability.
     strategy : {"width", "quantile"}, default "width"
-        Intervals of equal width, or with equal numbers of rows but for ties.
+        Intervals of equal width, or with equal numbers of rows, except for ties.
 
     Returns
     -------
     pandas.DataFrame
         One row per class. Columns:
 
-        - ``intercept`` and ``slope`` of the log odds of the class against those of its posterior; 0 and 1 if
+        - ``intercept`` and ``slope`` of the log odds of the class against the log odds of its posterior; 0
+        and 1 if
           posteriors are calibrated. A slope below 1 means that posteriors are too extreme
         - ``brier``, the mean squared error of the posterior, and its parts: it is ``reliability`` −
           ``resolution`` + ``uncertainty`` + ``within_bins``
         - ``calibration_error``, the mean difference between posterior and share of the class over the bins,
-          and ``expected_error``, that of calibrated posteriors with as many rows
+          and ``expected_error``, its value for calibrated posteriors with the same number of rows
 
     Raises
     ------
@@ -112,7 +113,7 @@ def calibration(
     See Also
     --------
     plot_calibration : Draw the shares of a class against its posterior.
-    cv : Its metric "calibration_error" is that of the most probable class.
+    cv : Its metric "calibration_error" refers to the most probable class.
 
     Notes
     -----
@@ -121,7 +122,7 @@ def calibration(
 
     With N_b rows in bin b, their mean posterior p_b, the share y_b of the class in them and its share y in
     all rows, the parts of the Brier score [2]_ are Σ N_b/N (p_b − y_b)² (reliability, lower is better),
-    Σ N_b/N (y_b − y)² (resolution, higher is better) and y(1 − y) (uncertainty). They add up to it if all
+    Σ N_b/N (y_b − y)² (resolution, higher is better) and y(1 − y) (uncertainty). They sum to it if all
     posteriors in a bin are equal; ``within_bins`` is the remainder [3]_. Sums of ``brier`` over the classes
     are the metric "brier" of `cv`.
 
@@ -174,7 +175,7 @@ def _measure(probabilities: Array, right: NDArray[np.bool_], ends: Array) -> dic
 
 def _fit_log_odds(probabilities: Array, right: NDArray[np.bool_]) -> tuple[float, float]:
     """Return intercept and slope of a logistic regression on the log odds of probabilities."""
-    from scipy.optimize import minimize  # loads for as long as half of this package
+    from scipy.optimize import minimize  # slow to import
 
     x = logit(np.clip(probabilities, _LEAST, 1 - _LEAST))
     if right.all() or not right.any() or np.ptp(x) == 0:

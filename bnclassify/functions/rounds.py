@@ -1,4 +1,4 @@
-"""Rounds of cross-validation: models fitted again without the rows of a fold, and evaluated on them."""
+"""Rounds of cross-validation: models refitted without the rows of a fold, and evaluated on them."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ from ..numbers.preparation import Preparation, check_numbers
 
 @dataclass(frozen=True, eq=False)
 class RowFold:
-    """A fold of rows in memory: the positions of the rows that it tests.
+    """A fold of rows in memory: the positions of its test rows.
 
-    ``units`` are the parts of their weights that the fold tests; None if it tests the rows as a whole.
+    ``units`` are the tested parts of their weights; None if whole rows are tested.
     ``learned`` are the rows to learn from; None if these are all others.
     """
 
@@ -48,7 +48,7 @@ class RowFold:
     learned: Rows | None = None
 
     def split(self, data: TrainingData) -> tuple[TrainingData, TrainingData]:
-        """Return the rows to learn from and the rows to test."""
+        """Return the training rows and the test rows."""
         test = data.taken(self.rows)
         if self.learned is not None:
             return data.taken(self.learned), test
@@ -85,22 +85,22 @@ class PartFold:
     number: int
 
     def split(self, data: Partitions) -> tuple[Partitions, Partitions]:
-        """Return the rows to learn from and the rows to test, of which there may be none."""
+        """Return the training rows and the test rows, which can be empty."""
         train, test = [data.keeping(FoldRows(self.folds, self.number, tested)) for tested in (False, True)]
         return train, replace(test, targets=())
 
     def evaluate(self, test: Partitions, score: Any) -> Any:
-        """Return the sum of the scores of all parts."""
+        """Return the sum of the scores over all parts."""
         return test.add_up(score)
 
     def tested(self, test: Partitions, counts: Array) -> tuple[Any, pd.Index[Any], Array | None]:
-        """Return the same as if the rows of a class were one row with their weight."""
+        """Return the fold with the rows of a class merged into one row."""
         return np.arange(len(counts)), pd.RangeIndex(len(counts)), counts
 
 
 @dataclass(frozen=True, eq=False)
 class Round:
-    """One fold of one repeat, and the seed of what learners draw at random, the same for all models."""
+    """One fold of one repeat, and the seed of learners, which all models share."""
 
     repeat: int
     number: int
@@ -110,9 +110,9 @@ class Round:
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """Data of any source, and how its rows are assigned to folds.
+    """Data of any source, and the assignment of rows to folds.
 
-    ``folds`` is a digest of the folds, which are a partition if those of each repeat test every row once;
+    ``folds`` is a digest of the folds, which are a partition if each repeat tests every row once;
     ``unseen`` has the numbers of unseen values that are treated as missing, by column.
     """
 
@@ -128,9 +128,9 @@ class Plan:
         return self.rounds[-1].repeat + 1
 
     def learn(self, models: Mapping[Any, Model], rnd: Round, train: Any, dag: bool) -> Iterator[Model]:
-        """Yield each model, fitted again on the rows that a round does not test, or raise a NoRowsError."""
+        """Yield each model, refitted to the training rows of a round, or raise a NoRowsError."""
         if isinstance(train, Dataset) and not train.size:
-            raise NoRowsError("dataset: no rows to learn from")
+            raise NoRowsError("dataset must have rows; got none.")
         for name, model in models.items():
             recipe, rng = check_recipe(model), None if rnd.seed is None else check_rng(rnd.seed)
             try:
@@ -139,7 +139,7 @@ class Plan:
                 raise
             except ValueError as error:
                 raise ValueError(
-                    f"x must be models that can be fitted again; model {shown(name)} cannot in fold "
+                    f"x must be models that can be refitted; model {shown(name)} cannot in fold "
                     f"{rnd.number}: {str(error).removesuffix('.')}. With dag=False, it keeps its structure."
                 ) from error
 
@@ -169,18 +169,16 @@ def name_models(x: object) -> dict[Any, Model]:
 
 
 def check_recipe(x: Model, *, fitted: bool = True) -> Recipe:
-    """Return the recipe of a model, or raise if it has none or, unless the structure is enough, no tables."""
+    """Return the recipe of a model, or raise without a recipe or, unless the structure suffices, tables."""
     if fitted:
         check_fitted(x)
     if x.recipe is None or (fitted and x.recipe.parameters is None):
-        raise ValueError(
-            "x must record how it was learned, to be fitted again. Learn it with functions of this package."
-        )
+        raise ValueError("x must record its recipe to be refitted. Learn it with functions of this package.")
     return x.recipe
 
 
 def columns_needed(models: Mapping[Any, Model], *, dag: bool) -> set[Hashable] | None:
-    """Return the columns that fitting models again needs; None for all that the data have."""
+    """Return the columns that are needed to refit models; None for all."""
     needed: set[Hashable] = set()
     for model in models.values():
         if check_recipe(model, fitted=False).columns is None and dag:
@@ -233,14 +231,14 @@ def training_data(
 
 
 def raw_rows(x: Model, dataset: Any) -> Any:
-    """Return the rows from which the recipe of a model can learn again, those that have a class."""
+    """Return the rows with a class, prepared for the recipe of a model."""
     names = column_names(dataset)
     rows = dataset if isinstance(dataset, Dataset) else _read({0: x}, dataset, names, True)
     return _prepare({0: x}, rows, names, True, None, complete=False)
 
 
 def _read(models: Mapping[Any, Model], dataset: Any, names: Sequence[Hashable], dag: bool) -> Any:
-    """Encode rows in memory with numeric columns as numbers, if some models discretize or keep them."""
+    """Encode rows in memory, with numeric columns as numbers if some models need them."""
     cut = {k: m for k, m in models.items() if m.preparation is not None and m.preparation.discretizer}
     raw = cut | {k: m for k, m in models.items() if m.densities}
     if not raw:
@@ -305,10 +303,10 @@ def _prepare(
     lenient: bool = False,
     complete: bool = True,
 ) -> Any:
-    """Return the features and the targets; if there is one target, no row lacks it.
+    """Return the features and the targets; a single target is observed in all rows.
 
-    If ``lenient``, values in partitioned data that are not among the levels of the models are missing. If
-    not ``complete``, rows that lack the only target are dropped without an error.
+    If ``lenient``, unseen values in partitioned data are missing. If not ``complete``, rows that lack the
+    only target are dropped without an error.
     """
     targets = next(iter(models.values())).targets
     needed = columns_needed(models, dag=dag)
@@ -339,7 +337,7 @@ def _check_classes(data: Any, targets: Sequence[Hashable]) -> None:
 
 
 def _common_preparation(models: Mapping[Any, Model], dag: bool) -> Preparation | None:
-    """Return how models prepare raw partitioned data, all in the same way; None if they do not."""
+    """Return the common preparation of models for raw partitioned data, or None."""
     first, *others = [model.preparation for model in models.values()]
     if any(other != first for other in others):
         raise TypeError(
@@ -389,7 +387,7 @@ def _plan_parts(data: Any, dataset: object, k: int, repeats: int, column: Hashab
     if column is None:
         Whole(least=2).check("k", k)
         generator = check_rng(0 if rng is None else rng)
-        # All columns, so that the folds do not depend on the columns that models need.
+        # all columns, so that the folds do not depend on the models
         weights = data.reading.weights
         names = tuple([name for name in data.source.names if name != weights])
         seeds = [int(generator.integers(2**63)) for _ in range(repeats)]

@@ -1,4 +1,4 @@
-"""The record of how results of cross-validation were computed, which is stored in their ``attrs``."""
+"""The record of the folds of cross-validation, which is stored in the ``attrs`` of results."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ Table = TypeVar("Table", "pd.Series[Any]", pd.DataFrame)
 
 @dataclass(frozen=True)
 class Scheme:
-    """How rows were assigned to folds, and what class frequencies alone score.
+    """The assignment of rows to folds, and the metrics of class frequencies alone.
 
-    Results with the same digest ``folds`` are of the same folds, which are a partition if those of each
-    repeat test every row once. Sizes are sums of weights and, as baselines, means over the folds.
+    Results with the same digest ``folds`` have the same folds, which are a partition if each repeat tests
+    every row once. Sizes are sums of weights and, as baselines, means over the folds.
     """
 
     repeats: int

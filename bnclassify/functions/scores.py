@@ -35,7 +35,7 @@ def _add_up(x: Model, dataset: InFull | InParts, *, joint: bool) -> float:
     """Return the sum over rows of ln P(row), if ``joint``, or of ln P(class variables | features)."""
     rows = rows_for(x, dataset, x.observed if joint else None)
     total = rows.add_up(partial(_sum_at_labels, x, joint))
-    if not rows.size:  # which partitions know once they were read
+    if not rows.size:  # known after partitions were read
         raise ValueError("dataset must have at least one row with a weight above 0; got none.")
     return total
 
@@ -114,7 +114,7 @@ def loglik(x: Model, dataset: Any, *, by_row: bool = False) -> float | pd.Series
 
 
 def AIC(x: BNC, dataset: InFull | InParts) -> float:
-    """Return Akaike's information criterion as the R package has it: loglik − nparams.
+    """Return Akaike's information criterion, loglik − nparams, as in the R package.
 
     Larger is better. This is −½ of the usual definition.
 
@@ -240,21 +240,21 @@ def cmi(
     unit: Literal["log", "log2", "log10"] = "log",
     numbers: Numbers = None,
 ) -> float:
-    """Return the mutual information of two variables, or given others the conditional one.
+    """Return the mutual information of two variables, conditional on others if given.
 
     Parameters
     ----------
     x, y : str
         Names of columns.
-    dataset : pandas.DataFrame, Dataset, or data in parts
-        Counts are over the rows in which all variables concerned are observed.
+    dataset : pandas.DataFrame, Dataset, or partitioned data
+        Rows in which all variables involved are observed are counted.
     z : str or list of str, optional
         Names of the columns to condition on.
     unit : {"log", "log2", "log10"}, default "log"
         Logarithm: natural gives nats, base 2 bits.
     numbers : "gaussian" or dict, optional
-        Numeric columns among `x` and `y` that are kept as numbers: "gaussian" stands for those that
-        `discretize` discretizes by default, a dict names them. They are normally distributed given the
+        Numeric columns among `x` and `y` that are kept as numbers: "gaussian" selects the columns that
+        `discretize` discretizes by default, a dict names columns. They are normally distributed given the
         other variables.
 
     Returns
@@ -265,8 +265,8 @@ def cmi(
         0 or more; 0 if no row is observed.
 
         If `x` is a number and `y` is not, it is ½ Σ p(z) [ln σ²(z) − Σ p(y | z) ln σ²(y, z)], with maximum
-        likelihood variances of `x`; if both are, −½ Σ p(z) ln(1 − ρ²(z)) with their correlations. Where a
-        variance is 0, the term is 0.
+        likelihood variances of `x`; if both are, −½ Σ p(z) ln(1 − ρ²(z)) with their correlations. A term
+        with variance 0 is 0.
 
     Raises
     ------
@@ -289,7 +289,7 @@ def cmi(
     OneOf(_UNITS).check("unit", unit)
     data, (first, second, *others) = _open_tested(x, y, z, dataset, columns_of(numbers))
     information, _ = mutual_information(data, first, second, others)
-    if not len(data):  # which partitions know once they were read
+    if not len(data):  # known after partitions were read
         raise ValueError("dataset must have at least one row; got none.")
     return information / _UNITS[unit]
 
@@ -297,7 +297,7 @@ def cmi(
 def _open_tested(
     x: Hashable, y: Hashable, z: Any, dataset: Any, numeric: Numeric = ()
 ) -> tuple[Countable, list[int]]:
-    """Return the columns x, y and those of z, and their positions; x and y may be numbers."""
+    """Return the columns x, y and z, and their positions; x and y may be numbers."""
     # A tuple can be the name of one column.
     is_name = isinstance(z, tuple) and z in list(getattr(dataset, "columns", ()))
     several = isinstance(z, list | tuple) and not is_name
@@ -321,21 +321,21 @@ def ci_test(
     permutations: int = 0,
     rng: Seed = None,
 ) -> pd.Series[float]:
-    """Test whether two variables are independent, or independent given others.
+    """Test the independence of two variables, conditional on others if given.
 
     Parameters
     ----------
     x, y : str
         Names of columns.
     dataset : pandas.DataFrame, Dataset, or partitioned data
-        Counts are over the rows in which all variables concerned are observed.
+        Rows in which all variables involved are observed are counted.
     z : str or list of str, optional
         Names of the columns to condition on.
     test : {"g2", "x2"}, default "g2"
         The statistic: G² of the likelihood-ratio test, or Pearson's X².
     permutations : int, default 0
-        If greater than 0, p is that of a permutation test with so many permutations, which does not need
-        large counts. By default, p is that of the chi-square distribution.
+        Number of permutations of a permutation test, which does not need large counts. By default, p is
+        computed from the chi-square distribution.
     rng : int or numpy.random.Generator, optional
         Seed of the permutations.
 
@@ -368,9 +368,9 @@ def ci_test(
     .. math:: G² = 2 Σ N_{xyz} ln(N_{xyz} / e),  X² = Σ (N_{xyz} − e)² / e
 
     and (r_x − 1)(r_y − 1) Π r_z degrees of freedom, which count all levels and all configurations of z. With
-    small counts, the chi-square distribution is a poor approximation of the distribution of G²; a permutation
-    test is not. It permutes y among the rows with the same values of z, and p is (1 + the number of permuted
-    tables whose statistic is at least as large) / (1 + `permutations`) [2]_.
+    small counts, the chi-square distribution is a poor approximation of the distribution of G². A permutation
+    test does not use it: it permutes y among the rows with the same values of z, and p is (1 + the number of
+    permuted tables whose statistic is at least as large) / (1 + `permutations`) [2]_.
 
     References
     ----------

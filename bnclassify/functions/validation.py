@@ -1,4 +1,4 @@
-"""Cross-validation of models that are fitted again in each fold: their metrics."""
+"""Cross-validation of models that are refitted in each fold."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _MOST_REPEATS = 100_000
 
 
 Models: TypeAlias = "Sequence[Model] | Mapping[str, Model]"
-# A list of names that is a variable is a list of str to a type checker, so its names are not checked.
+# type checkers infer list[str] for a variable, so its names are not checked
 Metrics: TypeAlias = "list[str] | list[AsMetric] | tuple[str | AsMetric, ...]"
 
 
@@ -51,7 +51,7 @@ class _Repeated(Options, total=False):
     repeats: int
 
 
-@overload  # A model that is known to be a Model only is taken to be one of a single class variable.
+@overload  # type checkers regard a Model as a model of a single class variable
 def cv(  # type: ignore[overload-overlap]
     x: MultiModel | Models,
     dataset: InFull | InParts,
@@ -108,8 +108,7 @@ def cv(
     Parameters
     ----------
     x : Model, or a list or dict of models
-        Fitted models. For each fold, they are fitted again as they were fitted, to the rows that the fold
-        does not test.
+        Fitted models. For each fold, their recipes are refitted to the rows that the fold does not test.
     dataset : pandas.DataFrame, Dataset, or partitioned data
         Contains all variables of the models, and the class in every row. For weights and partitioned data,
         see Notes.
@@ -118,12 +117,12 @@ def cv(
     repeats : int, default 1
         Number of times that rows are split into folds at random.
     metric : str, function, or a list of them, default "accuracy"
-        "accuracy", "balanced_accuracy", "auc", "f1", "precision", "recall", "kappa", "mcc" and "loglik",
-        of which higher is better; "log_loss", "brier", "calibration_error" and "rmse", of which lower is
-        better. Or a function of the posteriors of the
-        tested rows, a DataFrame with one column per class, and of their actual classes, a Series with the
-        same index, that returns a number. If rows have weights, the function must accept ``weights``, a
-        Series. For partitioned data, "auc" and functions are not available.
+        "accuracy", "balanced_accuracy", "auc", "f1", "precision", "recall", "kappa", "mcc" and "loglik"
+        (higher is better), or "log_loss", "brier", "calibration_error" and "rmse" (lower is better). Or a
+        function of the posteriors of the tested rows, a DataFrame with one column per class, and of their
+        actual classes, a Series with the same index, that returns a number. If rows have weights, the
+        function must accept ``weights``, a Series. For partitioned data, "auc" and functions are not
+        available.
     dag : bool, default True
         If True, structure and parameters are refitted; if False, only the parameters.
     mean : bool, default True
@@ -135,14 +134,14 @@ def cv(
         partitioned data, the name of a column that contains the fold of each row.
     columns : {"same", "any"}, default "same"
         If "same", raise an error if a model was learned from all columns of its data and ``dataset`` has
-        other columns. If "any", learn from the columns present, which gives a different model.
+        different columns. If "any", learn from the columns present, which gives a different model.
     unseen : {"missing", "error"}, default "missing"
-        What to do with values that are not among the levels of a model with ``dag=False``, which keeps its
-        levels: treat them as missing, or raise an error. With ``dag=True``, the levels of all rows are known
+        Whether values that are not among the levels of a model with ``dag=False``, which keeps its levels,
+        are treated as missing or raise an error. With ``dag=True``, the levels of all rows are known
         in every fold.
     rng : int or numpy.random.Generator, optional
-        Seed of the folds, and of all that learners draw at random within them. By default, folds of rows in
-        memory differ from call to call, and those of partitioned data are those of seed 0.
+        Seed of the folds, and of random draws of learners. By default, folds of rows in memory differ from
+        call to call, and folds of partitioned data use seed 0.
     progress : bool, optional
         If True, show a progress bar; if False, none. By default, a bar appears after 3 seconds in an
         interactive session.
@@ -152,7 +151,7 @@ def cv(
     float
         For one model and one metric, the mean over folds.
     pandas.Series
-        For several models, the mean of each; models in a list are numbered, those in a dict named. With a
+        For several models, the mean of each, indexed by number (list) or name (dict). With a
         list of metrics, by model and metric.
     pandas.DataFrame
         With ``mean=False``, one row per fold, or per repeat and fold, and one column per model, or per model
@@ -170,10 +169,10 @@ def cv(
     Warns
     -----
     UserWarning
-        If a class has fewer than ``k`` rows in memory, so that some folds have none, a metric is not
-        defined in some folds, which are excluded from the mean, no row to learn from has a positive
-        weight if a fold is tested, whose results are NaN, or unseen values are treated as missing, whose
-        numbers by column are in ``attrs["unseen"]``.
+        If a class has fewer than ``k`` rows in memory, so that some folds have none, a metric is not defined
+        in some folds, which are excluded from the mean, no training row of a fold has a positive weight,
+        whose results are NaN, or unseen values are treated as missing, whose numbers by column are in
+        ``attrs["unseen"]``.
 
     Notes
     -----
@@ -184,48 +183,48 @@ def cv(
     - log_loss: mean of −ln p(actual class), at most −ln of the spacing of floats above 1;
     - brier: mean of Σ_c (p(c) − 1[c is actual])², 0 to 2;
     - auc: probability that a row of a class has a larger p of this class than a row of another class, where
-      ties count half, averaged over the classes by their frequency;
+      ties count as 1/2, averaged over the classes by their frequency;
     - calibration_error: mean over 15 equal intervals of the most probable class's p, weighted by the rows in
       them, of the difference between mean p and the proportion that is correct;
     - rmse: √mean of (1 − p(actual class))²;
-    - f1, precision, recall: means over the classes that occur among actual or predicted ones, where 0 / 0 is
+    - f1, precision, recall: means over the classes that occur as actual or predicted labels, where 0 / 0 is
       0, of 2 tp / (actual + predicted), tp / predicted and tp / actual, with tp the correctly predicted rows;
     - kappa: (accuracy − a) / (1 − a), with a the accuracy of independent labels of the same frequencies;
     - mcc: the correlation of actual and predicted classes; both are 0 for 0 / 0;
     - loglik: mean of ln P(features, actual class), for models with a joint distribution.
 
     *Weights.* Metrics are means by weight. If all weights are whole numbers, as in a table of frequencies, a
-    row of weight 5 stands for five rows: its units are split over the folds at random, so that results
-    are those of the data in which rows are repeated. If a weight is fractional, or ``folds`` are given, each
-    row belongs to one fold, because it is one case, such as a respondent of a survey.
+    row of weight 5 counts as five rows: its units are split over the folds at random, so that results
+    equal the results of repeated rows. If a weight is fractional, or ``folds`` are given, each row belongs to
+    one fold, because it is one case, such as a respondent of a survey.
 
     *Folds.* Folds of rows in memory are stratified: the rows of each class are spread evenly over them. The
     fold of a row of partitioned data depends on a hash of its values and its label, on the seed, and on the
-    names of all columns, which are therefore read, but neither on the models nor on the partitions. Folds are
-    then of similar size, and so are their proportions of a class with many rows; rows that are
-    equal in all values and in their label are in the same fold. Units of whole weights are hashed one by one,
-    so those of one row can be in several folds. Models that discretize
+    names of all columns, which are therefore read, but neither on the models nor on the partitions. Folds and
+    the proportions of frequent classes in them are of similar size, and rows that are
+    equal in all values and in their label are in the same fold. Units of whole weights are hashed separately,
+    so the units of one row can be in several folds. Models that discretize
     are evaluated on partitioned data with ``dag=False``, which keeps the cut points.
 
     *Several class variables.* Folds are not stratified, missing labels are ignored, and "accuracy" means
-    "hamming", the proportion of labels that are correct, and "exact_match", that of rows in which all are;
-    both for the most probable label of each class variable. "joint_hamming" and "joint_exact_match" are for
-    the most probable combinations, and any other metric is computed for each class variable by itself, as
-    "log_loss(name)". Results for one such model are indexed by metric alone.
+    "hamming", the proportion of labels that are correct, and "exact_match", the proportion of rows in which
+    all are; both for the most probable label of each class variable. "joint_hamming" and "joint_exact_match"
+    are for the most probable combinations, and any other metric is computed for each class variable
+    separately, as "log_loss(name)". Results for one such model are indexed by metric alone.
 
-    Balanced accuracy and AUC omit classes of which no row is tested; AUC is NaN if only one class is tested.
+    Balanced accuracy and AUC omit classes without tested rows; AUC is NaN if only one class is tested.
     AUC and calibration errors treat posteriors that differ by rounding as equal.
 
     The ``attrs`` of a Series contain ``"standard_errors"``, the standard deviation over folds divided by
-    √k or, for calibration errors, the jackknife over folds, a mean over repeats. Folds have most
-    training rows in common, so this is an approximation. If calibration errors were computed, they
-    contain ``"calibrated"``, the calibration error to expect of calibrated posteriors with as many rows,
-    which is not 0, because proportions in small intervals vary. For these of a single model, pass it as
-    ``[x]``.
+    √k or, for calibration errors, the jackknife over folds, a mean over repeats. Training sets of
+    folds overlap, so this is an approximation. If calibration errors were computed, they
+    contain ``"calibrated"``, the expected calibration error of calibrated posteriors with the same number of
+    rows, which is not 0, because proportions in small intervals vary. For the attributes of a single model,
+    pass ``[x]``.
 
-    The ``attrs`` of a Series or DataFrame record how it was computed, for `compare`, and, for `plot_cv`,
-    the metrics of a baseline: a model without features whose posteriors are the class frequencies in the rows
-    that are not tested. If classes are imbalanced, compare models with this baseline.
+    The ``attrs`` of a Series or DataFrame also contain a record of the folds, for `compare`, and, for
+    `plot_cv`, the metrics of a baseline: a model without features whose posteriors are the class frequencies
+    in the training rows. If classes are imbalanced, compare models with this baseline.
 
     References
     ----------
@@ -284,7 +283,7 @@ def cv(
 
 
 def _columns(models: list[Any], metrics: Sequence[AnyMetric] | None, *, flat: bool) -> pd.Index[Any]:
-    """Return the columns of results: models, models and metrics, or for one model metrics if ``flat``."""
+    """Return the columns of results: models, or models and metrics; metrics of one model if ``flat``."""
     names = [] if metrics is None else [metric.name for metric in metrics]
     if flat:
         return pd.Index(names)
@@ -301,7 +300,7 @@ def _index(plan: Plan) -> pd.Index[Any]:
 
 
 def _describe(plan: Plan, scores: Scores) -> Scheme:
-    """Return the record of how rows were assigned to folds, and of what class frequencies alone score."""
+    """Return the record of folds and of the metrics of class frequencies alone."""
     train_size, test_size = map(float, scores.sizes.mean(axis=0))
     means = zip(scores.metrics, scores.means[-1].tolist(), strict=True)
     baselines = {metric.name: None if np.isnan(mean) else mean for metric, mean in means}
@@ -314,7 +313,7 @@ def _check_sums(metrics: Sequence[AnyMetric], plan: Plan) -> None:
     unfit = [metric.name for metric in metrics if metric.needs_rows]
     if unfit and isinstance(plan.data, Partitions):
         raise TypeError(
-            f"metric must be made of sums over rows if data are partitioned; got {listed(unfit)}. Use "
+            f"metric must be a function of sums over rows if data are partitioned; got {listed(unfit)}. Use "
             f"{listed([m.name for m in METRICS.values() if not m.needs_rows])}, or a sample in memory."
         )
 
@@ -322,7 +321,7 @@ def _check_sums(metrics: Sequence[AnyMetric], plan: Plan) -> None:
 def check_same_columns(
     models: Mapping[Any, Model], dataset: Any, columns: object, dag: bool, folds: object
 ) -> None:
-    """Raise unless the data have exactly the columns that models were learned from, or any will do."""
+    """Raise unless the data have exactly the columns of the training data, or ``columns`` is "any"."""
     check_not_once(dataset)
     if OneOf(("same", "any")).check("columns", columns) == "any" or not dag:
         return

@@ -1,4 +1,4 @@
-"""Hill climbing over networks: the additions, deletions and reversals of an arc, and which to make."""
+"""Hill climbing over networks: additions, deletions and reversals of arcs."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MOVES = ("add", "delete", "reverse")
 """The operations on an arc, in the order in which ties are broken."""
 
 _TABU_TOLERANCE = 1.490116e-8  # the square root of the machine epsilon, as in bnlearn
-_RANDOM_MOVES = 5  # before each restart
+_RANDOM_MOVES = 5  # number of random moves before each restart
 
 Structure = Sequence[Sequence[int]]
 
@@ -54,7 +54,7 @@ class Change(NamedTuple):
 
 
 class HillClimber:
-    """The current network of a search: `parents` lists those of each variable in the order of addition.
+    """The current network of a search: `parents` lists the parents of each variable in the order of addition.
 
     The gain of an arc changes only if the family of its target does, so one or two families are scored
     after each step.
@@ -182,7 +182,7 @@ class HillClimber:
 
 @dataclass(frozen=True)
 class Climb:
-    """How a search goes on where no move gains: `tabu` steps down at most, and `restarts` after that.
+    """Continuation of a search at a maximum: at most `tabu` steps down, then `restarts`.
 
     The last `tabu` networks are not visited again. Each restart makes random moves from the best network.
     """
@@ -213,7 +213,7 @@ class Climb:
     def _climb(
         self, climber: HillClimber, changes: list[Change], run: int, bar: tqdm[Any]
     ) -> tuple[list[list[int]], float]:
-        """Make moves until `tabu` steps did not lead above the best score; return the best network."""
+        """Make moves until `tabu` steps have not improved the best score; return the best network."""
         recent = deque([climber.arcs], maxlen=self.tabu)
         best, best_score = [list(ps) for ps in climber.parents], climber.score
         above, losses = 0.0, 0

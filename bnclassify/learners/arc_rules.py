@@ -1,4 +1,4 @@
-"""Arcs that a structure must and must not have, and the structure that a search starts from."""
+"""Required and forbidden arcs, and initial structures of searches."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Matrix = NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class ArcRules:
-    """Arcs (from, to) that a structure must have, and must not have; unless `directed`, pairs of ends."""
+    """Required and forbidden arcs (from, to) or, unless `directed`, pairs of ends."""
 
     required: tuple[Arc, ...]
     forbidden: tuple[Arc, ...]
@@ -93,7 +93,7 @@ class ArcRules:
     def complete(
         self, parents: Mapping[Hashable, Sequence[Hashable]], argument: str = "", most: int | None = None
     ) -> dict[Hashable, list[Hashable]]:
-        """Return the parents of each variable with those that are required, or raise.
+        """Return the parents of each variable, including required parents, or raise.
 
         At most `most` parents are allowed, by an argument with this name.
         """
@@ -164,8 +164,8 @@ def check_start(
         return parents
     if start.class_var != class_var or not is_anb(start):
         raise ValueError(
-            "start must be a structure with the class as a parent of every feature and without parents of "
-            f"its own; got arcs {written((p, v) for v, ps in parents.items() for p in ps)}. Use hc for "
+            "start must be a structure with the class as a parent of every feature and without class "
+            f"parents; got arcs {written((p, v) for v, ps in parents.items() for p in ps)}. Use hc for "
             "other structures."
         )
     return {v: tuple([p for p in ps if p != class_var]) for v, ps in parents.items() if v != class_var}

@@ -62,9 +62,9 @@ def learn_blanket(
 
     Notes
     -----
-    First, variables are added one at a time: the one with the smallest p-value given all those in the
-    blanket, as long as it is at most `alpha`. Then those that entered before the last one are tested once, in
-    this order, given all others, and removed if p is greater than `alpha`. The degrees of freedom
+    First, variables are added one at a time: the variable with the smallest p-value given the
+    blanket, as long as p is at most `alpha`. Then all variables except the last one are tested once, in the
+    order of addition, given all others, and removed if p is greater than `alpha`. The degrees of freedom
     count all levels and all configurations of the blanket, so the tests lose power as the blanket grows,
     which ends the first phase. p-values are compared by their logs, which do not underflow; of tied
     p-values, the first in column order wins.

@@ -1,4 +1,4 @@
-"""The learners of structure that users may name, as in `bnc`."""
+"""The learners of structure by name, for `bnc`."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def find_learner(learner: object, argument: str) -> Callable[..., Model]:
         if "dataset" in takes or any(p.kind is Parameter.VAR_KEYWORD for p in takes.values()):
             return learner
         raise TypeError(
-            f"{argument}: a learner is called as learner(class_var, dataset=...), but {shown(learner)} has "
+            f"{argument} must be a function learner(class_var, dataset=...); {shown(learner)} has "
             "no argument 'dataset'"
         )
     raise ValueError(

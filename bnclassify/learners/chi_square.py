@@ -20,7 +20,7 @@ from ..network.classifiers import DN
 from .arc_rules import Arc, ArcRules
 from .local_scores import LocalScores, warn_of_fractions
 
-_LEAST = 1e-8  # scores that differ by less are tied, and a parent needs a greater score
+_LEAST = 1e-8  # tolerance of ties, and minimum score of a parent
 
 
 def chisq_dn(
@@ -35,8 +35,8 @@ def chisq_dn(
 ) -> DN:
     """Learn a dependency network classifier by chi-square tests (ChiSqDN).
 
-    Each feature selects its own parents among the others, one at a time: the one with the strongest
-    dependence given the class and the parents so far, as long as a test rejects independence. Since
+    Each feature selects its own parents among the others, one at a time: the feature with the strongest
+    dependence given the class and the current parents, as long as a test rejects independence. Since
     features select independently of each other, there can be arcs in both directions between two
     features, and cycles.
 
@@ -48,7 +48,7 @@ def chisq_dn(
         Training data. All columns except `class_var` are features.
     alpha : float, default 0.025
         Upper tail probability of the chi-square quantile, between 0 and 1. Larger values give more arcs.
-        It is the significance level of a test only if `df` is "all".
+        With `df` "all", this is the significance level of a test.
     df : {"class", "all"}, default "class"
         With "class", as in the original method, the threshold is the sum over the classes of the quantile
         of a test within one class. With "all", it is the quantile of the test over all classes.
@@ -79,10 +79,10 @@ def chisq_dn(
 
     Notes
     -----
-    The score of Y as a further parent of X with parents Z is G(X;Y|Z, C) minus a threshold. G is twice the
-    gain in log-likelihood, 2 N I(X;Y|Z, C), over the rows in which all of them are observed. With K classes
-    and d = (r_X − 1)(r_Y − 1) Π r_Z degrees of freedom, where r is the number of levels that occur, the
-    threshold is
+    The score of Y as an additional parent of X with parents Z is G(X;Y|Z, C) minus a threshold. G is twice
+    the gain in log-likelihood, 2 N I(X;Y|Z, C), over the rows in which all these variables are observed. With
+    K classes and d = (r_X − 1)(r_Y − 1) Π r_Z degrees of freedom, where r is the number of levels that occur,
+    the threshold is
 
     - K times the 1 − `alpha` quantile of the chi-square distribution with d degrees of freedom if `df` is
       "class";
@@ -168,7 +168,7 @@ class _Choice:
     def __init__(self, variable: int, occurring: NDArray[np.intp], alpha: float, df: str) -> None:
         *levels, n_classes = occurring
         self.variable, self.parents, self._alpha = variable, list[int](), alpha
-        # Tests, and how many times the degrees of freedom of a class each has
+        # the tests, and their degrees of freedom as multiples of one class
         self._tests, self._classes = (int(n_classes), 1) if df == "class" else (1, int(n_classes))
         self._levels = np.array(levels)
         self._freedom = (levels[variable] - 1.0) * (self._levels - 1.0)
@@ -176,9 +176,9 @@ class _Choice:
         self.remains[variable] = False
 
     def go_on(self, dependence: Array) -> bool:
-        """Select the best parent if it has a positive score, and return whether there can be another.
+        """Select the best parent if its score is positive, and return whether another one is possible.
 
-        `dependence` is G of the feature and each of the others given the class and the parents so far.
+        `dependence` is G of the feature and each other feature given the class and the current parents.
         """
         scores, remains = np.full(len(self._levels), -np.inf), self.remains
         threshold = self._tests * chdtri(self._classes * self._freedom[remains], self._alpha)

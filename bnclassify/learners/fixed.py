@@ -1,4 +1,4 @@
-"""Structures that need no search: naive Bayes, AODE, and what the user writes down."""
+"""Structures without search: naive Bayes, AODE, and structures given by the user."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def network(
 ) -> BNC:
     """Build an augmented naive Bayes from the feature parents of each feature.
 
-    `step` is the call that led to it, `columns` the features chosen by the user; None for all.
+    `step` is the call for the recipe, `columns` the features chosen by the user; None for all.
     """
     with_class = {feature: (*names, class_var) for feature, names in parents.items()}
     return general_network(
@@ -49,7 +49,7 @@ def general_network(
     columns: tuple[Hashable, ...] | None = None,
     trace: Mapping[str, Any] = EMPTY,
 ) -> BNC:
-    """Build a network from the parents of each variable, the class among both; the rest as in `network`."""
+    """Build a network from the parents of each variable, including the class; see `network`."""
     ordered = [*[v for v in parents if v != class_var], class_var]
     families = tuple([(v, *_class_last(class_var, parents[v])) for v in ordered])
     levels = None if schema is None else schema.select(ordered).levels
@@ -76,12 +76,12 @@ def nb(
     ----------
     class_var : str
         Name of the class variable.
-    dataset : pandas.DataFrame, Dataset, or data in parts, optional
-        Data with the levels of each variable. By default, all columns but the class are features. Columns of
-        type float in a data frame may be numbers, for which `lp` requires ``numbers``.
+    dataset : pandas.DataFrame, Dataset, or partitioned data, optional
+        Data with the levels of each variable. By default, all columns except the class are features. Columns
+        of type float in a data frame may be numbers, for which `lp` requires ``numbers``.
     features : list of str, optional
-        Names of the features; with `dataset`, a selection of its columns. By default and without `dataset`,
-        there are none.
+        Names of the features; with `dataset`, a selection of its columns. By default and
+        without `dataset`, there are none.
 
     Returns
     -------
@@ -135,8 +135,8 @@ def aode(
     ----------
     class_var : str
         Name of the class variable.
-    dataset : pandas.DataFrame, Dataset, or data in parts, optional
-        Data with the levels of each variable. By default, all columns but the class are features.
+    dataset : pandas.DataFrame, Dataset, or partitioned data, optional
+        Data with the levels of each variable. By default, all columns except the class are features.
     features : list of str, optional
         Names of the features; with `dataset`, a selection of its columns.
 
@@ -162,7 +162,7 @@ def aode(
 
     Notes
     -----
-    This is the ensemble of the R package: each estimator is a network with its own tables, among them
+    This is the ensemble of the R package: each estimator is a network with separate tables, including
     P(class) and P(superparent | class), and the ensemble is the mean of their joint distributions, which
     marginalizes over missing features exactly. In `ande` [1]_, the first table of an estimator is joint,
     P(class, superparent), only superparents whose values were seen in training are used, and missing
@@ -205,8 +205,8 @@ def anb(
     class_var : str
         Name of the class variable, which is a parent of every feature and is not listed in `parents`.
     parents : mapping
-        The list of the feature parents of each feature; a text is one parent. Other features have none.
-    dataset : pandas.DataFrame, Dataset, or data in parts, optional
+        The list of the feature parents of each feature; a string is one parent. Other features have none.
+    dataset : pandas.DataFrame, Dataset, or partitioned data, optional
         Data with the features and their levels; numbers, as in `nb`, cannot be parents.
     features : list of str, optional
         Names of the features. By default and without `dataset`, these are the names in `parents`.
@@ -324,7 +324,7 @@ def fixed_network(
 ) -> BNC:
     """Build any network from the parents of each variable; errors name `origin`.
 
-    The recipe contains the families, so that learning again keeps them.
+    The recipe contains the families, so a refit keeps them.
     """
     ordered = [*(v for v in parents if v != class_var), class_var]
     families = tuple([(v, *_class_last(class_var, parents[v])) for v in ordered])
@@ -343,7 +343,7 @@ def fixed_again(class_var: Hashable, dataset: InFull | InParts, *, families: tup
 
 
 def families_columns(families: Sequence[Family]) -> tuple[Hashable, ...]:
-    """Return the features that families are of."""
+    """Return the features of the families."""
     return tuple([family[0] for family in families[:-1]])
 
 

@@ -1,4 +1,4 @@
-"""General networks by hill climbing: hc, and ban, which keeps the class a parent of every feature."""
+"""Hill climbing: hc for general networks, and ban, which keeps the class as a parent of every feature."""
 
 from __future__ import annotations
 
@@ -73,10 +73,10 @@ def hc(
     moves : collection of {"add", "delete", "reverse"}
         Operations on an arc; all three by default. ``("add",)`` gives Buntine's algorithm B.
     tabu : int, default 0
-        If it is 10, say, the search goes on from a maximum: it makes the move that loses least, without
-        visiting the last 10 networks again, until 10 such steps have not led above the best score.
+        With 10, for example, the search continues from a maximum: it makes the move with the smallest loss,
+        without visiting the last 10 networks again, until 10 such steps have not improved the best score.
     restarts : int, default 0
-        Number of times that the search starts again, each time from the best network found after 5 random
+        Number of times that the search starts again, from the best network after 5 random
         moves; at most 100,000, like `tabu`.
     missing : {"error", "em"}, default "error"
         With "em", values may be missing: the search maximizes the expected score, in turn with expectation
@@ -125,11 +125,11 @@ def hc(
     the complete rows. Then it repeats two steps: EM estimates the parameters by maximum likelihood; a search
     from the current structure maximizes the expected score, for which each incomplete row is replaced by all
     its completions, weighted by their probability. It stops if the expected score does not improve. The score
-    of the observed data, ln P(observed values) less the penalty, never decreases; `greedy_scores` returns it
+    of the observed data, ln P(observed values) minus the penalty, never decreases; `greedy_scores` returns it
     for each structure.
 
     The result is a maximum only among its neighbors. If both directions of an arc have the same score,
-    the first is chosen, and the search may end in another structure than with the second.
+    the first is chosen, and the search can end in a different structure than with the second.
 
     References
     ----------
@@ -256,7 +256,7 @@ def ban(
 
 
 _MOST_STEPS = 100_000
-"""The largest `tabu` and `restarts`; more would not end."""
+"""Maximum of `tabu` and `restarts`."""
 
 
 @dataclass(frozen=True)

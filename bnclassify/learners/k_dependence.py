@@ -34,9 +34,9 @@ def kdb_mi(
 ) -> BNC:
     """Learn a k-dependence Bayesian classifier by mutual information (Sahami's k-DB).
 
-    Features are ranked by their mutual information with the class. The feature parents of each are the
-    `kdbk` features of higher rank with the largest mutual information given the class, however small it
-    is. There is no search: one pass over pairs of features suffices. In contrast, `kdb` adds an arc only
+    Features are ranked by their mutual information with the class. The feature parents of each feature
+    are the `kdbk` features of higher rank with the largest mutual information given the class, however
+    small. There is no search: one pass over pairs of features suffices. In contrast, `kdb` adds an arc only
     if it improves the cross-validated accuracy.
 
     Parameters
@@ -51,17 +51,17 @@ def kdb_mi(
     features : list of str, optional
         Columns to use as features.
     required, forbidden : pairs of str
-        Arcs ``(from, to)`` between features that the structure has in any case, and arcs that it never has.
+        Arcs ``(from, to)`` between features that are always included, and arcs that are never included.
     numbers : {"gaussian", "kernel"} or dict, optional
         Numeric columns to keep as numbers, as in `lp`, which estimates their densities. Numbers are ranked
-        with the other features by the mutual information under a Gaussian model, whichever density they
-        get, and their parents are features with levels; a number is never a parent.
+        with the other features by the mutual information under a Gaussian model, for both densities. Their
+        parents are features with levels; a number is never a parent.
 
     Returns
     -------
     BNC
-        Structure without parameters. Use `lp` to estimate them. Parents are listed best first, after those
-        that are required.
+        Structure without parameters. Use `lp` to estimate them. Required parents come first, then the
+        others in descending order of information.
 
     Raises
     ------
@@ -84,7 +84,7 @@ def kdb_mi(
     these variables are observed. Values within 1e-9 are tied, and the first column wins. A feature that is
     never observed together with X is not a candidate.
 
-    If arcs are required, the next feature in the ranking is the one with the largest I(X;C) among those whose
+    If arcs are required, the next feature in the ranking has the largest I(X;C) among the features whose
     required parents have a rank. Required parents count in `kdbk`.
 
     References
@@ -109,7 +109,7 @@ def kdb_mi(
 
 
 def _best_parents(data: Learnable, k: int, rules: ArcRules) -> dict[Hashable, tuple[Hashable, ...]]:
-    """Map each feature to its feature parents: those that are required, then the best first."""
+    """Map each feature to its feature parents: required parents, then the best ones."""
     names, class_column = data.features, len(data.features)
     if k == 0:
         return dict.fromkeys(names, ())
@@ -136,7 +136,7 @@ def _best_parents(data: Learnable, k: int, rules: ArcRules) -> dict[Hashable, tu
 
 
 def _ranks(order: NDArray[np.intp], required: NDArray[np.bool_]) -> NDArray[np.intp]:
-    """Return the rank of each feature; of those whose required parents have one, the first is next."""
+    """Return the rank of each feature; a feature follows its required parents."""
     rank = np.full(len(order), len(order))
     for number in range(len(order)):
         waits = required[rank == len(order)].any(axis=0) | (rank < len(order))

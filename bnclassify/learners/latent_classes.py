@@ -47,13 +47,13 @@ def lca(
     Parameters
     ----------
     class_var : str
-        Name of the new variable, which is not a column of `dataset`. Its labels are 1, 2, …, k by falling
-        share of the rows.
+        Name of the new variable, which is not a column of `dataset`. Its labels are 1, 2, …, k in descending
+        order of their shares of the rows.
     dataset : pandas.DataFrame or Dataset
         Categorical data. All columns are features. Missing values are marginalized over.
     k : int or list of int
-        Number of classes, at most 1000, or numbers of which the one with the largest BIC is chosen, such as
-        ``range(2, 7)``.
+        Number of classes, at most 1000, or candidates such as ``range(2, 7)``, from which the number with the
+        largest BIC is chosen.
     smooth : float, default 1
         Dirichlet hyperparameter added to every expected count; 0 gives maximum-likelihood estimates.
     restarts : int, default 10
@@ -94,7 +94,7 @@ def lca(
     .. math:: P(x) = Σ_c P(c) Π_j P(x_j | c),
 
     and EM finds a local maximum of Σ ln P(row) + smooth Σ ln θ, with θ all probabilities of the model, from
-    each start: uniform P(c) and tables drawn uniformly. An iteration that gains less than 1e-12 is the last.
+    each start: uniform P(c) and tables drawn uniformly. EM ends if an iteration gains less than 1e-12.
     BIC is loglik − ½ ln(N) · nparams, as in `BIC`. Classes are groups that explain the dependence between
     features; they need not exist, and their number depends on N.
 
@@ -150,7 +150,7 @@ def lca(
 
 
 class _Fit(NamedTuple):
-    """The result of EM from one start: the tables, those of the features first, and the log-likelihood."""
+    """The result of EM from one start: the tables, the class last, and the log-likelihood."""
 
     tables: tuple[Array, ...]
     loglik: float
@@ -215,7 +215,7 @@ def _normalized(mass: Array, cards: NDArray[np.intp]) -> Array:
 
 
 def _as_cpts(tables: Array, shares: Array, cards: NDArray[np.intp]) -> tuple[Array, ...]:
-    """Return the tables of features and class, with classes by falling share."""
+    """Return the tables of features and class, with classes in descending order of their shares."""
     order = np.argsort(-shares, kind="stable")
     of_features = np.split(tables[order].T, np.cumsum(cards)[:-1])
     return (*(table.copy() for table in of_features), shares[order])

@@ -1,4 +1,4 @@
-"""Scores of structures that are sums over families, each scored by its counts, and counted once."""
+"""Decomposable scores of structures."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from ..network.priors import LEAST_AMOUNT, MOST_ESS, Dirichlet, EquivalentSize, 
 
 Family = tuple[int, ...]
 
-_STIRLING = 16.0  # from here, four terms of the series are exact to 1e-14
+_STIRLING = 16.0  # above this, four terms of the series are exact to 1e-14
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,7 +43,7 @@ class DecomposableScore:
 
 
 def _likelihood(data: Countable, penalty: float) -> DecomposableScore:
-    """Return the log-likelihood at its maximum, Σ N_jk ln(N_jk / N_j), less a penalty."""
+    """Return the log-likelihood at its maximum, Σ N_jk ln(N_jk / N_j), minus a penalty."""
     n_log_n = xlogx if data.is_weighted else looking_up(data.size)
     return DecomposableScore(lambda n, _: n_log_n(n), lambda r, q: 0, penalty)
 
@@ -54,9 +54,9 @@ def _marginal_likelihood(prior: PseudoCounts) -> DecomposableScore:
 
 
 def log_rising(n: Counts, a: Any) -> Array:
-    """Return ln Γ(a + n) − ln Γ(a), by the difference of Stirling series where a is large.
+    """Return ln Γ(a + n) − ln Γ(a), by the difference of Stirling series if a is large.
 
-    Both terms would lose the digits of their difference if a is large compared with n.
+    If a is large compared with n, a direct difference would lose digits.
     """
     is_large = np.greater_equal(a, _STIRLING)
     if not is_large.any():
@@ -97,7 +97,7 @@ def check_score(score: object, ess: object) -> float:
 
 
 def check_complete(data: Countable) -> None:
-    """Raise a ValueError that names the columns in which values are missing."""
+    """Raise a ValueError that names the incomplete columns."""
     partial = [name for name, lacks in zip(data.columns, data.incomplete, strict=True) if lacks]
     if partial:
         raise ValueError(
@@ -108,7 +108,7 @@ def check_complete(data: Countable) -> None:
 
 
 def warn_of_fractions(data: Countable, score: str) -> None:
-    """Warn if a score that depends on the number of rows meets weights that cannot be frequencies."""
+    """Warn if a score depends on the number of rows and weights cannot be frequencies."""
     if score == "loglik" or not data.is_weighted or is_repeated():
         return
     rows, fractions = data.fractions
@@ -121,7 +121,7 @@ def warn_of_fractions(data: Countable, score: str) -> None:
 
 
 class LocalScores:
-    """Scores of families of the columns of data, which are kept; `ess` is for "bde"."""
+    """Cached scores of families of the columns of data; `ess` is for "bde"."""
 
     def __init__(self, data: Countable, score: str, ess: float = 1) -> None:
         self.counts = family_counts(data)
@@ -130,7 +130,7 @@ class LocalScores:
         self._gains: dict[tuple[int, frozenset[int]], Array] = {}
 
     def prefetch(self, families: Iterable[Family], others: Iterable[Family] = ()) -> None:
-        """Count families that will be scored, with gains or without, in one pass over data in parts."""
+        """Count families that will be scored, with or without gains, in one pass over partitioned data."""
         wanted = [family for family in families if (family[0], frozenset(family[1:])) not in self._gains]
         alone = [family for family in others if (family[0], frozenset(family[1:])) not in self._families]
         self.counts.prefetch(wanted, alone)
@@ -143,7 +143,7 @@ class LocalScores:
         return self._families[key]
 
     def _by_gain(self, variable: int, parents: frozenset[int]) -> float | None:
-        """Return the score of a family if that of another and its gain by a further parent are kept."""
+        """Return the score of a family if another score and a gain in the cache determine it."""
         for parent in parents:
             key = variable, parents - {parent}
             if key in self._gains and key in self._families:
@@ -156,7 +156,7 @@ class LocalScores:
         return float(fit) - self.score.penalty * (r - 1) * q
 
     def gains(self, variable: int, parents: Sequence[int]) -> Array:
-        """Return for each column what the family gains if that becomes a parent too, (columns,).
+        """Return the gain of the family by each column as an additional parent, (columns,).
 
         Both scores are over the rows in which the family and the column are observed. The entries of the
         family's own members are undefined.
@@ -172,7 +172,7 @@ class LocalScores:
         return self._gains[key]
 
     def gains_by(self, parents: Sequence[int]) -> Array:
-        """Return for each column what its family gains if these become its only parents, (columns,).
+        """Return the gain of each column by these parents instead of none, (columns,).
 
         Both scores are over the rows in which the column and all parents are observed.
         """
@@ -207,9 +207,9 @@ class LocalScores:
         return term(table, a).sum(axis=(0, 1)) - term(table.sum(axis=0), r * a).sum(axis=0)
 
     def _added_fit(self, table: Counts, columns: slice, r: int, q: float) -> Array:
-        """Return what each of some columns adds to the fit of a family as a further parent.
+        """Return the contribution of each of some columns to the fit of a family as an additional parent.
 
-        Where all is known, the family's own counts are the sum over the levels of any column.
+        In complete rows, the counts of the family are the sum over the levels of any column.
         """
         cards = self.counts.cards[columns]
         starts = np.cumsum(cards) - cards
@@ -270,7 +270,7 @@ def network_score(
       a_jk = ess / (r q) and a_j = ess / q: the log marginal likelihood under a uniform prior with
       equivalent sample size `ess` (BDeu). The class is a parent like any other. The relative error is
       below 1e-9.
-    - k2 is the same with all a_jk = 1.
+    - k2 is the same formula with all a_jk = 1.
 
     Networks with the same conditional independences have the same score, except for k2.
 
@@ -294,7 +294,7 @@ def network_score(
     data = open_columns(dataset, model.variables, known=known)
     rows = data if model.levels is None else data.coded(Schema(model.variables, model.levels))
     if not len(rows):
-        raise ValueError("dataset: no rows to score a structure on")
+        raise ValueError("dataset must have rows; got none.")
     check_complete(rows)
     warn_of_fractions(rows, score)
     return LocalScores(rows, score, ess).network([ps for _, *ps in model.scopes])

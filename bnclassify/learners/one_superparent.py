@@ -28,7 +28,7 @@ def spode(
     """Learn a superparent one-dependence estimator (SPODE): the best single parent of all other features.
 
     The class is a parent of every feature, and one feature, the superparent, is a parent of all other
-    features. Of all features, the one whose network has the largest score is the superparent. It is the
+    features. The superparent is the feature whose network has the largest score, the
     best single member of an `aode`.
 
     Parameters
@@ -62,10 +62,10 @@ def spode(
 
     Notes
     -----
-    The scores of two superparents differ by the sums of what each of them adds to the scores of all other
-    features. If values are missing, what a superparent adds is computed from the rows in which both
-    features are observed. Of tied superparents, the first in column order is chosen. Naive Bayes can have a
-    larger score; `network_score` compares them.
+    The score of a superparent is the sum of its contributions to the scores of all other features. If values
+    are missing, a contribution is computed from the rows in which both features are observed. Of tied
+    superparents, the first in column order is chosen. Naive Bayes can have a larger score; `network_score`
+    compares them.
 
     References
     ----------
@@ -95,7 +95,7 @@ def spode(
 
 
 def _best_superparent(scores: list[LocalScores], n: int) -> int:
-    """Return the number of the feature that adds most to the scores of all others, given the class."""
+    """Return the position of the feature with the largest contribution to the scores of all others."""
     totals = np.zeros(n)
     for of_view in scores:
         of_view.prefetch([(feature, n) for feature in range(n)])

@@ -25,17 +25,17 @@ D = TypeVar("D", bound=Dataset)
 _MOST_COMPLETIONS = 2**22
 _SCORES = ("bic", "aic", "loglik")
 _LIKELIHOOD = Dirichlet(0)
-_TOLERANCE = 1e-6  # nats per row that an iteration must gain, as in `lp`
+_TOLERANCE = 1e-6  # minimum gain of an iteration in nats per row, as in `lp`
 
 
 def check_missing(missing: object, usual: str, score: str) -> None:
-    """Raise unless the argument `missing` is "em" or the usual option, and fits the score."""
+    """Raise unless `missing` is a valid option for the score."""
     if OneOf((usual, "em")).check("missing", missing) == "em":
         OneOf(_SCORES).check("score", score)
 
 
 class Completions(Generic[D]):
-    """All completions of the rows of data, those of each row one after the other.
+    """All completions of the rows of data, row by row.
 
     `rows` are the numbers of the rows, (completions,), and `data` has the completed codes.
     """
@@ -76,7 +76,7 @@ class Completions(Generic[D]):
         return replace(self.data, weights=shares), float(self.weights @ (highest + np.log(totals)))
 
     def maximize(self, scopes: Sequence[Scope], counts: Sequence[Array]) -> tuple[D, float]:
-        """Return what `expect` does at tables of maximum likelihood, by EM from those of some counts."""
+        """Return the result of `expect` at maximum-likelihood tables, by EM that starts from some counts."""
         evidence = -np.inf
         while True:
             expected, further = self.expect(scopes, [_LIKELIHOOD(table) for table in counts])
@@ -90,7 +90,7 @@ def structural_em(
 ) -> tuple[list[list[int]], list[float]]:
     """Return the parents of each column in the structure found, and the scores of the observed data.
 
-    `learn` returns the best structure for complete data, from a start whose score it does not lower.
+    `learn` returns the best structure for complete data, from a start, without lowering its score.
     """
     complete = data.codes.min(axis=0) >= 0
     found = [list(parents) for parents in start]
@@ -98,7 +98,7 @@ def structural_em(
         found = learn(data.taken(complete), found)
     completions, observed = Completions(data), list[float]()
     scopes = [(v, *parents) for v, parents in enumerate(found)]
-    counts = [table + 1 for table in count_families(data, scopes)]  # zeros would stay zeros
+    counts = [table + 1 for table in count_families(data, scopes)]  # EM would keep zeros
     while True:
         expected, evidence = completions.maximize(scopes, counts)
         scores = LocalScores(expected, score)

@@ -26,13 +26,13 @@ from .structural_em import check_missing, structural_em
 
 
 def _arc_parameters(data: Learnable) -> Array:
-    """Return how many free parameters an arc between two features adds."""
+    """Return the number of free parameters that an arc between two features adds."""
     freedom = np.array(data.cards[:-1], dtype=float) - 1
     return np.outer(freedom, freedom) * data.cards[-1]
 
 
 def _bde_gains(data: Learnable, ess: float) -> Array:
-    """Return what an arc between two features adds to the log marginal likelihood."""
+    """Return the contribution of an arc between two features to the log marginal likelihood."""
     scores, n = LocalScores(data, "bde", ess), len(data.features)
     scores.prefetch([(feature, n) for feature in range(n)])
     gains = np.array([scores.gains(feature, (n,))[:n] for feature in range(n)])
@@ -44,7 +44,7 @@ def edge_posterior(data: Learnable, ess: float) -> Array:
     return spanning_tree_posterior(np.mean([_bde_gains(view, ess) for view in data.views], axis=0))[0]
 
 
-# What an augmenting arc adds to each score, (n, n); from the data, its pairs and the sample size.
+# contributions of augmenting arcs to each score, (n, n), from the data, its pairs and the sample size
 _SCORES: dict[str, Callable[[Learnable, PairStatistics, float], Array]] = {
     "loglik": lambda data, pairs, ess: pairs.information,
     "aic": lambda data, pairs, ess: pairs.rows * pairs.information - _arc_parameters(data),
@@ -73,8 +73,8 @@ def tan_cl(
 
     The class is a parent of every feature, and each feature has at most one other feature as a parent.
     The arcs between features form a maximum-weight spanning tree or forest, where the weight of an arc is
-    its contribution to `score`. An arc means dependence given the class, in either direction; it does not
-    mean a cause.
+    its contribution to `score`. An arc represents dependence given the class, in either
+    direction, and not a causal effect.
 
     Parameters
     ----------
@@ -90,19 +90,19 @@ def tan_cl(
     root : str, optional
         Feature to use as the root of its tree. By default, and for all other trees, the root is the first
         feature of the tree in column order. With `lp` and `ess`, the root does not change posteriors;
-        with `smooth`, it does, as the pseudo-counts differ.
+        with `smooth`, it does, because the pseudo-counts differ.
     features : list of str, optional
         Columns to use as features.
     required, forbidden : pairs of str
-        Pairs of features that are joined in any case, and pairs that are never joined. The order within a
+        Pairs of features that are always joined, and pairs that are never joined. The order within a
         pair does not matter.
     missing : {"available", "em"}, default "available"
         With "available", each pair of features is counted in the rows in which both are observed. With
-        "em", structural EM uses all rows, as in `hc`; it needs another score than "bde".
+        "em", structural EM uses all rows, as in `hc`; not with the score "bde".
     numbers : {"gaussian", "kernel"} or dict, optional
         Numeric columns to keep as numbers, as in `lp`, which estimates their densities. The forest is
-        learned from the other features. The parent of a number is the one with the largest mutual
-        information given the class under a Gaussian model, whatever `score` is; a number is never a parent.
+        learned from the other features. The parent of a number is the feature with the largest
+        mutual information given the class under a Gaussian model, for all scores; a number is never a parent.
 
     Returns
     -------
@@ -142,7 +142,7 @@ def tan_cl(
     - :math:`N·I − ½ ln N · (r_x−1)(r_y−1)r_c` to BIC,
     - bde(Y | X, class) − bde(Y | class) to the log marginal likelihood ("bde", see `network_score`).
 
-    The forest has the largest total of those with the required pairs and without the forbidden ones. An arc
+    The forest has the largest total among forests with the required and without the forbidden pairs. An arc
     is kept if its contribution is at least 0. An arc to a feature with a single level contributes
     exactly 0 and is therefore kept; drop such features. Except with "loglik", features that are never
     observed together are not joined. Of tied edges, the one with the lower first column is chosen, and
@@ -202,7 +202,7 @@ def tan_cl(
 def _root_number(
     root: Hashable | None, names: Collection[Hashable], otherwise: int, class_var: Hashable
 ) -> int:
-    """Return the position of the root among the names, or raise if it is not there."""
+    """Return the position of the root among the names, or raise a KeyError."""
     if root is None:
         return otherwise
     if is_among(root, names):
@@ -227,7 +227,7 @@ def _forest(
         views.append(_SCORES[score](view, pairs, ess))
     weights = np.asarray(np.mean(views, axis=0))
     keep = np.full_like(weights, True, dtype=bool)
-    if score != "loglik":  # of features never observed together nothing is known, ln 0 included
+    if score != "loglik":  # no information on features that are never observed together, including ln 0
         keep = (weights >= -TOLERANCE) & (pairs.rows > 0)
     return _directed(features, weights, keep, root, rules, is_tree=score == "loglik")
 
@@ -235,7 +235,7 @@ def _forest(
 def _expected_forest(
     data: Any, score: str, root: int, rules: ArcRules
 ) -> tuple[dict[Hashable, tuple[Hashable, ...]], tuple[float, ...]]:
-    """Return what `_forest` does for incomplete data by structural EM, and the scores on the way."""
+    """Return the result of `_forest` for incomplete data by structural EM, and the scores on the way."""
     if len(list(data.views)) > 1:
         raise ValueError(
             "missing must be 'available' with several discretizations; got 'em'. Discretize once, for "
@@ -280,7 +280,7 @@ def _directed(
     *,
     is_tree: bool = True,
 ) -> dict[Hashable, tuple[Hashable, ...]]:
-    """Map each variable to its parent in the maximum-weight forest that follows the rules."""
+    """Map each variable to its parent in the maximum-weight forest that obeys the rules."""
     required, forbidden = rules.matrices(names)
     roots = (root, *range(len(names)))
     inner = maximum_forest(weights, required, roots)
@@ -322,12 +322,12 @@ def chow_liu(
         Training data. All columns become variables.
     root : str, optional
         Root of the tree, by default the class. It does not change the likelihood. With `lp` and `ess`,
-        it does not change predictions; with `smooth`, it does, as the pseudo-counts differ.
+        it does not change predictions; with `smooth`, it does, because the pseudo-counts differ.
     features : list of str, optional
         Columns to use as features.
     required, forbidden : pairs of str
-        Pairs of variables that are joined in any case, and pairs that are never joined, as in `tan_cl`. The
-        class can be one of them.
+        Pairs of variables that are always joined, and pairs that are never joined, as in `tan_cl`, including
+        pairs with the class.
 
     Returns
     -------
@@ -351,8 +351,8 @@ def chow_liu(
     Notes
     -----
     An edge contributes I(X;Y), in nats per row, over the rows in which both are observed. The result is a
-    single tree unless some variables are never observed together. These are not joined, and trees without
-    the root have their first column as the root. Of tied edges, the one with the lower first column is
+    single tree unless some variables are never observed together. Such variables are not joined, and the root
+    of a tree without the root is its first column. Of tied edges, the one with the lower first column is
     chosen, and then the one with the lower second column; the class has its position in the data.
 
     References

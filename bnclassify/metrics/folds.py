@@ -1,4 +1,4 @@
-"""Folds of cross-validation: the rows that each fold tests, in memory or in parts."""
+"""Folds of cross-validation: the rows that each fold tests."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from ..frames.encoding import encode_columns
 from ..frames.sources import in_pandas
 
 _MOST_UNITS = 2**22
-_MOST_HASHED = 64  # units of a row that are hashed one by one
-_STEP = 0x9E3779B97F4A7C15  # of SplitMix64
+_MOST_HASHED = 64  # maximum number of units of a row that are hashed separately
+_STEP = 0x9E3779B97F4A7C15  # increment of SplitMix64
 
 Rows = NDArray[np.intp]
 Folds = Sequence[ArrayLike] | NDArray[Any] | Iterable[tuple[ArrayLike, ArrayLike]]
@@ -40,8 +40,8 @@ def stratified_folds(y: ArrayLike, k: int, *, rng: Seed = None) -> NDArray[np.in
     Returns
     -------
     (n,) array of int
-        The fold of each row, from 0 to k − 1. Fold sizes differ by at most one, and so
-        do the numbers of rows that folds have of each class.
+        The fold of each row, from 0 to k − 1. Fold sizes, and the numbers of rows of
+        a class per fold, differ by at most one.
 
     Raises
     ------
@@ -86,7 +86,7 @@ def warn_of_small_classes(sizes: NDArray[Any], levels: Iterable[Any], k: int) ->
 
 def shuffle_folds(codes: NDArray[Any], k: int, rng: np.random.Generator) -> NDArray[np.intp]:
     """Draw stratified folds without a check or a warning."""
-    # The rows of one class after the other, in random order, go to folds 0, 1, … k − 1, 0, 1, …
+    # rows sorted by class, in random order within a class, are assigned to folds 0, 1, … k − 1, 0, 1, …
     shuffled = rng.permutation(len(codes))
     order = shuffled[np.argsort(codes[shuffled], kind="stable")]
     folds = np.empty(len(codes), dtype=np.intp)
@@ -99,8 +99,8 @@ def split_weights(
 ) -> NDArray[np.int64]:
     """Split whole weights over stratified folds unit by unit, (rows, k).
 
-    The folds are those of rows that are repeated as often as their weights say or, if there are too many to
-    repeat, are drawn from the multivariate hypergeometric distribution that these have.
+    The folds are drawn as for rows repeated by their weights or, if these are too many, from the
+    corresponding multivariate hypergeometric distribution.
     """
     if units.sum() <= _MOST_UNITS:
         rows = np.repeat(np.arange(len(units)), units)
@@ -122,9 +122,9 @@ def split_weights(
 def draw_parts(
     codes: NDArray[Any], levels: Iterable[Any], weights: Array | None, k: int, rng: np.random.Generator
 ) -> list[tuple[Rows, Array | None]]:
-    """Draw stratified folds: the rows that each tests and, if weights are whole, the parts of their weights.
+    """Draw stratified folds: the rows that each tests and, for whole weights, the parts of their weights.
 
-    `levels` are those of the class; if there are none, no warning is given.
+    `levels` are the levels of the class; without them, no warning is issued.
     """
     units = None if weights is None or (weights % 1).any() else weights.astype(np.int64)
     check_k(k, len(codes) if units is None else int(units.sum()))

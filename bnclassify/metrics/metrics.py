@@ -25,7 +25,7 @@ _LEAST = float(np.finfo(np.float64).eps)
 
 
 class AnyMetric(ABC):
-    """A metric of what a model predicts: sums over rows, and a value from the sums."""
+    """A metric of predictions: sums over rows, and a value from the sums."""
 
     name: str
     target: int = 0
@@ -52,7 +52,7 @@ class Metric(AnyMetric):
     something of each row. ``value`` computes the metric from the sums. A metric that ``is_pooled`` is
     computed from the sums over all folds, not as a mean over folds, and ``calibrated`` computes from these
     sums the value to expect if the posteriors were calibrated. One that ``needs_joint`` is defined only for
-    models with a joint distribution, and uses the log joint as it is.
+    models with a joint distribution, and uses the log joint without normalization.
     """
 
     name: str
@@ -128,7 +128,7 @@ def _accepts_weights(function: Callable[..., Any]) -> bool:
 class LabelMetric(AnyMetric):
     """The proportion of labels of all targets that are correct or, if ``exact``, of rows in which all are.
 
-    The labels are those that are most probable together if ``joint``, else those of each target by itself.
+    The labels are jointly most probable if ``joint``, and separately most probable if not.
     Missing labels are ignored, and if ``exact``, so are rows in which one is missing.
     """
 
@@ -146,7 +146,7 @@ class LabelMetric(AnyMetric):
         return np.array([gather(right, axis=0) @ weights, gather(known, axis=0) @ weights])
 
     def value_of(self, sums: Array) -> float:
-        """Return the proportion; NaN if nothing is known."""
+        """Return the proportion, or NaN for 0 / 0."""
         return float(sums[0] / sums[1]) if sums[1] else np.nan
 
 
@@ -195,9 +195,9 @@ def find_metric(metric: object) -> Metric | OwnMetric:
 
 
 def bin_sums(probability: Array, right: NDArray[np.bool_], ends: Array, weights: Array) -> Array:
-    """Sum weights, probabilities and right answers by the intervals [0, ends[0]], (ends[0], ends[1]], ...
+    """Sum weights, probabilities and correct predictions by intervals [0, ends[0]], (ends[0], ends[1]], ...
 
-    A probability that equals an end but for rounding is in the lower interval.
+    A probability that equals an end up to rounding is in the lower interval.
     """
     numbers = np.searchsorted(ends + TOLERANCE, probability, side="left")
     return _by_class(numbers, len(ends) + 1, weights, weights * probability, weights * right)
@@ -223,7 +223,7 @@ def _at(table: Array, codes: Codes) -> Array:
 
 
 def _right_by_class(logs: Array, actual: Codes, weights: Array) -> Array:
-    """Sum the rows of each class that are predicted correctly, and all of them; (2, classes)."""
+    """Sum the correctly predicted rows and all rows of each class, (2, classes)."""
     return _by_class(actual, logs.shape[1], weights * (first_best(logs) == actual), weights)
 
 
@@ -297,7 +297,7 @@ def _confusion(logs: Array, actual: Codes, weights: Array) -> Array:
 def _macro_mean(score: Callable[[Array, Array, Array], tuple[Array, Array]], table: Array) -> float:
     """Mean of a proportion over the classes that occur, 0 for 0 / 0.
 
-    ``score`` returns its parts from the rows of each class that are correct, actual and predicted.
+    ``score`` returns numerator and denominator from the correct, actual and predicted rows of each class.
     """
     actual, predicted = table.sum(axis=1), table.sum(axis=0)
     occurs = actual + predicted > 0
@@ -319,7 +319,7 @@ def _recall(right: Array, actual: Array, predicted: Array) -> tuple[Array, Array
 
 
 def _kappa(table: Array) -> float:
-    """Agreement beyond that of independent labels with the same margins; 0 if both are one class."""
+    """Agreement beyond that of independent labels with the same margins; 0 if both are constant."""
     n = table.sum()
     by_chance = float(table.sum(axis=0) @ table.sum(axis=1))
     rest = n**2 - by_chance
@@ -367,7 +367,7 @@ def _area(scores: Array, is_positive: NDArray[np.bool_], weights: Array) -> floa
         rank = np.concatenate([[0], np.cumsum(np.diff(scores[order]) > TOLERANCE)])
     weights, is_positive = weights[order], is_positive[order]
     positives, negatives = (np.bincount(rank, weights=weights * mask) for mask in (is_positive, ~is_positive))
-    below = np.cumsum(negatives) - negatives / 2  # ties count half
+    below = np.cumsum(negatives) - negatives / 2  # ties count as 1/2
     return float(positives @ below / (positives.sum() * negatives.sum()))
 
 
@@ -391,7 +391,7 @@ METRICS = {
         Metric("loglik", _log_densities, _mean, needs_joint=True),
     )
 }
-"""The metrics with a name."""
+"""The metrics by name."""
 
 LABEL_METRICS = {
     metric.name: metric
@@ -402,4 +402,4 @@ LABEL_METRICS = {
         LabelMetric("joint_exact_match", exact=True, joint=True),
     )
 }
-"""The metrics of several target variables together."""
+"""The joint metrics of several target variables."""

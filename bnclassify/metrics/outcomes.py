@@ -1,4 +1,4 @@
-"""What a model predicts for rows whose classes are known, with the labels and the index of the data."""
+"""Predictions for rows with observed classes, with the labels and the index of the data."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from ..model.raw_rows import check_size, encode_for
 class Labelling:
     """The names of an array of rows and classes.
 
-    ``classes`` are the labels in the order of the columns, ``name`` is that of the class, ``index`` that of
-    the rows; ``made`` has the labels as pandas has them, if they were made before.
+    ``classes`` are the labels in the order of the columns, ``name`` is the name of the class, ``index`` the
+    row labels, and ``made`` the labels as a pandas Index, if it exists.
     """
 
     classes: tuple[Any, ...]
@@ -81,7 +81,7 @@ class Outcome:
 
 @dataclass(frozen=True, eq=False)
 class Outcomes:
-    """What a model predicts for each of its target variables.
+    """The predictions of a model for each of its target variables.
 
     ``logs`` has the log posterior of each target, up to a constant per row, (rows, labels). ``actual`` has
     the codes of the actual labels, (targets, rows), -1 if missing. ``most_probable`` returns the codes of the
@@ -97,7 +97,7 @@ class Outcomes:
     most_probable: Callable[[], Codes]
 
     def of_target(self, number: int = 0) -> Outcome:
-        """Return the outcome of one target variable, in the rows in which it is known."""
+        """Return the outcome of one target variable, in the rows in which it is observed."""
         known: Any = self.actual[number] >= 0
         if known.all():
             known = slice(None)
@@ -107,7 +107,7 @@ class Outcomes:
 
 
 def outcomes_of(x: Model, rows: Dataset) -> Outcomes:
-    """Return what a model predicts for rows, and the labels of the rows."""
+    """Return the predictions of a model for rows, and the labels of the rows."""
     n, levels = len(x.features), x.levels or ()
     check_size(len(rows), max(map(len, levels[n:])))
     data = encode_for(x, rows, x.features, "dataset")

@@ -1,1 +1,1 @@
-"""The values that learners return, and the questions one can ask of them."""
+"""The base class of models, accessors, and recipes."""

@@ -1,4 +1,4 @@
-"""Credible intervals of tables, and of what follows from them, given the structure and the counts."""
+"""Credible intervals of tables, and of functions of tables, given the structure and the counts."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ MOST_DRAWN = 2**25
 
 
 def check_interval(interval: object) -> float | None:
-    """Return the probability of an interval, None if there is to be none, or raise."""
+    """Return the probability of an interval, or None, or raise."""
     probability: float | None = Optional(Real(above=0, below=1)).check("interval", interval)
     return probability
 
 
 def check_draws(draws: object, cells: int = 1) -> int:
-    """Return the number of draws of so many probabilities, or raise."""
+    """Return the number of draws of ``size`` probabilities, or raise."""
     return Whole(least=1, most=MOST_DRAWN // cells).check("draws", draws)
 
 
@@ -48,7 +48,7 @@ def table_bounds(counts: Array, prior: Any, interval: float) -> Array:
 def drawn_bounds(
     x: Any, probabilities: Callable[[Any], Array], interval: float, draws: int, seed: int
 ) -> Array:
-    """Return the quantiles, (2, …), of what a function returns for models with drawn tables."""
+    """Return the quantiles, (2, …), of a function of models with drawn tables."""
     rng = np.random.default_rng(seed)
     tables = (x._each(lambda part: part._draw_tables(rng)) for _ in range(draws))
     drawn = np.stack([probabilities(one) for one in tables], axis=-1)
@@ -56,7 +56,7 @@ def drawn_bounds(
 
 
 def with_bounds(frame: pd.DataFrame, bounds: Array) -> pd.DataFrame:
-    """Return estimates and their bounds, (2, rows, columns), named by a further level of the columns."""
+    """Return estimates and their bounds, (2, rows, columns), with an additional level of the columns."""
     columns, n = frame.columns, frame.shape[1]
     values = np.stack([bounds[0], frame.to_numpy(), bounds[1]], axis=-1).reshape(len(frame), 3 * n)
     levels: list[Any] = [columns]

@@ -33,7 +33,7 @@ _TABLES = ("cpts", "class_cpts", "priors", "superparents", "children")
 class Model(Immutable):
     """Base of all models, which learners return and functions such as `predict` accept.
 
-    A model type is a frozen dataclass below this class. It implements, as methods, what differs by type.
+    A model type is a frozen dataclass below this class. It implements the methods that depend on the type.
     """
 
     if TYPE_CHECKING:  # fields or properties of each model type
@@ -53,7 +53,7 @@ class Model(Immutable):
 
         @property
         def members(self) -> tuple[Model, ...]:
-            """The models that it averages; of a single model, itself."""
+            """The models that it averages; a single model is its only member."""
 
         @property
         def fitted(self) -> bool:
@@ -64,7 +64,7 @@ class Model(Immutable):
             """Results of a method of `lp`, by name."""
 
     one_class = True
-    """Whether it predicts one class, and not several class variables."""
+    """Whether it predicts a single class variable."""
 
     densities: Mapping[Hashable, Any] = EMPTY
     """The densities of the features that are numbers, by name."""
@@ -113,18 +113,18 @@ class Model(Immutable):
 
     @property
     def numeric(self) -> tuple[Hashable, ...]:
-        """The features that are numbers, with or without a density: those without levels."""
+        """The features that are numbers, which have no levels."""
         named = zip(self.variables, self.levels or (), strict=False)
         return tuple(dict.fromkeys([*self.densities, *[name for name, labels in named if not labels]]))
 
     @property
     def graph(self) -> Any:
-        """The single graph that it is or is built on, or None."""
+        """The single graph of the model, or None."""
         return None
 
     @property
     def network(self) -> Any:
-        """The single graph with tables that it is or has, or None."""
+        """The single graph with tables of the model, or None."""
         return None
 
     @property
@@ -137,7 +137,8 @@ class Model(Immutable):
         """The levels, or a ValueError if no data were seen."""
         if self.levels is None:
             raise ValueError(
-                "the model has seen no data, so its levels are unknown. Call lp(x, dataset, smooth=...)."
+                "the levels are unknown, because the model was built without data. Call "
+                "lp(x, dataset, smooth=...)."
             )
         return self.levels
 
@@ -159,7 +160,7 @@ class Model(Immutable):
 
     @property
     def missing_rule(self) -> str:
-        """What prediction does with missing values, in words."""
+        """The treatment of missing values in prediction, in words."""
         return "marginalized over"
 
     def facts(self) -> dict[str, object]:
@@ -167,7 +168,7 @@ class Model(Immutable):
         return {"num. features": len(self.features)}
 
     def __dir__(self) -> list[str]:
-        """Return the names that the docstrings of models explain; functions do all else."""
+        """Return the documented attributes."""
         documented = self.__dataclass_fields__.keys()  # type: ignore[attr-defined]
         target = "class_var" if self.one_class else "class_vars"
         return sorted(documented | {target, "features", "members", "preparation"})
@@ -181,7 +182,7 @@ class Model(Immutable):
     if not TYPE_CHECKING:  # so that mypy reports unknown attributes
 
         def __getattr__(self, name: str) -> Any:
-            """Raise the error of an unknown attribute: models are used by functions."""
+            """Raise an error that refers to the functions for models."""
             message = f"{type(self).__name__!r} object has no attribute {name!r}"
             if not name.startswith("_"):
                 message += "; use functions instead, as in predict(x, newdata) or params(x)"
@@ -190,23 +191,23 @@ class Model(Immutable):
     # Defaults of the methods that functions call.
 
     def _place(self, data: Dataset, unseen: str | None = None) -> tuple[Any, Codes]:
-        """Return rows as `_code` does, and the model that understands them.
+        """Return rows as `_code` does, and the model for them.
 
         It is this model or, if features have densities, the model with their values in the rows as levels.
         """
         return self, self._code(data, unseen)
 
     def _code(self, data: Dataset, unseen: str | None = None) -> Codes:
-        """Return rows as `_log_joint` accepts them: (features, rows) codes, maybe with further rows below.
+        """Return rows in the form of `_log_joint`: (features, rows) codes, possibly with more rows below.
 
-        ``unseen`` says how `match` treats values that are not among the levels.
+        ``unseen`` is the argument of `match`.
         """
         n = len(self.features)
         codes = match(data, self.features, self.known_levels[:n], unseen=unseen)
         return self._with_numbers(codes, data.numbers)
 
     def _with_numbers(self, codes: Codes, numbers: Mapping[Hashable, Any]) -> Codes:
-        """Return codes with what the model needs of the numbers of features."""
+        """Return codes, with the numbers that the model needs."""
         return codes
 
     def _curve(self, feature: Hashable) -> Array | None:
@@ -218,7 +219,7 @@ class Model(Immutable):
         raise self._lacks("compute a log joint of one class and the features")
 
     def _unadjusted(self, codes: Codes) -> Array:
-        """Return the log joint without what a model with powers changes at incomplete rows."""
+        """Return the log joint without the rule for incomplete rows of models with powers."""
         return self._log_joint(codes)
 
     def _log_marginals(self, codes: Codes) -> list[Array]:
@@ -250,15 +251,15 @@ class Model(Immutable):
     ) -> tuple[Array, Choice, NDArray[np.bool_], Array]:
         """Return (rows, 1 + features) contributions of prior and features to the log odds, NaN if undefined.
 
-        ``choose`` returns, from the log joint, the class to explain in each row and those to compare it with,
-        which are also returned, and the posterior of the class to explain.
+        ``choose`` returns, from the log joint, the class to explain in each row and the classes to compare it
+        with, which are also returned, and the posterior of the class to explain.
         """
         logs = self._log_joints_in_sequence(codes, order)
         targets, rivals = choose(logs[-1])
         at = np.arange(codes.shape[1])
         with np.errstate(invalid="ignore"):
             odds = logs[:, at, targets] - log_sum_exp(np.where(rivals, logs, -np.inf))
-            # Infinite odds stay infinite: inf − inf adds nothing.
+            # Infinite odds stay infinite: inf − inf counts as 0.
             steps = np.where(odds[1:] == odds[:-1], 0.0, np.diff(odds, axis=0))
         steps = np.where(codes[list(order)] < 0, 0.0, steps)
         posteriors = np.exp(log_normalize(logs[-1]))[at, targets]
@@ -290,7 +291,7 @@ class Model(Immutable):
         return {}
 
     def _complete(self, codes: Codes) -> Codes:
-        """Return (variables, rows) codes with the most probable values in place of missing ones."""
+        """Return (variables, rows) codes in which missing values are replaced by the most probable ones."""
         raise self._lacks("fill in values")
 
     def _of_class(self, class_var: Hashable | None) -> Model:
@@ -317,7 +318,7 @@ class Model(Immutable):
     def _check_em(self) -> None:
         """Raise a TypeError unless `_maximize` is defined."""
         if type(self)._maximize is Model._maximize:
-            reason = self.no_joint or f"it is not defined for a {type(self).__name__}; leave it out"
+            reason = self.no_joint or f"it is not defined for a {type(self).__name__}; omit it"
             raise TypeError(f'missing: "em" needs a joint distribution; {reason}')
 
     def _fit(self, dataset: Any, step: Any, fit: Callable[[Any, Any], Any]) -> Any:
@@ -388,11 +389,11 @@ class Model(Immutable):
         if isinstance(tally, Tally) and tally.prior is not None:
             return tally
         adjusted = [name for name in self.learned if name != "counts"]
-        reason = "does not keep the counts that its parameters were made of"
+        reason = "does not contain the counts behind its parameters"
         if adjusted:
-            reason = f"has parameters that are more than counts: {listed(adjusted)}"
+            reason = f"has parameters that do not follow from counts: {listed(adjusted)}"
         raise ValueError(
-            f"x must have tables made of counts; it {reason}. Refit it with lp(x, dataset, ...)."
+            f"x must have tables that follow from counts; it {reason}. Refit it with lp(x, dataset, ...)."
         )
 
     def _posterior_tally(self) -> Tally:
@@ -402,7 +403,7 @@ class Model(Immutable):
             return tally
         raise ValueError(
             "interval must be None unless the tables follow from counts and smooth, ess or m above 0 alone; "
-            f"those of this {type(self).__name__} do not. Fit a network, or an average such as aode, with "
+            f"tables of a {type(self).__name__} do not. Fit a network, or an average such as aode, with "
             "lp(x, dataset, smooth=1)."
         )
 
@@ -435,7 +436,7 @@ class Model(Immutable):
         return {(parent, variable): 1.0 for variable, parents in self.parents.items() for parent in parents}
 
     def _members_note(self) -> str:
-        """Return a note for its picture on the members of an average; empty for a single model."""
+        """Return a note on the members of an average for its picture; empty for a single model."""
         n = self.facts().get("num. members")
         return "" if n is None else f"average of {n:,} networks"
 
@@ -507,7 +508,7 @@ class BuiltOn(Model):
 
     @property
     def missing_rule(self) -> str:
-        """What prediction with the other model does with missing values."""
+        """The treatment of missing values by the other model."""
         return self.basis.missing_rule
 
     def _with_numbers(self, codes: Codes, numbers: Mapping[Hashable, Any]) -> Codes:
@@ -515,7 +516,7 @@ class BuiltOn(Model):
 
 
 def check_model(x: object) -> Model:
-    """Return ``x`` if it is a model, else raise a TypeError."""
+    """Return ``x`` if it is a model; if not, raise a TypeError."""
     if not isinstance(x, Model):
         advice = of_estimator(x) or "Learn one first, for example with nb(class_var, dataset)."
         if hasattr(x, "columns"):
@@ -532,7 +533,7 @@ def of_estimator(x: object) -> str:
 
 
 def check_joint(x: object, question: str) -> Model:
-    """Return ``x`` if it is a model with parameters and a joint distribution, else raise."""
+    """Return ``x`` if it is a model with parameters and a joint distribution; if not, raise."""
     model = check_fitted(x)
     if model.no_joint:
         raise TypeError(f"{question}: {model.no_joint}")
@@ -540,20 +541,17 @@ def check_joint(x: object, question: str) -> Model:
 
 
 def check_fitted(x: object) -> Model:
-    """Return ``x`` if it is a model with parameters, else raise."""
+    """Return ``x`` if it is a model with parameters; if not, raise."""
     model = check_model(x)
     if not model.fitted:
-        raise ValueError(
-            "structure only, no parameters: call lp(x, dataset, smooth=...) first, and use the model "
-            "that it returns"
-        )
+        raise ValueError("the model has no parameters. Pass the result of lp(x, dataset, smooth=...).")
     return model
 
 
 def check_graph(x: object, question: str, *, sized: bool = False) -> Any:
-    """Return the single graph that ``x`` is or is built on, or raise.
+    """Return the single graph of ``x``, or raise.
 
-    If ``sized``, the answer depends on the tables, so ``x`` must not average several members.
+    If ``sized``, the result depends on the tables, so ``x`` must not average several members.
     """
     model = check_model(x)
     if model.graph is None or (sized and len(model.members) > 1):
@@ -562,15 +560,15 @@ def check_graph(x: object, question: str, *, sized: bool = False) -> Any:
 
 
 def check_single(x: object, question: str) -> Any:
-    """Return the single network with one class that ``x`` is or is built on, or raise."""
+    """Return the single network with one class of ``x``, or raise."""
     graph = check_graph(x, question)
     if len(graph.targets) > 1:
-        raise TypeError(f"{question}: expected a network with one class, got {type(graph).__name__}")
+        raise TypeError(f"{question} requires a network with one class; got {type(graph).__name__}.")
     return graph
 
 
 def check_bnc(x: object, question: str) -> Any:
-    """Return the single Bayesian network with one class that ``x`` is, or raise."""
+    """Return ``x`` if it is a single Bayesian network with one class; if not, raise."""
     model = check_model(x)
     if model.no_joint:
         raise TypeError(f"{question}: {model.no_joint}")
@@ -578,7 +576,7 @@ def check_bnc(x: object, question: str) -> Any:
 
 
 def check_coded(x: object, question: str) -> Any:
-    """Return the single Bayesian network with one class that ``x`` is if no feature is a number, or raise."""
+    """Return ``x`` if it is a single Bayesian network of categories with one class; if not, raise."""
     network = check_bnc(x, question)
     if network.numeric:
         raise TypeError(
@@ -589,7 +587,7 @@ def check_coded(x: object, question: str) -> Any:
 
 
 def check_tables(x: object, question: str) -> Any:
-    """Return the single graph with tables that ``x`` is or has, or raise."""
+    """Return the single graph with tables of ``x``, or raise."""
     model = check_fitted(x)
     if model.network is None:
         raise _of_members(model, question)
@@ -598,8 +596,8 @@ def check_tables(x: object, question: str) -> Any:
 
 def _of_members(x: Model, question: str) -> TypeError:
     return TypeError(
-        f"{question}: expected a single network (BNC), but an {type(x).__name__} is made of "
-        f"{len(x.members)} networks; ask each of members(x)"
+        f"{question} requires a single network (BNC); got an {type(x).__name__} of "
+        f"{len(x.members)} networks. Call it on each of members(x)."
     )
 
 

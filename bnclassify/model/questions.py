@@ -1,46 +1,46 @@
-"""Questions to models: their names, levels and arcs, and the type of their structure."""
+"""Accessors of models: names, levels, arcs, and the type of the structure."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from typing import Any
 
 from ..base import graphs
 from ..base.checks import OneOf
-from ..base.docstrings import sharing
+from ..base.docstrings import Function, sharing
 from ..base.messages import listed, shown
 from ..numbers.preparation import Preparation
 from .model import Model, check_bnc, check_graph, check_model, check_single
 
-_of_any = sharing(
-    {
-        "{any model}": """\
+_SECTIONS = """\
 Parameters
 ----------
-x : BNC, AODE or another model
+x : {0}
     With or without parameters.
+
+Returns
+-------
+{2}
+    {3}
 
 Raises
 ------
 TypeError
-    If `x` is not a model.""",
-        "{one network}": """\
-Parameters
-----------
-x : BNC or DN
-    With or without parameters.
+    If `x` is not {1}"""
 
-Raises
-------
-TypeError
-    If `x` is not a single network; call the function on each of ``members(x)``.""",
+
+def _returns(kind: str, returned: str) -> Callable[[Function], Function]:
+    """Return a decorator that adds the sections of an accessor for any model, or for one network."""
+    marks = {
+        "{any model}": ("BNC, AODE or another model", "a model."),
+        "{one network}": ("BNC or DN", "a single network; call the function on each of ``members(x)``."),
     }
-)
+    return sharing({mark: _SECTIONS.format(*texts, kind, returned) for mark, texts in marks.items()})
 
 
-@_of_any
+@_returns("tuple of models", "One model per member.")
 def members(x: Model) -> tuple[Model, ...]:
-    """Return the models that a model averages: of a single model, the model itself.
+    """Return the models that a model averages; a single model is its only member.
 
     {any model}
 
@@ -54,7 +54,7 @@ def members(x: Model) -> tuple[Model, ...]:
     return check_model(x).members
 
 
-@_of_any
+@_returns("str", "The name.")
 def class_var(x: Model) -> Hashable:
     """Return the name of the class.
 
@@ -69,9 +69,9 @@ def class_var(x: Model) -> Hashable:
     return check_model(x).class_var
 
 
-@_of_any
+@_returns("tuple of str", "One name per class variable.")
 def class_vars(x: Model) -> tuple[Hashable, ...]:
-    """Return the names of the class variables; of a model with one class, its name.
+    """Return the names of the class variables, of which most models have one.
 
     {any model}
 
@@ -85,7 +85,7 @@ def class_vars(x: Model) -> tuple[Hashable, ...]:
     return check_model(x).targets
 
 
-@_of_any
+@_returns("tuple of str", "One name per variable.")
 def vars(x: Model) -> tuple[Hashable, ...]:
     """Return the names of all variables: the features, then the class.
 
@@ -100,9 +100,9 @@ def vars(x: Model) -> tuple[Hashable, ...]:
     return check_model(x).variables
 
 
-@_of_any
+@_returns("tuple of str", "One name per feature.")
 def features(x: Model) -> tuple[Hashable, ...]:
-    """Return the names of the features, in the order of the data if data were seen.
+    """Return the names of the features, in the order of the training data.
 
     {any model}
 
@@ -115,9 +115,11 @@ def features(x: Model) -> tuple[Hashable, ...]:
     return check_model(x).features
 
 
-@_of_any
+@_returns(
+    "dict of tuple of str", "One family per variable: the variable, its feature parents, and the class."
+)
 def families(x: Model) -> dict[Hashable, tuple[Hashable, ...]]:
-    """Return the family of each variable: the variable, its feature parents, and the class if it is a parent.
+    """Return the family of each variable: the variable and its parents.
 
     {one network}
 
@@ -130,7 +132,7 @@ def families(x: Model) -> dict[Hashable, tuple[Hashable, ...]]:
     return {family[0]: family for family in check_graph(x, "families").families}
 
 
-@_of_any
+@_returns("dict of tuple of str", "One family per feature: the feature, its feature parents, and the class.")
 def feature_families(x: Model) -> dict[Hashable, tuple[Hashable, ...]]:
     """Return the family of each feature.
 
@@ -146,9 +148,9 @@ def feature_families(x: Model) -> dict[Hashable, tuple[Hashable, ...]]:
     return {family[0]: family for family in model.families[: len(model.features)]}
 
 
-@_of_any
+@_returns("dict of tuple", "One tuple of levels per variable, in the order of tables; empty for a number.")
 def values(x: Model) -> dict[Hashable, tuple[Any, ...]]:
-    """Return the levels of each variable, in the order of the axes of its table; none of a number.
+    """Return the levels of each variable.
 
     {any model}
     ValueError
@@ -163,7 +165,7 @@ def values(x: Model) -> dict[Hashable, tuple[Any, ...]]:
     return check_model(x).levels_by_name
 
 
-@_of_any
+@_returns("tuple", "One label per class.")
 def classes(x: Model) -> tuple[Any, ...]:
     """Return the levels of the class, in the order of the columns of posteriors.
 
@@ -181,11 +183,11 @@ def classes(x: Model) -> tuple[Any, ...]:
     return model.levels_by_name[model.class_var]
 
 
-@_of_any
+@_returns("int", "The number of parameters.")
 def nparams(x: Model) -> int:
     """Return the number of free parameters: Σ (levels − 1) · Π levels of the parents.
 
-    It follows from structure and levels, so the model need not be fitted. A number has a mean and a
+    The number follows from structure and levels, so the model need not be fitted. A number has a mean and a
     variance per configuration of its parents.
 
     {one network}
@@ -203,15 +205,15 @@ def nparams(x: Model) -> int:
     graph = check_graph(x, "nparams", sized=True)
     kernels = [name for name, density in graph.densities.items() if not density.is_parametric]
     if kernels:
-        got = f"got those of {listed(kernels)}. Use numbers='gaussian'."
+        got = f"got kernels of {listed(kernels)}. Use numbers='gaussian'."
         raise TypeError(f"nparams is not defined for kernel densities; {got}")
     n: int = graph.n_parameters
     return n
 
 
-@_of_any
+@_returns("int", "The number of arcs.")
 def narcs(x: Model) -> int:
-    """Return the number of arcs, those from the class included.
+    """Return the number of arcs, including arcs from the class.
 
     {one network}
 
@@ -224,7 +226,7 @@ def narcs(x: Model) -> int:
     return sum(len(family) - 1 for family in check_graph(x, "narcs").families)
 
 
-@_of_any
+@_returns("str", "One bracket per variable, with its parents after ``|``.")
 def modelstring(x: Model) -> str:
     """Write the structure in bnlearn's notation, parents before children.
 
@@ -264,8 +266,8 @@ def markov_blanket(x: Model, variable: Hashable) -> tuple[Hashable, ...]:
     Returns
     -------
     tuple
-        Its parents, its children, and the other parents of these. Of a feature in a dependency network,
-        its parents, which were selected as its blanket. In column order, the class last.
+        The parents, the children, and the other parents of the children, in column order, the class last. The
+        blanket of a feature in a dependency network is its parents.
 
     Raises
     ------
@@ -335,7 +337,7 @@ def preparation(x: Model) -> Preparation:
     return check_model(x).preparation or Preparation()
 
 
-@_of_any
+@_returns("bool", "True if no feature has a feature parent.")
 def is_nb(x: Model) -> bool:
     """Return whether the model is a naive Bayes: no feature has a feature parent.
 
@@ -350,7 +352,7 @@ def is_nb(x: Model) -> bool:
     return is_anb(x) and not any(x.feature_parents.values())
 
 
-@_of_any
+@_returns("bool", "True if no feature has more than one feature parent.")
 def is_ode(x: Model) -> bool:
     """Return whether the model is a one-dependence estimator: no feature has two feature parents.
 
@@ -365,9 +367,9 @@ def is_ode(x: Model) -> bool:
     return is_anb(x) and all(len(parents) <= 1 for parents in x.feature_parents.values())
 
 
-@_of_any
+@_returns("bool", "True if the features form such groups.")
 def is_semi_naive(x: Model) -> bool:
-    """Return whether the model is semi-naive: features in groups, and arcs between all of a group.
+    """Return whether the model is semi-naive: features form groups, within which all are connected.
 
     {any model}
 
@@ -388,11 +390,12 @@ def is_semi_naive(x: Model) -> bool:
     )
 
 
-@_of_any
+@_returns("bool", "True if the class is a parent of every feature and has no parents.")
 def is_anb(x: Model) -> bool:
     """Return whether the model is an augmented naive Bayes.
 
-    In an augmented naive Bayes, the class is a parent of every feature and has no parents. Ensembles are not.
+    In an augmented naive Bayes, the class is a parent of every feature and has no parents. An ensemble is
+    not an augmented naive Bayes.
 
     {any model}
 
@@ -406,7 +409,7 @@ def is_anb(x: Model) -> bool:
     return graph is not None and graph.is_augmented and not graph.no_joint
 
 
-@_of_any
+@_returns("bool", "True if the model is an AODE ensemble.")
 def is_aode(x: Model) -> bool:
     """Return whether the model is an AODE ensemble.
 

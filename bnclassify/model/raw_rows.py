@@ -14,11 +14,11 @@ from ..frames.schema import Dataset
 from ..frames.sources import find_source
 from .model import Model
 
-_MOST_CELLS = 2**28  # of a log joint, 2 GiB
+_MOST_CELLS = 2**28  # maximum number of cells of a log joint, 2 GiB
 
 
 def rows_for(x: Model, dataset: object, names: Sequence[Hashable] | None = None) -> Dataset | Partitions:
-    """Return variables of a model from data of any source: coded by it if partitioned, else encoded."""
+    """Return encoded variables of a model from data of any source."""
     names = x.variables if names is None else names
     if isinstance(dataset, Partitions) or find_source(dataset, "dataset") is not None:
         return open_columns(
@@ -44,7 +44,7 @@ def read_for(
     names: Iterable[Hashable] | None = None,
     argument: str = "newdata",
 ) -> Dataset:
-    """Encode new data in the same way, but before numbers are discretized and levels merged."""
+    """Encode new data without discretization and merging."""
     levels = x.levels_by_name
     wanted = {name: levels[name] for name in (levels if names is None else names)}
     if x.preparation is None:
@@ -55,7 +55,7 @@ def read_for(
 def log_joint(x: Model, data: Dataset, *, unseen: str | None = None) -> Array:
     """Return ln P(observed features, class), (rows, classes), of rows with a column per feature.
 
-    ``unseen`` says how `match` treats values that are not among the levels.
+    ``unseen`` is the argument of `match`.
     """
     check_size(len(data), len(x.known_levels[-1]))
     placed, codes = x._place(data, unseen)

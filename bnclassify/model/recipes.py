@@ -1,4 +1,4 @@
-"""How a model was learned, as values that can be called again on other data, and the counts of its tables."""
+"""The recipe of a model, which can be repeated on other data, and the counts of its tables."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ _REPEATED = ContextVar("_REPEATED", default=False)
 
 
 def is_repeated() -> bool:
-    """Whether a learner is run by a recipe, so that its warnings were given before."""
+    """Whether a recipe runs a learner, whose warnings were issued before."""
     return _REPEATED.get()
 
 
 @dataclass(frozen=True)
 class Step(Immutable):
-    """A call that can be repeated: ``name`` is the function's public name, or words.
+    """A call that can be repeated: ``name`` is the function's public name, or a text.
 
     ``settings`` are its arguments without defaults; ``draws`` says whether it accepts ``rng``.
     """
@@ -41,7 +41,7 @@ class Step(Immutable):
         return self.function(*arguments, **{**self.settings, **drawn})
 
     def __str__(self) -> str:
-        if " " in self.name:  # words in place of a call
+        if " " in self.name:  # a text in place of a call
             return self.name
         return f"{self.name}({', '.join(f'{key}={value!r}' for key, value in self.settings.items())})"
 
@@ -83,11 +83,11 @@ class Rows:
 @record
 @dataclass(frozen=True)
 class Recipe:
-    """How a model was learned: from which columns, by which learner, with which parameters.
+    """The learner, columns and method of estimation of a model.
 
     ``structure`` is called with the class and the data, ``parameters`` (`lp`) with a structure and the data.
-    ``columns`` are the features passed to the learner; if None, it used all, and ``seen`` has these.
-    With ``preparation``, learned from raw data, the steps accept raw data. ``rows`` describes the rows that
+    ``columns`` are the features passed to the learner; if None, it used all columns, which ``seen`` lists.
+    With a ``preparation``, the steps accept raw data. ``rows`` describes the rows that
     the parameters were estimated from.
     """
 
@@ -124,6 +124,6 @@ class Tally(Immutable):
     prior: Any
 
     def narrowed(self) -> Tally:
-        """Return the same with arrays in the smallest type that holds them."""
+        """Return the same with arrays of the smallest suitable type."""
         counts = [narrow(table) if isinstance(table, np.ndarray) else table for table in self.counts]
         return Tally(tuple(counts), self.prior)

@@ -95,7 +95,7 @@ def cpt(x: Model, variable: Hashable, *, interval: float | None = None) -> pd.Da
         One row per level of the variable, and one column per configuration of its parents: a
         MultiIndex named by these, or a plain Index if there is one parent. Each column is a
         distribution. A variable without parents has one column, ``probability``. With `interval`, each of
-        these columns is three, which a further level of the columns calls lower, estimate and upper. For a
+        these columns is divided into lower, estimate and upper, an additional level. For a
         number, one row per configuration of its parents, with columns ``mean``, ``sd`` (standard deviation)
         and, for a kernel density, ``bandwidth``.
 
@@ -110,7 +110,7 @@ def cpt(x: Model, variable: Hashable, *, interval: float | None = None) -> pd.Da
     -----
     Given the structure, a column of a table with counts N_k and pseudo-count a has a Dirichlet posterior, so
     an entry is distributed as Beta(N_k + a, Σ_l (N_l + a) − N_k − a). The interval has equal tails. It is an
-    interval of one entry, and says nothing about whether the arcs of the network are the right ones.
+    interval of one entry, given the structure, and does not measure the uncertainty of arcs.
 
     Examples
     --------
@@ -123,7 +123,7 @@ def cpt(x: Model, variable: Hashable, *, interval: float | None = None) -> pd.Da
     med     0.295  0.468  0.556  0.015
     high    0.229  0.530  0.431  0.971
 
-    Good cars are few, so their probabilities are uncertain:
+    Few cars are good, so the intervals of their probabilities are wide:
 
     >>> cpt(lp(nb("class", car), car, smooth=1), "safety", interval=0.9)[["acc", "good"]].round(2)
     class    acc                 good
@@ -170,9 +170,9 @@ def greedy_scores(x: Model) -> tuple[float, ...]:
     Returns
     -------
     tuple of float
-        The cross-validated metric of the initial structure and after each step: accuracy unless the
-        search used another. A loss is negated. For structural EM (``missing="em"``), the score of the
-        observed data, with parameters of maximum likelihood, for each structure.
+        The cross-validated metric of the initial structure and after each step: by default
+        accuracy. A loss is negated. For structural EM (``missing="em"``), the score of the
+        observed data, with maximum-likelihood parameters, for each structure.
 
     {single}
 
@@ -182,7 +182,7 @@ def greedy_scores(x: Model) -> tuple[float, ...]:
     >>> [round(s, 2) for s in greedy_scores(tan_hc("class", load_car(), k=5, smooth=1, rng=0))]
     [0.85, 0.9, 0.94]
     """
-    advice = "its structure was not found by greedy search; those of fssj, bsej, tan_hc, tan_hcsp and kdb are"
+    advice = "its structure was not found by greedy search, as by fssj, bsej, tan_hc, tan_hcsp or kdb"
     return tuple(_result(check_single(x, "greedy_scores"), "scores", advice))
 
 
@@ -201,10 +201,10 @@ def search_steps(x: Model) -> pd.DataFrame:
         One row per step: ``operation``, ``from`` and ``to``, the ``gain`` of the step, and the
         ``score`` after it. `hc` and `ban` "add", "delete" and "reverse" an arc, reported as it
         was before the step. `tan_hc`, `tan_hcsp` and `kdb` add an "arc". `fssj` and `bsej` "add" the feature
-        in ``to``, "remove" the one in ``from``, or "join" two groups: the features in ``from`` become parents
-        of those in ``to``, both are tuples. With ``restarts`` or ``missing="em"``, ``run`` is the number of
-        the restart, which begins with random moves, or of the search; of the latter, the first is for the
-        complete rows and the others for expected scores. For `lca`, one row per number of classes ``k``, with
+        in ``to``, "remove" the feature in ``from``, or "join" two groups: the tuple of features in ``from``
+        become parents of the tuple in ``to``. ``run`` is the number of the restart (with ``restarts``), which
+        begins with random moves, or of the search (with ``missing="em"``), of which the first is on complete
+        rows and the others are on expected scores. For `lca`, one row per number of classes ``k``, with
         ``loglik``, ``nparams`` and ``bic``.
 
     {any}
@@ -221,9 +221,7 @@ def search_steps(x: Model) -> pd.DataFrame:
     learners = "hc, ban, fssj, bsej, tan_hc, tan_hcsp, kdb and lca"
     if classes := getattr(check_model(x).graph, "trace", {}).get("classes"):
         return pd.DataFrame(list(classes), columns=["k", "loglik", "nparams", "bic"])
-    steps = _result(
-        check_model(x), "steps", f"its structure was not found by a search; those of {learners} are"
-    )
+    steps = _result(check_model(x), "steps", f"its structure was not found by a search, as by {learners}")
     columns = ["operation", "from", "to", "gain", "score", "run"][: len(steps[0]) if steps else 5]
     return pd.DataFrame(list(steps), columns=columns).astype({"gain": float, "score": float})
 
@@ -235,7 +233,7 @@ def em_objectives(x: Model) -> tuple[float, ...]:
     Parameters
     ----------
     x : BNC
-        A network fitted by ``lp(..., missing="em")``; of an ensemble, one of ``members(x)``.
+        A network fitted by ``lp(..., missing="em")``, or a member of an ensemble (``members(x)``).
 
     Returns
     -------
@@ -281,7 +279,7 @@ def manb_arc_posterior(x: Model) -> pd.Series[float]:
     {'buying': 1.0, 'maint': 1.0, 'doors': 0.0, 'persons': 1.0, 'lug_boot': 1.0, 'safety': 1.0}
     """
     model = check_single(x, "manb_arc_posterior")
-    advice = "has no posteriors of arcs; lp(x, dataset, smooth=..., manb_prior=...) makes them"
+    advice = "has no posteriors of arcs; lp(x, dataset, smooth=..., manb_prior=...) computes them"
     posteriors = _result(model, "arc_posteriors", advice)
     return _series(dict(zip(model.features, posteriors, strict=True)), "arc_posterior")
 
@@ -300,12 +298,12 @@ def feature_weights(x: Model) -> pd.Series[float] | pd.DataFrame:
     -------
     pandas.Series
         One weight per feature: 0 for a feature that the model ignores, 1 for one whose table is used
-        unchanged. Those of AWNB and WANBIA lie in between. Those by leave-one-out can be any number,
-        and the class has one, too, which comes first. For `ande`, the weight of each feature as a
+        unchanged. Weights of AWNB and WANBIA lie between 0 and 1. Weights by leave-one-out can be any number,
+        and the class, which is the first row, has a weight, too. For `ande`, the weight of each feature as a
         superparent if all superparents are used; these weights sum to 1.
     pandas.DataFrame
-        With ``loo_terms``, one row per feature after that of the class, and one column per term: the weights
-        of its tables given 0, 1, … feature parents ("level 0", …) or of its table ("tables"), those of its
+        With ``loo_terms``, one row for the class and one row per feature, and one column per term: the
+        weights of its tables given 0, 1, … feature parents ("level 0", …) or of its table ("tables"), of its
         Gaussian terms, and the root mean squares of its slopes over classes and of its shifts over classes
         and levels. NaN if a feature does not have the term.
 
@@ -327,14 +325,14 @@ def feature_weights(x: Model) -> pd.Series[float] | pd.DataFrame:
     weights = check_model(x)._weights()
     if weights is None:
         raise ValueError(
-            "x: has no weights; lp with loo_weights=True, wanbia=True or awnb_trees=10 finds some"
+            "x: has no weights; lp estimates them with loo_weights=True, wanbia=True or awnb_trees=10"
         )
     return weights if isinstance(weights, pd.DataFrame) else _series(weights, "weight")
 
 
 @_raising
 def concentrations(x: Model) -> pd.Series[float]:
-    """Return how far each table was shrunk towards the one with one parent fewer.
+    """Return the amount by which each table was shrunk towards the table with one parent fewer.
 
     Parameters
     ----------
@@ -346,8 +344,8 @@ def concentrations(x: Model) -> pd.Series[float]:
     pandas.Series
         The concentration m by variable and level. At level 0 the variable alone is shrunk towards the
         uniform distribution, at level 1 the variable given the class, then the variable given the feature
-        parents, one after the other, in family order. m is a number of pseudo-counts per configuration
-        of the parents, from 0.5, if the data determine the table, to 5000, if they add little.
+        parents, added in family order. m is a number of pseudo-counts per configuration
+        of the parents, from 0.5 (the data determine the table) to 5000 (almost complete shrinkage).
 
     {single}
 
@@ -380,7 +378,7 @@ def concentrations(x: Model) -> pd.Series[float]:
 
 @_raising
 def loo_summary(x: Model) -> pd.Series[Any]:
-    """Return how leave-one-out chose weights, a power or the number of parents.
+    """Return a summary of the weights, power or number of parents chosen by leave-one-out.
 
     Parameters
     ----------
@@ -392,14 +390,16 @@ def loo_summary(x: Model) -> pd.Series[Any]:
     pandas.Series
         - ``power``: the best common power of all terms; 1 if none was estimated
         - ``objective``: the maximized objective: the log-likelihood minus the penalty of the powers
-        - ``log_likelihood``: Σ ln P(class | features), each row left out of the counts in its turn, in nats
+        - ``log_likelihood``: Σ ln P(class | features), with each row excluded from the counts in turn, in
+        nats
         - ``parents``: the largest number of feature parents of a feature
-        - ``rows``: the number of rows left out, one after the other
+        - ``rows``: the number of rows that were excluded, one at a time
         - ``ridges``: with ``loo_terms``, the precision of the weights of each type of term, from 1 to 3000.
           The larger it is, the more the weights are shrunk
-        - ``honest_power``: the power by parts of the rows, which the weights contain; 1 if the data are too
+        - ``honest_power``: the power estimated on parts of the rows, which the weights include; 1 if the data
+        are too
           large for parts, and None if it was not requested
-        - ``honest_rows``: the number of rows in these parts; 0 if there were none
+        - ``honest_rows``: the number of rows in these parts; 0 without parts
 
     {any}
 
@@ -422,7 +422,7 @@ def loo_summary(x: Model) -> pd.Series[Any]:
 
 
 def _result(x: Model, name: str, advice: str) -> Any:
-    """Return a result of learning by its name, or raise if there is none."""
+    """Return a result of learning by its name, or raise."""
     traces = {**getattr(x.graph, "trace", {}), **x.learned}
     if name not in traces:
         raise ValueError(f"x: {advice}")
@@ -430,6 +430,6 @@ def _result(x: Model, name: str, advice: str) -> Any:
 
 
 def _series(values: Mapping[Hashable, float], name: str) -> pd.Series[float]:
-    """Return numbers by feature as a Series, with tuples among the names as they are."""
+    """Return numbers by feature as a Series, with an index of the names, which can be tuples."""
     index = pd.Index(list(values), tupleize_cols=False, dtype=None if values else object)
     return pd.Series(list(values.values()), index=index, name=name, dtype=float)

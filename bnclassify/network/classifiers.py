@@ -162,12 +162,12 @@ class Network(Graph):
 
     @property
     def depth(self) -> int:
-        """The largest number of feature parents of a variable, the class among the variables."""
+        """The largest number of feature parents of a variable, including the class."""
         return max(len(family) - 1 - (family[-1] == self.class_var != family[0]) for family in self.families)
 
     @cached_property
     def terms(self) -> tuple[Any, ...]:
-        """The terms of the log joint: those of the features in order, then that of the class."""
+        """The terms of the log joint: one per feature in order, then one of the class."""
         tables, class_number = self.cpts or (), len(self.features)
         ends = np.cumsum([table.size for table in tables]).tolist()
         logs = log(np.concatenate([table.ravel() for table in tables]))
@@ -212,7 +212,7 @@ class Network(Graph):
         return renewed(self, levels=tuple([values.get(name, labels) for name, labels in named]))
 
     def _class_prior(self) -> Array:
-        if self.cpts is not None and len(self.families[-1]) == 1:  # the other tables sum to 1
+        if self.cpts is not None and len(self.families[-1]) == 1:  # all other tables sum to 1
             return self.cpts[-1]
         return super()._class_prior()
 
@@ -244,7 +244,7 @@ class Network(Graph):
 class BNC(Network):
     """A Bayesian network classifier: its directed acyclic graph and, once fitted, its tables.
 
-    Learners return it; functions such as `lp`, `predict` and `params` use it. It is immutable.
+    Learners return it, and functions such as `lp`, `predict` and `params` accept it. It is immutable.
 
     Attributes
     ----------
@@ -255,16 +255,16 @@ class BNC(Network):
         ``(class_var, parents…)``. In an augmented naive Bayes, which most learners return, the class is a
         parent of every feature and has no parents.
     levels : tuple of tuple, or None
-        The labels of each variable in the order of ``families``; None if no data were seen.
+        The labels of each variable in the order of ``families``; None without data.
     cpts : tuple of read-only arrays, or None
         The conditional probability tables in the order of ``families``; None before `lp`. Axis i of a
         table is member i of its family, so a table sums to 1 over its first axis.
     recipe : Recipe or None
         The steps that learned structure and parameters; `cv` repeats them.
     trace : mapping
-        Results of the search for the structure, by name: `search_steps` reads it.
+        Results of the search for the structure, by name; see `search_steps`.
     learned : mapping
-        Results of a method of `lp`, by name: `feature_weights` and `em_objectives` read it.
+        Results of a method of `lp`, by name; see `feature_weights` and `em_objectives`.
     densities : mapping
         The densities of features that are numbers, by name. Such a feature has no levels, is not a parent,
         and its table is empty.
@@ -288,7 +288,7 @@ class BNC(Network):
     """
 
     def _estimate(self, data: Countable, prior: Any) -> Self:
-        if is_nested(prior) or self.densities:  # which need more than the counts of the families
+        if is_nested(prior) or self.densities:  # methods that need more than the counts of the families
             check_numbers(renewed(self, levels=data.levels))
             fitted: Self = Model._estimate(self, data, prior)
             return fitted
@@ -322,7 +322,7 @@ class BNC(Network):
             made, learned = tally.prior.tabulate(counts, scopes, families)
         else:
             made = tabulate(counts, tally.prior)
-        tables = [np.empty([self.cards[v] for v in scope]) for scope in self.scopes]  # those of numbers
+        tables = [np.empty([self.cards[v] for v in scope]) for scope in self.scopes]  # terms of numbers
         for i, table in zip(coded, made, strict=True):
             tables[i] = table
         fitted = self._with_tables(tables, tally, self.levels, **learned)
@@ -357,7 +357,7 @@ class BNC(Network):
     def _complete(self, codes: Codes) -> Codes:
         if not self.densities:
             return complete(self.terms, codes)
-        starts = range(0, max(1, codes.shape[1]), BLOCK_ROWS)  # as terms of numbers become tables
+        starts = range(0, max(1, codes.shape[1]), BLOCK_ROWS)  # because terms of numbers become tables
         blocks = [complete(self.terms, codes[:, start : start + BLOCK_ROWS]) for start in starts]
         return np.concatenate(blocks, axis=1)
 
@@ -449,9 +449,9 @@ class DN(Network):
         lacking = int(np.count_nonzero((codes < 0).any(axis=0)))
         if lacking:
             raise ValueError(
-                f"newdata: features are missing in {lacking:,} rows or more, and a dependency network has no "
-                "joint distribution to marginalize over them; use a network that has one, as ban learns, "
-                "or fill in the values with such a network and impute"
+                f"newdata must not have missing features; got {lacking:,} incomplete rows or more. "
+                "A dependency network has no joint distribution to marginalize over them. Use a network that "
+                "has one, as from ban, or impute the values with it."
             )
 
 

@@ -1,7 +1,7 @@
 """The jointly most probable values of all missing variables of a row.
 
 In a single network, elimination with the maximum in place of the sum finds the largest product, and a pass
-in reverse order finds the values. An average of networks does not factorize, so all combinations are tried.
+in reverse order finds the values. An average of networks does not factorize, so all combinations are scored.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ _BLOCK_CELLS = 2**20
 def try_all(
     log_joint: Callable[[Codes], Array], cards: Sequence[int], codes: Codes, argument: str = "frame"
 ) -> Codes:
-    """Return codes with the most probable values in place of missing ones, by trying all combinations.
+    """Return codes with the most probable values in place of missing ones, by scoring all combinations.
 
-    ``codes`` are (variables, rows), the class last, -1 where missing; ``log_joint`` uses those of features.
+    ``codes`` are (variables, rows), the class last, -1 if missing; ``log_joint`` uses the features.
     """
     result = codes.copy()
     incomplete = np.nonzero((codes < 0).any(axis=0))[0]
@@ -37,7 +37,7 @@ def try_all(
         if n > _MOST_COMBINATIONS:
             raise ValueError(
                 f"{argument}: {len(hidden)} values are missing together in a row and have more than "
-                f"{_MOST_COMBINATIONS:,} combinations, which an average of networks has to try one by one. "
+                f"{_MOST_COMBINATIONS:,} combinations, all of which an average of networks has to score. "
                 "Use a single network (BNC)."
             )
         values = np.indices([len(choice) for choice in choices]).reshape(len(choices), n)
@@ -56,7 +56,7 @@ def _try_rows(
     features = [v for v in hidden if v < len(codes) - 1]
     tried[features] = np.tile(values, codes.shape[1])
     logs = log_joint(tried[:-1])
-    if hidden[-1] != len(codes) - 1:  # the class is known
+    if hidden[-1] != len(codes) - 1:  # the class is observed
         logs = np.where(tried[-1][:, None] == np.arange(logs.shape[1]), logs, -np.inf)
     best = _first_best(logs.reshape(codes.shape[1], -1), axis=1)
     result = codes.copy()
@@ -94,9 +94,9 @@ def _maxima(factors: Sequence[Factor], codes: Codes) -> Iterator[tuple[Run, list
 
 
 def _read_back(run: Run, joined: Sequence[Table], result: Codes) -> None:
-    """Fill in the positions of the maxima, in reverse order of elimination; the class is known already."""
+    """Fill in the positions of the maxima, in reverse order of elimination; the class is given."""
     rows, levels = np.arange(len(run.rows)), slice(None)
     for u, (scope, logs) in zip(reversed(run.order), reversed(joined), strict=True):
-        class_codes = np.minimum(result[-1, run.rows], logs.shape[-1] - 1)  # one for all, without the class
+        class_codes = np.minimum(result[-1, run.rows], logs.shape[-1] - 1)  # one for all rows
         index = (rows, *[levels if w == u else result[w, run.rows] for w in scope], class_codes)
         result[u, run.rows] = _first_best(logs[index], axis=1)

@@ -1,6 +1,6 @@
 """Numbers as leaves of a network: a density given the class and coded parents, and its term in a log joint.
 
-Each type of density is a frozen dataclass in a module of its own.
+Each type of density is a frozen dataclass in a separate module.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from ..frames.schema import Dataset
 from ..model.formulas import Normal
 from .factors import Batch, Factor
 
-_DEVIATIONS, _POINTS = 2.5, 201  # of a curve: standard deviations beyond the means, and its points
+_DEVIATIONS, _POINTS = 2.5, 201  # standard deviations beyond the means of a curve, and its number of points
 
 _LEAST_SHARE = 1e-9
 """The smallest variance, as a share of the largest variance of the number within the classes."""
@@ -35,11 +35,11 @@ class Density(Protocol):
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """The numbers of levels of the parents, then that of classes."""
+        """The numbers of levels of the parents and of the class."""
 
     @staticmethod
     def count(data: Dataset, scope: Sequence[int]) -> Any:
-        """Return what the parameters are estimated from; counts of different rows add up."""
+        """Return the sufficient statistics, which add up over rows."""
 
     @classmethod
     def estimate(cls, counts: Any, name: Hashable) -> Self:
@@ -52,11 +52,11 @@ class Density(Protocol):
         """Return a number drawn in each of some cells, which are numbered with the class varying fastest."""
 
     def columns(self) -> Mapping[str, Array]:
-        """Return the figures of each cell by name, ``mean`` and ``sd`` among them."""
+        """Return the parameters of each cell by name, including ``mean`` and ``sd``."""
 
 
 def curve(density: Density) -> Array:
-    """Return numbers from the smallest to the largest that a density makes probable."""
+    """Return numbers over the range of probable values."""
     mean, sd = density.columns()["mean"], density.columns()["sd"]
     return np.linspace((mean - _DEVIATIONS * sd).min(), (mean + _DEVIATIONS * sd).max(), _POINTS)
 
@@ -64,13 +64,13 @@ def curve(density: Density) -> Array:
 def fall_back(
     name: Hashable, within: Moments | None, by_class: Moments
 ) -> tuple[Moments, NDArray[np.bool_], float]:
-    """Return moments per cell, which cells take those of the class, and the least variance.
+    """Return moments per cell, a mask of the cells with moments of the class, and the minimum variance.
 
-    Cells whose values do not vary take the moments of the class alone; a class without values takes those
-    of all rows.
+    Cells without variance have the moments of the class, and a class without values has the moments of all
+    rows.
     """
     if not by_class.n.any():
-        raise ValueError(f"dataset must have a known value of {shown(name)}; got none. Drop the column.")
+        raise ValueError(f"dataset must have an observed value of {shown(name)}; got none. Drop the column.")
     variance = by_class.variance
     floor = _LEAST_SHARE * (float(variance.max()) or 1.0)
     empty = by_class.n == 0
@@ -83,7 +83,7 @@ def fall_back(
 
 
 def choose(where: NDArray[np.bool_], first: Moments, second: Moments) -> Moments:
-    """Return the first moments where a condition holds, else the second."""
+    """Return the first moments if a condition holds, and the second if not."""
     names = Moments.__dataclass_fields__
     return Moments(*[np.where(where, getattr(first, name), getattr(second, name)) for name in names])
 
@@ -92,7 +92,7 @@ def choose(where: NDArray[np.bool_], first: Moments, second: Moments) -> Moments
 class NumberTerm:
     """The term of a number in the log joint; its codes are positions in ``values``.
 
-    ``scope`` has the numbers of the number and of its coded parents.
+    ``scope`` has the positions of the number and of its coded parents.
     """
 
     scope: tuple[int, ...]
@@ -100,7 +100,7 @@ class NumberTerm:
     values: Array
 
     def add_to(self, total: Array, rows: Batch) -> None:
-        """Add the term to (rows, classes) sums, and 0 where the number or a parent is missing."""
+        """Add the term to (rows, classes) sums, and 0 if the number or a parent is missing."""
         codes = [rows.codes[v] for v in self.scope]
         known = slice(None) if rows.complete else np.logical_and.reduce([code >= 0 for code in codes])
         number, *parents = [code[known] for code in codes]
@@ -132,7 +132,7 @@ class NumberTerm:
 
 
 def tabulate_numbers(terms: Sequence[Any], codes: Codes) -> tuple[Sequence[Factor], Codes]:
-    """Return terms of which those of numbers are tables over the values in some rows, and codes of these."""
+    """Return terms in which numbers have tables over the values in some rows, and the codes of these rows."""
     if not any(isinstance(term, NumberTerm) for term in terms):
         return terms, codes
     made, codes = list(terms), codes.astype(np.int64)

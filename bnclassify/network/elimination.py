@@ -1,6 +1,6 @@
 """Marginalization in any network: variable elimination for groups of rows with the same missing features.
 
-The missing features of a row form parts that no family connects. The sum over all missing features is the
+The missing features of a row form unconnected parts. The sum over all missing features is the
 product of the sums over the parts, so each part is eliminated once for all rows that have it. A second pass
 in reverse order gives the posteriors of the missing values.
 """
@@ -26,7 +26,7 @@ Part = tuple[int, ...]
 
 
 class Run(NamedTuple):
-    """Features to eliminate in this order, the numbers of the factors over any of them, and the rows."""
+    """Features to eliminate in this order, the positions of the factors over them, and the rows."""
 
     order: list[int]
     factors: list[int]
@@ -43,8 +43,8 @@ class Table(NamedTuple):
 def add_missing(total: Array, factors: Sequence[Factor], codes: Codes, context: Codes) -> None:
     """Add the terms of families with missing features, marginalized over, to the log joint of the rows.
 
-    ``total`` is (rows, classes) and holds the terms of observed families, ``codes`` are (features, rows) with
-    -1 where missing, and ``context`` is (rows,). The class's factor is the last one.
+    ``total`` is (rows, classes) with the terms of observed families, ``codes`` are (features, rows) with
+    -1 where missing, and ``context`` is (rows,). The factor of the class is the last one.
     """
     for run in runs(factors, codes):
         total[run.rows] += eliminate(run, factors, codes, context)[1]
@@ -78,8 +78,8 @@ def runs(factors: Sequence[Factor], codes: Codes, *, everywhere: bool = False) -
         cells *= max(f.table.shape[-1] for f in tables)
         if cells > MAX_CELLS:
             raise ValueError(
-                f"data: {len(part)} features are missing together in a row, and summing over them would need "
-                f"a table of {cells:,} cells, more than {MAX_CELLS:,}; use a structure with fewer parents"
+                f"data: {len(part)} features are missing together in a row, and marginalization would need "
+                f"a table of {cells:,} cells, more than {MAX_CELLS:,}. Use a structure with fewer parents."
             )
         rows_per_block = max(1, _BLOCK_CELLS // cells)
         for start in range(0, len(rows), rows_per_block):
@@ -104,7 +104,7 @@ def _matters(
 def _parts(
     parents: Mapping[int, Sequence[int]], matters: NDArray[np.bool_], codes: Codes
 ) -> dict[Part, Rows]:
-    """Map each part of connected missing features to the rows that have it."""
+    """Map each part of connected missing features to its rows."""
     hidden = matters & (codes < 0)
     label = _labels(parents, matters, hidden)
     rows_of: dict[Part, list[Rows]] = {}
@@ -131,12 +131,12 @@ def _labels(
 ) -> NDArray[np.intp]:
     """Label each hidden feature in each row with the first feature of its part.
 
-    Hidden features are connected if they are in one family whose variable matters. Connected features
-    take the smallest of their labels until no label changes.
+    Hidden features are connected if they are in one relevant family. Connected features receive the smallest
+    of their labels until no label changes.
     """
     n = len(hidden)
     label = np.where(hidden, np.arange(n)[:, None], n)
-    # The class always matters and is never hidden.
+    # The class is always relevant and never hidden.
     families = [([v, *ps] if v < n else list(ps), v) for v, ps in parents.items() if ps]
     changed = True
     while changed:
@@ -150,7 +150,7 @@ def _labels(
 
 
 def hidden_parts(parents: Mapping[int, Sequence[int]], codes: Codes) -> dict[Part, Rows]:
-    """Map each part of connected missing variables that matter to the rows that have it."""
+    """Map each part of connected missing relevant variables to its rows."""
     return _parts(parents, _matters(parents, (), codes), codes)
 
 
@@ -159,10 +159,10 @@ def plan_scopes(
 ) -> tuple[list[int], int]:
     """Order an elimination, smallest table first; return the order and the cells of the largest table.
 
-    ``scopes`` are those of the tables, ``card`` has the numbers of levels.
+    ``scopes`` has one scope per table, ``card`` the numbers of levels.
     """
     met = {u: {u} for u in part}
-    for scope in {frozenset(scope) for scope in scopes}:  # many are often equal
+    for scope in {frozenset(scope) for scope in scopes}:  # often equal
         for u in scope & met.keys():
             met[u] |= scope
     cells = {u: prod([card[w] for w in met[u]]) for u in sorted(met)}
@@ -229,7 +229,7 @@ def distribute(order: Sequence[int], joined: Sequence[Table]) -> list[Table]:
 
 
 def sum_to(belief: Table, scope: tuple[int, ...]) -> Table:
-    """Sum posteriors over all but some of their features, which must be in ascending order."""
+    """Sum posteriors over all features except some, which are in ascending order."""
     axes = tuple([1 + i for i, w in enumerate(belief.scope) if w not in scope])
     return Table(scope, belief.logs.sum(axis=axes))
 
@@ -250,7 +250,7 @@ def _spread(members: tuple[int, ...], logs: Array, scope: tuple[int, ...]) -> Ar
 
 
 def restrict(factor: Factor, free: Collection[int], codes: Codes, context: Codes) -> Table:
-    """Look up the observed members of a factor; the free ones keep their axes, in ascending order."""
+    """Look up the observed members of a factor; missing members keep their axes, in ascending order."""
     axis = {u: i for i, u in enumerate(factor.scope)}
     free_members = sorted(u for u in factor.scope if u in free)
     fixed = [u for u in factor.scope if u not in free]

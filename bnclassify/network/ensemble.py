@@ -1,4 +1,4 @@
-"""Ensembles: models whose joint distribution is the mean of their members'."""
+"""Ensembles: models whose joint distribution is the mean over their members."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Average(Model):
 
     @property
     def log_weights(self) -> Array:
-        """The logs of the weights of the members, which sum to 1: by default all are equal."""
+        """The logs of the weights of the members, which sum to 1; equal by default."""
         return np.full(len(self.members), -np.log(len(self.members)))
 
     @property
@@ -68,7 +68,7 @@ class Average(Model):
 
 
 def mean_arcs(members: Sequence[Model], weights: Sequence[float]) -> Arcs:
-    """Average the shares of arcs over members, without rounding errors."""
+    """Average the shares of arcs over members exactly."""
     mean: Arcs = {}
     for member, weight in zip(members, weights, strict=True):
         for arc, share in member._arc_shares().items():
@@ -98,7 +98,7 @@ class Ensemble(Average):
         If a member is not a model.
     ValueError
         If there are no members, they differ in class, features or levels, only some have parameters,
-        one takes raw data, or the weights do not fit them.
+        one accepts raw data, or the weights do not fit them.
 
     Examples
     --------
@@ -147,12 +147,12 @@ class Ensemble(Average):
 
     @property
     def no_joint(self) -> str:
-        """Why there is no joint distribution, if a member has none."""
+        """The reason why there is no joint distribution, if a member has none."""
         return next((member.no_joint for member in self.members if member.no_joint), "")
 
     @property
     def missing_rule(self) -> str:
-        """What prediction with the members does with missing values."""
+        """The treatment of missing values by the members."""
         return self.members[0].missing_rule
 
     @property
@@ -226,15 +226,15 @@ def _check_members(members: tuple[Model, ...]) -> None:
     """Raise unless members are models that can be averaged."""
     strange = [type(member).__name__ for member in members if not isinstance(member, Model)]
     if strange:
-        raise TypeError(f"members: expected models, got {listed(strange)}")
+        raise TypeError(f"members must be models; got {listed(strange)}.")
     if not members:
-        raise ValueError("members: expected at least one model, got none")
+        raise ValueError("members must contain at least one model; got none.")
     first = members[0]
     raw = [i for i, member in enumerate(members) if member.preparation is not None]
     if raw:
         raise ValueError(
-            f"members: expected models of categories, but member {raw[0]} takes raw data, which each "
-            "would discretize separately; use discretize and merge_rare once, and learn the members from "
+            f"members must be models of categories; member {raw[0]} accepts raw data, which each "
+            "would discretize separately. Use discretize and merge_rare once, and learn the members from "
             "the result"
         )
     if any(member.numeric for member in members):
@@ -243,13 +243,11 @@ def _check_members(members: tuple[Model, ...]) -> None:
         for name in ("class_var", "features", "levels", "fitted"):
             if getattr(member, name) != getattr(first, name):
                 raise ValueError(
-                    f"members: expected models that agree in {name}, but member {i} differs from the first; "
-                    "learn all of them from the same data"
+                    f"members must have the same {name}; member {i} differs from the first. "
+                    "Learn all of them from the same data."
                 )
 
 
 def _check_weights(weights: tuple[float, ...] | None, n: int) -> None:
     if weights is not None and not (len(weights) == n and all(isfinite(w) and w > 0 for w in weights)):
-        raise ValueError(
-            f"weights: expected a positive number for each of {n} members, got {listed(weights)}"
-        )
+        raise ValueError(f"weights must be a positive number for each of {n} members; got {listed(weights)}.")

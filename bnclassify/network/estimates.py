@@ -52,7 +52,7 @@ def _tabulate(
     return tables, counts
 
 
-@lru_cache(maxsize=64)  # a structure is checked only once
+@lru_cache(maxsize=64)  # each structure is checked once
 def check_families(
     class_var: Hashable, families: tuple[Family, ...], *, origin: str = "families", acyclic: bool = True
 ) -> None:
@@ -62,13 +62,11 @@ def check_families(
     """
     variables = {family[0] for family in families if family}
     if not families or not all(families) or families[-1][0] != class_var:
-        raise ValueError(
-            f"{origin}: expected a family of each variable, that of {shown(class_var)} at the end"
-        )
+        raise ValueError(f"{origin} must have one family per variable, the last of {shown(class_var)}.")
     if len(variables) < len(families):
         names = [family[0] for family in families]
         twice = [name for i, name in enumerate(names) if name in names[:i]]
-        raise ValueError(f"{origin}: each variable may have one family, but these have more: {listed(twice)}")
+        raise ValueError(f"{origin} must have one family per variable; got several of {listed(twice)}.")
     for variable, *parents in families:
         strange = [name for name in parents if name not in variables]
         if strange:
@@ -77,18 +75,16 @@ def check_families(
                 f"the network. {available(strange[0], variables)}"
             )
         if not acyclic and variable in parents:
-            raise ValueError(f"{origin}: {shown(variable)} is named as a parent of itself")
+            raise ValueError(f"{origin} must not have {shown(variable)} as a parent of itself.")
         if len(set(parents)) < len(parents):
-            raise ValueError(f"{origin}: a parent of {shown(variable)} is named twice in {listed(parents)}")
+            raise ValueError(f"{origin} must name each parent once; got {listed(parents)}.")
         if class_var in parents[:-1]:
-            raise ValueError(
-                f"{origin}: the class goes last in the family of {shown(variable)}, got {listed(parents)}"
-            )
+            raise ValueError(f"{origin} must list the class last in a family; got {listed(parents)}.")
     if acyclic and any(len(family) > 1 + (family[-1] == class_var) for family in families):
         cycle = find_cycle({family[0]: family[1:] for family in families})
         if cycle:
             raise ValueError(
-                f"{origin}: the arcs form a cycle: {cut(' -> '.join(map(str, cycle)))}; drop one of them"
+                f"{origin} must not have cycles; got {cut(' -> '.join(map(str, cycle)))}. Omit one."
             )
 
 
@@ -100,20 +96,20 @@ def number_families(families: tuple[Family, ...]) -> tuple[Scope, ...]:
 
 
 def check_shapes(families: Sequence[Family], levels: Levels | None, cpts: tuple[Array, ...] | None) -> None:
-    """Raise a ValueError unless levels and tables, if there are any, have the shapes of the families."""
+    """Raise a ValueError unless levels and tables, if given, have the shapes of the families."""
     if levels is not None and len(levels) != len(families):
-        raise ValueError(f"levels: expected labels of each of {len(families)} variables, got {len(levels)}")
+        raise ValueError(f"levels must have labels of each of {len(families)} variables; got {len(levels)}.")
     if cpts is None:
         return
     if levels is None or len(cpts) != len(families):
-        raise ValueError(f"cpts: expected levels and a table for each of {len(families)} families")
+        raise ValueError(f"cpts must have a table, and levels, for each of {len(families)} families.")
     card = {family[0]: len(labels) for family, labels in zip(families, levels, strict=True)}
     for family, table in zip(families, cpts, strict=True):
         shape = tuple([card[v] for v in family])
         if table.shape != shape:
             raise ValueError(
-                f"cpts: expected a table of {shown(family[0])} of shape {shape}, the levels of its family, "
-                f"got {table.shape}"
+                f"cpts must have a table of {shown(family[0])} of shape {shape}, the levels of its family; "
+                f"got {table.shape}."
             )
 
 
@@ -126,7 +122,7 @@ def check_numbers(x: Any) -> None:
         if inner or (variable in numbers and parents[-1:] != [x.class_var]):
             raise ValueError(
                 f"families: the number {shown(inner[0] if inner else variable)} must be a leaf that has the "
-                "class as a parent; discretize it, with bnc(..., discretize='mdlp') for example"
+                "class as a parent. Discretize it, for example with bnc(..., discretize='mdlp')."
             )
     shapes = {family[0]: tuple([card.get(v) for v in family[1:]]) for family in x.families}
     for name, density in x.densities.items():
@@ -142,7 +138,7 @@ def count_parameters(scopes: Sequence[Scope], cards: Sequence[int]) -> int:
 
 
 def warn_of_wide_tables(x: Any, rows: int, total: int) -> None:
-    """Warn of a network with more free parameters than rows, if single tables are the cause."""
+    """Warn of a network with more free parameters than rows if single tables cause the excess."""
     if rows < _FEWEST_ROWS:
         return
     sizes = {f: count_parameters([scope], x.cards) for f, scope in zip(x.families, x.scopes, strict=True)}
@@ -153,8 +149,8 @@ def warn_of_wide_tables(x: Any, rows: int, total: int) -> None:
     longest = sorted(zip(x.variables, x.cards, strict=True), key=lambda column: -column[1])[:3]
     columns = ", ".join(f"{shown(name)} ({card:,} levels)" for name, card in longest)
     warn(
-        f"the network has {total:,} free parameters, more than the {rows:,} rows: among others {tables}. "
-        f"Merge rare levels of its longest columns, {columns}, with merge_rare(dataset, columns=[...]), "
+        f"the network has {total:,} free parameters, more than the {rows:,} rows; for example {tables}. "
+        f"Merge rare levels of {columns}, with merge_rare(dataset, columns=[...]), "
         "drop such columns, or learn a structure with fewer arcs, for example with score='bic'"
     )
 

@@ -1,4 +1,4 @@
-"""The terms of a log joint: log tables of families, padded so that a missing value adds nothing."""
+"""The terms of a log joint: log tables of families, padded so that a missing value adds 0."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ Rows = NDArray[np.intp]
 
 
 class Batch:
-    """Rows at which terms are added up together.
+    """A batch of rows at which terms are added up.
 
     ``codes`` of the features are (features, rows), -1 where missing. If there are several tables per family,
-    such as those of folds, ``context`` (rows,) has the number of the table of each row.
+    such as one per fold, ``context`` (rows,) has the number of the table of each row.
     """
 
     def __init__(self, codes: Codes, context: Codes | None = None, *, complete: bool | None = None) -> None:
@@ -34,7 +34,7 @@ class Batch:
         return int(self.codes.shape[1])
 
     def buffer(self, width: int) -> Array:
-        """Return an array of (rows, width) to write into, the same one at every call."""
+        """Return an array of (rows, width) that all calls share."""
         if width not in self._buffers:
             self._buffers[width] = np.empty((len(self), width))
         return self._buffers[width]
@@ -44,7 +44,7 @@ class Batch:
 class Factor:
     """The term ln θ of one family in the log joint.
 
-    ``scope`` has the numbers of its features, and ``table`` is (levels of each…, contexts, classes).
+    ``scope`` has the positions of its features, and ``table`` is (levels of each…, contexts, classes).
     If the class is not in the family, the last axis has length 1.
     """
 
@@ -63,7 +63,7 @@ class Factor:
         return padded
 
     def described(self, owner: int, codings: Sequence[Coding] = ()) -> Table:
-        """Return the term as part of a formula; ``codings`` are those of all features."""
+        """Return the term as part of a formula; ``codings`` has one coding per feature."""
         return Table(
             owner, self.scope, self.table[..., 0, :], tuple([codings[v] for v in self.scope if codings])
         )
@@ -79,7 +79,7 @@ class Factor:
             return
         index = flat_index(coordinates, table.shape[: len(coordinates)])
         looked_up = rows.buffer(table.shape[-1])
-        # With a mode, take writes into the buffer.
+        # with a mode, np.take writes into the buffer
         mode: Literal["clip", "wrap"] = "clip" if rows.complete else "wrap"
         np.take(table.reshape(-1, table.shape[-1]), index, axis=0, out=looked_up, mode=mode)
         total += looked_up

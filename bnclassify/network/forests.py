@@ -1,8 +1,8 @@
 """Marginalization in networks in which no variable has two feature parents: messages between the features.
 
-A feature that is missing marginalizes over its values, given the evidence of its children, and sends the sums
-to its parent if that is missing, too. On the way back, it receives the posterior of the parent. All rows in
-which a feature is missing are processed at once.
+A missing feature is marginalized over, given the evidence of its children, and the sums are sent to its
+parent if the parent is missing, too. A pass in reverse order distributes the posteriors of parents. All rows
+in which a feature is missing are processed at once.
 """
 
 from __future__ import annotations
@@ -42,9 +42,9 @@ def add_missing(total: Array, factors: Sequence[Factor], codes: Codes, context: 
 def ascend(
     total: Array, factors: Sequence[Factor], codes: Codes, context: Codes, *, leaves: bool = False
 ) -> Iterator[Evidence]:
-    """Do the same as `add_missing`, and yield the evidence on missing features, children before parents.
+    """Add terms as `add_missing`, and yield the evidence on missing features, children before parents.
 
-    Leaves, which have no evidence, are included if ``leaves``.
+    With ``leaves``, leaves are included, which have no evidence.
     """
     parent, children = _arcs(factors)
     # From missing features to missing parents: the rows, and (rows, levels of the parent, classes) logs.
@@ -103,7 +103,7 @@ def descend(
 
 
 def _arcs(factors: Sequence[Factor]) -> tuple[list[int | None], dict[int, list[int]]]:
-    """Return the parent of each feature, and the children of each parent, the class included."""
+    """Return the parent of each feature, and the children of each parent, including the class."""
     *of_features, of_class = factors
     parent = [factor.scope[1] if len(factor.scope) > 1 else None for factor in of_features]
     children: dict[int, list[int]] = {}

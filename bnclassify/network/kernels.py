@@ -25,9 +25,9 @@ _BLOCK_CELLS = 2**21
 @record
 @dataclass(frozen=True, eq=False, repr=False)
 class Points(Immutable):
-    """Distinct values of a number in cells, with their weights; those of different rows add up.
+    """Distinct values of a number in cells, with their weights, which add up over rows.
 
-    Rows of a value, a cell and a weight, ascending by cell and value.
+    Arrays of values, cells and weights, ascending by cell and value.
     """
 
     shape: tuple[int, ...]
@@ -61,12 +61,12 @@ class Points(Immutable):
         return self.values[rows], self.weights[rows]
 
     def over_classes(self) -> Points:
-        """Return the values of all classes taken together."""
+        """Return the pooled values of all classes."""
         return merged((1,), self.values, np.zeros_like(self.cells), self.weights)
 
 
 def merged(shape: tuple[int, ...], values: Array, cells: NDArray[np.intp], weights: Array) -> Points:
-    """Return points of which equal ones in a cell are one with the sum of their weights."""
+    """Return points with equal values in a cell merged and their weights added."""
     order = np.lexsort((values, cells))
     values, cells = values[order], cells[order]
     is_first = np.ones(len(values), dtype=bool)
@@ -80,7 +80,7 @@ def merged(shape: tuple[int, ...], values: Array, cells: NDArray[np.intp], weigh
 class Kernel(Immutable):
     """Means of normal densities around values: arrays of cells, (levels of each parent…, classes).
 
-    ``within`` and ``by_class`` have the values; ``falls`` says which cells take those of the class.
+    ``within`` and ``by_class`` have the values; ``falls`` marks the cells that use the values of the class.
     """
 
     within: Points | None
@@ -150,7 +150,7 @@ class Kernel(Immutable):
         return logs
 
     def draw(self, cells: NDArray[np.intp], rng: np.random.Generator) -> Array:
-        """Return in each of some cells one of its values plus a normal number of its bandwidth."""
+        """Draw in each of some cells a training value plus normal noise of its bandwidth."""
         drawn = np.empty(len(cells))
         for cell in range(prod(self.shape)):
             rows = np.nonzero(cells == cell)[0]

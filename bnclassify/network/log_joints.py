@@ -11,13 +11,13 @@ from . import elimination, forests
 from .densities import tabulate_numbers
 from .factors import Batch, Factor, sum_terms
 
-BLOCK_ROWS = 2**13  # so that a block stays in the cache
+BLOCK_ROWS = 2**13  # a block stays in the cache
 
 
 def network_joint(terms: Sequence[Factor], codes: Codes, context: Codes | None = None) -> Array:
     """Return the log joint of one network, (rows, classes); `Batch` explains ``codes`` and ``context``.
 
-    The terms are those of the features in the order of ``codes`` and then that of the class.
+    There is one term per feature in the order of ``codes``, then one of the class.
     """
     rows = Batch(codes, context)
     total = sum_terms(terms, rows)

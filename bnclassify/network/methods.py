@@ -25,7 +25,7 @@ class Method:
 
     takes_rows_without_class = False
     counts_alone = False
-    """Whether it needs only counts, so that rows need not be in memory."""
+    """Whether it needs only counts, and no rows in memory."""
 
     keeps_counts = False
     """Whether parameters follow from the counts of the model, so that rows can be added."""
@@ -41,7 +41,7 @@ class Method:
         """Raise if the method is not defined for a structure or a prior."""
 
     def prepare(self, x: Model, dataset: Any) -> tuple[Model, Any]:
-        """Return the structure and the data, read if that was needed; only `Densities` accepts numbers."""
+        """Return the structure and the data; only `Densities` accepts numbers."""
         return (renewed(x, densities={}) if x.densities else x), dataset
 
     def __call__(self, x: Model, data: Any, prior: Prior, rng: np.random.Generator) -> Model:
@@ -65,11 +65,11 @@ def check_augmented(x: Model, argument: str) -> Any:
     graph: Any = x.graph
     if graph is not x or x.no_joint:
         kind = "a dependency network" if graph is x else f"an {type(x).__name__}"
-        raise TypeError(f"{argument}: is defined for a single Bayesian network (BNC), not for {kind}")
+        raise TypeError(f"{argument} is defined for a single Bayesian network (BNC); got {kind}.")
     if not graph.is_augmented:
         raise ValueError(
-            f"{argument}: is defined for an augmented naive Bayes, in which the class {shown(x.class_var)} "
-            "is a parent of every feature and has no parents; learn the structure with nb or tan_cl, for "
+            f"{argument} is defined for an augmented naive Bayes, in which the class {shown(x.class_var)} "
+            "is a parent of every feature and has no parents. Learn the structure with nb or tan_cl, for "
             "example"
         )
     return x
@@ -78,4 +78,4 @@ def check_augmented(x: Model, argument: str) -> Any:
 def check_positive(prior: Prior, argument: str) -> None:
     """Raise if a prior leaves probabilities of 0."""
     if not getattr(prior, "is_positive", True):
-        raise ValueError(f"{argument}: needs smooth above 0, so that no probability is 0")
+        raise ValueError(f"{argument} requires smooth above 0, so that no probability is 0.")

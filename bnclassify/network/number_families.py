@@ -19,14 +19,14 @@ from .methods import Plain
 from .priors import Prior
 
 Numbers: TypeAlias = str | Mapping[Any, str] | None
-"""Densities of numeric columns: one for all, or one by the name of the column."""
+"""Densities of numeric columns: one type for all, or one type per column."""
 
 FAMILIES: dict[str, type[Density]] = {"gaussian": Gaussian, "kernel": Kernel}
 """Types of densities by their names in `lp`."""
 
 
 def columns_of(numbers: Numbers) -> Numeric:
-    """Return the columns to keep as numbers, True for all that are not codes, or raise."""
+    """Return the columns to keep as numbers, or True for the default columns, or raise."""
     if numbers is None:
         return ()
     if isinstance(numbers, Mapping):

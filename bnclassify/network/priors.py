@@ -15,38 +15,38 @@ from ..base.records import record
 Masses: TypeAlias = tuple[float, ...]
 
 LEAST_AMOUNT, MOST_AMOUNT = 1e-100, 1e100
-"""Bounds of pseudo-counts greater than 0, so that no table or score overflows."""
+"""Bounds of positive pseudo-counts, within which no table or score overflows."""
 
 MOST_ESS = 1e12
 """Largest equivalent sample size, beyond which posterior tables differ from the prior in few digits."""
 
 
 class Prior(Protocol):
-    """Turns the counts of a family into its conditional probability table."""
+    """Converts the counts of a family to its conditional probability table."""
 
     def __call__(self, counts: Array, axis: int = 0) -> Array:
         """Return a table that sums to 1 over the axis of the variable.
 
-        The axes of counts are in family order; axes before that of the variable are a stack of tables.
+        The axes of counts are in family order; axes before the axis of the variable are a stack of tables.
         """
         ...
 
 
 def is_nested(prior: Prior) -> bool:
-    """Whether a prior smooths a table towards that with one parent fewer, so it needs counts of both."""
+    """Whether a prior shrinks a table towards the table with one parent fewer, which needs counts of both."""
     return getattr(prior, "nested", False) is True
 
 
 class PseudoCounts:
     """A Dirichlet prior: the same pseudo-count is added to every cell of a table.
 
-    (N_ijk + a) / (N_ij· + r a), with r levels of the variable; uniform if that is 0 / 0.
+    (N_ijk + a) / (N_ij· + r a), with r levels of the variable; uniform if both are 0.
     """
 
     nested = False
 
     def per_cell(self, levels: Any, configurations: Any) -> Any:
-        """Return a for a variable with so many levels, whose parents have so many configurations."""
+        """Return a for a variable, given the numbers of its levels and of its parents' configurations."""
         raise TypeError(f"{type(self).__name__} does not define pseudo-counts")
 
     @property
@@ -60,11 +60,11 @@ class PseudoCounts:
         return normalize(counts + self.per_cell(levels, prod(parent_cards)), axis)
 
     def drawn(self, rng: np.random.Generator) -> Drawn:
-        """Return the same in which tables are drawn from their Dirichlet posteriors."""
+        """Return a prior that draws tables from their Dirichlet posteriors."""
         return Drawn(self, rng)
 
     def shares(self, counts: Array, totals: Array, levels: int, configurations: int) -> Array:
-        """Return (counts + a) / (totals + r a) for some cells of a table; 1 / r if that is 0 / 0."""
+        """Return (counts + a) / (totals + r a) for some cells of a table; 1 / r if both are 0."""
         pseudo = self.per_cell(levels, configurations)
         mass, total = counts + pseudo, totals + levels * pseudo
         return np.divide(mass, total, out=np.full(mass.shape, 1 / levels), where=total > 0)
@@ -76,7 +76,7 @@ class PseudoCounts:
         cards: NDArray[np.intp],
         configurations: int = 1,
     ) -> Array:
-        """Return the tables of several variables, whose levels follow one another along the last axis.
+        """Return the tables of several variables, whose levels are concatenated along the last axis.
 
         ``variable`` has the number of the variable of each level, ascending; ``cards`` is (variables,).
         Levels that do not occur may be omitted.
@@ -87,7 +87,7 @@ class PseudoCounts:
         pseudo = np.zeros(levels.shape) + self.per_cell(levels, configurations)
         mass = counts + np.repeat(pseudo, lengths)
         total = np.add.reduceat(counts, starts, axis=-1, dtype=np.float64) + levels * pseudo
-        if not total.all():  # a table without any mass is uniform
+        if not total.all():  # a table without counts is uniform
             empty = total == 0
             mass += np.repeat(empty, lengths, axis=-1)
             total += empty * levels
@@ -115,7 +115,7 @@ class EquivalentSize(PseudoCounts):
     ess: float
 
     def per_cell(self, levels: Any, configurations: Any) -> Any:
-        """Return ess / (r q), with q configurations of all parents, the class included."""
+        """Return ess / (r q), with q configurations of all parents, including the class."""
         return self.ess / (levels * configurations)
 
 
@@ -151,7 +151,7 @@ class Drawn(PseudoCounts):
         cards: NDArray[np.intp],
         configurations: int = 1,
     ) -> Array:
-        """Draw the tables of several variables, of which all levels occur."""
+        """Draw the tables of several variables whose levels all occur."""
         starts = np.flatnonzero(np.diff(variable, prepend=-1))
         logs = self._log_masses(counts + self.prior.per_cell(cards[variable], configurations))
         masses = np.exp(logs - np.repeat(np.maximum.reduceat(logs, starts, axis=-1), cards, axis=-1))

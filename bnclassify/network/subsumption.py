@@ -27,8 +27,8 @@ from .priors import Prior
 class Lazy(BuiltOn):
     """A network that treats a value of a row as missing if another value implies it.
 
-    ``implications`` are pairs of values, (pairs, 2): the second implies the first. The values of all
-    features are numbered one feature after the other.
+    ``implications`` are pairs of values, (pairs, 2): the second implies the first. Values are numbered
+    consecutively over all features.
     """
 
     base: BNC
@@ -37,7 +37,7 @@ class Lazy(BuiltOn):
     learned: Mapping[str, Any] = field(default_factory=dict)
 
     no_joint = (
-        "a model with subsumption resolution drops values row by row, so it does not define a joint "
+        "a model with subsumption resolution ignores values row by row, so it does not define a joint "
         "distribution. Use cloglik or cv, or refit the model with lp without subsumption."
     )
 
@@ -109,7 +109,7 @@ class Lazy(BuiltOn):
 @record
 @dataclass(frozen=True)
 class Subsumption(Method):
-    """Finds the values that others imply in at least ``rows`` rows."""
+    """Finds implied values, in at least ``rows`` rows."""
 
     rows: int
 
@@ -134,7 +134,7 @@ class Subsumption(Method):
 
 
 def _implications(data: Countable, n_features: int, rows: int) -> NDArray[np.intp]:
-    """Return the pairs of values of features of which the second implies the first, (pairs, 2)."""
+    """Return pairs of values, (pairs, 2), the second of which implies the first."""
     cards = data.cards[:n_features]
     feature = np.repeat(np.arange(n_features), cards)
     check_number(data, range(n_features), len(feature) ** 2, "omit subsumption")
@@ -142,6 +142,6 @@ def _implications(data: Countable, n_features: int, rows: int) -> NDArray[np.int
     [both] = pair_tables(data, feature, level, None) if n_features else [np.zeros((0, 0))]
     counts = np.diagonal(both)
     implies = (counts >= rows - TOLERANCE) & (both >= counts - TOLERANCE * np.maximum(counts, 1))
-    same_rows = implies & implies.T  # then the value of the earlier feature is kept
+    same_rows = implies & implies.T  # the value of the earlier feature is kept
     implies &= (feature[:, None] != feature) & ~(same_rows & (feature[:, None] < feature))
     return np.argwhere(implies)

@@ -20,7 +20,7 @@ from .discretization import MovedCuts
 @record
 @dataclass(frozen=True, eq=False)
 class Coarsening(Immutable):
-    """One of several discretizations: which of its intervals contains each of the fine intervals.
+    """One of several discretizations, as a map from fine to coarse intervals.
 
     ``levels`` are the labels of each feature in this discretization. ``maps`` has one array of (fine
     levels + 1,) coarse codes per feature, the last -1 for missing values, or None if it is not discretized.
@@ -30,7 +30,7 @@ class Coarsening(Immutable):
     maps: tuple[NDArray[np.int8] | None, ...]
 
     def changes(self, features: Sequence[int]) -> bool:
-        """Whether one of the features is discretized; a number beyond the features is that of the class."""
+        """Whether a feature is discretized; the class, numbered after the features, is not."""
         return any(self.maps[f] is not None for f in features if f < len(self.maps))
 
     def __call__(self, codes: Codes) -> Codes:
@@ -43,7 +43,7 @@ class Coarsening(Immutable):
 
 
 def coarsenings(cuts: MovedCuts, features: Schema) -> tuple[Coarsening, ...]:
-    """Return each discretization of features that were discretized at the cut points of all."""
+    """Return each discretization of features with the union of all cut points."""
     fine = cuts.cuts
     result = []
     for time in cuts.at_times:
@@ -53,7 +53,7 @@ def coarsenings(cuts: MovedCuts, features: Schema) -> tuple[Coarsening, ...]:
         for name, labels in zip(features.columns, features.levels, strict=True):
             if name in coarse:
                 places = np.searchsorted(coarse[name], fine[name], side="left")
-                extra = labels[len(fine[name]) + 1 :]  # the level of missing values, if it is one
+                extra = labels[len(fine[name]) + 1 :]  # the level of missing values
                 ends = range(len(coarse[name]), len(coarse[name]) + 1 + len(extra))
                 maps.append(np.array([*places, *ends, -1], dtype=np.int8))
                 levels.append((*intervals[name], *extra))
@@ -72,7 +72,7 @@ class FineData(TrainingData):
 
     @classmethod
     def of(cls, data: TrainingData, cuts: MovedCuts) -> FineData:
-        """Return training data that were discretized at the cut points of all."""
+        """Return training data discretized at the union of all cut points."""
         cuttings = coarsenings(cuts, Schema(data.features, data.levels[:-1]))
         content = {field.name: getattr(data, field.name) for field in fields(data)}
         return cls(**content, cuttings=cuttings)

@@ -1,4 +1,4 @@
-"""Where to cut a column of numbers: by the classes (MDLP), at quantiles, into equal widths, or mixed."""
+"""Cut points of a numeric column: by the classes (MDLP), at quantiles, of equal width, or mixed."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from ..frames.numeric import as_floats, check_class
 
 _BLOCK_CELLS = 2**16
 MOST_BINS = 10_000
-_MANY_CUTS = 4  # from here on "mixed" takes what MDLP finds
+_MANY_CUTS = 4  # minimum number of cut points by MDLP that "mixed" keeps
 
 
 def cut_points(
     numbers: NDArray[Any], classes: Codes | None, method: str, bins: int, weights: Array | None = None
 ) -> tuple[float, ...]:
-    """Choose the cut points of one column; each has known values on both sides.
+    """Choose the cut points of one column; each has observed values on both sides.
 
     Rows without a value or with weight 0 are ignored. ``classes`` are codes, (rows,), -1 where missing.
     """
@@ -39,7 +39,7 @@ def cut_points(
 
 
 def _in_order(numbers: NDArray[Any], weights: Array | None) -> tuple[Array, Array | None, NDArray[np.intp]]:
-    """Return the known values of rows that count, ascending, with their weights and positions."""
+    """Return the observed values of rows with positive weight, ascending, with weights and positions."""
     values = as_floats(numbers)
     known = ~np.isnan(values) if weights is None else ~np.isnan(values) & (weights > 0)
     rows = np.nonzero(known)[0]
@@ -48,7 +48,7 @@ def _in_order(numbers: NDArray[Any], weights: Array | None) -> tuple[Array, Arra
 
 
 def _mdlp(values: Array, classes: Codes | None, weights: Array | None, bins: int) -> Array:
-    """Cut ascending values as long as the description length decreases; see `discretize`."""
+    """Divide ascending values while the description length decreases; see `discretize`."""
     assert classes is not None
     known = classes >= 0
     if not known.any():
@@ -60,8 +60,8 @@ def _mdlp(values: Array, classes: Codes | None, weights: Array | None, bins: int
     classes, n_classes = (np.cumsum(present) - 1)[classes], int(np.count_nonzero(present))
     if n_classes * len(last) > MAX_CELLS:
         raise ValueError(
-            f"class_var: {n_classes:,} classes are too many to cut {len(last):,} different values by; "
-            "if the class is a number, cut it into a few intervals first"
+            f"class_var: {n_classes:,} classes are too many to discretize {len(last):,} different values; "
+            "if the class is a number, bin it first"
         )
     # below[c, i]: the weight of the rows of class c that have one of the first i distinct values
     below = np.zeros((n_classes, len(last) + 1), dtype=np.intp if weights is None else np.float64)
@@ -82,7 +82,7 @@ def _mdlp(values: Array, classes: Codes | None, weights: Array | None, bins: int
 
 
 def _bits(rows: int | None) -> Callable[[Any], Array]:
-    """Return the function n log2 n, looked up for up to so many ``rows`` if they have no weights."""
+    """Return the function n log2 n, looked up for up to ``rows`` rows without weights."""
     if rows is None:
         return lambda n: xlogx(np.asarray(n)) / np.log(2)
     table: Array = xlogx(np.arange(rows + 1)) / np.log(2)
@@ -116,7 +116,7 @@ def _best_cut(below: NDArray[Any], bits: Callable[[Any], Array]) -> int:
 
 
 def _without_rounding(weights: NDArray[Any]) -> NDArray[Any]:
-    """Return differences of sums of weights, with 0 for those that are rounding errors."""
+    """Return differences of sums of weights, with 0 for rounding errors."""
     return np.where(weights > weights.sum() * 1e-12, weights, 0)
 
 
@@ -127,8 +127,8 @@ def _spread(counts: NDArray[Any], bits: Callable[[Any], Array]) -> float:
 
 
 def _midpoints(lower: Array, upper: Array) -> Array:
-    """Return the middle between values, or the lower where no float lies in between."""
-    middle = lower / 2 + upper / 2  # halved first, as the sum of great numbers is infinite
+    """Return the middle between values, or the lower value if no float lies between them."""
+    middle = lower / 2 + upper / 2  # halved first, because the sum can overflow
     return np.where((lower <= middle) & (middle < upper), middle, lower)
 
 
@@ -140,18 +140,18 @@ def _quantiles(values: Array, classes: Codes | None, weights: Array | None, bins
 def _inverted_cdf(
     values: Array, weights: Array | None, numerators: NDArray[np.intp], denominator: int
 ) -> Array:
-    """Return the least of ascending values that have at least these fractions of the weight up to them."""
+    """Return the smallest values at which the cumulative weight reaches these fractions."""
     if weights is None:
         places = -(-numerators * len(values) // denominator) - 1
     else:
         below = np.cumsum(weights)
         shares = numerators / denominator * below[-1]
         places = np.minimum(np.searchsorted(below, shares * (1 - 1e-12)), len(values) - 1)
-    return values[places] + 0.0  # which makes -0.0 a plain 0.0
+    return values[places] + 0.0  # converts -0.0 to 0.0
 
 
 def _below_largest(points: Array, values: Array) -> Array:
-    """Return the distinct points below the largest of ascending values, or if none is, the value below."""
+    """Return the distinct points below the largest of ascending values or, if none, the value below it."""
     inside = np.unique(points[points < values[-1]])
     if len(inside):
         return inside
@@ -177,13 +177,13 @@ BY_CLASS = ("mdlp", "mixed", "averaged_mdlp")
 
 
 def _shorten(points: Array, values: Array) -> Array:
-    """Round cut points to 15 digits, as many as a float keeps for certain, where no value changes sides.
+    """Round cut points to 15 digits, which floats represent, unless a value would change sides.
 
     So what should be 0.3 is not 0.30000000000000004.
     """
     short = np.array([float(f"{point:.15g}") for point in points])
     same = np.searchsorted(values, short, side="right") == np.searchsorted(values, points, side="right")
-    return np.where(same, short, points) + 0.0  # which makes -0.0 a plain 0.0
+    return np.where(same, short, points) + 0.0  # converts -0.0 to 0.0
 
 
 CUTTINGS = {"averaged": (4, 5, 6) * 3, "averaged5": (5,) * 5, "averaged_mdlp": (4, 5, 6) * 3}
@@ -218,7 +218,7 @@ def averaged_cuts(
 def describe_intervals(
     values: Array, points: tuple[float, ...], weights: Array | None
 ) -> tuple[tuple[float, ...], tuple[float, ...]]:
-    """Return the range of numbers, and their mean in each interval; nothing if all are missing."""
+    """Return the range of numbers, and their mean in each interval; empty if all are missing."""
     counts = ~np.isnan(values) if weights is None else ~np.isnan(values) & (weights > 0)
     known = values[counts]
     if not len(known):
@@ -227,7 +227,7 @@ def describe_intervals(
     intervals = np.searchsorted(points, known, side="left")
     low, high = float(known.min()), float(known.max())
     edges = np.array([low, *points, high])
-    means = edges[:-1] / 2 + edges[1:] / 2  # of intervals without training values
+    means = edges[:-1] / 2 + edges[1:] / 2  # for intervals without training values
     total = np.bincount(intervals, mass, minlength=len(means))
     sums = np.bincount(intervals, mass * known, minlength=len(means))
     np.divide(sums, total, out=means, where=total > 0)

@@ -1,4 +1,4 @@
-"""Numbers become intervals: cut points chosen on training data, and data cut at them."""
+"""Discretization: cut points are chosen on training data and applied to new data."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ from .database_cuts import table_cuts, table_of
 @record
 @dataclass(frozen=True, repr=False)
 class Discretizer(Immutable):
-    """Cut points of numeric columns, and the function that applies them to data. Made by `discretize`.
+    """Cut points of numeric columns, which the object applies to data if called. From `discretize`.
 
     Attributes
     ----------
@@ -86,18 +86,18 @@ class Discretizer(Immutable):
     def __post_init__(self) -> None:
         super().__post_init__()
         if not len(self.columns) == len(self.points) == len(self.labels or self.points):
-            raise ValueError("Discretizer: expected points, and labels if any, of each column")
+            raise ValueError("points must have the cut points, and labels the labels, of each column.")
         if any(list(points) != sorted(set(points)) for points in self.points):
-            raise ValueError("Discretizer: expected cut points in ascending order")
+            raise ValueError("points must be in ascending order.")
 
     @property
     def cuts(self) -> dict[Hashable, tuple[float, ...]]:
-        """The cut points by column; columns that stay categories are not among them."""
+        """The cut points by column, without columns that stay categorical."""
         return {name: points for name, points, labels in self._rows if not labels}
 
     @property
     def kept(self) -> dict[Hashable, tuple[Any, ...]]:
-        """The columns that stay categories, and their labels."""
+        """The columns that stay categorical, and their labels."""
         return {name: labels for name, _, labels in self._rows if labels}
 
     @property
@@ -132,7 +132,7 @@ class Discretizer(Immutable):
 
     @cached_property
     def numeric(self) -> dict[Hashable, bool]:
-        """Which columns to read as numbers, and whether they must hold such, for `encode_columns`."""
+        """The columns to read as numbers, and whether they must be numeric, for `encode_columns`."""
         return {name: not labels for name, _, labels in self._rows}
 
     @cached_property
@@ -159,7 +159,7 @@ class Discretizer(Immutable):
         edges = np.array([low, *self.cuts[name], high])
         intervals = np.minimum(codes, len(edges) - 2)
         drawn = rng.uniform(edges[intervals], edges[intervals + 1])
-        return np.where(codes == intervals, drawn, np.nan)  # one more level is that of missing values
+        return np.where(codes == intervals, drawn, np.nan)  # an additional level stands for missing values
 
     def _learned(self, name: Hashable, by_column: tuple[tuple[float, ...], ...]) -> tuple[float, ...]:
         if values := by_column[self.columns.index(name)] if by_column else ():
@@ -184,7 +184,7 @@ class Discretizer(Immutable):
             A copy with the same rows and columns. Discretized columns are ordered categorical columns with
             all intervals as categories, written as ``(-inf, 5.1]``. Values beyond the training data belong
             to the first or the last interval, and missing values stay missing. The categories of numbers
-            that stay categorical are those of the training data, followed by new ones.
+            that stay categorical are the training categories, followed by new ones.
 
         Raises
         ------
@@ -198,7 +198,7 @@ class Discretizer(Immutable):
         return self.apply(newdata, "newdata")
 
     def apply(self, newdata: pd.DataFrame | Row, argument: str) -> pd.DataFrame:
-        """Discretize a data frame; errors call it by the name of an argument."""
+        """Discretize a data frame; errors name the argument."""
         original = as_frame(newdata, argument)
         check_columns([name for name, points in self.cuts.items() if points], original.columns, argument)
         frame = original.copy()
@@ -252,7 +252,7 @@ class Discretizer(Immutable):
 @record
 @dataclass(frozen=True, repr=False)
 class MovedCuts(Discretizer):
-    """Several discretizations of the same columns, and the function that uses the cut points of all.
+    """Several discretizations of the same columns; if called, it applies the union of their cut points.
 
     At time s, column number j uses its discretization (s + j) modulo their number; "averaged_mdlp" adds a
     time at which all columns are discretized by MDLP. ``cuttings`` holds the cut points of each column at
@@ -296,7 +296,7 @@ def discretize(
     columns: Iterable[Hashable] | None = None,
     weights: Any = None,
 ) -> tuple[pd.DataFrame, Discretizer]:
-    """Discretize numeric columns into intervals, and return a function that discretizes new data alike.
+    """Discretize numeric columns into intervals, and return a function for new data.
 
     Parameters
     ----------
@@ -307,10 +307,10 @@ def discretize(
         Name of the class, which is never discretized. "mdlp" and "mixed" require it; with the other methods,
         name a numeric class, which is discretized if it is not named.
     method : {"mdlp", "quantile", "width", "mixed"}, default "mdlp"
-        How to choose cut points. "mdlp": by the class, as many as the minimum description length principle
-        accepts, possibly none. "quantile": intervals with about the same number of rows. "width":
-        intervals of equal width between the smallest and the largest value. "mixed": "mdlp" for a column
-        in which it finds at least four cut points, and "quantile" for the others.
+        Method of choosing cut points. "mdlp": by the class, as many as the minimum description length
+        principle accepts, possibly 0. "quantile": intervals with about the same number of rows. "width":
+        intervals of equal width between the smallest and the largest value. "mixed": "mdlp" for a column in
+        which it finds at least four cut points, and "quantile" for the others.
     bins : int, default 5
         Number of intervals of "quantile" and "width", from 2 to 10,000.
     columns : list, optional
@@ -319,7 +319,7 @@ def discretize(
         numbers with at most two, such as flags. These stay categorical unless they are named here. Text,
         bool and categorical columns are copied, so convert codes such as postcodes to categorical columns.
     weights : str or (n,) array-like of numbers, optional
-        Weight of each row, at least 0, or the name of the column that holds the weights, which is copied.
+        Weight of each row, at least 0, or the name of the column of weights, which is copied.
         Sums of weights replace numbers of rows.
 
     Returns
@@ -328,8 +328,8 @@ def discretize(
         A copy of ``dataset`` with categorical columns in place of numeric ones, see `Discretizer`. A column
         without cut points has one level, ``(-inf, inf)``. Of a table, it is a table to learn from.
     Discretizer
-        Function that discretizes other data frames at the same cut points. Its ``cuts`` are the cut points,
-        its ``kept`` the numbers that stay categorical, its ``uncut`` the columns with one level.
+        Discretizes other data frames at the same cut points. ``cuts`` contains the cut points, ``kept`` the
+        numbers that stay categorical, ``uncut`` the columns with one level.
 
     Raises
     ------
@@ -352,7 +352,7 @@ def discretize(
     Notes
     -----
     MDLP considers all cut points T, halfway between neighboring values, that divide the N rows of a set S
-    into S₁ and S₂. The one with the largest information gain (of tied ones, the smallest) is accepted, and
+    into S₁ and S₂. The cut point with the largest information gain (the smallest, if tied) is accepted, and
     both sets are divided again, if
 
         Gain(T) > [log₂(N − 1) + log₂(3ᵏ − 2) − k·H(S) + k₁·H(S₁) + k₂·H(S₂)] / N,
@@ -361,19 +361,19 @@ def discretize(
     or value are ignored.
 
     A column without cut points has the same level in all rows and carries no information for a model. Drop
-    it, with ``frame.drop(columns=list(discretizer.uncut))``. The number itself can still depend on the class:
+    it, with ``frame.drop(columns=list(discretizer.uncut))``. The numbers can still depend on the class:
     MDLP tests one cut point at a time, and in few rows it accepts few. "mixed" and "quantile" discretize
     such columns, too.
 
-    The quantile of p is the smallest value that at least a proportion p of the rows, or of their weight, do
-    not exceed, as NumPy's method "inverted_cdf". Equal quantiles are one cut point, and there is no cut point
-    at the largest value. With weights, N is a sum of weights, so the cut points of MDLP depend on the scale
-    of the weights; there are none if they sum to 1 or less. With "width", intervals without rows are kept.
+    Quantiles are computed by the method "inverted_cdf" of NumPy, with weights. Equal quantiles give one cut
+    point, and the largest value is not a cut point. With weights, N is a sum of weights, so the cut points of
+    MDLP depend on the scale of the weights; there are no cut points if the sum is 1 or less. With "width",
+    intervals without rows are kept.
 
-    Cut points that were chosen on all rows have used the rows that cross-validation tests, with MDLP even
-    their classes, so ``cv`` of a discretized frame is too optimistic: with 200 rows and 500 columns of noise,
+    Cut points chosen on all rows depend on the test rows of cross-validation, with MDLP even on their
+    classes, so ``cv`` of a discretized frame is too optimistic: with 200 rows and 500 columns of noise,
     the accuracy of naive Bayes appears to be 0.6, and sometimes 0.75. `bnc` with ``discretize=`` chooses cut
-    points in each training set, as the second example does by hand.
+    points in each training set, like the second example.
 
     References
     ----------
@@ -422,7 +422,7 @@ def discretize(
         return discretizer.of_source(table), discretizer
     dataset = check_frame(dataset, "dataset")
     if not len(dataset):
-        raise ValueError("dataset: no rows to choose cut points from")
+        raise ValueError("dataset must have rows; got none.")
     classes = None if class_var is None else class_codes(dataset, class_var, method)
     chosen = None if names is None else check_columns(names, dataset.columns, "columns")
     others = {class_var}
@@ -448,9 +448,9 @@ def learn_cuts(
     bins: int,
     weights: Array | None = None,
 ) -> Discretizer:
-    """Choose the cut points of numeric columns, except those whose labels are ``kept``.
+    """Choose the cut points of numeric columns, except columns whose labels are ``kept``.
 
-    ``method`` and ``bins`` are those of `discretize`, or the method is one of `CUTTINGS`. ``classes`` are
+    ``method`` and ``bins`` are arguments of `discretize`, or the method is one of `CUTTINGS`. ``classes`` are
     codes, (rows,), -1 where missing.
     """
     bins = Whole(least=2, most=MOST_BINS).check("bins", bins)

@@ -1,4 +1,4 @@
-"""How raw data become categories: numbers discretized, rare levels merged, as one value."""
+"""Preparation of raw data: numbers are discretized, rare levels merged, missing values made a level."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ from .rare_levels import Merger, learn_merger, with_categories
 @record
 @dataclass(frozen=True, repr=False)
 class Preparation(Immutable):
-    """A function that turns raw data into the categories that a model knows. Made by `bnc`.
+    """Converts raw data to the categories of a model if called. From `bnc`.
 
     Attributes
     ----------
@@ -48,7 +48,7 @@ class Preparation(Immutable):
     discretizer : Discretizer or None
         Discretizes numeric columns.
     missing : tuple
-        Names of the columns of which missing values are a level.
+        Names of the columns whose missing values are a level.
     """
 
     merger: Merger | None = None
@@ -56,7 +56,7 @@ class Preparation(Immutable):
     missing: tuple[Hashable, ...] = ()
 
     def __call__(self, newdata: pd.DataFrame | Row) -> pd.DataFrame:
-        """Discretize, then merge, then make missing values a level.
+        """Discretize numbers, merge rare levels, and make missing values a level.
 
         Parameters
         ----------
@@ -105,7 +105,7 @@ class Preparation(Immutable):
         known: Mapping[Hashable, tuple[Any, ...]],
         argument: str = "newdata",
     ) -> Dataset:
-        """Encode the columns of raw data that are ``known``, with these levels, to a model."""
+        """Encode the columns of raw data with ``known`` levels."""
         return self.code(self.read(newdata, known, argument))
 
     def read(
@@ -114,7 +114,7 @@ class Preparation(Immutable):
         known: Mapping[Hashable, tuple[Any, ...]],
         argument: str = "newdata",
     ) -> Dataset:
-        """Encode raw data in the same way, but keep the numbers, and levels as they are."""
+        """Encode raw data in the same way, without discretization and merging."""
         numeric = {name: True for name, labels in known.items() if not labels}
         if isinstance(newdata, Dataset):
             return newdata.with_numbers(numeric)
@@ -128,7 +128,7 @@ class Preparation(Immutable):
         return source if self.discretizer is None else self.discretizer.of_source(source)
 
     def code(self, data: Data) -> Data:
-        """Return encoded data as the model knows them; what is discretized and merged stays as it is."""
+        """Return encoded data with the categories of the model; prepared columns do not change."""
         for step in self._steps:
             data = step.code(data)
         return data.with_missing_level(self.missing)
@@ -141,7 +141,7 @@ class Preparation(Immutable):
 
 
 class Preparing(NamedTuple):
-    """How raw data are to be prepared: the arguments of `bnc` of these names."""
+    """The arguments of `bnc` on the preparation of raw data."""
 
     discretize: str | None
     bins: int
@@ -151,14 +151,14 @@ class Preparing(NamedTuple):
 
     @property
     def is_needed(self) -> bool:
-        """Whether anything is to be done."""
+        """Whether any step is requested."""
         wants_level = self.missing_level not in (None, False, (), [])
         return self.discretize is not None or self.min_count is not None or wants_level
 
     def read(
         self, frame: pd.DataFrame | Dataset, class_var: Hashable, columns: Collection[Hashable]
     ) -> Dataset:
-        """Encode columns of raw data, with numbers as such if they are to be discretized."""
+        """Encode columns of raw data; columns to discretize stay numbers."""
         if self.discretize is None:
             features = [name for name in columns if name != class_var]
             data, numeric = find_numbers(frame, features, (class_var,), self.numeric)
@@ -169,7 +169,7 @@ class Preparing(NamedTuple):
         return read_raw(frame, class_var, columns)
 
     def learn(self, data: Dataset, class_var: Hashable) -> Preparation:
-        """Learn how to prepare data that were read."""
+        """Learn the preparation from encoded data."""
         discretizer: Discretizer | None = None
         merger: Merger | None = None
         if self.discretize is not None:
@@ -187,7 +187,7 @@ class Preparing(NamedTuple):
         return Preparation(merger, discretizer, missing)
 
     def columns_with_level(self, data: Dataset | Partitions, class_var: Hashable) -> tuple[Hashable, ...]:
-        """Return the columns of which missing values become a level: those named, or all that have some."""
+        """Return the columns whose missing values become a level: named ones, or all with missing values."""
         if self.missing_level in (None, False):
             return ()
         if self.missing_level is True:

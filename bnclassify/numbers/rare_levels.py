@@ -1,4 +1,4 @@
-"""Rare levels merged into one: learned from training data, and applied to new data."""
+"""Rare levels are merged into one, as learned from training data."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from ..frames.schema import Data, Dataset
 @record
 @dataclass(frozen=True, repr=False)
 class Merger(Immutable):
-    """The levels of columns that are kept, and the function that merges all others. Made by `merge_rare`.
+    """The levels of columns to keep; the object merges all others if called. From `merge_rare`.
 
     Attributes
     ----------
@@ -35,7 +35,7 @@ class Merger(Immutable):
     columns : tuple
         Names of the columns with merged levels, in the order of the training data.
     levels : tuple of tuple
-        The levels of each column that are kept, in their order.
+        The kept levels of each column, in their order.
     """
 
     min_count: int
@@ -46,15 +46,15 @@ class Merger(Immutable):
     def __post_init__(self) -> None:
         super().__post_init__()
         if len(self.columns) != len(self.levels):
-            raise ValueError("Merger: expected the levels of each column")
+            raise ValueError("levels must have the levels of each column.")
 
     @property
     def kept(self) -> dict[Hashable, tuple[Any, ...]]:
-        """The levels that are kept by column; columns without a rare level are not among them."""
+        """The kept levels by column, without columns that have no rare level."""
         return dict(zip(self.columns, self.levels, strict=True))
 
     def __call__(self, newdata: pd.DataFrame | Row) -> pd.DataFrame:
-        """Merge all levels except those that are kept.
+        """Merge all levels except the kept ones.
 
         Parameters
         ----------
@@ -65,8 +65,8 @@ class Merger(Immutable):
         Returns
         -------
         pandas.DataFrame
-            A copy with the same rows and columns. Merged columns are categorical: the levels that are kept,
-            then ``label``, which also replaces levels that the training data lack. Missing values stay
+            A copy with the same rows and columns. Merged columns are categorical: the kept levels, then
+            ``label``, which also replaces unseen levels. Missing values stay
             missing.
 
         Raises
@@ -82,19 +82,19 @@ class Merger(Immutable):
         return self.apply(newdata, "newdata")
 
     def apply(self, newdata: pd.DataFrame | Row, argument: str) -> pd.DataFrame:
-        """Merge all levels but those that are kept; errors call the data by the name of an argument."""
+        """Merge all levels except the kept ones; errors name the argument."""
         original = as_frame(newdata, argument)
         check_columns(self.columns, original.columns, argument)
         data = self.code(encode_columns(original, self.columns, argument=argument, known=self.kept))
         return with_categories(original, data)
 
     def code(self, data: Data) -> Data:
-        """Return data in which all levels of these columns but those that are kept are one."""
+        """Return data in which all levels of these columns except the kept ones are merged."""
         coded = {}
         for name, levels in self.kept.items():
             merged = (*levels, self.label)
             i = data.positions.get(name)
-            if i is not None and data.levels[i] not in (merged, (*merged, MISSING)):  # not merged yet
+            if i is not None and data.levels[i] not in (merged, (*merged, MISSING)):  # not yet merged
                 coded[name] = merged, recode(data.codes[i], data.levels[i], levels, name, len(levels))
         return data.recoded(coded)
 
@@ -125,7 +125,7 @@ def merge_rare(
     columns: Iterable[Hashable] | None = None,
     label: str = "other",
 ) -> tuple[pd.DataFrame, Merger]:
-    """Merge the rare levels of columns into one, and return a function that merges new data alike.
+    """Merge the rare levels of columns into one, and return a function for new data.
 
     Parameters
     ----------
@@ -134,10 +134,10 @@ def merge_rare(
     min_count : int, default 10
         Levels in fewer rows are merged. At least 1.
     class_var : str, optional
-        Name of the class, which is never merged if it is named.
+        Name of the class, whose levels are then never merged.
     columns : list, optional
-        Columns in which to merge levels. By default, all columns of text, bools, integers or unordered
-        categories except the class. Ordered categories, intervals among them, and numbers with
+        Columns with levels to merge. By default, all columns of text, bools, integers or unordered
+        categories except the class. Ordered categories, such as intervals, and numbers with
         fractions are copied.
     label : str, default "other"
         Label of the merged levels. An existing level of this name is merged with them.
@@ -147,7 +147,7 @@ def merge_rare(
     pandas.DataFrame
         A copy of ``dataset``, see `Merger`. Columns without rare levels are copied.
     Merger
-        Function that merges the levels of other data frames.
+        Merges the levels of other data frames.
 
     Raises
     ------
@@ -162,9 +162,9 @@ def merge_rare(
     Notes
     -----
     Estimates for levels that occur in few rows are mostly noise. Nearly all levels of an identifier, a
-    postcode or a name are rare, so a model overfits to them. Merged, they share one estimate.
+    postcode or a name are rare, so a model overfits to them. Merged levels share one estimate.
 
-    Rare levels are found without the class, but in the rows that are counted. For cross-validation, use
+    Rare levels do not depend on the class, but on the rows. For cross-validation, use
     `bnc` with ``min_count=``, which merges in each training set. Discretize numbers first, or name
     ``columns``: most values of a column of measurements are rare.
 
@@ -184,7 +184,7 @@ def merge_rare(
     """
     dataset = check_frame(dataset, "dataset")
     if not isinstance(label, str):
-        raise TypeError(f"label: expected a text, got {shown(label)}")
+        raise TypeError(f"label must be text; got {shown(label)}.")
     if class_var is not None:
         check_columns([class_var], dataset.columns, "class_var")
     if columns is None:
@@ -206,7 +206,7 @@ def learn_merger(data: Dataset, columns: Iterable[Hashable], min_count: int, lab
     """Learn which levels of columns to keep."""
     min_count = Whole(least=1).check("min_count", min_count)
     if not len(data):
-        raise ValueError("dataset: no rows to count levels in")
+        raise ValueError("dataset must have rows; got none.")
     kept: dict[Hashable, tuple[Any, ...]] = {}
     for name in columns:
         i = data.positions[name]

@@ -48,7 +48,7 @@ _BEYOND = 1.25  # ratio of infinite bars to the longest finite one
 _MOST_LEVELS = 300
 _MOST_PAIRS = 40
 _LEAST = 0.005  # from which a number is not written as 0.00
-_MARGIN = 0.08  # of the range of the cut points, drawn on either side
+_MARGIN = 0.08  # share of the range of the cut points, drawn on both sides
 _MOST_MARKS = 500  # of values
 _TOP = Optional(Whole(least=1))
 
@@ -73,7 +73,7 @@ def plot_explanation(
     row, target, against, unseen
         As in `explain`.
     top : int, optional
-        Maximum number of bars; one more bar shows the sum of the others. None draws all.
+        Maximum number of bars; an additional bar shows the sum of the others. None draws all.
     {ax, returns, raises}
     KeyError, TypeError, ValueError
         As `explain`, or if `top` is not a whole number of at least 1.
@@ -124,7 +124,8 @@ def plot_importance(
     dataset : pandas.DataFrame or Dataset
         Rows to explain. The class may be missing.
     target, against, unseen
-        As in `explain`. By default, the predicted class of each row is compared with the most probable other.
+        As in `explain`. By default, the predicted class of each row is compared with the second most probable
+        one.
     top : int, optional
         Maximum number of features. None draws all.
     {ax, returns, raises}
@@ -133,8 +134,8 @@ def plot_importance(
 
     Notes
     -----
-    The bar of a feature is the mean, over rows, of the absolute value of the log odds that it adds in
-    `explain`, in nats; a missing value adds 0. It measures how much the model relies on the feature: if a
+    The bar of a feature is the mean, over rows, of the absolute value of its contribution in `explain`,
+    in nats; a missing value adds 0. It measures how much the model relies on the feature: if a
     feature is redundant given the features before it, its bar is short.
 
     Examples
@@ -154,9 +155,9 @@ def plot_importance(
     sizes, means = np.abs(evidence.log_odds[:, 1:]), evidence.strengths
     spread = np.quantile(sizes, [0.25, 0.75], axis=0, method="nearest")
     axes, more = _draw_largest(ax, list(map(str, means)), np.array([*means.values()]), top, spread)
-    target_name = "the class predicted" if target is None else target
+    target_name = "the predicted class" if target is None else target
     rivals = np.asarray(evidence.rivals.any(axis=0))
-    rival = "the most probable other class" if against is None else write_rivals(classes(x), rivals)
+    rival = "the second most probable class" if against is None else write_rivals(classes(x), rivals)
     title = f"Importance in {len(data):,} rows\nfor {target_name} against {rival}"
     legend = {"mean": patch(BLUE), "middle half of the rows": axes.collections[0]}
     entitle(axes, ax, title, f"absolute weight of evidence (nats){more}", legend)
@@ -171,14 +172,15 @@ def plot_weights(x: Model, *, top: int | None = 50, ax: Axes | None = None) -> A
     ----------
     x : BNC or another model
         A model with weights or arc posteriors; see `feature_weights` and `manb_arc_posterior`. If the
-        class has a weight, it has a bar too.
+        class has a weight, it has a bar, too.
     top : int, optional
         Maximum number of features. None draws all.
     {ax, returns, raises}
     TypeError
-        If `x` is of a type without either, such as an ensemble, or `top` is not a whole number.
+        If `x` is of a type without weights and arc posteriors, such as an ensemble, or `top` is not a whole
+        number.
     ValueError
-        If the model has neither, or `top` is less than 1.
+        If the model has no weights and no arc posteriors, or `top` is less than 1.
 
     Notes
     -----
@@ -213,13 +215,13 @@ def plot_strength(strength: pd.DataFrame, *, threshold: float | None = None, ax:
     strength : pandas.DataFrame
         A result of `arc_strength`.
     threshold : float, optional
-        Threshold from 0 to 1. By default, that of `strength`.
+        Threshold from 0 to 1. By default, the threshold of `strength`.
     {ax}
 
     Returns
     -------
     matplotlib.axes.Axes
-        One bar per pair of variables, the strongest first, in the direction that is more frequent. Bars above
+        One bar per pair of variables, the strongest first, in the more frequent direction. Bars above
         the threshold are blue. If there are many, only the 40 strongest below 1 are drawn, with a note.
         ``ax.figure.savefig("name.png")`` writes a file.
 
@@ -355,10 +357,10 @@ def plot_effect(
     Notes
     -----
     The contribution is ln O(target | v, u) − ln O(target | u), where v is a level of the feature, u a level
-    of its first parent, and O the odds against all other classes; all other features are unknown. In a
-    model with feature weights, it is computed from the table of the feature, times its weight; in one with
-    ``loo_terms``, from all terms of the feature, and that of a number is a curve over the range of the
-    training data.
+    of its first parent, and O the odds against all other classes; all other features are missing. In a
+    model with feature weights, it is computed from the table of the feature, times its weight; in a model
+    with ``loo_terms``, from all terms of the feature. The curve of a number covers the range of the training
+    data.
 
     Examples
     --------

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 BLUE, ORANGE, GREY = "#1f4e79", "#b3470f", "#6b7680"
-"""Colors of evidence for and against the class, and of the rest, which color-blind people can distinguish."""
+"""Colors of evidence for and against the class, and a neutral one, suitable for color-blind readers."""
 
 PALE = "#dfe5eb"
 """Color of the background of bars, and of observed values."""
@@ -62,7 +62,7 @@ def signed(weight: float) -> str:
 
 
 def chance(probability: float) -> str:
-    """Write a probability with two digits; only 0 and 1 are written as such.
+    """Write a probability with two digits; only exact values are written as 0 and 1.
 
     >>> chance(0.734), chance(0.99998), chance(0.001), chance(1.0)
     ('0.73', '>0.99', '<0.01', '1.00')
@@ -121,7 +121,7 @@ def chart(function: Function) -> Function:
 
 
 def prepare_axes(ax: Axes | None, height: float, width: float = _WIDTH) -> Axes:
-    """Return the given axes, or those of a new figure of this size in inches."""
+    """Return the given axes, or axes of a new figure of this size in inches."""
     import matplotlib.pyplot as plt
     from matplotlib.axes import Axes
 
@@ -223,7 +223,7 @@ def broken(label: object, width: int = _LINE) -> str:
 
 
 def count_lines(texts: Sequence[str]) -> int:
-    """Return the number of lines of the text that has most."""
+    """Return the largest number of lines of a text."""
     return max((text.count("\n") + 1 for text in texts), default=1)
 
 

@@ -39,7 +39,7 @@ from .canvas import (
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_LONGEST = 300  # rows or columns of a picture, which is 90 inches or more
+_LONGEST = 300  # maximum number of rows or columns of a picture, about 90 inches
 
 
 @chart
@@ -69,12 +69,12 @@ def plot_cpt(
         Probability of a credible interval that is written below each probability, such as 0.9; see `cpt`.
     {ax, returns, raises}
     KeyError
-        If the model has no such variable, or ``dataset`` lacks one of its family.
+        If the model has no such variable, or ``dataset`` lacks a variable of its family.
     TypeError
         If the model is an ensemble; draw one of ``members(x)``. If the variable is a number with a density.
     ValueError
         If the model has no parameters, the picture would be more than 300 rows high or columns wide, or
-        ``dataset`` has values that the model does not know. If `interval` is not between 0 and 1, or the
+        ``dataset`` has unseen values. If `interval` is not between 0 and 1, or the
         tables do not follow from counts and pseudo-counts alone.
 
     Examples
@@ -123,7 +123,7 @@ def plot_cpt(
 
 @dataclass(frozen=True)
 class _Layout:
-    """The last parent is along the columns of each block, and `down` others have blocks one below another."""
+    """The last parent forms the columns of each block; blocks of `down` other parents are stacked."""
 
     family: Family
     levels: Levels
@@ -144,7 +144,7 @@ class _Layout:
 
     @property
     def blocks(self) -> tuple[list[str], list[str]]:
-        """The configurations of parents in blocks one below another, and in those side by side."""
+        """The configurations of parents of vertically and of horizontally arranged blocks."""
         down = 1 + self.down
         return self._configurations(slice(1, down), 36), self._configurations(slice(down, -1), 24)
 
@@ -174,14 +174,14 @@ class _Layout:
 
 
 def _lay_out(family: Family, levels: Levels, bounded: bool = False) -> _Layout:
-    """Choose the layout whose longer side is shortest, or that with the fewest blocks side by side."""
+    """Choose the layout with the shortest longer side and then the fewest blocks side by side."""
     most_down = max(len(family) - 2, 0)
     layouts = [_Layout(family, levels, down, bounded) for down in range(most_down, -1, -1)]
     return min(layouts, key=lambda layout: max(layout.size))
 
 
 def _unseen(x: Network, layout: _Layout, dataset: Any) -> NDArray[np.bool_]:
-    """Return for each cell of the picture whether no row has its configuration of parents."""
+    """Return for each cell of the picture whether its configuration of parents is unobserved."""
     data = encode_for(x, dataset, layout.family, "dataset")
     codes = match(data, layout.family, layout.levels)
     family_data = Dataset(Schema(layout.family, layout.levels), codes, data.index)

@@ -62,8 +62,8 @@ def plot(
     Parameters
     ----------
     x : Model
-        A model with or without parameters. The picture of an average has the arcs that more than half of
-        its members have, by weight. Features of averaged n-dependence estimators (`ande`) have their weight
+        A model with or without parameters. The picture of an average has the arcs of more than half
+        of its members, by weight. Features of averaged n-dependence estimators (`ande`) have their weight
         as superparents.
     row : pandas.DataFrame, Series or dict, optional
         Row whose prediction is explained, as in `explain`. The label of each feature contains its weight of
@@ -72,10 +72,10 @@ def plot(
     target, against, unseen : optional
         As in `explain`.
     distributions : bool, default False
-        If True, draw the distribution of each variable as bars, given the known values of `row` if it is
-        given.
+        If True, draw the distribution of each variable as bars, given the observed values of
+        `row`, if given.
     strength : pandas.DataFrame, optional
-        A result of `arc_strength`. The stronger an arc, the wider and darker it is.
+        A result of `arc_strength`. Strong arcs are wide and dark.
     class_arcs : bool, default True
         If False, omit the arcs from the class, which must be a parent of every feature.
     engine : str, default "dot"
@@ -89,8 +89,8 @@ def plot(
     Returns
     -------
     graphviz.Digraph
-        A picture that a notebook shows, ``plot(x).view()`` opens, and
-        ``plot(x).render(outfile="name.png", cleanup=True)`` writes to a file; ``.source`` is its text in
+        A picture. A notebook shows it, ``plot(x).view()`` opens it, and
+        ``plot(x).render(outfile="name.png", cleanup=True)`` writes it to a file; ``.source`` is its text in
         the DOT language. These methods require the program ``dot`` of Graphviz or the extra ``plot``, and
         raise a RuntimeError if both are absent.
 
@@ -176,13 +176,13 @@ class Sketch(NamedTuple):
 def _direction(arcs: _Arcs, features: tuple[Hashable, ...]) -> str:
     """Return downwards, or to the right if a layer has more features than fit side by side."""
     parents = {head: [tail for tail in features if (tail, head) in arcs] for head in features}
-    if find_cycle(parents):  # without the arcs from later to earlier features there is none
+    if find_cycle(parents):  # without arcs from later to earlier features, there are no cycles
         parents = {v: [p for p in features[:i] if (p, v) in arcs] for i, v in enumerate(features)}
     return "LR" if max(map(len, layers(parents)), default=0) > _MOST_ABREAST else "TB"
 
 
 def sketch(x: Model, class_arcs: bool, *, note_colors: bool = True) -> Sketch:
-    """Choose the arcs to draw: those that more than half of the members of an average have."""
+    """Choose the arcs to draw: the arcs of more than half of the members of an average."""
     shares = x._arc_shares()
     position = {variable: i for i, variable in enumerate(x.variables)}
     arcs: _Arcs = {}
@@ -216,7 +216,7 @@ def _weigh(drawn: Sketch, strength: pd.DataFrame) -> Sketch:
     absent = [f"{tail} -> {head}" for tail, head in drawn.arcs if (tail, head) not in known]
     if absent:
         raise ValueError(f"strength must have the arcs of x; it lacks {listed(absent)}.")
-    notes = [*drawn.notes, "the wider and darker an arc, the stronger"]
+    notes = [*drawn.notes, "strong arcs are wide and dark"]
     return drawn._replace(arcs={arc: known[arc] for arc in drawn.arcs}, notes=notes, shaded=True)
 
 
@@ -224,9 +224,9 @@ def _note_members(x: Model, arcs: _Arcs, omitted: int) -> list[str]:
     """Return notes on the members of an average, and on the arcs that its picture omits."""
     notes = [note for note in [x._members_note()] if note]
     if omitted:
-        notes.append(f"left out are arcs that half of them or fewer have: {omitted:,}")
+        notes.append(f"arcs of half of the networks or fewer are omitted: {omitted:,}")
     if len(set(arcs.values())) > 1:
-        notes.append("the wider an arc, the more of them have it")
+        notes.append("wide arcs occur in more networks")
     return notes
 
 
@@ -242,7 +242,7 @@ def _note_colors(x: Model, arcs: _Arcs) -> list[str]:
 def _attributes(
     x: Model, drawn: Sketch, lines: list[str], fontsize: float | None
 ) -> dict[str, dict[str, str]]:
-    """Return the attributes of a picture and of its nodes, the caption among them."""
+    """Return the attributes of a picture and of its nodes, including the caption."""
     caption = "\n".join(fill(line, _CAPTION_LINE, break_long_words=False) for line in (*lines, *drawn.notes))
     return {
         "graph_attr": {

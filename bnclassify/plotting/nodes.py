@@ -18,7 +18,7 @@ from .canvas import BLUE, ORANGE, PALE, blend, chance, ink, signed
 Node = dict[str, str]
 
 _MOST_LEVELS = 8
-_LONGEST = 32  # letters of a label beside a bar
+_LONGEST = 32  # maximum number of letters of a label beside a bar
 _BAR = 60  # points
 _DARK = {"style": "filled", "fillcolor": BLUE, "color": BLUE, "fontcolor": "white"}
 
@@ -36,12 +36,12 @@ def all_named(x: Model) -> tuple[dict[Hashable, Node], list[str]]:
 
 
 def written(text: str) -> str:
-    """Write text so that Graphviz draws it as it is, line by line."""
+    """Escape text for Graphviz, line by line."""
     return graphviz.nohtml("\\n".join(graphviz.escape(visible(line)) for line in text.split("\n")))
 
 
 def visible(text: str) -> str:
-    """Replace characters that an SVG must not contain by signs for them, such as ␀."""
+    """Replace characters that an SVG must not contain by symbols such as ␀."""
     signs = {code: 0x2400 + code for code in range(32) if code not in (9, 10)} | {0x7F: 0x2421}
     return re.sub("[\x80-\x9f\ud800-\udfff\ufffe\uffff]", "\ufffd", text.translate(signs))
 
@@ -76,7 +76,7 @@ def _filled(color: str) -> Node:
 
 
 def observed(variable: Hashable, value: Any) -> Node:
-    """Draw a variable whose value is known."""
+    """Draw a variable with an observed value."""
     text = f"{describe(variable, value)}\nobserved"
     return {"label": written(text), "style": "rounded,filled", "fillcolor": PALE}
 
@@ -84,7 +84,7 @@ def observed(variable: Hashable, value: Any) -> Node:
 def distributed(
     variable: Hashable, labels: Sequence[Any], shares: Sequence[float], *, is_class: bool
 ) -> Node:
-    """Draw a variable with a bar for each value, as long as the value is probable."""
+    """Draw a variable with one bar per value, in proportion to its probability."""
     name = f"<B>{_html(variable)}</B>"
     heading = f'BGCOLOR="{BLUE}"><FONT COLOR="white">{name}</FONT>' if is_class else f">{name}"
     rows = "".join(
@@ -126,5 +126,5 @@ def _cut(label: object) -> str:
 
 
 def _html(text: object) -> str:
-    """Write text so that it stands in a table as it is; a single backslash would escape what follows."""
+    """Escape text for a table, including backslashes."""
     return escape(visible(str(text))).replace("\\", "\\\\")

@@ -118,7 +118,7 @@ def plot_cv(
         If `results` is not such a DataFrame.
     ValueError
         If `results` does not have `metric`, or has several metrics and `metric` is not given. If `interval`
-        is not between 0 and 1, or `results` are not of `cv`.
+        is not between 0 and 1, or `results` do not come from `cv`.
 
     Examples
     --------
@@ -156,7 +156,7 @@ def plot_cv(
     baseline = scheme.baselines.get(str(name_of)) if scheme else None
     if baseline is not None:
         marks["majority class"] = axes.axvline(baseline, color=BLUE, linewidth=1, linestyle="--", zorder=0)
-    loss = ", less is better" if name_of in METRICS and METRICS[str(name_of)].is_loss else ""
+    loss = ", lower is better" if name_of in METRICS and METRICS[str(name_of)].is_loss else ""
     below = f"{str(name_of or 'figure').replace('_', ' ')} in the fold{loss}"
     entitle(axes, ax, f"Cross-validation, {scheme or f'{len(figures)} folds'}", below, marks)
     return axes
@@ -250,17 +250,17 @@ def plot_calibration(
     Parameters
     ----------
     posteriors : pandas.DataFrame
-        Posterior probabilities with one column per class, such as those of `cv_predict`. Posteriors of
-        the rows from which a model was learned are too optimistic.
+        Posterior probabilities with one column per class, for example from `cv_predict`. Posteriors of
+        training rows are too optimistic.
     actual : pandas.Series
         Class of each row.
     bins : int, default 10
         Number of intervals.
     strategy : {"width", "quantile"}, default "width"
-        Intervals of equal width, or with equal numbers of rows but for ties.
+        Intervals of equal width, or with equal numbers of rows, except for ties.
     target : label, optional
-        Class whose probabilities are drawn. By default, it is the rarer of two classes, or in each row the
-        most probable of several.
+        Class whose probabilities are drawn. By default, the rarer of two classes, or the most
+        probable class of each row if there are several.
     {ax}
 
     Returns

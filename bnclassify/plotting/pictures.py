@@ -1,4 +1,4 @@
-"""Pictures by Graphviz, or by graphviz-pure where Graphviz is not installed."""
+"""Pictures by Graphviz, or by graphviz-pure if Graphviz is not installed."""
 
 from __future__ import annotations
 

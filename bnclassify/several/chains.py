@@ -1,4 +1,4 @@
-"""Classifier chains: each class variable has a model in which the class variables before it are features."""
+"""Classifier chains: each class variable has a model in which the earlier class variables are features."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _BLOCK_CODES = 2**22
 @record
 @dataclass(frozen=True, eq=False, repr=False)
 class Chain(MultiModel):
-    """A probabilistic classifier chain: P(classes | features) = Π P(class | features, classes before it).
+    """A probabilistic classifier chain: P(classes | features) = Π P(class | features, earlier classes).
 
     `chain` learns the structure, `lp` the parameters. It does not define a distribution of the features.
 
@@ -39,9 +39,9 @@ class Chain(MultiModel):
         One model per class variable, in the order of the chain. Earlier class variables may be among the
         features of a model.
     recipe : Recipe or None
-        Steps by which it was learned; `cv` runs them again.
+        The steps that learned it; `cv` repeats them.
     learned : mapping
-        Further results of learning, by name.
+        Additional results of learning, by name.
 
     Raises
     ------
@@ -53,8 +53,8 @@ class Chain(MultiModel):
     """
 
     no_joint = (
-        "a chain does not define a joint distribution with the features, because each of its members has its "
-        "own; use predict, cloglik or cv"
+        "a chain does not define a joint distribution with the features, because each of its members has a "
+        "separate one; use predict, cloglik or cv"
     )
 
     class_vars: tuple[Hashable, ...]
@@ -152,7 +152,7 @@ class Chain(MultiModel):
         return {**super()._settings, "order": self.order}
 
     def _rows(self, dataset: InFull | InParts) -> Iterator[Learnable]:
-        """Yield the rows that each member is learned from, which have its class."""
+        """Yield the training rows of each member, which have its class."""
         known = None if self.levels is None else self.levels_by_name
         data = prepare(dataset, self.class_vars, self.features, known=known)
         for member in self.members:
@@ -184,9 +184,9 @@ def _check_links(class_vars: tuple[Hashable, ...], members: tuple[Model, ...]) -
 
 
 def _follow(x: Chain, codes: Codes, labels: Codes | None = None) -> tuple[list[Array], MostProbable]:
-    """Choose one label after the other, each given those before it, or take these labels.
+    """Choose labels one by one, given the previous labels, or use the given labels.
 
-    Return the log posterior of each class variable given the features and the labels before it, (rows,
+    Return the log posterior of each class variable given the features and the previous labels, (rows,
     labels), and the labels with the log of the product of their posteriors.
     """
     shape = len(x.class_vars), codes.shape[1]
@@ -203,7 +203,7 @@ def _follow(x: Chain, codes: Codes, labels: Codes | None = None) -> tuple[list[A
 
 
 def _member_codes(x: Chain, member: Model, codes: Codes, labels: Codes) -> Codes:
-    """Return the codes of the features of a member, among them class variables before its own."""
+    """Return the codes of the features of a member, including earlier class variables."""
     by_name = dict(zip(x.variables, [*codes, *labels], strict=True))
     columns = [by_name[name] for name in member.features]
     return np.array(columns, dtype=np.intp).reshape(len(columns), codes.shape[1])
@@ -223,7 +223,7 @@ def _try_all(x: Chain, codes: Codes) -> Iterator[tuple[slice, Array]]:
 
 
 def _given_before(x: Chain, i: int, codes: Codes) -> Array:
-    """Return ln P(label | features, labels before) of a member, with an axis for each class variable before.
+    """Return ln P(label | features, previous labels) of a member, with an axis per earlier class variable.
 
     The axis of a class variable that is not a feature of the member has length 1.
     """

@@ -1,10 +1,10 @@
-"""Posteriors of each class variable, and the most probable labels of all together, of networks.
+"""Posteriors of each class variable in networks, and jointly most probable labels.
 
-Families whose features are observed in a row become tables over their class parents. Those over the same
-classes are added up, and looked up for all rows at once as if their joint labels were one class. Missing
-features that matter form components that no family connects; each component is marginalized over for all
-rows that have it, which leaves a table over the classes that it touches. If that would be large, its tables
-stay as they are, and its features are eliminated among the classes.
+Families whose features are observed in a row become tables over their class parents. Tables over the same
+classes are added up, and looked up for all rows at once, with joint labels in place of a class. Relevant
+missing features form unconnected components; each component is marginalized over for all rows that have it,
+which leaves a table over its classes. If that table would be large, its features are eliminated together
+with the classes.
 
 The posterior of each class variable follows from one elimination of the others, the most probable labels of a
 network from one with maxima in place of sums, one class variable at a time.
@@ -36,12 +36,12 @@ from ..network.elimination import (
 from ..network.factors import Batch, Factor, Rows, sum_terms
 
 MOST_COMBINATIONS = 2**16
-"""Largest number of combinations of labels that are all tried."""
+"""Largest number of combinations of labels that are enumerated."""
 
 MOST_CELLS = 2**20
 """Largest number of cells of a table of one row, 8 MiB."""
 
-_SMALL_CELLS = 2**8  # of tables that missing features are eliminated into before anything else
+_SMALL_CELLS = 2**8  # number of cells of tables that result from eliminating missing features first
 _BLOCK_ROWS = 2**13
 _BLOCK_CELLS = 2**22
 
@@ -49,13 +49,13 @@ Scope = tuple[int, ...]
 
 
 class ClassTables(NamedTuple):
-    """Tables whose product is P(observed features | classes), over classes and features that are missing."""
+    """Tables whose product is P(observed features | classes), over classes and missing features."""
 
     rows: Rows
     tables: list[Table]
 
     def blocks(self, cells: int) -> Iterator[ClassTables]:
-        """Yield the same for few rows at a time, so that tables of so many cells per row fit in memory."""
+        """Yield blocks of rows, so that tables with this number of cells per row fit in memory."""
         rows_per_block = max(1, _BLOCK_CELLS // cells)
         for block in (slice(i, i + rows_per_block) for i in range(0, len(self.rows), rows_per_block)):
             yield ClassTables(self.rows[block], [Table(scope, logs[block]) for scope, logs in self.tables])
@@ -65,9 +65,9 @@ class ClassTables(NamedTuple):
 class ClassFactors:
     """The log tables of a model with `n` features, then class variables.
 
-    `by_classes` maps class variables to the families that have features and these, as factors: the joint
-    labels of the class variables take the place of the class. `feature_factors` has the same families with
-    class variables as members like others, and `parents` the parents of each variable in them. `graphs` has
+    `by_classes` maps class variables to the families that have features and these, as factors, with the joint
+    labels of the class variables in place of the class. `feature_factors` has the same families with class
+    variables as ordinary members, and `parents` the parents of each variable in them. `graphs` has
     the tables of class variables alone, for each network that is averaged.
     """
 
@@ -108,11 +108,11 @@ def sort_tables(networks: Sequence[Any]) -> ClassFactors:
 
 
 def reduce_rows(parts: ClassFactors, codes: Codes, *, closed: bool = False) -> Iterator[ClassTables]:
-    """Yield tables over classes for rows, those with tables over the same variables together.
+    """Yield tables over classes for groups of rows with tables over the same variables.
 
     `codes` are (features, rows), -1 where missing. If `closed`, all missing features are marginalized over.
-    If not, those stay in the tables that would join many class variables. Raise a ValueError if features
-    are missing together in a row that would need too large a table.
+    If not, features that would join many class variables stay in the tables. Raise a ValueError if
+    marginalization would need too large a table.
     """
     cells = sum(prod(parts.cards[c] for c in classes) for classes in parts.by_classes) + 1
     rows_per_block = max(1, min(_BLOCK_ROWS, _BLOCK_CELLS // cells))
@@ -135,7 +135,7 @@ def _reduce_block(parts: ClassFactors, codes: Codes, rows: Rows, closed: bool) -
             wider = next((t for t in tables if set(table.scope) <= set(t.scope)), None)
             if wider is None:
                 added.setdefault(table.scope, []).append((run.rows, table.logs))
-            else:  # no table more, so that fewer kinds of rows must be told apart
+            else:  # without an additional table, so that there are fewer groups of rows
                 wider.logs[run.rows] = multiply([Table(wider.scope, wider.logs[run.rows]), table]).logs
     for group, extra in _group(added, len(rows)):
         yield ClassTables(rows[group], [*(Table(scope, logs[group]) for scope, logs in tables), *extra])
@@ -153,7 +153,7 @@ def _look_up(parts: ClassFactors, codes: Codes) -> list[Table]:
 
 
 class Elimination(NamedTuple):
-    """Features to be eliminated in this order, if any, the factors that have any of them, and the rows.
+    """Features to eliminate in this order, their factors, and the rows.
 
     `part` has all features that are missing together, `cells` is the size of the largest table of a row.
     """
@@ -166,7 +166,7 @@ class Elimination(NamedTuple):
 
 
 def _plan_parts(parts: ClassFactors, codes: Codes, closed: bool) -> list[Elimination]:
-    """Plan the elimination of the missing features that matter."""
+    """Plan the elimination of the relevant missing features."""
     if not any(v < parts.n for scope in parts.parents.values() for v in scope) or codes.min(initial=0) >= 0:
         return []  # a missing feature that is not a parent sums to 1
     class_codes = np.zeros((len(parts.cards) - parts.n, codes.shape[1]), dtype=codes.dtype)
@@ -220,7 +220,7 @@ def _group(
 
 
 class MostProbable(NamedTuple):
-    """The most probable labels together, (class variables, rows), and ln P(labels | features), (rows,)."""
+    """Jointly most probable labels, (class variables, rows), and ln P(labels | features), (rows,)."""
 
     codes: NDArray[np.intp]
     logs: Array
@@ -274,7 +274,7 @@ def most_probable(parts: ClassFactors, codes: Codes) -> MostProbable:
     labels = np.empty((len(cards), codes.shape[1]), dtype=np.intp)
     logs = np.empty(codes.shape[1])
     for evidence in reduce_rows(parts, codes, closed=True):
-        # A class variable that is kept to the end is in all tables on the way.
+        # A class variable that is kept to the end is in all intermediate tables.
         order, cells = _plan(parts, [*evidence.tables, *graph], extra=max(cards))
         for rows, evidence_tables in evidence.blocks(cells):
             tables = [*evidence_tables, *graph]
@@ -285,7 +285,7 @@ def most_probable(parts: ClassFactors, codes: Codes) -> MostProbable:
 
 
 def _decode(order: Sequence[int], tables: Sequence[Table], rows: int) -> tuple[NDArray[np.intp], Array]:
-    """Choose a label of one class variable after the other, each the first that leads to the maximum."""
+    """Choose labels of the class variables one by one, each the first that leads to the maximum."""
     labels = []
     remaining = list(order)
     for u in sorted(order):
@@ -298,7 +298,7 @@ def _decode(order: Sequence[int], tables: Sequence[Table], rows: int) -> tuple[N
 
 
 def _fix(table: Table, u: int, label: NDArray[np.intp]) -> Table:
-    """Take from each row's table the part at a label of a class variable."""
+    """Select the part of each row's table at a label of a class variable."""
     if u not in table.scope:
         return table
     axis = 1 + table.scope.index(u)
@@ -308,7 +308,7 @@ def _fix(table: Table, u: int, label: NDArray[np.intp]) -> Table:
 
 
 def log_share(logs: Array, evidence: Array, combinations: int) -> Array:
-    """Return the log posteriors of combinations of labels, which are uniform in rows that are impossible."""
+    """Return the log posteriors of combinations of labels, uniform in impossible rows."""
     possible = evidence > -np.inf
     return np.where(possible, logs - np.where(possible, evidence, 0.0), -np.log(combinations))
 
@@ -336,7 +336,7 @@ def _most_probable_by_trying(parts: ClassFactors, codes: Codes) -> MostProbable:
 
 
 def best_of(logs: Array) -> tuple[NDArray[np.intp], Array]:
-    """Return the first of the best of many columns in each row, and its share of all in logs."""
+    """Return the first best of many columns in each row, and the log of its share."""
     top = logs.max(axis=1, keepdims=True)
     best = (logs >= top - TOLERANCE).argmax(axis=1)
     shifted = logs - np.where(top > -np.inf, top, 0.0)
@@ -357,7 +357,7 @@ def log_joint_at(parts: ClassFactors, codes: Codes, labels: Codes) -> Array:
 
 def _at(parts: ClassFactors, tables: Sequence[Table], labels: NDArray[np.intp]) -> Array:
     """Return the log of the product of tables at labels, row by row, marginalized over missing features."""
-    tables = [*tables, Table((), np.zeros((1, 1)))]  # there may be no other
+    tables = [*tables, Table((), np.zeros((1, 1)))]  # possibly without other variables
     for number, label in enumerate(labels):
         tables = [_fix(table, parts.n + number, label) for table in tables]
     hidden = [v for v in _plan(parts, tables)[0] if v < parts.n]

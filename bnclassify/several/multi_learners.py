@@ -42,7 +42,7 @@ _shared = sharing(
         "{data}": """\
 class_vars : list of str
     Names of the class variables.
-dataset : pandas.DataFrame, Dataset, or data in parts
+dataset : pandas.DataFrame, Dataset, or partitioned data
     Data with the class variables. All other columns are features.""",
         "{search}": """\
 ess : float, default 1
@@ -84,7 +84,7 @@ def mbc(
     features : {"empty", "tree"}, default "empty"
         Graph among the features: no arcs, or the best tree given the class parents of the features.
     score : {"bic", "bde", "aic", "k2", "loglik"}, default "bic"
-        Score by which the class parents of a feature are chosen, as in `network_score`.
+        Score for the choice of the class parents of a feature, as in `network_score`.
     {search}
 
     Returns
@@ -108,10 +108,10 @@ def mbc(
 
     Notes
     -----
-    Of tied sets of class parents (within 1e-9) the smallest is chosen, then the first. In the tree of
+    Among tied sets of class parents (within 1e-9), the smallest is chosen, then the first. In the tree of
     features, the weight of an arc p → v is N I(v; p | class parents of v), and the tree is a maximum
-    arborescence (Edmonds). Rows in which some class variables are missing are counted where the family
-    is observed: the score of a set of class parents is its gain over no parents in the rows in which all
+    arborescence (Edmonds). Rows in which some class variables are missing count for observed
+    families: the score of a set of class parents is its gain over no parents in the rows in which all
     of them are observed. In prediction, missing features are marginalized over exactly.
 
     Two baselines, with ``X = df.drop(columns=class_vars)``: one classifier per class variable is
@@ -173,7 +173,7 @@ def maode(
     ----------
     {data}
     score : {"bic", "bde", "aic", "k2", "loglik"}, default "bic"
-        Score by which the class parents of a feature are chosen. All networks share these parents.
+        Score for the choice of the class parents of a feature. All networks share these parents.
     {search}
 
     Returns
@@ -237,7 +237,7 @@ def _check_class_vars(class_vars: object) -> tuple[Hashable, ...]:
 
 
 def _score_settings(score: str, ess: float, max_parents: int) -> dict[str, Any]:
-    """Return how parents are chosen, checked."""
+    """Return the checked settings for the choice of parents."""
     ess = check_score(score, ess)
     settings = {"score": score, "max_parents": Whole().check("max_parents", max_parents)}
     return settings | ({"ess": ess} if score == "bde" else {})
@@ -271,7 +271,7 @@ def _choose_class_parents(
 
 
 def _class_tree(data: Learnable) -> list[Parents]:
-    """Return the parent of each class variable in the tree of most mutual information, the first its root."""
+    """Return the parent of each class variable in the maximum-information tree, rooted at the first."""
     n, m = len(data.features), len(data.targets)
     pairs = pair_statistics(data, range(n, n + m), None)
     parent = maximum_forest(pairs.information, pairs.rows > 0, roots=range(m))
@@ -307,7 +307,7 @@ def chain(
     order : list of str, optional
         Class variables in the order of the chain. By default, the order of `class_vars`.
     dag_args : dict, optional
-        Further arguments of the learner, the same for all class variables.
+        Additional arguments of the learner, the same for all class variables.
 
     Returns
     -------
@@ -390,6 +390,6 @@ def chain_again(
     dag_args: Mapping[str, Any],
     rng: np.random.Generator | None = None,
 ) -> Chain:
-    """Learn a chain again, drawing from `rng` if one is given."""
+    """Learn a chain again, with draws from `rng` if given."""
     drawn = {} if rng is None else {"rng": rng}
     return chain(class_vars, dataset, learner=learner, order=order, dag_args={**dag_args, **drawn})

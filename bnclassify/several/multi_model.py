@@ -1,4 +1,4 @@
-"""What models of several class variables have in common: prediction, scores, views of one class."""
+"""The base of models of several class variables: prediction, scores, views of one class."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _PROBABILITY = "probability"
 class MultiModel(Model):
     """Base of models that predict several class variables.
 
-    They have ``class_vars`` instead of ``class_var``; ``levels`` has those of features, then of classes.
+    They have ``class_vars`` instead of ``class_var``; ``levels`` has the features, then the classes.
     """
 
     one_class = False
@@ -68,18 +68,18 @@ class MultiModel(Model):
             """Return ln P(label, observed features) of each class variable, up to a constant."""
 
         def _most_probable(self, codes: Codes, *, greedy: bool = False) -> MostProbable:
-            """Return the most probable combination of labels; of tied ones the first."""
+            """Return the most probable combination of labels, the first if tied."""
 
     def _log_joint_at(self, codes: Codes, labels: Codes) -> Array:
         """Return ln P(labels, observed features), (rows,)."""
         raise TypeError(f"x must define a joint distribution; {self.no_joint}.")
 
     def _log_posterior_at(self, codes: Codes, labels: Codes) -> Array:
-        """Return ln P(labels | observed features), (rows,); uniform in rows that are impossible."""
+        """Return ln P(labels | observed features), (rows,); uniform in impossible rows."""
         evidence = log_sum_exp(self._log_marginals(codes)[0])
         return log_share(self._log_joint_at(codes, labels), evidence, prod(self.class_cards))
 
-    # What functions ask of models.
+    # methods that functions call
 
     def _predict(
         self, newdata: Any, prob: bool, unseen: str, prior: object, costs: object, joint: bool, greedy: bool
@@ -161,17 +161,17 @@ class ClassView(Model):
 
     @property
     def fitted(self) -> bool:
-        """Whether the whole has parameters."""
+        """Whether the model of all class variables has parameters."""
         return self.whole.fitted
 
     @property
     def learned(self) -> Mapping[str, Any]:
-        """Nothing of its own."""
+        """Empty."""
         return EMPTY
 
     @property
     def parents(self) -> dict[Hashable, tuple[Hashable, ...]]:
-        """The parents of each variable without other class variables; none if there is not one graph."""
+        """The parents of each variable without other class variables; empty without a single graph."""
         parents, variables = self.whole.parents, set(self.variables)
         return {v: tuple([p for p in parents.get(v, ()) if p in variables]) for v in self.variables}
 

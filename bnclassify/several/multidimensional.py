@@ -45,8 +45,8 @@ class Bridged(MultiModel):
 class MBC(Bridged, Graph):
     """A multidimensional Bayesian network classifier: a directed acyclic graph over features and classes.
 
-    It has class variables as parents of features (the bridge), a graph among the class variables, and one
-    among the features, but any acyclic graph is accepted. `mbc` learns the structure, `lp` the tables.
+    It has class variables as parents of features (the bridge), a graph among the class variables, and a
+    graph among the features, but any acyclic graph is accepted. `mbc` learns the structure, `lp` the tables.
 
     Attributes
     ----------
@@ -56,14 +56,14 @@ class MBC(Bridged, Graph):
         ``(variable, feature parents…, class parents…)`` of each feature and then of each class variable,
         with class parents in the order of ``class_vars``.
     levels : tuple of tuple, or None
-        Labels of each variable in the order of ``families``; None if the levels are not known yet.
+        Labels of each variable in the order of ``families``; None without data.
     cpts : tuple of read-only arrays, or None
         Conditional probability tables in the order of ``families``; axis i of a table is member
         i of its family. None without parameters.
     recipe : Recipe or None
-        Steps by which structure and parameters were learned; `cv` runs them again.
+        The steps that learned it; `cv` repeats them.
     learned : mapping
-        Further results of learning, by name.
+        Additional results of learning, by name.
 
     Raises
     ------
@@ -101,11 +101,11 @@ class MBC(Bridged, Graph):
 
 
 def _check_bridged(class_vars: tuple[Hashable, ...], families: tuple[Family, ...]) -> None:
-    """Raise a ValueError unless families are an acyclic graph, the classes at its end and in families."""
+    """Raise a ValueError unless families are an acyclic graph, with class variables last."""
     m = len(class_vars)
     if not m or tuple([family[0] for family in families[-m:] if family]) != class_vars:
         raise ValueError(
-            f"families must have one family per variable, with those of {listed(class_vars)} at the end."
+            f"families must have one family per variable, with families of {listed(class_vars)} at the end."
         )
     check_families(class_vars[-1], tuple(families))
     position = {name: i for i, name in enumerate(class_vars)}
@@ -123,7 +123,7 @@ def _check_bridged(class_vars: tuple[Hashable, ...], families: tuple[Family, ...
 class MAODE(Bridged):
     """An average of networks, one for each class variable as the parent of all other class variables.
 
-    The features have the same parents and the same tables in all networks, so these are kept once.
+    The features have the same parents and the same tables in all networks, which are stored once.
     `members` returns the networks. `maode` builds the structure, `lp` estimates the tables.
 
     Attributes
@@ -133,15 +133,15 @@ class MAODE(Bridged):
     families : tuple of tuple
         ``(feature, feature parents…, class parents…)`` of each feature.
     levels : tuple of tuple, or None
-        Labels of each feature, then of each class variable; None if the levels are not known yet.
+        Labels of each feature, then of each class variable; None without data.
     cpts : tuple of read-only arrays, or None
         Tables of the features in the order of ``families``; None without parameters.
     class_cpts : tuple of read-only arrays, or None
         Tables of all class variables in the first member, then in the second, and so on.
     recipe : Recipe or None
-        Steps by which it was learned; `cv` runs them again.
+        The steps that learned it; `cv` repeats them.
     learned : mapping
-        Further results of learning, by name.
+        Additional results of learning, by name.
 
     Raises
     ------
@@ -165,7 +165,7 @@ class MAODE(Bridged):
         if self.class_cpts is not None and len(self.class_cpts) != m * m:
             raise ValueError(f"class_cpts must be {m * m} tables; got {len(self.class_cpts)}.")
         super().__post_init__()
-        self.members  # noqa: B018  # each member checks its own families and tables
+        self.members  # noqa: B018  # each member checks its families and tables
 
     @cached_property
     def features(self) -> tuple[Hashable, ...]:

@@ -1,4 +1,4 @@
-"""Classifiers for scikit-learn: for its pipelines, grid searches and other functions of estimators."""
+"""Classifiers for scikit-learn."""
 
 try:
     from .estimators import BNCClassifier

@@ -52,15 +52,15 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
     learner : str or callable, default "kdb_mi"
         Learner of the structure, or its name, as in `bnc`.
     smooth : float, optional
-        As in `lp`. Without `smooth` or another prior in `lp_args`, the recipe is that of `bnc`: tables are
-        smoothed hierarchically (back-off), and leave-one-out estimates weights, further terms and the number
-        of parents of a network, or the power of an ensemble of networks. For models that support neither,
-        `smooth` is 1.
+        As in `lp`. Without `smooth` or another prior in `lp_args`, the recipe of `bnc` is used: tables are
+        smoothed hierarchically (back-off), and leave-one-out estimates weights, additional terms and the
+        number of parents of a network, or the power of an ensemble of networks. For models that support
+        neither, `smooth` is 1.
     dag_args : dict, optional
-        Further arguments of the learner, such as ``{"score": "aic"}``. The greedy learners require a
+        Additional arguments of the learner, such as ``{"score": "aic"}``. The greedy learners require a
         number of folds, ``{"k": 5}``. By default, the ``kdbk`` of `kdb_mi` is 4, or that of `bnc`.
     lp_args : dict, optional
-        Further arguments of `lp`, such as ``{"wanbia": True}`` or ``{"missing": "em"}``. With
+        Additional arguments of `lp`, such as ``{"wanbia": True}`` or ``{"missing": "em"}``. With
         ``{"numbers": "gaussian"}`` and ``discretize=None``, numeric columns are kept as numbers.
     discretize : str or None, default "averaged_mdlp"
         Method that discretizes numeric columns, as in `bnc`: "averaged_mdlp", "averaged" or "averaged5" for
@@ -71,12 +71,12 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
     min_count : int, optional
         Levels in fewer rows are merged, as in `bnc`.
     missing_level : bool or list, optional
-        Whether missing values are a level of their own, as in `bnc`.
+        Whether missing values are a separate level, as in `bnc`.
     handle_unknown : {"error", "missing"}, default "missing"
-        Whether a value that `fit` did not see raises an error at prediction or is treated as missing. The
-        categories of a categorical column count as seen.
+        Whether an unseen value raises an error at prediction or is treated as missing. All categories of a
+        categorical column are seen.
     prior : dict or Series, optional
-        Probability of each class in new data, if it differs from that in `fit`, as in
+        Probability of each class in new data, if it differs from the training data, as in
         `bnclassify.predict`.
     costs : DataFrame, optional
         Misclassification costs, ``costs.loc[actual, predicted]``, as in `bnclassify.predict`. The label
@@ -105,7 +105,7 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
 
     See Also
     --------
-    bnclassify.bnc : The same for data frames, without scikit-learn.
+    bnclassify.bnc : Learn a model from a data frame, without scikit-learn.
     BNCMultiClassifier : The classifier of several class variables.
 
     Notes
@@ -116,12 +116,12 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
     With ``discretize=None``, numbers with fractions raise an error. Discretized columns with a single level
     are dropped if there are others. NaN, None and pd.NA are missing values; see `lp`.
 
-    In ``model_``, features are named like the columns of a DataFrame if all its names are text, and x0,
-    x1, ... if not. The class is named like a Series `y`, or "class", followed by "_" if a feature has that
+    In ``model_``, features are named like the columns of a DataFrame if all its names are text, and x0, x1,
+    ... if not. The class has the name of the Series `y`, or "class", followed by "_" if a feature has that
     name. Its levels are ``classes_``.
 
-    In cross-validation, `fit` sees the training set only, and with ``handle_unknown="missing"`` rare
-    values that it lacks are treated as missing. In grids, ``dag_args__score`` is an argument in ``dag_args``.
+    In cross-validation, `fit` uses only the training set, and with ``handle_unknown="missing"`` unseen rare
+    values are treated as missing. In grids, ``dag_args__score`` is an argument in ``dag_args``.
     If only some learners have an argument, use a list of grids:
     ``[{"learner": ["nb"]}, {"learner": ["tan_cl"], "dag_args__score": ["aic", "bic"]}]``.
 
@@ -293,7 +293,7 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
 
     @predicting
     def predict_log_proba(self, X: pd.DataFrame | ArrayLike) -> Array:  # noqa: N803
-        """Predict the logs of the posterior probabilities, also of those that are too small for a float.
+        """Predict the logs of the posterior probabilities, including probabilities too small for a float.
 
         {rows}
 
@@ -309,7 +309,7 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
         return log_normalize(weigh_classes(self.model_, frame, unseen=unseen, prior=self.prior)[0])
 
     def _find_learner(self) -> Callable[..., Model]:
-        """Return the learner, or raise an error for arguments that it and `lp` do not have."""
+        """Return the learner, or raise an error for unknown arguments."""
         learner = find_learner(self.learner, "learner")
         self._check_arguments(learner, "class_var")
         return learner
@@ -329,6 +329,6 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
         drawn = rng if "rng" in parameters_of(learner) else {}
         dag_args = {**defaults, **drawn, **(self.dag_args or {})}
         steps = preparing._asdict()
-        steps.pop("numeric")  # which bnc finds by the argument numbers of lp
+        steps.pop("numeric")  # determined by the argument numbers of lp
         with showing_progress(self.verbose, "verbose"):
             return bnc(learner, target, data, dag_args=dag_args, **steps, **{**rng, **lp_args})

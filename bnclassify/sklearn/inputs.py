@@ -30,10 +30,10 @@ X : (n, features) DataFrame or array-like
         "{raises}": """Raises
 ------
 TypeError, ValueError
-    If columns differ from those of `fit`, or a value is unknown and `handle_unknown` is "error".""",
+    If columns differ from `fit`, or a value is unknown and `handle_unknown` is "error".""",
     }
 )
-"""Put the common parts of the docstrings of methods that predict into one."""
+"""Add the common parts of the docstrings of methods that predict."""
 
 
 _DICTS = ("dag_args", "lp_args")
@@ -72,7 +72,7 @@ class CategoricalInput(BaseEstimator):
         return self
 
     def _check_arguments(self, learner: Callable[..., Model], target: str) -> None:
-        """Raise an error for arguments that the learner and `lp` do not have, or that estimators supply."""
+        """Raise an error for arguments that are unknown or supplied by the estimator."""
         for name in _DICTS:
             if not isinstance(getattr(self, name), Mapping | None):
                 raise TypeError(must_be(name, "a dict of arguments", getattr(self, name)))
@@ -95,7 +95,7 @@ class CategoricalInput(BaseEstimator):
         else:
             checks = {"reset": reset, "ensure_all_finite": "allow-nan", "ensure_min_samples": int(reset)}
             array = validate_data(self, X, dtype=None, **checks)
-            if array.dtype.kind == "U" and not hasattr(X, "dtype"):  # NumPy made NaN the text "nan"
+            if array.dtype.kind == "U" and not hasattr(X, "dtype"):  # NumPy converted NaN to the text "nan"
                 array = validate_data(self, X, dtype=object, **checks)
             frame = pd.DataFrame(array)
         arrays = column_arrays(frame)
@@ -113,7 +113,7 @@ def _as_integers(column: ArrayLike) -> ArrayLike:
         return column
     is_float = isinstance(column, np.ndarray) and column.dtype == np.float64
     numbers: Any = column if is_float else pd.Series(column).to_numpy(dtype=float, na_value=np.nan)
-    whole = (numbers == np.round(numbers)) & (np.abs(numbers) < 2**53)  # from there on, floats skip some
+    whole = (numbers == np.round(numbers)) & (np.abs(numbers) < 2**53)  # larger floats skip some integers
     return pd.Series(numbers).astype("Int64").array if (whole | np.isnan(numbers)).all() else column
 
 
@@ -125,7 +125,7 @@ def draw_seed(random_state: Seed | np.random.RandomState) -> Seed:
 
 
 def as_labels(y: Any) -> Any:
-    """Return labels as an array of NumPy, or raise an error for missing labels or several per row."""
+    """Return labels as an array of NumPy, or raise an error for missing or multiple labels."""
     _, *columns = getattr(y, "shape", None) or (0,)
     if columns and columns[0] > 1:
         raise ValueError(

@@ -44,9 +44,9 @@ class BNCMultiClassifier(MultiOutputMixin, ClassifierMixin, CategoricalInput):
     smooth : float, default 1
         As in `lp`.
     dag_args : dict, optional
-        Further arguments of the learner, such as ``{"learner": "tan_cl"}`` of a chain.
+        Additional arguments of the learner, such as ``{"learner": "tan_cl"}`` of a chain.
     lp_args : dict, optional
-        Further arguments of `lp`.
+        Additional arguments of `lp`.
     discretize : {"quantile", "width"} or None, default "quantile"
         Method that discretizes numeric columns.
     bins : int, default 4
@@ -121,8 +121,8 @@ class BNCMultiClassifier(MultiOutputMixin, ClassifierMixin, CategoricalInput):
         X : (n, features) DataFrame or array-like
             Categorical and numeric columns, which may contain missing values.
         y : (n, class variables) DataFrame or array-like
-            Labels, without missing values. With a single class variable, all results are like those of
-            other classifiers.
+            Labels, without missing values. With a single class variable, all results have the form of
+            single-output classifiers.
 
         Returns
         -------
@@ -200,7 +200,7 @@ class BNCMultiClassifier(MultiOutputMixin, ClassifierMixin, CategoricalInput):
         return parts if self.n_outputs_ > 1 else parts[0]
 
     def score(self, X: pd.DataFrame | ArrayLike, y: ArrayLike, sample_weight: Any = None) -> float:  # noqa: N803
-        """Return the share of rows in which all labels are right.
+        """Return the share of rows in which all labels are correct.
 
         Parameters
         ----------
@@ -224,7 +224,7 @@ class BNCMultiClassifier(MultiOutputMixin, ClassifierMixin, CategoricalInput):
         return classes if self.n_outputs_ > 1 else [classes]
 
     def _find_learner(self) -> Callable[..., Model]:
-        """Return the learner, or raise an error for arguments that it and `lp` do not have."""
+        """Return the learner, or raise an error for unknown arguments."""
         learner = _LEARNERS.get(self.learner) if isinstance(self.learner, str) else self.learner
         if not callable(learner):
             raise ValueError(must_be("learner", f"a function or one of {listed(_LEARNERS)}", self.learner))
@@ -256,7 +256,7 @@ def _as_columns(values: Any, y: Any) -> pd.DataFrame:
 
 
 def _output_names(labels: pd.DataFrame, columns: pd.Index[Any]) -> list[str]:
-    """Name the class variables as the columns are named, or by names that no feature has."""
+    """Return the column names as names of the class variables, or names that no feature has."""
     names = list(labels.columns)
     if all(isinstance(name, str) for name in names) and len({*names, *columns}) == len(names) + len(columns):
         return names

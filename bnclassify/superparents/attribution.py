@@ -1,4 +1,4 @@
-"""The contribution of each feature to the log odds that averaged n-dependence estimators give a class."""
+"""Contributions of features to the log odds of a class by averaged n-dependence estimators."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .row_groups import Estimators, MemberBlock, member_blocks, row_groups
 from .stacks import IMPOSSIBLE
 
 _BLOCK_CELLS = 2**18
-_CERTAIN = 1e200  # a larger weight comes from a probability of 0
+_CERTAIN = 1e200  # larger weights result from a probability of 0
 
 
 def attribute(
@@ -21,14 +21,13 @@ def attribute(
 ) -> Array:
     """Split the log odds of a class between its prior and the features, (rows, 1 + features).
 
-    `codes` are (features, rows), -1 where missing, `logs` is the log joint, `targets` has the class whose
-    odds they are, and `rivals`, (rows, classes), those that it is compared with. The target or a rival is
-    possible.
+    `codes` are (features, rows), -1 where missing, `logs` is the log joint, `targets` has the class to
+    explain, and `rivals`, (rows, classes), the classes to compare it with. The target or a rival is possible.
 
     Notes
     -----
-    Let a_i be the weighted joint probability of row and target by member i, π_k a_i the part of it that is
-    compared with rival k, with π_k the prior share of k among the rivals, and b_ik the same of rival k. Then
+    Let a_i be the weighted joint probability of row and target by member i, π_k a_i its part that is
+    compared with rival k, with π_k the prior share of k among the rivals, and b_ik the same for rival k. Then
 
         ln (A / B) = Σ_ik L(π_k a_i, b_ik) / L(A, B) · ln (π_k a_i / b_ik),    A = Σ_i a_i, B = Σ_ik b_ik
 
@@ -55,7 +54,7 @@ def attribute(
 
 
 class _Contest(NamedTuple):
-    """The classes that are compared in some rows: the target, (rows, 1), and rivals, (rows, classes).
+    """The classes to compare in some rows: the target, (rows, 1), and rivals, (rows, classes).
 
     `prior` and `log_shares`, (rows, classes), have ln P(class) and ln π, `log_mean`, (rows, 1), ln L(A, B).
     """
@@ -75,7 +74,7 @@ class _Contest(NamedTuple):
         return np.take_along_axis(logs, np.broadcast_to(self.targets, (*logs.shape[:-1], 1)), axis=-1)
 
     def gain(self, logs: Array) -> Array:
-        """Return how much larger the log of the target is than that of each class, (…, rows, classes)."""
+        """Return the log of the target minus the log of each class, (…, rows, classes)."""
         return self.of_target(logs) - logs
 
 

@@ -35,7 +35,7 @@ Counts = NDArray[Any]
 _Part = tuple["Cooccurrence", Positions, Positions]
 
 MAX_BYTES = 8 * MAX_CELLS
-"""Memory that tables of counts may take, 1 GiB."""
+"""Maximum memory of tables of counts, 1 GiB."""
 
 _FEW_LEVELS = 12  # average number of levels up to which counting by products of matrices is faster
 
@@ -45,11 +45,10 @@ _FEW_LEVELS = 12  # average number of levels up to which counting by products of
 class Cooccurrence(Immutable):
     """Counts of levels by class, each over the rows in which all counted features are observed.
 
-    `cards` has the number of levels of each feature, `classes` is a (classes,) array, and `single` a
-    (levels, classes) array. `pairs`, (levels, classes, levels), has the count of each level itself where
-    the level meets itself and 0 at other levels of the same feature; it has no rows if pairs are not
-    counted. `triples` has one array per level, (owners, classes, columns), over the rows with that level:
-    see `Beside`.
+    `cards` has the number of levels of each feature, `classes` is a (classes,) array, and `single` a (levels,
+    classes) array. `pairs`, (levels, classes, levels), has the count of a level on its diagonal and 0 at
+    other levels of the same feature; it has no rows if pairs are not counted. `triples` has one array per
+    level, (owners, classes, columns), over the rows with that level: see `Beside`.
     """
 
     cards: tuple[int, ...]
@@ -113,7 +112,7 @@ class Cooccurrence(Immutable):
 
     @property
     def has_triples(self) -> bool:
-        """Whether there are counts of triples for each level, of the levels that occur beside it."""
+        """Whether there are counts of triples for each level."""
         beside = map(self.beside, range(len(self.feature)))
         shapes = [(len(b.owners), len(self.classes), len(b.kept)) for b in beside]
         return [cells.shape for cells in self.triples] == shapes
@@ -143,9 +142,9 @@ class Cooccurrence(Immutable):
 class Beside:
     """The levels that are counted together in the rows with one level.
 
-    `kept` has the levels of other features that occur, and one per feature in place of all that do not.
-    `columns` maps levels to positions among them, -1 in the same feature. `owners` are those that occur of
-    later features.
+    `kept` has the observed levels of other features, and one level per feature for all unobserved ones.
+    `columns` maps levels to positions among them, -1 in the same feature. `owners` are the observed levels
+    of later features.
     """
 
     level: int
@@ -158,7 +157,7 @@ def count_cooccurrence(data: Countable, most: int) -> Cooccurrence:
     """Count levels, pairs of them if `most` is at least 2, and triples if it is 3.
 
     The last column of the data is the class, which is never missing. Raise a ValueError if the tables
-    would take more than `MAX_BYTES`.
+    would need more than `MAX_BYTES`.
     """
     *cards, n_classes = data.cards
     classes = contingency_tables(data, [(len(cards),)])[0]
@@ -177,19 +176,19 @@ def count_cooccurrence(data: Countable, most: int) -> Cooccurrence:
 
 
 def _check_size(data: Countable, what: str, cells: int, bytes_per_cell: int) -> None:
-    """Raise a ValueError if tables would take more than `MAX_BYTES`."""
+    """Raise a ValueError if tables would need more than `MAX_BYTES`."""
     *cards, _ = data.cards
     if cells * bytes_per_cell > MAX_BYTES:
         wide = how_to_merge(zip(data.columns, cards, strict=False))
         raise ValueError(
             f"dataset: tables of all {what} of the {sum(cards):,} levels of {len(cards):,} features would "
-            f"have {cells:,} cells and take {cells * bytes_per_cell / 2**30:,.1f} GiB, more than "
+            f"have {cells:,} cells and need {cells * bytes_per_cell / 2**30:,.1f} GiB, more than "
             f"{MAX_BYTES / 2**30:g}. Use a smaller n, fewer features, or {wide}."
         )
 
 
 def count_pairs(data: Dataset, owners: Positions | None = None) -> Counts:
-    """Count all levels beside the owners among them, by default all, (owners, classes, levels)."""
+    """Count all levels in the rows with each owner (by default, all levels), (owners, classes, levels)."""
     *cards, n_classes = data.cards
     feature = np.repeat(np.arange(len(cards)), cards)
     is_owner = np.full(len(feature), True) if owners is None else np.isin(np.arange(len(feature)), owners)
@@ -241,7 +240,7 @@ def _plan_triples(data: Countable, both: Cooccurrence) -> list[Beside]:
 
 
 def _count_within(both: Cooccurrence, plan: Sequence[Beside], data: Dataset) -> list[Counts]:
-    """Count the pairs of levels that meet an owner within the rows of each level."""
+    """Count pairs of a level and an owner within the rows of each level."""
     return [
         count_pairs(_rows_within(data, both, beside), beside.columns[beside.owners])
         if len(beside.owners)
@@ -251,7 +250,7 @@ def _count_within(both: Cooccurrence, plan: Sequence[Beside], data: Dataset) -> 
 
 
 def _rows_within(data: Dataset, both: Cooccurrence, beside: Beside) -> Dataset:
-    """Return the rows that have a level, the other features coded by the levels that are counted there."""
+    """Return the rows that have a level, with the other features coded by the levels counted there."""
     feature = int(both.feature[beside.level])
     others = [f for f in range(len(both.cards)) if f != feature]
     cards = np.bincount(both.feature[beside.kept], minlength=len(both.cards))[others]

@@ -39,10 +39,10 @@ if TYPE_CHECKING:
 @record
 @dataclass(frozen=True, eq=False, repr=False)
 class ANDE(Average):
-    """Averaged n-dependence estimators, one for each n features as the superparents of all others.
+    """Averaged n-dependence estimators: in each, n features are the superparents of all others.
 
-    The model keeps counts, and computes probabilities from them when they are needed. Which members
-    take part in a prediction depends on the row.
+    The model keeps counts, and computes probabilities for each prediction. The members that are used depend
+    on the row.
 
     Attributes
     ----------
@@ -55,22 +55,21 @@ class ANDE(Average):
     n : int
         The number of superparents of each member: 0, 1 or 2.
     min_count : int
-        Number of training rows that must have the superparents' values of a row for the member to take
-        part.
+        Minimum number of training rows with the superparents' values of a row for the member to be used.
     subsumption : int or None
-        A value is dropped if another value of the row implies it that more training rows than this have;
-        None drops nothing.
+        A value is dropped if another value of the row implies it, which occurs in more training rows than
+        this. If None, no values are dropped.
     weighting : str or None
         "mi" if members are weighted by the mutual information of their superparents and the class; None
         if all have equal weights.
     counts : Cooccurrence or None
-        Counts of levels alone, in pairs and in triples; None until `lp`, as the next.
+        Counts of levels alone, in pairs and in triples; None before `lp`.
     prior : pseudo-counts, or None
         The prior that `lp` was called with.
     recipe : Recipe or None
-        How it was learned; `cv` runs it again.
+        The steps that learned it; `cv` repeats them.
     learned : mapping
-        What a method of `lp` learned besides counts, by name.
+        Results of a method of `lp`, by name.
     """
 
     class_var: Hashable
@@ -104,7 +103,7 @@ class ANDE(Average):
         return self.counts is not None
 
     def facts(self) -> dict[str, object]:
-        """Return the numbers of features and members, and when members take part."""
+        """Return the numbers of features and members, and the settings."""
         return {
             "num. features": len(self.features),
             "num. members": len(self.superparents),
@@ -131,7 +130,7 @@ class ANDE(Average):
         return tuple([self.member(s) for s in self.superparents])
 
     def member(self, superparents: tuple[int, ...]) -> BNC:
-        """Return an estimator with up to two superparents, of which the first is a parent of the second."""
+        """Return an estimator with up to two superparents, the first of which is a parent of the second."""
         earlier = {s: superparents[:i] for i, s in enumerate(superparents)}
         scopes = [(f, *earlier.get(f, superparents)) for f in range(len(self.features))]
         families: tuple[Family, ...] = (
@@ -150,7 +149,7 @@ class ANDE(Average):
 
     @property
     def weights(self) -> Array:
-        """The weight of each member if all take part; they sum to 1."""
+        """The weight of each member if all are used; they sum to 1."""
         if self.weighting is None or self.n == 0 or not self.fitted:
             return normalize(np.ones(len(self.superparents)))
         return normalize(np.array([self._estimators.information[list(s)].sum() for s in self.superparents]))
@@ -215,7 +214,7 @@ class ANDE(Average):
     def _weigh_evidence(
         self, codes: Codes, order: Sequence[int], choose: Callable[[Array], tuple[Any, Any]]
     ) -> tuple[Array, NDArray[np.intp], NDArray[np.bool_], Array]:
-        """Return what `Model._weigh_evidence` returns, for all features at once."""
+        """Return the result of `Model._weigh_evidence`, for all features at once."""
         logs = self._log_joint(codes)
         targets, rivals = choose(logs)
         at = np.arange(len(logs))
@@ -224,7 +223,7 @@ class ANDE(Average):
         weights[possible] = attribute(
             self._estimators, codes[:, possible], logs[possible], targets[possible], rivals[possible]
         )
-        weights[~rivals.any(axis=1)] = 0.0  # which raises an error later
+        weights[~rivals.any(axis=1)] = 0.0  # an error is raised later
         posteriors = np.exp(log_normalize(logs))[at, targets]
         return weights[:, [0, *(1 + i for i in order)]], targets, rivals, posteriors
 
@@ -253,23 +252,23 @@ class ANDE(Average):
 
 def _make_estimators(x: ANDE) -> Estimators:
     if x.counts is None or x.prior is None:
-        raise ValueError("structure only, no parameters: call lp(x, dataset, smooth=...) first")
+        raise ValueError("the model has no parameters. Pass the result of lp(x, dataset, smooth=...).")
     return Estimators(x.counts, x.prior, x.n, x.min_count, x.subsumption, x.weighting is not None)
 
 
 def _check_counts(counts: Cooccurrence, levels: Levels | None, n: int) -> None:
-    """Raise a ValueError unless there are the counts that members need, of the levels that there are."""
+    """Raise a ValueError unless the counts of the members match the levels."""
     *cards, n_classes = [len(labels) for labels in levels or ((),)]
     total = sum(cards)
     shapes = counts.cards, counts.classes.shape, counts.single.shape
     if shapes != (tuple(cards), (n_classes,), (total, n_classes)):
-        raise ValueError(f"counts must be those of {listed(cards)} levels and {n_classes} classes.")
+        raise ValueError(f"counts must be of {listed(cards)} levels and {n_classes} classes.")
     if (n and counts.pairs.shape != (total, n_classes, total)) or (n > 1 and not counts.has_triples):
-        raise ValueError(f"counts must be those of all levels that occur together, {n + 1} at a time.")
+        raise ValueError(f"counts must contain all levels that occur together, {n + 1} at a time.")
 
 
 def _next_factor(joint: Array, i: int | None) -> Array:
-    """Return P(superparent i | those before it, class) from their joint distribution; P(class) for None."""
+    """Return P(superparent i | previous ones, class) from their joint distribution; P(class) for None."""
     n_kept = 0 if i is None else i + 1
     margin = joint.sum(axis=tuple(range(n_kept, joint.ndim - 1)))
     return margin if i is None else normalize(np.moveaxis(margin, i, 0))
@@ -291,20 +290,19 @@ def ande(
     ----------
     class_var : str
         Name of the class.
-    dataset : pandas.DataFrame, Dataset, or data in parts
-        Data with the levels of each variable. By default, all columns but the class are features.
+    dataset : pandas.DataFrame, Dataset, or partitioned data
+        Data with the levels of each variable. By default, all columns except the class are features.
     n : int, default 1
         Number of superparents of each estimator: 0 is naive Bayes, 1 AODE, 2 A2DE.
     features : list of str, optional
         Names of the features, a selection of the columns.
     min_count : int, default 1
-        Number of training rows that must have the superparents' values of a row for the estimator to
-        be used in that row. If no estimator is used, those with one superparent fewer are, down to naive
-        Bayes.
+        Minimum number of training rows with the superparents' values of a row for the estimator to be used in
+        that row. If no estimator can be used, estimators with one superparent fewer are, down to naive Bayes.
     subsumption : int, optional
-        Number of training rows above which a value implies others. In each row, values are dropped that
-        another value of the row implies, because they were in all training rows with that value; 50 is
-        usual. By default, no values are dropped.
+        Number of training rows above which a value implies others. In each row, a value is dropped if another
+        value of the row implies it, because all training rows with the latter have both; 50 is usual. By
+        default, no values are dropped.
     weights : {"mi"}, optional
         If "mi", estimators are weighted by the mutual information of their superparents and the class,
         summed over two superparents. By default, all weights are equal.
@@ -352,12 +350,12 @@ def ande(
     marginalizes over missing features and has a likelihood.
 
     Subsumption resolution [3]_ drops x_i if there is an x_j in the row with N(x_j) > ``subsumption`` and
-    N(x_i, x_j) = N(x_j). If two values imply each other, that of the earlier column is kept. Naive
-    Bayes, if no estimator is used, has all features again. Weights by mutual information are those of
-    WAODE [4]_, which is ``weights="mi"`` and ``lp(..., m=1)``: cells with a probability below 1e-6 are
+    N(x_i, x_j) = N(x_j). If two values imply each other, that of the earlier column is kept. If no
+    estimator can be used, naive Bayes uses all features, without resolution. WAODE [4]_ is
+    ``weights="mi"`` and ``lp(..., m=1)``: cells with a probability below 1e-6 are
     excluded from the information.
 
-    Learning counts all pairs of levels and, for n = 2, all triples that occur. Tables that would take more
+    Learning counts all pairs of levels and, for n = 2, all triples that occur. Tables of more
     than 1 GiB raise an error. With fewer than n features, all of them are superparents.
 
     References

@@ -44,18 +44,18 @@ class AODE(Average):
     features : tuple
         The names of the features. Each is the superparent of one estimator, a parent of all others.
     levels : tuple of tuple, or None
-        The labels of each feature, and of the class at the end; None until data was seen.
+        The labels of each feature, and of the class at the end; None without data.
     priors : (features, classes) read-only array, or None
-        P(class) in each estimator; None until `lp`, as the next two.
+        P(class) in each estimator; None before `lp`, like the next two.
     superparents : (levels of all features, classes) read-only array, or None
         P(level | class), in the estimator whose superparent has the level.
     children : tuple of read-only arrays, or None
         P(level | level of the superparent, class) in each estimator, (levels of all other
         features, levels of the superparent, classes).
     recipe : Recipe or None
-        How it was learned; `cv` runs it again.
+        The steps that learned it; `cv` repeats them.
     learned : mapping
-        What a method of `lp` learned besides tables, by name, a tuple with one value per estimator.
+        Results of a method of `lp`, by name: tuples with one value per estimator.
     """
 
     is_aode = True
@@ -81,7 +81,7 @@ class AODE(Average):
 
     @property
     def spans(self) -> list[slice]:
-        """The slice of the levels of each feature among those of all."""
+        """The slice of the levels of each feature among all levels."""
         ends = list(accumulate(len(labels) for labels in (self.levels or ())[:-1]))
         return [slice(start, end) for start, end in pairwise([0, *ends])]
 
@@ -109,7 +109,7 @@ class AODE(Average):
 
     @property
     def _has_square(self) -> bool:
-        """Whether most pairs of levels are of two features, so an array of all pairs is well used."""
+        """Whether most pairs of levels belong to two features, so that an array of all pairs is efficient."""
         *cards, n_classes = map(len, self.levels or ())
         square = sum(cards) ** 2
         return square * n_classes <= _SMALL or 2 * sum(card**2 for card in cards) <= square
@@ -213,7 +213,7 @@ def _joint_of_rows(stack: Stack, cards: Sequence[int], codes: Codes) -> Array:
 
 
 def _sum_out(logs: Array, stack: Stack, block: Block) -> None:
-    """Give estimators whose superparent is missing the log of the sum over its levels."""
+    """Sum over the levels of missing superparents, in logs."""
     missing = block.levels < 0
     cards = np.bincount(stack.feature)
     starts = np.cumsum(cards) - cards

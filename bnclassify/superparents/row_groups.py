@@ -1,4 +1,4 @@
-"""The members of averaged n-dependence estimators that take part in each row, and their log joints."""
+"""The members of averaged n-dependence estimators that are used in each row, and their log joints."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from ..backoff.tables import LeftOut
 
 _ROWS_LEFT_OUT = 2**13
-_RARE = 1e-6  # probabilities below are excluded from weights, as in WAODE
-_ROUNDING = 1e-14  # information up to which it is rounding error
+_RARE = 1e-6  # smaller probabilities are excluded from weights, as in WAODE
+_ROUNDING = 1e-14  # information below this is a rounding error
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,7 +52,7 @@ class Estimators:
 
     @cached_property
     def naive(self) -> MemberTables:
-        """The tables of naive Bayes, whose one superparent is always there, as the last level."""
+        """The tables of naive Bayes, with a constant superparent, the last level."""
         counts, n = self.counts, len(self.counts.feature)
         cells = np.concatenate([counts.single, counts.classes[None]]).T[None]
         feature = np.append(counts.feature, len(counts.cards))
@@ -66,9 +66,9 @@ class Estimators:
 
     @cached_property
     def implications(self) -> tuple[Positions, NDArray[np.float32]]:
-        """The levels that others imply, and which imply each, as 0 and 1, (implied, levels).
+        """The implied levels, and the levels that imply each, as 0 and 1, (implied, levels).
 
-        Of two levels that imply each other, that of the earlier feature is kept.
+        If two levels imply each other, the level of the earlier feature is kept.
         """
         support, feature = self.counts.single.sum(axis=1), self.counts.feature
         is_later = feature[:, None] > feature
@@ -94,7 +94,7 @@ class MemberTables:
     """Counts behind the tables of members, for each combination of the superparents' levels.
 
     `counts` is (combinations, classes, levels), `feature` has the feature of each of these levels,
-    `own_level` the last superparent's own one, and `superparents`, (combinations, n), the features.
+    `own_level` the level of the last superparent, and `superparents`, (combinations, n), the features.
     """
 
     x: Estimators
@@ -124,7 +124,7 @@ class MemberTables:
         """The log tables."""
         every = np.arange(len(self.counts))
         pseudo, total = self.denominators(self.superparents)
-        cards = np.array([*self.x.counts.cards, 1])  # of a superparent that is always there
+        cards = np.array([*self.x.counts.cards, 1])  # of a constant superparent
         tables = self.x.prior.side_by_side(self.counts, self.feature, cards)
         own_counts = self.counts[every, :, self.own_level]
         joint = (own_counts + pseudo[:, None]) / np.where(total > 0, total, 1.0)[:, None]
@@ -134,11 +134,11 @@ class MemberTables:
 
 @dataclass(frozen=True, eq=False)
 class MemberBlock:
-    """Members that may take part in some rows, given by position.
+    """Members that can be used in some rows, by position.
 
     `levels`, (features, rows), has the positions of the rows' levels in the tables, -1 where a feature is
     not a child. `superparents` is (members, n), and `superparent_index`, (members, rows), has the
-    combination of the superparents' levels in the tables, -1 where the member does not take part.
+    combination of the superparents' levels in the tables, -1 if the member is not used.
     """
 
     rows: Positions
@@ -149,7 +149,7 @@ class MemberBlock:
 
     @property
     def takes_part(self) -> NDArray[np.bool_]:
-        """Whether each member takes part in each row, (members, rows)."""
+        """Whether each member is used in each row, (members, rows)."""
         return self.superparent_index >= 0
 
     def log_joint(self, log_weights: Array) -> Array:
@@ -167,11 +167,11 @@ class MemberBlock:
 
 @dataclass(frozen=True, eq=False)
 class RowGroup:
-    """Rows in which members with n superparents take part.
+    """Rows in which members with n superparents are used.
 
-    `levels`, (features, rows), has the number of each row's level among those of all features, -1 where it is
-    missing or subsumed. `weights` are those of the features as superparents; of two, the sum counts.
-    `total_weight`, (rows,), sums the weights of the members that take part.
+    `levels`, (features, rows), has the number of each row's level among all levels, -1 if missing or
+    subsumed. `weights` has one weight per feature as a superparent; two superparents have the sum of their
+    weights. `total_weight`, (rows,), is the sum of the weights of the members that are used.
     """
 
     rows: Positions
@@ -191,7 +191,7 @@ def _member_weights(weights: Array, block: MemberBlock) -> Array:
 
 
 def log_joint(x: Estimators, codes: Codes) -> Array:
-    """Return the log of the mean joint of the members that take part in each row, (rows, classes)."""
+    """Return the log of the mean joint of the members that are used in each row, (rows, classes)."""
     return joint_by_rows(partial(_mean_joint, x, _joint_of_block), codes, len(x.counts.classes))
 
 
@@ -211,10 +211,10 @@ def _mean_joint(x: Estimators, log_joint: Callable[[RowGroup, MemberBlock], Arra
 
 
 def row_groups(x: Estimators, codes: Codes) -> Iterator[RowGroup]:
-    """Group rows by the number of superparents: n, or one fewer if no member takes part, down to 0.
+    """Group rows by the number of superparents: n, or one fewer if no member can be used, down to 0.
 
-    If all members that would take part have weight 0, they have equal weights. Naive Bayes, if no member
-    takes part, uses all features, also the subsumed ones.
+    If all members that would be used have weight 0, they have equal weights. If no member can be used, naive
+    Bayes uses all features, including subsumed ones.
     """
     levels = number_levels(codes, x.counts.cards)
     remaining = _without_subsumed(x, levels)
@@ -233,13 +233,13 @@ def row_groups(x: Estimators, codes: Codes) -> Iterator[RowGroup]:
 
 
 def _total_weight(x: Estimators, n: int, levels: Numbers, weights: Array) -> Array:
-    """Sum the weights of the members with n superparents that take part in each row."""
+    """Sum the weights of the members with n superparents that are used in each row."""
     total = np.zeros(levels.shape[1])
     for block in member_blocks(x, n, levels):
         member_weights = _member_weights(weights, block)
         if (member_weights == member_weights[0]).all():
             total[block.rows] += member_weights[0] * np.count_nonzero(block.takes_part, axis=0)
-        else:  # one after the other, so that a row gets the same sum whatever other rows there are
+        else:  # one by one, so that the sum of a row does not depend on the other rows
             total[block.rows] += np.cumsum(member_weights[:, None] * block.takes_part, axis=0)[-1]
     return total
 
@@ -255,7 +255,7 @@ def member_blocks(x: Estimators, n: int, levels: Numbers) -> Iterator[MemberBloc
         is_rare = np.append(counts.single.sum(axis=1) < x.min_count - TOLERANCE, False)
         index = np.where(is_rare[levels], -1, levels) if is_rare.any() else levels
         is_kept = x.singles.counts.size <= KEPT_CELLS
-        tables = x.singles if is_kept else replace(x.singles)  # whose log tables are made again
+        tables = x.singles if is_kept else replace(x.singles)  # whose log tables are computed again
         yield MemberBlock(every, levels, np.arange(len(levels))[:, None], index, tables)
     elif n == 2:
         for level in range(len(counts.triples)):
@@ -265,7 +265,7 @@ def member_blocks(x: Estimators, n: int, levels: Numbers) -> Iterator[MemberBloc
 
 
 def _pair_members(x: Estimators, level: int, rows: Positions, levels: Numbers) -> MemberBlock:
-    """Return the members of which one superparent has this level and the other one is later."""
+    """Return the members with a superparent of this level and a later one."""
     counts = x.counts
     beside = counts.beside(level)
     own, partner = counts.feature[level], counts.feature[beside.owners]
@@ -297,7 +297,7 @@ def _without_subsumed(x: Estimators, levels: Numbers) -> Numbers:
 
 
 def choice_of_members(x: Estimators) -> Choice:
-    """Return the formula of estimators with at most one superparent, by weight, then all alike, then none."""
+    """Return the formula of estimators with up to one superparent, by weight, then with equal weights."""
     spans, logs = x.counts.spans, x.naive.stack.logs
     naive = [Table(j, (j,), padded(_possible(logs[0, :, span].T))) for j, span in enumerate(spans)]
     of_class = Table(-1, (), _possible(logs[0, :, -1]))
@@ -312,7 +312,7 @@ def choice_of_members(x: Estimators) -> Choice:
 
 
 def _member_formula(x: Estimators, i: int) -> Sum:
-    """Return the formula of the estimator with superparent i, which needs a level of it that is not rare."""
+    """Return the formula of the estimator with superparent i, used for levels that are not rare."""
     spans, logs = x.counts.spans, x.singles.stack.logs[x.counts.spans[i]]
     rare = x.counts.single[spans[i]].sum(axis=1) < x.min_count - TOLERANCE
     own = np.where(rare[:, None], np.nan, _possible(x.singles.stack.joint[spans[i]]))
@@ -325,15 +325,15 @@ def _member_formula(x: Estimators, i: int) -> Sum:
 
 
 def _possible(logs: Array) -> Array:
-    """Return logs with -inf in place of what represents it."""
+    """Return logs with -inf for log 0."""
     return np.where(logs < IMPOSSIBLE / 2, -np.inf, logs)
 
 
 def left_out_joint(x: Estimators, codes: Codes, left_out: LeftOut) -> Array:
     """Return the log joint of training rows, (rows, classes), each estimated from all other rows.
 
-    The prior leaves no probability at 0. Which members take part, and which levels are subsumed, is decided
-    without the row, too. Weights by information are those of all rows.
+    The prior leaves no probability at 0. The choice of members and of subsumed levels excludes the row, too.
+    Weights by information are computed from all rows.
     """
     result = np.empty((codes.shape[1], len(x.counts.classes)))
     for share in np.unique(left_out.shares).tolist():
@@ -352,7 +352,7 @@ def _joint_without_rows(classes: Positions, share: float, group: RowGroup, block
     """Return the log joint of the members of a block, (rows, classes), each row excluded from its counts."""
     labels, weights = classes[group.rows[block.rows]], group.log_weights(block)
     pseudo, before = block.tables.denominators(block.superparents)
-    # The denominator of a member that takes part in no row does not matter.
+    # The denominator of an unused member is arbitrary.
     after = np.where(before > share, before - share, 1.0)
     logs = block.log_joint(weights + np.log(np.maximum(before, after) / after))
     own_logs = _own_class(block, labels, share, pseudo, after) + weights[:, None]

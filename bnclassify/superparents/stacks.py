@@ -47,7 +47,7 @@ class Block:
     sums_at: Callable[[Numbers, Numbers], Array]
 
     def sums(self) -> Array:
-        """Return the sums of each estimator, (estimators, rows, classes); any where a pick is -1."""
+        """Return the sums of each estimator, (estimators, rows, classes); arbitrary if a pick is -1."""
         return self.sums_at(np.arange(self.picks.shape[1]), self.picks)
 
 
@@ -82,7 +82,7 @@ class Stack:
                 yield Block(rows, padded, some, sums_of(padded))
 
     def _multiply(self, n: int) -> Callable[[Numbers], Callable[[Numbers, Numbers], Array]]:
-        """Return a function that multiplies n rows of levels with all tables, in memory of its own."""
+        """Return a function that multiplies n rows of levels with all tables, in separate memory."""
         n_superparents, n_classes, n_levels = self.logs.shape
         matrix = self.logs.reshape(-1, n_levels).T
         hot, sums = np.empty((n_levels, n)), np.empty((n, n_superparents * n_classes))
@@ -97,7 +97,7 @@ class Stack:
         return sums_of
 
     def _look_up(self, levels: Numbers) -> Callable[[Numbers, Numbers], Array]:
-        """Return a function that adds up what a table has at the levels of rows."""
+        """Return a function that adds up the entries of a table at the levels of rows."""
         _, width, n_classes = self._by_superparent.shape
         table = self._by_superparent.reshape(-1, n_classes)
         places = np.where(levels < 0, width - 1, levels)
@@ -130,7 +130,7 @@ def _padded(values: Numbers, n: int) -> Numbers:
 
 
 def joint_by_rows(joint: Callable[[Codes], Array], codes: Codes, n_classes: int) -> Array:
-    """Compute a log joint, (rows, classes), from so many rows at once that memory stays small."""
+    """Compute a log joint, (rows, classes), in blocks of rows that bound memory."""
     result = np.empty((codes.shape[1], n_classes))
     for rows in _slices(codes.shape[1], _ROWS):
         result[rows] = joint(codes[:, rows])
@@ -138,7 +138,7 @@ def joint_by_rows(joint: Callable[[Codes], Array], codes: Codes, n_classes: int)
 
 
 def number_levels(codes: Codes, cards: Sequence[int]) -> Numbers:
-    """Number the levels of rows among those of all features, one feature after the other; -1 stays."""
+    """Number the levels of rows among the levels of all features; -1 stays."""
     starts = np.cumsum([0, *cards], dtype=np.int32)[:-1]
     levels = codes + starts[:, None]
     np.copyto(levels, -1, where=codes < 0)
@@ -163,7 +163,7 @@ def log_total(logs: Array) -> Array:
 
 
 def finite_log(probabilities: Array) -> Array:
-    """Take logs in place, `IMPOSSIBLE` where a probability is 0."""
+    """Compute logs in place, `IMPOSSIBLE` for a probability of 0."""
     with np.errstate(divide="ignore"):
         np.log(probabilities, out=probabilities)
     return np.maximum(probabilities, IMPOSSIBLE, out=probabilities)

@@ -22,7 +22,7 @@ CHARACTERS = [
     *range(0x2100, 0x2300),  # letterlike symbols, arrows, operators
     *range(0x1D400, 0x1D7CB),  # mathematical alphabets, the italic one first of all
 ]
-# Formulas of docstrings are written to be read as they are, too: signs as they are, words and ln without markup.
+# Formulas of docstrings are also readable as text: they contain signs, and words and ln without markup.
 SIGNS = {
     "·": r"\cdot ",
     "−": "-",  # noqa: RUF001
@@ -36,15 +36,25 @@ SIGNS = {
 
 def from_plain(formula: str) -> str:
     """Return a formula that has no markup as TeX."""
-    formula = re.sub(r"(?<!{)[A-Za-z]{3,}( [A-Za-z]{2,})*", r"\\text{\g<0>}", formula)
-    return re.sub(r"\bln\b", r"\\ln ", formula).replace("text{exp}", "exp").replace(" | ", r" \mid ")
+    formula = re.sub(
+        r"(?<!{)[A-Za-z]{3,}( [A-Za-z]{2,})*", r"\\text{\g<0>}", formula
+    )
+    return (
+        re.sub(r"\bln\b", r"\\ln ", formula)
+        .replace("text{exp}", "exp")
+        .replace(" | ", r" \mid ")
+    )
 
 
 def mathml(tex: str, *, as_block: bool = False) -> str:
     """Return a formula as MathML, with the thin space after ln that TeX puts there."""
     tex = tex if "\\" in tex else from_plain(tex)
-    html = tex2mathml("".join(SIGNS.get(sign, sign) for sign in tex), as_block=as_block)
-    return html.replace("<mo>&ApplyFunction;", '<mo rspace="0.167em">&ApplyFunction;')
+    html = tex2mathml(
+        "".join(SIGNS.get(sign, sign) for sign in tex), as_block=as_block
+    )
+    return html.replace(
+        "<mo>&ApplyFunction;", '<mo rspace="0.167em">&ApplyFunction;'
+    )
 
 
 logging.getLogger("fontTools").setLevel(logging.ERROR)  # it reports every glyph
@@ -57,13 +67,15 @@ def visit_inline(self: HTML5Translator, node: nodes.math) -> None:
 
 
 def visit_block(self: HTML5Translator, node: nodes.math_block) -> None:
-    """Write a formula that stands by itself; where it is wider than the page, it scrolls."""
-    self.body.append(f'<div class="formula">{mathml(node.astext(), as_block=True)}</div>')
+    """Write a displayed formula, which scrolls if it is wider than the page."""
+    self.body.append(
+        f'<div class="formula">{mathml(node.astext(), as_block=True)}</div>'
+    )
     raise nodes.SkipNode
 
 
 def write_font(app: Sphinx) -> None:
-    """Write what formulas need of the font."""
+    """Write the subset of the font that formulas need."""
     options = subset.Options(flavor="woff")
     font = subset.load_font(str(FONT), options)
     subsetter = subset.Subsetter(options)

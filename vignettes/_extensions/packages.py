@@ -5,10 +5,9 @@ from __future__ import annotations
 import inspect
 import re
 
+import bnclassify
 from sphinx.application import Sphinx
 from sphinx.config import Config
-
-import bnclassify
 
 PAGE = """{package}
 {line}
@@ -25,26 +24,44 @@ PAGE = """{package}
 
 
 def public_names(package: str) -> list[str]:
-    """List what the package exports from one of its packages."""
-    if package == "sklearn":  # which is imported from there, as scikit-learn is optional
-        return ["BNCClassifier", "BNCMultiClassifier", "MDLPDiscretizer", "RareLevelMerger"]
-    origin = {name: getattr(bnclassify, name).__module__.split(".")[1] for name in bnclassify.__all__}
+    """List the public names of one of the packages."""
+    if (
+        package == "sklearn"
+    ):  # which is imported from there, as scikit-learn is optional
+        return [
+            "BNCClassifier",
+            "BNCMultiClassifier",
+            "MDLPDiscretizer",
+            "RareLevelMerger",
+        ]
+    origin = {
+        name: getattr(bnclassify, name).__module__.split(".")[1]
+        for name in bnclassify.__all__
+    }
     return [name for name, where in origin.items() if where == package]
 
 
 def write_pages(app: Sphinx, config: Config) -> None:
     """Write the page of each package that exports something."""
-    rows = re.findall(r"^    (\w+) +(.+?)(?:   .*)?$", inspect.getdoc(bnclassify) or "", re.MULTILINE)
+    rows = re.findall(
+        r"^    (\w+) +(.+?)(?:   .*)?$",
+        inspect.getdoc(bnclassify) or "",
+        re.MULTILINE,
+    )
     for package, purpose in rows:
         if names := public_names(package):
             page = PAGE.format(
                 package=package,
                 line="=" * len(package),
                 purpose=f"{purpose[0].upper()}{purpose[1:]}.",
-                module="bnclassify.sklearn" if package == "sklearn" else "bnclassify",
+                module="bnclassify.sklearn"
+                if package == "sklearn"
+                else "bnclassify",
                 names="\n   ".join(names),
             )
-            (app.srcdir / "reference" / f"{package}.rst").write_text(page, encoding="utf-8")
+            (app.srcdir / "reference" / f"{package}.rst").write_text(
+                page, encoding="utf-8"
+            )
 
 
 def setup(app: Sphinx) -> dict[str, bool]:

@@ -1,4 +1,4 @@
-"""Read plain scripts in cells as notebooks, and link what is named in code to the reference."""
+"""Read scripts in cells as notebooks, and link public names in code to the reference."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import html
 import re
 from pathlib import Path
 
+import bnclassify
 import jupytext
 from docutils import nodes
 from nbformat import NotebookNode
@@ -15,8 +16,6 @@ from sphinx.addnodes import pending_xref
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 from sphinx.transforms.post_transforms import SphinxPostTransform
-
-import bnclassify
 
 IMPORTS = ast.Import | ast.ImportFrom
 
@@ -27,8 +26,8 @@ PLACES["BNCClassifier"] = "bnclassify.sklearn.BNCClassifier"
 # Pictures of more points than this are too wide for a telephone.
 WIDE = 600
 
-# What a page gets that a script has: a file, and figures that are shown when they are drawn. Printed tables scroll,
-# so they are not to be cut into parts.
+# Setup of a page: a value of __file__, and figures shown when they are drawn. Printed tables scroll, so they
+# are not split into parts.
 SETUP = f"""%matplotlib inline
 %config InlineBackend.figure_formats = ["svg"]
 __import__("pandas").set_option("display.width", 250)
@@ -38,14 +37,21 @@ __file__ = {str(Path(__file__).parents[1] / "page.py")!r}"""
 def read(text: str) -> NotebookNode:
     """Read a script in cells; the imports that it starts with are folded away, and notes to linters gone."""
     notebook = jupytext.reads(text, "py:percent")
-    notebook.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    notebook.metadata["kernelspec"] = {
+        "name": "python3",
+        "display_name": "Python 3",
+        "language": "python",
+    }
     cells = [new_code_cell(SETUP, metadata={"tags": ["remove-cell"]})]
     for cell in notebook.cells:
         if cell.cell_type == "code":
             source = re.sub(r" +# noqa\b.*$", "", cell.source, flags=re.MULTILINE)
             imports, rest = part(source)
             if imports:
-                folded = {"tags": ["hide-input"], "mystnb": {"code_prompt_show": "Show the imports"}}
+                folded = {
+                    "tags": ["hide-input"],
+                    "mystnb": {"code_prompt_show": "Show the imports"},
+                }
                 cells.append(new_code_cell(imports, metadata=folded))
             cell.source = rest
         if cell.source.strip():
@@ -58,12 +64,18 @@ def part(source: str) -> tuple[str, str]:
     """Part the imports that a cell starts with, if they are long, from the rest of it."""
     last = 0
     for statement in ast.parse(source).body:
-        attempt = isinstance(statement, ast.Try) and isinstance(statement.body[0], IMPORTS)
+        attempt = isinstance(statement, ast.Try) and isinstance(
+            statement.body[0], IMPORTS
+        )
         if not attempt and not isinstance(statement, IMPORTS):
             break
         last = statement.end_lineno or 0
     lines = source.splitlines()
-    return ("\n".join(lines[:last]), "\n".join(lines[last:]).strip("\n")) if last > 3 else ("", source)
+    return (
+        ("\n".join(lines[:last]), "\n".join(lines[last:]).strip("\n"))
+        if last > 3
+        else ("", source)
+    )
 
 
 class LinkNames(SphinxPostTransform):
@@ -79,7 +91,12 @@ class LinkNames(SphinxPostTransform):
                 continue
             target = PLACES[name[1]]
             reference = pending_xref(
-                "", refdomain="py", reftype="obj", reftarget=target, refdoc=self.env.docname, refexplicit=True
+                "",
+                refdomain="py",
+                reftype="obj",
+                reftarget=target,
+                refdoc=self.env.docname,
+                refexplicit=True,
             )
             literal.replace_self(reference)
             reference += literal
@@ -88,7 +105,9 @@ class LinkNames(SphinxPostTransform):
 def within_link(node: nodes.Node) -> bool:
     """Return whether a node lies at any depth within a link, where HTML allows no other link."""
     parent = node.parent
-    while parent is not None and not isinstance(parent, nodes.reference | pending_xref):
+    while parent is not None and not isinstance(
+        parent, nodes.reference | pending_xref
+    ):
         parent = parent.parent
     return parent is not None
 
@@ -96,21 +115,25 @@ def within_link(node: nodes.Node) -> bool:
 def find_name(
     app: Sphinx, env: BuildEnvironment, node: pending_xref, text: nodes.Element
 ) -> nodes.Element | None:
-    """Find what a docstring of a module names that is exported elsewhere; other names in it are arguments."""
+    """Resolve public names in docstrings; other names in backticks are arguments."""
     if node["reftarget"] not in PLACES:
-        is_argument = node["reftype"] == "obj" and re.fullmatch(r"[a-zA-Z_]\w*", node["reftarget"])
+        is_argument = node["reftype"] == "obj" and re.fullmatch(
+            r"[a-zA-Z_]\w*", node["reftarget"]
+        )
         return text if is_argument else None
     target = PLACES[node["reftarget"]]
-    return env.domains["py"].resolve_xref(env, node["refdoc"], app.builder, "obj", target, node, text)
+    return env.domains["py"].resolve_xref(
+        env, node["refdoc"], app.builder, "obj", target, node, text
+    )
 
 
 class TidyOutputs(SphinxPostTransform):
-    """Leave out that a chart returned axes, which its picture shows, and say what pictures show."""
+    """Remove the text of axes that charts return, and describe pictures."""
 
     default_priority = 6
 
     def run(self, **kwargs: object) -> None:
-        """Drop what a chart printed of itself; describe pictures by the words in them."""
+        """Remove the text of axes; describe pictures by the words in them."""
         for block in list(self.document.findall(nodes.literal_block)):
             if re.match(r"<(Axes|Figure|Text)\b|array\(\[<Axes", block.astext()):
                 block.parent.remove(block)
@@ -130,9 +153,13 @@ def width_of(svg: str) -> float:
 
 
 def words_of(svg: str) -> str:
-    """Tell the words in a picture to those who cannot see it: charts have them in comments, networks as texts."""
-    texts = re.findall(r"<text[^>]*>([^<]+)</text>", svg) or re.findall(r"<!-- (.+?) -->", svg)
-    words = dict.fromkeys(html.unescape(word) for word in texts if re.search("[^\\W\\d]", word))
+    """Return the words in a picture as its description: charts have them in comments, networks as texts."""
+    texts = re.findall(r"<text[^>]*>([^<]+)</text>", svg) or re.findall(
+        r"<!-- (.+?) -->", svg
+    )
+    words = dict.fromkeys(
+        html.unescape(word) for word in texts if re.search("[^\\W\\d]", word)
+    )
     return f"Picture of: {', '.join(words)}"[:500]
 
 

@@ -8,9 +8,8 @@ from contextlib import redirect_stdout
 from doctest import DocTestParser
 from pathlib import Path
 
-from sphinx.application import Sphinx
-
 import bnclassify
+from sphinx.application import Sphinx
 
 FOLDER = "reference/functions"
 
@@ -42,18 +41,30 @@ def draw_pictures(app: Sphinx) -> None:
 
 
 def add_picture(
-    app: Sphinx, what: str, path: str, documented: object, options: object, lines: list[str]
+    app: Sphinx,
+    what: str,
+    path: str,
+    documented: object,
+    options: object,
+    lines: list[str],
 ) -> None:
     """Add the picture at the end of the docstring, under its example."""
     name = path.rpartition(".")[2]
     if name.startswith("plot") and what == "function":
         summary = (inspect.getdoc(documented) or "").split("\n")[0]
         file = f"/{FOLDER}/{name}.svg"
-        lines += ["", f".. image:: {file}", f"   :alt: Result of the example. {summary}", ""]
+        lines += [
+            "",
+            f".. image:: {file}",
+            f"   :alt: Result of the example. {summary}",
+            "",
+        ]
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
     """Draw the pictures before the pages are read."""
     app.connect("builder-inited", draw_pictures)
-    app.connect("autodoc-process-docstring", add_picture, priority=900)  # after numpydoc
+    app.connect(
+        "autodoc-process-docstring", add_picture, priority=900
+    )  # after numpydoc
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -12,7 +12,10 @@ OLD = [
     (r"<style scoped>.*?</style>\n?", ""),
     (r'<table border="1"', "<table"),
     (r' valign="top"', ""),
-    (r'<p class="(collapsed|expanded) admonition-title">(.*?)</p>', r'<span class="\1">\2</span>'),
+    (
+        r'<p class="(collapsed|expanded) admonition-title">(.*?)</p>',
+        r'<span class="\1">\2</span>',
+    ),
 ]
 
 
@@ -25,11 +28,19 @@ def unwrap_tables(app: Sphinx, document: nodes.document, name: str) -> None:
     for table in list(document.findall(nodes.table)):
         if isinstance(table.parent, nodes.paragraph):
             table.parent.replace_self(table)
-            for row in list(table.findall(nodes.row))[EXAMPLES + 1 :]:  # after the heading
+            for row in list(table.findall(nodes.row))[
+                EXAMPLES + 1 :
+            ]:  # after the heading
                 row.parent.remove(row)
 
 
-def mend(app: Sphinx, page: str, template: str, context: dict[str, str], document: nodes.document) -> None:
+def mend(
+    app: Sphinx,
+    page: str,
+    template: str,
+    context: dict[str, str],
+    document: nodes.document,
+) -> None:
     """Replace obsolete HTML."""
     for old, new in OLD:
         context["body"] = re.sub(old, new, context.get("body", ""), flags=re.DOTALL)

@@ -24,9 +24,9 @@ Index = NDArray[np.intp]
 class FoldedData:
     """Rows in the order in which the folds test them.
 
-    A fold is trained on the rows that it does not test, so its counts are those of all rows minus
-    those of the tested rows. If the folds are not a partition of the rows, all rows follow once more
-    after the tested ones, as one more fold that contains all.
+    A fold is trained on the rows that it does not test, so its counts are the counts of all rows
+    minus the counts of the tested rows. If the folds are not a partition of the rows, all rows are appended
+    after the tested ones, as an additional fold.
 
     A count of training rows must be exactly 0 if there are none, even if weights are fractions.
     Therefore rows ascend in each fold: if all rows of a cell are in one fold, the subtracted sum has
@@ -120,7 +120,7 @@ class FoldedData:
 
     @cached_property
     def fold(self) -> Codes:
-        """The fold of each row, with a number of its own for the one that contains all rows."""
+        """The fold of each row, with a separate number for the fold of all rows."""
         return self.group // np.array(self.n_classes, dtype=self.group.dtype)
 
     def by_row(self, by_fold: NDArray[Any]) -> NDArray[Any]:
@@ -128,12 +128,12 @@ class FoldedData:
         return np.repeat(by_fold, self.sizes, axis=-1)
 
     def observed(self, columns: Sequence[int], rows: slice | Index = slice(None)) -> NDArray[np.bool_] | None:
-        """Whether rows have values of all of these columns; None if every row has."""
+        """Whether rows are complete in these columns; None if all rows are."""
         partial = [self.grouped.codes[column][rows] >= 0 for column in columns if column in self.partial]
         return np.logical_and.reduce(partial) if partial else None
 
     def trained(self, counts: NDArray[Any]) -> Array:
-        """Turn counts by group, the last axis, into those of training rows: (..., folds, classes)."""
+        """Convert counts by group, the last axis, to counts of training rows: (..., folds, classes)."""
         by_fold = counts.reshape(*counts.shape[:-1], -1, self.n_classes)
         total = by_fold.sum(axis=-2, keepdims=True) if self.partition else by_fold[..., -1:, :]
         trained: Array = total - by_fold[..., : self.n_folds, :]

@@ -1,4 +1,4 @@
-"""Greedy search: from a structure to its best neighbor, while that improves the cross-validated score."""
+"""Greedy search: steps to the best neighbor as long as the cross-validated score improves."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Candidates(NamedTuple):
 
 
 class Move(NamedTuple):
-    """An edit that a search made, with the structure and the score before, and the score after."""
+    """An edit of a search, with the previous structure and score, and the new score."""
 
     structure: Structure
     edit: Edit
@@ -62,9 +62,9 @@ class Found(NamedTuple):
 
 @dataclass(frozen=True)
 class Moves:
-    """What distinguishes the greedy learners.
+    """The settings of a greedy learner.
 
-    `neighbours` returns the edits that a step chooses from. Steps add arcs, up to `most` feature parents per
+    `neighbours` returns the candidate edits of a step. Steps add arcs, up to `most` feature parents per
     feature; if `joins` is True, they join groups of features. If it is `naive`, the initial structure has all
     features.
     """
@@ -76,7 +76,7 @@ class Moves:
 
 
 def picker(rng: np.random.Generator | None) -> Callable[[Array], int]:
-    """Return a function that picks the best score: of tied scores the first, or any if `rng` is given."""
+    """Return a function that picks the best score: the first if tied, or a random one if `rng` is given."""
 
     def pick(scores: Array) -> int:
         tied = np.nonzero(scores >= scores.max() - TOLERANCE)[0]
@@ -139,7 +139,7 @@ class Search:
         dataset: InFull,
         **further: Any,
     ) -> BNC:
-        """Return the structure found; `further` are settings of the learner that the recipe contains too."""
+        """Return the structure found; `further` are additional settings for the recipe."""
         self._check()
         prior, generator = find_prior(**self.priors), check_rng(self.rng)
         data = prepare_rows(dataset, class_var)
@@ -165,7 +165,7 @@ class Search:
         return network(class_var, parents, data.schema, step, trace=trace)
 
     def _initial(self, moves: Moves, data: TrainingData, rules: ArcRules) -> Structure:
-        """Return the initial structure, or raise if it is not one that the moves lead to."""
+        """Return the initial structure, or raise if the moves cannot lead to it."""
         given = check_start(self.start, data.class_var, data.columns, augmented=True)
         ends = [name for arc in rules.required for name in arc] if moves.joins else []
         names = data.features
@@ -193,7 +193,7 @@ class Search:
         Optional(Flag()).check("progress", self.progress)
 
     def _settings(self, further: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the settings for the recipe: those that are not defaults and apply to other rows too."""
+        """Return the settings for the recipe: without defaults and settings of these rows."""
         seed = None if isinstance(self.rng, np.random.Generator) else self.rng
         settings = {"k": self.k, **further, "epsilon": self.epsilon, **self.priors, "metric": self.metric}
         settings |= {"start": self.start}
@@ -202,7 +202,7 @@ class Search:
         return kept if seed is None else kept | {"rng": seed}
 
     def _warn(self, found: Found, n_features: int) -> None:
-        """Warn once about a search that no step improved by epsilon, or that selected no feature."""
+        """Warn if no step improved the score by epsilon, or no feature was selected."""
         if is_repeated():
             return
         if found.missed and not found.moves:
@@ -218,7 +218,7 @@ class Search:
             )
 
     def _trace(self, found: Found, features: Sequence[Hashable], *, joins: bool) -> dict[str, Any]:
-        """Return what `greedy_scores`, `search_steps` and the summary report."""
+        """Return the trace for `greedy_scores`, `search_steps` and the summary."""
 
         def named(numbers: Sequence[int], several: bool) -> Any:
             names = tuple(features[v] for v in numbers)
@@ -276,7 +276,6 @@ def _deal(data: TrainingData, k: int, folds: Folds | None, rng: np.random.Genera
             )
         if data.weights is not None and not data.weights[test].any():
             raise ValueError(
-                f"folds must each test rows with a positive weight; those that fold {number} tests all have "
-                "weight 0."
+                f"folds must each test rows with a positive weight; all rows of fold {number} have weight 0."
             )
     return FoldedData.deal(data, tests)

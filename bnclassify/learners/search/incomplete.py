@@ -1,8 +1,8 @@
 """Exact marginalization over the missing features of tested rows.
 
 Given the class and the observed features of a row, families with different missing features are
-independent. Therefore families are grouped into components, and an edit changes those that contain a
-member of a changed family.
+independent. Therefore families are grouped into components, and an edit changes the components of
+its changed families.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from .tables import FamilyTables, Kept
 
 @dataclass(frozen=True, eq=False)
 class Component:
-    """Families that share incomplete features, and what missing values add, (planes, rows), in some rows."""
+    """Families that share incomplete features, and the contributions of missing values, (planes, rows)."""
 
     families: Structure
     rows: Index
@@ -32,7 +32,7 @@ class Component:
 
 
 class IncompleteRows:
-    """What the families with missing members add to the log joint of tested rows."""
+    """The contributions of families with missing members to the log joint of tested rows."""
 
     def __init__(self, families: FamilyTables) -> None:
         self._data, self._planes, self._families = families.data, families.planes, families
@@ -43,7 +43,7 @@ class IncompleteRows:
         self._structure: Structure = {}
 
     def infer(self, structure: Structure, total: Array) -> None:
-        """Add what missing values add in a structure, which edits start from, to its log joint."""
+        """Add the contributions of missing values to the log joint of a structure."""
         if structure != self._structure:
             self._structure = structure
             self._changes.turn()
@@ -57,7 +57,7 @@ class IncompleteRows:
         }
 
     def amend(self, edit: Edit, logs: Array) -> None:
-        """Add what an edit of the structure changes to its log joint."""
+        """Add the change by an edit of the structure to its log joint."""
         changed = {v: (v, *(parents or ()), *self._structure.get(v, ())) for v, parents in edit.items()}
         concerned = {
             u
@@ -80,7 +80,7 @@ class IncompleteRows:
         return component is not None and any(feature in ps for ps in component.families.values())
 
     def _change(self, edit: Edit, touched: Iterable[Component], rows: Index) -> tuple[Index, Array]:
-        """Return by how much the components that an edit touches change in some rows."""
+        """Return the change of the components of an edit in some rows."""
         before = np.zeros((self._planes.n_planes, self._data.n_tested))
         families: Structure = {}
         for component in touched:
@@ -100,12 +100,12 @@ class IncompleteRows:
         return np.nonzero(np.logical_or.reduce([self._hidden[u] for u in features]))[0]
 
     def _sum_out(self, families: Structure, rows: Index) -> Array:
-        """Return what the missing values of families add in some rows, (planes, rows)."""
+        """Return the contributions of missing values of families in some rows, (planes, rows)."""
         families = {v: ps for v, ps in families.items() if self._incomplete((v, *ps))}
         features = sorted(_members(families))
         position = {u: i for i, u in enumerate(features)}
         factors = [self._factor(u, families.get(u), position) for u in features]
-        # The class itself is part of the other families' sum.
+        # the class is part of the sum of the other families
         factors.append(Factor((), np.zeros((self._data.n_folds, self._data.n_classes))))
         added = np.zeros((len(rows), self._data.n_classes))
         codes, folds = self._data.tested[features].take(rows, axis=1), self._data.fold.take(rows)
@@ -113,7 +113,7 @@ class IncompleteRows:
         return self._planes.planes(added, axis=1)
 
     def _factor(self, feature: int, parents: Iterable[int] | None, position: dict[int, int]) -> Factor:
-        """Return the family of a feature as a factor; of one that is always observed here, an empty one."""
+        """Return the family of a feature as a factor, empty if it is always observed here."""
         if parents is None:
             card = self._data.cards[feature]
             empty = np.zeros((card, self._data.n_folds, self._data.n_classes))
@@ -129,7 +129,7 @@ def _members(families: Structure) -> set[int]:
 
 
 def connected_families(structure: Structure, incomplete: frozenset[int]) -> list[Structure]:
-    """Group the families with incomplete features so that those that share any are together.
+    """Group families that share incomplete features.
 
     >>> connected_families({0: (1,), 1: (), 2: (3,), 3: (4,), 4: ()}, frozenset({0, 1, 3}))
     [{0: (1,), 1: ()}, {2: (3,), 3: (4,)}]

@@ -1,8 +1,8 @@
-"""Neighbours of a structure: the edits that one step of a search may choose from.
+"""Neighbours of a structure: the candidate edits of a step of a search.
 
-Features go by number here. A structure maps each of its features to its feature parents. An
-edit maps the features whose family it changes to their new parents, or to None where the
-feature is removed. All here are pure functions; edits come in the order in which ties are decided.
+Features are numbered. A structure maps each of its features to its feature parents. An edit maps the
+features whose family it changes to their new parents, or to None if the feature is removed. Edits are
+ordered for ties.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Arcs = Collection[tuple[int, int]]
 
 
 def apply(structure: Structure, edit: Edit) -> dict[int, Parents]:
-    """Return the structure after an edit; what it adds comes last.
+    """Return the structure after an edit; new features are last.
 
     >>> apply({0: (), 1: ()}, {0: (1,), 2: ()})
     {0: (1,), 1: (), 2: ()}
@@ -29,7 +29,7 @@ def apply(structure: Structure, edit: Edit) -> dict[int, Parents]:
 
 
 def describe(structure: Structure, edit: Edit, *, joins: bool) -> tuple[str, Parents, Parents]:
-    """Say what an edit does: its name, the features that it starts from and those that it leads to.
+    """Return the name of an edit, and its source and target features.
 
     >>> describe({0: (), 1: ()}, {0: (1,)}, joins=True)
     ('join', (1,), (0,))
@@ -50,7 +50,7 @@ def describe(structure: Structure, edit: Edit, *, joins: bool) -> tuple[str, Par
 
 
 def ancestors(structure: Structure, feature: int) -> set[int]:
-    """Return a feature and all that it descends from.
+    """Return a feature and its ancestors.
 
     >>> sorted(ancestors({0: (1,), 1: (2,), 2: ()}, 0))
     [0, 1, 2]
@@ -151,7 +151,7 @@ def tree_arcs(structure: Structure, forbidden: Arcs = frozenset()) -> list[Edit]
     """Add an arc to a feature without a feature parent (TAN hill climbing).
 
     Between two such features, either direction gives an equivalent structure. The arc from the later to the
-    earlier one stands for both, unless it is forbidden.
+    earlier one is the candidate, unless it is forbidden.
 
     >>> tree_arcs({0: (), 1: ()})
     [{0: (1,)}]
@@ -168,7 +168,7 @@ def tree_arcs(structure: Structure, forbidden: Arcs = frozenset()) -> list[Edit]
 
 
 def superparents(structure: Structure, forbidden: Arcs = frozenset()) -> list[Edit]:
-    """Make a feature the parent of every feature without a feature parent that it can have (TAN-HCSP).
+    """Make a feature the parent of all features that can have it as their only feature parent (TAN-HCSP).
 
     >>> superparents({0: (), 1: (), 2: (0,)})
     [{1: (0,)}, {0: (1,)}, {1: (2,)}]
@@ -184,8 +184,8 @@ def superparents(structure: Structure, forbidden: Arcs = frozenset()) -> list[Ed
 def dependence_arcs(structure: Structure, k: int, forbidden: Arcs = frozenset()) -> list[Edit]:
     """Add an arc to a feature with fewer than ``k`` feature parents (k-dependence).
 
-    Arcs from features that can take no more come first; those from a feature that can go
-    round the others in order, starting behind it.
+    Arcs from features without room for parents come first; for other features, targets are in cyclic order,
+    starting after the feature.
 
     >>> dependence_arcs({0: (), 1: ()}, 1)
     [{1: (0,)}, {0: (1,)}]

@@ -1,4 +1,4 @@
-"""Log joints of the classes in few arrays, since a search adds them up for many rows and structures."""
+"""Log joints of the classes in few arrays, for fast sums over many rows and structures."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ class LogOddsPlanes:
         self.n_planes = n_classes - self.relative
 
     def planes(self, logs: Array, axis: int) -> Array:
-        """Turn log probabilities with an axis of classes into planes, which become the first axis."""
+        """Convert log probabilities with an axis of classes to planes, the first axis."""
         by_class = np.moveaxis(logs, axis, 0)
         planes = by_class[1:] - by_class[:1] if self.relative else np.maximum(by_class, self.floor)
         return np.ascontiguousarray(planes)
 
     def joint(self, planes: Array) -> Array:
-        """Turn the planes of rows into log joints, (rows, classes), up to a constant per row."""
+        """Convert the planes of rows to log joints, (rows, classes), up to a constant per row."""
         possible = self._possible(planes)
         if self.relative:
             possible = np.concatenate([np.zeros_like(planes[:1]), possible])

@@ -18,7 +18,7 @@ from .neighbours import Edit, Parents, Structure
 from .planes import LogOddsPlanes
 from .tables import FamilyTables
 
-_FEW = 4  # edits of one family that are as well scored in all rows
+_FEW = 4  # maximum number of edits of a family that are scored in all rows
 
 
 class CrossValidatedScore:
@@ -51,7 +51,7 @@ class CrossValidatedScore:
         if self.incomplete is not None:
             self.incomplete.infer(structure, total)
         scores = np.empty(len(edits))
-        # Edits of the same families follow one another, so that what the others add is summed once.
+        # edits of the same families are adjacent, so that the other families are summed once
         order = sorted(range(len(edits)), key=lambda number: tuple(edits[number]))
         for changed, numbers in groupby(order, key=lambda number: tuple(edits[number])):
             rest = total
@@ -62,7 +62,7 @@ class CrossValidatedScore:
         return scores
 
     def _score(self, edits: Sequence[Edit], rest: Array) -> list[float]:
-        """Score edits of the same families from the log joint without these, (planes, tested rows)."""
+        """Score edits of the same families from the log joint of the others, (planes, tested rows)."""
         families = [(v, *parents) for edit in edits for v, parents in edit.items() if parents is not None]
         is_single = len(families) == len(edits) >= _FEW and len(edits[0]) == 1
         if self.metric == ACCURACY and is_single and self.data.partial.isdisjoint(chain(*families)):
@@ -72,7 +72,7 @@ class CrossValidatedScore:
         return [float(np.mean(by_fold)) * (-1 if self.metric.is_loss else 1) for by_fold in values]
 
     def _after(self, edit: Edit, rest: Array) -> Array:
-        """Return the log joint after an edit, (planes, tested rows), from that of the other families."""
+        """Return the log joint after an edit, (planes, tested rows), from the other families."""
         logs = rest
         for v, parents in edit.items():
             if parents is not None:
@@ -104,7 +104,7 @@ class CrossValidatedScore:
     def _accuracies_of(self, families: Sequence[Parents], rest: Array) -> Iterator[list[float]]:
         """Yield the accuracy in each fold with each of these families of one variable.
 
-        In most rows, the best class is so far ahead that none of the families can change it.
+        In most rows, the margin of the best class is too large for any of the families to change it.
         """
         low, high = self.tables.bounds(families)
         low += rest

@@ -1,7 +1,7 @@
-"""Tables of families in every fold, and what families add to the log joint of tested rows.
+"""Tables of families in every fold, and their contributions to the log joint of tested rows.
 
 A family is a variable and its feature parents; the class is a parent of all. Its joint values are the
-cells of a table. If there are more of them than rows, only those that occur are numbered.
+cells of a table. If there are more cells than rows, only observed cells are numbered.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from .planes import LogOddsPlanes
 Value = TypeVar("Value")
 
 _KEPT_BYTES = 2**27
-_FEW_CELLS = 2**12  # up to here, cells are numbered whether they occur or not
-_FLAGGED = 16  # up to so many cells per row, flags show which occur; otherwise sorting does
+_FEW_CELLS = 2**12  # up to this number, all cells are numbered
+_FLAGGED = 16  # up to this number of cells per row, a mask finds observed cells; above it, sorting does
 
 
 class Kept(Generic[Value]):
-    """Values of this step of a search and the last one, up to so many bytes in each.
+    """A cache of values of this step and the previous one, with a maximum of bytes in each.
 
     >>> kept = Kept[str](len)
     >>> kept.get("a", lambda: "made"), kept.get("a", lambda: "made again")
@@ -45,7 +45,7 @@ class Kept(Generic[Value]):
         self._last, self._now, self._free = self._now, {}, _KEPT_BYTES
 
     def get(self, key: Hashable, make: Callable[[], Value]) -> Value:
-        """Return the value of a key; make it if it is not kept."""
+        """Return the value of a key, from the cache if possible."""
         value = self._now.get(key)
         if value is None:
             value = self._last.pop(key, None)
@@ -59,7 +59,7 @@ class Kept(Generic[Value]):
 
 
 class FamilyTables:
-    """What families add to the log joint of tested rows, if each fold is trained on its training rows."""
+    """Contributions of families to the log joint of tested rows, with tables of training rows."""
 
     def __init__(self, data: FoldedData, prior: PseudoCounts, planes: LogOddsPlanes) -> None:
         self.data, self.prior, self.planes = data, prior, planes
@@ -77,17 +77,17 @@ class FamilyTables:
 
     @cached_property
     def of_class(self) -> Array:
-        """What the class adds, (planes, tested rows)."""
+        """The contribution of the class, (planes, tested rows)."""
         counts = np.bincount(self.data.group, self.data.grouped.weights, self.data.n_groups)
         shares = self.prior(self.data.trained(counts), axis=1)
         return self.data.by_row(self.planes.planes(log(shares), axis=1))
 
     def added(self, family: Parents) -> Array:
-        """Return what a family adds, (planes, tested rows); 0 if a member is missing."""
+        """Return the contribution of a family, (planes, tested rows); 0 if a member is missing."""
         return self._added.get(family, lambda: self.added_in(family, slice(self.data.n_tested)))
 
     def added_in(self, family: Parents, rows: slice | Index) -> Array:
-        """Return what a family adds to some tested rows, (planes, rows); 0 if a member is missing."""
+        """Return the contribution of a family in some rows, (planes, rows); 0 if a member is missing."""
         cells, n_cells = self._number(family, rows)
         index = flat_index([cells, self.data.fold[rows]], [n_cells, self.data.n_folds])
         added = self._table(family).take(index, axis=1, mode="wrap")  # faster than with a check of each index
@@ -95,7 +95,7 @@ class FamilyTables:
         return added if observed is None else added * observed[rows]
 
     def bounds(self, families: Sequence[Parents]) -> tuple[Array, Array]:
-        """Return bounds of what any of these families of one variable adds, (planes, tested rows) each."""
+        """Return bounds of the contributions of families of one variable, (planes, tested rows) each."""
         data, variable = self.data, families[0][0]
         shape = self.planes.n_planes, data.cards[variable], data.n_folds
         low, high = np.full(shape, np.inf), np.full(shape, -np.inf)
@@ -103,7 +103,7 @@ class FamilyTables:
             table = self._table(family)
             if table.shape[1] == self._size(family) * data.n_folds:
                 by_level = table.reshape(shape[0], shape[1], -1, shape[2])
-            else:  # only the cells that occur are numbered
+            else:  # only observed cells are numbered
                 by_level = table[:, None, :, None]
             np.minimum(low, by_level.min(axis=2), out=low)
             np.maximum(high, by_level.max(axis=2), out=high)
@@ -146,7 +146,7 @@ class FamilyTables:
     def _totals(self, trained: Array, family: Parents) -> Array:
         """Sum (cells, ...) over the levels of the variable: the rows with the parents of each cell."""
         of_row, n_configurations = self._number(family[1:])
-        configuration = np.zeros(len(trained), dtype=np.intp)  # cells without rows may have any
+        configuration = np.zeros(len(trained), dtype=np.intp)  # arbitrary for cells without rows
         configuration[self._number(family)[0]] = of_row
         flat = trained.reshape(len(trained), -1)
         index = configuration[:, None] * flat.shape[1] + np.arange(flat.shape[1])
@@ -177,7 +177,7 @@ class FamilyTables:
 
 
 def renumber(cells: Codes, n_cells: int, most: int) -> tuple[Codes, int]:
-    """Number the cells that occur, in the same order, if there are more than `most`.
+    """Number the observed cells, in the same order, if there are more than `most` cells.
 
     >>> renumber(np.array([7, 3, 7]), 8, most=4)
     (array([1, 0, 1]), 2)

@@ -1,4 +1,4 @@
-"""The five greedy learners: each is an initial structure and the edits that one step may make."""
+"""The five greedy learners: an initial structure and the candidate edits of a step each."""
 
 from __future__ import annotations
 
@@ -33,7 +33,8 @@ k : int
 
 _SEARCH = """\
 epsilon : float, default 0.01
-    Minimum improvement of the score by a step. With 0, steps that do not change the score are made.
+    Minimum improvement of the score by a step. With 0, the search also makes steps that do not change the
+    score.
 smooth, ess, m : float, optional
     Prior of the models that are scored, as in `lp`; at most one of them. By default ``smooth=0``, as in
     R.
@@ -43,9 +44,9 @@ metric : str, default "accuracy"
     without features can have the best accuracy; "log_loss" evaluates posteriors.
 folds : list of arrays or array of int, optional
     Positions of the rows that each fold tests, or the fold number of each row. By default, folds are
-    drawn at random, and if all weights are whole numbers, a row of weight 5 stands for five rows, as in `cv`.
+    drawn at random, and if all weights are whole numbers, a row of weight 5 counts as five rows, as in `cv`.
 start : BNC, optional
-    Initial structure of the type that the search keeps. {arcs}
+    Initial structure, of the type that the learner returns. {arcs}
 rng : int or numpy.random.Generator, optional
     Seed of the folds. If given, ties are broken at random; by default, the first candidate wins.
 progress : bool, optional
@@ -78,18 +79,18 @@ Notes
 -----
 The score is the mean over folds of the metric, with parameters estimated on the other folds; for a
 loss, such as log_loss, its negative. Scores within 1e-9 are tied. The search ends if no step improves
-the score by `epsilon`, no step is left, or the score has its maximum. Tables are estimated from available
+the score by `epsilon`, no step is left, or the score is maximal. Tables are estimated from available
 cases, and missing features of a row are marginalized over exactly."""
 
 _ARCS = """\
-Features that it lacks have no feature parent.
+Features that it does not contain have no feature parent.
 required, forbidden : pairs of str
     Arcs ``(from, to)`` between features that the initial structure contains, and arcs that are never
     added."""
 _PAIRS = """\
-Features that it lacks are not selected.
+Features that it does not contain are not selected.
 required, forbidden : pairs of str
-    Pairs of features that the initial structure joins and that stay, and pairs that are never joined."""
+    Pairs of features that are always joined, and pairs that are never joined."""
 
 _shared, _shared_by_joins = (
     sharing({"{data}": _DATA, "{search}": _SEARCH.replace("{arcs}", arcs), "{result}": _RESULT})
@@ -187,7 +188,7 @@ def bsej(
     """Learn a semi-naive Bayes by backward sequential elimination and joining.
 
     The search starts from naive Bayes. A step removes a feature or joins two groups of features: the
-    members of the later group become parents of those of the earlier one.
+    members of the later group become parents of the members of the earlier group.
 
     Parameters
     ----------
@@ -334,10 +335,10 @@ def kdb(
     rng: Seed = None,
     progress: bool | None = None,
 ) -> BNC:
-    """Learn a k-dependence Bayes by hill climbing on a cross-validated metric, as R's ``kdb``.
+    """Learn a k-dependence Bayes by hill climbing on a cross-validated metric, like ``kdb`` in R.
 
     This is not Sahami's k-DB, which `kdb_mi` implements: it ranks parents by mutual information and
-    gives each feature as many as it may have. Here, the search starts from naive Bayes, and a step adds
+    gives each feature `kdbk` parents. Here, the search starts from naive Bayes, and a step adds
     one arc to a feature with fewer than `kdbk` feature parents.
 
     Parameters
@@ -352,7 +353,7 @@ def kdb(
     References
     ----------
     .. [1] Sahami, M. (1996). Learning limited dependence Bayesian classifiers. KDD 96, for the
-       structure; the greedy search is that of R's bnclassify.
+       structure; the greedy search is from the R package bnclassify.
 
     Examples
     --------
