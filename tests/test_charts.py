@@ -307,13 +307,10 @@ def test_charts_are_readable_in_a_column_and_on_a_phone(car: pd.DataFrame, votin
         lambda ax: bn.plot_confusion(bn.confusion(bn.predict(x, car), car["class"]), ax=ax),
         lambda ax: bn.plot_calibration(posteriors, car["class"], ax=ax),
     ):
-        for ax in (None, plt.subplots(figsize=(3.3, 8), layout="constrained")[1]):
-            drawn = draw(ax)
-            check_readable(drawn)
-            assert {text.get_fontsize() for text in texts(drawn)} == {8, 9}
-            assert [text.get_text() for text in texts(drawn) if text.get_fontsize() == 9] == [
-                drawn.get_title("left")
-            ]
+        drawn = draw(plt.subplots(figsize=(3.3, 8), layout="constrained")[1])
+        check_readable(drawn)
+        large = [text.get_text() for text in texts(drawn) if text.get_fontsize() != 8]
+        assert large == [drawn.get_title("left")]
         plt.close("all")
 
 
