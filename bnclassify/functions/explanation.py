@@ -26,7 +26,7 @@ from .odds import Evidence, weigh_evidence
 
 _MOST_REASONS = 3
 _LEAST_LOG_ODDS = 0.05
-_MOST_LOG_ODDS = 11.5  # ln 100,000
+_MOST_LOG_ODDS = 9.2  # ln 10,000
 
 Explained: TypeAlias = "InFull | Row | Sequence[Row]"
 
@@ -197,7 +197,7 @@ def explain(
 
     >>> for reason in explain(model, car.iloc[1727], sentences=True):
     ...     print(reason)
-    maint = low: the odds of 'vgood' against 'acc' are 2.7 times as high
+    maint = low: the odds of 'vgood' against 'acc' are 2.8 times as high
     buying = low: the odds of 'vgood' against 'acc' are 2.5 times as high
     lug_boot = big: the odds of 'vgood' against 'acc' are 1.9 times as high
     """
@@ -249,14 +249,16 @@ def _reasons(
 def _times(log_odds: float) -> str:
     """Write an odds ratio.
 
-    >>> _times(0.34), _times(-1.2), _times(4.0), _times(float("-inf"))
-    ('1.4 times as high', '0.3 times as high', '55 times as high', '0')
+    >>> _times(0.34), _times(-9.1), _times(4.0), _times(float("-inf"))
+    ('1.4 times as high', '0.00011 times as high', '55 times as high', '0')
+    >>> _times(-20.0)
+    'less than 0.0001 times as high'
     """
     if abs(log_odds) > _MOST_LOG_ODDS:
         extreme = "infinite" if log_odds > 0 else "0"
-        bound = "more than 100,000" if log_odds > 0 else "less than 0.00001"
+        bound = "more than 10,000" if log_odds > 0 else "less than 0.0001"
         return extreme if np.isinf(log_odds) else f"{bound} times as high"
-    ratio = np.exp(log_odds)
+    ratio = round(float(np.exp(log_odds)), 9)  # without rounding errors, as of 2.75
     return f"{ratio:,.0f} times as high" if ratio >= 10 else f"{ratio:.2g} times as high"
 
 
