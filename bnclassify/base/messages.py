@@ -171,7 +171,7 @@ def warn(message: str) -> None:
 
 
 def _action(message: str, frame: FrameType) -> str:
-    """Return what the filters say to do with a UserWarning of a frame."""
+    """Return the action of the filters for a UserWarning of a frame."""
     module = frame.f_globals.get("__name__", "")
     for action, text, category, name, line in warnings.filters:
         fits = text is None or text.match(message)

@@ -198,7 +198,7 @@ class DatabaseTable:
         return rows[name].cast(kind)
 
     def facts(self, columns: Sequence[Hashable], required: Hashable, weights: Hashable) -> Facts:
-        """Return what there is to know of the rows; raise a ValueError for weights that are none."""
+        """Return the facts about the rows; raise a ValueError for invalid weights."""
         families = [(), *((name,) for name in columns)]
         known = [
             sum(v for k, v in counts.items() if None not in k) for counts in self.count(families, required)
@@ -327,7 +327,7 @@ def _number(column: Any) -> Any:
 def covering(
     families: Sequence[tuple[Hashable, ...]], cards: Mapping[Hashable, int]
 ) -> list[tuple[Hashable, ...]]:
-    """Return few sets of columns of which each family is part of one, with tables of at most so many cells.
+    """Return few sets of columns with tables of a bounded size, so that each family is part of a set.
 
     A set grows by the column with which it contains the most further families.
     """
