@@ -14,6 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bnclassify as bn
+from bnclassify.backoff import weighted as weighted_module
+from bnclassify.exchange.scorer import scorer_of
 
 from .oracles import with_holes
 from .strategies import examples, frames, graphs, networks
@@ -193,6 +195,19 @@ def test_models_that_are_too_large() -> None:
         match=r"1,000,000 characters; got .* largest table, of .* has 177,147 entries\. Use fewer parents",
     ):
         bn.to_sql(wider, table="t")
+
+
+def test_tables_are_not_written_out_if_they_have_too_many_cells(monkeypatch: pytest.MonkeyPatch) -> None:
+    car = bn.load_car()
+    x = bn.lp(bn.kdb_mi("class", car, kdbk=2), car, backoff=True, loo_weights=True)
+    sizes = [term.logs.size for term in scorer_of(x).formula.formula.terms]
+    monkeypatch.setattr(weighted_module, "MAX_CELLS", 32 * sum(sizes))
+    bn.to_sql(x, table="t")
+    monkeypatch.setattr(weighted_module, "MAX_CELLS", 32 * (sum(sizes) - 1))
+    monkeypatch.delattr(weighted_module.LogLinear, "_describe_term")
+    message = rf"got {sum(sizes):,}, of which {max(sizes):,} are for .*\. Use fewer parents"
+    with pytest.raises(ValueError, match=message):
+        bn.to_sql(x, table="t")
 
 
 def test_names_that_do_not_do() -> None:

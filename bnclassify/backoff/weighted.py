@@ -124,20 +124,38 @@ class LogLinear(BuiltOn):
 
     def _described(self) -> tuple[tuple[Any, ...], bool, tuple[Scale, ...]]:
         """Return the terms, without marginalization, and their scales."""
-        families: dict[int, list[Table]] = {}
+        families: dict[int, list[tuple[int, Term]]] = {}
         for family, position, term in make_terms(self):
-            families.setdefault(family, []).append(self._describe_term(family, position, term))
-        return tuple([table for tables in families.values() for table in self._joined(tables)]), False, ()
+            families.setdefault(family, []).append((position, term))
+        self._check_size([[term for _, term in found] for found in families.values()])
+        described = (
+            self._joined([self._describe_term(family, *pair) for pair in found])
+            for family, found in families.items()
+        )
+        return tuple([table for tables in described for table in tables]), False, ()
+
+    def _check_size(self, families: Sequence[Sequence[Term]]) -> None:
+        """Raise a ValueError if the terms of families have too many cells, also if `_joined` joins them."""
+        n_classes, sizes = len(self.known_levels[-1]), []
+        for terms in families:
+            fine = prod([len(self.known_levels[i]) + 1 for i in terms[0].features])
+            sizes.append(
+                n_classes * min(fine, sum(prod([card + 1 for card in term.table.cards]) for term in terms))
+            )
+        if sum(sizes) > MAX_CELLS // 2**5:
+            largest = families[int(np.argmax(sizes))][0]
+            raise ValueError(
+                f"x must have tables of at most {MAX_CELLS // 2**5:,} cells to be written out; got "
+                f"{sum(sizes):,}, of which {max(sizes):,} are for "
+                f"{listed([self.features[i] for i in largest.features])}. Use fewer parents, for example "
+                "with dag_args={'kdbk': 1}, fewer levels (min_count=), or a single "
+                "discretization such as discretize='mdlp'."
+            )
 
     def _describe_term(self, family: int, position: int, term: Term) -> Table:
         """Return a term as a table of all values of its features, in the coding of a network."""
         owner = family if family < len(self.features) else -1
         cards = tuple([card + 1 for card in (term.table.cards[1:] if owner < 0 else term.table.cards)])
-        if prod(cards) * len(self.known_levels[-1]) > MAX_CELLS // 2**5:
-            raise ValueError(
-                f"x must have tables that fit in memory; got {prod(cards):,} configurations of "
-                f"{listed([self.features[i] for i in term.features])}. Use fewer parents or levels."
-            )
         grid = np.indices(cards).reshape(len(cards), prod(cards))
         grid[grid == np.array(cards, dtype=int)[:, None] - 1] = -1
         logs = term.logs(dict(zip(term.features, grid, strict=True)))
