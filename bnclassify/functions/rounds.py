@@ -346,8 +346,9 @@ def _common_preparation(models: Mapping[Any, Model], dag: bool) -> Preparation |
         )
     if first is not None and dag:
         raise TypeError(
-            "dataset must be in memory to refit the preparation of raw data. Use dag=False, which keeps "
-            "the preparation and the structure, or a sample in memory."
+            "dataset must be in memory to refit the preparation of raw data. Use a sample in memory or, "
+            "unless the rows are in a database, cv(..., dag=False), which keeps the preparation and the "
+            "structure."
         )
     return first
 
