@@ -142,7 +142,7 @@ class MDLPDiscretizer(_Columns):
 class RareLevelMerger(_Columns):
     """Merge the rare levels of categorical columns into one, as a transformer of scikit-learn.
 
-    It calls `merge_rare`. `BNCClassifier` with ``min_count`` does the same.
+    It calls `merge_rare`. `BNCClassifier` with ``min_count`` does the same after it discretizes numbers.
 
     Parameters
     ----------
@@ -163,7 +163,8 @@ class RareLevelMerger(_Columns):
     Notes
     -----
     Columns without rare levels, ordered categories and numbers with fractions are returned as they are.
-    Missing values stay missing.
+    Missing values stay missing. Whole numbers are merged like categories. If they are measurements, use the
+    transformer for the other columns in a ``ColumnTransformer``, or ``min_count`` of `BNCClassifier`.
 
     Examples
     --------
