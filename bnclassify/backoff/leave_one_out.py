@@ -70,7 +70,8 @@ class LeaveOneOutSummary:
 
     def __str__(self) -> str:
         honest = f", honest power {self.honest_power:.3g}" if self.honest_rows else ""
-        return f"power {self.power:.3g}, up to {self.parents} parents, {self.rows:,} rows{honest}"
+        parents = "1 parent" if self.parents == 1 else f"{self.parents} parents"
+        return f"power {self.power:.3g}, up to {parents}, {self.rows:,} rows{honest}"
 
 
 @record
