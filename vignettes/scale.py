@@ -223,7 +223,8 @@ if ibis is not None:
 # %% [markdown]
 # Both models have the same structure and BIC, which is computed from the counts of the families. `bnc` needs three queries
 # here: for enums, for the levels of all columns, and for all pairs of columns, whose counts also give the tables of the tree.
-# `hc` needs one query per step. `encode(table, weights="people")` names a column of weights.
+# `hc` needs one query per step. `encode(table, weights="people")` names a column of weights. If values are missing, `loglik`,
+# `AIC` and `BIC` marginalize over them row by row, and then raise an error for a table in a database.
 #
 # Numbers are discretized at quantiles, which the database computes. The model then accepts raw rows, and `to_sql` returns the
 # query that scores them where they are.

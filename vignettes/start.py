@@ -41,7 +41,8 @@ print(women["diabetes"].value_counts(normalize=True).round(3).to_string())
 # the baseline. Insulin was measured for only half of the women; nothing needs to be imputed.
 #
 # With your own data, read a file with `pandas.read_csv` and drop identifiers, such as a customer number. Text, booleans
-# and integers can stay as they are.
+# and integers can stay as they are. By default, pandas reads the texts "None" and "NA" as missing values. If one of them
+# is a category, use `read_csv(path, keep_default_na=False, na_values=[""])`.
 #
 # ## Fit a model
 #
