@@ -316,7 +316,7 @@ def test_rows_that_do_not_fit_are_told(car: pd.DataFrame) -> None:
         (
             list(row),
             TypeError,
-            "newdata must be a pandas DataFrame, or one row as a Series or a dict; got list",
+            "newdata must be a pandas DataFrame, one row as a Series or a dict, or a list of rows; got list",
         ),
     ):
         with pytest.raises(error, match=message):

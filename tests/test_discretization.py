@@ -634,7 +634,7 @@ def test_data_that_do_not_fit(data: Any, error: type[Exception], message: str) -
         (
             lambda d: d.to_numpy(),
             TypeError,
-            "newdata must be .*, or one row as a Series or a dict; got ndarray",
+            "newdata must be .*, one row as a Series or a dict, or a list of rows; got ndarray",
         ),
         (
             lambda d: {"x": [1, 2]},

@@ -222,7 +222,7 @@ def test_no_features(car: pd.DataFrame) -> None:
 @pytest.mark.parametrize(
     ("row", "error", "message"),
     [
-        (lambda car: 3, TypeError, "row must be .* DataFrame, or one row as a Series or a dict; got int"),
+        (lambda car: 3, TypeError, "row must be .* as a Series or a dict, or a list of rows; got int"),
         (lambda car: list(car.iloc[0]), TypeError, "got list"),
         (lambda car: car.drop(columns="doors"), KeyError, "row: no column 'doors'"),
         (lambda car: {"safty": "low"}, KeyError, "row must have a value of at least one variable"),

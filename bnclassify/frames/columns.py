@@ -67,7 +67,8 @@ def check_categorical(
                 rejected.setdefault(kind, []).append(name)
     for kind, remedy in (_REMEDIES if known is None else _REMEDIES_OF_NEW).items():
         if kind in rejected:
-            raise TypeError(f"column {listed(rejected[kind])} must be categorical; got {kind}. {remedy}")
+            what = "column" if len(rejected[kind]) == 1 else "columns"
+            raise TypeError(f"{what} {listed(rejected[kind])} must be categorical; got {kind}. {remedy}")
 
 
 _INFINITE, _FRACTIONS, _WHOLE = "infinite numbers", "numbers with fractions", "whole numbers of type float"

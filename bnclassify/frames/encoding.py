@@ -225,7 +225,9 @@ def check_frame(frame: object, argument: str, *, or_row: bool = False) -> pd.Dat
         raise TypeError(f"{argument} {NEEDS_ROWS if remedy is None else f'{in_memory} {remedy}'}")
     frame = in_pandas(frame)
     if not isinstance(frame, pd.DataFrame):
-        expected = "a pandas DataFrame" + (", or one row as a Series or a dict" if or_row else "")
+        expected = "a pandas DataFrame" + (
+            ", one row as a Series or a dict, or a list of rows" if or_row else ""
+        )
         raise TypeError(f"{argument} must be {expected}; got {type(frame).__name__}.{_remedy(frame)}")
     if not frame.columns.is_unique:
         twice = frame.columns[frame.columns.duplicated()].unique().tolist()
