@@ -161,9 +161,12 @@ def _check_record(record: Mapping[Hashable, Any], names: Sequence[Hashable], arg
     """Raise unless a record has some of the names, with one value each; warn of misspelled ones."""
     absent = [name for name in names if name not in record]
     if absent and len(absent) == len(names):
+        hint = next(
+            filter(None, [did_you_mean(key, names) for key in record]), f"The model has {listed(names)}."
+        )
         raise KeyError(
             f"{argument} must have a value of at least one variable of the model in every record; "
-            f"got {listed(record)}. The model has {listed(names)}."
+            f"got {listed(record)}. {hint}"
         )
     _check_single(record, [name for name in names if name in record], argument)
     for key in record if absent else ():
