@@ -103,7 +103,8 @@ def check_complete(data: Countable) -> None:
         raise ValueError(
             "dataset must have no missing values, because all families are scored on the same rows; got "
             f"missing values in {listed(partial)}. Exclude incomplete rows with .dropna(), make missing a "
-            "level with .fillna('missing'), or learn by hc, ban or tan_cl with missing='em'."
+            "level with .fillna('missing') or bnc(..., missing_level=True), or learn by hc, ban or tan_cl "
+            "with missing='em', in bnc with dag_args={'missing': 'em'}."
         )
 
 
