@@ -285,6 +285,11 @@ def test_weights_come_as_a_column_or_an_array() -> None:
     assert kept.size == 1100.5
 
 
+def test_missing_numbers_are_counted() -> None:
+    frame = pd.DataFrame({"age": [1.5, None, 2.5], "town": ["Aden", None, None], "people": [1, 2, 3]})
+    assert repr(bn.encode(frame, weights="people")).endswith("2 columns, 3 missing values")
+
+
 def test_a_weight_of_0_keeps_its_level() -> None:
     frame = pd.DataFrame({"x": ["a", "b", "c"], "y": ["n", "n", "m"], "w": [1, 2, 0]})
     x = bn.lp(bn.nb("y", data := bn.encode(frame, weights="w")), data, smooth=1)
