@@ -34,6 +34,8 @@ _TYPES = {"f": "floating", "i": "integer", "u": "integer", "b": "boolean"}
 
 def value_type(column: pd.Series[Any] | ArrayLike) -> str:
     """Return the inferred type of pandas of a column."""
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        return "categorical"
     kind = _TYPES.get(column.dtype.kind)
     return kind or pd.api.types.infer_dtype(pd.Series(column, dtype=column.dtype), skipna=True)
 

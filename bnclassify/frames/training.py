@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ..base.immutable import EMPTY
 from . import databases as databases  # which registers its source
-from .columns import warn_of_no_features, warn_of_wide_columns
+from .columns import column_arrays, warn_of_no_features, warn_of_wide_columns
 from .encoding import check_columns, check_levels, check_name, check_names, read_columns, read_raw
 from .matching import MISSING
 from .number_columns import Numeric, find_numbers
@@ -221,7 +221,8 @@ def describe(
         return data.schema.select(data.order), data.features
     chosen, columns = _choose(dataset, (class_var,), features, True, "class_var")
     if numeric and isinstance(dataset, pd.DataFrame):
-        floats = {name for name in chosen if value_type(dataset[name].array) in FLOATS}
+        arrays = zip(dataset.columns, column_arrays(dataset), strict=True)
+        floats = {name for name, array in arrays if name in chosen and value_type(array) in FLOATS}
         dataset = read_raw(dataset, class_var, columns, {*columns} - floats) if floats else dataset
     schema, codes, weights = read_columns(dataset, columns)
     numbers = dataset.numbers if numeric and isinstance(dataset, Dataset) else EMPTY

@@ -283,8 +283,9 @@ def _directed(
     """Map each variable to its parent in the maximum-weight forest that obeys the rules."""
     required, forbidden = rules.matrices(names)
     roots = (root, *range(len(names)))
-    inner = maximum_forest(weights, required, roots)
-    if np.count_nonzero(required) > 2 * np.count_nonzero(np.array(inner) >= 0):
+    if rules.required and np.count_nonzero(required) > 2 * sum(
+        parent >= 0 for parent in maximum_forest(weights, required, roots)
+    ):
         raise ValueError(
             f"required must not contain pairs that form a cycle; got {written(rules.required)}. Drop one of "
             "them."
