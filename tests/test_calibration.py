@@ -100,7 +100,7 @@ def test_quantile_bins_have_equal_numbers_of_rows(monkeypatch: pytest.MonkeyPatc
     pytest.importorskip("matplotlib")
     posteriors, actual = made(3, 200)
     axes = bn.plot_calibration(posteriors, actual, bins=8, strategy="quantile", target="yes")
-    points = np.asarray(axes.collections[1].get_offsets())
+    points = np.asarray(axes.collections[0].get_offsets())
     groups = np.sort(posteriors["yes"].to_numpy()).reshape(8, 25)
     np.testing.assert_allclose(points[:, 0], groups.mean(axis=1))
     order = np.argsort(posteriors["yes"].to_numpy())
@@ -108,7 +108,7 @@ def test_quantile_bins_have_equal_numbers_of_rows(monkeypatch: pytest.MonkeyPatc
     np.testing.assert_allclose(points[:, 1], shares)
     tied = pd.DataFrame({"no": [0.5] * 9 + [0.1], "yes": [0.5] * 9 + [0.9]})
     axes = bn.plot_calibration(tied, actual.head(10), bins=5, strategy="quantile", target="yes")
-    assert len(np.asarray(axes.collections[1].get_offsets())) == 2
+    assert len(np.asarray(axes.collections[0].get_offsets())) == 2
 
 
 def test_bad_arguments() -> None:

@@ -21,6 +21,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bnclassify as bn
+from bnclassify.backoff.weighted import Stacked
 from bnclassify.base.arrays import Array, normalize
 from bnclassify.base.records import is_record, record
 from bnclassify.exchange import storage
@@ -247,8 +248,8 @@ def kinds(base: type) -> Iterator[type]:
 
 
 def test_files_hold_every_kind_of_model_and_method() -> None:
-    # The base of BNC and DN, and a view that is made for a question and kept nowhere, are in no file.
-    found = {*kinds(Model), *kinds(Method)} - {Network, ClassView}
+    # The base of BNC and DN, and models that are made for one question or trial, are in no file.
+    found = {*kinds(Model), *kinds(Method)} - {Network, ClassView, Stacked}
     assert {bn.BNC, bn.DN, bn.AODE, bn.Ensemble} <= found
     assert not [kind for kind in found if not is_record(kind)]
 

@@ -397,7 +397,7 @@ def test_fssj_without_a_useful_feature_is_the_class_alone() -> None:
     assert bn.predict(x, frame[[]], prob=True).shape == (60, 2)
     assert bn.cv(x, frame, k=5, rng=0) == pytest.approx(50 / 60)
     assert bn.plot(x).source.count("\t0 [label=class ") == 1
-    assert "class and 0 features, by fssj" in bn.plot(x).source
+    assert "class and 0 features, learned by fssj" in bn.plot(x).source
     for score in (bn.loglik, bn.AIC, bn.BIC, bn.cloglik):
         assert score(x, frame) < 0
 

@@ -90,7 +90,7 @@ def maximum_forest(weights: Array, keep: NDArray[np.bool_], roots: Iterable[int]
     graph = csr_array((ranks, (i[order], j[order])), shape=(n, n))
     forest = minimum_spanning_tree(graph)
     parent = [-1] * n
-    seen = ~contenders.any(axis=0)  # vertices without an edge
+    seen = np.logical_not(contenders.any(axis=0))  # vertices without an edge
     for root in roots:
         if not seen[root]:
             tree, predecessor = breadth_first_order(forest, root, directed=False)

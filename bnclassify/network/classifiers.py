@@ -304,8 +304,10 @@ class BNC(Network):
         return tuple([counts[i] for i in range(len(self.scopes))])
 
     def _log_joint_of_counts(self, data: Countable) -> float | None:
-        counts = None if self.densities else data.select(self.variables).counts_of_source(self.scopes)
-        if counts is None or data.incomplete.any():
+        if self.densities or not set(self.variables) <= set(data.columns) or data.incomplete.any():
+            return None
+        counts = data.select(self.variables).counts_of_source(self.scopes)
+        if counts is None:
             return None
         return sum(float(xlogy(n, table).sum()) for n, table in zip(counts, self.cpts or (), strict=True))
 
