@@ -114,7 +114,13 @@ def in_postgres(server: Any, frame: pd.DataFrame, **types: str) -> Any:
     return server.table(name)
 
 
-@pytest.fixture(params=["duckdb", "parquet", "postgres"])
+@pytest.fixture(
+    params=[
+        "duckdb",
+        pytest.param("parquet", marks=pytest.mark.slow),
+        pytest.param("postgres", marks=pytest.mark.slow),
+    ]
+)
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[pd.DataFrame], Any]:
     """A function that puts a frame into a database and returns its table."""
     if request.param == "postgres":
@@ -208,6 +214,7 @@ def test_enums_keep_their_order(duck: Any, car: pd.DataFrame) -> None:
     assert bn.values(bn.nb("class", table))["maint"] == tuple(labels)
 
 
+@pytest.mark.slow
 def test_enums_of_postgres(postgres: Any, car: pd.DataFrame) -> None:
     postgres.con.execute("""CREATE TYPE "Amount" AS ENUM ('vhigh', 'it''s', 'med', 'low', 'high')""")
     frame = car.assign(maint=pd.Categorical(car["maint"], ["vhigh", "it's", "med", "low", "high"]))
@@ -396,6 +403,7 @@ def test_what_needs_rows_says_so(duck: Any) -> None:
     assert repr(DatabaseTable(table)) == "Table of a database: 8 columns"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name", ["class with parents", "ensemble", "waode", "votes recipe", "odd recipe", "odd names"]
 )
