@@ -174,7 +174,7 @@ class Dataset(Countable):
     def __repr__(self) -> str:
         raw = {name for name in self.numbers if not self.levels[self.positions[name]]}
         missing = int(np.count_nonzero(self.codes < 0)) - len(raw) * len(self)
-        missing += sum(np.count_nonzero(np.isnan(as_floats(self.numbers[name]))) for name in raw)
+        missing += sum(int(np.isnan(as_floats(self.numbers[name])).sum()) for name in raw)
         counted = f"{self.size:,.0f}" if self.size == round(self.size) else f"{self.size:,g}"
         weighed = f" that count {counted}" if self.is_weighted else ""
         return f"Dataset: {len(self)} rows{weighed}, {len(self.columns)} columns, {missing} missing values"
