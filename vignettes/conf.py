@@ -22,6 +22,7 @@ extensions = [
     "myst_nb",
     "sphinx_codeautolink",
     "sphinx_copybutton",
+    "downloads",
     "mathml",
     "packages",
     "percent",
