@@ -22,6 +22,7 @@ extensions = [
     "myst_nb",
     "sphinx_codeautolink",
     "sphinx_copybutton",
+    "cards",
     "downloads",
     "mathml",
     "packages",
