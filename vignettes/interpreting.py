@@ -2,8 +2,9 @@
 # # Interpreting a model
 #
 # This page explains how to read the numbers that `explain`, `plot_importance`, `plot_effect` and the drawn network
-# report, and which conclusions they do not support. It is written for people who present a model to others. It uses the
-# votes of the US House of Representatives in 1984 and takes ten minutes. You need the extra `plot`.
+# report, and which conclusions they do not support. The interpretability of a model depends on both. The page is written
+# for people who present a model to others. It uses the votes of the US House of Representatives in 1984 and takes ten
+# minutes. You need the extra `plot`.
 
 # %%
 import numpy as np
@@ -89,9 +90,13 @@ for root in ("physician_fee_freeze", "crime"):
 # The contribution of the fee freeze is 2.90 or 1.52, while the sums differ by 0.05 (because of smoothing and missing
 # values). Present the contributions of strongly dependent features together.
 #
+# SHAP values are another sum: they start from the mean prediction over a data set, and average over all orders of the
+# features. The contributions of `explain` start from the prior log odds of the class, and need no data besides the row.
+#
 # ## Importance
 #
-# The importance of a feature is its mean absolute contribution, in nats, over the rows of a data set:
+# Feature importance is measured here by the mean absolute contribution of a feature, in nats, over the rows of a data
+# set:
 
 # %%
 plot_importance(model, voting)

@@ -50,7 +50,8 @@ print(
 print("cross-validated accuracy:", round(cv(model, noise, rng=0), 3))
 
 # %% [markdown]
-# The cross-validated accuracy is close to 0.5, as it should be.
+# The cross-validated accuracy is close to 0.5, as it should be. The difference between the two accuracies is due to
+# overfitting: the tables of the model describe the noise in the training data.
 #
 # ## Discretizing before splitting
 #
@@ -86,8 +87,8 @@ with warnings.catch_warnings(action="ignore"):
 #
 # ## Accuracy with rare classes
 #
-# **Wrong.** 96 % of the cars are not very good, so a classifier without features has an accuracy of 0.96. Accuracy
-# hardly distinguishes a useful model from this baseline:
+# **Wrong.** The classes are imbalanced: 96 % of the cars are not very good, so a classifier without features has an
+# accuracy of 0.96. Accuracy hardly distinguishes a useful model from this baseline:
 
 # %%
 rare = car.assign(
