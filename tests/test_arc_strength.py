@@ -204,6 +204,7 @@ def test_strengths_are_shares_of_structures_learned_from_samples(car: pd.DataFra
     assert 0 < found["strength"].mean() < 1
 
 
+@pytest.mark.slow
 def test_strengths_from_parts_are_near_those_of_rows(car: pd.DataFrame) -> None:
     x = bn.lp(bn.tan_cl("class", car, score="aic"), car, smooth=1)
     parts = [car.iloc[i::4] for i in range(4)]

@@ -129,6 +129,7 @@ def test_terms_are_means_over_the_members(prior: dict[str, Any], method: str) ->
     assert bn.families(model) == bn.families(bn.members(model)[0])
 
 
+@pytest.mark.slow
 def test_leave_one_out_over_cuttings_is_that_of_refits() -> None:
     """With cuts kept, and a prior that learns nothing from the data."""
     frame = rides().head(40)
@@ -237,6 +238,7 @@ def test_trees_from_several_cuttings() -> None:
     assert len(bn.families(model)) == 9
 
 
+@pytest.mark.slow
 def test_values_that_last(tmp_path: Path) -> None:
     frame = rides()
     for arguments in (

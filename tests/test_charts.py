@@ -285,7 +285,7 @@ def test_importance_of_one_class_and_of_the_impossible(car: pd.DataFrame) -> Non
         bn.plot_importance(x, car.iloc[:0])
     with pytest.raises(KeyError, match="dataset: no column 'doors'"):
         bn.plot_importance(x, car.drop(columns="doors"))
-    with pytest.raises(TypeError, match="dataset must be a pandas DataFrame, or one row"):
+    with pytest.raises(TypeError, match="dataset must be a pandas DataFrame, one row"):
         bn.plot_importance(x, car.to_numpy())
 
 

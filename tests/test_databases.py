@@ -276,6 +276,7 @@ def numbers_frame() -> pd.DataFrame:
     return frame
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("bins", [2, 5])
 def test_quantiles_are_those_of_memory(store: Callable[[pd.DataFrame], Any], bins: int) -> None:
     frame = numbers_frame().assign(w=np.random.default_rng(1).integers(0, 4, 600))
@@ -291,6 +292,7 @@ def test_quantiles_are_those_of_memory(store: Callable[[pd.DataFrame], Any], bin
             same_model(*(bn.lp(bn.tan_cl("y", data), data, smooth=1) for data in (mine, other)))
 
 
+@pytest.mark.slow
 def test_models_that_take_raw_numbers(store: Callable[[pd.DataFrame], Any]) -> None:
     frame = numbers_frame()
     table = store(frame)
@@ -307,6 +309,7 @@ def test_models_that_take_raw_numbers(store: Callable[[pd.DataFrame], Any]) -> N
         assert bn.loglik(x, table) == pytest.approx(bn.loglik(y, frame)) if learner != "aode" else True
 
 
+@pytest.mark.slow
 @given(st.data())
 @examples(10)
 def test_any_rows(duck: Any, data: st.DataObject) -> None:

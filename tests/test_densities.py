@@ -255,6 +255,7 @@ def test_models_that_discretize_and_keep_numbers_are_compared(mixed: Frame) -> N
     assert 0.7 < bn.cv(models["gaussian"], chunks, k=3, rng=0) < 1
 
 
+@pytest.mark.slow
 @examples(25)
 @given(st.integers(0, 2**32 - 1), st.sampled_from(METHODS), st.integers(0, 2))
 def test_missing_categories_are_summed_over_with_the_densities(seed: int, method: str, k: int) -> None:
@@ -440,7 +441,7 @@ ERRORS = {
     r"numbers\['u'\] must be one of 'gaussian', 'kernel'; got 'x'": {"numbers": {"u": "x"}},
     "numbers: no column 'd' in the data": {"numbers": {"d": "kernel"}},
     "column 'a'.*must be numeric": {"numbers": {"a": "kernel"}},
-    "column 'v', 'w', 'q' must be categorical": {"numbers": {"u": "kernel"}},
+    "columns 'v', 'w', 'q' must be categorical": {"numbers": {"u": "kernel"}},
     "numbers must be None if discretize is given": {"numbers": "kernel", "discretize": "mdlp"},
     "missing.*numbers": {"numbers": "kernel", "missing": "em"},
     "loo_weights.*numbers": {"numbers": "kernel", "loo_weights": True},

@@ -293,6 +293,7 @@ def test_labels_of_classes_may_be_anything() -> None:
     assert bn.explain(x, {"f": "x"}, target=(1, 2), against=(0, 1)).loc["k", "value"] == (1, 2)
 
 
+@pytest.mark.slow
 @informative_gaps
 @given(fitted())
 def test_many_rows_are_those_of_each_row(model: Any) -> None:

@@ -532,6 +532,7 @@ def hashed(frame: pd.DataFrame, k: int, seed: int = 0) -> np.ndarray:
     return HashedFolds(tuple(frame), k, drawn)(frame)
 
 
+@pytest.mark.slow
 def test_hashed_folds(car: pd.DataFrame, form: Callable[[pd.DataFrame], Any]) -> None:
     """They are the same however rows lie in parts, and about as large as each other."""
     x, parts = bn.bnc("tan_cl", "class", car, smooth=1), form(car)
@@ -548,6 +549,7 @@ def test_hashed_folds(car: pd.DataFrame, form: Callable[[pd.DataFrame], Any]) ->
     assert repeated.loc[0].to_numpy().tolist() != repeated.loc[1].to_numpy().tolist()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("parts", [1, 17])
 def test_predictions_out_of_fold_are_lazy(car: pd.DataFrame, parts: int) -> None:
     x, lazy = bn.bnc("tan_cl", "class", car, smooth=1), by_dask(car, parts)
@@ -743,6 +745,7 @@ def test_units_of_whole_weights_in_parts_are_split(car: pd.DataFrame) -> None:
     np.testing.assert_allclose(lazy.to_numpy()[weighted], expected[weighted] / weights, rtol=1e-10)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("divided", [chunks, by_dask])
 def test_folds_of_parts_without_rows_to_learn_from_are_nan(car: pd.DataFrame, divided: Any) -> None:
     folds = np.arange(len(car)) % 3

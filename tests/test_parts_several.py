@@ -53,6 +53,7 @@ def test_models_are_those_of_memory(form: Callable[[pd.DataFrame], Any], learner
         same(bn.lp(x, form(votes), **prior), bn.lp(y, votes, **prior), votes)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("learner", LEARNERS)
 def test_unknown_categories_and_parts_without_rows(learner: str) -> None:
     votes = bn.load_voting()

@@ -273,6 +273,7 @@ _SEARCHES = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("metric", "learner"), _SEARCHES)
 def test_scores_are_what_cv_gives_of_the_structure(learner: str, metric: str, voting: pd.DataFrame) -> None:
     """On incomplete data, with each metric; losses are negative."""

@@ -731,6 +731,7 @@ def test_weighted_numbers_are_rows_repeated(discretize: str) -> None:
     np.testing.assert_allclose(mine.predict_proba(X), other.predict_proba(X), rtol=1e-9)
 
 
+@pytest.mark.slow
 def test_survey_weights_and_balanced_weights_are_accepted() -> None:
     X, y = load_wine(return_X_y=True, as_frame=True)
     survey = np.random.default_rng(1).gamma(2, 0.7, len(y))

@@ -77,6 +77,7 @@ def small() -> pd.DataFrame:
     return pd.DataFrame({**columns, "k": k}).astype(str).astype("category")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("prior", [{"smooth": 0.5}, {"ess": 2}, {"m": 3}])
 def test_missing_features_are_summed_out_within_each_draw(prior: dict[str, Any]) -> None:
     """By tables drawn here, and sums over all completions of a row."""
@@ -250,6 +251,7 @@ def test_bad_arguments(car: pd.DataFrame) -> None:
         bn.predict(x, car.head(1), prob=True, interval=0.9, rng="seed")
 
 
+@pytest.mark.slow
 def test_one_dependence_estimators_are_an_average_of_networks(car: pd.DataFrame) -> None:
     rows = car.sample(200, random_state=1)
     x = bn.lp(bn.aode("class", car), rows, smooth=1)
