@@ -94,9 +94,8 @@ def calibration(
     pandas.DataFrame
         One row per class. Columns:
 
-        - ``intercept`` and ``slope`` of the log odds of the class against the log odds of its posterior; 0
-        and 1 if
-          posteriors are calibrated. A slope below 1 means that posteriors are too extreme
+        - ``intercept`` and ``slope`` of the log odds of the class against the log odds of its posterior;
+          0 and 1 if posteriors are calibrated. A slope below 1 means that posteriors are too extreme
         - ``brier``, the mean squared error of the posterior, and its parts: it is ``reliability`` −
           ``resolution`` + ``uncertainty`` + ``within_bins``
         - ``calibration_error``, the mean difference between posterior and share of the class over the bins,

@@ -391,14 +391,13 @@ def loo_summary(x: Model) -> pd.Series[Any]:
         - ``power``: the best common power of all terms; 1 if none was estimated
         - ``objective``: the maximized objective: the log-likelihood minus the penalty of the powers
         - ``log_likelihood``: Σ ln P(class | features), with each row excluded from the counts in turn, in
-        nats
+          nats
         - ``parents``: the largest number of feature parents of a feature
         - ``rows``: the number of rows that were excluded, one at a time
         - ``ridges``: with ``loo_terms``, the precision of the weights of each type of term, from 1 to 3000.
           The larger it is, the more the weights are shrunk
         - ``honest_power``: the power estimated on parts of the rows, which the weights include; 1 if the data
-        are too
-          large for parts, and None if it was not requested
+          are too large for parts, and None if it was not requested
         - ``honest_rows``: the number of rows in these parts; 0 without parts
 
     {any}
