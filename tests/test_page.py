@@ -104,7 +104,7 @@ def check(x: Any, record: dict[str, Any], options: dict[str, Any], result: Any) 
     """Compare predict and explain of a record in a browser with those in Python."""
     posterior, steps, hacked = result
     if isinstance(posterior, str):
-        with pytest.raises(ValueError, match="features are missing"):
+        with pytest.raises(ValueError, match="must not have missing features"):
             bn.predict(x, [record], prob=True, unseen="missing")
         assert "a value of every feature" in posterior
         return

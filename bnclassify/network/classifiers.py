@@ -451,7 +451,7 @@ class DN(Network):
         lacking = int(np.count_nonzero((codes < 0).any(axis=0)))
         if lacking:
             raise ValueError(
-                f"newdata must not have missing features; got {lacking:,} incomplete rows or more. "
+                f"newdata must not have missing features; incomplete rows found so far: {lacking:,}. "
                 "A dependency network has no joint distribution to marginalize over them. Use a network that "
                 "has one, as from ban, or impute the values with it."
             )
