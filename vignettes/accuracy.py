@@ -1,11 +1,11 @@
 # %% [markdown]
 # # The default classifier
 #
-# A Bayesian network classifier explains its predictions as sums, and it need not be less accurate than a forest for
-# that. This page builds the recipe behind the defaults of the package step by step, measures each step, reads the
-# result, and says where trees remain ahead. It is written for readers who have seen [Numeric features](numeric.py)
-# and want the best posteriors of a single structure. The data are measurements of 569 tumors from scikit-learn, so
-# the page needs the extra `vignettes`. Reading it takes 15 minutes.
+# A Bayesian network classifier explains its predictions as sums, and can be as accurate as a forest. This page builds
+# the recipe behind the defaults of the package step by step, measures each step, reads the result, and names the tasks
+# for which ensembles of trees are more accurate. It is written for readers who have read [Numeric
+# features](numeric.py). The data are measurements of 569 tumors from scikit-learn, so the page needs the extra
+# `vignettes`. Reading it takes 15 minutes.
 
 # %%
 import warnings
@@ -69,18 +69,18 @@ def evaluate(model) -> pd.Series:
 # 1. A tree-augmented naive Bayes with plain tables. MDLP discretizes the numbers once.
 # 2. More parents: Sahami's k-dependence classifier, in which each feature has up to four feature parents. Most
 #    cells of such tables are empty.
-# 3. `backoff=True` (hierarchical smoothing): each table is shrunk towards the table with one parent fewer, and
-#    that one in turn, by the amounts that maximize the marginal likelihood.
+# 3. `backoff=True` (hierarchical smoothing): each table is shrunk towards the table with one parent fewer, recursively,
+#    by the amounts that maximize the marginal likelihood.
 # 4. `loo_weights=True`, `loo_parents=True`: the table of each feature gets a weight, and all tables get the number
 #    of parents that maximizes the leave-one-out likelihood. Redundant features are then not counted twice.
-# 5. `discretize="averaged"`: the numbers are discretized nine times, with cut points that are moved a little each
-#    time. The logs of the tables are averaged feature by feature.
-# 6. `loo_terms`: each feature adds more terms to its table. For a number, these are its log density under a
-#    Gaussian given the class and up to eight other numbers, on two scales, and a coefficient for each class; for a
-#    categorical feature, a constant for each level and class; for both, its tables with fewer parents.
+# 5. `discretize="averaged"`: the numbers are discretized nine times, with shifted cut points. The logs of the tables
+#    are averaged feature by feature.
+# 6. `loo_terms`: each feature adds more terms to its table. For a number, these are its log density under a Gaussian
+#    given the class and up to eight other numbers, on two scales, and a linear term with one coefficient per class. For
+#    a categorical feature, this is one constant per level and class. For both, these are the tables with fewer parents.
 # 7. The default adds a tenth discretization, by MDLP, which finds narrow intervals, and `honest_power=5`: on data with
 #    few rows or many features, all of the above is repeated without each fifth of the rows, and the posterior is raised
-#    to the power that is best for these rows.
+#    to the power that maximizes the likelihood of these rows.
 
 # %%
 four = {"dag_args": {"kdbk": 4}}
@@ -116,19 +116,12 @@ table.loc["forest"] = [
 print(table.round(3))
 
 # %% [markdown]
-# The tree makes 7.4 % errors, the model with additional terms 3.9 %, and the log-loss falls from .187 to .126 nats. The
-# default has 4.2 % and .132 here: its honest power is .81, because parts of 285 rows with 30 features predict less well
-# than leave-one-out suggests. On 200 simulated rows with 30 useless features, where the log-loss of the class distribution
-# is .69, the honest power lowers it from 1.15 to .70. Hierarchical
-# smoothing alone improves the labels, but makes the log-loss worse (.266): each table is better, and their product is
-# too confident, because the features are correlated. The weights correct that. A random forest of 100 trees makes
-# 6.0 % errors, with a log-loss of .152. One half of one small data set is weak evidence: a difference of
-# .02 in error is six tumors. On halves of 20 public data sets, with at most 3,000 training rows, the additional terms
-# lower the mean log-loss from .253 to .228 and the mean error from .106 to .092; the log-loss is lower by more than
-# .005 on 11 sets and higher on 4. They gain most if the boundary between classes is linear or quadratic in many
-# numbers (vehicle, vowel, texture) or a rule over many categories (tic-tac-toe), and they lose on sets with few rows
-# per feature (sonar, 104 rows and 60 features: .374 to .416). [The benchmarks](project/benchmarks.md#accuracy)
-# compare with other classifiers.
+# The tree has an error of 7.4 %, the model with additional terms 3.9 %, and the log-loss falls from 0.187 to 0.126
+# nats. The default has 4.2 % and 0.132. Hierarchical smoothing alone improves the labels but increases the log-loss to
+# 0.266: each table is better, but their product is overconfident, because the features are correlated. The weights
+# correct that. A random forest of 100 trees has an error of 6.0 % and a log-loss of 0.152. One half of one small data
+# set is weak evidence: a difference of 0.02 in error is six tumors. [The benchmarks](project/benchmarks.md#accuracy)
+# compare the default with other classifiers on 29 data sets.
 #
 # `cv` chooses cut points, structure, weights and the number of parents again in each training set:
 
@@ -145,8 +138,7 @@ print(
 )
 
 # %% [markdown]
-# On all 569 tumors, the accuracy is 93.9 %, and predicted probabilities differ from observed frequencies by .011 on
-# average.
+# On all 569 tumors, the accuracy is 93.9 %, and the calibration error is 0.011.
 #
 # ## Results of leave-one-out
 #
@@ -157,12 +149,11 @@ print(
 print(loo_summary(model))
 
 # %% [markdown]
-# First, one power for all tables is estimated. It is .54, because the features are redundant. Then one weight per
+# First, one power for all tables is estimated. It is 0.54, because the features are redundant. Then one weight per
 # feature is estimated around it, for each number of parents, and four parents are best. Last, the weights of the
 # additional terms are estimated, and each type of term has a *ridge*, the precision of a normal prior of its weights.
-# The ridges maximize the evidence (the marginal likelihood of the weights): a term that does not help gets a large
-# ridge, at most 3000, and so weights of almost 0. Each of these problems has one optimum, so no result depends on a
-# start or a seed.
+# The ridges maximize the marginal likelihood. A term that does not help gets a large ridge, at most 3000, and therefore
+# weights of almost 0. Each of these problems has one optimum, so no result depends on a start or a seed.
 
 # %%
 print(pd.Series(loo_summary(model)["ridges"]).round(1))
@@ -175,11 +166,11 @@ print(pd.Series(loo_summary(model)["ridges"]).round(1))
 print(feature_weights(model).round(2).to_string())
 
 # %% [markdown]
-# The columns "level 0" to "level 4" are the weights of the tables given 0 to 4 feature parents. The largest belong to
-# texture and symmetry, above 1: their tables are evidence that no other feature repeats. A weight can be negative, as
-# that of radius: the feature then corrects its children or parents. "slopes" is the root mean square of the
-# coefficients over the classes. The weights of Gaussian terms are small, but a log density has a wide range: with
-# weight .04, two classes that differ by 10 nats differ by .4 log odds.
+# The columns "level 0" to "level 4" are the weights of the tables given 0 to 4 feature parents. The largest, above 1,
+# are those of texture and symmetry, which are not redundant. A weight can be negative, such as that of radius. The
+# feature then offsets evidence that its children or parents overstate. "slopes" is the root mean square of the
+# coefficients over the classes. The weights of Gaussian terms are small, but log densities have a wide range: with a
+# weight of 0.04, a difference of 10 nats changes the log odds by 0.4.
 
 # %%
 plot_weights(model)
@@ -218,7 +209,7 @@ plot_effect(model, "texture", target="malignant")
 plot(model)
 
 # %% [markdown]
-# Behind it are nine networks of this structure, one per discretization, with ordinary tables:
+# The model averages nine networks of this structure, one per discretization:
 
 # %%
 first = members(model)[0]
@@ -228,13 +219,14 @@ print(cpt(first, "concave_points").round(2))
 print(concentrations(first).unstack().round(1))  # noqa: PD010
 
 # %% [markdown]
-# The concentrations are the amounts of smoothing, in pseudo-counts: at .5, a table follows its counts, and at 5000 it
-# equals the table with one parent fewer. The second feature parent of smoothness, for example, adds nothing to
+# The concentrations are the amounts of smoothing, in pseudo-counts: at 0.5, a table follows its counts, and at 5000 it
+# nearly equals the table with one parent fewer. The second feature parent of smoothness, for example, adds nothing to
 # the first.
 #
 # ## Categorical features, and ensembles
 #
-# Each step can be used alone, with any structure and any prior. Categorical data have shifts and levels only:
+# Each step can be used alone, with any structure and any prior. The only additional terms of categorical features are
+# shifts and levels:
 
 # %%
 car = load_car()
@@ -247,10 +239,11 @@ models = {
 print(cv(models, car, k=5, metric="log_loss", rng=0).round(3))
 
 # %% [markdown]
-# Weights lower the log-loss of the tree on the car data from .210 to .135, the additional terms to .091.
+# Weights lower the log-loss of the tree on the car data from 0.210 to 0.135, and the additional terms lower it to
+# 0.091.
 #
-# `loo_power` is the first step alone, for a model of any type. It makes overconfident posteriors more moderate, and
-# leaves all labels as they are, because the power is positive.
+# `loo_power` estimates only the power, for a model of any type. It makes overconfident posteriors more moderate and
+# does not change labels, because the power is positive.
 
 # %%
 naive = lp(nb("class", car), car, smooth=1)
@@ -265,12 +258,13 @@ scores = cv(
 print(scores.unstack().round(3))  # noqa: PD010
 
 # %% [markdown]
-# ## Where trees remain ahead
+# ## When ensembles of trees are more accurate
 #
-# - Logic over many categories, such as the endgames of chess. A table has at most four feature parents.
-# - Fine boundaries in few numbers, as for phonemes. A table divides a number into a few intervals.
-# - Data with few rows per feature. The structure and the amounts of smoothing depend on the held-out rows, so the
-#   weights are too large there. Evaluate with `cv`, not by the leave-one-out likelihood.
+# - On rules over many categories, such as endgames of chess, because a table has at most four feature parents.
+# - On precise boundaries in few numbers, such as those of phonemes, because a table divides a number into a few
+#   intervals.
+# - On data with few rows per feature. The structure and the amounts of smoothing depend on the held-out rows, so the
+#   weights are too large. Evaluate with `cv`, not by the leave-one-out likelihood.
 #
 # ## Summary
 #

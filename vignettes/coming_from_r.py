@@ -44,7 +44,7 @@ cpt(t, "maint").xs("vgood", axis="columns", level="class").round(3)
 # (names)=
 # ## Names
 #
-# All functions that the R package exports are available, most of them under the same name. The exceptions:
+# All functions that the R package exports are available, most of them under the same name. These are the exceptions:
 #
 # | R | Python |
 # |---|---|
@@ -88,7 +88,7 @@ except AttributeError as answer:
 # (differences)=
 # ## Differences in results
 #
-# Intended differences from the R package:
+# These differences from the R package are intended:
 #
 # - **Ties.** R chooses at random among several most probable classes, or several best steps of a search. Here, the first
 #   class in the order of levels and the first candidate in the order of generation are chosen; a learner with `rng=`
@@ -104,7 +104,7 @@ except AttributeError as answer:
 #   applies them to the given tables. R also passes its optimizer the gradient of another objective, so that the optimizer
 #   stops early: on the complete votes at a conditional log-likelihood of −19.359, here at −19.298.
 #
-# Both packages have in common, and differ from the papers:
+# In these respects, both packages agree and differ from the papers or from textbooks:
 #
 # - **AODE** averages joint probabilities, as in Webb, Boughton and Wang (2005). The paper on the R package describes an
 #   average of posteriors, but its code averages joint probabilities, too.
@@ -121,9 +121,10 @@ except AttributeError as answer:
 #
 # ## New functions
 #
-# Not available in the R package: discretization; `explain` and its charts; metrics other than accuracy, `cv_predict`,
-# `compare` and `compare_ranks`; EM; general networks with `query`, `sample` and `impute`; data that do not fit in memory;
-# `save` and `load`; the estimator for scikit-learn. The [reference](reference/index.md) lists all functions.
+# The R package does not have discretization, `explain` and its charts, metrics other than accuracy, `cv_predict`,
+# `compare` and `compare_ranks`, EM, general networks with `query`, `sample` and `impute`, data that do not fit in
+# memory, `save` and `load`, and the estimator for scikit-learn. The [reference](reference/index.md) lists all
+# functions.
 #
 # The wrapper for feature selection of mlr has an equivalent in scikit-learn:
 

@@ -109,7 +109,7 @@ pd.DataFrame(scikit, columns=classifier.classes_).tail(2).round(3)
 #
 # ## Feature selection, importance and calibration
 #
-# The tools of scikit-learn work with the classifier. Four features selected by cross-validation:
+# The tools of scikit-learn work with the classifier. This selects four features by cross-validation:
 
 # %%
 tree = BNCClassifier("tan_cl", smooth=1, dag_args={"score": "aic"})
@@ -117,7 +117,7 @@ selector = SequentialFeatureSelector(tree, n_features_to_select=4, cv=folds)
 print(list(X.columns[selector.fit(X, y).get_support()]))
 
 # %% [markdown]
-# Two measures of importance: the decrease in accuracy if the values of one feature are permuted, on held-out rows, and
+# There are two measures of importance: the decrease in held-out accuracy if the values of one feature are permuted, and
 # `feature_importances_`, the mean absolute contributions to the log odds, as proportions:
 
 # %%
@@ -134,10 +134,9 @@ measures = {
 print(pd.DataFrame(measures, X.columns).round(3).to_string())
 
 # %% [markdown]
-# Safety and the number of persons are the strongest features by both. Only the first measures performance.
+# Safety and the number of persons are the strongest features by both measures. Only the first measures performance.
 #
-# Naive Bayes is overconfident if features are correlated, as votes are. `CalibratedClassifierCV` recalibrates its
-# probabilities:
+# Naive Bayes is overconfident if features are correlated. `CalibratedClassifierCV` recalibrates its probabilities:
 
 # %%
 voting = load_voting()
@@ -188,8 +187,9 @@ for transformer in (bins, MDLPDiscretizer()):
 #
 # ## Groups and time series
 #
-# Rows of one group, such as a patient, or later rows of a time series must not be in the training set of a fold that
-# tests the others. `folds=` of `cv` accepts the splits of scikit-learn's `GroupKFold` and `TimeSeriesSplit`:
+# If some rows of a group, such as a patient, are test rows, its other rows must not be in the training set, and neither
+# must later rows of a time series. `folds=` of `cv` accepts the splits of scikit-learn's `GroupKFold` and
+# `TimeSeriesSplit`:
 
 # %%
 rows = car.sample(frac=1, random_state=0)

@@ -93,8 +93,8 @@ pd.DataFrame({"usual p": usual, "corrected p": corrected}).rename_axis(
 # because the number of folds grows, but its variance cannot fall below a bound that depends on the ratio of test and
 # training rows, and it stays far above 0.05.
 #
-# Dietterich (1998) and Alpaydın (1999) proposed tests for five repeats of two folds. `compare` raises an error if results
-# of another form are passed to them, and names the appropriate test.
+# Dietterich (1998) and Alpaydın (1999) proposed tests for five repeats of two folds. For results of another form,
+# `compare` raises an error that names the appropriate test.
 
 # %%
 compare(
@@ -104,11 +104,11 @@ compare(
 # %% [markdown]
 # ## By how much, and are they equivalent?
 #
-# The columns `lower` and `upper` are the ends of a 95 % confidence interval of the difference. For the tree and the average
-# of one-dependence estimators it reaches from −1.0 to 2.2 percentage points, so the test does not show that they are
-# equal. The correlated Bayesian t-test (Corani and Benavoli 2015) can show that: it returns the probability that the
-# difference is at most `rope`, here one percentage point, and the probabilities that the first model is better or worse by
-# more than that.
+# The columns `lower` and `upper` are the ends of a 95 % confidence interval of the difference. For the tree and the
+# average of one-dependence estimators it reaches from −1.0 to 2.2 percentage points, so the test does not show that
+# they are equal. The correlated Bayesian t-test (Corani and Benavoli 2015) can show this. It returns the probability
+# that the difference is at most `rope`, here one percentage point, and the probabilities that the first model is better
+# or worse by more than that.
 
 # %%
 compare(results, test="bayes_t", rope=0.01).round(3)
@@ -163,10 +163,10 @@ means.round(3)
 
 # %% [markdown]
 # Demšar (2006) recommends tests on ranks. In each data set, the best learner has rank 1, and ties share their ranks.
-# Friedman's test asks whether all learners are equal. If it is significant, two learners differ if their mean ranks differ
-# by more than Nemenyi's critical difference, $q \sqrt{k(k+1) / 6N}$ for $k$ learners and $N$ data sets, where $q$ is a
-# quantile of the studentized range divided by $\sqrt{2}$. For two learners, Wilcoxon's signed-rank test also uses the sizes
-# of the differences. Holm's procedure adjusts its p-values for testing every pair.
+# Friedman's test is a test of whether all learners are equal. If it is significant, two learners differ if their mean
+# ranks differ by more than Nemenyi's critical difference, $q \sqrt{k(k+1) / 6N}$ for $k$ learners and $N$ data sets,
+# where $q$ is a quantile of the studentized range divided by $\sqrt{2}$. For two learners, Wilcoxon's signed-rank test
+# also uses the sizes of the differences. Holm's procedure adjusts its p-values for testing every pair.
 
 # %%
 comparison = compare_ranks(means)
@@ -174,11 +174,11 @@ print(comparison)
 plot_ranks(comparison).figure.savefig("ranks.png", dpi=120)
 
 # %% [markdown]
-# The default classifier has the best rank, 1.7, and the forest the second best, 2.0. The diagram connects models that do not
-# differ significantly: only the default classifier and naive Bayes do.
+# The default classifier has the best rank, 1.7, and the forest the second best, 2.0. The diagram connects models that
+# do not differ significantly. Only the default classifier and naive Bayes differ significantly.
 #
-# How much could six data sets show? The smallest p-value of Wilcoxon's test, when one learner wins on every data set,
-# depends on the number of data sets:
+# The smallest p-value of Wilcoxon's test, when one learner is better on every data set, depends on the number of data
+# sets:
 
 # %%
 one_sided = {n: pd.DataFrame({"a": range(1, n + 1), "b": 0}) for n in (4, 6, 8, 10)}

@@ -33,8 +33,8 @@ from bnclassify import (
 # ## Save and load
 #
 # `save` writes any model to a JSON file with its levels, its cut points and the calls by which it was made. The file is
-# readable, contains no executable code, and is replaced only when the new file is complete. A loaded model makes the same
-# predictions to the last bit.
+# readable and contains no executable code. An existing file is replaced only when the new one is complete. A loaded
+# model makes the same predictions to the last bit.
 
 # %%
 women = load_pima()
@@ -49,7 +49,7 @@ print(predict(again, women, prob=True).equals(predict(model, women, prob=True)))
 # `load` checks the type and range of every field, and raises an error that names the position of the first mistake. A
 # pickle file, in contrast, can run any code when it is loaded. Load pickle files only if you wrote them yourself.
 #
-# ## Answer one record
+# ## Predict one record
 #
 # A web service receives a record as JSON, and returns the probabilities and the reasons. `predict` and `explain` accept a
 # dict; features that the record omits are missing, and unseen levels can be treated as missing.
@@ -89,8 +89,8 @@ print(f"{len(statement):,} characters")
 scored.tail(3).round(3)
 
 # %% [markdown]
-# The probabilities are those of `predict`, also for women with missing measurements: the statement treats NULL as a missing
-# value, and so it does with values that are not among the levels of the model.
+# The probabilities equal those of `predict`, also for women with missing measurements. The statement treats NULL and
+# unseen values as missing.
 
 # %%
 posteriors = predict(model, women, prob=True).to_numpy()
@@ -101,15 +101,16 @@ print(
 
 # %% [markdown]
 # Store the statement as a view, or with `CREATE TABLE ... AS`, and write it again when the model is updated. Its length
-# grows with the number of entries of the tables, and is limited to one million characters, the limit of SQLite. A larger
-# model raises an error that names its largest table. For these women, the default model has up to four parents per feature
-# in each of ten discretizations and would need 1.8 million characters; with `dag_args={"kdbk": 3}`, it needs 0.9 million.
+# grows with the number of entries of the tables, and is limited to one million characters, the limit of SQLite. A
+# larger model raises an error that names its largest table. The default model of these data, with up to four parents
+# per feature and ten discretizations, exceeds the limit; fewer parents, such as `dag_args={"kdbk": 3}`, make it
+# shorter.
 #
 # ## A page for web browsers
 #
 # `write_page` writes one HTML file that predicts and explains without Python, for example for a clinician, a credit
-# officer or a class of students. It works offline and sends no data. Readers choose values, leave unknown what they do not
-# know, and see the posterior, the contribution of each value, and the network.
+# officer or a class of students. It works offline and sends no data. Readers choose the known values and see the
+# posterior, the contribution of each value, and the network.
 
 # %%
 car = load_car()
@@ -130,9 +131,9 @@ class Framed:
 Framed()
 
 # %% [markdown]
-# This is the page itself. With nothing filled in, the posterior is the prior, and the only contribution is that of the
-# class. Programs can call its JavaScript functions `model.predict(record)` and `model.explain(record)`, which return what
-# `predict` and `explain` return in Python.
+# This is the page itself. Without any values, the posterior is the prior, and the only contribution is that of the
+# class. Programs can call its JavaScript functions `model.predict(record)` and `model.explain(record)`, which return
+# the results of `predict` and `explain`.
 #
 # ## BIF files and other libraries
 #

@@ -7,8 +7,8 @@
 # `plot(x).render(outfile="car.svg", cleanup=True)` or `plot_cpt(x, "safety").figure.savefig("safety.pdf")`. In a script,
 # `plot(x).view()` opens a window.
 #
-# All texts have 8 points, so charts can be printed as they are. For a column of 3.3 inches (84 mm), draw into axes of this
-# width; labels are then broken into shorter lines:
+# All labels have 8 points, so charts can be printed without scaling. For a column of 3.3 inches (84 mm), draw into axes
+# of this width; labels are then broken into shorter lines:
 #
 # ```python
 # figure, ax = plt.subplots(figsize=(3.3, 2.5), layout="constrained")
@@ -55,7 +55,7 @@ tan = bnc("tan_cl", "class", car, smooth=1, dag_args={"score": "aic"})
 plot(tan)
 
 # %% [markdown]
-# With many features, omit the arcs from the class. Its dashed box says that it is a parent of all features.
+# With many features, omit the arcs from the class. Its dashed box shows that it is a parent of all features.
 
 # %%
 plot(
@@ -100,7 +100,7 @@ plot_explanation(tan, car.iloc[1700])
 # %% [markdown]
 # ## Mean importance of features: `plot_importance`
 #
-# The black lines contain the middle half of the rows.
+# The black lines span the middle half of the rows.
 
 # %%
 plot_importance(tan, car)
@@ -189,7 +189,7 @@ plot_confusion(confusion(cv_predict(tan, car, rng=0, prob=False), car["class"]))
 # %% [markdown]
 # ## Calibration: `plot_calibration`
 #
-# Of the women to whom the model gives a probability of about 0.3, about 30 % should have diabetes. Dots within the pale
+# About 30 % of the women to whom the model gives a probability of about 0.3 should have diabetes. Dots within the pale
 # bars are compatible with calibrated probabilities.
 
 # %%

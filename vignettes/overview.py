@@ -129,8 +129,8 @@ print(cpt(naive["car"], "safety").round(3))
 # often correct nevertheless, because it depends only on which class has the largest probability. The probabilities
 # themselves tend to be too close to 0 and 1, because correlated features are counted as independent evidence.
 #
-# **When to use it.** As a baseline, with few rows, with very many features, or if the tables have to be explained to
-# others. **Reading.** Minsky (1961); Domingos and Pazzani (1997) on why it works; Hand and Yu (2001).
+# **When to use it.** Use it as a baseline, with few rows, with very many features, or if the tables have to be
+# explained to others. **Reading.** Minsky (1961); Domingos and Pazzani (1997) on why it works; Hand and Yu (2001).
 
 # %% [markdown]
 # ## Tree-augmented naive Bayes by the Chow-Liu algorithm
@@ -178,8 +178,8 @@ for name, (target, frame) in DATA.items():
 # %% [markdown]
 # On car, BIC omits all arcs and the result is naive Bayes. This is why `score="aic"` is recommended above.
 #
-# **When to use it.** As the first step beyond naive Bayes. It needs one pass over all pairs of features, no search and
-# no random numbers, and you can discuss its graph with domain experts.
+# **When to use it.** Use it as the first step beyond naive Bayes. It needs one pass over all pairs of features, no
+# search and no random numbers, and you can discuss its graph with domain experts.
 #
 # `tan_hc` and `tan_hcsp` are *wrappers*: they search for a tree with a high cross-validated accuracy instead of a high
 # likelihood, and take longer. `tan_hc` evaluates every arc in each step. `tan_hcsp` first finds the best *superparent*,
@@ -193,8 +193,8 @@ searched = rate("TAN (hill climbing)", "tan_hc", search)
 print(modelstring(searched["car"]))
 
 # %% [markdown]
-# These searches accept prior knowledge: `start` is the structure that they start from, and `required` and `forbidden` are arcs
-# that they keep and never add. For example, `kdb`, which allows two feature parents, continues from the AIC tree of car:
+# These searches accept prior knowledge. They start from the structure `start`, keep the `required` arcs, and never add
+# `forbidden` arcs. For example, `kdb`, which allows two feature parents, continues from the AIC tree of car:
 
 # %%
 tree = tan_cl("class", car, score="aic")
@@ -203,7 +203,7 @@ print([round(score, 3) for score in greedy_scores(further)])
 print(modelstring(further))
 
 # %% [markdown]
-# The score of the tree is the first number. Each further arc increases the cross-validated accuracy.
+# The score of the tree is the first number. Each additional arc increases the cross-validated accuracy.
 
 # %% [markdown]
 # ## Semi-naive Bayes
@@ -238,9 +238,9 @@ for name, model in forward.items():
 # (1991); Pazzani (1996).
 
 # %% [markdown]
-# A faster way to select features is the *Markov blanket* of the class: given these features, the class is independent of
-# all others. `learn_blanket` finds it by tests of independence (IAMB), without models and without cross-validation.
-# Which of the 16 votes are needed to know the party?
+# A faster way to select features is the *Markov blanket* of the class: given these features, the class is independent
+# of all others. `learn_blanket` finds it by tests of independence (IAMB), without models and without cross-validation.
+# It selects two of the 16 votes:
 
 # %%
 votes = DATA["votes"][1]
@@ -266,8 +266,8 @@ dependent = rate("k-dependence, k = 2", "kdb", search | {"kdbk": 2})
 plot(dependent["car"])
 
 # %% [markdown]
-# **When to use it.** With thousands of rows and interactions of three features. With few rows, its tables have more
-# cells than there are rows to fill them, and k has to be chosen.
+# **When to use it.** Use it with thousands of rows and interactions of three features. With few rows, its tables have
+# more cells than there are rows to fill them, and k has to be chosen.
 #
 # `kdb_mi` finds such a structure without a search, by Sahami's algorithm. It ranks the features by their mutual
 # information with the class. Each feature gets as parents the k higher-ranked features with the largest conditional
@@ -293,10 +293,10 @@ careful = rate(
 plot(careful["votes"], class_arcs=False)
 
 # %% [markdown]
-# **When to use it.** If accuracy matters most. For numeric data add `discretize="averaged"`. The [default
+# **When to use it.** Use it if accuracy matters most. For numeric data add `discretize="averaged"`. The [default
 # classifier](accuracy.py) is built on this model. It takes longer to fit than a tree and does not define a joint
-# distribution, and therefore has no likelihood. **Reading.** Sahami (1996); Petitjean, Buntine, Webb and Zaidi (2018) on
-# hierarchical smoothing.
+# distribution, and therefore has no likelihood. **Reading.** Sahami (1996); Petitjean, Buntine, Webb and Zaidi (2018)
+# on hierarchical smoothing.
 
 # %% [markdown]
 # ## Averaged one-dependence estimators
@@ -318,16 +318,15 @@ plot(members(averaged["car"])[0])
 webb = rate("AnDE, n = 1", "ande", m=1)
 
 # %% [markdown]
-# If one graph is needed that can be read, `spode` learns the best single member, by a score such as BIC. It is safety on
-# car:
+# If you need one readable graph, `spode` learns the best single member by a score such as BIC. On car, its superparent
+# is safety:
 
 # %%
 single = rate("SPODE", "spode")
 
 # %% [markdown]
-# **When to use AODE.** If only prediction matters: it is fast to fit and has nothing to tune. It needs memory for one
-# table per pair of features, and it has no single graph. **Reading.** Webb, Boughton and
-# Wang (2005).
+# **When to use AODE.** Use it if only prediction matters. It is fast to fit and has nothing to tune. It needs memory
+# for one table per pair of features, and it has no single graph. **Reading.** Webb, Boughton and Wang (2005).
 #
 # With `n=2`, each *pair* of features is a parent of all others. This model is A2DE, with 15 members on car and 120 on
 # votes. It represents interactions of three features within a class, while AODE represents interactions of two, and it
@@ -339,11 +338,12 @@ weighted = rate("A2DE, weighted", "ande", {"n": 2, "weights": "mi"}, m=1)
 plot(weighted["car"])
 
 # %% [markdown]
-# **When to use A2DE.** If features interact and there are thousands of rows, or hundreds of rows and few levels, and if
-# time is not critical: its cost grows with the cube of the number of features. With few rows, many pairs of values occur
-# rarely. `min_count=30` uses only pairs that occur in at least 30 rows; if there are none, single superparents or naive
-# Bayes are used. `weights="mi"` weights each superparent by its mutual information with the class; the picture above
-# shows the weights. **Reading.** Webb, Boughton, Zheng, Ting and Salem (2012); Jiang and Zhang (2006).
+# **When to use A2DE.** Use it if features interact and there are thousands of rows, or hundreds of rows and few levels,
+# and if time is not critical: its cost grows with the cube of the number of features. With few rows, many pairs of
+# values occur rarely. `min_count=30` uses only pairs that occur in at least 30 rows; if there are none, single
+# superparents or naive Bayes are used. `weights="mi"` weights each superparent by its mutual information with the
+# class; the picture above shows the weights. **Reading.** Webb, Boughton, Zheng, Ting and Salem (2012); Jiang and Zhang
+# (2006).
 #
 # ### Values that follow from other values
 #
@@ -382,13 +382,13 @@ for learner in ("nb", "tan_cl"):
 # %% [markdown]
 # Naive Bayes on the redundant columns becomes as accurate as on the original ones.
 #
-# **When to use it.** If some columns may be derived from others. It costs little, and it has no effect if no value implies
-# another. **Reading.** Zheng, Webb, Suraweera and Zhu (2012).
+# **When to use it.** Use it if some columns may be derived from others. It costs little, and it has no effect if no
+# value implies another. **Reading.** Zheng, Webb, Suraweera and Zhu (2012).
 
 # %% [markdown]
 # ## Weighting: MANB, AWNB, WANBIA
 #
-# The last three methods keep a structure and change its tables. Each of them reduces the influence of some features.
+# The last three methods keep a structure and change its tables. Each method reduces the influence of some features.
 # MANB applies to naive Bayes. AWNB and WANBIA apply to any single network; here they are used with naive Bayes.
 #
 # - **MANB** averages over all naive Bayes structures with and without each arc. The influence of features that are

@@ -30,8 +30,8 @@ car, women, voting = load_car(), load_pima(), load_voting()
 # %% [markdown]
 # ## Evaluating on the training data
 #
-# **Wrong.** Accuracy on the rows that the model was fitted to favors models with many parameters. Here is a model of
-# labels that were drawn at random, so that no classifier can have an expected accuracy above one half:
+# **Wrong.** Accuracy on the rows that the model was fitted to favors models with many parameters. Here, the labels are
+# drawn at random, so no classifier can have an expected accuracy above one half:
 
 # %%
 rng = np.random.default_rng(0)
@@ -56,8 +56,8 @@ print("cross-validated accuracy:", round(cv(model, noise, rng=0), 3))
 # ## Discretizing before splitting
 #
 # **Wrong.** MDLP chooses cut points by the class. If the whole table is discretized first, the cut points contain
-# information about the classes of the test rows. Here the features are random numbers, so the correct accuracy is
-# about one half:
+# information about the classes of the test rows. Here, the features are random numbers, so the expected accuracy is one
+# half:
 
 # %%
 random = pd.DataFrame(rng.normal(size=(60, 300))).add_prefix("x")
@@ -184,6 +184,6 @@ print("missing as a level:", round(cv(level, hidden, rng=0), 3))
 #
 # ## Summary
 #
-# Fit everything within each training fold, use a metric and a baseline that fit the question, drop identifiers, declare
+# Fit everything within each training fold, use a metric and a baseline that fit the task, drop identifiers, declare
 # weights, and decide what a missing value means. Next: [Evaluating a classifier](judging.py) and [Interpreting a
 # model](interpreting.py), which discusses arcs that are mistaken for causes.

@@ -3,10 +3,10 @@
 #
 # A prediction set is a list of classes, as short as possible, that contains the actual class of a new row with a given
 # frequency, such as 90 %. This page shows how to make such sets with a `BNCClassifier` and the library
-# [MAPIE](https://mapie.readthedocs.io), and measures how often they are right, in all rows and by class. It is written for
-# readers who know [how to evaluate a classifier](judging.py). It uses the car data (1,728 cars, four classes). Reading it
-# takes ten minutes, and running it takes less than a minute. You need the extra `docs`, or `pip install mapie` besides
-# the extra `vignettes`.
+# [MAPIE](https://mapie.readthedocs.io), and measures how often they contain the actual class, in all rows and by class.
+# It is written for readers who know [how to evaluate a classifier](judging.py). It uses the car data (1,728 cars, four
+# classes). Reading it takes ten minutes, and running it takes less than a minute. You need the extra `docs`, or `pip
+# install mapie` besides the extra `vignettes`.
 
 # %%
 import warnings
@@ -33,8 +33,8 @@ except ImportError as missing:
 # new row gets all classes whose posterior exceeds the threshold. If new rows and the rows of the conformalization set
 # come from the same population, sets contain the actual class in at least 90 % of the rows, on average over such samples.
 #
-# MAPIE tries every classifier with a row of zeros first. The categories are therefore passed as codes, 0, 1, 2 and so
-# on, in an array. Half of the cars are for learning, a quarter for conformalization and a quarter for testing.
+# MAPIE first calls every classifier with a row of zeros, so the categories are passed as an array of codes, which begin
+# at 0. Half of the cars are for training, a quarter for conformalization and a quarter for testing.
 
 # %%
 car = load_car()
@@ -66,8 +66,8 @@ pd.DataFrame(sets[:4, :, 0], columns=classes).assign(actual=y_test[:4])
 #
 # ## Measured coverage
 #
-# One split says little, so the following table repeats it 20 times with other splits and counts over 8,640 test rows.
-# The score "lac" is the rule above. "aps" adds classes, the most probable first, until their posteriors sum to a threshold.
+# One split is not conclusive. The following table uses 20 splits, with 8,640 test rows in total. The score "lac" is the
+# rule above. "aps" adds classes, the most probable first, until their posteriors sum to a threshold.
 
 
 # %%
@@ -107,17 +107,17 @@ coverage = {
 pd.DataFrame(coverage).T.round(2)
 
 # %% [markdown]
-# With "lac", 90 % of the sets contain the actual class, as requested, and with 0.94 classes on average they are as short as
-# labels. In 6 % of the rows the set is empty: no class exceeds the threshold, so the row differs from the rows that the model
-# predicts well. But the coverage differs by class. It is 93 % for unacceptable cars, 70 % of the data, and only 63 % for
-# good cars, 4 % of the data. With "aps", 99 % of the sets contain the actual class. That is more than requested, because a
-# set is never empty and the model is right in more than 90 % of the rows with one class alone.
+# With "lac", 90 % of the sets contain the actual class, as requested, and they have 0.94 classes on average. In 6 % of
+# the rows the set is empty: no class exceeds the threshold, so the row differs from the rows that the model predicts
+# well. The coverage differs by class. It is 93 % for unacceptable cars, 70 % of the data, and only 63 % for good cars,
+# 4 % of the data. With "aps", 99 % of the sets contain the actual class. That is more than requested, because a set is
+# never empty, and the most probable class alone is correct in more than 90 % of the rows.
 #
 # ## The same coverage in every class
 #
-# The guarantee is for all rows together. If it has to hold for each class, each class needs its own threshold: the model is
-# conformalized with the rows of one class at a time, which decides whether this class is in a set. MAPIE warns that the
-# other classes are absent, which is intended here.
+# The guarantee is for all rows together. If it has to hold for each class, each class needs its own threshold: the
+# model is conformalized with the rows of one class at a time, and the result decides whether this class is in a set.
+# MAPIE warns that the other classes are absent, which is intended here.
 
 
 # %%
@@ -143,8 +143,8 @@ pd.DataFrame(
 
 # %% [markdown]
 # Now good cars are covered in 95 % of the cases and the most frequent class in 89 %, and the sets still have one class
-# on average. Classes with few rows are covered in more than 90 % of the cases, because a threshold from 17 rows
-# is rounded to the safe side.
+# on average. Classes with few rows are covered in more than 90 % of the cases, because a threshold from 17 rows is
+# conservative.
 #
 # ## Without a separate conformalization set
 #
@@ -170,8 +170,8 @@ pd.DataFrame({"cross": describe([cross_sets(seed) for seed in range(5)])}).T.rou
 )
 
 # %% [markdown]
-# The coverage is 89 %, close to the requested 90 %, with five splits and models learned from 60 % of the cars in place of
-# 50 %. It is as uneven over the classes as that of one conformalization set.
+# The coverage is 89 %, close to the requested 90 %, with five splits and models fitted to 60 % of the cars instead of
+# 50 %. It varies over the classes as much as with one conformalization set.
 #
 # ## Summary
 #

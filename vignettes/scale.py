@@ -1,11 +1,11 @@
 # %% [markdown]
 # # Large data
 #
-# Most models of this package consist of counts, and counts can be added up: over weighted rows, over chunks of a file that
-# does not fit in memory, over the machines of a cluster, in a database, over rows that arrive later, and over the sites of a
-# study. This page fits the same tree in all these ways and checks that the result is the same. It is written for readers with
-# large or aggregated data, and takes ten minutes. Dask needs the extra `dask`, tables in databases the extra `databases`, and
-# frames of other libraries the extra `frames`.
+# Most models of this package consist of counts, and counts can be added up: over weighted rows, over chunks of a file
+# that does not fit in memory, over the machines of a cluster, in a database, over rows that arrive later, and over the
+# sites of a study. This page fits the same tree in all these ways and checks that the results are equal. It is written
+# for readers with large or aggregated data, and takes ten minutes. Dask needs the extra `dask`, tables in databases the
+# extra `databases`, and frames of other libraries the extra `frames`.
 
 # %%
 import warnings
@@ -107,10 +107,10 @@ print(
 #
 # ## Frames of polars, Arrow and DuckDB
 #
-# A frame of another library can be used wherever this site uses a pandas DataFrame: a polars DataFrame or LazyFrame, an Arrow
-# table, a DuckDB relation, and others that narwhals or the interface of Arrow supports. The rows are converted to pandas, so
-# they must fit in memory. Integers with missing values stay integers, and an Enum keeps the order of its categories.
-# `predict` and `cv_predict` answer in the library of the data.
+# A frame of another library can be used wherever this site uses a pandas DataFrame: a polars DataFrame or LazyFrame, an
+# Arrow table, a DuckDB relation, and others that narwhals or the interface of Arrow supports. The rows are converted to
+# pandas, so they must fit in memory. Integers with missing values stay integers, and an Enum keeps the order of its
+# categories. `predict` and `cv_predict` return a frame of the same library.
 
 # %%
 if pl is not None:
@@ -123,7 +123,7 @@ if pl is not None:
     print(predict(in_polars, cars.lazy().tail(2), prob=True))
 
 # %% [markdown]
-# The model is the same as from pandas. The answer about the LazyFrame is a polars DataFrame.
+# The model is the same as from pandas. The predictions for the LazyFrame are a polars DataFrame.
 #
 # ## Chunks of a file
 #
@@ -149,11 +149,11 @@ print(
 )
 
 # %% [markdown]
-# Both models have the same structure and log-likelihood. `tan_cl` reads the file once for the levels of the columns, which are
-# sorted, and once to count all pairs; `lp` reads it once more for the tables. `nb` and `aode` do not count pairs, `kdb_mi`
-# reads the file once more, and `hc` and `ban` once per step. If one pass is sufficient, as for `lp` of a structure with known
-# levels and for scores, an iterator can be passed. A list of DataFrames and batches of Arrow, such as the row groups of a
-# Parquet file, are accepted as well.
+# Both models have the same structure and log-likelihood. `tan_cl` reads the file once for the levels of the columns,
+# which are sorted, and once to count all pairs; `lp` reads it once more for the tables. `nb` and `aode` do not count
+# pairs, `kdb_mi` reads the file once more, and `hc` and `ban` once per step. If one pass is sufficient, for example for
+# scores and for `lp` of a structure with known levels, you can pass an iterator. A list of DataFrames and batches of
+# Arrow, such as the row groups of a Parquet file, are accepted as well.
 
 # %%
 once = lp(model, pd.read_csv(path, chunksize=500, dtype=str), smooth=1)
@@ -201,10 +201,10 @@ if dd is not None:
 #
 # ## Tables in databases
 #
-# A table of [ibis](https://ibis-project.org) (extra `databases`) is counted by its database: DuckDB, PostgreSQL, BigQuery,
-# Spark and other engines. All counts of a learner are asked together, as GROUP BY queries, and only tables of counts are
-# sent to your process. The rows stay where they are, so memory does not depend on their number. NULL is a missing value,
-# enums of DuckDB and PostgreSQL keep their order, and other levels are sorted.
+# A table of [ibis](https://ibis-project.org) (extra `databases`) is counted by its database: DuckDB, PostgreSQL,
+# BigQuery, Spark and other engines. All counts of a learner are requested together, by GROUP BY queries, and only
+# tables of counts are sent to your process. The rows stay where they are, so memory does not depend on their number.
+# NULL is a missing value, enums of DuckDB and PostgreSQL keep their order, and other levels are sorted.
 
 # %%
 if ibis is not None:
@@ -221,10 +221,10 @@ if ibis is not None:
     )
 
 # %% [markdown]
-# Both models have the same structure and BIC, which is computed from the counts of the families. `bnc` needs three queries
-# here: for enums, for the levels of all columns, and for all pairs of columns, whose counts also give the tables of the tree.
-# `hc` needs one query per step. `encode(table, weights="people")` names a column of weights. If values are missing, `loglik`,
-# `AIC` and `BIC` marginalize over them row by row, and then raise an error for a table in a database.
+# Both models have the same structure and BIC, which is computed from the counts of the families. `bnc` needs three
+# queries here: for enums, for the levels of all columns, and for all pairs of columns, whose counts also give the
+# tables of the tree. `hc` needs one query per step. `encode(table, weights="people")` names a column of weights. If
+# values are missing, `loglik`, `AIC` and `BIC` need the rows and raise an error for a table in a database.
 #
 # Numbers are discretized at quantiles, which the database computes. The model then accepts raw rows, and `to_sql` returns the
 # query that scores them where they are.
@@ -247,9 +247,10 @@ if ibis is not None:
 # %% [markdown]
 # The cut points are quantiles of all rows, and all predictions of the database equal those of `predict`.
 #
-# On two cores of a busy machine, `bnc("tan_cl", ...)` of a Parquet folder with 10,000,000 rows of 20 text columns (52 MB)
-# needed 9 seconds of processor time in DuckDB and 36 in chunks of 262,144 rows; `bnc("nb", ...)` needed 2.5 and 22. The process,
-# in which DuckDB runs too, held at most 266 MiB, of which 206 are the libraries, and 522 MiB with chunks.
+# On two cores of a busy machine, `bnc("tan_cl", ...)` of a Parquet folder with 10,000,000 rows of 20 text columns (52
+# MB) needed 9 seconds of processor time in DuckDB and 36 in chunks of 262,144 rows; `bnc("nb", ...)` needed 2.5 and 22.
+# The process, which includes DuckDB, used at most 266 MiB, of which 206 are the libraries, and 522 MiB with chunks.
+# [Benchmarks](project/benchmarks.md) has the table.
 #
 # Functions that need the rows, such as `cv` and `predict`, raise an error. Take a sample with
 # `table.sample(0.01).to_pandas()`.
@@ -289,8 +290,9 @@ sites = [lp(structure, car.iloc[start::3], smooth=1) for start in range(3)]
 print(same(pool(sites)))
 
 # %% [markdown]
-# The result equals the model of all rows. The models must have the same structure, prior and cut points; `levels="union"`
-# unites their levels. A model contains counts, and a count of 1 describes a single row, so a model file can be confidential.
+# The result equals the model of all rows. The models must have the same structure, prior and cut points;
+# `levels="union"` unites their levels. A model contains counts, and a count of 1 describes a single row, so a model
+# file can be confidential.
 #
 # ## Methods that need all rows in memory
 #

@@ -1,10 +1,10 @@
 # %% [markdown]
 # # Several class variables
 #
-# Topics of a text, diagnoses of a patient, votes of one member of a parliament: sometimes several class variables have to
-# be predicted, and they depend on each other (multi-label or multi-output classification). This page predicts several
-# votes with one model, and compares the result with separate classifiers. It assumes that you know [how to fit a
-# classifier for one class](start.py), and takes fifteen minutes.
+# Sometimes several class variables that depend on each other have to be predicted, such as the topics of a text or the
+# diagnoses of a patient (multi-label or multi-output classification). This page predicts several votes with one model,
+# and compares the result with separate classifiers. It assumes that you know [how to fit a classifier for one
+# class](start.py), and takes fifteen minutes.
 
 # %%
 import numpy as np
@@ -90,9 +90,9 @@ print(
 # %% [markdown]
 # ## Averages and chains
 #
-# `maode` averages networks. In each of them, another class variable is the parent of all other class variables, so no tree
-# has to be chosen. `chain` learns a sequence of classifiers for one class each, in which the class variables that come
-# before are features. A chain can use any learner and any method of `lp`.
+# `maode` averages networks. In each of them, another class variable is the parent of all other class variables, so no
+# tree has to be chosen. `chain` learns a sequence of classifiers for one class each, in which the preceding class
+# variables are features. A chain can use any learner and any method of `lp`.
 
 # %%
 tan = {"learner": "tan_cl", "dag_args": {"score": "bic"}}
@@ -212,9 +212,9 @@ print(compared(others, money, learned, folds).round(3))
 # With `max_parents=2`, a feature can have two class variables as parents if the score improves. In a chain, every feature
 # is available to every class variable, so a chain is the safer choice if features are informative about several of them.
 #
-# Dependences do not help either if the features contain little information. The data set *Solar Flare* (G. Bradshaw, 1989,
-# UCI Machine Learning Repository, CC BY 4.0) contains 1,066 regions of the sun and whether they had flares of three
-# classes on the next day. The prediction "no" for all three is correct for 81 % of the regions:
+# Modeling dependences does not help either if the features contain little information. The data set *Solar Flare* (G.
+# Bradshaw, 1989, UCI Machine Learning Repository, CC BY 4.0) contains 1,066 regions of the sun and whether they had
+# flares of three classes on the next day. The prediction "no" for all three is correct for 81 % of the regions:
 
 # %%
 sun = load_solar_flare().astype(str)
@@ -240,7 +240,7 @@ print(compared(sun, flares, learned, folds).round(3))
 # |---|---|---|
 # | `mbc` | by elimination, exact | by elimination, exact |
 # | `maode` | by elimination, exact | by enumeration of at most 65,536 combinations |
-# | `chain` | by enumeration of at most 65,536 combinations; beyond that, one class after the other (`greedy=True`) | the same |
+# | `chain` | by enumeration of at most 65,536 combinations; beyond that, one class at a time (`greedy=True`) | the same |
 #
 # Elimination needs tables over the class variables that are parents of the same feature. With `max_parents=1`, the
 # default, these tables stay small for any number of class variables. With two or more parents they can exceed the memory

@@ -37,7 +37,7 @@ print("\nclasses:")
 print(women["diabetes"].value_counts(normalize=True).round(3).to_string())
 
 # %% [markdown]
-# 65.1 % of the women do not have diabetes, so a classifier that always answers "no" has an accuracy of 0.651. This is
+# 65.1 % of the women do not have diabetes, so a classifier that always predicts "no" has an accuracy of 0.651. This is
 # the baseline. Insulin was measured for only half of the women; nothing needs to be imputed.
 #
 # With your own data, read a file with `pandas.read_csv` and drop identifiers, such as a customer number. Text, booleans
@@ -48,8 +48,8 @@ print(women["diabetes"].value_counts(normalize=True).round(3).to_string())
 #
 # `bnc` learns a structure and estimates its parameters. `"tan_cl"` is tree-augmented naive Bayes: each feature depends
 # on the class and on at most one other feature. The score AIC keeps an arc between features only if it improves the
-# likelihood by more than its number of parameters. `discretize="mdlp"` cuts each numeric column into intervals within
-# which the proportions of the classes are similar (Fayyad and Irani's minimum description length principle).
+# likelihood by more than its number of parameters. `discretize="mdlp"` divides each numeric column into intervals
+# within which the proportions of the classes are similar (Fayyad and Irani's minimum description length principle).
 # `smooth=1` adds one pseudo-count to every cell (Laplace smoothing), so that an unseen combination does not get
 # probability zero. `missing_level=False` states that missing values carry no information about the class.
 
@@ -71,7 +71,7 @@ print(model)
 plot(model)
 
 # %% [markdown]
-# The parameters of the model are conditional probability tables. The table of glucose:
+# The parameters of the model are conditional probability tables. This is the table of glucose:
 
 # %%
 cpt(model, "glucose").round(2)
@@ -114,8 +114,8 @@ plot_explanation(model, new.loc["Bea"])
 # %% [markdown]
 # A contribution c multiplies the odds by e^c, which is the column `odds_ratio`. A contribution of 1 multiplies them by
 # 2.7, a contribution of 2 by 7.4. Bea's glucose above 154.5 multiplies the odds of "yes" by e^1.93 = 6.9. The prior,
-# −0.62, is negative because most women do not have diabetes. Features that are missing contribute 0. The strongest
-# reasons in words:
+# −0.62, is negative because most women do not have diabetes. Missing features contribute 0. With `sentences=True`,
+# `explain` returns the strongest reasons in words:
 
 # %%
 print(*explain(model, new.loc["Bea"], sentences=True), sep="\n")
@@ -144,9 +144,9 @@ metrics = ["accuracy", "auc", "log_loss"]
 cv(models, women, rng=0, metric=metrics).unstack().round(3)  # noqa: PD010
 
 # %% [markdown]
-# Both models are better than the baselines of 0.651 and 0.647. Naive Bayes has the higher accuracy and AUC, the tree the
-# lower log-loss: its probabilities are closer to the truth, because it does not count dependent features as independent
-# evidence. [Comparing classifiers](compare.py) shows how to test such differences.
+# Both models are better than the baselines of 0.651 and 0.647. Naive Bayes has the higher accuracy and AUC, and the
+# tree has the lower log-loss, because it does not count dependent features as independent evidence. [Comparing
+# classifiers](compare.py) shows how to test such differences.
 #
 # `summary` collects the facts of a model, its cross-validated performance and its strongest features in one table, which
 # you can paste into a report:
@@ -155,11 +155,11 @@ cv(models, women, rng=0, metric=metrics).unstack().round(3)  # noqa: PD010
 summary(model, women, rng=0)
 
 # %% [markdown]
-# Each metric stands beside that of the class proportions alone, the baseline. The strongest features are those with the
+# The baseline beside each metric is that of the class proportions alone. The strongest features are those with the
 # largest mean absolute contributions, here in log odds.
 #
-# `cv_predict` predicts each woman with a model that was fitted without her. The confusion matrix of these out-of-fold
-# predictions, with actual classes as rows:
+# `cv_predict` predicts each woman with a model that was fitted without her. This is the confusion matrix of these
+# out-of-fold predictions, with actual classes as rows:
 
 # %%
 out_of_fold = cv_predict(model, women, rng=0, prob=False)

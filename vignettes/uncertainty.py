@@ -1,11 +1,11 @@
 # %% [markdown]
 # # Uncertainty
 #
-# A structure is learned from a sample, and another sample of the same size would give another structure, other
-# tables and other posteriors. This page shows how to measure these differences. It is written for readers who
-# have learned a model as in [Choosing a classifier](overview.py) and want to know how far to trust it. It uses
-# the car data (1,728 cars, six features) and the voting data (232 members of Congress without missing votes).
-# Reading it takes 20 minutes; all examples run in seconds.
+# A structure is learned from a sample, and another sample of the same size would give another structure, other tables
+# and other posteriors. This page shows how to measure these differences. It is written for readers who have learned a
+# model as in [Choosing a classifier](overview.py) and want to know how reliable it is. It uses the car data (1,728
+# cars, six features) and the voting data (232 members of Congress without missing votes). Reading it takes 20 minutes;
+# all examples run in seconds.
 
 # %%
 import pandas as pd
@@ -32,10 +32,10 @@ from bnclassify import (
 # %% [markdown]
 # ## Arcs
 #
-# The first picture of this site is the tree-augmented naive Bayes that `tan_cl` learns from all cars. Would the
-# same arcs be in the picture if other cars had been sold? `arc_strength` learns the structure again from 1,000
-# bootstrap samples, each of 1,728 cars drawn with replacement, and counts how many of the structures have
-# each arc. That is the *strength* of the arc.
+# The first picture of this site is the tree-augmented naive Bayes that `tan_cl` learns from all cars. Would the picture
+# contain the same arcs if other cars had been observed? `arc_strength` learns the structure again from 1,000 bootstrap
+# samples, each of 1,728 cars drawn with replacement, and returns the proportion of the structures that contain each
+# arc. This is the *strength* of the arc.
 
 # %%
 car = load_car()
@@ -60,13 +60,12 @@ def between_features(
 between_features(strength).head(6)
 
 # %% [markdown]
-# All three arcs of the picture have strength 1.00: any other sample of this size would have them, too. Two things
-# would differ. An arc between buying and safety, which the picture lacks, is in 53 % of the structures, so it
-# depends on the sample whether it is drawn. And the direction of the arc between persons and safety changes:
-# in the picture it leads to safety, in 67 % of the structures it leads to persons. In a tree under the
-# class, the directions say only which feature is the root, so they are not evidence of causes.
+# All three arcs of the picture have strength 1.00: all bootstrap samples have them. Two properties vary. An arc between
+# buying and safety, which the picture lacks, is in 53 % of the structures. The arc between persons and safety leads to
+# safety in the picture, but to persons in 67 % of the structures. In such a tree, the directions depend only on the
+# choice of the root, so they are not evidence of causes.
 #
-# With fewer cars there is less to rely on. Here are the strengths of the same three arcs if 200 cars are known:
+# With fewer cars, arcs are less certain. These are the strengths of arcs if only 200 cars are known:
 
 # %%
 few = car.sample(200, random_state=1)
@@ -76,8 +75,8 @@ of_few = arc_strength(
 between_features(of_few).head(6)
 
 # %% [markdown]
-# From these 200 cars, `tan_cl` learns no arc between features. The strongest arc is in 39 % of the structures, so
-# none is certain to be found again, although three of the arcs are certain with all 1,728 cars.
+# From these 200 cars, `tan_cl` learns no arc between features. The strongest arc is in 39 % of the structures, although
+# three arcs have strength 1.00 with all 1,728 cars.
 #
 # ## From strengths to a network
 #
@@ -131,16 +130,16 @@ edges[edges["from"] < edges["to"]].nlargest(6, "strength")[
 ]
 
 # %% [markdown]
-# Five edges have a probability above 0.9999, and all others below 0.0001: given that the features form a tree, there
-# is hardly a doubt which one. The edges from safety to doors and to buying are among them, although the structures
-# above have the first in none and the second in half of the samples: AIC may omit an edge, while here each feature
-# has one. The posterior says which edge, and not whether there is one.
+# Five edges have a probability above 0.9999, and all others below 0.0001: given that the features form a tree, this
+# tree is nearly certain. The edges from safety to doors and to buying are among them, although the structures above
+# have the first in none and the second in half of the samples: AIC may omit an edge, while here each feature has one.
+# The posterior therefore states which edges are most probable, and not whether an edge is needed.
 #
 # ## Tables
 #
-# The entries of a table are estimated from counts. Given the structure, the counts and the pseudo-counts of
-# `smooth`, `ess` or `m`, each entry has a Beta distribution, and `cpt` returns its quantiles. With `interval=0.9`, five
-# percent of this distribution are below `lower` and five percent above `upper`:
+# The entries of a table are estimated from counts. Given the structure, the counts and the pseudo-counts of `smooth`,
+# `ess` or `m`, each entry has a Beta distribution, and `cpt` returns its quantiles. With `interval=0.9`, 5 % of this
+# distribution is below `lower` and 5 % above `upper`:
 
 # %%
 model = lp(tan, car, smooth=1)
@@ -164,10 +163,10 @@ plot_cpt(
 #
 # ## Posteriors
 #
-# A prediction follows from many entries. `predict` draws all tables 1,000 times from their distributions, computes the
-# posterior of each row from every draw, and returns quantiles. If features of the row are missing, they are marginalized
-# over in every draw. Here are the last car and the structure of the first picture, with tables from all 1,728 cars or
-# from the sample of 200:
+# A prediction depends on many entries. `predict` draws all tables 1,000 times from their distributions, computes the
+# posterior of each row from every draw, and returns quantiles. If features of the row are missing, they are
+# marginalized over in every draw. The example is the last car, with tables from all 1,728 cars or from the sample of
+# 200:
 
 # %%
 last = car.tail(1)
@@ -183,7 +182,7 @@ pd.DataFrame(intervals).T.round(2)
 
 # %% [markdown]
 # With all cars, the probability that this car is very good is between 0.54 and 0.83. From 200 cars, the estimate is
-# 0.44, but everything from 0.07 to 0.78 is plausible, so 0.44 should not be reported as if it were known.
+# 0.44, with an interval from 0.07 to 0.78, so 0.44 should not be reported without it.
 #
 # `query` has the same arguments for any other question, such as the classes of safe cars for four persons:
 
@@ -195,21 +194,18 @@ query(
 # %% [markdown]
 # ## What the intervals are not
 #
-# - *They do not include the uncertainty about the structure.* The last line of the table above shows it: for the same car
-#   and the same data, naive Bayes gives 0.36 to 0.66. For 25 % of all cars, the intervals of the two structures for
-#   the class that the tree predicts do not overlap, although both have a probability of 90 %. Strengths of arcs, as above,
-#   and [cross-validation](judging.py) say more about this part.
+# - *They do not include the uncertainty about the structure.* The last line of the table above shows it: for the same
+#   car and the same data, naive Bayes gives 0.36 to 0.66. Strengths of arcs and [cross-validation](judging.py) measure
+#   this part.
 # - *They are not sets of classes.* The interval of a probability is not the proportion of correct predictions.
 #   [Prediction sets](prediction_sets.py) contain the actual class with a given frequency.
 # - *They depend on the prior* if there are few rows, as in the columns for two persons.
 # - *They assume that new rows come from the population of the training data.*
 #
-# Under these assumptions, the intervals are calibrated. In 1,500 simulations with tables drawn from the prior, 20, 50 or
-# 200 rows and the correct structure, 90 % intervals contained 90.0 % of the entries of the true tables, 90.3 % of the true
-# posteriors of complete rows and 89.8 % of those of rows with a missing feature.
+# Under these assumptions, the intervals are calibrated. The tests of the package draw tables from the prior and rows
+# from the tables: 90 % intervals contain 90 % of the true probabilities, within two percentage points.
 #
-# Weighted models, back-off and EM have no intervals, because their tables follow from more than counts; the
-# error message contains the remedy.
+# Weighted models, back-off and EM have no intervals, because their tables depend on more than counts.
 #
 # ## How different are two networks?
 #
@@ -235,9 +231,9 @@ pd.DataFrame(
 ).T.round(3)
 
 # %% [markdown]
-# The tree learned with AIC lacks two of the five edges of the full tree, and its distribution differs by 0.019 nats
-# per row. That of naive Bayes, which lacks all five, differs by 0.143 nats: on average, a row is
-# e^0.143 = 1.15 times as probable under the tree.
+# The tree learned with AIC lacks two of the five edges of the full tree, and its distribution differs by 0.019 nats per
+# row. Naive Bayes, which lacks all five, differs by 0.143 nats: on average, a row is e^0.143 = 1.15 times as probable
+# under the tree.
 #
 # ## Summary
 #
@@ -248,6 +244,6 @@ pd.DataFrame(
 # - For trees, `method="exact"` computes posterior probabilities of edges without samples.
 # - `shd` and `kl_divergence` compare two networks by structure and by distribution.
 #
-# Next, see [Evaluating a classifier](judging.py) and [Comparing classifiers](compare.py) for the uncertainty of an accuracy
-# is, [Prediction sets](prediction_sets.py) for sets of classes that contain the actual class with a given frequency, and
-# [General networks](networks.py) for structures in which the class is a variable like any other.
+# Next, see [Evaluating a classifier](judging.py) and [Comparing classifiers](compare.py) for the uncertainty of an
+# accuracy, [Prediction sets](prediction_sets.py) for sets of classes that contain the actual class with a given
+# frequency, and [General networks](networks.py) for structures in which the class is a variable like any other.
