@@ -69,6 +69,7 @@ FOLDERS = (
     "CHANGELOG.md",
     "data/README.md",
     "tests/reference",
+    "tests/benchmarks/README.md",
 )
 SUFFIXES = {".py", ".md", ".txt", ".bib", ".yml"}
 
