@@ -38,7 +38,7 @@ keywords. ``help`` of a function shows its formula, errors, source and an exampl
 from importlib.metadata import version
 from typing import Any
 
-from .base.see_also import add_see_also
+from .base.docstrings import add_see_also
 from .examples.loading import load_car, load_pima, load_solar_flare, load_voting
 from .exchange.bif import read_bif, write_bif
 from .exchange.libraries import to_networkx, to_pgmpy, to_pyagrum
@@ -66,14 +66,12 @@ from .functions.reliability import calibration
 from .functions.scores import AIC, BIC, ci_test, cloglik, cmi, loglik
 from .functions.summaries import summary
 from .functions.validation import cv
-from .learners.blankets import learn_blanket
-from .learners.chi_square import chisq_dn
 from .learners.fixed import anb, aode, from_modelstring, nb
 from .learners.hill_climbing import ban, hc
-from .learners.k_dependence import kdb_mi
+from .learners.independence import chisq_dn, learn_blanket
+from .learners.k_dependence import kdb_mi, spode
 from .learners.latent_classes import lca
 from .learners.local_scores import network_score
-from .learners.one_superparent import spode
 from .learners.search.wrappers import bsej, fssj, kdb, tan_hc, tan_hcsp
 from .learners.trees import chow_liu, tan_cl
 from .metrics.folds import stratified_folds

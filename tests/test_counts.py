@@ -16,10 +16,9 @@ from hypothesis import strategies as st
 from threadpoolctl import threadpool_info, threadpool_limits
 
 import bnclassify as bn
-from bnclassify.base.arrays import log
-from bnclassify.base.blas import one_thread
+from bnclassify.base.arrays import log, one_thread
 from bnclassify.counts import contingency as counting
-from bnclassify.counts import information, pairs
+from bnclassify.counts import information
 from bnclassify.model.raw_rows import log_joint
 from bnclassify.superparents import cooccurrence
 
@@ -33,7 +32,7 @@ LIMITS += [{"_PRODUCT_LEVELS": 1}, {"_PRODUCT_LEVELS": 2, "_BLOCK_CELLS": 40}, {
 @pytest.fixture(params=LIMITS, ids=str)
 def limits(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in request.param.items():
-        [module] = [module for module in (counting, pairs, information) if name in vars(module)]
+        [module] = [module for module in (counting, information) if name in vars(module)]
         monkeypatch.setattr(module, name, value)
 
 

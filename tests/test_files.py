@@ -29,8 +29,8 @@ from bnclassify.functions.parameters import fit
 from bnclassify.learners.by_name import LEARNERS
 from bnclassify.model.model import Model
 from bnclassify.network.classifiers import Network
-from bnclassify.network.methods import Method
-from bnclassify.several.multi_model import ClassView
+from bnclassify.network.priors import Method
+from bnclassify.several.multidimensional import ClassView
 
 from .strategies import models
 

@@ -14,9 +14,9 @@ from scipy.special import gammaln, log_softmax
 
 import bnclassify as bn
 from bnclassify.backoff import leave_one_out, terms
-from bnclassify.backoff.concentration_search import LEAST, MOST, best_concentrations
 from bnclassify.backoff.counts import count_prefixes
 from bnclassify.backoff.powers import best_powers, common_power
+from bnclassify.backoff.prior import LEAST, MOST, best_concentrations
 from bnclassify.base.arrays import Array
 from bnclassify.model.model import renewed
 

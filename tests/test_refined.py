@@ -13,7 +13,7 @@ from scipy.special import gammaln, log_softmax, ndtri
 from scipy.stats import t as student
 
 import bnclassify as bn
-from bnclassify.backoff import concentration_search, powers, refinement
+from bnclassify.backoff import powers, prior, refined
 from bnclassify.backoff.gaussians import GaussianTerm, fit_terms, normal_scores, z_scores
 from bnclassify.backoff.refined import TERMS, Refined
 from bnclassify.backoff.tables import LeftOut
@@ -96,7 +96,7 @@ def reference_data(name: str) -> pd.DataFrame:
 @pytest.mark.parametrize("name", ["iris", "wine"])
 def test_the_recipe_is_that_of_plain_loops(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The reference searches concentrations on a grid, and cuts in NumPy's rounding."""
-    monkeypatch.setattr(concentration_search, "best_concentrations", grid_concentrations)
+    monkeypatch.setattr(prior, "best_concentrations", grid_concentrations)
     monkeypatch.setattr(discretization, "averaged_cuts", rounded_cuts)
     monkeypatch.setattr(BNC, "depth", 4)  # the tables of level 4 are those of level 3 if there are 4 features
     frame, reference = reference_data(name), read_reference("recipe")[name]
@@ -295,7 +295,7 @@ def test_some_terms(terms: tuple[str, ...]) -> None:
 
 
 def test_only_frequent_levels_have_shifts(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(refinement, "_MOST_SHIFTS", 4)
+    monkeypatch.setattr(refined, "_MOST_SHIFTS", 4)
     codes = [*"aaabbbccddefghij", *"aabbcd"]
     frame = pd.DataFrame({"x": codes, "y": list("pq") * 11, "class": list("uuv") * 7 + ["v"]})
     model = bn.lp(bn.nb("class", frame), frame, backoff=True, loo_weights=True, loo_terms=["shifts"])

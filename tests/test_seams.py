@@ -24,8 +24,7 @@ from bnclassify.learners.fixed import network
 from bnclassify.metrics.metrics import METRICS, Metric
 from bnclassify.model.model import BuiltOn, Model
 from bnclassify.model.recipes import Recipe, Step
-from bnclassify.network.methods import Method
-from bnclassify.network.priors import Dirichlet, Prior
+from bnclassify.network.priors import Dirichlet, Method, Prior
 
 
 def star(class_var: Hashable, dataset: pd.DataFrame | Dataset) -> bn.BNC:

@@ -19,8 +19,8 @@ import bnclassify as bn
 from bnclassify.backoff.prior import BackOff, find_prior
 from bnclassify.base.graphs import find_cycle
 from bnclassify.frames.schema import Dataset, Schema
-from bnclassify.learners.search import greedy, tables
-from bnclassify.learners.search.folded import FoldedData
+from bnclassify.learners.search import fold_tables, greedy
+from bnclassify.learners.search.fold_tables import FoldedData
 from bnclassify.learners.search.neighbours import (
     additions_and_joins,
     apply,
@@ -44,9 +44,9 @@ FILES = ["car_search", "car_search_eps0", "car_search_smooth0", "voting_complete
 # Ways to the same scores that depend on the size of the data, taken on little data.
 WAYS: dict[str, list[tuple[Any, str, Any]]] = {
     "as it is": [],
-    "numbering the cells that occur": [(tables, "_FEW_CELLS", 0)],
-    "by sorting": [(tables, "_FEW_CELLS", 0), (tables, "_FLAGGED", 0)],
-    "without keeping": [(tables, "_KEPT_BYTES", 0)],
+    "numbering the cells that occur": [(fold_tables, "_FEW_CELLS", 0)],
+    "by sorting": [(fold_tables, "_FEW_CELLS", 0), (fold_tables, "_FLAGGED", 0)],
+    "without keeping": [(fold_tables, "_KEPT_BYTES", 0)],
 }
 
 

@@ -19,7 +19,7 @@ import bnclassify as bn
 from bnclassify.base.arrays import log_sum_exp
 from bnclassify.base.graphs import maximum_arborescence
 from bnclassify.several import class_inference
-from bnclassify.several.multi_model import MultiModel
+from bnclassify.several.multidimensional import MultiModel
 
 from .conftest import informative_gaps
 from .strategies import arcs, examples, frames

@@ -11,7 +11,7 @@ import pytest
 import bnclassify as bn
 from bnclassify.functions.schemes import scheme_of
 from bnclassify.numbers.cut_points import readable, readable_labels
-from bnclassify.plotting import pictures
+from bnclassify.plotting import networks
 
 from .conftest import informative_gaps
 
@@ -193,11 +193,11 @@ def test_summary_of_other_models(car: pd.DataFrame) -> None:
 def test_a_notebook_shows_picture_and_facts(monkeypatch: pytest.MonkeyPatch) -> None:
     frame = pd.DataFrame({"<b>&": ["u", "v"] * 5, "y": ["<i>", "n"] * 5})
     x = bn.bnc("nb", "y", frame, smooth=1)
-    if pictures._has_dot() or pictures._find_substitute():
+    if networks._has_dot() or networks._find_substitute():
         assert "<svg" in x._repr_html_()
         assert "<?xml" not in x._repr_html_()
-    monkeypatch.setattr(pictures, "_has_dot", lambda: False)
-    monkeypatch.setattr(pictures, "_find_substitute", lambda: None)
+    monkeypatch.setattr(networks, "_has_dot", lambda: False)
+    monkeypatch.setattr(networks, "_find_substitute", lambda: None)
     shown = x._repr_html_()
     assert "<svg" not in shown
     assert "&lt;i&gt; 0.500, n 0.500" in shown

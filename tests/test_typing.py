@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 import bnclassify as bn
-from bnclassify.base import options
+from bnclassify.base import checks
 from bnclassify.learners.by_name import LEARNERS
 from bnclassify.learners.local_scores import SCORE_NAMES
 from bnclassify.metrics.metrics import LABEL_METRICS, METRICS
@@ -72,14 +72,14 @@ def test_mypy_understands_the_script_of_a_user(tmp_path: Path) -> None:
 
 
 def test_types_of_options_are_what_functions_accept() -> None:
-    assert set(get_args(options.Learner)) == set(LEARNERS)
-    assert set(get_args(options.ScoreName)) == set(SCORE_NAMES)
-    assert set(get_args(options.Cutting)) == set(METHODS)
-    averaged = set(get_args(get_args(options.AnyCutting)[1]))
+    assert set(get_args(checks.Learner)) == set(LEARNERS)
+    assert set(get_args(checks.ScoreName)) == set(SCORE_NAMES)
+    assert set(get_args(checks.Cutting)) == set(METHODS)
+    averaged = set(get_args(get_args(checks.AnyCutting)[1]))
     assert averaged == set(CUTTINGS)
     searchable = {n for n, metric in METRICS.items() if not (metric.needs_rows or metric.needs_joint)}
-    assert {name for part in get_args(options.SearchMetric) for name in get_args(part)} == searchable
-    names = {name for part in get_args(options.MetricName) for name in get_args(part)}
+    assert {name for part in get_args(checks.SearchMetric) for name in get_args(part)} == searchable
+    names = {name for part in get_args(checks.MetricName) for name in get_args(part)}
     assert names == {*METRICS, *LABEL_METRICS}
 
 

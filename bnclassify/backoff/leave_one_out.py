@@ -14,8 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..base.arrays import TOLERANCE, Array, Codes
-from ..base.blas import one_thread
+from ..base.arrays import TOLERANCE, Array, Codes, one_thread
 from ..base.checks import Flag, OneOf
 from ..base.records import record
 from ..frames.schema import Dataset
@@ -23,11 +22,9 @@ from ..model.formulas import Formula, Raised
 from ..model.model import BuiltOn, Model, renewed
 from ..model.recipes import Recipe
 from ..network.classifiers import BNC
-from ..network.methods import Method, check_positive
-from ..network.priors import Prior
-from .hiding import row_keys, with_fading
+from ..network.priors import Method, Prior, check_positive
 from .incomplete import missing_shares
-from .left_out_tables import marginalize
+from .left_out_tables import marginalize, row_keys, with_fading
 from .powers import (
     COMMON_PRECISION,
     Powers,
@@ -37,8 +34,7 @@ from .powers import (
     odds,
 )
 from .prior import check_prefix_prior
-from .refined import TERMS
-from .refinement import Refinement
+from .refined import TERMS, Refinement
 from .tables import LeftOut
 from .weighted import Stacked, stack_network, with_at_most
 

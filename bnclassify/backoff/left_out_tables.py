@@ -1,16 +1,22 @@
-"""Networks with separate tables for each row, estimated from all other rows."""
+"""Networks estimated without each row, and the rule for incomplete rows that they choose."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..base.arrays import Array, Codes, log
+from ..frames.schema import Dataset
+from ..model.model import renewed
 from ..network.estimates import Scope
 from ..network.factors import Factor
 from ..network.log_joints import network_joint
-from .tables import LeftOut, PrefixTable
+from .incomplete import Fading, first_parents, missing_shares, some
+from .powers import COMMON_PRECISION, Terms, log_likelihood, maximize, odds
+from .tables import LeftOut, PrefixTable, class_probabilities
 
 
 def marginalize(
@@ -59,3 +65,74 @@ def _tables_without(table: PrefixTable, codes: Sequence[Codes], left_out: LeftOu
 
     *_, values = table.at_rows(all_codes, np.tile(left_out.classes, len(variable)), deduct)
     return values.reshape(*parent_cards, levels, rows, values.shape[1])
+
+
+_COPIES = 3  # number of copies of a row, with different features hidden
+_MOST_ROWS = 200
+_MOST_CELLS = 2**25  # number of cells of the tables of a tree, one per row
+_EXPONENTS = (1.0, 2.0, 4.0, 8.0, 16.0)
+
+
+def with_fading(x: Any, data: Dataset) -> Any:
+    """Return a model with the best rule for incomplete rows, by leave-one-out.
+
+    Each copy of a row lacks a share of its features that is uniform in 0 to 1.
+    """
+    trees = [(i, *first_parents(network.structure, network.tables)) for i, network in some(x.networks)]
+    cells = max(sum(table.cells for table in tables) for _, _, tables in trees)
+    rows, counts = _sample(data, max(1, min(_MOST_ROWS, _MOST_CELLS // cells)))
+    shares = np.ones(len(rows)) if data.weights is None else np.minimum(data.weights[rows], 1.0)
+    left_out = LeftOut(data.codes[-1, rows], shares)
+    copies = np.tile(np.arange(len(rows)), _COPIES)
+    rng, d = np.random.default_rng(0), len(x.features)
+    hidden = rng.random((d, len(copies))) < rng.random(len(copies))
+    known = np.where(hidden, -1, data.codes[:-1, rows[copies]])
+    places = data.positions
+    numbers = {f: np.where(hidden[places[f]], np.nan, v[rows[copies]]) for f, v in data.numbers.items()}
+    copied = left_out.take(copies)
+    terms = getattr(x, "base", x)._contributions(known, copied).sum(axis=0)
+    for _, logs in x._further(x._with_numbers(known, numbers)):  # without leave-one-out
+        terms += logs
+    log_prior = log(next(class_probabilities(x.networks[0].tables[-1], [], len(rows), left_out)))[copies]
+    joints = []
+    for i, tree, tables in trees:
+        coding = x._coding(i) or (lambda codes: codes)
+        own = np.concatenate([coding(data.codes[:-1, rows]), data.codes[-1:, rows]])
+        joints.append(marginalize(tree.scopes, tables, own, left_out, coding(known)))
+    evidence = np.mean(joints, axis=0) - log_prior
+    shares = missing_shares(known)
+    best = _best(odds(terms), odds(log_prior), odds(evidence), shares, copied.classes, counts[copies])
+    return renewed(x, fading=best)
+
+
+def _best(
+    terms: Array, prior: Array, trees: Array, shares: Array, classes: NDArray[Any], counts: Array
+) -> Fading:
+    """Return the rule that is best for rows, given odds of the classes, (rows, classes − 1)."""
+    mean, ridges, found = np.array([1.0, 0.0]), np.full(2, COMMON_PRECISION), []
+    for exponent in _EXPONENTS:
+        kept = ((1 - shares) ** exponent)[:, None]
+        both = np.stack([(1 - kept) * trees, (1 - kept) * shares[:, None] * trees])
+        offset = kept * terms + (1 - kept) * prior
+        powers, total, _ = maximize(Terms([both], classes, counts, offset=offset), mean, ridges, mean)
+        value = log_likelihood(total, classes, counts)
+        value -= COMMON_PRECISION / 2 * float(((powers - mean) ** 2).sum())
+        found.append((value, Fading(exponent, *powers.tolist())))
+    return max(found, key=lambda pair: pair[0])[1]
+
+
+def _sample(data: Dataset, most: int) -> tuple[NDArray[np.intp], Array]:
+    """Return distinct rows and their frequencies, or a sample that does not depend on their order."""
+    _, first, group = np.unique(row_keys(data.codes), return_index=True, return_inverse=True)
+    counts = np.bincount(group, data.weights).astype(np.float64)
+    chosen = np.unique(np.linspace(0, len(first) - 1, min(len(first), most)).astype(np.intp))
+    return first[chosen], counts[chosen]
+
+
+def row_keys(codes: Codes) -> NDArray[np.uint64]:
+    """Return a hash of each row of (variables, rows) codes."""
+    factors = np.random.default_rng(0).integers(2**64 - 1, size=len(codes), dtype=np.uint64)
+    keys = np.zeros(codes.shape[1], dtype=np.uint64)
+    for row, factor in zip(codes, factors, strict=True):
+        keys += row.astype(np.uint64) * factor
+    return keys

@@ -1,4 +1,4 @@
-"""The back-off prior, its tables, and the priors by the arguments of `lp`."""
+"""The back-off prior, its concentrations and tables, and the priors by the arguments of `lp`."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import digamma, gammaln
 
-from ..base.arrays import Array
+from ..base.arrays import TOLERANCE, Array
 from ..base.checks import Flag, Real, must_be
 from ..base.records import record
 from ..frames.schema import Dataset
@@ -24,9 +25,266 @@ from ..network.priors import (
     Prior,
     is_nested,
 )
-from .concentration_search import learn_masses
-from .counts import PrefixCounts, count_nested
-from .tables import PrefixTable, Stack
+from .counts import PrefixCounts, count_nested, owners
+from .tables import PrefixTable, Stack, back_off
+
+LEAST, MOST = 0.5, 5000.0
+"""The range of concentrations."""
+
+_GRID = np.geomspace(LEAST, MOST, 9)
+_GRID[[0, -1]] = LEAST, MOST
+_LOG_GRID = np.log(_GRID)
+_FEW = 32  # whole counts up to this bound are written as sums: exact, and fast for small counts
+_STEEP = 1e-6  # minimum slope by ln m of a likelihood that is not flat
+_NO_STEP = 1e-8
+_ROUNDS = 8  # steps of root finding before solved problems are removed
+_BLOCK_CELLS = 2**15  # number of tables that are solved together, so that their arrays stay in cache
+
+
+Index = NDArray[np.intp]
+
+
+def learn_masses(
+    families: Sequence[Sequence[PrefixCounts]], cards: Sequence[NDArray[np.intp]], of_class: Sequence[bool]
+) -> list[list[Array]]:
+    """Return the concentrations of the prefixes of families, chosen from short to long prefixes.
+
+    Each prefix has one concentration per coding (row of ``cards``); the class alone has 1. The positive
+    counts of the prefixes of all families are concatenated.
+    """
+    search = _Search(families, cards, of_class)
+    for _ in back_off(max(map(len, families), default=0), search.read, search.mass):
+        pass
+    return search.masses
+
+
+class _Search:
+    """The families of `learn_masses`, and the concentrations chosen so far."""
+
+    def __init__(
+        self,
+        families: Sequence[Sequence[PrefixCounts]],
+        cards: Sequence[NDArray[np.intp]],
+        of_class: Sequence[bool],
+    ) -> None:
+        self.families, self.cards, self.of_class = families, cards, of_class
+        self.order = sorted(range(len(families)), key=lambda f: -len(families[f]))
+        self.owners = [owners(prefixes, rows) for prefixes, rows in zip(families, cards, strict=True)]
+        self.occurring: list[list[tuple[Any, ...]]] = [
+            [prefix.counts.nonzero() for prefix in prefixes] for prefixes in families
+        ]
+        self.masses: list[list[Array]] = [[] for _ in families]
+        self.sizes: list[Index] = []
+        self.totals: list[Array] = []
+        self.total_sizes: list[Index] = []
+
+    def at(self, i: int) -> list[int]:
+        """Return the families that have a prefix i, in descending order of their numbers of prefixes."""
+        return [f for f in self.order if len(self.families[f]) > i]
+
+    def read(self, i: int, shorter: Array | None) -> tuple[Array, Array, Array]:
+        """Return the arguments of `back_off` for the positive counts of prefix i of all families."""
+        counts, totals, bases, start = [], [], [], 0
+        self.sizes, self.totals, self.total_sizes = [], [], []
+        for f in self.at(i):
+            prefix, owner, n = self.families[f][i], self.owners[f][i], len(self.cards[f])
+            cells, classes = self.occurring[f][i]
+            configurations = prefix.cells.keys[cells] // prefix.levels
+            counts.append(prefix.counts[cells, classes])
+            totals.append(prefix.totals[configurations, classes])
+            self.sizes.append(np.bincount(owner[configurations], minlength=n))
+            self.totals.append(prefix.totals.ravel())
+            self.total_sizes.append(np.bincount(owner, minlength=n) * prefix.totals.shape[1])
+            if shorter is None:
+                bases.append(1 / self.cards[f][owner[configurations], 0])
+                continue
+            before = self.families[f][i - 1]
+            place: NDArray[Any] = np.empty(before.counts.shape, dtype=np.intp)
+            occurring = self.occurring[f][i - 1]
+            place[occurring] = np.arange(start, start + len(occurring[0]))
+            columns = classes if place.shape[1] > 1 else np.zeros_like(classes)
+            bases.append(shorter[place[prefix.cells_before(before)[cells], columns]])
+            start += len(occurring[0])
+        return np.concatenate(counts), np.concatenate(totals), np.concatenate(bases)
+
+    def mass(self, i: int, counts: Array, base: Array) -> Array:
+        """Choose the concentrations of prefix i of all families, and return one per count."""
+        sizes, totals = np.concatenate(self.sizes), np.concatenate(self.totals)
+        best = best_concentrations(counts, base, sizes, totals, np.concatenate(self.total_sizes))
+        start = 0
+        for f in self.at(i):
+            end = start + len(self.cards[f])
+            if self.of_class[f] and i == 0:
+                best[start:end] = 1.0
+            self.masses[f].append(best[start:end])
+            start = end
+        return np.repeat(best, sizes)
+
+
+def best_concentrations(
+    counts: Array, bases: Array, sizes: Index, totals: Array, total_sizes: Index
+) -> Array:
+    """Return the concentration m of each table from `LEAST` to `MOST` that maximizes its marginal likelihood.
+
+    Every configuration u of the parents has a Dirichlet prior with m times a base distribution as
+    pseudo-counts, and m is the same for all configurations of a table. It maximizes
+
+        Σ_u [ln Γ(m) − ln Γ(m + n(u)) + Σ_x (ln Γ(m p(x|u) + n(u,x)) − ln Γ(m p(x|u)))].
+
+    If the likelihood varies by less than 1e-9 over the range, m is `MOST`.
+
+    ``counts`` and ``bases`` hold the n(u, x) above 0 and their p(x | u), and ``totals`` n(u), those of the
+    first table, of ``sizes`` and ``total_sizes``, first.
+    """
+    cells, rows = np.concatenate([[0], sizes.cumsum()]), np.concatenate([[0], total_sizes.cumsum()])
+    ends = np.flatnonzero(np.diff(cells[1:] // _BLOCK_CELLS, append=-1)) + 1
+    result = np.empty(len(sizes))
+    for start, end in zip([0, *ends[:-1].tolist()], ends.tolist(), strict=True):
+        of_cells, of_rows = slice(cells[start], cells[end]), slice(rows[start], rows[end])
+        found = _evidence(
+            counts[of_cells], bases[of_cells], sizes[start:end], totals[of_rows], total_sizes[start:end]
+        )
+        result[start:end] = _solve(found)
+    return result
+
+
+@dataclass(frozen=True)
+class _Evidence:
+    """The log marginal likelihoods of tables as functions of their concentrations, up to constants.
+
+    ln Γ(m p + n) − ln Γ(m p) of a whole n is n ln p and the sum of ln(m + j/p) over j from 0 to n − 1. So
+    small counts give ``logs`` ln m and Σ weights · ln(m + steps); large ones are added with ``signs``. Counts
+    of cells add to the evidence, and totals are subtracted. Steps and large counts are in the order of the
+    tables, which have so many of them; each table has a step, maybe of weight 0.
+    """
+
+    logs: Array
+    steps: Array
+    weights: Array
+    step_sizes: Index
+    large: Array
+    base: Array
+    signs: Array
+    large_sizes: Index
+
+    def take(self, tables: Index) -> _Evidence:
+        """Return the evidence of some tables, which may be repeated."""
+        s, t = _entries(self.step_sizes, tables), _entries(self.large_sizes, tables)
+        return _Evidence(
+            self.logs[tables], self.steps[s], self.weights[s], self.step_sizes[tables],
+            self.large[t], self.base[t], self.signs[t], self.large_sizes[tables],
+        )  # fmt: skip
+
+    def __call__(self, m: Array) -> Array:
+        """Return the values at one concentration per table."""
+        scaled = np.repeat(m, self.large_sizes) * self.base
+        large = self.signs * (gammaln(scaled + self.large) - gammaln(scaled))
+        small = self.weights * np.log(np.repeat(m, self.step_sizes) + self.steps)
+        return self.logs * np.log(m) + self._add_up(small, large)
+
+    def slopes(self, m: Array | float) -> Array:
+        """Return the slopes by ln m, at one concentration per table or at one for all."""
+        at_steps, at_large = (
+            (m, m) if isinstance(m, float) else (m.repeat(self.step_sizes), m.repeat(self.large_sizes))
+        )
+        small = np.add(self.steps, at_steps)
+        np.divide(self.weights, small, out=small)
+        scaled = at_large * self.base
+        large = self.signs * self.base * (digamma(scaled + self.large) - digamma(scaled))
+        return self.logs + m * self._add_up(small, large)
+
+    def _add_up(self, small: Array, large: Array) -> Array:
+        result: Array = np.add.reduceat(small, _starts(self.step_sizes))
+        if len(large):
+            some = self.large_sizes.nonzero()[0]
+            result[some] += np.add.reduceat(large, _starts(self.large_sizes[some]))
+        return result
+
+
+def _starts(sizes: Index) -> Index:
+    return sizes.cumsum() - sizes
+
+
+def _entries(sizes: Index, tables: Index) -> Index:
+    """Return the positions of the entries of some tables, given the sizes of all."""
+    chosen = sizes[tables]
+    return np.repeat(_starts(sizes)[tables] - _starts(chosen), chosen) + np.arange(chosen.sum())
+
+
+def _evidence(counts: Array, bases: Array, sizes: Index, totals: Array, total_sizes: Index) -> _Evidence:
+    n_tables = len(sizes)
+    tables, sum_tables = np.repeat(np.arange(n_tables), sizes), np.repeat(np.arange(n_tables), total_sizes)
+    few, few_sums = [(n <= _FEW) & (n == np.floor(n)) for n in (counts, totals)]
+    # more[t, j] totals of table t exceed j; all have the base 1, so equal j are added up
+    cells = sum_tables[few_sums] * (_FEW + 1) + totals[few_sums].astype(np.intp)
+    tally = np.bincount(cells, minlength=n_tables * (_FEW + 1)).reshape(n_tables, -1)
+    more = tally[:, :0:-1].cumsum(axis=1)[:, ::-1]
+    with_sums = more > 0
+    with_sums[:, 0] = True  # the step of weight 0
+    sum_steps = with_sums.nonzero()
+    weights = -more[sum_steps].astype(np.float64)
+    weights[sum_steps[1] == 0] = 0.0
+    repeated = np.flatnonzero(few & (counts > 1))
+    lengths = counts[repeated].astype(np.intp) - 1
+    j = np.arange(1, lengths.sum() + 1) - np.repeat(_starts(lengths), lengths)
+    step_tables = np.concatenate([np.repeat(tables[repeated], lengths), sum_steps[0]])
+    order = np.argsort(step_tables, kind="stable")
+    large_tables = np.concatenate([tables[~few], sum_tables[~few_sums]])
+    large_order = np.argsort(large_tables, kind="stable")
+    numbers = np.count_nonzero(~few), np.count_nonzero(~few_sums)
+    return _Evidence(
+        logs=np.bincount(tables[few], minlength=n_tables) - more[:, 0].astype(float),
+        steps=np.concatenate([j / np.repeat(bases[repeated], lengths), sum_steps[1] + 0.0])[order],
+        weights=np.concatenate([np.ones(len(j)), weights])[order],
+        step_sizes=np.bincount(step_tables, minlength=n_tables),
+        large=np.concatenate([counts[~few], totals[~few_sums]])[large_order],
+        base=np.concatenate([bases[~few], np.ones(numbers[1])])[large_order],
+        signs=np.repeat([1.0, -1.0], numbers)[large_order],
+        large_sizes=np.bincount(large_tables, minlength=n_tables),
+    )
+
+
+def _solve(evidence: _Evidence) -> Array:
+    """Return the best concentration of each table: the largest local maximum."""
+    slopes = np.stack([evidence.slopes(float(m)) for m in _GRID], axis=1)
+    is_top = (slopes[:, :-1] > 0) & (slopes[:, 1:] <= 0)
+    at_start, at_end = slopes[:, 0] <= 0, slopes[:, -1] > 0
+    tables, left = is_top.nonzero()
+    ends = slopes[tables, left], slopes[tables, left + 1]
+    tops = np.exp(_cross(evidence.take(tables), _LOG_GRID[left], _LOG_GRID[left + 1], *ends))
+    owner = np.concatenate([tables, np.flatnonzero(at_start), np.flatnonzero(at_end)])
+    candidates = np.concatenate([tops, np.full(at_start.sum(), LEAST), np.full(at_end.sum(), MOST)])
+    several = np.flatnonzero(np.bincount(owner)[owner] > 1)
+    values = np.zeros(len(owner))
+    values[several] = evidence.take(owner[several])(candidates[several])
+    order = np.lexsort((-values, owner))
+    result = candidates[order[np.searchsorted(owner[order], np.arange(len(slopes)))]]
+    flat = np.flatnonzero(np.abs(slopes).max(axis=1) < _STEEP)
+    if len(flat):
+        some = evidence.take(flat)
+        values = np.stack([some(np.full(len(flat), m)) for m in _GRID])
+        result[flat[np.ptp(values, axis=0) < TOLERANCE]] = MOST
+    return result
+
+
+def _cross(evidence: _Evidence, a: Array, b: Array, slope_a: Array, slope_b: Array) -> Array:
+    """Return the zero of the slope of each table in ln m, between a and b, by the Anderson–Björck method."""
+    active = np.ones(len(a), dtype=bool)
+    for _ in range(_ROUNDS):
+        between = b - np.where(active, slope_b * (b - a) / (slope_b - slope_a), 0.0)
+        slope = np.where(active, evidence.slopes(np.exp(between)), slope_b)
+        crossed = slope * slope_b < 0
+        shrink = 1 - slope / np.where(slope_b == 0, 1.0, slope_b)
+        kept = slope_a * np.where(shrink > 0, shrink, 0.5)
+        a, slope_a = np.where(crossed, b, a), np.where(crossed, slope_b, kept)
+        active &= (np.abs(between - b) > _NO_STEP) & (slope != 0)
+        b, slope_b = between, slope
+        if not active.any():
+            return b
+    rest = np.flatnonzero(active)
+    b[rest] = _cross(evidence.take(rest), a[rest], b[rest], slope_a[rest], slope_b[rest])
+    return b
+
 
 _BLOCK_FAMILIES = 2**6  # number of families whose concentrations are chosen together
 

@@ -1,14 +1,17 @@
-"""Arrays of probabilities and of codes: normalization, sums of x·ln x, sums over parts of the data."""
+"""Arrays of probabilities and of codes: normalization, sums of x·ln x, sums over parts, BLAS threads."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
-from functools import cache, reduce
+from functools import cache, cached_property, reduce
+from threading import Lock
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import xlogy
+from threadpoolctl import ThreadpoolController
 
 Array = NDArray[np.float64]
 Codes = NDArray[np.signedinteger[Any]]
@@ -101,3 +104,40 @@ def first_best(scores: Array) -> NDArray[np.intp]:
     for position in reversed(range(len(parts) - 1)):
         np.copyto(first, position, where=parts[position] >= threshold)
     return first
+
+
+class OneThread:
+    """Context manager that limits the BLAS of NumPy to one thread.
+
+    The number belongs to the process: the first of overlapping uses sets it, the last restores it.
+    """
+
+    def __init__(self) -> None:
+        self._lock, self._uses = Lock(), 0
+        self._limit: Any = None
+
+    def __enter__(self) -> None:
+        with self._lock:
+            self._uses += 1
+            if self._uses == 1:
+                self._limit = self._controller.limit(limits=1, user_api="blas")
+
+    def __exit__(self, *exception: object) -> None:
+        with self._lock:
+            self._uses -= 1
+            if self._uses == 0:
+                self._limit.restore_original_limits()
+
+    @cached_property
+    def _controller(self) -> ThreadpoolController:
+        return ThreadpoolController()  # once, because it searches all loaded libraries
+
+    def unlock(self) -> None:
+        """Release the lock in a forked process, in which its owner may not exist."""
+        self._lock, self._uses = Lock(), 0
+
+
+one_thread = OneThread()
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=one_thread.unlock)

@@ -1,4 +1,4 @@
-"""Checks of arguments as values: one line per argument, from which the message follows."""
+"""Checks of arguments as values, one line per argument with its message; types of options; `rng`."""
 
 from __future__ import annotations
 
@@ -7,9 +7,34 @@ from dataclasses import dataclass
 from math import inf, isfinite
 from numbers import Integral
 from numbers import Real as RealNumber
-from typing import Any
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
 
 from .messages import did_you_mean, listed, plain, shown
+
+Unseen: TypeAlias = Literal["error", "missing"]
+
+Learner: TypeAlias = Literal[
+    "nb", "anb", "aode", "ande", "spode", "tan_cl", "chow_liu", "kdb_mi", "chisq_dn",
+    "hc", "ban", "fssj", "bsej", "tan_hc", "tan_hcsp", "kdb",
+]  # fmt: skip
+
+ScoreName: TypeAlias = Literal["loglik", "aic", "bic", "bde", "k2"]
+
+Cutting: TypeAlias = Literal["mdlp", "quantile", "width", "mixed"]
+
+AnyCutting: TypeAlias = Cutting | Literal["averaged", "averaged5", "averaged_mdlp"]
+
+_LabelMetric: TypeAlias = Literal["f1", "precision", "recall", "kappa", "mcc"]
+
+SearchMetric: TypeAlias = (
+    Literal["accuracy", "balanced_accuracy", "log_loss", "brier", "calibration_error", "rmse"] | _LabelMetric
+)
+
+MetricName: TypeAlias = (
+    SearchMetric | Literal["auc", "loglik", "hamming", "exact_match", "joint_hamming", "joint_exact_match"]
+)
 
 
 def must_be(argument: str, expected: str, value: object, remedy: str = "") -> str:
@@ -211,3 +236,15 @@ def is_among(value: object, names: Collection[Hashable]) -> bool:
         return value in frozenset(names)
     except TypeError:
         return False
+
+
+Seed = int | np.random.Generator | None
+
+
+def check_rng(rng: Seed) -> np.random.Generator:
+    """Turn a seed, a Generator or None, which draws a fresh seed, into a Generator."""
+    if isinstance(rng, bool) or not isinstance(rng, Integral | np.random.Generator | None):
+        raise TypeError(must_be("rng", "a seed or a numpy.random.Generator", rng))
+    if isinstance(rng, Integral) and int(rng) < 0:
+        raise ValueError(must_be("rng", "a seed of at least 0", rng))
+    return np.random.default_rng(rng)

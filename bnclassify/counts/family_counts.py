@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 
 from ..frames.partitions import Partitions
 from ..frames.schema import Countable, Dataset
-from .contingency import check_cells, check_number, flat_index
-from .pairs import pair_tables, part_by_levels
+from .contingency import check_cells, check_number, flat_index, pair_tables, part_by_levels
 
 _PAIR_CELLS = 2**22  # cells of the tables of all pairs of columns, up to which they are counted at once
 _TABLE_CELLS = 2**20  # cells of the tables of other columns that are returned together

@@ -24,8 +24,7 @@ from ..frames.schema import Dataset
 from ..frames.training import prepare_rows
 from ..model.model import Model
 from ..network.classifiers import BNC
-from ..network.methods import Method, check_augmented
-from ..network.priors import Prior
+from ..network.priors import Method, Prior, check_augmented
 from .wanbia import with_weights
 
 MAX_DEPTH = 30

@@ -21,8 +21,7 @@ from ..frames.schema import Countable
 from ..model.model import Model
 from ..model.questions import is_nb
 from ..network.classifiers import BNC
-from ..network.methods import Method, check_augmented, check_positive
-from ..network.priors import Prior, PseudoCounts
+from ..network.priors import Method, Prior, PseudoCounts, check_augmented, check_positive
 
 
 @record

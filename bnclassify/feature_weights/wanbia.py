@@ -23,8 +23,7 @@ from ..model.questions import is_nb
 from ..model.raw_rows import check_size
 from ..network.classifiers import BNC
 from ..network.estimates import Scope
-from ..network.methods import Method, check_augmented, check_positive
-from ..network.priors import Prior
+from ..network.priors import Method, Prior, check_augmented, check_positive
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array

@@ -14,10 +14,9 @@ from ..base.checks import Names, available, must_be
 from ..base.immutable import EMPTY
 from ..base.messages import did_you_mean, listed, shown, warn
 from .columns import NUMBERS_ADVICE, check_categorical, column_arrays, encode_column
-from .foreign import AnyFrame
 from .numeric import ArrayLike, code_labels, labels_to_keep, read_numbers
 from .schema import Countable, Dataset, Schema
-from .sources import NEEDS_ROWS, find_source, in_pandas
+from .sources import NEEDS_ROWS, AnyFrame, find_source, in_pandas
 
 Row: TypeAlias = "pd.Series[Any] | Mapping[Any, Any]"
 

@@ -24,7 +24,6 @@ from .encoding import (
     read_raw,
     weight_column,
 )
-from .foreign import AnyFrame
 from .matching import MISSING
 from .numeric import value_type
 from .partitions import (
@@ -39,7 +38,7 @@ from .partitions import (
     with_class,
 )
 from .schema import Countable, Dataset, Learnable, Levels, Schema
-from .sources import NEEDS_FUNCTION, Source, find_source, in_pandas
+from .sources import NEEDS_FUNCTION, AnyFrame, Source, find_source, in_pandas
 
 Rows: TypeAlias = pd.DataFrame | Dataset
 InFull: TypeAlias = Rows | AnyFrame

@@ -13,9 +13,8 @@ from numpy.typing import NDArray
 
 from ..base.arrays import Codes
 from ..base.calls import guided
-from ..base.checks import Flag
+from ..base.checks import Flag, Unseen
 from ..base.messages import shown
-from ..base.options import Unseen
 from ..counts.contingency import flat_index
 from ..frames.encoding import Row, is_missing
 from ..frames.opening import InFull

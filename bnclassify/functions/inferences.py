@@ -12,14 +12,13 @@ from numpy.typing import NDArray
 
 from ..base.arrays import Array, Codes, log, log_normalize, log_sum_exp
 from ..base.calls import guided
-from ..base.checks import Names, Real, Whole, is_among, must_be
+from ..base.checks import Names, Real, Seed, Whole, check_rng, is_among, must_be
 from ..base.immutable import EMPTY
 from ..base.messages import listed, shown
-from ..base.randomness import Seed, check_rng
 from ..frames.encoding import check_frame
-from ..frames.foreign import AnyFrame
 from ..frames.matching import match
 from ..frames.schema import code_type
+from ..frames.sources import AnyFrame
 from ..model.intervals import BOUNDS, check_draws, check_interval, drawn_bounds
 from ..model.model import Model, check_joint
 from ..model.raw_rows import encode_for

@@ -15,10 +15,9 @@ from ..backoff.prior import PRIORS, find_prior
 from ..backoff.refined import TERMS
 from ..backoff.weighted import AveragedCuts
 from ..base.calls import check_arguments, guided, parameters_of
-from ..base.checks import must_be
+from ..base.checks import AnyCutting, Learner, must_be
 from ..base.immutable import EMPTY
 from ..base.messages import listed, shown, warn
-from ..base.options import AnyCutting, Learner
 from ..base.progress import showing_progress
 from ..base.records import record
 from ..frames.columns import warn_of_no_features, warn_of_wide_columns
@@ -37,7 +36,7 @@ from ..network.classifiers import BNC
 from ..network.ensemble import Ensemble
 from ..network.number_families import Numbers, columns_of
 from ..numbers.coarsening import FineData
-from ..numbers.database_cuts import table_of
+from ..numbers.cut_points import table_of
 from ..numbers.discretization import MovedCuts
 from ..numbers.preparation import Preparation, Preparing, check_numbers, prepare_table
 from ..superparents.n_dependence import ANDE

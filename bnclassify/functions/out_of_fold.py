@@ -12,15 +12,12 @@ from tqdm import tqdm
 
 from ..base.arrays import Array, first_best, log, log_normalize
 from ..base.calls import guided
-from ..base.checks import Flag, Optional
+from ..base.checks import Flag, Optional, Seed, Unseen
 from ..base.messages import listed
-from ..base.options import Unseen
 from ..base.progress import progress_bar
-from ..base.randomness import Seed
-from ..frames.foreign import AnyFrame, in_kind_of
 from ..frames.opening import InFull, InParts, Rows
 from ..frames.partitions import NoRowsError, Partitions, dask_frame_of
-from ..frames.sources import in_pandas
+from ..frames.sources import AnyFrame, in_kind_of, in_pandas
 from ..metrics.folds import Folds
 from ..metrics.outcomes import Labelling, outcomes_of
 from ..model.model import Model, of_estimator

@@ -12,10 +12,9 @@ import numpy as np
 from ..backoff.leave_one_out import LeaveOneOut, LeaveOneOutPower
 from ..backoff.prior import find_prior
 from ..base.calls import guided
-from ..base.checks import Flag, Names, OneOf, Whole
+from ..base.checks import Flag, Names, OneOf, Seed, Whole, check_rng
 from ..base.messages import listed, plain
 from ..base.progress import progress_bar
-from ..base.randomness import Seed, check_rng
 from ..base.records import record
 from ..feature_weights.awnb import AWNB
 from ..feature_weights.manb import MANB
@@ -28,11 +27,10 @@ from ..frames.training import TrainingData, prepare
 from ..model.model import Model, check_model, renewed
 from ..model.recipes import Rows, Step, Tally
 from ..network.em import EM
-from ..network.methods import PLAIN, Method
 from ..network.number_families import Densities, Numbers
-from ..network.priors import Prior, is_nested
+from ..network.priors import PLAIN, Method, Prior, is_nested
 from ..network.subsumption import Subsumption
-from ..several.multi_model import MultiModel
+from ..several.multidimensional import MultiModel
 from .parts import judge_by_parts
 
 M = TypeVar("M", bound=Model)

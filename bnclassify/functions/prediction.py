@@ -12,21 +12,18 @@ from numpy.typing import NDArray
 
 from ..base.arrays import Array, Codes, first_best, log, log_normalize
 from ..base.calls import guided
-from ..base.checks import Flag, Real, must_be
+from ..base.checks import Flag, Real, Seed, Unseen, check_rng, must_be
 from ..base.messages import listed, shown
-from ..base.options import Unseen
-from ..base.randomness import Seed, check_rng
 from ..frames.encoding import Row, check_columns
-from ..frames.foreign import AnyFrame, in_kind_of
 from ..frames.matching import check_unseen
 from ..frames.partitions import dask_frame_of
 from ..frames.schema import Dataset, code_type
-from ..frames.sources import in_pandas
+from ..frames.sources import AnyFrame, in_kind_of, in_pandas
 from ..metrics.outcomes import Labelling
 from ..model.intervals import MOST_DRAWN, check_draws, check_interval, drawn_bounds, with_bounds
 from ..model.model import Model, check_fitted
 from ..model.raw_rows import encode_for, log_joint
-from ..several.multi_model import MultiModel
+from ..several.multidimensional import MultiModel
 
 _BLOCK_ROWS = 2**16
 _ROUNDED = 1e-6

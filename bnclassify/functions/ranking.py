@@ -12,8 +12,7 @@ from scipy.special import chdtrc, fdtrc, ndtr
 
 from ..base.arrays import TOLERANCE, Array
 from ..base.calls import guided
-from ..base.checks import Flag, OneOf, Real
-from ..base.randomness import Seed, check_rng
+from ..base.checks import Flag, OneOf, Real, Seed, check_rng
 from .comparison import check_table, holm, pairs_of
 from .schemes import scheme_of
 

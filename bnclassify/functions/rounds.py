@@ -11,9 +11,8 @@ import numpy as np
 import pandas as pd
 
 from ..base.arrays import Array
-from ..base.checks import Whole
+from ..base.checks import Seed, Whole, check_rng
 from ..base.messages import listed, shown, warn
-from ..base.randomness import Seed, check_rng
 from ..frames.encoding import check_columns, check_levels, read_raw
 from ..frames.matching import check_unseen, recode
 from ..frames.opening import column_names, open_columns

@@ -12,17 +12,15 @@ import pandas as pd
 
 from ..base.arrays import Array, log_sum_exp
 from ..base.calls import guided
-from ..base.checks import Flag, OneOf, Whole
-from ..base.randomness import Seed, check_rng
+from ..base.checks import Flag, OneOf, Seed, Whole, check_rng
 from ..counts.contingency import contingency_tables
-from ..counts.independence import STATISTICS, independence, permutation_p
-from ..counts.information import mutual_information
+from ..counts.information import STATISTICS, independence, mutual_information, permutation_p
 from ..frames.matching import scoring_classes
-from ..frames.number_columns import Numeric, find_numbers
 from ..frames.opening import InFull, InParts, open_columns
 from ..frames.partitions import is_partitioned
 from ..frames.schema import Countable, Dataset
 from ..frames.sources import NEEDS_ROWS
+from ..frames.training import Numeric, find_numbers
 from ..learners.local_scores import warn_of_fractions
 from ..model.model import Model, check_fitted, check_graph, check_joint
 from ..model.questions import nparams

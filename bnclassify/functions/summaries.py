@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from ..base.calls import guided
-from ..base.randomness import Seed
+from ..base.checks import Seed
 from ..frames.opening import InFull, InParts
 from ..frames.partitions import is_partitioned
 from ..model.facts import facts_of

@@ -10,17 +10,15 @@ import pandas as pd
 
 from ..base.arrays import Array
 from ..base.calls import guided
-from ..base.checks import Flag, OneOf, Optional, Whole
+from ..base.checks import Flag, MetricName, OneOf, Optional, Seed, Unseen, Whole
 from ..base.messages import listed, shown, warn
-from ..base.options import MetricName, Unseen
-from ..base.randomness import Seed
 from ..frames.opening import InFull, InParts, column_names
 from ..frames.partitions import Partitions
 from ..frames.sources import check_not_once, in_pandas
 from ..metrics.folds import Folds
 from ..metrics.metrics import METRICS, AnyMetric, choose_metrics
 from ..model.model import Model, check_joint
-from ..several.multi_model import MultiModel
+from ..several.multidimensional import MultiModel
 from .fold_scores import Scores, score_rounds
 from .rounds import Plan, check_recipe, name_models, plan_rounds
 from .schemes import Scheme, record_scheme

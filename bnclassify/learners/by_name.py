@@ -10,11 +10,10 @@ from ..base.messages import did_you_mean, listed, shown
 from ..base.records import record
 from ..model.model import Model
 from ..superparents.n_dependence import ande
-from .chi_square import chisq_dn
 from .fixed import anb, aode, nb
 from .hill_climbing import ban, hc
-from .k_dependence import kdb_mi
-from .one_superparent import spode
+from .independence import chisq_dn
+from .k_dependence import kdb_mi, spode
 from .search.wrappers import bsej, fssj, kdb, tan_hc, tan_hcsp
 from .trees import chow_liu, tan_cl
 

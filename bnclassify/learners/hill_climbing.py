@@ -8,20 +8,23 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ..base.checks import Flag, ListOf, Optional, Whole, is_among, must_be
+from ..base.checks import Flag, ListOf, Optional, ScoreName, Seed, Whole, check_rng, is_among, must_be
 from ..base.messages import listed
-from ..base.options import ScoreName
-from ..base.randomness import Seed, check_rng
 from ..frames.opening import InFull, InParts
 from ..frames.schema import Countable
 from ..frames.training import prepare
 from ..model.recipes import Step
 from ..network.classifiers import BNC
-from .arc_moves import MOVES, Change, Climb, Limits
-from .arc_rules import Arc, ArcRules, check_start
+from .arc_moves import MOVES, Arc, ArcRules, Change, Climb, Limits, check_start
 from .fixed import general_network
-from .local_scores import LocalScores, check_complete, check_score, warn_of_fractions
-from .structural_em import check_missing, structural_em
+from .local_scores import (
+    LocalScores,
+    check_complete,
+    check_missing,
+    check_score,
+    structural_em,
+    warn_of_fractions,
+)
 
 Parents = Mapping[Hashable, Sequence[Hashable]]
 

@@ -10,10 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..base.arrays import Array, log, log_sum_exp, normalize
-from ..base.blas import one_thread
-from ..base.checks import ListOf, Real, Whole, must_be
-from ..base.randomness import Seed, check_rng
+from ..base.arrays import Array, log, log_sum_exp, normalize, one_thread
+from ..base.checks import ListOf, Real, Seed, Whole, check_rng, must_be
 from ..base.records import record
 from ..frames.encoding import check_levels, check_name, encode_columns
 from ..frames.opening import InFull

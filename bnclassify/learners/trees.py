@@ -19,10 +19,9 @@ from ..frames.training import averages_views, prepare
 from ..model.recipes import Step
 from ..network.classifiers import BNC
 from ..network.number_families import Numbers, as_setting, columns_of
-from .arc_rules import Arc, ArcRules, written
+from .arc_moves import Arc, ArcRules, written
 from .fixed import general_network, network
-from .local_scores import LocalScores, check_score, warn_of_fractions
-from .structural_em import check_missing, structural_em
+from .local_scores import LocalScores, check_missing, check_score, structural_em, warn_of_fractions
 
 
 def _arc_parameters(data: Learnable) -> Array:

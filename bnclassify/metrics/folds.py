@@ -11,9 +11,8 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from ..base.arrays import Array
-from ..base.checks import Whole
+from ..base.checks import Seed, Whole, check_rng
 from ..base.messages import listed, shown, warn
-from ..base.randomness import Seed, check_rng
 from ..frames.encoding import encode_columns
 from ..frames.sources import in_pandas
 

@@ -21,8 +21,7 @@ from ..frames.schema import Dataset
 from ..model.model import Model
 from . import elimination, forests
 from .factors import Batch, Belief, Factor, Rows, sum_terms
-from .methods import Method
-from .priors import Dirichlet, Prior, PseudoCounts
+from .priors import Dirichlet, Method, Prior, PseudoCounts
 
 Scope = tuple[int, ...]
 

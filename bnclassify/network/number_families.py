@@ -1,22 +1,218 @@
-"""The densities of numbers that users choose, and the method of `lp` that estimates them."""
+"""Families of a number: Gaussian and kernel densities given coded parents."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from math import prod
+from typing import Any, Self, TypeAlias
 
+import numpy as np
+from numpy.typing import NDArray
+
+from ..base.arrays import Array, log
 from ..base.checks import OneOf
+from ..base.immutable import Immutable
 from ..base.messages import listed, shown
 from ..base.records import record
-from ..frames.number_columns import Numeric, find_numbers
+from ..counts.contingency import Recoding
+from ..counts.moments import Known, Moments, known_values, moments_of, number_moments
 from ..frames.opening import column_names
+from ..frames.schema import Dataset
+from ..frames.training import Numeric, find_numbers
 from ..model.model import Model, renewed
-from .densities import Density
-from .gaussians import Gaussian
-from .kernels import Kernel
-from .methods import Plain
-from .priors import Prior
+from .densities import Density, fall_back
+from .priors import Plain, Prior
+
+
+@record
+@dataclass(frozen=True, eq=False, repr=False)
+class Gaussian(Immutable):
+    """Normal distributions of a number, with arrays (levels of each parent…, classes)."""
+
+    mean: Array
+    variance: Array
+
+    is_parametric = True
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The numbers of levels of the parents, then that of classes."""
+        return self.mean.shape
+
+    @staticmethod
+    def count(data: Dataset, scope: Sequence[int]) -> list[Moments]:
+        """Return the moments in each cell, if there are parents, and in each class."""
+        number, *condition = scope
+        families = [condition, condition[-1:]] if len(condition) > 1 else [condition]
+        return [number_moments(data, number, family) for family in families]
+
+    @classmethod
+    def estimate(cls, counts: Sequence[Moments], name: Hashable) -> Self:
+        """Return the maximum-likelihood estimates, with the fallback and the floor of `fall_back`."""
+        *within, by_class = counts
+        moments, _, floor = fall_back(name, within[0] if within else None, by_class)
+        return cls(moments.mean, np.maximum(moments.variance, floor))
+
+    def log_density(self, values: Array, parents: NDArray[np.intp]) -> Array:
+        """Return ln N(value; mean, variance), (rows, classes)."""
+        mean, variance = (array.reshape(-1, self.shape[-1])[parents] for array in (self.mean, self.variance))
+        return -0.5 * (np.log(2 * np.pi * variance) + (values[:, None] - mean) ** 2 / variance)
+
+    def draw(self, cells: NDArray[np.intp], rng: np.random.Generator) -> Array:
+        """Return a normal number in each of some cells."""
+        return rng.normal(self.mean.ravel()[cells], np.sqrt(self.variance.ravel()[cells]))
+
+    def columns(self) -> Mapping[str, Array]:
+        """Return means and standard deviations."""
+        return {"mean": self.mean, "sd": np.sqrt(self.variance)}
+
+
+_SILVERMAN = 1.06
+_BLOCK_CELLS = 2**21
+
+
+@record
+@dataclass(frozen=True, eq=False, repr=False)
+class Points(Immutable):
+    """Distinct values of a number in cells, with their weights, which add up over rows.
+
+    Arrays of values, cells and weights, ascending by cell and value.
+    """
+
+    shape: tuple[int, ...]
+    values: Array
+    cells: NDArray[np.intp]
+    weights: Array
+
+    def __add__(self, other: Points) -> Points:
+        pairs = zip(self._arrays, other._arrays, strict=True)
+        return merged(self.shape, *[np.concatenate(pair) for pair in pairs])
+
+    def recoded(self, recodings: Sequence[Recoding]) -> Points:
+        """Return the values for other levels of the coded columns."""
+        shape = tuple([card for _, card in recodings])
+        codes = zip(np.unravel_index(self.cells, self.shape), recodings, strict=True)
+        cells = np.ravel_multi_index([own.codes[code] for code, own in codes], shape)
+        return merged(shape, self.values, cells, self.weights)
+
+    @property
+    def _arrays(self) -> tuple[Array, NDArray[np.intp], Array]:
+        return self.values, self.cells, self.weights
+
+    @property
+    def moments(self) -> Moments:
+        """The moments of the values in each cell."""
+        return moments_of(Known(*self._arrays), self.shape)
+
+    def of_cell(self, cell: int) -> tuple[Array, Array]:
+        """Return the values in a cell and their weights."""
+        rows = slice(*np.searchsorted(self.cells, [cell, cell + 1]))
+        return self.values[rows], self.weights[rows]
+
+    def over_classes(self) -> Points:
+        """Return the pooled values of all classes."""
+        return merged((1,), self.values, np.zeros_like(self.cells), self.weights)
+
+
+def merged(shape: tuple[int, ...], values: Array, cells: NDArray[np.intp], weights: Array) -> Points:
+    """Return points with equal values in a cell merged and their weights added."""
+    order = np.lexsort((values, cells))
+    values, cells = values[order], cells[order]
+    is_first = np.ones(len(values), dtype=bool)
+    is_first[1:] = (values[1:] != values[:-1]) | (cells[1:] != cells[:-1])
+    totals = np.bincount(np.cumsum(is_first) - 1, weights[order], is_first.sum()).astype(np.float64)
+    return Points(shape, values[is_first], cells[is_first], totals)
+
+
+@record
+@dataclass(frozen=True, eq=False, repr=False)
+class Kernel(Immutable):
+    """Means of normal densities around values: arrays of cells, (levels of each parent…, classes).
+
+    ``within`` and ``by_class`` have the values; ``falls`` marks the cells that use the values of the class.
+    """
+
+    within: Points | None
+    by_class: Points
+    mean: Array
+    variance: Array
+    bandwidth: Array
+    falls: NDArray[np.bool_]
+
+    is_parametric = False
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The numbers of levels of the parents, then that of classes."""
+        return self.bandwidth.shape
+
+    @staticmethod
+    def count(data: Dataset, scope: Sequence[int]) -> list[Points]:
+        """Return the distinct values in each cell, if there are parents, and in each class."""
+        number, *condition = scope
+        points = []
+        for family in [condition, condition[-1:]] if len(condition) > 1 else [condition]:
+            values, cells, weights = known_values(data, number, family)
+            shape = tuple([data.cards[column] for column in family])
+            points.append(merged(shape, values, cells, np.ones(len(values)) if weights is None else weights))
+        return points
+
+    @classmethod
+    def estimate(cls, counts: Sequence[Points], name: Hashable) -> Self:
+        """Return the density with Silverman's bandwidth, 1.06 s n^(−1/5), with the floor of `fall_back`."""
+        *within, by_class = counts
+        moments, falls, floor = fall_back(name, within[0].moments if within else None, by_class.moments)
+        n = np.maximum(moments.n, 1.0)
+        free = np.where(moments.n > 1, moments.n - 1, 1.0)
+        s = np.sqrt(np.where(moments.low < moments.high, moments.squares / free, 0.0))
+        bandwidth = np.maximum(_SILVERMAN * s * n ** (-0.2), np.sqrt(floor))
+        return cls(within[0] if within else None, by_class, moments.mean, moments.variance, bandwidth, falls)
+
+    def _points(self, cell: int) -> tuple[Array, Array]:
+        """Return the values around which there are kernels in a cell, and their weights."""
+        if self.within is not None and not self.falls.ravel()[cell]:
+            return self.within.of_cell(cell)
+        values, weights = self.by_class.of_cell(cell % self.shape[-1])
+        return (values, weights) if len(values) else self.by_class.over_classes().of_cell(0)
+
+    def log_density(self, values: Array, parents: NDArray[np.intp]) -> Array:
+        """Return ln of the mean of normal densities around the values of a cell, (rows, classes)."""
+        logs = np.empty((len(values), self.shape[-1]))
+        for number in np.unique(parents):
+            rows = np.nonzero(parents == number)[0]
+            found, inverse = np.unique(values[rows], return_inverse=True)
+            for c in range(self.shape[-1]):
+                logs[rows, c] = self._log_density_of_cell(found, number * self.shape[-1] + c)[inverse]
+        return logs
+
+    def _log_density_of_cell(self, values: Array, cell: int) -> Array:
+        """Return ln Σ w N(value; center, h²) / Σ w at some values."""
+        centers, weights = self._points(cell)
+        h = self.bandwidth.ravel()[cell]
+        logs, at_once = np.empty(len(values)), max(1, _BLOCK_CELLS // max(1, len(centers)))
+        shares = log(weights / weights.sum()) - np.log(h) - 0.5 * np.log(2 * np.pi)
+        for start in range(0, len(values), at_once):
+            block = slice(start, start + at_once)
+            kernels = shares - 0.5 * ((values[block, None] - centers) / h) ** 2
+            top = kernels.max(axis=1)
+            logs[block] = top + np.log(np.exp(kernels - top[:, None]).sum(axis=1))
+        return logs
+
+    def draw(self, cells: NDArray[np.intp], rng: np.random.Generator) -> Array:
+        """Draw in each of some cells a training value plus normal noise of its bandwidth."""
+        drawn = np.empty(len(cells))
+        for cell in range(prod(self.shape)):
+            rows = np.nonzero(cells == cell)[0]
+            if len(rows):
+                centers, weights = self._points(cell)
+                drawn[rows] = rng.choice(centers, len(rows), p=weights / weights.sum())
+        return drawn + rng.normal(0.0, self.bandwidth.ravel()[cells])
+
+    def columns(self) -> Mapping[str, Array]:
+        """Return the means and standard deviations of the values, and bandwidths."""
+        return {"mean": self.mean, "sd": np.sqrt(self.variance), "bandwidth": self.bandwidth}
+
 
 Numbers: TypeAlias = str | Mapping[Any, str] | None
 """Densities of numeric columns: one type for all, or one type per column."""

@@ -1,7 +1,8 @@
-"""Priors of probability tables: the one place where counts become probabilities."""
+"""Priors, the one place where counts become probabilities, and methods of estimation of `lp`."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from math import prod
 from typing import Any, Protocol, TypeAlias
@@ -10,7 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..base.arrays import Array, normalize
+from ..base.messages import shown
 from ..base.records import record
+from ..model.model import Model, renewed
 
 Masses: TypeAlias = tuple[float, ...]
 
@@ -160,3 +163,71 @@ class Drawn(PseudoCounts):
     def _log_masses(self, shape: Array) -> Array:
         """Return the logs of gamma variables, which do not underflow if the shape is small."""
         return np.log(self.rng.standard_gamma(shape + 1)) - self.rng.standard_exponential(shape.shape) / shape
+
+
+@record
+class Method:
+    """Estimates each table from the rows in which its family is observed; other methods extend this.
+
+    A method is a frozen dataclass whose fields are its options.
+    """
+
+    argument = ""
+    """The argument of `lp` that requests the method."""
+
+    takes_rows_without_class = False
+    counts_alone = False
+    """Whether it needs only counts, and no rows in memory."""
+
+    keeps_counts = False
+    """Whether parameters follow from the counts of the model, so that rows can be added."""
+
+    draws = False
+    """Whether it draws at random."""
+
+    def settings(self) -> Mapping[str, Any]:
+        """Return the arguments of `lp` that request this, without those at their defaults."""
+        return {}
+
+    def check(self, x: Model, prior: Prior) -> None:
+        """Raise if the method is not defined for a structure or a prior."""
+
+    def prepare(self, x: Model, dataset: Any) -> tuple[Model, Any]:
+        """Return the structure and the data; only `Densities` accepts numbers."""
+        return (renewed(x, densities={}) if x.densities else x), dataset
+
+    def __call__(self, x: Model, data: Any, prior: Prior, rng: np.random.Generator) -> Model:
+        """Return the structure with parameters, from data with its variables in its order."""
+        return x._estimate(data, prior)
+
+
+@record
+class Plain(Method):
+    """The estimates themselves."""
+
+    counts_alone = True
+    keeps_counts = True
+
+
+PLAIN = Plain()
+
+
+def check_augmented(x: Model, argument: str) -> Any:
+    """Return a network in which the class is a parent of every feature and has no parents, or raise."""
+    graph: Any = x.graph
+    if graph is not x or x.no_joint:
+        kind = "a dependency network" if graph is x else f"an {type(x).__name__}"
+        raise TypeError(f"{argument} is defined for a single Bayesian network (BNC); got {kind}.")
+    if not graph.is_augmented:
+        raise ValueError(
+            f"{argument} is defined for an augmented naive Bayes, in which the class {shown(x.class_var)} "
+            "is a parent of every feature and has no parents. Learn the structure with nb or tan_cl, for "
+            "example"
+        )
+    return x
+
+
+def check_positive(prior: Prior, argument: str) -> None:
+    """Raise if a prior leaves probabilities of 0."""
+    if not getattr(prior, "is_positive", True):
+        raise ValueError(f"{argument} requires smooth above 0, so that no probability is 0.")

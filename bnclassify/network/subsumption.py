@@ -12,14 +12,12 @@ from numpy.typing import NDArray
 from ..base.arrays import TOLERANCE, Array, Codes
 from ..base.checks import Whole
 from ..base.records import record
-from ..counts.contingency import check_number
-from ..counts.pairs import pair_tables
+from ..counts.contingency import check_number, pair_tables
 from ..frames.schema import Countable
 from ..model.model import BuiltOn, Choice, Choose, Model, renewed
 from ..model.recipes import Recipe
 from .classifiers import BNC
-from .methods import Method, check_augmented
-from .priors import Prior
+from .priors import Method, Prior, check_augmented
 
 
 @record

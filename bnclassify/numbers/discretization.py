@@ -13,10 +13,9 @@ from numpy.typing import NDArray
 
 from ..base.arrays import Array, Codes
 from ..base.calls import guided
-from ..base.checks import OneOf, Whole
+from ..base.checks import Cutting, OneOf, Whole
 from ..base.immutable import Immutable
 from ..base.messages import listed, shown
-from ..base.options import Cutting
 from ..base.records import record
 from ..frames.encoding import (
     Row,
@@ -28,7 +27,6 @@ from ..frames.encoding import (
     names_column,
     weight_column,
 )
-from ..frames.foreign import AnyFrame
 from ..frames.numeric import (
     as_floats,
     check_exact,
@@ -38,7 +36,7 @@ from ..frames.numeric import (
     read_numbers,
 )
 from ..frames.schema import Data
-from ..frames.sources import Source
+from ..frames.sources import AnyFrame, Source
 from .cut_points import (
     BY_CLASS,
     CUTTINGS,
@@ -51,8 +49,9 @@ from .cut_points import (
     interval_labels,
     readable,
     readable_labels,
+    table_cuts,
+    table_of,
 )
-from .database_cuts import table_cuts, table_of
 
 
 @record

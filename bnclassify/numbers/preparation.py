@@ -24,14 +24,12 @@ from ..frames.encoding import (
     read_raw,
 )
 from ..frames.matching import MISSING
-from ..frames.number_columns import Numeric, find_numbers
 from ..frames.numeric import are_categories, check_class
 from ..frames.partitions import Partitions
 from ..frames.schema import Countable, Data, Dataset
 from ..frames.sources import Source
-from ..frames.training import prepare, some_features
-from .cut_points import CUTTINGS, METHODS
-from .database_cuts import table_cuts, table_of
+from ..frames.training import Numeric, find_numbers, prepare, some_features
+from .cut_points import CUTTINGS, METHODS, table_cuts, table_of
 from .discretization import Discretizer, learn_cuts
 from .rare_levels import Merger, learn_merger, with_categories
 

@@ -15,10 +15,10 @@ from ..base.messages import shown
 from ..base.records import record
 from ..counts.contingency import contingency_tables
 from ..frames.encoding import Row, as_frame, check_columns, check_frame, check_names, encode_columns
-from ..frames.foreign import AnyFrame
 from ..frames.matching import MISSING, recode
 from ..frames.numeric import value_type
 from ..frames.schema import Data, Dataset
+from ..frames.sources import AnyFrame
 
 
 @record

@@ -10,9 +10,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from ..base.arrays import Array
-from ..base.checks import Optional, Whole, must_be
+from ..base.checks import Optional, Unseen, Whole, must_be
 from ..base.messages import shown
-from ..base.options import Unseen
 from ..frames.encoding import Row
 from ..frames.matching import match
 from ..frames.opening import InFull

@@ -1,21 +1,26 @@
-"""Pictures of networks, drawn by Graphviz."""
+"""Pictures of networks, drawn by Graphviz or, without its programs, by graphviz-pure."""
 
 from __future__ import annotations
 
+import shutil
+import sysconfig
+import tempfile
 from collections.abc import Hashable, Mapping
 from contextlib import suppress
+from os import PathLike
+from pathlib import Path
 from textwrap import fill
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import graphviz
 import numpy as np
 import pandas as pd
+from graphviz.backend import dot_command
 
 from ..base.calls import guided
-from ..base.checks import Flag, OneOf, Optional, Real
+from ..base.checks import Flag, OneOf, Optional, Real, Unseen
 from ..base.graphs import find_cycle, layers
 from ..base.messages import listed, shown
-from ..base.options import Unseen
 from ..frames.encoding import Row
 from ..frames.matching import check_unseen, match
 from ..frames.opening import InFull
@@ -26,7 +31,75 @@ from ..model.model import Model, check_joint, check_model
 from ..model.questions import values
 from .canvas import BLUE, GREY, ORANGE, blend
 from .nodes import Node, all_named, distributed, explained, observed, written
-from .pictures import Picture
+
+Name: TypeAlias = "str | PathLike[str] | None"
+
+_NO_PROGRAM = (
+    "Drawing requires the program dot of Graphviz, which is not installed. Run pip install "
+    "'pybnclassify[plot]', or install Graphviz, for example with apt install graphviz."
+)
+
+
+class Picture(graphviz.Digraph):
+    """A `graphviz.Digraph` that ``graphviz-pure`` of the extra ``plot`` draws if ``dot`` is not installed.
+
+    Without both, ``render``, ``view`` and ``pipe`` raise a RuntimeError, and a notebook shows its text.
+    """
+
+    def __repr__(self) -> str:
+        return (
+            "Picture: a notebook shows it; elsewhere .view() opens it, and "
+            '.render(outfile="network.svg", cleanup=True) writes it to a file'
+        )
+
+    def pipe(self, *args: Any, **kwargs: Any) -> Any:
+        """Return the drawing as bytes, or text with ``encoding=``; see `graphviz.Digraph.pipe`."""
+        return _run(super().pipe, *args, **kwargs)
+
+    def render(self, *args: Any, **kwargs: Any) -> str:
+        """Write source and drawing to files; see `graphviz.Digraph.render`."""
+        return str(_run(super().render, *args, **kwargs))
+
+    def view(self, filename: Name = None, directory: Name = None, **kwargs: Any) -> str:
+        """Open the drawing in a viewer; by default, its files are in a temporary folder."""
+        if filename is None and directory is None:
+            directory = tempfile.mkdtemp(prefix="bnclassify-")
+        return str(super().view(filename, directory=directory, **kwargs))
+
+    def _repr_mimebundle_(self, *args: Any, **kwargs: Any) -> dict[str, Any]:
+        if not _has_dot() and _find_substitute() is None:
+            return {"text/plain": _NO_PROGRAM}
+        return super()._repr_mimebundle_(*args, **kwargs)
+
+
+def _run(draw: Any, *args: Any, **kwargs: Any) -> Any:
+    """Call a method of graphviz, which runs graphviz-pure in place of dot if dot is not installed."""
+    if _has_dot():
+        return draw(*args, **kwargs)
+    program = _find_substitute()
+    if program is None:
+        raise RuntimeError(_NO_PROGRAM)
+    dot, dot_command.DOT_BINARY = dot_command.DOT_BINARY, Path(program)
+    try:
+        return draw(*args, **{"quiet": True, **kwargs})
+    except graphviz.CalledProcessError as error:
+        raise RuntimeError(
+            f"graphviz-pure did not draw the picture: {error}. It writes svg and png; install Graphviz for "
+            "other formats."
+        ) from error
+    finally:
+        dot_command.DOT_BINARY = dot
+
+
+def _has_dot() -> bool:
+    return shutil.which("dot") is not None
+
+
+def _find_substitute() -> str | None:
+    """Find graphviz-pure on the path or beside this Python."""
+    scripts = sysconfig.get_path("scripts")
+    return shutil.which("graphviz-pure") or shutil.which("graphviz-pure", path=scripts)
+
 
 _CLASS_ARC = {"color": "#87919b", "penwidth": "0.7", "arrowsize": "0.5"}
 _FEATURE_ARC = {"color": ORANGE, "penwidth": "1.6", "arrowsize": "0.8", "weight": "8"}

@@ -19,7 +19,7 @@ from ..frames.training import prepare
 from ..model.model import Model
 from ..model.recipes import Recipe, Rows, Step
 from .class_inference import MOST_COMBINATIONS, MostProbable, best_of
-from .multi_model import MultiModel
+from .multidimensional import MultiModel
 
 _BLOCK_CODES = 2**22
 

@@ -12,11 +12,10 @@ import pandas as pd
 
 from ..base.arrays import TOLERANCE
 from ..base.calls import check_arguments, parameters_of
-from ..base.checks import Names, OneOf, Whole, must_be
+from ..base.checks import Names, OneOf, ScoreName, Whole, must_be
 from ..base.docstrings import sharing
 from ..base.graphs import maximum_arborescence, maximum_forest
 from ..base.messages import shown
-from ..base.options import ScoreName
 from ..base.progress import progress_bar
 from ..base.records import record
 from ..counts.information import pair_statistics

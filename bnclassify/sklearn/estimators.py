@@ -16,10 +16,9 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, v
 from ..backoff.prior import PRIORS
 from ..base.arrays import Array, log_normalize
 from ..base.calls import parameters_of
+from ..base.checks import AnyCutting, Learner, Seed, Unseen
 from ..base.messages import shown, warn
-from ..base.options import AnyCutting, Learner, Unseen
 from ..base.progress import showing_progress
-from ..base.randomness import Seed
 from ..frames.encoding import check_weights
 from ..frames.schema import Dataset
 from ..frames.sources import in_pandas

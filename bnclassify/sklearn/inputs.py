@@ -11,10 +11,8 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
 from ..base.calls import check_arguments
-from ..base.checks import OneOf, must_be
+from ..base.checks import OneOf, Seed, Unseen, must_be
 from ..base.docstrings import sharing
-from ..base.options import Unseen
-from ..base.randomness import Seed
 from ..frames.columns import column_arrays
 from ..frames.numeric import ArrayLike
 from ..frames.sources import in_pandas, is_dask

@@ -14,18 +14,16 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, v
 
 from ..base.arrays import Array
 from ..base.calls import parameters_of
-from ..base.checks import Flag, OneOf, must_be
+from ..base.checks import Cutting, Flag, OneOf, Seed, Unseen, must_be
 from ..base.messages import listed
-from ..base.options import Cutting, Unseen
 from ..base.progress import showing_progress
-from ..base.randomness import Seed
 from ..frames.sources import in_pandas
 from ..functions.parameters import lp
 from ..functions.prediction import predict
 from ..model.model import Model
 from ..numbers.discretization import discretize
 from ..several.multi_learners import chain, maode, mbc
-from ..several.multi_model import MultiModel
+from ..several.multidimensional import MultiModel
 from .inputs import CategoricalInput, draw_seed, predicting
 
 _LEARNERS: dict[str, Callable[..., Model]] = {"chain": chain, "maode": maode, "mbc": mbc}

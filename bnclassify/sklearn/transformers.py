@@ -11,8 +11,7 @@ from sklearn.base import OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
-from ..base.checks import OneOf
-from ..base.options import Cutting, Unseen
+from ..base.checks import Cutting, OneOf, Unseen
 from ..numbers.cut_points import BY_CLASS
 from ..numbers.discretization import discretize
 from ..numbers.rare_levels import merge_rare

@@ -25,9 +25,9 @@ from ..counts.contingency import (
     count_families,
     count_type,
     narrow,
+    pair_tables,
     recoded,
 )
-from ..counts.pairs import pair_tables
 from ..frames.schema import Countable, Dataset, Schema, code_type
 
 Positions = NDArray[np.intp]

@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 
 from ..base.arrays import Array, Codes, log_sum_exp
 from ..base.records import record
-from ..counts.contingency import Recoding, contingency_tables
-from ..counts.pairs import check_all_pairs
+from ..counts.contingency import Recoding, check_all_pairs, contingency_tables
 from ..frames.schema import Dataset, Levels
 from ..model.recipes import Recipe, Tally
 from ..network.classifiers import BNC

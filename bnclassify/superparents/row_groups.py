@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..base.arrays import TOLERANCE, Array, Codes
-from ..base.blas import one_thread
+from ..base.arrays import TOLERANCE, Array, Codes, one_thread
 from ..model.formulas import Choice, Mixture, Sum, Table, padded
 from ..network.priors import PseudoCounts
 from .cooccurrence import Cooccurrence, Counts, Positions

@@ -16,8 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..base.arrays import Array, Codes
-from ..base.blas import one_thread
+from ..base.arrays import Array, Codes, one_thread
 
 IMPOSSIBLE = -1e300
 """Represents log 0 in sums, where 0 · -inf is not a number."""

@@ -10,11 +10,10 @@ import numpy as np
 
 from ...backoff.prior import find_prior
 from ...base.arrays import TOLERANCE, Array
-from ...base.checks import Flag, OneOf, Optional, Real, Whole
+from ...base.checks import Flag, OneOf, Optional, Real, Seed, Whole, check_rng
 from ...base.graphs import components
 from ...base.messages import warn
 from ...base.progress import progress_bar
-from ...base.randomness import Seed, check_rng
 from ...frames.opening import InFull
 from ...frames.training import TrainingData, prepare_rows
 from ...metrics.folds import Folds, draw_parts, fold_rows
@@ -23,9 +22,9 @@ from ...model.questions import is_semi_naive
 from ...model.raw_rows import check_size
 from ...model.recipes import Step, is_repeated
 from ...network.classifiers import BNC
-from ..arc_rules import Arc, ArcRules, check_start, written
+from ..arc_moves import Arc, ArcRules, check_start, written
 from ..fixed import network
-from .folded import FoldedData
+from .fold_tables import FoldedData
 from .neighbours import Arcs, Edit, Structure, apply, describe
 from .scoring import CrossValidatedScore
 

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
 
-from ...base.checks import Whole
+from ...base.checks import SearchMetric, Seed, Whole
 from ...base.docstrings import sharing
-from ...base.options import SearchMetric
-from ...base.randomness import Seed
 from ...frames.opening import InFull
 from ...metrics.folds import Folds
 from ...network.classifiers import BNC
-from ..arc_rules import Arc
+from ..arc_moves import Arc
 from .greedy import Candidates, Moves, Search
 from .neighbours import (
     Edit,
