@@ -100,18 +100,17 @@ except AttributeError as answer:
 # - **`bnc("tan_hc", ..., smooth=1)`** passes `smooth` on to the search unless `dag_args` contains it, so that the search
 #   evaluates the model that will be fitted. In R, and here with `tan_hc` alone, the search evaluates models with
 #   `smooth=0`. The defaults of the learners, `epsilon=0.01` and `smooth=0`, agree with R.
-# - **WANBIA** uses the given structure and smoothing. R always optimizes the weights of a naive Bayes with `smooth = 1` and
-#   applies them to the given tables. R also passes its optimizer the gradient of another objective, so that the optimizer
-#   stops early: on the complete votes at a conditional log-likelihood of −19.359, here at −19.298.
+# - **WANBIA** uses the given structure and smoothing. R always optimizes the weights of a naive Bayes with `smooth = 1`
+#   and applies them to the given tables. R also passes its optimizer the gradient of another objective, so the
+#   optimizer can stop early, at a lower conditional log-likelihood.
 #
 # In these respects, both packages agree and differ from the papers or from textbooks:
 #
 # - **AODE** averages joint probabilities, as in Webb, Boughton and Wang (2005). The paper on the R package describes an
 #   average of posteriors, but its code averages joint probabilities, too.
-# - **AWNB and WANBIA** normalize the weighted tables, so that they remain conditional probabilities. Hall (2007) and Zaidi
-#   et al. (2013) do not normalize them. The normalizing constant depends on the class, so the two versions are different
-#   classifiers. With the same weights, AWNB with ten trees predicts other labels for 127 of the 1,728 cars.
-#   [Formulas](methods.py#awnb) has both versions.
+# - **AWNB and WANBIA** normalize the weighted tables, so that they remain conditional probabilities. Hall (2007) and
+#   Zaidi et al. (2013) do not normalize them. The normalizing constant depends on the class, so the two versions are
+#   different classifiers: see [Formulas](methods.py#awnb).
 # - **`tan_cl` with incomplete data** need not return the maximum-likelihood tree, because each pair of features is observed
 #   in different rows. With `score="loglik"`, pairs are ranked by information per row; with `score="aic"`, by information
 #   times rows.

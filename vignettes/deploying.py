@@ -103,8 +103,7 @@ print(
 # Store the statement as a view, or with `CREATE TABLE ... AS`, and write it again when the model is updated. Its length
 # grows with the number of entries of the tables, and is limited to one million characters, the limit of SQLite. A
 # larger model raises an error that names its largest table. The default model of these data, with up to four parents
-# per feature and ten discretizations, exceeds the limit; fewer parents, such as `dag_args={"kdbk": 3}`, make it
-# shorter.
+# per feature and ten discretizations, exceeds the limit; with `dag_args={"kdbk": 3}`, it does not.
 #
 # ## A page for web browsers
 #
@@ -124,7 +123,7 @@ class Framed:
 
     def _repr_html_(self):
         page = html.escape(Path("car.html").read_text(encoding="utf-8"))
-        style = "width: 100%; height: 50rem"
+        style = "width: 100%; height: 50rem; box-sizing: border-box"
         return f'<iframe title="The page" srcdoc="{page}" style="{style}"></iframe>'
 
 

@@ -22,6 +22,7 @@ from bnclassify import (
     predict,
     stratified_folds,
 )
+from scipy.stats import entropy
 
 # %% [markdown]
 # ## Imbalanced classes
@@ -36,6 +37,8 @@ car["class"] = (
     .astype("category")
 )
 print(car["class"].value_counts())
+shares = car["class"].value_counts(normalize=True)
+print("log-loss of the proportions:", round(entropy(shares), 3))
 
 # %% [markdown]
 # We evaluate three models by ten-fold cross-validation with several metrics. The dashed line in the chart is the
@@ -132,6 +135,8 @@ models = {
 }
 metrics = ["accuracy", "log_loss", "calibration_error"]
 print(cv(models, voting, rng=0, metric=metrics).unstack().round(3))  # noqa: PD010
+shares = voting["Class"].value_counts(normalize=True)
+print("log-loss of the proportions:", round(entropy(shares), 3))
 
 # %%
 posteriors = {name: cv_predict(x, voting, rng=0) for name, x in models.items()}

@@ -149,8 +149,8 @@ cpt(model, "safety", interval=0.9).xs("vgood", axis="columns", level="class").ro
 
 # %% [markdown]
 # No car for two persons is very good, so the first three columns show the prior alone: each of the three levels has
-# probability 0.33, and the interval reaches from 0.03 to 0.78. For four persons, 30 very good cars were counted, and P(high)
-# is between 0.86 and 0.99. `plot_cpt` writes the intervals below the probabilities:
+# probability 0.33, and the interval reaches from 0.03 to 0.78. For four persons, P(high) is between 0.86 and 0.99.
+# `plot_cpt` writes the intervals below the probabilities:
 
 # %%
 plot_cpt(
@@ -158,8 +158,8 @@ plot_cpt(
 ).figure.savefig("table.png", dpi=120)
 
 # %% [markdown]
-# The widest intervals, from 0.46 to 0.65 and from 0.34 to 0.53, are those of good cars, of which there are only 69. Those
-# of the 1,210 unacceptable cars are never wider than 0.05.
+# The widest intervals, from 0.46 to 0.65 and from 0.34 to 0.53, are those of good cars, which are rare. Those of
+# unacceptable cars are never wider than 0.05.
 #
 # ## Posteriors
 #
