@@ -66,13 +66,7 @@ with warnings.catch_warnings(action="ignore"):
     cut, _ = discretize(random, class_var="class")
     kept = [name for name in cut if len(cut[name].unique()) > 1]
     leak = cv(bnc("nb", "class", cut[kept], smooth=1), cut[kept], rng=0)
-print(
-    "discretized before splitting:",
-    round(leak, 3),
-    "with",
-    len(kept) - 1,
-    "features left",
-)
+print("discretized before splitting:", round(leak, 3))
 
 # %% [markdown]
 # **Right.** With `discretize=`, the cut points are part of the model and are learned in each training fold.

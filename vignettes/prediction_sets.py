@@ -107,11 +107,11 @@ coverage = {
 pd.DataFrame(coverage).T.round(2)
 
 # %% [markdown]
-# With "lac", 90 % of the sets contain the actual class, as requested, and they have 0.94 classes on average. In 6 % of
-# the rows the set is empty: no class exceeds the threshold, so the row differs from the rows that the model predicts
-# well. The coverage differs by class. It is 93 % for unacceptable cars, 70 % of the data, and only 63 % for good cars,
-# 4 % of the data. With "aps", 99 % of the sets contain the actual class. That is more than requested, because a set is
-# never empty, and the most probable class alone is correct in more than 90 % of the rows.
+# With "lac", 90 % of the sets contain the actual class, as requested, and they have 0.92 classes on average. In 8 % of
+# the rows, the set is empty: no class exceeds the threshold, so the row differs from the rows that the model predicts
+# well. The coverage differs by class. It is 95 % for unacceptable cars, the most frequent class, and only 61 % for good
+# cars, which are rare. With "aps", 99 % of the sets contain the actual class. That is more than requested, because a
+# set is never empty, and the most probable class alone is correct in more than 90 % of the rows.
 #
 # ## The same coverage in every class
 #
@@ -142,8 +142,8 @@ pd.DataFrame(
 ).T.round(2)
 
 # %% [markdown]
-# Now good cars are covered in 95 % of the cases and the most frequent class in 89 %, and the sets still have one class
-# on average. Classes with few rows are covered in more than 90 % of the cases, because a threshold from 17 rows is
+# Now 97 % of the sets of good cars and 89 % of those of the most frequent class contain the actual class, and the sets
+# still have about one class on average. The coverage of rare classes exceeds 90 %, because a threshold from 17 rows is
 # conservative.
 #
 # ## Without a separate conformalization set

@@ -6,6 +6,7 @@ import ast
 import html
 import re
 from pathlib import Path
+from xml.etree import ElementTree
 
 import bnclassify
 import jupytext
@@ -27,10 +28,11 @@ PLACES["BNCClassifier"] = "bnclassify.sklearn.BNCClassifier"
 WIDE = 600
 
 # Setup of a page: a value of __file__, and figures shown when they are drawn. Printed tables scroll, so they
-# are not split into parts.
+# are not split into parts. Printed text is sent once per cell, because lines would break where it is split.
 SETUP = f"""%matplotlib inline
 %config InlineBackend.figure_formats = ["svg"]
 __import__("pandas").set_option("display.width", 250)
+__import__("sys").stdout.flush_interval = 3600
 __file__ = {str(Path(__file__).parents[1] / "page.py")!r}"""
 
 
@@ -133,7 +135,7 @@ class TidyOutputs(SphinxPostTransform):
     default_priority = 6
 
     def run(self, **kwargs: object) -> None:
-        """Remove the text of axes; describe pictures by the words in them."""
+        """Remove the text of axes, and describe pictures."""
         for block in list(self.document.findall(nodes.literal_block)):
             if re.match(r"<(Axes|Figure|Text)\b|array\(\[<Axes", block.astext()):
                 block.parent.remove(block)
@@ -141,7 +143,7 @@ class TidyOutputs(SphinxPostTransform):
             file = Path(self.env.srcdir, image["uri"])
             if file.suffix == ".svg" and file.exists():
                 svg = file.read_text(encoding="utf-8")
-                image["alt"] = image.get("alt") or words_of(svg)
+                image["alt"] = image.get("alt") or description_of(svg)
                 if width_of(svg) > WIDE:
                     image["classes"].append("wide")
 
@@ -152,15 +154,57 @@ def width_of(svg: str) -> float:
     return float(width[1]) if width else 0.0
 
 
-def words_of(svg: str) -> str:
-    """Return the words in a picture as its description: charts have them in comments, networks as texts."""
-    texts = re.findall(r"<text[^>]*>([^<]+)</text>", svg) or re.findall(
-        r"<!-- (.+?) -->", svg
+def description_of(svg: str) -> str:
+    """Describe a picture: the arcs of a network, or the texts of a chart."""
+    if 'class="graph"' not in svg:
+        return description_of_chart(svg)
+    text = r"<text[^>]*>([^<]+)</text>"
+    nodes = {
+        number: " ".join(re.findall(text, rest))
+        for number, rest in re.findall(
+            r'class="node">\s*<title>(.+?)</title>(.*?)</g>\s*(?=<!--|</g>)',
+            svg,
+            re.S,
+        )
+    }
+    arcs: dict[str, list[str]] = {}
+    for tail, head in re.findall(r"<title>(\d+)&#45;&gt;(\d+)</title>", svg):
+        arcs.setdefault(nodes[tail], []).append(nodes[head])
+    listed = [
+        f"{tail} → {', '.join(to) if len(to) < len(nodes) - 1 else 'all others'}"
+        for tail, to in arcs.items()
+    ]
+    caption = re.findall(text, svg.split('class="node"')[0])[:1]
+    parts = ["Network", *caption, f"Arcs: {'; '.join(listed) or 'none'}"]
+    return html.unescape(". ".join(parts))[:800]
+
+
+def description_of_chart(svg: str) -> str:
+    """Describe a chart by its title, axes with values, and legend, from comments."""
+    found: dict[str, list[str]] = {}
+    parser = ElementTree.XMLParser(
+        target=ElementTree.TreeBuilder(insert_comments=True)
     )
-    words = dict.fromkeys(
-        html.unescape(word) for word in texts if re.search("[^\\W\\d]", word)
-    )
-    return f"Picture of: {', '.join(words)}"[:500]
+    for frame in ElementTree.fromstring(svg, parser).iter():
+        if not re.match("(axes|figure)_", frame.get("id", "")):
+            continue
+        for part in frame:
+            axis = part.get("id", "").startswith("matplotlib.axis")
+            for piece in part if axis else [part]:
+                words = [str(note.text) for note in piece.iter(ElementTree.Comment)]
+                kind = part.get("id", "")[-1:] * axis + re.sub(
+                    r"_\d+$", "", piece.get("id", "")
+                )
+                found.setdefault(kind, []).append(" ".join(" ".join(words).split()))
+    *values, title = found.get("text") or [""]
+    rows = [row for row in found.get("2ytick", []) if re.search(r"[^\W\d]", row)]
+    if len(values) == len(rows):
+        rows = [f"{row}: {value}" for row, value in zip(rows, values, strict=True)]
+    else:
+        rows += values
+    parts = [*found.get("1text", []), *found.get("2text", []), "; ".join(rows)]
+    parts = ["Chart", title, *parts, *found.get("legend", [])]
+    return html.unescape(". ".join(filter(None, parts)))[:800]
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
