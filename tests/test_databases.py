@@ -408,7 +408,8 @@ def test_what_needs_rows_says_so(duck: Any) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "name", ["class with parents", "ensemble", "waode", "votes recipe", "odd recipe", "odd names"]
+    "name",
+    ["class with parents", "ensemble", "waode", "votes recipe", "women gaussian", "odd recipe", "odd names"],
 )
 def test_statements_predict_in_postgresql(postgres: Any, name: str) -> None:
     def run(statement: str, frame: pd.DataFrame, table: str) -> list[tuple[Any, ...]]:

@@ -495,6 +495,14 @@ def test_what_a_number_is_not(mixed: Frame, tmp_path: Path) -> None:
     assert bn.predict(x, mixed.assign(u=np.nan), prob=True).notna().all(axis=None)
 
 
+@pytest.mark.parametrize("numbers", ["gaussian", "kernel"])
+def test_numbers_that_are_too_far_away_are_impossible(mixed: Frame, numbers: str) -> None:
+    x = bn.lp(bn.nb("class", mixed), mixed, smooth=1, numbers=numbers)
+    for number in (1e200, -1e308, np.inf):
+        posteriors = bn.predict(x, mixed.head(3).assign(u=number), prob=True)
+        assert (posteriors == 1 / posteriors.shape[1]).all(axis=None)
+
+
 def test_the_columns_that_text_selects(mixed: Frame) -> None:
     named = dict.fromkeys("uvwq", "gaussian")
     for x, y, z in (

@@ -19,7 +19,7 @@ from bnclassify.exchange.scorer import scorer_of
 
 from .oracles import with_holes
 from .strategies import examples, frames, graphs, networks
-from .zoo import CASES, case
+from .zoo import CASES, case, odd_frame
 
 Run = Callable[[str, pd.DataFrame, str], list[tuple[Any, ...]]]
 
@@ -131,14 +131,35 @@ def test_values_stored_as_another_type(run: Run) -> None:
     assert sorted(run(statement, frame, "t")) == sorted(run(statement, stored, "t"))
 
 
-def test_empty_text_and_nan_are_missing_numbers() -> None:
+@pytest.mark.parametrize("text", ["", " ", ".", "-", "?", "n/a", "abc", "2 kg", "<5", "1,5", "nan"])
+def test_text_that_is_not_a_number_is_missing(text: str, run: Run) -> None:
+    odd = odd_frame()
+    frame = odd[["income", "class"]].assign(grade=odd["größe %s"] - 1)
+    rows = frame.head(1).astype(object)
+    for numbers in ({"discretize": "quantile"}, {"numbers": "gaussian"}):
+        statement = bn.to_sql(bn.bnc("nb", "class", frame, smooth=1, **numbers), table="t")
+        for name in ("income", "grade"):
+            found = run(statement, rows.assign(**{name: text}), "t")
+            assert found == run(statement, rows.assign(**{name: None}), "t")
+            assert found != run(statement, rows.assign(**{name: 0}), "t")
+
+
+def test_nan_is_missing() -> None:
     model, frame = case("women gaussian")
-    rows = frame.head(1).astype(object).assign(glucose=None)
-    statement = bn.to_sql(model, table="t")
-    expected = in_sqlite(statement, rows, "t")
-    assert in_sqlite(statement, rows.assign(glucose=""), "t") == expected
+    rows, statement = frame.head(1), bn.to_sql(model, table="t")
     found = in_duckdb(statement, rows.assign(glucose=np.nan).astype({"glucose": float}), "t")
-    np.testing.assert_allclose(found[0][1:], expected[0][1:])
+    assert found == in_duckdb(statement, rows.assign(glucose=None), "t")
+
+
+def test_levels_that_differ_in_case_only() -> None:
+    frame = pd.DataFrame({"a": list("xXyY") * 10, "class": list("pqpqpppq") * 5})
+    model = bn.lp(bn.nb("class", frame), frame, smooth=1)
+    with closing(sqlite3.connect(":memory:")) as database:
+        database.execute("CREATE TABLE t (a TEXT COLLATE NOCASE)")
+        database.executemany("INSERT INTO t VALUES (?)", zip(frame["a"].head(4)))
+        rows = database.execute(bn.to_sql(model, table="t")).fetchall()
+    expected = bn.predict(model, frame.head(4), prob=True).to_numpy()
+    np.testing.assert_allclose([row[1:] for row in rows], expected, rtol=0, atol=1e-9)
 
 
 def test_no_key_and_a_schema(run: Run) -> None:

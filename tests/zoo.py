@@ -38,7 +38,8 @@ def some_women(rows: int = 60) -> pd.DataFrame:
         frame[numeric].astype(float).mask(np.random.default_rng(4).random((rows, len(numeric))) < 0.15)
     )
     frame.loc[0, numeric] = np.nan
-    frame.loc[1, numeric], frame.loc[2, numeric] = -1e6, 1e6
+    for row, number in enumerate([-1e6, 1e6, 1e60, -1e300], start=1):
+        frame.loc[row, numeric] = number
     return frame
 
 

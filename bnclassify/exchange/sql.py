@@ -25,6 +25,9 @@ from .sql_text import (
 )
 
 _MOST_EXACT = 2**53
+_NUMERIC = (  # so that other text is missing, which SQLite would read as 0 or by its first digits
+    "LTRIM({0},'+-.0123456789eE ') IN ('','inf','Inf','Infinity') AND {0} NOT IN ('',' ','.','-','--')"
+)
 
 
 def to_sql(x: Model, *, table: str | Sequence[str], key: str | Sequence[str] | None = None) -> str:
@@ -60,7 +63,7 @@ def to_sql(x: Model, *, table: str | Sequence[str], key: str | Sequence[str] | N
     -----
     SQLite (from 3.35, with its mathematical functions), DuckDB and PostgreSQL (from 12) run the statement.
     It does what `predict` does with ``unseen="missing"``: it discretizes numbers, merges rare levels, and
-    treats values that are not among the levels as missing. NULL, NaN and, for numbers, empty text are
+    treats values that are not among the levels as missing. NULL, NaN and, for numbers, other text are
     missing. Networks marginalize over missing features, and other models treat them by their own rule; see
     `predict`. A `DN` requires all features, so all results are NULL for other rows. Of tied classes, the
     first is predicted. If a row is impossible under all classes, its posterior is uniform. Posteriors differ
@@ -185,11 +188,9 @@ def _read(query: Query, column: Column) -> tuple[str, str]:
                 "Rename these levels."
             )
         cases = " ".join(f"WHEN {_literal(word)} THEN {i}" for word, i in words)
-        code = f"CASE {text} {cases} ELSE {other} END"
+        code = f"CASE {text}||'' {cases} ELSE {other} END"  # which in SQLite has no collation
         return query.source(_unless_missing(raw, missing, code, other)), ""
-    # SQLite reads empty text as 0. NaN is larger than all numbers, also with its sign changed.
-    x = query.source(f"CASE WHEN {text}='' THEN NULL ELSE CAST({raw} AS DOUBLE PRECISION) END")
-    x = query.add(f"CASE WHEN {x}>0 AND -{x}>0 THEN NULL ELSE {x} END")
+    x = query.source(f"CASE WHEN {_NUMERIC.format(text)} THEN CAST({raw} AS DOUBLE PRECISION) END")
     if column.cuts is not None:
         code = steps(x, column.cuts, list(map(str, range(len(column.cuts) + 1))))
         return query.add(_unless_missing(x, missing, code, "")), x

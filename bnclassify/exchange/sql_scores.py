@@ -32,6 +32,7 @@ from ..model.formulas import (
 from ..network.elimination import plan_scopes
 from .scorer import Scorer
 from .sql_text import (
+    FARTHEST,
     IMPOSSIBLE,
     MOST_CHARACTERS,
     NEARLY,
@@ -239,7 +240,8 @@ class Scores:
             return term.scope, term.logs.astype(object)  # type: ignore[union-attr]
         x = self.numbers[term.owner]
         texts = [
-            f"CASE WHEN {x} IS NULL THEN 0e0 ELSE {number(-np.log(2 * np.pi * variance) / 2)}"
+            f"CASE WHEN {x} IS NULL THEN 0e0 WHEN ABS({x})>{FARTHEST} THEN {IMPOSSIBLE} "
+            f"ELSE {number(-np.log(2 * np.pi * variance) / 2)}"
             f"+{number(-0.5 / variance)}*({x}+{-mean!r})*({x}+{-mean!r}) END"
             for mean, variance in zip(term.mean.ravel().tolist(), term.variance.ravel().tolist(), strict=True)
         ]

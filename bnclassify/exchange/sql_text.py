@@ -15,7 +15,10 @@ ZERO = "v1"
 """The column of zeros of type DOUBLE PRECISION."""
 
 IMPOSSIBLE = "-1e300"
-NEARLY = "-1e100"  # scores below are impossible
+NEARLY = "-1e250"  # scores below are impossible
+FARTHEST = (
+    "1e120"  # numbers beyond are impossible, because PostgreSQL raises an error if a square is infinite
+)
 _SMALLEST = "-600"  # difference of logs up to which EXP is 0, so that products do not underflow
 _MOST_COLUMNS = 1600  # of a SELECT in PostgreSQL, less some
 _BRANCHES = 8

@@ -54,6 +54,7 @@ class Gaussian(Immutable):
         moments, _, floor = fall_back(name, within[0] if within else None, by_class)
         return cls(moments.mean, np.maximum(moments.variance, floor))
 
+    @np.errstate(over="ignore")  # the density of a number that is far away is 0
     def log_density(self, values: Array, parents: NDArray[np.intp]) -> Array:
         """Return ln N(value; mean, variance), (rows, classes)."""
         mean, variance = (array.reshape(-1, self.shape[-1])[parents] for array in (self.mean, self.variance))
@@ -176,6 +177,7 @@ class Kernel(Immutable):
         values, weights = self.by_class.of_cell(cell % self.shape[-1])
         return (values, weights) if len(values) else self.by_class.over_classes().of_cell(0)
 
+    @np.errstate(over="ignore")  # the density of a number that is far away is 0
     def log_density(self, values: Array, parents: NDArray[np.intp]) -> Array:
         """Return ln of the mean of normal densities around the values of a cell, (rows, classes)."""
         logs = np.empty((len(values), self.shape[-1]))
@@ -195,8 +197,8 @@ class Kernel(Immutable):
         for start in range(0, len(values), at_once):
             block = slice(start, start + at_once)
             kernels = shares - 0.5 * ((values[block, None] - centers) / h) ** 2
-            top = kernels.max(axis=1)
-            logs[block] = top + np.log(np.exp(kernels - top[:, None]).sum(axis=1))
+            top = np.maximum(kernels.max(axis=1), -1e300)  # not infinite
+            logs[block] = top + log(np.exp(kernels - top[:, None]).sum(axis=1))
         return logs
 
     def draw(self, cells: NDArray[np.intp], rng: np.random.Generator) -> Array:
