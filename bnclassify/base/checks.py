@@ -62,15 +62,12 @@ class Whole:
 
     def check(self, argument: str, value: object) -> int:
         """Return the value as an int, or raise an error."""
-        bounds = (
-            f"of at least {self.least:,}" if self.most == inf else f"from {self.least:,} to {self.most:,}"
-        )
-        message = must_be(argument, f"a whole number {bounds}", value)
-        if isinstance(value, bool) or not isinstance(value, Integral):
-            raise TypeError(message)
-        if not self.least <= int(value) <= self.most:
-            raise ValueError(message)
-        return int(value)
+        is_whole = isinstance(value, Integral) and not isinstance(value, bool)
+        if is_whole and self.least <= int(value) <= self.most:  # type: ignore[call-overload]
+            return int(value)  # type: ignore[call-overload]
+        bounds = f"from {self.least:,} to {self.most:,}" if self.most < inf else f"of at least {self.least:,}"
+        error = ValueError if is_whole else TypeError
+        raise error(must_be(argument, f"a whole number {bounds}", value))
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,23 +88,19 @@ class Real:
 
     def check(self, argument: str, value: object) -> Any:
         """Return the value as a number of Python's own, or raise an error."""
-        bounds = {"of at least": self.least, "greater than": self.above, "of at most": self.most}
-        parts = [
-            f"{text} {bound:g}"
-            for text, bound in (bounds | {"less than": self.below}).items()
-            if isfinite(bound)
-        ]
-        message = must_be(argument, " ".join(["a finite number", " and ".join(parts)]).rstrip(), value)
         number = plain(value)
-        if isinstance(number, bool) or not isinstance(number, RealNumber):
-            raise TypeError(message)
+        is_real = isinstance(number, RealNumber) and not isinstance(number, bool)
         try:
-            size = float(number)
+            size = float(number) if is_real else inf
         except OverflowError:
             size = inf
-        if not (isfinite(size) and self.least <= size <= self.most and self.above < size < self.below):
-            raise ValueError(message)
-        return number if abs(size) < 2**63 else size  # NumPy has no larger integers
+        if isfinite(size) and self.least <= size <= self.most and self.above < size < self.below:
+            return number if abs(size) < 2**63 else size  # NumPy has no larger integers
+        texts = ("of at least", "greater than", "of at most", "less than")
+        bounds = zip(texts, (self.least, self.above, self.most, self.below), strict=True)
+        within = " and ".join(f"{text} {bound:g}" for text, bound in bounds if isfinite(bound))
+        error = ValueError if is_real else TypeError
+        raise error(must_be(argument, f"a finite number {within}".rstrip(), value))
 
 
 @dataclass(frozen=True, slots=True)

@@ -93,22 +93,22 @@ class _Rows(Immutable):
 class Countable(_Rows):
     """Data that can be counted, in memory or partitioned."""
 
-    @property
+    @cached_property
     def columns(self) -> tuple[Hashable, ...]:
         """Names of the columns."""
         return self.schema.columns
 
-    @property
+    @cached_property
     def levels(self) -> Levels:
         """The labels of each column; code ``k`` stands for label ``k``."""
         return self.schema.levels
 
-    @property
+    @cached_property
     def cards(self) -> tuple[int, ...]:
         """Number of levels of each column."""
         return self.schema.cards
 
-    @property
+    @cached_property
     def positions(self) -> dict[Hashable, int]:
         """Position of each column by name."""
         return self.schema.positions
@@ -127,7 +127,7 @@ class Learnable(Countable):
         [name] = self.targets
         return name
 
-    @property
+    @cached_property
     def features(self) -> tuple[Hashable, ...]:
         """All columns but the targets, which are the last."""
         return self.columns[: len(self.columns) - len(self.targets)]

@@ -369,7 +369,8 @@ def find_source(data: object, argument: str) -> Source | None:
 
 def in_pandas(data: Any) -> Any:
     """Return a data frame or Series of another library as one of pandas, and all other data unchanged."""
-    return data if find_source(data, "dataset") is not None else converted(data)
+    known = isinstance(data, pd.DataFrame) or find_source(data, "dataset") is not None
+    return data if known else converted(data)
 
 
 def check_not_once(data: object) -> None:

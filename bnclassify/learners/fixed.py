@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
+from operator import eq
 from typing import Any
 
 from ..base.checks import ListOf, OneOf, must_be
@@ -51,7 +53,8 @@ def general_network(
 ) -> BNC:
     """Build a network from the parents of each variable, including the class; see `network`."""
     ordered = [*[v for v in parents if v != class_var], class_var]
-    families = tuple([(v, *_class_last(class_var, parents[v])) for v in ordered])
+    is_class = partial(eq, class_var)
+    families = tuple([(v, *sorted(parents[v], key=is_class)) for v in ordered])  # the class last
     levels = None if schema is None else schema.select(ordered).levels
     seen = schema.columns if schema is not None and columns is None else None
     recipe = None if step is None else Recipe(class_var, step, columns, seen=seen)
@@ -327,7 +330,8 @@ def fixed_network(
     The recipe contains the families, so a refit keeps them.
     """
     ordered = [*(v for v in parents if v != class_var), class_var]
-    families = tuple([(v, *_class_last(class_var, parents[v])) for v in ordered])
+    is_class = partial(eq, class_var)
+    families = tuple([(v, *sorted(parents[v], key=is_class)) for v in ordered])  # the class last
     check_families(class_var, families, origin=origin)
     recipe_step = replace(step, settings={"families": families})
     return BNC(class_var, families, recipe=Recipe(class_var, recipe_step, families_columns(families)))
@@ -345,8 +349,3 @@ def fixed_again(class_var: Hashable, dataset: InFull | InParts, *, families: tup
 def families_columns(families: Sequence[Family]) -> tuple[Hashable, ...]:
     """Return the features of the families."""
     return tuple([family[0] for family in families[:-1]])
-
-
-def _class_last(class_var: Hashable, parents: Sequence[Hashable]) -> Family:
-    class_parent = [p for p in parents if p == class_var]
-    return (*[p for p in parents if p != class_var], *class_parent)

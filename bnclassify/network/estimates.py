@@ -117,16 +117,17 @@ def check_numbers(x: Any) -> None:
     """Raise a ValueError if a number, which has no levels, is a parent, or a density does not fit."""
     card = {} if x.levels is None else dict(zip(x.variables, map(len, x.levels), strict=True))
     numbers = {name for name, levels in card.items() if not levels}
-    for variable, *parents in x.families:
+    for variable, *parents in x.families if numbers else ():
         inner = [name for name in parents if name in numbers]
         if inner or (variable in numbers and parents[-1:] != [x.class_var]):
             raise ValueError(
                 f"families: the number {shown(inner[0] if inner else variable)} must be a leaf that has the "
                 "class as a parent. Discretize it, for example with bnc(..., discretize='mdlp')."
             )
-    shapes = {family[0]: tuple([card.get(v) for v in family[1:]]) for family in x.families}
+    parents_of = {family[0]: family[1:] for family in x.families}
     for name, density in x.densities.items():
-        if name not in shapes or (x.cpts is not None and density.shape != shapes[name]):
+        shape = tuple([card.get(v) for v in parents_of.get(name, ())])
+        if not shape or (x.cpts is not None and density.shape != shape):
             raise ValueError(f"numbers: the density of {shown(name)} must fit its family")
 
 
