@@ -100,7 +100,7 @@ def test_explained_row(tan: bn.BNC, car: pd.DataFrame) -> None:
     assert drawing[strongest]["fillcolor"] == canvas.blend(canvas.BLUE, depth)
     assert f"log odds of vgood against acc: {found['log_odds'].sum():+.2f}" in caption(picture)
     assert "blue: evidence for vgood, orange: against it (nats)" in caption(picture)
-    assert "grey" not in caption(picture)
+    assert "gray" not in caption(picture)
     away = nodes(bn.plot(x, row=row, target="acc", against="vgood").source)
     assert away[strongest]["fillcolor"] == canvas.blend(canvas.ORANGE, depth)
     assert re.findall(r"\d+ -> \d+", picture.source) == re.findall(r"\d+ -> \d+", bn.plot(x).source)
@@ -279,9 +279,9 @@ def test_at_a_prompt_a_picture_says_how_to_see_it(tan: bn.BNC) -> None:
 
 
 def test_what_a_picture_says_of_itself(tan: bn.BNC, car: pd.DataFrame) -> None:
-    assert caption(bn.plot(tan)) == "class and 6 features, learned by tan_cl arcs from class are grey"
+    assert caption(bn.plot(tan)) == "class and 6 features, learned by tan_cl arcs from class are gray"
     x = bn.lp(tan, car, smooth=1)
-    assert caption(bn.plot(x, distributions=True)) == "probability of each value arcs from class are grey"
+    assert caption(bn.plot(x, distributions=True)) == "probability of each value arcs from class are gray"
     alone = bn.anb("class", {}, features=[])
     assert caption(bn.plot(alone)) == "class and 0 features, learned by anb"
 

@@ -49,7 +49,7 @@ for vote in arms:
     print(families(model)[vote])
 
 # %% [markdown]
-# In the picture, class variables are dark, arcs between them are blue, and arcs to features are grey.
+# In the picture, class variables are dark, arcs between them are blue, and arcs to features are gray.
 
 # %%
 plot(model)

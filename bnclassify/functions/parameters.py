@@ -66,6 +66,10 @@ def lp(
 ) -> OneOrSeveral:
     r"""Estimate the parameters of a structure: its conditional probability tables.
 
+    The arguments are grouped by method. A prior is required: `smooth`, `ess`, `m` or `backoff`. At most one
+    method is used: AWNB, MANB, WANBIA, leave-one-out (`loo_weights`, `loo_parents` and `loo_terms`, or
+    `loo_power`), `numbers`, `subsumption` or EM.
+
     Parameters
     ----------
     x : BNC, AODE or another model
@@ -74,8 +78,8 @@ def lp(
         Contains all variables of ``x``; other columns are ignored. Raw data if the model
         prepares raw data.
     smooth : float
-        Dirichlet hyperparameter added to every count, 0 or more: 0 gives maximum-likelihood estimates, 1 the
-        Laplace correction. Exactly one of ``smooth``, ``ess``, ``m`` and ``backoff`` must be given.
+        Pseudo-count added to every count, 0 or more: 0 gives maximum-likelihood estimates, and 1 is the
+        Laplace correction.
     ess : float
         Equivalent sample size of the prior of each table, spread evenly over its cells (BDeu).
     m : float
@@ -83,33 +87,31 @@ def lp(
         (m-estimate).
     backoff : bool, default False
         If True, shrink each table towards the table with one parent fewer, recursively, by the amount that
-        maximizes the marginal likelihood (hierarchical smoothing), so that wide tables do not overfit.
-        `concentrations` returns the amounts.
+        maximizes the marginal likelihood (hierarchical smoothing). `concentrations` returns the amounts.
     awnb_trees : int, optional
-        AWNB: number of unpruned trees, by whose depth of the first test each feature is weighted; 10 if
-        only ``awnb_bootstrap`` is given.
+        AWNB: number of unpruned trees. The weight of a feature depends on the minimum depth at which they
+        test it. 10 if only ``awnb_bootstrap`` is given.
     awnb_bootstrap : float, optional
-        Proportion of the rows in the bootstrap sample of each tree, above 0 and up to 1; 0.5 if only
+        AWNB: proportion of the rows in the bootstrap sample of each tree, above 0 and up to 1. 0.5 if only
         ``awnb_trees`` is given.
     manb_prior : float, optional
-        MANB: average a naive Bayes over the presence of each arc from the class, with this prior
-        probability of an arc, between 0 and 1.
+        MANB: prior probability of each arc from the class, between 0 and 1. The naive Bayes is averaged over
+        the presence of the arcs.
     wanbia : bool, default False
-        WANBIA: weights of features that maximize the conditional log-likelihood. If features have feature
-        parents, the data must be complete.
+        WANBIA: if True, weight the features to maximize the conditional log-likelihood. If features have
+        feature parents, the data must be complete.
     loo_weights : bool, default False
-        Raise the table of the class and of each feature to a power, its weight, that maximizes the
+        If True, raise the table of the class and of each feature to a power, its weight, that maximizes the
         leave-one-out likelihood. The model then provides posteriors, P(c | x) ∝ P(c)^w₀ Π P(x_i | parents,
         c)^w_i, but does not define a joint distribution. For incomplete rows, the posterior is a blend with a
         tree; see Notes. `feature_weights` and `loo_summary` describe the result.
     loo_parents : bool, default False
-        Keep the first feature parents of each family; leave-one-out chooses their number. For structures
-        that list the best parents first, as from `kdb_mi`.
+        If True, keep only the first feature parents of each family; leave-one-out chooses their number. For
+        structures that list the best parents first, as from `kdb_mi`.
     loo_terms : list of str, optional
-        Additional terms of each feature in the scores of the classes. Requires ``loo_weights``. Their weights
-        are estimated by leave-one-out, too, and the weights of each type of term are shrunk by the amount
-        that maximizes the evidence. All terms are ``("gaussians", "zscores",
-        "slopes", "shifts", "levels")``:
+        Additional terms of each feature in the scores of the classes. Requires ``loo_weights``. Leave-one-out
+        estimates their weights, and the weights of each type of term are shrunk by the amount that maximizes
+        the marginal likelihood. Any of
 
         - "gaussians", "zscores": the log density of a number given the class and up to eight other numbers,
           on the scale of normal scores (quantiles of ranks), or in standard deviations from the mean, bounded
@@ -122,16 +124,17 @@ def lp(
         Numbers are the columns that the model discretizes itself, as with ``discretize=`` in `bnc`. A term
         without suitable columns is skipped.
     loo_power : bool, default False
-        Raise the posterior to the power that maximizes the leave-one-out likelihood. Ensembles are supported,
-        too. The superparents of `ande` are selected without the row, and its member weights from all rows.
+        If True, raise the posterior to the power that maximizes the leave-one-out likelihood. Ensembles are
+        supported, too. The superparents of `ande` are selected without the row, and its member weights from
+        all rows.
     honest_power : int, optional
-        Raise the posterior to the power that is best for held-out rows: the training rows are split into this
-        number of parts, usually 5, and the recipe of ``x`` with its cut points, structure, concentrations and
-        weights is repeated without each part. Leave-one-out evaluates weights on rows from which structure
-        and cut points were learned, and is overconfident for few rows or many features. The parts are used if
-        rows × features × classes is at most 90,000, or if there is more than one feature for two rows. In the
-        latter case, they also choose between 0, 1 and all feature parents, and between no and all
-        ``loo_terms``. For larger data, the power is 1. `loo_summary` reports it.
+        Number of parts, usually 5, for a power of the posterior that is best for held-out rows. The recipe of
+        ``x`` with its cut points, structure, concentrations and weights is repeated without each part.
+        Leave-one-out evaluates weights on rows from which structure and cut points were learned, and is
+        overconfident for few rows or many features. The parts are used if rows × features × classes is at
+        most 90,000, or if there is more than one feature for two rows. In the latter case, they also choose
+        between 0, 1 and all feature parents, and between no and all ``loo_terms``. For larger data, the power
+        is 1. `loo_summary` reports it.
     numbers : {"gaussian", "kernel"} or dict, optional
         Density of numeric features given their parents: a normal distribution for each configuration, or a
         normal density around each training value. A dict maps the names of columns to one of these; text
@@ -169,10 +172,9 @@ def lp(
         ensemble.
     ValueError
         If an argument is out of range, ``loo_terms`` contains another name or is used without
-        ``loo_weights``, ``honest_power`` is used with ``loo_power``, more than one of AWNB, MANB, WANBIA,
-        leave-one-out and EM is used, MANB is used on a structure other than naive Bayes, MANB, WANBIA or
-        leave-one-out without smoothing, the data have no rows, a value is not among the levels of the
-        structure, or no tree of AWNB has a split.
+        ``loo_weights``, ``honest_power`` is used with ``loo_power``, more than one method is used, MANB is
+        used on a structure other than naive Bayes, MANB, WANBIA or leave-one-out without smoothing, the data
+        have no rows, a value is not among the levels of the structure, or no tree of AWNB has a split.
 
     Warns
     -----
@@ -181,8 +183,8 @@ def lp(
 
     Notes
     -----
-    The probability of level k of variable i, which has r_i levels, given configuration j of its parents is,
-    with α for ``smooth``,
+    **Priors.** The probability of level k of variable i, which has r_i levels, given configuration j of its
+    parents is, with α for ``smooth``,
 
     .. math:: θ_{ijk} = (N_{ijk} + α) / (N_{ij·} + r_i α).
 
@@ -194,20 +196,21 @@ def lp(
     (N_ijk + α / (r_i p_i)) / (N_ij· + α / p_i) with p_i configurations of the feature parents alone, is
     an ``ess`` of α times the number of classes, except for the table of the class.
 
-    MANB returns θ·P(arc|D) + θ₀·(1 − P(arc|D)), where θ₀ is estimated without the class [2]_. AWNB and WANBIA
-    return θ^w, normalized; AWNB estimates w as the mean over trees of 1/√depth [3]_, WANBIA maximizes
-    Σ ln P(class | features) over w in [0, 1] [4]_, from two starts, because there may be local maxima. In the
-    papers, θ^w is not normalized, which gives a different classifier; the R package bnclassify normalizes.
+    **MANB, AWNB, WANBIA.** MANB returns θ·P(arc|D) + θ₀·(1 − P(arc|D)), where θ₀ is estimated without the
+    class [2]_. AWNB and WANBIA return θ^w, normalized; AWNB estimates w as the mean over trees of 1/√depth
+    [3]_, WANBIA maximizes Σ ln P(class | features) over w in [0, 1] [4]_, from two starts, because there may
+    be local maxima. In the papers, θ^w is not normalized, which gives a different classifier; the R package
+    bnclassify normalizes.
 
-    ``backoff`` estimates recursively, from the uniform distribution to x alone, x given the class, and then
-    one more feature parent at a time,
+    **Back-off.** ``backoff`` estimates recursively, from the uniform distribution to x alone, x given the
+    class, and then one more feature parent at a time,
 
     .. math:: P_l(x | u) = (N(u, x) + m_l P_{l-1}(x | u')) / (N(u) + m_l).
 
     One m per recursion level maximizes the marginal likelihood over 0.5 to 5000; the class itself has
     (n_y + 1/C) / (n + 1). Hierarchical Dirichlet processes [6]_ smooth in the same order, by sampling.
 
-    ``loo_weights`` first estimates the common power τ, and then the weights w around it,
+    **Leave-one-out.** ``loo_weights`` first estimates the common power τ, and then the weights w around it,
 
     .. math:: τ = argmax Σ_i ln P_{-i}(y_i | x_i; τ) − ½ (τ − 1)^2
 
@@ -221,7 +224,8 @@ def lp(
     selection of rows is used. The structure, cut points and concentrations are learned from all rows, so the
     log-likelihood of held-out rows is too high as an estimate for new rows; use `cv` to estimate it.
 
-    With ``loo_terms``, feature f with parents p_1, p_2, … and, if it is a number, score z_f contributes
+    **Additional terms.** With ``loo_terms``, feature f with parents p_1, p_2, … and, if it is a number, score
+    z_f contributes
 
     .. math:: T_f(x, c) = Σ_l a_{fl} \ln P_l(x_f | c, p_1 \ldots p_l) + Σ_s g_{fs} \ln p_s(z_f | c, z_{pa})
        + β_{fc} z_f + γ_{fc}(x_f),
@@ -240,11 +244,12 @@ def lp(
     At most 1,024 levels, the most frequent ones of all features, have shifts. If H would need more than
     3·10⁹ multiplications, it is estimated from evenly spread rows.
 
-    ``honest_power`` is argmax Σ_i ln P(y_i | x_i; τ) − ½ (τ − 1)² over the rows of all V parts, where row
-    number i of class c is in part (i + c) mod V, and P is the model of the other parts, raised to τ. It is at
-    least 0.01.
+    **Honest power.** ``honest_power`` is argmax Σ_i ln P(y_i | x_i; τ) − ½ (τ − 1)² over the rows of all V
+    parts, where row number i of class c is in part (i + c) mod V, and P is the model of the other parts,
+    raised to τ. It is at least 0.01.
 
-    The weights are best for complete rows. If a share h of the features is missing, the score of a class c is
+    **Missing values at prediction.** The weights are best for complete rows. If a share h of the features is
+    missing, the score of a class c is
 
     .. math:: λ (w_0 \ln P(c) + Σ_f T_f(x, c)) + (1 − λ) (\ln P(c) + (b_0 + b_1 h) M(c)), λ = (1 − h)^q
 
@@ -256,20 +261,20 @@ def lp(
     posterior of a row without features is the class distribution. With ``loo_power``, the power is τ + (1 −
     τ) h.
 
-    EM finds a local maximum of Σ ln P(observed values) + smooth Σ ln θ, over rows and over all entries of the
-    tables [5]_; with ``ess`` or ``m``, their pseudo-counts replace smooth. On complete data, it gives the
-    estimates above. It is consistent if values are missing at random, that is, depending on observed values
-    only; available cases require that they are missing completely at random. An iteration needs 2.5 times
-    the time of predicting the same rows (`tan_cl` on `load_voting`).
+    **EM.** EM finds a local maximum of Σ ln P(observed values) + smooth Σ ln θ, over rows and over all
+    entries of the tables [5]_; with ``ess`` or ``m``, their pseudo-counts replace smooth. On complete data,
+    it gives the estimates above. It is consistent if values are missing at random, that is, depending on
+    observed values only; available cases require that they are missing completely at random. An iteration
+    needs 2.5 times the time of predicting the same rows (`tan_cl` on `load_voting`).
 
-    With ``numbers``, the density of a number is estimated for each configuration of its parents from the rows
-    in which these and the number are observed. "gaussian" is a normal distribution with their mean and
-    variance, with 1/n. "kernel" is the mean of normal densities around their values [7]_, with the standard
-    deviation 1.06 s n^(-1/5) (Silverman's rule [8]_), where s is their standard deviation, with n − 1. A
-    configuration without variance has the density of the class, and a class without values has the density
-    of all rows. A variance, and the square of a bandwidth, is at least 1e-9 times the largest variance of the
-    number within a class. With ``smooth=0`` and all features normal, the result is scikit-learn's
-    ``GaussianNB(var_smoothing=0)``.
+    **Numbers.** With ``numbers``, the density of a number is estimated for each configuration of its parents
+    from the rows in which these and the number are observed. "gaussian" is a normal distribution with their
+    mean and variance, with 1/n. "kernel" is the mean of normal densities around their values [8]_, with the
+    standard deviation 1.06 s n^(-1/5) (Silverman's rule [9]_), where s is their standard deviation, with n −
+    1. A configuration without variance has the density of the class, and a class without values has the
+    density of all rows. A variance, and the square of a bandwidth, is at least 1e-9 times the largest
+    variance of the number within a class. With ``smooth=0`` and all features normal, the result is
+    scikit-learn's ``GaussianNB(var_smoothing=0)``.
 
     References
     ----------

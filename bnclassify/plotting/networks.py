@@ -307,9 +307,9 @@ def _note_colors(x: Model, arcs: _Arcs) -> list[str]:
     """Return notes on the colors of arcs from class variables."""
     heads = {head in x.targets for tail, head in arcs if tail in x.targets}
     if len(x.targets) == 1:
-        return [f"arcs from {x.class_var} are grey"] if heads else []
+        return [f"arcs from {x.class_var} are gray"] if heads else []
     blue = ["arcs between class variables are blue"] if True in heads else []
-    return blue + (["arcs from class variables to features are grey"] if False in heads else [])
+    return blue + (["arcs from class variables to features are gray"] if False in heads else [])
 
 
 def _attributes(
