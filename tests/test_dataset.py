@@ -185,7 +185,9 @@ def test_columns_with_more_levels_than_half_their_rows_are_told(learn: Any) -> N
     assert "merge_rare(dataset, columns=['more', 'holes']), or drop such columns" in str(told[1].message)
     frame, _ = bn.merge_rare(data, min_count=3, class_var="y", columns=["more", "holes", "id"])
     learn("y", frame)
-    with pytest.warns(UserWarning, match="'more' has 21 numbers as labels.*not regression.*pd.cut") as told:
+    with pytest.warns(
+        UserWarning, match="'more' has 21 numbers as labels, each of which is a class.*pd.cut"
+    ) as told:
         learn("more", data[["half", "more"]])
     assert len(told) == 1
     with pytest.warns(UserWarning, match="the class 'more' has 21 labels in 40 rows. If it identifies rows"):

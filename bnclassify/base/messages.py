@@ -161,7 +161,7 @@ def warn(message: str) -> None:
         if not (is_tool or frame.f_code.co_filename.startswith(_OURS)):
             break
         level, frame, repeated = level + 1, frame.f_back, repeated or is_tool
-    subject = re.sub(r"\d[\d,]*", "#", message).partition(",")[0]  # without what differs by fold
+    subject = re.sub(r"\d[\d,]*", "#", message).partition(",")[0]  # without parts that differ by fold
     place = subject, frame.f_code.co_filename, frame.f_lineno
     if repeated and place in _TOLD and _action(message, frame) in ("default", "module", "once"):
         return

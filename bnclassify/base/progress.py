@@ -36,7 +36,7 @@ def showing_progress(progress: bool | None, argument: str = "progress") -> Itera
 def progress_bar(progress: bool | None, *, by_steps: bool = False, **settings: Any) -> Iterator[tqdm[Any]]:
     """Yield a bar, and hide bars of nested calls; ``by_steps``, calls of `advance` within advance it.
 
-    If no choice was made, the bar is shown after 3 seconds if somebody may be watching.
+    If no choice was made, the bar is shown after 3 seconds in an interactive session.
     """
     with showing_progress(progress):
         chosen = _choice.get()

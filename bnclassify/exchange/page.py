@@ -67,8 +67,8 @@ def write_page(x: Model, path: str | os.PathLike[str], *, title: str | None = No
 
     Notes
     -----
-    Programs can call two JavaScript functions of the page. Their results equal those
-    of `predict` and `explain`, and they throw an error where these raise one:
+    Programs can call two JavaScript functions of the page. Their results equal those of `predict` and
+    `explain`, and they throw an error in the same cases:
 
     - ``model.predict(record)`` returns an object with the probability of each label.
       The keys are the labels as text, such as ``"True"``. JavaScript lists keys that

@@ -41,7 +41,7 @@ def to_sql(x: Model, *, table: str | Sequence[str], key: str | Sequence[str] | N
         Name of the table or view with the rows, or the names of its schema and of the table. It has one
         column per feature of `x`, of the same name, with raw values as `predict` accepts them.
     key : str or list of str, optional
-        Columns of the table to select beside the predictions, such as its primary key.
+        Columns of the table to select with the predictions, such as its primary key.
 
     Returns
     -------
@@ -61,13 +61,13 @@ def to_sql(x: Model, *, table: str | Sequence[str], key: str | Sequence[str] | N
 
     Notes
     -----
-    SQLite (from 3.35, with its mathematical functions), DuckDB and PostgreSQL (from 12) run the statement.
-    It does what `predict` does with ``unseen="missing"``: it discretizes numbers, merges rare levels, and
-    treats values that are not among the levels as missing. NULL, NaN and, for numbers, other text are
-    missing. Networks marginalize over missing features, and other models treat them by their own rule; see
-    `predict`. A `DN` requires all features, so all results are NULL for other rows. Of tied classes, the
-    first is predicted. If a row is impossible under all classes, its posterior is uniform. Posteriors differ
-    from those of `predict` by less than 1e-9.
+    SQLite (from 3.35, with its mathematical functions), DuckDB and PostgreSQL (from 12) run the statement. It
+    predicts like `predict` with ``unseen="missing"``: it discretizes numbers, merges rare levels, and treats
+    values that are not among the levels as missing. NULL, NaN and, for numbers, other text are missing.
+    Networks marginalize over missing features, and other models treat them by their own rule; see `predict`.
+    A `DN` requires all features, so all results are NULL for other rows. Of tied classes, the first is
+    predicted. If a row is impossible under all classes, its posterior is uniform. Posteriors differ from
+    those of `predict` by less than 1e-9.
 
     Values are compared with the levels as text, so a column of integers fits levels of text and conversely.
     If all levels are numbers, values are compared as numbers. Booleans may be stored as 0 and 1. Labels of
@@ -75,10 +75,10 @@ def to_sql(x: Model, *, table: str | Sequence[str], key: str | Sequence[str] | N
     their case matters in PostgreSQL.
 
     The statement is a chain of common table expressions, in which features are coded, tables are looked up,
-    and features are eliminated one after the other. Its length is proportional to the number of entries of
-    the tables. Marginalization needs products of tables, which are large if features have several parents;
-    models that do not marginalize, such as those with ``loo_weights=True``, do without them. PostgreSQL
-    compiles long statements, which often takes longer than it saves; ``SET jit = off`` prevents it.
+    and features are eliminated one at a time. Its length is proportional to the number of entries of the
+    tables. Marginalization needs products of tables, which are large if features have several parents; models
+    that do not marginalize do not need them. PostgreSQL compiles long statements, which often takes longer
+    than it saves; ``SET jit = off`` prevents it.
 
     Examples
     --------

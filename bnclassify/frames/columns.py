@@ -135,9 +135,8 @@ def warn_of_wide_columns(
     is_number = len(labels) > _MOST_NUMBERS and all(isinstance(label, int | float) for label in labels)
     if is_number:
         warn(
-            f"the class {shown(class_var)} has {len(labels):,} numbers as labels, and each is a class of its "
-            "own: this is classification, not regression. If they are measurements, make a few classes of "
-            "them with pd.cut."
+            f"the class {shown(class_var)} has {len(labels):,} numbers as labels, each of which is a class. "
+            "If they are measurements, divide them into a few classes with pd.cut."
         )
     for name, column, card in zip(schema.columns, codes, schema.cards, strict=True):
         rows, levels = _rows_and_levels(column, card, weights)

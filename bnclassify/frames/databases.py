@@ -119,7 +119,7 @@ class DatabaseTable:
     def count(
         self, families: Sequence[tuple[Hashable, ...]], required: Hashable = None, weights: Hashable = None
     ) -> list[Counts]:
-        """Count families by label; see `Source`. What was counted once is not asked for again."""
+        """Count families by label; see `Source`. The same counts are requested once."""
         names = dict.fromkeys(name for family in families for name in family)
         wanted = names if required is None else {**names, required: None}
         self._ask([(name,) for name in wanted if name not in self._labels], None, None)
@@ -173,7 +173,7 @@ class DatabaseTable:
         return codes
 
     def _kind(self, name: Hashable) -> str:
-        """Return the type in which labels of a column are asked for, or raise if it is not categorical."""
+        """Return the type in which labels of a column are requested, or raise if it is not categorical."""
         dtype = self.types[name]
         kind = next((kind for kind, test in _KINDS.items() if getattr(dtype, test)()), None)
         if name in self._enums:

@@ -155,8 +155,8 @@ def arc_strength(
     pandas.DataFrame
         One row per ordered pair of variables, including the class, in column order. *strength* is the
         proportion of structures with an arc between the two variables in either direction, *direction* the
-        proportion of these in which the arc goes from *from* to *to*, or 0. ``attrs["threshold"]``
-        is the strength that separates arcs from noise; see Notes.
+        proportion of these in which the arc leads from *from* to *to*, or 0. ``attrs["threshold"]`` is the
+        strength that separates arcs from noise; see Notes.
 
     Raises
     ------

@@ -217,9 +217,8 @@ def lp(
     .. math:: w = argmax Σ_i ln P_{-i}(y_i | x_i; w) − 3/2 Σ_j (w_j − τ)^2
 
     where the tables of P₋ᵢ are estimated from the counts of all rows except i. Both functions are concave.
-    Each excluded row subtracts 1 from a few counts, so all n models need about 20 times as long as one model:
-    12 ms instead of 0.5 ms for `kdb_mi` on the n = 1,728 rows of `car`, and 17 ms instead of 0.9 ms on 20,000
-    rows. ``loo_parents`` compares the second maximum over numbers of parents, or Σ ln P₋ᵢ without weights;
+    Each excluded row subtracts 1 from a few counts, so all n models need about 20 times as long as one model.
+    ``loo_parents`` compares the second maximum over numbers of parents, or Σ ln P₋ᵢ without weights;
     ``loo_power`` is the first step alone. If all rows would need more than 256 MiB, an evenly spread
     selection of rows is used. The structure, cut points and concentrations are learned from all rows, so the
     log-likelihood of held-out rows is too high as an estimate for new rows; use `cv` to estimate it.
@@ -264,8 +263,7 @@ def lp(
     **EM.** EM finds a local maximum of Σ ln P(observed values) + smooth Σ ln θ, over rows and over all
     entries of the tables [5]_; with ``ess`` or ``m``, their pseudo-counts replace smooth. On complete data,
     it gives the estimates above. It is consistent if values are missing at random, that is, depending on
-    observed values only; available cases require that they are missing completely at random. An iteration
-    needs 2.5 times the time of predicting the same rows (`tan_cl` on `load_voting`).
+    observed values only; available cases require that they are missing completely at random.
 
     **Numbers.** With ``numbers``, the density of a number is estimated for each configuration of its parents
     from the rows in which these and the number are observed. "gaussian" is a normal distribution with their

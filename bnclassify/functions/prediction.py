@@ -173,12 +173,10 @@ def predict(
     - A network (`BNC`), an average of networks (`Ensemble`, `aode`) and a model of several class variables
       (`mbc`, `maode`) marginalize over missing features exactly. If all are missing, the posterior is the
       prior.
-    - A model with weights or a power by leave-one-out (``lp(..., loo_weights=True)``, ``loo_power=True``,
-      and the default of `BNCClassifier`) does not define a joint distribution. With weights, a missing
-      feature is ignored, and a table with a missing parent backs off to the previous parents. With a
-      power, the posterior of the underlying model, which marginalizes, is raised to this power. Weights
-      and power were estimated on the rows of the training data, so if these are more complete, posteriors
-      are too extreme: with all features missing, the posterior is a power of the prior, normalized.
+    - A model with weights by leave-one-out (``lp(..., loo_weights=True)`` and the default of `BNCClassifier`)
+      does not define a joint distribution. It blends its weighted terms, which ignore missing features, with
+      a tree that marginalizes over them; see `lp`. With ``loo_power=True``, the posterior of the underlying
+      model, which marginalizes, is raised to a power that is closer to 1 the more features are missing.
     - `ande` uses a missing feature neither as a superparent nor as a child.
     - A dependency network (`DN`) raises an error.
 

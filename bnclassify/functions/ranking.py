@@ -145,7 +145,7 @@ def compare_ranks(
       z = (W₊ − μ − ½ sign(W₊ − μ)) / σ, μ = n(n+1)/4, σ² = n(n+1)(2n+1)/24 − Σ(t³ − t)/48 over groups
       of t tied ranks. If all differences are 0, z is 0 and p is 1.
 
-    The exact p of n differences is at least 2¹⁻ⁿ, so with five data sets it is never below .0625.
+    The exact p of n differences is at least 2¹⁻ⁿ, so with five data sets it is never below 0.0625.
 
     The Bayesian test [4]_ has a Dirichlet process as the prior of the differences z, with a pseudo-
     observation z₀ = 0 of strength 0.5. Its posterior is approximated by 20,000 draws of weights w of z₀ and

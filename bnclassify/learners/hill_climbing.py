@@ -82,8 +82,9 @@ def hc(
         Number of times that the search starts again, from the best network after 5 random
         moves; at most 100,000, like `tabu`.
     missing : {"error", "em"}, default "error"
-        With "em", values may be missing: the search maximizes the expected score, in turn with expectation
-        maximization of the parameters (structural EM). It needs the score "bic", "aic" or "loglik".
+        With "em", values may be missing: the search for the maximum expected score alternates with
+        expectation maximization of the parameters (structural EM). It needs the score "bic", "aic" or
+        "loglik".
     rng : int or numpy.random.Generator, optional
         Seed of the random moves of `restarts`.
     progress : bool, optional

@@ -92,21 +92,18 @@ def chisq_dn(
     - the 1 − `alpha` quantile with K d degrees of freedom, the asymptotic distribution of G under
       independence, if `df` is "all".
 
-    With "class", the probability of an arc between independent features is smaller than `alpha`: for
-    `alpha` = .025 and two binary features, it is .0066 with 2 classes, .0005 with 4 and 3e-6 with 8.
+    With "class", the probability of an arc between independent features is smaller than `alpha`: for `alpha`
+    = 0.025 and two binary features, it is 0.0066 with 2 classes and 0.0005 with 4.
 
-    Unlike in the original method, the degrees of freedom are not reduced for levels that do not occur
-    in some configurations of Z and the class. With a reduction, `car` has 8 arcs between features instead
-    of 6, and an accuracy of .932 instead of .883; the complete rows of `voting` have 32 instead of 26, and
-    an accuracy of .935 instead of .938 (``smooth=1``, ten folds, means of 5 repeats).
+    Unlike in the original method, the degrees of freedom are not reduced for levels that do not occur in some
+    configurations of Z and the class.
 
     Candidates with a score of at most 1e-8 are dropped; the best becomes a parent. Of scores within 1e-8,
     the first column wins.
 
     The network predicts by P(c) Π P(x_i | parents, c), normalized over the classes. This is not a joint
-    distribution: a dependence between two features counts twice if there are arcs in both directions. With
-    four noisy copies of one cause and three weak features, its accuracy on new rows was .72, and that of
-    naive Bayes .88. Therefore `ban` or `tan_cl` are better suited for prediction.
+    distribution: a dependence between two features counts twice if there are arcs in both directions.
+    Therefore, `ban` and `tan_cl` are better suited for prediction.
 
     References
     ----------

@@ -122,10 +122,10 @@ def kdb_mi(
 ) -> BNC:
     """Learn a k-dependence Bayesian classifier by mutual information (Sahami's k-DB).
 
-    Features are ranked by their mutual information with the class. The feature parents of each feature
-    are the `kdbk` features of higher rank with the largest mutual information given the class, however
-    small. There is no search: one pass over pairs of features suffices. In contrast, `kdb` adds an arc only
-    if it improves the cross-validated accuracy.
+    Features are ranked by their mutual information with the class. The feature parents of each feature are
+    the `kdbk` features of higher rank with the largest mutual information given the class, even if it is
+    small. There is no search, only one pass over pairs of features. In contrast, `kdb` adds an arc only if it
+    improves the cross-validated accuracy.
 
     Parameters
     ----------

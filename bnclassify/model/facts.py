@@ -1,4 +1,4 @@
-"""The facts of a model: what printing, `summary` and notebooks show."""
+"""The facts of a model that printing, `summary` and notebooks show."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def _preparation(x: Any) -> dict[str, str | None]:
 
 
 def _missing(x: Any, rows: Any) -> str:
-    """Say where values were missing, how parameters were estimated, and what prediction does."""
+    """Describe the missing values, the estimation from them, and their treatment at prediction."""
     levels = getattr(x.preparation, "missing", ())
     texts = [f"a level of {_some(map(str, levels))}"] if levels else []
     if rows is not None:

@@ -154,7 +154,7 @@ def values(x: Model) -> dict[Hashable, tuple[Any, ...]]:
 
     {any model}
     ValueError
-        If no data were seen, so that the levels are unknown.
+        If the levels are unknown, because no data were given.
 
     Examples
     --------
@@ -171,7 +171,7 @@ def classes(x: Model) -> tuple[Any, ...]:
 
     {any model}
     ValueError
-        If no data were seen, so that the levels are unknown.
+        If the levels are unknown, because no data were given.
 
     Examples
     --------
@@ -192,7 +192,7 @@ def nparams(x: Model) -> int:
 
     {one network}
     ValueError
-        If no data were seen, so that the levels are unknown.
+        If the levels are unknown, because no data were given.
     TypeError
         If the density of a number is a kernel density.
 

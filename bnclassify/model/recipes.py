@@ -27,7 +27,7 @@ def is_repeated() -> bool:
 class Step(Immutable):
     """A call that can be repeated: ``name`` is the function's public name, or a text.
 
-    ``settings`` are its arguments without defaults; ``draws`` says whether it accepts ``rng``.
+    ``settings`` are its arguments without defaults; ``draws`` is whether it accepts ``rng``.
     """
 
     name: str

@@ -190,7 +190,7 @@ BY_CLASS = ("mdlp", "mixed", "averaged_mdlp")
 def _shorten(points: Array, values: Array) -> Array:
     """Round cut points to 15 digits, which floats represent, unless a value would change sides.
 
-    So what should be 0.3 is not 0.30000000000000004.
+    So 0.3 does not become 0.30000000000000004.
     """
     short = np.array([float(f"{point:.15g}") for point in points])
     same = np.searchsorted(values, short, side="right") == np.searchsorted(values, points, side="right")
@@ -274,7 +274,7 @@ def _between(points: Iterable[str]) -> tuple[str, ...]:
 
 
 def readable(points: Sequence[float]) -> list[str]:
-    """Write cut points with four significant digits, or as many as tell them apart.
+    """Write cut points with four significant digits, or as many as distinguish them.
 
     >>> readable((9.568582617828516, 154.5, 12345.678)), readable((1.00001, 1.00002))
     (['9.569', '154.5', '12346'], ['1.00001', '1.00002'])

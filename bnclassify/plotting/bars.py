@@ -63,7 +63,7 @@ def plot_explanation(
     top: int | None = 20,
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw what each feature of a row adds to the log odds of a class as bars, the longest first.
+    """Draw the contribution of each feature of a row to the log odds of a class as bars, the longest first.
 
     Parameters
     ----------
@@ -343,7 +343,7 @@ def plot_effect(
     target : optional
         Class to explain. By default, the rarest class, which is the last of those that are equally rare.
     dataset : pandas.DataFrame or Dataset, optional
-        Rows whose values of the feature are drawn as marks below the curve, or counted beside the levels.
+        Rows whose values of the feature are drawn as marks below the curve, or counted next to the levels.
     {ax, returns, raises}
     TypeError
         If `x` is not a model.
