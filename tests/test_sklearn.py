@@ -602,8 +602,7 @@ def test_without_arguments_it_is_the_most_accurate(X: pd.DataFrame, y: pd.Series
     features, labels = measured.drop(columns="target"), measured["target"].astype(str)
     clf = BNCClassifier().fit(features, labels)
     frame = features.assign(**{"class": labels.astype("category")})
-    terms = ("gaussians", "zscores", "slopes", "shifts", "levels")
-    options = {"loo_weights": True, "loo_parents": True, "loo_terms": terms, "honest_power": 5}
+    options = {"loo_weights": True, "loo_parents": True, "loo_terms": TERMS, "honest_power": 5}
     averaged = {"discretize": "averaged_mdlp", "dag_args": {"kdbk": 4}}
     same = bn.bnc("kdb_mi", "class", frame, backoff=True, **averaged, **options)
     np.testing.assert_array_equal(clf.predict_proba(features), bn.predict(same, features, prob=True))
@@ -615,10 +614,8 @@ def test_without_arguments_it_is_the_most_accurate(X: pd.DataFrame, y: pd.Series
     assert BNCClassifier(dag_args={"kdbk": 1}).fit(X, y).model_.structure.depth <= 1
 
 
-RECIPE = (
-    "lp(backoff=True, loo_weights=True, loo_parents=True, "
-    "loo_terms=('gaussians', 'zscores', 'slopes', 'shifts', 'levels'), honest_power=5)"
-)
+TERMS = ("gaussians", "zscores", "slopes", "shifts", "levels")
+RECIPE = "lp(backoff=True, loo_weights=True, loo_parents=True, loo_terms=..., honest_power=5)"
 
 
 @pytest.mark.parametrize(
@@ -638,7 +635,9 @@ def test_parameters_by_kind(
     X: pd.DataFrame, y: pd.Series[Any], options: dict[str, Any], parameters: str
 ) -> None:
     model = BNCClassifier(**options).fit(X, y).model_
-    assert str(model.recipe.parameters) == parameters
+    step = model.recipe.parameters
+    assert str(step) == parameters
+    assert step.settings.get("loo_terms") == (TERMS if parameters == RECIPE else None)
 
 
 # Several class variables.

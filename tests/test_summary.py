@@ -49,7 +49,7 @@ def people() -> pd.DataFrame:
         ("nb", {"smooth": 1, "wanbia": True}, "yes", "marginalized over"),
         ("nb", {"smooth": 1, "subsumption": 30}, "no", "marginalized over"),
         ("aode", {"smooth": 1, "loo_power": True}, "no", "marginalized over"),
-        ("tan_cl", {"smooth": 1, "loo_weights": True}, "no", "ignored by terms, marginalized over by a tree"),
+        ("tan_cl", {"smooth": 1, "loo_weights": True}, "no", "ignored"),
     ],
 )
 def test_models_of_all_types_introduce_themselves(
@@ -121,7 +121,7 @@ def test_preparation_and_dropped_columns(people: pd.DataFrame) -> None:
     options = {"smooth": 1, "discretize": "mdlp"}
     x = bn.bnc("nb", "buys", people, **options, min_count=5, missing_level=["town"])
     found = facts(x)
-    assert found["discretized"] == "mdlp; intervals: age 2"
+    assert found["discretized"] == "age (mdlp)"
     assert found["dropped"] == "noise, flat (no cut point)"
     assert found["merged"] == "levels in fewer than 5 rows of town"
     assert found["missing values"] == "a level of town; others in new rows marginalized over"
@@ -135,12 +135,34 @@ def test_preparation_and_dropped_columns(people: pd.DataFrame) -> None:
     plain = bn.preparation(bn.nb("class", features=["a"]))
     assert (plain.discretizer, plain.merger, len(plain.cut_points)) == (None, None, 0)
     averaged = bn.bnc("nb", "buys", people, smooth=1, discretize="averaged")
-    assert facts(averaged)["discretized"] == "averaged, 9 times; intervals: age 5-7, noise 5-7"
+    assert facts(averaged)["discretized"] == "age, noise (averaged)"
     kept = bn.bnc("nb", "buys", people.drop(columns="flat"), smooth=1, numbers="gaussian")
     assert facts(kept)["kept as numbers"] == "age, noise (Gaussian)"
     with pytest.warns(UserWarning, match="No feature improves"):
         searched = bn.bnc("fssj", "buys", people[["town", "buys"]], smooth=1, dag_args={"k": 2, "rng": 0})
     assert facts(searched)["dropped"] == "town (not selected)"
+
+
+@informative_gaps
+def test_the_default_model_prints_what_matters(people: pd.DataFrame) -> None:
+    x = bn.bnc(class_var="buys", dataset=people.drop(columns="flat"))
+    assert repr(x).splitlines() == [
+        "",
+        "  Bayesian network classifier",
+        "",
+        "  class variable:     buys",
+        "  rows:               300",
+        f"  class proportions:  no {(people['buys'] == 'no').mean():.3f}, "
+        f"yes {(people['buys'] == 'yes').mean():.3f}",
+        "  num. features:      3",
+        "  num. arcs:          6",
+        "  learning algorithm: kdb_mi",
+        "  parameters:         lp(backoff=True, loo_weights=True, loo_parents=True,",
+        "                      loo_terms=..., honest_power=5)",
+        "  discretized:        age, noise (averaged_mdlp)",
+        "  missing values:     in 1 feature (available cases); in new rows ignored",
+        "  joint distribution: no",
+    ]
 
 
 def test_readable_digits() -> None:

@@ -64,11 +64,6 @@ class LeaveOneOutSummary:
     honest_power: float | None = None
     honest_rows: int = 0
 
-    def __str__(self) -> str:
-        honest = f", honest power {self.honest_power:.3g}" if self.honest_rows else ""
-        parents = "1 parent" if self.parents == 1 else f"{self.parents} parents"
-        return f"power {self.power:.3g}, up to {parents}, {self.rows:,} rows{honest}"
-
 
 @record
 @dataclass(frozen=True, eq=False, repr=False)
@@ -120,10 +115,6 @@ class Powered(BuiltOn):
 
     def _feature_shares(self) -> tuple[dict[Hashable, float], str]:
         return self.base._feature_shares()
-
-    def facts(self) -> dict[str, object]:
-        """Return the facts of the model, and the result of leave-one-out."""
-        return self.base.facts() | {"leave-one-out": self.learned.get("leave_one_out")}
 
     def _curve(self, feature: Hashable) -> Array | None:
         return self.base._curve(feature)

@@ -107,10 +107,6 @@ class Refined(LogLinear):
         """True, because it always has tables."""
         return True
 
-    def facts(self) -> dict[str, object]:
-        """Return the size of the network, and the result of leave-one-out."""
-        return self.base.facts() | {"leave-one-out": self.learned.get("leave_one_out")}
-
     def _with_numbers(self, codes: Codes, numbers: Mapping[Hashable, Any]) -> Codes:
         """Return codes and, below them, the bits of the numbers as integers, where -1 is NaN."""
         if not self.numbers:

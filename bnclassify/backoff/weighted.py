@@ -56,10 +56,7 @@ class LogLinear(BuiltOn):
         def _logs(self, codes: Codes, left_out: LeftOut | None = None) -> Iterator[tuple[int, Array]]:
             """Yield the number of a family and the value of one of its terms at rows, (rows, classes)."""
 
-    @property
-    def missing_rule(self) -> str:
-        """The treatment of missing values in prediction."""
-        return "ignored" if self.fading is None else "ignored by terms, marginalized over by a tree"
+    missing_rule = "ignored"
 
     @property
     def basis(self) -> BNC:
@@ -272,10 +269,6 @@ class Weighted(LogLinear):
         """Return the network without powers."""
         return replace(self.network, recipe=self.recipe, learned=self.learned)
 
-    def facts(self) -> dict[str, object]:
-        """Return the size of the network, and the result of leave-one-out."""
-        return self.structure.facts() | {"leave-one-out": self.learned.get("leave_one_out")}
-
     def _stacked(self, data: Dataset, prior: Any) -> Stacked:
         """Return the structure with the tables of all prefixes of the families."""
         return stack_network(replace(self.structure, recipe=self.recipe), data, prior)
@@ -373,10 +366,6 @@ class AveragedCuts(LogLinear):
     def unweighted(self) -> AveragedCuts:
         """Return the model itself, whose powers are 1."""
         return self
-
-    def facts(self) -> dict[str, object]:
-        """Return the size of the network, and the leave-one-out result."""
-        return self.structure.facts() | {"leave-one-out": self.learned.get("leave_one_out")}
 
     def _estimate(self, data: Any, prior: Any) -> AveragedCuts:
         """Return the structure with the tables of each discretization, and all powers 1."""

@@ -72,10 +72,9 @@ def _preparation(x: Any) -> dict[str, str | None]:
     """Say which columns were discretized, merged, kept as numbers and dropped."""
     facts: dict[str, str | None] = {}
     merger, discretizer = getattr(x.preparation, "merger", None), getattr(x.preparation, "discretizer", None)
-    counts = {} if discretizer is None else discretizer.interval_counts
-    cut = [f"{name} {counts[name]}" for name in x.features if name in counts]
-    if discretizer is not None and cut:
-        facts["discretized"] = f"{discretizer.description}; intervals: {_some(cut)}"
+    cut = [str(name) for name in x.features if discretizer is not None and discretizer.cuts.get(name)]
+    if cut:
+        facts["discretized"] = f"{_some(cut)} ({discretizer.method})"
     if x.densities:
         kinds = sorted({type(density).__name__ for density in x.densities.values()})
         facts["kept as numbers"] = f"{_some(map(str, x.densities))} ({', '.join(kinds)})"

@@ -511,6 +511,10 @@ class BuiltOn(Model):
         """The treatment of missing values by the other model."""
         return self.basis.missing_rule
 
+    def facts(self) -> dict[str, object]:
+        """Return the facts of the other model."""
+        return self.basis.facts()
+
     def _with_numbers(self, codes: Codes, numbers: Mapping[Hashable, Any]) -> Codes:
         return self.basis._with_numbers(codes, numbers)
 

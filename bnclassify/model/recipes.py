@@ -15,6 +15,9 @@ from ..counts.contingency import narrow
 from ..frames.schema import Dataset
 from ..numbers.preparation import Preparation
 
+_MOST_CHARACTERS = 40
+"""Length of the longest argument that is printed."""
+
 _REPEATED = ContextVar("_REPEATED", default=False)
 
 
@@ -43,7 +46,9 @@ class Step(Immutable):
     def __str__(self) -> str:
         if " " in self.name:  # a text in place of a call
             return self.name
-        return f"{self.name}({', '.join(f'{key}={value!r}' for key, value in self.settings.items())})"
+        texts = {key: repr(value) for key, value in self.settings.items()}
+        short = [f"{key}={text if len(text) <= _MOST_CHARACTERS else '...'}" for key, text in texts.items()]
+        return f"{self.name}({', '.join(short)})"
 
 
 @record
