@@ -76,12 +76,39 @@ def test_cv_refuses(car: pd.DataFrame, votes: pd.DataFrame) -> None:
     for wrong in ("nb", [x, "nb"]):
         with pytest.raises(TypeError, match=r"x must be|x: expected"):
             bn.cv(wrong, car)
-    holes = car.copy()
-    holes.loc[0, "class"] = np.nan
-    with pytest.raises(ValueError, match="1 of 1728 rows have no class"):
-        bn.cv(x, holes)
+    with pytest.raises(ValueError, match="the class 'class' is missing in every row"):
+        bn.cv(x, car.assign(**{"class": pd.Categorical([None] * len(car), car["class"].cat.categories)}))
     with pytest.raises(ValueError, match="must record its recipe"):
         bn.cv(bn.BNC(x.class_var, x.families, x.levels, x.cpts), car)
+
+
+@pytest.mark.parametrize("discretize", [None, "mdlp"])
+def test_rows_without_a_class_are_ignored_with_one_warning(car: pd.DataFrame, discretize: Any) -> None:
+    frame = car.assign(size=np.random.default_rng(0).normal(size=len(car)).round(2))
+    frame = frame if discretize else frame.drop(columns="size")
+    x = bn.bnc("nb", "class", frame, smooth=1, discretize=discretize)
+    frame.loc[[5, 900], "class"] = None
+    known = frame["class"].notna()
+    rest, numbers = frame[known], np.arange(len(frame)) % 3
+    pairs = [(np.nonzero(numbers != i)[0], np.nonzero(numbers == i)[0]) for i in range(3)]
+    of_rest = [(np.nonzero(numbers[known] != i)[0], np.nonzero(numbers[known] == i)[0]) for i in range(3)]
+    metrics = {"metric": ["accuracy", "log_loss"], "mean": False, "rng": 0}
+    for folds, same in [(None, None), (numbers, numbers[known]), (pairs, of_rest)]:
+        with pytest.warns(
+            UserWarning, match="2 of 1728 rows have no class 'class' and are ignored"
+        ) as caught:
+            found = bn.cv(x, frame, folds=folds, **metrics)
+        assert len(caught) == 1
+        pd.testing.assert_frame_equal(found, bn.cv(x, rest, folds=same, **metrics))
+    with pytest.warns(UserWarning, match="2 of 1728 rows"):
+        found = bn.summary(x, frame, k=3, rng=0).attrs["metrics"]
+    assert found == bn.summary(x, rest, k=3, rng=0).attrs["metrics"]
+    for prob in (True, False):
+        with pytest.warns(UserWarning, match="2 of 1728 rows"):
+            predicted: Any = bn.cv_predict(x, frame, prob=prob, folds=numbers)
+        assert predicted.index.equals(frame.index)
+        assert predicted[~known].isna().to_numpy().all()
+        assert predicted[known].equals(bn.cv_predict(x, rest, prob=prob, folds=numbers[known]))
 
 
 def test_a_model_does_not_depend_on_what_stands_beside_it_in_cv(votes: pd.DataFrame) -> None:

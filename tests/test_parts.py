@@ -582,8 +582,11 @@ def test_cross_validation_in_parts_says_what_it_cannot(car: pd.DataFrame) -> Non
     with pytest.raises(ValueError, match="the columns that model 0 was learned from; it lacks 'doors'"):
         bn.cv(x, chunks(car.drop(columns="doors")))
     gaps = car.assign(**{"class": car["class"].where(np.arange(len(car)) > 3)})
-    with pytest.raises(ValueError, match="4 of 1728 rows have no class 'class'"):
-        bn.cv(x, chunks(gaps))
+    with pytest.warns(UserWarning, match="4 of 1728 rows have no class 'class' and are ignored"):
+        found = bn.cv([x], chunks(gaps), k=3, metric=["accuracy", "log_loss"])
+    same = bn.cv([x], chunks(gaps.iloc[4:]), k=3, metric=["accuracy", "log_loss"])
+    pd.testing.assert_series_equal(found, same)
+    assert found.attrs == same.attrs
     with pytest.raises(ValueError, match="a new iterator at each call"):
         bn.cv(x, iter([car]))
     sampled = bn.bnc("nb", "class", car, smooth=1, wanbia=True)

@@ -69,7 +69,8 @@ def cv_predict(
     Returns
     -------
     pandas.DataFrame
-        Posteriors with the index of ``dataset`` and one column per class; rows sum to 1.
+        Posteriors with the index of ``dataset`` and one column per class. Rows sum to 1; those of rows
+        without a class are missing.
     pandas.Series
         With ``prob=False``, the labels, as `predict` returns them.
     dask.dataframe.DataFrame, dask.dataframe.Series
@@ -87,8 +88,8 @@ def cv_predict(
     Warns
     -----
     UserWarning
-        If a class has fewer than ``k`` rows, so that some folds have none, or no training row of a fold has
-        a positive weight, whose predictions are missing.
+        If rows have no class, a class has fewer than ``k`` rows, so that some folds have none, or no
+        training row of a fold has a positive weight, whose predictions are missing.
 
     Notes
     -----
@@ -145,8 +146,9 @@ def _predict_rows(x: Model, plan: Plan, *, prob: bool, dag: bool, bar: tqdm[Any]
         logs = outcomes_of(learned, test).of_target().logs_of(labels)
         posteriors[rnd.fold.rows] += rnd.fold.proportions(data)[:, None] * np.exp(log_normalize(logs))
     warn_of_empty_folds(empty)
-    labelling = Labelling(labels, data.columns[-1], data.index)
-    found = _name_predictions(labelling, posteriors, prob=prob)
+    of_all = np.full((len(plan.index), len(labels)), np.nan)
+    of_all[plan.known] = posteriors
+    found = _name_predictions(Labelling(labels, data.columns[-1], plan.index), of_all, prob=prob)
     if plan.unseen:
         found.attrs["unseen"] = dict(plan.unseen)
     return found
@@ -197,5 +199,6 @@ def _predict_out_of_fold(
         rows = np.flatnonzero(share)
         found = np.nan if x is None else predict(x, frame.iloc[rows], prob=True, unseen="missing").to_numpy()
         posteriors[rows] += share[rows, None] * found
+    posteriors[frame[first.class_var].isna().to_numpy()] = np.nan
     labelling = Labelling(classes(first), first.class_var, frame.index)
     return _name_predictions(labelling, posteriors, prob=prob)

@@ -112,7 +112,8 @@ class Plan:
     """Data of any source, and the assignment of rows to folds.
 
     ``folds`` is a digest of the folds, which are a partition if each repeat tests every row once;
-    ``unseen`` has the numbers of unseen values that are treated as missing, by column.
+    ``unseen`` has the numbers of unseen values that are treated as missing, by column. ``index`` are the
+    labels of all rows in memory, and ``known`` says which of them have a class.
     """
 
     data: TrainingData | Partitions
@@ -120,6 +121,8 @@ class Plan:
     folds: str
     is_partition: bool
     unseen: Mapping[Hashable, int] = field(default_factory=dict)
+    index: Any = None
+    known: Any = None
 
     @property
     def repeats(self) -> int:
@@ -233,7 +236,7 @@ def raw_rows(x: Model, dataset: Any) -> Any:
     """Return the rows with a class, prepared for the recipe of a model."""
     names = column_names(dataset)
     rows = dataset if isinstance(dataset, Dataset) else _read({0: x}, dataset, names, True)
-    return _prepare({0: x}, rows, names, True, None, complete=False)
+    return _prepare({0: x}, rows, names, True, None, warns=False)
 
 
 def _read(models: Mapping[Any, Model], dataset: Any, names: Sequence[Hashable], dag: bool) -> Any:
@@ -300,12 +303,11 @@ def _prepare(
     preparation: Preparation | None,
     *,
     lenient: bool = False,
-    complete: bool = True,
+    warns: bool = True,
 ) -> Any:
-    """Return the features and the targets; a single target is observed in all rows.
+    """Return the features and the targets, in the rows that have the only target.
 
-    If ``lenient``, unseen values in partitioned data are missing. If not ``complete``, rows that lack the
-    only target are dropped without an error.
+    If ``lenient``, unseen values in partitioned data are missing. If ``warns``, dropped rows cause a warning.
     """
     targets = next(iter(models.values())).targets
     needed = columns_needed(models, dag=dag)
@@ -320,19 +322,17 @@ def _prepare(
     if preparation is None and all(model.preparation is not None for model in models.values()):
         raw |= {name for name, card in zip(data.columns, data.cards, strict=True) if not card}
     check_levels(data, [name for name in data.columns if name not in raw or name in targets])
-    if complete and len(targets) == 1:
-        _check_classes(data, targets)
+    if warns and len(targets) == 1:
+        _warn_of_no_class(data, targets[0])
     return prepare(data, targets, known=dict.fromkeys(raw, ()), warns=False)
 
 
-def _check_classes(data: Any, targets: Sequence[Hashable]) -> None:
-    """Raise a ValueError if rows lack the only target."""
-    if data.incomplete[data.positions[targets[0]]]:
-        unknown = data.select(targets).add_up(lambda rows: np.count_nonzero(rows.codes < 0))
-        raise ValueError(
-            f"dataset must have a class in every row; {unknown} of {len(data)} rows have no class "
-            f"{shown(targets[0])}. Drop them, for example with .dropna(subset=[{shown(targets[0])}])."
-        )
+def _warn_of_no_class(data: Any, target: Hashable) -> None:
+    """Warn of rows that lack the only target, unless no other row is left, which is an error."""
+    if data.incomplete[data.positions[target]]:
+        unknown = data.select([target]).add_up(lambda rows: np.count_nonzero(rows.codes < 0))
+        if unknown < len(data):
+            warn(f"{unknown} of {len(data)} rows have no class {shown(target)} and are ignored")
 
 
 def _common_preparation(models: Mapping[Any, Model], dag: bool) -> Preparation | None:
@@ -353,14 +353,23 @@ def _common_preparation(models: Mapping[Any, Model], dag: bool) -> Preparation |
 
 
 def _plan_rows(data: TrainingData, k: int, repeats: int, folds: Folds | None, rng: Seed) -> Plan:
-    """Assign rows in memory to folds, stratified if there is one target; the first repeat never changes."""
+    """Assign rows in memory to folds, stratified if there is one target; the first repeat never changes.
+
+    Folds that are given include rows without a class.
+    """
     generator, rounds, digest, is_partition = check_rng(rng), [], blake2b(digest_size=12), True
+    index, known = data.all_rows.index, data.has_class if len(data.targets) == 1 else np.full(len(data), True)
+    position = np.cumsum(known) - 1
+    data = replace(data, with_unknown=None)
     for repeat in range(repeats):
         if folds is None:
             tests = _draw(data, k, generator, quiet=repeat > 0)
         else:
-            parts = split_rows(folds, len(data), data.index)
-            tests = [RowFold(rows, learned=learned) for rows, learned in parts]
+            parts = split_rows(folds, len(known), index)
+            kept = [
+                [rows if rows is None else position[rows[known[rows]]] for rows in part] for part in parts
+            ]
+            tests = [RowFold(rows, learned=learned) for rows, learned in kept]
             rows = np.sort(np.concatenate([test.rows for test in tests]))
             is_partition = np.array_equal(rows, np.arange(len(data)))
         for number, test in enumerate(tests):
@@ -371,7 +380,7 @@ def _plan_rows(data: TrainingData, k: int, repeats: int, folds: Folds | None, rn
                 digest.update(test.units.astype("<i8").tobytes())
             if test.learned is not None:
                 digest.update(np.sort(test.learned).astype("<i8").tobytes())
-    return Plan(data, rounds, digest.hexdigest(), is_partition)
+    return Plan(data, rounds, digest.hexdigest(), is_partition, index=index, known=known)
 
 
 def _draw(data: TrainingData, k: int, rng: np.random.Generator, *, quiet: bool) -> list[RowFold]:

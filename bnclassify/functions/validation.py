@@ -108,8 +108,8 @@ def cv(
     x : Model, or a list or dict of models
         Fitted models. For each fold, their recipes are refitted to the rows that the fold does not test.
     dataset : pandas.DataFrame, Dataset, or partitioned data
-        Contains all variables of the models, and the class in every row. For weights and partitioned data,
-        see Notes.
+        Contains all variables of the models. Rows without a class are ignored. For weights and partitioned
+        data, see Notes.
     k : int, default 10
         Number of folds, if ``folds`` is not given.
     repeats : int, default 1
@@ -161,16 +161,16 @@ def cv(
         If a variable is not a column.
     TypeError, ValueError
         If ``x`` contains something other than fitted models, models differ in their class, a model was
-        learned from other columns, the class is missing in a row, a metric does not exist or does not return
+        learned from other columns, the class is missing in every row, a metric does not exist or does not return
         a number, or ``k``, ``repeats`` or ``folds`` do not fit the data.
 
     Warns
     -----
     UserWarning
-        If a class has fewer than ``k`` rows in memory, so that some folds have none, a metric is not defined
-        in some folds, which are excluded from the mean, no training row of a fold has a positive weight,
-        whose results are NaN, or unseen values are treated as missing, whose numbers by column are in
-        ``attrs["unseen"]``.
+        If rows have no class, a class has fewer than ``k`` rows in memory, so that some folds have none, a
+        metric is not defined in some folds, which are excluded from the mean, no training row of a fold has a
+        positive weight, whose results are NaN, or unseen values are treated as missing, whose numbers by
+        column are in ``attrs["unseen"]``.
 
     Notes
     -----
