@@ -442,6 +442,17 @@ def test_rows_are_sorted_by_strength_and_have_odds_ratios(car: pd.DataFrame) -> 
     assert many.index.get_level_values(0).tolist() == [5] * 7 + [1727] * 7
 
 
+@pytest.mark.parametrize("options", [{"numbers": "gaussian"}, {"numbers": "kernel"}, {"discretize": "mdlp"}])
+def test_numbers_are_shown_as_they_were_given(options: dict[str, str]) -> None:
+    frame = pd.DataFrame({"time": np.arange(100, 400, 3), "size": np.linspace(0, 1, 100) ** 2})
+    frame["late"] = np.where(frame["time"] > 250, "yes", "no")
+    x = bn.bnc("nb", "late", frame, smooth=1, **options)
+    row = {"time": 400, "size": 0.30988614451583}
+    assert list(map(repr, bn.explain(x, row)["value"])) == ["'yes'", "400", "0.30988614451583"]
+    texts = [text.partition(":")[0] for text in bn.explain(x, row, sentences=True)]
+    assert sorted(texts) == ["size = 0.309886", "time = 400"]
+
+
 def test_reasons_in_words() -> None:
     frame = pd.DataFrame({"records": ["no"] * 60 + ["yes"] * 40, "noise": ["a", "b"] * 50})
     frame["status"] = ["good"] * 48 + ["bad"] * 12 + ["good"] * 20 + ["bad"] * 20

@@ -312,7 +312,7 @@ def _values(x: Model, evidence: Evidence, raw: Dataset) -> list[NDArray[Any]]:
     values = [_labelled(x.known_levels[-1], evidence.targets)]
     for i in evidence.order:
         labels, name = _labelled(x.known_levels[i], evidence.codes[i]), x.features[i]
-        own = _own_values(raw, name) if x.preparation is not None else labels
+        own = _own_values(raw, name) if x.preparation is not None or name in raw.numbers else labels
         values.append(np.where((evidence.codes[i] < 0) | pd.isna(own), labels, own))
     return values
 
@@ -402,9 +402,10 @@ def _long_index(rows: pd.Index[Any], variables: Sequence[Hashable]) -> pd.MultiI
 
 
 def describe(variable: Hashable, value: Any) -> str:
-    """Write the value of a variable.
+    """Write the value of a variable, with up to six digits of a number.
 
-    >>> describe("safety", "high"), describe("doors", float("nan"))
-    ('safety = high', 'doors missing')
+    >>> describe("safety", "high"), describe("doors", float("nan")), describe("weight", 0.30988614)
+    ('safety = high', 'doors missing', 'weight = 0.309886')
     """
-    return f"{variable} missing" if is_missing(value) else f"{variable} = {value}"
+    text = f"{value:.6g}" if isinstance(value, float) and abs(value) < 1e6 else value
+    return f"{variable} missing" if is_missing(value) else f"{variable} = {text}"
