@@ -169,3 +169,67 @@ def test_odd_values_give_a_result_or_a_short_error(odd: str) -> None:
                 if told:
                     problems[f"{name}, {argument}"] = told
     assert not problems
+
+
+@pytest.mark.parametrize("options", [{"smooth": 1}, {"smooth": 1, "discretize": "mdlp"}, {}])
+def test_an_empty_list_of_records_has_no_predictions(options: dict[str, Any]) -> None:
+    frame = (
+        NUMBERS if "smooth" not in options or "discretize" in options else CAR.rename(columns={"class": "c"})
+    )
+    x = bn.bnc("nb", "c", frame, **options)
+    pd.testing.assert_series_equal(bn.predict(x, []), bn.predict(x, frame.head(0)), check_index_type=False)
+    assert bn.predict(x, [], prob=True).columns.equals(bn.predict(x, frame, prob=True).columns)
+    assert len(bn.explain(x, [])) == len(bn.explain(x, [], sentences=True)) == 0
+
+
+@pytest.mark.parametrize("options", [{"smooth": 1}, {"smooth": 1, "discretize": "mdlp"}, {}])
+def test_a_class_with_one_label_gives_a_warning(options: dict[str, Any]) -> None:
+    frame = (
+        NUMBERS if "smooth" not in options or "discretize" in options else CAR.rename(columns={"class": "c"})
+    )
+    label = frame["c"].iloc[0]
+    one = frame[frame["c"] == label]
+    with pytest.warns(UserWarning, match=f"all rows have the class {label!r} of 'c', so it is") as caught:
+        x = bn.bnc("nb", "c", one, **options)
+    assert len(caught) == 1
+    assert set(bn.predict(x, frame.drop(columns="c"), unseen="missing")) == {label}
+
+
+def test_a_model_without_features_is_fitted_by_default() -> None:
+    with pytest.warns(UserWarning, match="no feature remains"):
+        x = bn.bnc(class_var="class", dataset=CAR[["class"]])
+    shares = CAR["class"].value_counts(normalize=True)
+    found = bn.predict(x, CAR.head(2), prob=True)
+    np.testing.assert_allclose(found, [shares[found.columns]] * 2, atol=0.01)
+
+
+SEVERAL = bn.lp(bn.mbc(["class", "safety"], CAR), CAR, smooth=1)
+ADVICE = "Use predict, explain, cloglik or cv, or fit another model, such as bnc"
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: bn.query(WEIGHTED, "class", {"safety": "low"}), ADVICE),
+        (lambda: bn.query(bn.lp(bn.aode("class", CAR), CAR, backoff=True, loo_power=True), "class"), ADVICE),
+        (lambda: bn.query(SEVERAL, "class", {"buying": "low"}), r"Use predict\(x, newdata\), or explain\("),
+        (lambda: bn.plot(SEVERAL, row=CAR.iloc[0]), "x must predict one class; got a model of 'class', 'saf"),
+        (lambda: bn.plot(NETWORK, row={"safety": "odd"}), "'odd' not among .* With unseen='missing', or"),
+        (
+            lambda: bn.cpt(bn.bnc("aode", "class", CAR, smooth=1), "safety"),
+            r"got a model of 3 networks \(AODE\)\. Call it on",
+        ),
+        (lambda: bn.accuracy(NETWORK, CAR), "predicted must be labels; got BNC. The predicted labels come"),
+        (lambda: bn.bnc(CAR, "class"), r"must be called with 'dataset'; .* or bnc\(class_var=\.\.\., "),
+        (lambda: bn.query(NETWORK, "class", safety="low"), "Available: 'x', 'variables', 'evidence', 'inte"),
+    ],
+)
+def test_messages_advise_what_helps(call: Callable[[], Any], message: str) -> None:
+    with pytest.raises((TypeError, ValueError), match=message):
+        call()
+
+
+def test_text_with_numbers_is_named_in_the_warning_of_many_levels() -> None:
+    prices = [f"${price}" for price in range(25)] + ["$1"] * 5
+    with pytest.warns(UserWarning, match="'price': more levels than .* Convert text that contains numbers"):
+        bn.nb("c", NUMBERS.assign(a=1, price=prices))

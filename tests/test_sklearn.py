@@ -800,7 +800,9 @@ def test_discretizer_in_a_pipeline() -> None:
     assert cross_val_score(pipe, wines, cultivar, cv=5, error_score="raise").mean() > 0.95
     with pytest.raises(ValueError, match="requires y to be passed"):
         MDLPDiscretizer().fit(wines)
-    with pytest.raises(TypeError, match="must be numeric"):
+    with pytest.raises(
+        TypeError, match=r"X must have numeric columns; got 'hue'\. .* in a ColumnTransformer"
+    ):
         MDLPDiscretizer().fit(wines.astype({"hue": str}), cultivar)
     with pytest.raises(ValueError, match="encode must be one of 'ordinal', 'interval'; got 'onehot'"):
         MDLPDiscretizer(encode="onehot").fit(wines, cultivar)

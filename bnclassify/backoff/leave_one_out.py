@@ -80,7 +80,7 @@ class Powered(BuiltOn):
 
     no_joint = (
         "a model with a power provides P(class | features), but does not define a joint distribution. Use "
-        "cloglik or cv, or refit the model with lp without leave-one-out."
+        "predict, explain, cloglik or cv, or fit another model, such as bnc(..., smooth=1)."
     )
 
     def __post_init__(self) -> None:

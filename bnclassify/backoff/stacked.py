@@ -48,7 +48,7 @@ class Group:
         values = (
             feature_probabilities(self.stack, members, left_out)
             if len(members) == self.stack.cards.shape[1]
-            else class_probabilities(self.stack, members, codes[0, 0, rows].size * n, left_out)
+            else class_probabilities(self.stack, members, codes[0][..., rows].shape[-1] * n, left_out)
         )
         for value in values:
             logs = log(value).reshape(len(self.families), self.codings, -1, value.shape[1])

@@ -218,7 +218,8 @@ class Weighted(LogLinear):
 
     no_joint = (
         "a model with weights provides P(class | features), but does not define a joint distribution. Use "
-        "cloglik or cv, or refit the model with lp without leave-one-out."
+        "predict, explain, cloglik or cv, or fit another model, such as bnc(..., smooth=1, "
+        "discretize='mdlp')."
     )
 
     def __post_init__(self) -> None:
@@ -298,7 +299,8 @@ class AveragedCuts(LogLinear):
 
     no_joint = (
         "a model that averages over discretizations provides P(class | features), but does not "
-        "define a joint distribution. Use cloglik or cv, or another discretization."
+        "define a joint distribution. Use predict, explain, cloglik or cv, or another discretization, such "
+        "as 'mdlp'."
     )
 
     def __post_init__(self) -> None:

@@ -53,14 +53,14 @@ def guided(advice: str) -> Callable[[F], F]:
     def guide(function: F) -> F:
         name, code = function.__name__, unwrap(function).__code__
         most, n_named = code.co_argcount, code.co_argcount + code.co_kwonlyargcount
-        accepted = frozenset(code.co_varnames[:n_named])
+        accepted = code.co_varnames[:n_named]
 
         @wraps(function)
         def call(*arguments: Any, **named: Any) -> Any:
             if len(arguments) > most:
                 number = "one positional argument" if most == 1 else f"{most} positional arguments"
                 raise TypeError(f"{name} accepts at most {number}; got {len(arguments)}. {advice}")
-            if not accepted.issuperset(named) and not code.co_flags & CO_VARKEYWORDS:
+            if not named.keys() <= {*accepted} and not code.co_flags & CO_VARKEYWORDS:
                 unknown = next(argument for argument in named if argument not in accepted)
                 raise TypeError(f"{name} has no argument {shown(unknown)}. {available(unknown, accepted)}")
             return function(*arguments, **named)

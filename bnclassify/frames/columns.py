@@ -156,8 +156,9 @@ def warn_of_wide_columns(
         )
     if wide:
         warn(
-            f"{listed(wide)}: more levels than half of the rows. Merge rare levels, with frame, merger = "
-            f"merge_rare(dataset, columns=[{listed(wide)}]), or drop such columns, with {_without(wide)}."
+            f"{listed(wide)}: more levels than half of the rows. Convert text that contains numbers or "
+            "dates, merge rare levels, with frame, merger = merge_rare(dataset, columns="
+            f"[{listed(wide)}]), or drop such columns, with {_without(wide)}."
         )
 
 

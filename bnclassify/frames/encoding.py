@@ -126,7 +126,7 @@ def encode_new(
     """Encode the ``known`` columns of new data: a data frame, one or several records, or a `Dataset`."""
     if isinstance(newdata, pd.Series | Mapping):
         newdata = [newdata]
-    if isinstance(newdata, list) and newdata and all(isinstance(row, pd.Series | Mapping) for row in newdata):
+    if isinstance(newdata, list) and all(isinstance(row, pd.Series | Mapping) for row in newdata):
         return encode_records(newdata, tuple(known), argument, numeric)
     frame: Any = newdata
     return encode_columns(frame, known, argument=argument, known=known, numeric=numeric)
@@ -216,7 +216,7 @@ def is_missing(value: Any) -> bool:
 def _index(rows: Sequence[Row]) -> pd.Index[Any]:
     """Return the row labels of a frame or, for other data, row numbers."""
     labels = [row.name if isinstance(row, pd.Series) else None for row in rows]
-    return pd.RangeIndex(len(rows)) if None in labels else pd.Index(labels, tupleize_cols=False)
+    return pd.RangeIndex(len(rows)) if None in labels or not labels else pd.Index(labels, tupleize_cols=False)
 
 
 def check_frame(frame: object, argument: str, *, or_row: bool = False) -> pd.DataFrame:

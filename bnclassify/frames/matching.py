@@ -97,7 +97,7 @@ _FIXED = (
 """The remedy for unseen labels."""
 
 _CHOICE = (
-    "predict(..., unseen='missing') and BNCClassifier(handle_unknown='missing') treat such values as "
+    "With unseen='missing', or handle_unknown='missing' in BNCClassifier, such values are treated as "
     "missing. A column that is categorical before the data are split keeps all levels."
 )
 """The remedy if unseen labels can be treated as missing."""

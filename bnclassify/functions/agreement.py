@@ -180,15 +180,13 @@ def confusion(predicted: ArrayLike, actual: ArrayLike, *, weights: ArrayLike | N
 
 def _paired_labels(predicted: ArrayLike, actual: ArrayLike) -> tuple[Objects, Objects]:
     """Return labels as two arrays of objects, or raise if they cannot be compared."""
-    if isinstance(predicted, pd.DataFrame):
-        raise TypeError(
-            "predicted must be labels; got a DataFrame. Pass predict(x, df), or cv_predict(x, df, "
-            "prob=False); if there are several class variables, call hamming."
-        )
-    if isinstance(predicted, Model) or isinstance(actual, pd.DataFrame):
-        raise TypeError(
-            "predicted and actual must be labels. Write accuracy(predict(x, df), df[class_var(x)])."
-        )
+    for name, labels in {"predicted": predicted, "actual": actual}.items():
+        if isinstance(labels, Model | pd.DataFrame):
+            raise TypeError(
+                f"{name} must be labels; got {type(labels).__name__}. The predicted labels come first, as "
+                "predict(x, df) or cv_predict(x, df, prob=False) return them, then the actual ones. If there "
+                "are several class variables, call hamming."
+            )
     indexes = [labels.index for labels in (predicted, actual) if isinstance(labels, pd.Series)]
     if len(indexes) == 2 and not indexes[0].equals(indexes[1]):
         raise ValueError("predicted and actual must have the same index. Align them, or pass .to_numpy().")

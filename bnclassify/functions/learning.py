@@ -41,7 +41,7 @@ from ..numbers.discretization import MovedCuts
 from ..numbers.preparation import Preparation, Preparing, check_numbers, prepare_table
 from ..superparents.n_dependence import ANDE
 from ..superparents.one_dependence import AODE
-from .parameters import lp
+from .parameters import lp, warn_of_rows
 from .parts import has_many_pairs
 
 REQUIRED: Any = type("Required", (), {"__repr__": lambda self: "<required>"})()
@@ -172,7 +172,10 @@ def bnc(
     """
     absent = [n for n, value in {"class_var": class_var, "dataset": dataset}.items() if value is REQUIRED]
     if absent:
-        raise TypeError(f"bnc must be called with {listed(absent)}; got no value for it.")
+        raise TypeError(
+            f"bnc must be called with {listed(absent)}; got no value for it. Write bnc(dag_learner, "
+            "class_var, dataset), or bnc(class_var=..., dataset=...) for the default learner."
+        )
     if not isinstance(missing_level, bool | None):
         missing_level = check_names(missing_level, (class_var,), "missing_level")
     learner = None if isinstance(class_var, list) else find_learner(dag_learner, "dag_learner")
@@ -218,7 +221,7 @@ def bnc(
         if {**recipe, **lp_args}.get("loo_weights") and len(data.features) >= _MOST_FEATURES:
             _warn_of_time(len(data.features))
         fitted = lp(structure, data, **{**recipe, **lp_args})
-    fitted._warn_of_size(len(data))
+    warn_of_rows(fitted, len(data))
     return fitted
 
 

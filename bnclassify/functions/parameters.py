@@ -13,7 +13,7 @@ from ..backoff.leave_one_out import LeaveOneOut, LeaveOneOutPower
 from ..backoff.prior import find_prior
 from ..base.calls import guided
 from ..base.checks import Flag, Names, OneOf, Seed, Whole, check_rng
-from ..base.messages import listed, plain
+from ..base.messages import listed, plain, shown, warn
 from ..base.progress import progress_bar
 from ..base.records import record
 from ..feature_weights.awnb import AWNB
@@ -179,7 +179,7 @@ def lp(
     Warns
     -----
     UserWarning
-        If rows without a class are ignored, or EM did not converge.
+        If rows without a class are ignored, all rows have the same class, or EM did not converge.
 
     Notes
     -----
@@ -408,8 +408,21 @@ def _fit_alone(
     if fitted.recipe is not None:
         fitted = renewed(fitted, recipe=replace(fitted.recipe, rows=Rows.of(rows, x.targets)))
     if not (isinstance(dataset, Learnable) and dataset.targets):  # the caller has issued warnings
-        fitted._warn_of_size(len(rows))
+        warn_of_rows(fitted, len(rows))
     return fitted
+
+
+def warn_of_rows(x: Model, rows: int) -> None:
+    """Warn if the rows of a fitted model have one class, or are few for its number of parameters."""
+    trained = x._trained_on
+    for name, weights in zip(x.targets, () if trained is None else trained.classes, strict=False):
+        present = [label for label, weight in weights if weight]
+        if len(present) == 1:
+            warn(
+                f"all rows have the class {shown(present[0])} of {shown(name)}, so it is always predicted. "
+                "Check whether a previous step dropped the rows of other classes."
+            )
+    x._warn_of_size(rows)
 
 
 def rows_to_learn_from(model: Model, dataset: InFull | InParts, method: Method = PLAIN) -> Any:

@@ -365,11 +365,11 @@ def _plan_rows(data: TrainingData, k: int, repeats: int, folds: Folds | None, rn
         if folds is None:
             tests = _draw(data, k, generator, quiet=repeat > 0)
         else:
-            parts = split_rows(folds, len(known), index)
-            kept = [
-                [rows if rows is None else position[rows[known[rows]]] for rows in part] for part in parts
+            parts = [
+                [None if rows is None else position[rows[known[rows]]] for rows in part]
+                for part in split_rows(folds, len(known), index)
             ]
-            tests = [RowFold(rows, learned=learned) for rows, learned in kept]
+            tests = [RowFold(rows, learned=learned) for rows, learned in parts]  # type: ignore[arg-type]
             rows = np.sort(np.concatenate([test.rows for test in tests]))
             is_partition = np.array_equal(rows, np.arange(len(data)))
         for number, test in enumerate(tests):

@@ -161,8 +161,8 @@ def cv(
         If a variable is not a column.
     TypeError, ValueError
         If ``x`` contains something other than fitted models, models differ in their class, a model was
-        learned from other columns, the class is missing in every row, a metric does not exist or does not return
-        a number, or ``k``, ``repeats`` or ``folds`` do not fit the data.
+        learned from other columns, the class is missing in every row, a metric does not exist or does not
+        return a number, or ``k``, ``repeats`` or ``folds`` do not fit the data.
 
     Warns
     -----

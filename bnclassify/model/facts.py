@@ -72,9 +72,9 @@ def _preparation(x: Any) -> dict[str, str | None]:
     """Say which columns were discretized, merged, kept as numbers and dropped."""
     facts: dict[str, str | None] = {}
     merger, discretizer = getattr(x.preparation, "merger", None), getattr(x.preparation, "discretizer", None)
-    cut = [str(name) for name in x.features if discretizer is not None and discretizer.cuts.get(name)]
-    if cut:
-        facts["discretized"] = f"{_some(cut)} ({discretizer.method})"
+    if discretizer is not None:
+        cut = _some(str(name) for name in x.features if discretizer.cuts.get(name))
+        facts["discretized"] = f"{cut} ({discretizer.method})" if cut else None
     if x.densities:
         kinds = sorted({type(density).__name__ for density in x.densities.values()})
         facts["kept as numbers"] = f"{_some(map(str, x.densities))} ({', '.join(kinds)})"

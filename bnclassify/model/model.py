@@ -216,7 +216,10 @@ class Model(Immutable):
 
     def _log_joint(self, codes: Codes) -> Array:
         """Return ln P(observed features, class), (rows, classes), from (features, rows) codes, -1 missing."""
-        raise self._lacks("compute a log joint of one class and the features")
+        raise TypeError(
+            f"x must predict one class; got a model of {listed(self.targets)}. Use predict(x, newdata), or "
+            "explain(x, row, class_var=...) for one of them."
+        )
 
     def _unadjusted(self, codes: Codes) -> Array:
         """Return the log joint without the rule for incomplete rows of models with powers."""
@@ -600,8 +603,8 @@ def check_tables(x: object, question: str) -> Any:
 
 def _of_members(x: Model, question: str) -> TypeError:
     return TypeError(
-        f"{question} requires a single network (BNC); got an {type(x).__name__} of "
-        f"{len(x.members)} networks. Call it on each of members(x)."
+        f"{question} requires a single network (BNC); got a model of {len(x.members)} networks "
+        f"({type(x).__name__}). Call it on each of members(x)."
     )
 
 

@@ -89,7 +89,7 @@ class CategoricalInput(BaseEstimator):
         if isinstance(X, pd.DataFrame):
             frame = validate_data(self, X, reset=reset, skip_check_array=True)
             if reset and not frame.size:
-                raise ValueError(must_be("X", "a table with rows and columns", X))
+                raise ValueError(f"X must be a table with rows and columns; got shape {frame.shape}.")
         else:
             checks = {"reset": reset, "ensure_all_finite": "allow-nan", "ensure_min_samples": int(reset)}
             array = validate_data(self, X, dtype=None, **checks)

@@ -12,6 +12,8 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
 from ..base.checks import Cutting, OneOf, Unseen
+from ..base.messages import listed
+from ..frames.numeric import NUMBERS, value_type
 from ..numbers.cut_points import BY_CLASS
 from ..numbers.discretization import discretize
 from ..numbers.rare_levels import merge_rare
@@ -109,6 +111,12 @@ class MDLPDiscretizer(_Columns):
             check_classification_targets(labels)
         frame = self._frame(X, reset=True)
         names = list(frame.columns)
+        other = [
+            name for name in names if frame[name].notna().any() and value_type(frame[name]) not in NUMBERS
+        ]
+        if other:
+            remedy = "To discretize the others, use it in a ColumnTransformer(..., remainder='passthrough')."
+            raise TypeError(f"X must have numeric columns; got {listed(other)}. {remedy}")
         if labels is not None:
             check_consistent_length(frame, labels)
             target = class_name(None, frame.columns)
