@@ -19,7 +19,7 @@ from .strategies import USUAL
 
 settings.register_profile("default", deadline=None, max_examples=USUAL)
 settings.register_profile("ci", settings.get_profile("default"), derandomize=True)
-settings.register_profile("long", deadline=None, max_examples=8 * USUAL)
+settings.register_profile("long", deadline=None, max_examples=4 * USUAL)
 settings.load_profile("ci" if os.environ.get("CI") else "default")
 
 REFERENCE = Path(__file__).parent / "reference"
