@@ -145,19 +145,20 @@ def _midpoints(lower: Array, upper: Array) -> Array:
 
 def _quantiles(values: Array, classes: Codes | None, weights: Array | None, bins: int) -> Array:
     """Return the quantiles of ascending values below the largest value."""
-    return _below_largest(_inverted_cdf(values, weights, np.arange(1, bins), bins), values)
-
-
-def _inverted_cdf(
-    values: Array, weights: Array | None, numerators: NDArray[np.intp], denominator: int
-) -> Array:
-    """Return the smallest values at which the cumulative weight reaches these fractions."""
+    numerators = np.arange(1, bins)
     if weights is None:
-        places = -(-numerators * len(values) // denominator) - 1
+        below: Array = -(-numerators * len(values) // bins)
     else:
-        below = np.cumsum(weights)
-        shares = numerators / denominator * below[-1]
-        places = np.minimum(np.searchsorted(below, shares * (1 - 1e-12)), len(values) - 1)
+        below = numerators / bins * weights.sum() * (1 - 1e-12)
+    return _below_largest(_reached(values, weights, below), values)
+
+
+def _reached(values: Array, weights: Array | None, below: Array) -> Array:
+    """Return the smallest of ascending values up to which the weight is at least these amounts."""
+    if weights is None:
+        places = np.maximum(np.ceil(below).astype(np.intp), 1) - 1
+    else:
+        places = np.minimum(np.searchsorted(np.cumsum(weights), below), len(values) - 1)
     return values[places] + 0.0  # converts -0.0 to 0.0
 
 
@@ -217,11 +218,11 @@ def averaged_cuts(
     values, weights, _ = _in_order(numbers, weights)
     if not len(values) or values[0] == values[-1]:
         return [()] * len(intervals)
+    total = float(len(values)) if weights is None else float(weights.sum())
     times, cuts = len(intervals), []
     for q, b in enumerate(intervals):
-        numerators = 2 * times * np.arange(b + 1) + 2 * q + 1 - times
-        inside = numerators[(numerators > 0) & (numerators < 2 * times * b)]
-        points = _inverted_cdf(values, weights, inside, 2 * times * b)
+        shares = (np.arange(b + 1) + ((q + 0.5) / times - 0.5)) / b  # rounded as for numpy.quantile
+        points = _reached(values, weights, shares[(shares > 0) & (shares < 1)] * total)
         cuts.append(tuple(_below_largest(points, values).tolist()))
     return cuts
 
