@@ -22,7 +22,6 @@ from bnclassify.functions.odds import measure_effect
 from bnclassify.model.model import renewed
 from bnclassify.model.raw_rows import encode_for
 from bnclassify.network.classifiers import BNC
-from bnclassify.numbers import discretization
 
 from .conftest import read_reference
 
@@ -72,16 +71,6 @@ def grid_concentrations(counts: Array, bases: Array, sizes: Any, totals: Array, 
     return np.array(found)
 
 
-def rounded_cuts(numbers: Array, intervals: Any, weights: Any = None) -> list[tuple[float, ...]]:
-    """Cut at quantiles in NumPy's rounding, where the library is exact."""
-    values, cuts = np.unique(numbers), []
-    for q, b in enumerate(intervals):
-        shares = [(i + ((q + 0.5) / 9 - 0.5)) / b for i in range(b + 1)]
-        points = {float(np.quantile(numbers, a, method="inverted_cdf")) for a in shares if 0 < a < 1}
-        cuts.append(tuple(sorted(point for point in points if point < values[-1]) or [float(values[-2])]))
-    return cuts
-
-
 def reference_data(name: str) -> pd.DataFrame:
     """The rows of the reference figures: all of iris; three numbers and two flags of wine."""
     sets = pytest.importorskip("sklearn.datasets")
@@ -95,9 +84,8 @@ def reference_data(name: str) -> pd.DataFrame:
 
 @pytest.mark.parametrize("name", ["iris", "wine"])
 def test_the_recipe_is_that_of_plain_loops(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The reference searches concentrations on a grid, and cuts in NumPy's rounding."""
+    """The reference searches concentrations on a grid."""
     monkeypatch.setattr(prior, "best_concentrations", grid_concentrations)
-    monkeypatch.setattr(discretization, "averaged_cuts", rounded_cuts)
     monkeypatch.setattr(BNC, "depth", 4)  # the tables of level 4 are those of level 3 if there are 4 features
     frame, reference = reference_data(name), read_reference("recipe")[name]
     train, test = frame[::2], frame[1::2]
@@ -123,6 +111,22 @@ def test_the_recipe_is_that_of_plain_loops(name: str, monkeypatch: pytest.Monkey
     loss = -np.log(posteriors[np.arange(len(test)), actual]).mean()
     assert loss == pytest.approx(reference["log_loss"], abs=1e-7)
     assert (posteriors.argmax(axis=1) != actual).mean() == pytest.approx(reference["error"], abs=1e-4)
+
+
+def test_the_number_of_parents_has_the_largest_likelihood() -> None:
+    """Without further terms, the penalty of the weights counts, too."""
+    rng = np.random.default_rng(30)
+    label = rng.integers(3, size=30)
+    frame = pd.DataFrame({f"x{j}": (label + rng.integers(2, size=30)) % 3 for j in range(3)})
+    frame = frame.assign(**{"class": label}).astype("category")
+    plain = {"discretize": None, "loo_terms": ()}
+    of_each = [
+        bn.loo_summary(learn(frame, dag_args={"kdbk": k}, loo_parents=False, **plain)) for k in range(3)
+    ]
+    assert np.argmax([summary["log_likelihood"] for summary in of_each]) == 1
+    assert np.argmax([summary["objective"] for summary in of_each]) == 2
+    assert bn.loo_summary(learn(frame, **plain))["parents"] == 2
+    assert bn.loo_summary(learn(frame, discretize=None, loo_terms=("levels",)))["parents"] == 1
 
 
 def regression(scores: Array, number: int, parents: list[int], classes: Any, weights: Array) -> GaussianTerm:

@@ -215,8 +215,8 @@ class LeaveOneOut(Method):
             else:
                 value = log_likelihood(by_depth[i].sum(axis=0), left_out.classes, weights)
                 found[i] = Powers(1.0, np.ones(by_depth.shape[1]), value, value)
-        highest = max(powers.objective for powers in found.values())
-        best = min(i for i, powers in found.items() if powers.objective >= highest - TOLERANCE)
+        fits = {i: each.log_likelihood if asked else each.objective for i, each in found.items()}
+        best = min(i for i, fit in fits.items() if fit >= max(fits.values()) - TOLERANCE)
         powers = found[best]
         summary = LeaveOneOutSummary(powers.common, powers.objective, powers.log_likelihood, depths[best], n)
         result: Any = renewed(stacked, powers=tuple(powers.single.tolist()), most_parents=depths[best])

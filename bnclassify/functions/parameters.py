@@ -218,10 +218,11 @@ def lp(
 
     where the tables of P₋ᵢ are estimated from the counts of all rows except i. Both functions are concave.
     Each excluded row subtracts 1 from a few counts, so all n models need about 20 times as long as one model.
-    ``loo_parents`` compares the second maximum over numbers of parents, or Σ ln P₋ᵢ without weights;
-    ``loo_power`` is the first step alone. If all rows would need more than 256 MiB, an evenly spread
-    selection of rows is used. The structure, cut points and concentrations are learned from all rows, so the
-    log-likelihood of held-out rows is too high as an estimate for new rows; use `cv` to estimate it.
+    ``loo_parents`` compares the second maximum over numbers of parents, or, with ``loo_terms`` or without
+    weights, Σ ln P₋ᵢ; ``loo_power`` is the first step alone. If all rows would need more than 256 MiB, an
+    evenly spread selection of rows is used. The structure, cut points and concentrations are learned from all
+    rows, so the log-likelihood of held-out rows is too high as an estimate for new rows; use `cv` to estimate
+    it.
 
     **Additional terms.** With ``loo_terms``, feature f with parents p_1, p_2, … and, if it is a number, score
     z_f contributes
