@@ -271,9 +271,10 @@ def test_categories_of_polars_are_sorted(people: pd.DataFrame) -> None:
     assert bn.encode(frame).levels[0] == ("high", "low", "mid")
 
 
-def test_lists_of_frames_are_partitioned_data(people: pd.DataFrame) -> None:
-    frame = coded(people)
-    for parts in ([as_polars(frame[:70]), as_polars(frame[70:])], lambda: iter([as_polars(frame)])):
+@pytest.mark.parametrize("kind", KINDS)
+def test_lists_of_frames_are_partitioned_data(people: pd.DataFrame, kind: str) -> None:
+    frame, make = coded(people), KINDS[kind]
+    for parts in ([make(frame[:70]), make(frame[70:])], lambda: iter([make(frame)])):
         check_equal(posteriors(fitted(parts), frame), posteriors(fitted(frame), frame))
 
 

@@ -381,7 +381,7 @@ def check_not_once(data: object) -> None:
 
 def _is_chunks(data: Any) -> bool:
     if isinstance(data, list | tuple):
-        return bool(data) and all(isinstance(one, pd.DataFrame) or hasattr(one, "to_pandas") for one in data)
+        return bool(data) and all(isinstance(one, pd.DataFrame) or _is_foreign(one) for one in data)
     return (callable(data) and not is_delayed(data)) or isinstance(data, Iterator)
 
 
