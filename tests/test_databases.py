@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 
 import bnclassify as bn
 from bnclassify.frames.databases import DatabaseTable, covering
+from bnclassify.sklearn import BNCClassifier
 
 from .conftest import informative_gaps
 from .strategies import examples, frames
@@ -374,6 +375,7 @@ def test_what_needs_rows_says_so(duck: Any) -> None:
         f"^dataset {sample}": lambda: bn.tan_hc("y", table, k=2, smooth=1),
         "newdata must be in memory": lambda: bn.predict(x, table),
         "dataset must be in memory": lambda: bn.cv(x, table),
+        "X must be in memory": lambda: BNCClassifier("nb").fit(table, frame["y"]),
         "min_count must be None if dataset is a table": lambda: bn.bnc(
             "nb", "y", table, smooth=1, min_count=3
         ),

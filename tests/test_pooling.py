@@ -254,7 +254,7 @@ def test_what_cannot_be_pooled(car: pd.DataFrame) -> None:
         bn.update(x, car, levels="union")  # type: ignore[arg-type]
     for options in MORE_THAN_COUNTS.values():
         weighted = bn.lp(bn.nb("class", car), car, **options)
-        for call in (lambda y: bn.pool([y, y]), lambda y: bn.update(y, car, levels="grow")):
+        for call in (lambda y: bn.pool([x, y]), lambda y: bn.update(y, car, levels="grow")):
             with pytest.raises(ValueError, match=r"do not follow from counts.*Refit it with lp"):
                 call(weighted)
 

@@ -142,7 +142,7 @@ def pool(models: Iterable[M], *, levels: Literal["same", "union"] = "same") -> M
     for i, x in enumerate(found):
         if not isinstance(x, Model):
             raise TypeError(must_be(f"models[{i}]", "a model", x))
-    first, *others = map(check_fitted, found)
+    first, *others = [check_fitted(x)._each(_check_counts) for x in found]
     for i, other in enumerate(others, start=1):
         _check_alike(first, other, number=i)
         first._each(partial(_check_alike, number=i), other)
@@ -155,6 +155,11 @@ def pool(models: Iterable[M], *, levels: Literal["same", "union"] = "same") -> M
     first, *others = (_with_levels(x, known) for x in (first, *others))
     pooled: M = first._each(_pool_parts, *others)
     return _of_rows(pooled, first, *others)
+
+
+def _check_counts(part: Any) -> Any:
+    part._tally()
+    return part
 
 
 def _pool_parts(*parts: Any) -> Any:

@@ -15,7 +15,7 @@ from ..base.checks import OneOf, Seed, Unseen, must_be
 from ..base.docstrings import sharing
 from ..frames.columns import column_arrays
 from ..frames.numeric import ArrayLike
-from ..frames.sources import in_pandas, is_dask
+from ..frames.sources import NEEDS_ROWS, find_source, in_pandas
 from ..functions.parameters import lp
 from ..model.model import Model
 
@@ -80,11 +80,8 @@ class CategoricalInput(BaseEstimator):
     def _frame(self, X: Any, *, reset: bool = False) -> pd.DataFrame:  # noqa: N803
         """Return a new data frame with names and types as in `fit`, which resets names."""
         OneOf(("error", "missing")).check("handle_unknown", self.handle_unknown)
-        if is_dask(X):
-            raise TypeError(
-                "X must be a DataFrame or array in memory; got a Dask DataFrame. Use a sample, such as "
-                "frame.sample(frac=0.01).compute(), or the functions bnc and predict, which accept Dask."
-            )
+        if find_source(X, "X") is not None:
+            raise TypeError(f"X {NEEDS_ROWS}")
         X = in_pandas(X)  # noqa: N806
         if isinstance(X, pd.DataFrame):
             frame = validate_data(self, X, reset=reset, skip_check_array=True)
