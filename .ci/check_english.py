@@ -60,6 +60,12 @@ PATTERNS = {
     r"\bdrops? out of\b": "write 'is excluded'",
     r"\b(deal|dealt|deals) (rows|into)\b": "write 'assign rows to folds'",
     r"\btrees? of most\b": "write 'maximum-weight tree'",
+    r"\bof (its|their|our) own\b": "write 'separate'",
+    r"(?<!that )\b(says|tells|knows|wants|asks)\b": "write what is computed or stated",
+    r"\bcomes? out\b|\bhands? over\b|\bgives? out\b|\bhow far\b|\bno matter\b": "use a plain verb",
+    r"\bthe (least|greatest)\b(?! probable)": "write 'minimum', 'smallest', 'maximum' or 'largest'",
+    r"\b(not even|mere(ly)?|sure|worth|good at)\b": "write what was measured",
+    r"\bgrey\b": "use American spelling",
 }
 FOLDERS = (
     "bnclassify",

@@ -313,7 +313,7 @@ class DaskFrame:
 
     @property
     def declared(self) -> Mapping[Hashable, tuple[Any, ...]]:
-        """The categories that Dask knows."""
+        """The categories that are known to Dask."""
         dtypes = zip(self.frame.columns, self.frame.dtypes, strict=True)
         categorical = [name for name, dtype in dtypes if isinstance(dtype, pd.CategoricalDtype)]
         known = [name for name in categorical if self.frame[name].cat.known]

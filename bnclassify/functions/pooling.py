@@ -167,7 +167,7 @@ def _pool_parts(*parts: Any) -> Any:
 
 
 def _of_rows(x: Any, *parts: Any) -> Any:
-    """Return a model that knows its rows, which are those of several models or `Rows`."""
+    """Return a model with its rows, which are those of several models or `Rows`."""
     rows = [part if isinstance(part, Rows) else part._trained_on for part in parts]
     if x.recipe is None or x.recipe.rows is None:
         return x

@@ -23,7 +23,7 @@ _SEARCHES = (hc, ban, fssj, bsej, tan_hc, tan_hcsp, kdb)
 LEARNERS: dict[str, Callable[..., Model]] = {
     learner.__name__: record(learner) for learner in (*_EXACT, *_SEARCHES)
 }
-"""The learners of structure that `bnc` knows by name."""
+"""The learners of structure that `bnc` accepts by name."""
 
 
 _ORDER = "The learner is the first argument, the class the second, the data the third."

@@ -337,7 +337,7 @@ class Model(Immutable):
         return data.add_up(partial(self._count, prior=prior))
 
     def _each(self, function: Callable[..., Any], *others: Any) -> Any:
-        """Return the model with a function applied to the models that have counts of their own.
+        """Return the model with a function applied to the models that have counts.
 
         The function is also passed the models at the same place in ``others``.
         """

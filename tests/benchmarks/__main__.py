@@ -16,7 +16,7 @@ from .growth import draw_growth
 from .jobs import Job, jobs
 from .measure import Timing, peak_memory, time_alone, time_apart, time_pairs
 
-HEAD = ("data", "job", "ours, ms", "MB", "peer", "theirs, ms", "ratio", "same result")
+HEAD = ("data", "job", "time, ms", "MB", "other library", "its time, ms", "ratio", "same result")
 
 
 def measured(job: Job, budget: float, patience: float) -> tuple[Timing, str]:
