@@ -75,7 +75,7 @@ FOLDERS = (
     "CHANGELOG.md",
     "data/README.md",
     "tests/reference",
-    "tests/benchmarks/README.md",
+    "tests/benchmarks",
 )
 SUFFIXES = {".py", ".md", ".txt", ".bib", ".yml"}
 

@@ -1,8 +1,8 @@
 """Print a table of times, memory and ratios: ``python -m tests.benchmarks``.
 
-Needs the extra ``bench``. A ratio is the median over pairs of runs, ours by theirs, so below 1 ours
-is faster; each pair ran in turn in one process, but for pyAgrum, which has a process of its own
-that can be ended. Memory is the most that a run of ours holds above the data frame.
+This needs the extra ``bench``. A ratio is the median, over pairs of runs, of the time of this package
+divided by that of the other library. Runs alternate in one process; pyAgrum has a separate process that
+can be ended. Memory is the maximum of a run of this package beyond the DataFrame.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ HEAD = ("data", "job", "time, ms", "MB", "other library", "its time, ms", "ratio
 
 
 def measured(job: Job, budget: float, patience: float) -> tuple[Timing, str]:
-    """Time a job, and check that both did the same."""
+    """Time a job, and check that the results agree."""
     if job.theirs is None or job.same is None:
         return time_alone(job.ours, budget), ""
     if job.apart:
@@ -61,15 +61,17 @@ def milliseconds(seconds: float) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks", description=__doc__)
-    parser.add_argument("--data", nargs="*", choices=SETS, default=list(SETS), help="which data sets")
+    parser.add_argument("--data", nargs="*", choices=SETS, default=list(SETS), help="data sets")
     parser.add_argument("--only", default="", help="jobs with this text in their name")
-    parser.add_argument("--seconds", type=float, default=2.0, help="how long to repeat a job")
-    parser.add_argument("--patience", type=float, default=60.0, help="how long to wait for a slow peer")
-    parser.add_argument("--growth", metavar="FILE", help="draw how cost grows instead, to this file")
-    parser.add_argument("--scale", nargs="*", type=int, metavar="ROWS", help="learn from ever longer files")
-    parser.add_argument("--folder", default="build/scale", help="where those files are, or are written")
-    parser.add_argument("--accuracy", nargs="*", metavar="SET", help="judge on public data instead")
-    parser.add_argument("--rivals", nargs="*", metavar="MODEL", help="which models to judge")
+    parser.add_argument("--seconds", type=float, default=2.0, help="time to repeat a job")
+    parser.add_argument("--patience", type=float, default=60.0, help="maximum time of the other library")
+    parser.add_argument("--growth", metavar="FILE", help="draw the growth of times to this file instead")
+    parser.add_argument(
+        "--scale", nargs="*", type=int, metavar="ROWS", help="learn from files of these lengths"
+    )
+    parser.add_argument("--folder", default="build/scale", help="folder of these files")
+    parser.add_argument("--accuracy", nargs="*", metavar="SET", help="evaluate on public data instead")
+    parser.add_argument("--rivals", nargs="*", metavar="MODEL", help="models to evaluate")
     arguments = parser.parse_args()
     warnings.filterwarnings("ignore", category=DeprecationWarning)
     if arguments.accuracy is not None:

@@ -1,4 +1,4 @@
-"""How well posteriors predict, on public data: ours beside what users would take instead."""
+"""Accuracy of this package and of other libraries on public data."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def figures(posteriors: Any, actual: Any) -> dict[str, float]:
 
 
 def measure(names: Iterable[str], rivals: Iterable[str]) -> Iterator[dict[str, Any]]:
-    """Learn from one half of each data set and judge on the other, halves drawn by class with seed 0."""
+    """Fit to one half of each data set and evaluate on the other, stratified by class with seed 0."""
     for name in names:
         frame = load_public(name)
         half = bn.stratified_folds(frame["class"], 2, rng=0)
@@ -51,7 +51,7 @@ def measure(names: Iterable[str], rivals: Iterable[str]) -> Iterator[dict[str, A
 
 
 def print_accuracy(names: Iterable[str], rivals: Iterable[str]) -> None:
-    """Print tables in Markdown: each data set, the means, and what ranks tell."""
+    """Print tables in Markdown: each data set, the means, and tests on ranks."""
     warnings.filterwarnings("ignore")
     rows = []
     for row in measure(names, rivals):
@@ -68,7 +68,7 @@ def print_accuracy(names: Iterable[str], rivals: Iterable[str]) -> None:
     for model, mean in means.iterrows():
         print(f"| {model} | {' | '.join(f'{v:.3g}' for v in mean)} |")
     if len(set(table["data"])) > 1 and len(set(table["model"])) > 2:
-        print("\nMean ranks, and p of Wilcoxon's test against the first, corrected by Holm\n")
+        print("\nMean ranks, and p of Wilcoxon's test against the first, adjusted by Holm\n")
         print(ranks(table))
     for number in ("error", "log-loss"):
         by_set = table.set_index(["data", "model"])[number].unstack()[list(dict.fromkeys(table["model"]))]  # noqa: PD010
@@ -80,7 +80,7 @@ def print_accuracy(names: Iterable[str], rivals: Iterable[str]) -> None:
 
 
 def ranks(table: pd.DataFrame) -> str:
-    """Write what tests on ranks say of the first model against each other."""
+    """Write the tests on ranks of the first model against each other model."""
     models = list(table["model"].unique())
     found = {}
     for number in ("error", "log-loss", "RMSE", "calibration error"):

@@ -15,7 +15,7 @@ def tree_augmented(
 ) -> pd.DataFrame:
     """Draw categorical columns ``x0``… and ``class``; each feature depends on the class and one other.
 
-    A list of numbers of levels is gone through again and again.
+    A list of numbers of levels is repeated.
     """
     rng = np.random.default_rng(seed)
     label = rng.integers(classes, size=rows)
@@ -59,5 +59,5 @@ SETS: dict[str, Callable[[], pd.DataFrame]] = {
     "1,000,000 x 30": partial(tree_augmented, 1_000_000, 30, 4, 4),
     "2,000 x 1,000": partial(tree_augmented, 2_000, 1_000, 2, 2),
 }
-"""What is measured: rows x features, with 2 levels and classes; 2 to 12 levels and 2 classes; 4 levels
+"""Sizes of the data sets, rows x features, with 2 levels and classes; 2 to 12 levels and 2 classes; 4 levels
 and 3 classes; twice 4 levels and classes; 2 levels and classes."""

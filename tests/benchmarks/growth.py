@@ -1,4 +1,4 @@
-"""How cost grows: rows, features, levels and classes doubled in turn."""
+"""Growth of times if rows, features, levels or classes are doubled."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def growth_jobs(**size: int) -> dict[str, Callable[[], Any]]:
 
 
 def draw_growth(path: str) -> None:
-    """Time the jobs at each size, print the times and draw them, a panel for what is doubled."""
+    """Time the jobs at each size, and print and draw the times, with one panel per quantity."""
     import matplotlib.pyplot as plt
 
     figure, panels = plt.subplots(1, len(START), figsize=(13, 3.6), sharey=True, layout="constrained")

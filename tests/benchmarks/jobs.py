@@ -1,8 +1,7 @@
-"""What is measured: each verb on one data set, and what a user would pick instead.
+"""The measured jobs: each function on one data set, and its equivalent in another library.
 
-Ours always starts from the data frame of categorical columns. scikit-learn is given integer codes
-that were made before the clock started, or encodes itself where the job says so. pyAgrum is given
-the data frame that it reads.
+This package starts from a DataFrame of categorical columns. scikit-learn gets integer codes, or encodes
+itself if the name of the job says so, and pyAgrum gets the DataFrame.
 """
 
 from __future__ import annotations
@@ -26,10 +25,10 @@ FEW_ROWS = 1_000  # that pyAgrum predicts; its time is by row
 
 @dataclass(frozen=True)
 class Job:
-    """A thing to do: ``ours``, and beside it what a peer does.
+    """A job: ``ours``, and its equivalent in another library.
 
-    ``same`` tells in words how well the results agree, and raises if they do not. ``apart``: the
-    peer is slow, so it runs once in a process of its own.
+    ``same`` describes how well the results agree, and raises an error if they do not. If ``apart``, the
+    other library is slow and runs in a separate process.
     """
 
     name: str
@@ -87,14 +86,14 @@ def learn_several(frame: pd.DataFrame) -> Any:
 
 
 def iterate(x: bn.BNC, holes: pd.DataFrame) -> Any:
-    """Let EM make ten iterations, whether it has converged or not."""
+    """Run ten iterations of EM."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return bn.lp(x, holes, smooth=1, missing="em", em_iterations=10, em_tolerance=0)
 
 
 def scikit_jobs(frame: pd.DataFrame, naive: bn.BNC) -> Iterator[Job]:
-    """Yield naive Bayes beside scikit-learn's."""
+    """Yield naive Bayes and that of scikit-learn."""
     from sklearn.model_selection import cross_val_score
     from sklearn.naive_bayes import CategoricalNB
     from sklearn.pipeline import make_pipeline
@@ -165,7 +164,7 @@ def scikit_jobs(frame: pd.DataFrame, naive: bn.BNC) -> Iterator[Job]:
 
 
 def agrum_jobs(frame: pd.DataFrame, tan: bn.BNC, holes: pd.DataFrame) -> Iterator[Job]:
-    """Yield tree-augmented naive Bayes beside pyAgrum's."""
+    """Yield tree-augmented naive Bayes and that of pyAgrum."""
     import pyagrum
     from pyagrum.lib.discreteTypeProcessor import DiscreteTypeProcessor
     from pyagrum.skbn import BNClassifier
@@ -247,7 +246,7 @@ def agrum_jobs(frame: pd.DataFrame, tan: bn.BNC, holes: pd.DataFrame) -> Iterato
 
 
 def network_jobs(frame: pd.DataFrame) -> Iterator[Job]:
-    """Yield learners of networks from counts, hill climbing beside pyAgrum's."""
+    """Yield learners of networks from counts, and hill climbing of pyAgrum."""
     import pyagrum
 
     text = frame.astype(str)
@@ -261,7 +260,7 @@ def network_jobs(frame: pd.DataFrame) -> Iterator[Job]:
         return [(learner.nameFromId(a), learner.nameFromId(b)) for a, b in found.arcs()]
 
     def same_score(ours: bn.BNC, arcs: list[tuple[str, str]]) -> str:
-        # Of an arc and its reverse, which score the same, each takes another, and so may end elsewhere.
+        # An arc and its reverse have the same score; the libraries choose differently and may end elsewhere.
         above = {v: tuple(a for a, b in arcs if b == v) for v in frame}
         families = [(v, *(p for p in above[v] if p != "class"), *{"class"} & {*above[v]}) for v in frame]
         own, other = (bn.network_score(x, frame) for x in (ours, bn.BNC("class", tuple(families))))

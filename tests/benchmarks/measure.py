@@ -1,4 +1,4 @@
-"""How time and memory are measured: side by side, so that noise hits both sides of a ratio."""
+"""Measurement of time and memory, in alternation, so that noise affects both sides of a ratio."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Timing:
-    """Seconds of ours and of a peer, medians, and the median of the ratios of pairs.
+    """Median seconds of this package and of another library, and the median ratio of pairs.
 
-    ``theirs`` is None without a peer, and ``ratio`` an upper bound if the peer did not end in time.
+    ``theirs`` is None without another library, and ``ratio`` an upper bound if it did not end in time.
     """
 
     ours: float
@@ -31,7 +31,7 @@ def seconds(job: Callable[[], Any]) -> float:
 
 
 def time_alone(ours: Callable[[], Any], budget: float) -> Timing:
-    """Run until the budget of seconds is spent, three times at least unless one run takes it all."""
+    """Run until the budget of seconds is spent, at least three times unless one run exceeds it."""
     times = [seconds(ours)]
     while (sum(times) < budget and len(times) < 50) or (len(times) < 3 and times[0] < budget):
         times.append(seconds(ours))
@@ -51,10 +51,10 @@ def time_pairs(ours: Callable[[], Any], theirs: Callable[[], Any], budget: float
 def time_apart(
     ours: Callable[[], Any], theirs: Callable[[], Any], budget: float, patience: float
 ) -> tuple[Timing, Any]:
-    """Run a peer in a process of its own, which is ended when patience is; ours before and after.
+    """Run another library in a separate process, and this package before and after.
 
-    A peer that takes no longer than the budget runs again until that is spent, and its first run is
-    left out; a slower one runs once. Returns the timing and what the peer returned.
+    If a run is shorter than the budget, it is repeated, and the first run is ignored; a slower one runs once
+    and is ended after ``patience`` seconds. Returns the timing and the result of the other library.
     """
     before = time_alone(ours, budget / 2).ours
     context = multiprocessing.get_context("fork")
@@ -84,7 +84,7 @@ def _send_timed(job: Callable[[], Any], budget: float, pipe: Any) -> None:
 
 
 def peak_memory(job: Callable[[], Any]) -> int:
-    """Return how many bytes a run needs at most beyond what is there before, arrays included."""
+    """Return the maximum number of additional bytes of a run, including arrays."""
     tracemalloc.start()
     try:
         before, _ = tracemalloc.get_traced_memory()

