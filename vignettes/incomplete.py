@@ -123,8 +123,8 @@ print(predict(models["tan_cl"], odd, unseen="missing").tolist())
 # | pima | 0.506 / 0.507 / 0.562 | 0.523 / 0.536 / 0.571 | 0.611 / 0.621 / 0.630 |
 # | vehicle | 0.718 / 1.195 / 0.902 | 0.821 / 1.772 / 0.920 | 1.137 / 1.860 / 1.184 |
 #
-# The default classifier is never worse than the tree by more than 1 %. Without the rule, its log-loss is up to 3.8 times
-# that of the tree.
+# In this table, the log-loss of the default classifier exceeds that of the tree by at most 1 %. Without the rule, it is up
+# to 3.8 times as large as that of the tree.
 
 # %%
 default = bnc("kdb_mi", "Class", voting, missing_level=False)
@@ -243,8 +243,8 @@ print(
 )
 
 # %% [markdown]
-# The observed values of y belong to rows with a low z, in which y is more often "no". The estimate from available cases is biased,
-# and more rows do not help. EM uses z to infer y, and its estimate is correct.
+# Most observed values of y belong to rows with a low z, in which y is more often "no". The estimate from available cases is biased,
+# and more rows do not help. EM uses z to infer y, and its estimate is close to the truth.
 #
 # If values are missing completely at random, EM gains less; the gain grows with the proportion of missing values. Here shares of the
 # training votes are removed, and the models are evaluated by the log-likelihood of held-out members. (A larger tolerance saves

@@ -121,7 +121,8 @@ plot_effect(
 # ## Arcs are not causes
 #
 # An arc between two features means that they depend on each other within the classes. The same distribution can be
-# written with reversed arcs: trees with different roots have the same likelihood, and no data can tell them apart.
+# written with reversed arcs: trees with different roots have the same likelihood, so observations alone cannot tell
+# them apart.
 
 # %%
 for root in ("physician_fee_freeze", "crime"):
