@@ -39,7 +39,7 @@ from importlib.metadata import version
 from typing import Any
 
 from .base.docstrings import add_see_also
-from .examples.loading import load_car, load_pima, load_solar_flare, load_voting
+from .examples import load_car, load_pima, load_solar_flare, load_voting
 from .exchange.bif import read_bif, write_bif
 from .exchange.libraries import to_networkx, to_pgmpy, to_pyagrum
 from .exchange.page import write_page

@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 
 import bnclassify as bn
-from bnclassify.metrics.metrics import METRICS
+from bnclassify.metrics import METRICS
 from bnclassify.plotting.canvas import BLUE, GREY, LINES, ORANGE, broken, chance
 
 from .benchmarks.data import tree_augmented

@@ -139,7 +139,7 @@ def test_an_ensemble_by_products_lookups_and_networks(
     pd.testing.assert_frame_equal(one_by_one, by_products, rtol=1e-12, atol=1e-300)
     for one, other in zip(bn.members(x), bn.members(y), strict=True):
         assert all(map(np.array_equal, one.cpts, other.cpts))
-    monkeypatch.setattr("bnclassify.superparents.stacks._FEW_LEVELS", 1)
+    monkeypatch.setattr("bnclassify.superparents.one_dependence._FEW_LEVELS", 1)
     pd.testing.assert_frame_equal(bn.predict(y, data, prob=True), by_products, rtol=1e-12, atol=1e-300)
     networks = log(np.mean([np.exp(log_joint(member, data)) for member in bn.members(x)], axis=0))
     np.testing.assert_allclose(log_joint(x, data), networks, rtol=1e-12)
@@ -158,7 +158,7 @@ def test_an_ensemble_with_one_feature_of_many_levels() -> None:
 def test_a_row_impossible_under_all_classes(few_levels: int, monkeypatch: pytest.MonkeyPatch) -> None:
     column = ["x", "x", "v", "v", "m", "m"]
     frame = pd.DataFrame({"a": column, "b": column, "c": column, "y": column})
-    monkeypatch.setattr("bnclassify.superparents.stacks._FEW_LEVELS", few_levels)
+    monkeypatch.setattr("bnclassify.superparents.one_dependence._FEW_LEVELS", few_levels)
     x = bn.lp(bn.aode("y", frame), frame, smooth=0)
     row = pd.DataFrame({"a": ["x"], "b": ["v"], "c": ["m"], "y": ["x"]})
     assert bn.loglik(x, row) == -np.inf
@@ -187,8 +187,10 @@ def test_a_posterior_does_not_depend_on_the_other_rows(
     learner: Callable, classes: int, few_levels: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rng = np.random.default_rng(classes)
-    monkeypatch.setattr("bnclassify.superparents.stacks._BLOCK_CELLS", 1)  # so that there are many blocks
-    monkeypatch.setattr("bnclassify.superparents.stacks._FEW_LEVELS", few_levels)
+    monkeypatch.setattr(
+        "bnclassify.superparents.one_dependence._BLOCK_CELLS", 1
+    )  # so that there are many blocks
+    monkeypatch.setattr("bnclassify.superparents.one_dependence._FEW_LEVELS", few_levels)
     columns = {f"x{i}": rng.integers(3 + 17 * (i == 0), size=300).astype("int8") for i in range(5)}
     frame = pd.DataFrame(columns).astype("Int64").mask(rng.random((300, 5)) < 0.1)
     data = bn.encode(frame.assign(k=rng.integers(classes, size=300)))

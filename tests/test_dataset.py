@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import bnclassify as bn
 from bnclassify.base.messages import shown
-from bnclassify.frames.matching import match
+from bnclassify.frames.schema import match
 
 from .conftest import informative_gaps
 from .strategies import frames

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bnclassify as bn
-from bnclassify.network import completion, elimination
+from bnclassify.network import elimination
 
 from .oracles import joint_by_hand
 from .strategies import examples, frames, graphs, networks
@@ -208,14 +208,14 @@ def test_both_ways_to_fill_in_agree(voting: pd.DataFrame, monkeypatch: pytest.Mo
     x = bn.lp(bn.ban("Class", voting.dropna()), voting, smooth=1)
     few = voting[voting.isna().sum(axis=1).between(1, 4)].head(40)
     expected = bn.impute(x, few)
-    monkeypatch.setattr(completion, "_BLOCK_CELLS", 16)
+    monkeypatch.setattr(elimination, "_COMPLETED_CELLS", 16)
     monkeypatch.setattr(elimination, "_BLOCK_CELLS", 16)
     pd.testing.assert_frame_equal(bn.impute(x, few), expected)
     alone = bn.Ensemble((x,))
     pd.testing.assert_frame_equal(bn.impute(alone, few), expected)
     without = bn.impute(x, few.drop(columns="Class"))
     assert "Class" not in without
-    monkeypatch.setattr(completion, "_MOST_COMBINATIONS", 2)
+    monkeypatch.setattr(elimination, "_MOST_COMBINATIONS", 2)
     with pytest.raises(ValueError, match="more than 2 combinations"):
         bn.impute(alone, few)
 

@@ -23,10 +23,10 @@ from hypothesis import strategies as st
 import bnclassify as bn
 from bnclassify.backoff.weighted import Stacked
 from bnclassify.base.arrays import Array, normalize
-from bnclassify.base.records import is_record, record
+from bnclassify.base.immutable import is_record, record
 from bnclassify.exchange import storage
 from bnclassify.functions.parameters import fit
-from bnclassify.learners.by_name import LEARNERS
+from bnclassify.learners import LEARNERS
 from bnclassify.model.model import Model
 from bnclassify.network.classifiers import Network
 from bnclassify.network.priors import Method

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bnclassify.metrics.metrics import METRICS, Metric, bin_sums, calibration_noise, equal_ends, find_metric
+from bnclassify.metrics import METRICS, Metric, bin_sums, calibration_noise, equal_ends, find_metric
 from bnclassify.metrics.outcomes import Labelling, Outcome, Outcomes
 
 

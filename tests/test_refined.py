@@ -14,9 +14,9 @@ from scipy.stats import t as student
 
 import bnclassify as bn
 from bnclassify.backoff import powers, prior, refined
-from bnclassify.backoff.gaussians import GaussianTerm, fit_terms, normal_scores, z_scores
 from bnclassify.backoff.refined import TERMS, Refined
 from bnclassify.backoff.tables import LeftOut
+from bnclassify.backoff.terms import GaussianTerm, fit_terms, normal_scores, z_scores
 from bnclassify.base.arrays import Array
 from bnclassify.functions.odds import measure_effect
 from bnclassify.model.model import renewed

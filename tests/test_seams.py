@@ -21,7 +21,7 @@ from bnclassify.frames.sources import register_source
 from bnclassify.frames.training import prepare
 from bnclassify.functions.parameters import fit
 from bnclassify.learners.fixed import network
-from bnclassify.metrics.metrics import METRICS, Metric
+from bnclassify.metrics import METRICS, Metric
 from bnclassify.model.model import BuiltOn, Model
 from bnclassify.model.recipes import Recipe, Step
 from bnclassify.network.priors import Dirichlet, Method, Prior

@@ -29,8 +29,8 @@ from bnclassify.learners.search.neighbours import (
     superparents,
 )
 from bnclassify.learners.search.scoring import CrossValidatedScore
+from bnclassify.metrics import METRICS
 from bnclassify.metrics.folds import fold_rows
-from bnclassify.metrics.metrics import METRICS
 from bnclassify.model.raw_rows import log_joint
 
 from .conftest import read_reference, reference_frame

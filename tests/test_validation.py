@@ -12,8 +12,8 @@ import pandas as pd
 import pytest
 
 import bnclassify as bn
-from bnclassify.functions.schemes import scheme_of
-from bnclassify.metrics.metrics import METRICS
+from bnclassify.functions.fold_scores import scheme_of
+from bnclassify.metrics import METRICS
 
 
 @pytest.fixture(scope="module")

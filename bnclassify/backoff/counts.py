@@ -15,8 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..base.arrays import Array
-from ..base.immutable import Immutable
-from ..base.records import record
+from ..base.immutable import Immutable, record
 from ..counts.contingency import Recoding
 from ..frames.schema import Countable
 

@@ -1,8 +1,4 @@
-"""Incomplete rows in models with weights: a blend of weighted terms and a tree.
-
-Weights are best for complete rows. If features are missing, the weights of the other terms are not adjusted,
-so posteriors are overconfident or underconfident.
-"""
+"""Incomplete rows in weighted models: trees without each row, and the rule that these choose."""
 
 from __future__ import annotations
 
@@ -12,14 +8,18 @@ from math import prod
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from ..base.arrays import Array, Codes
-from ..base.immutable import Immutable
-from ..base.records import record
+from ..base.arrays import Array, Codes, log
+from ..base.immutable import Immutable, record
+from ..frames.schema import Dataset
+from ..model.model import renewed
 from ..network.classifiers import BNC
+from ..network.estimates import Scope
 from ..network.factors import Factor
 from ..network.log_joints import BLOCK_ROWS, network_joint
-from .tables import PrefixTable
+from .powers import COMMON_PRECISION, Terms, log_likelihood, maximize, odds
+from .tables import LeftOut, PrefixTable, class_probabilities
 
 _MOST_CELLS = 2**20  # maximum number of cells of a table in a tree
 _TREES = 3
@@ -92,3 +92,122 @@ def some(networks: Sequence[Any]) -> list[tuple[int, Any]]:
     """Return an evenly spread selection of networks, with their positions, whose trees are averaged."""
     n = len(networks)
     return [(i, networks[i]) for i in np.unique(np.linspace(0, n - 1, min(n, _TREES)).astype(int)).tolist()]
+
+
+def marginalize(
+    scopes: Sequence[Scope],
+    tables: Sequence[PrefixTable],
+    codes: Codes,
+    left_out: LeftOut,
+    known: Codes | None = None,
+) -> Array:
+    """Return the log joint of rows under the network without each, (rows, classes).
+
+    ``codes`` are the counted codes of all variables. If features are hidden, ``known`` has the remaining
+    codes of any number of concatenated copies of the rows.
+    """
+    class_number = len(scopes) - 1
+    factors = []
+    for scope, table in zip(scopes, tables, strict=True):
+        members = [v for v in scope if v != class_number or v == scope[0]]
+        logs = log(_tables_without(table, [codes[v] for v in members], left_out))
+        if scope[0] == class_number:  # (parents…, classes, rows, 1)
+            factors.append(Factor(scope[1:], np.moveaxis(logs[..., 0], -2, -1)))
+        else:  # (parents…, levels, rows, classes)
+            factors.append(Factor(tuple(members), np.moveaxis(logs, len(members) - 1, 0)))
+    features = codes[:-1] if known is None else known
+    return network_joint(factors, features, np.arange(features.shape[1]) % codes.shape[1])
+
+
+def _tables_without(table: PrefixTable, codes: Sequence[Codes], left_out: LeftOut) -> Array:
+    """Return the full table for each row, estimated from all other rows.
+
+    ``codes`` contains the variable and its feature parents; the result has the shape (levels of each
+    feature parent…, levels of the variable, rows, classes or 1).
+    """
+    rows = len(left_out.classes)
+    levels, *parent_cards = table.cards
+    *parents, variable = np.indices((*parent_cards, levels)).reshape(len(table.cards), -1, 1)
+    all_codes = [np.repeat(values, rows) for values in (variable, *parents)]
+    own_value = np.where(variable == codes[0], left_out.shares, 0.0)
+    any_value = np.where(codes[0] >= 0, left_out.shares, 0.0)
+
+    def deduct(i: int) -> tuple[Array, Array]:
+        same = np.ones((len(variable), rows))
+        for cells, code in zip(parents[: max(0, i - table.root)], codes[1:], strict=False):
+            same = same * (cells == code)
+        return (same * own_value).ravel(), (same * any_value).ravel()
+
+    *_, values = table.at_rows(all_codes, np.tile(left_out.classes, len(variable)), deduct)
+    return values.reshape(*parent_cards, levels, rows, values.shape[1])
+
+
+_COPIES = 3  # number of copies of a row, with different features hidden
+_MOST_ROWS = 200
+_MOST_LEFT_OUT = 2**25  # number of cells of the tables of a tree, one per row
+_EXPONENTS = (1.0, 2.0, 4.0, 8.0, 16.0)
+
+
+def with_fading(x: Any, data: Dataset) -> Any:
+    """Return a model with the best rule for incomplete rows, by leave-one-out.
+
+    Each copy of a row lacks a share of its features that is uniform in 0 to 1.
+    """
+    trees = [(i, *first_parents(network.structure, network.tables)) for i, network in some(x.networks)]
+    cells = max(sum(table.cells for table in tables) for _, _, tables in trees)
+    rows, counts = _sample(data, max(1, min(_MOST_ROWS, _MOST_LEFT_OUT // cells)))
+    shares = np.ones(len(rows)) if data.weights is None else np.minimum(data.weights[rows], 1.0)
+    left_out = LeftOut(data.codes[-1, rows], shares)
+    copies = np.tile(np.arange(len(rows)), _COPIES)
+    rng, d = np.random.default_rng(0), len(x.features)
+    hidden = rng.random((d, len(copies))) < rng.random(len(copies))
+    known = np.where(hidden, -1, data.codes[:-1, rows[copies]])
+    places = data.positions
+    numbers = {f: np.where(hidden[places[f]], np.nan, v[rows[copies]]) for f, v in data.numbers.items()}
+    copied = left_out.take(copies)
+    terms = getattr(x, "base", x)._contributions(known, copied).sum(axis=0)
+    for _, logs in x._further(x._with_numbers(known, numbers)):  # without leave-one-out
+        terms += logs
+    log_prior = log(next(class_probabilities(x.networks[0].tables[-1], [], len(rows), left_out)))[copies]
+    joints = []
+    for i, tree, tables in trees:
+        coding = x._coding(i) or (lambda codes: codes)
+        own = np.concatenate([coding(data.codes[:-1, rows]), data.codes[-1:, rows]])
+        joints.append(marginalize(tree.scopes, tables, own, left_out, coding(known)))
+    evidence = np.mean(joints, axis=0) - log_prior
+    shares = missing_shares(known)
+    best = _best(odds(terms), odds(log_prior), odds(evidence), shares, copied.classes, counts[copies])
+    return renewed(x, fading=best)
+
+
+def _best(
+    terms: Array, prior: Array, trees: Array, shares: Array, classes: NDArray[Any], counts: Array
+) -> Fading:
+    """Return the rule that is best for rows, given odds of the classes, (rows, classes − 1)."""
+    mean, ridges, found = np.array([1.0, 0.0]), np.full(2, COMMON_PRECISION), []
+    for exponent in _EXPONENTS:
+        kept = ((1 - shares) ** exponent)[:, None]
+        both = np.stack([(1 - kept) * trees, (1 - kept) * shares[:, None] * trees])
+        offset = kept * terms + (1 - kept) * prior
+        powers, total, _ = maximize(Terms([both], classes, counts, offset=offset), mean, ridges, mean)
+        value = log_likelihood(total, classes, counts)
+        value -= COMMON_PRECISION / 2 * float(((powers - mean) ** 2).sum())
+        found.append((value, Fading(exponent, *powers.tolist())))
+    return max(found, key=lambda pair: pair[0])[1]
+
+
+def _sample(data: Dataset, most: int) -> tuple[NDArray[np.intp], Array]:
+    """Return distinct rows and their frequencies, or a sample that does not depend on their order."""
+    _, first, group = np.unique(row_keys(data.codes), return_index=True, return_inverse=True)
+    counts = np.bincount(group, data.weights).astype(np.float64)
+    chosen = np.unique(np.linspace(0, len(first) - 1, min(len(first), most)).astype(np.intp))
+    return first[chosen], counts[chosen]
+
+
+def row_keys(codes: Codes) -> NDArray[np.uint64]:
+    """Return a hash of each row of (variables, rows) codes."""
+    factors = np.random.default_rng(0).integers(2**64 - 1, size=len(codes), dtype=np.uint64)
+    keys = np.zeros(codes.shape[1], dtype=np.uint64)
+    for row, factor in zip(codes, factors, strict=True):
+        keys += row.astype(np.uint64) * factor
+    return keys

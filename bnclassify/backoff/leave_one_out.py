@@ -16,15 +16,14 @@ from numpy.typing import NDArray
 
 from ..base.arrays import TOLERANCE, Array, Codes, one_thread
 from ..base.checks import Flag, OneOf
-from ..base.records import record
+from ..base.immutable import record
 from ..frames.schema import Dataset
 from ..model.formulas import Formula, Raised
 from ..model.model import BuiltOn, Model, renewed
 from ..model.recipes import Recipe
 from ..network.classifiers import BNC
 from ..network.priors import Method, Prior, check_positive
-from .incomplete import missing_shares
-from .left_out_tables import marginalize, row_keys, with_fading
+from .incomplete import marginalize, missing_shares, row_keys, with_fading
 from .powers import (
     COMMON_PRECISION,
     Powers,

@@ -13,7 +13,7 @@ from scipy.special import digamma, gammaln
 
 from ..base.arrays import TOLERANCE, Array
 from ..base.checks import Flag, Real, must_be
-from ..base.records import record
+from ..base.immutable import record
 from ..frames.schema import Dataset
 from ..network.priors import (
     LEAST_AMOUNT,

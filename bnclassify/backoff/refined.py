@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from ..base.arrays import Array, Codes
 from ..base.graphs import descending
+from ..base.immutable import record
 from ..base.messages import listed
-from ..base.records import record
 from ..counts.information import informations, pair_statistics
 from ..frames.numeric import as_floats
 from ..frames.schema import Dataset, Schema
@@ -23,11 +23,10 @@ from ..model.model import Model, renewed
 from ..model.recipes import Recipe
 from ..network.classifiers import BNC
 from .counts import without_class
-from .gaussians import SCALES, NumberTerms, fit_terms, normal_scores
 from .incomplete import Fading
 from .powers import PRECISION, Terms, beside, in_full, log_likelihood, odds, weigh_blocks
 from .tables import LeftOut
-from .terms import Power
+from .terms import SCALES, NumberTerms, Power, fit_terms, normal_scores
 from .weighted import LogLinear, Stacked, Weighted
 
 TERMS = ("gaussians", "zscores", "slopes", "shifts", "levels")

@@ -11,10 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..base.arrays import Array
-from ..base.immutable import Immutable
+from ..base.immutable import Immutable, record
 from ..base.messages import how_to_merge, listed
 from ..base.progress import advance
-from ..base.records import record
 from ..counts.contingency import MAX_CELLS
 from .counts import Places, PrefixCounts, split_codings, walk
 

@@ -1,17 +1,22 @@
-"""Terms of the families of a network with weights: their log tables times powers."""
+"""Terms of log-linear models: log tables times powers, and scores and Gaussian densities of numbers."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from math import prod
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy.special import gammaln, ndtri
 
 from ..base.arrays import Array, Codes, log
+from ..base.immutable import Immutable, record
 from ..counts.contingency import flat_index
+from ..model.formulas import Slope, Student
 from ..network.estimates import Scope
 from .tables import LeftOut, PrefixTable, class_probabilities, feature_probabilities
 
@@ -134,3 +139,255 @@ def make_fine_terms(x: Any) -> tuple[list[tuple[Any, ...]], list[tuple[int, int,
             logs += term.logs(dict(zip(features, coarse, strict=True)))
         tables.append((family, features, cards, logs))
     return tables, others
+
+
+SHAPE, RATE = 2.0, 0.5
+"""Parameters of the inverse gamma prior of a variance."""
+
+_INTERCEPT_PRECISION = 0.01  # precision of the intercept; 1 for the other coefficients
+_WIDEST = 5.0  # bound of z-scores in standard deviations
+_MOST_KNOTS = 2**10  # number of knots of a scale
+_BLOCK_CELLS = 2**18
+_LARGEST = float(np.finfo(np.float64).max)
+
+
+@record
+@dataclass(frozen=True, eq=False)
+class Scale(Immutable):
+    """A function from numbers to scores: linear between ``knots``, and constant beyond them."""
+
+    knots: Array
+    scores: Array
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not len(self.knots) or len(self.knots) != len(self.scores):
+            raise ValueError("knots must contain at least one number, with as many scores.")
+
+    def __call__(self, numbers: Array) -> Array:
+        """Return scores, 0 for missing numbers."""
+        return np.where(np.isnan(numbers), 0.0, np.interp(numbers, self.knots, self.scores))
+
+
+def normal_scores(numbers: Array, weights: Array) -> Scale:
+    """Return the scale that maps each number to the normal quantile of its mid-rank."""
+    known = ~np.isnan(numbers)
+    values, place = np.unique(numbers[known], return_inverse=True)
+    if not len(values):
+        return Scale(np.zeros(1), np.zeros(1))
+    mass = np.bincount(place, weights[known], len(values))
+    scores = ndtri((np.cumsum(mass) - mass / 2) / mass.sum())
+    if len(values) > _MOST_KNOTS:  # knots at even distances on the scale
+        wanted = np.linspace(scores[0], scores[-1], _MOST_KNOTS)
+        kept = np.unique(np.searchsorted(scores, wanted).clip(0, len(values) - 1))
+        values, scores = values[kept], scores[kept]
+    return Scale(values, scores)
+
+
+def z_scores(numbers: Array, weights: Array) -> Scale:
+    """Return the scale in standard deviations from the mean, bounded by 5."""
+    known = ~np.isnan(numbers)
+    size = np.abs(numbers[known]).max(initial=0.0) or 1.0
+    share = weights[known] / max(weights[known].sum(), 1e-300)
+    mean = share @ (numbers[known] / size)
+    deviation = np.sqrt(share @ (numbers[known] / size - mean) ** 2)
+    if not deviation > 0:
+        return Scale(np.zeros(1), np.zeros(1))
+    ends = mean + deviation * np.array([-_WIDEST, _WIDEST])
+    most = _LARGEST / max(size, 1.0) / 2
+    return Scale(np.clip(ends, -most, most) * size, np.array([-_WIDEST, _WIDEST]))
+
+
+SCALES: dict[str, Callable[[Array, Array], Scale]] = {"gaussians": normal_scores, "zscores": z_scores}
+"""A function that learns the scale of a Gaussian term from numbers and the weights of rows."""
+
+
+@record
+@dataclass(frozen=True, eq=False)
+class GaussianTerm(Immutable):
+    """A linear regression of the score of a number on the scores of others, within each class.
+
+    x ~ N(u·β, σ²), u = (1, parents), with the prior β ~ N(0, σ² / diag(0.01, 1, …)), σ² ~ InvGamma(2, ½).
+    The posterior has ``means`` (classes, k) of β and ``roots`` (classes, k, k), R Rᵀ σ² being the variance of
+    β, and ``shapes`` and ``rates`` (classes,) of σ². ``parents`` are positions among the numbers.
+    """
+
+    parents: tuple[int, ...]
+    means: Array
+    roots: Array
+    shapes: Array
+    rates: Array
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        classes, k = len(self.shapes), len(self.parents) + 1
+        if not (self.means.shape == (classes, k) and self.roots.shape == (classes, k, k)):
+            raise ValueError("means and roots must have one array per class, of the size of parents.")
+
+    def log_density(self, scores: Array, number: int, left_out: LeftOut | None = None) -> Array:
+        """Return ln of the predictive density of a number for each class, (rows, classes).
+
+        ``left_out`` rows are removed from the estimates, in closed form.
+        """
+        (logs,) = _Terms.stack([number], [self]).log_densities(scores, np.isnan(scores).T, left_out)
+        return np.asarray(logs)
+
+    def described(self, owner: int, first: int, number: int, power: float) -> Student:
+        """Return the term as a part of a formula; see `NumberTerms.described`."""
+        constants = gammaln(self.shapes + 0.5) - gammaln(self.shapes) - 0.5 * np.log(2 * np.pi * self.rates)
+        parents = tuple([first + parent for parent in self.parents])
+        arrays = self.means, self.roots, self.shapes, self.rates, constants
+        return Student(owner, first + number, parents, power, *arrays)
+
+
+def alike(parents: Sequence[Sequence[int]]) -> list[list[int]]:
+    """Return the positions of the numbers with equally many parents."""
+    sizes = [len(each) for each in parents]
+    return [[i for i, size in enumerate(sizes) if size == each] for each in sorted(set(sizes))]
+
+
+def fit_terms(
+    scores: Array, missing: NDArray[np.bool_], parents: Sequence[Sequence[int]], rows: LeftOut, n_classes: int
+) -> list[GaussianTerm]:
+    """Learn the terms of numbers from scores, (rows, numbers), which of them are missing, and all rows."""
+    found: dict[int, GaussianTerm] = {}
+    of_class = [np.flatnonzero(rows.classes == c) for c in range(n_classes)]
+    for numbers in alike(parents):
+        k = len(parents[numbers[0]]) + 1
+        at_once = max(1, _BLOCK_CELLS // max(1, k * len(scores)))
+        for start in range(0, len(numbers), at_once):
+            block = np.array(numbers[start : start + at_once], dtype=np.intp)
+            of_block = np.array([parents[i] for i in block], dtype=np.intp)
+            learned = []
+            for at in of_class:
+                x, design = scores.T[block][:, at], _design(scores.T, of_block, at)
+                learned.append(_regress(x, design, rows.shares[at] * ~missing[block][:, at]))
+            arrays = [np.stack(parts, axis=1) for parts in zip(*learned, strict=True)]
+            for i, *own in zip(block, *arrays, strict=True):
+                found[i] = GaussianTerm(tuple(parents[i]), *own)
+    return [found[i] for i in range(len(parents))]
+
+
+def _regress(x: Array, design: Array, weights: Array) -> tuple[Array, ...]:
+    """Return means, roots, shapes and rates of numbers, (numbers, rows), in the rows of a class."""
+    prior = np.diag([_INTERCEPT_PRECISION, *[1.0] * (design.shape[2] - 1)])
+    weighted = (design * weights[:, :, None]).transpose(0, 2, 1)
+    lower = np.linalg.cholesky(prior + weighted @ design)
+    roots = np.linalg.inv(lower).transpose(0, 2, 1)
+    means = roots @ (roots.transpose(0, 2, 1) @ (weighted @ x[:, :, None]))
+    # This form of x'x − m'Am does not fall below 0.
+    residual = (weights * (x - (design @ means)[:, :, 0]) ** 2).sum(axis=1)
+    residual += (means.transpose(0, 2, 1) @ prior @ means)[:, 0, 0]
+    return means[:, :, 0], roots, SHAPE + weights.sum(axis=1) / 2, RATE + residual / 2
+
+
+def _design(rows: Array, parents: NDArray[np.intp], at: Any = slice(None)) -> Array:
+    """Return 1 and the scores of the parents of numbers at some rows, (numbers, rows, parents + 1)."""
+    scores = rows[parents][..., at].transpose(0, 2, 1)
+    return np.concatenate([np.ones((*scores.shape[:2], 1)), scores], axis=2)
+
+
+class _Terms(NamedTuple):
+    """Gaussian terms with equally many parents: their numbers and parents, and what they learned, stacked."""
+
+    numbers: NDArray[np.intp]
+    parents: NDArray[np.intp]
+    means: Array
+    roots: Array
+    shapes: Array
+    rates: Array
+
+    @classmethod
+    def stack(cls, numbers: Sequence[int], terms: Sequence[GaussianTerm]) -> _Terms:
+        """Stack terms of these numbers."""
+        parents = np.array([term.parents for term in terms], dtype=np.intp)
+        learned = [[getattr(t, name) for t in terms] for name in ("means", "roots", "shapes", "rates")]
+        return cls(np.array(numbers, dtype=np.intp), parents, *map(np.array, learned))
+
+    def log_densities(self, scores: Array, missing: NDArray[np.bool_], left_out: LeftOut | None) -> Array:
+        """Return log densities, (terms, rows, classes), of scores (rows, numbers); 0 where missing."""
+        result = np.empty((len(self.numbers), len(scores), self.shapes.shape[1]))
+        rows_per_block = max(1, _BLOCK_CELLS // self.roots[..., 0].size)
+        for start in range(0, len(scores), rows_per_block):
+            block = slice(start, start + rows_per_block)
+            rows = np.ascontiguousarray(scores[block].T)
+            design = _design(rows, self.parents)
+            residual = rows[self.numbers, :, None] - design @ self.means.transpose(0, 2, 1)
+            m, k = self.roots.shape[0], self.roots.shape[-1]
+            spread = design @ self.roots.transpose(0, 2, 1, 3).reshape(m, k, -1)
+            leverage = np.square(spread).reshape(*residual.shape, k).sum(axis=3)
+            result[:, block] = _log_student(self.shapes[:, None], self.rates[:, None], residual, leverage)
+            if left_out is not None:
+                taken = left_out.take(block)
+                shares = np.where(missing[self.numbers, block], 0.0, taken.shares)
+                own = np.arange(m)[:, None], np.arange(rows.shape[1]), taken.classes
+                result[:, block][own] = self._without_own(residual[own], leverage[own], taken.classes, shares)
+        result[missing[self.numbers]] = 0.0
+        return result
+
+    def _without_own(self, residual: Array, leverage: Array, classes: NDArray[Any], share: Array) -> Array:
+        """Return the log densities of held-out rows given their own classes, (terms, rows)."""
+        kept = 1 - share * leverage
+        shape = self.shapes[:, classes] - share / 2
+        rate = self.rates[:, classes] - 0.5 * share * residual**2 / kept
+        return _log_student(shape, rate, residual / kept, leverage / kept)
+
+
+def _log_student(shapes: Array, rates: Array, residual: Array, leverage: Array) -> Array:
+    values, place = np.unique(shapes, return_inverse=True)  # few if rows have no weights
+    constant = (gammaln(values + 0.5) - gammaln(values))[place].reshape(shapes.shape)
+    wider = 2 * rates * (1 + leverage)
+    inside = np.log1p(residual**2 / wider)
+    return np.asarray(constant - 0.5 * np.log(np.pi * wider) - (shapes + 0.5) * inside)
+
+
+@record
+@dataclass(frozen=True, eq=False)
+class NumberTerms(Immutable):
+    """The terms of all numeric features on one scale.
+
+    ``scales`` has one scale per number; ``gaussians`` one term per number, or none, which are multiplied by
+    ``powers``. ``slopes`` are (numbers, classes), or empty.
+    """
+
+    name: str
+    scales: tuple[Scale, ...]
+    gaussians: tuple[GaussianTerm, ...]
+    powers: Array
+    slopes: Array
+
+    def scores(self, numbers: Array) -> Array:
+        """Return the scores of (numbers, rows), as (rows, numbers)."""
+        scaled = zip(numbers, self.scales, strict=True)
+        columns = np.array([np.interp(values, scale.knots, scale.scores) for values, scale in scaled])
+        return np.where(np.isnan(numbers), 0.0, columns).T.copy()
+
+    @cached_property
+    def _stacked(self) -> list[_Terms]:
+        """The Gaussian terms with equally many parents."""
+        groups = alike([term.parents for term in self.gaussians])
+        return [_Terms.stack(group, [self.gaussians[i] for i in group]) for group in groups]
+
+    def log_densities(self, numbers: Array, scores: Array, left_out: LeftOut | None = None) -> Array:
+        """Return the log densities of all numbers, (numbers, rows, classes), 0 if missing."""
+        result = np.empty((len(self.gaussians), len(scores), self._stacked[0].shapes.shape[1]))
+        missing = np.isnan(numbers)
+        for terms in self._stacked:
+            result[terms.numbers] = terms.log_densities(scores, missing, left_out)
+        return result
+
+    def logs(self, numbers: Array, left_out: LeftOut | None = None) -> Iterator[tuple[int, Array]]:
+        """Yield the position of a number and the value of one of its terms for each class."""
+        scores = self.scores(numbers)
+        if self.gaussians:
+            yield from enumerate(self.powers[:, None, None] * self.log_densities(numbers, scores, left_out))
+        if len(self.slopes):
+            yield from enumerate(scores.T[..., None] * self.slopes[:, None])
+
+    def described(self, numbers: Sequence[int], first: int) -> tuple[Student | Slope, ...]:
+        """Return the terms as parts of a formula, whose scales of these features begin at ``first``."""
+        gaussians, slopes = enumerate(zip(self.gaussians, self.powers, strict=True)), enumerate(self.slopes)
+        return (
+            *[term.described(numbers[i], first, i, float(power)) for i, (term, power) in gaussians],
+            *[Slope(numbers[i], first + i, of_classes) for i, of_classes in slopes],
+        )

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..base.arrays import Array, Codes, log
+from ..base.immutable import record
 from ..base.messages import listed
-from ..base.records import record
 from ..counts.contingency import MAX_CELLS
 from ..frames.schema import Dataset
 from ..model.formulas import Blend, Formula, Scale, Sum, Table
@@ -24,11 +24,10 @@ from ..model.recipes import Recipe
 from ..network.classifiers import BNC
 from ..network.factors import Factor
 from ..network.log_joints import BLOCK_ROWS, network_joint
-from ..numbers.coarsening import Coarsening
 from ..numbers.discretization import MovedCuts
 from .incomplete import Fading, evidence_in_trees, make_tree, missing_shares, some
 from .prior import concentrations_of
-from .stacked import Group, learn_groups
+from .stacked import Coarsening, Group, learn_groups
 from .tables import LeftOut, PrefixTable, class_probabilities
 from .terms import Power, Term, by_depth, make_fine_terms, make_terms
 

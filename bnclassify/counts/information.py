@@ -15,8 +15,15 @@ from scipy.special import chdtrc, xlogy
 
 from ..base.arrays import Array, xlogx
 from ..frames.schema import Countable, Dataset
-from .contingency import contingency_tables, count_alike, flat_index, pair_tables, part_by_levels
-from .moments import information_of_two_numbers, informations_of_numbers
+from .contingency import (
+    contingency_tables,
+    count_alike,
+    flat_index,
+    information_of_two_numbers,
+    informations_of_numbers,
+    pair_tables,
+    part_by_levels,
+)
 
 NLogN = Callable[[NDArray[Any]], Array]
 

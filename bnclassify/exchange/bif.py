@@ -15,8 +15,8 @@ import numpy as np
 
 from ..base.arrays import TOLERANCE, Array
 from ..base.checks import OneOf, available
+from ..base.immutable import record
 from ..base.messages import cut, listed, shown
-from ..base.records import record
 from ..counts.contingency import MAX_CELLS
 from ..frames.encoding import check_name
 from ..frames.schema import Dataset

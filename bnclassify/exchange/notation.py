@@ -13,8 +13,8 @@ from typing import Any, NamedTuple, Union, get_args, get_origin
 import numpy as np
 import pandas as pd
 
+from ..base.immutable import RECORDS, is_record
 from ..base.messages import listed, shown
-from ..base.records import RECORDS, is_record
 from ..model.recipes import Step, Tally
 
 _KIND = "kind"

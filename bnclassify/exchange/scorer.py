@@ -13,7 +13,7 @@ from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import Any
 
-from ..frames.matching import MISSING
+from ..frames.schema import MISSING
 from ..model.formulas import Formula, sums_in
 from ..model.model import check_fitted
 from ..numbers.preparation import Preparation

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from ..base.arrays import TOLERANCE, Array, xlogx
 from ..base.checks import Real, Whole
+from ..base.immutable import record
 from ..base.progress import advance
-from ..base.records import record
 from ..frames.opening import InFull
 from ..frames.schema import Dataset
 from ..frames.training import prepare_rows

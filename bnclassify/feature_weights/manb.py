@@ -15,7 +15,7 @@ from scipy.special import betaln, expit, gammaln, logit
 
 from ..base.arrays import Array
 from ..base.checks import Real
-from ..base.records import record
+from ..base.immutable import record
 from ..counts.contingency import count_families
 from ..frames.schema import Countable
 from ..model.model import Model

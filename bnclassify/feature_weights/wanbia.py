@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..base.arrays import Array, Codes, log, log_normalize
+from ..base.immutable import record
 from ..base.messages import warn
 from ..base.progress import advance
-from ..base.records import record
 from ..counts.contingency import flat_index
 from ..frames.schema import Dataset
 from ..model.model import Model

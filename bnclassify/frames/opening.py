@@ -24,7 +24,6 @@ from .encoding import (
     read_raw,
     weight_column,
 )
-from .matching import MISSING
 from .numeric import value_type
 from .partitions import (
     Facts,
@@ -37,7 +36,7 @@ from .partitions import (
     in_blocks,
     with_class,
 )
-from .schema import Countable, Dataset, Learnable, Levels, Schema
+from .schema import MISSING, Countable, Dataset, Learnable, Levels, Schema
 from .sources import NEEDS_FUNCTION, AnyFrame, Source, find_source, in_pandas
 
 Rows: TypeAlias = pd.DataFrame | Dataset

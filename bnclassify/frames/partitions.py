@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 from ..base.arrays import Array, added
 from ..base.messages import listed, shown, warn
 from .encoding import check_weights, encode_columns
-from .matching import MISSING, recode
-from .schema import Dataset, Learnable, Schema
+from .schema import MISSING, Dataset, Learnable, Schema, recode
 from .sources import NEEDS_ROWS, Make, Merge, Source, find_source, is_dask
 
 T = TypeVar("T")

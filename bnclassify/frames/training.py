@@ -22,11 +22,10 @@ from .encoding import (
     read_columns,
     read_raw,
 )
-from .matching import MISSING
 from .numeric import FLOATS, are_categories, labels_to_keep, read_numbers, value_type
 from .opening import InFull, InParts, Known, column_names, open_columns
 from .partitions import Partitions, Prepare, check_rows
-from .schema import Countable, Dataset, Learnable, Schema
+from .schema import MISSING, Countable, Dataset, Learnable, Schema
 from .sources import NEEDS_FUNCTION, NEEDS_ROWS, LargeFrame, Source, find_source, in_pandas
 
 Numeric: TypeAlias = bool | tuple[Hashable, ...]

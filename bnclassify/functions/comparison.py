@@ -16,8 +16,8 @@ from ..base.arrays import TOLERANCE, Array
 from ..base.calls import guided
 from ..base.checks import OneOf, Real
 from ..base.messages import listed, warn
-from ..metrics.metrics import METRICS
-from .schemes import Scheme, choose_metric, scheme_of
+from ..metrics import METRICS
+from .fold_scores import Scheme, choose_metric, scheme_of
 
 Verdict: TypeAlias = tuple[float, Any, float, float, float]
 """Statistic, degrees of freedom and p-value, NaN if undefined, and the ends of an interval."""

@@ -12,8 +12,8 @@ import pandas as pd
 
 from ..base.arrays import Array
 from ..base.checks import OneOf, must_be
+from ..base.immutable import record
 from ..base.messages import listed, plain, shown
-from ..base.records import record
 from ..learners.fixed import fixed_again, fixed_network
 from ..model.model import Model, check_tables, renewed
 from ..model.questions import variable_number

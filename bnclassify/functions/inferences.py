@@ -10,14 +10,13 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from ..base.arrays import Array, Codes, log, log_normalize, log_sum_exp
+from ..base.arrays import Array, Codes, code_type, log, log_normalize, log_sum_exp
 from ..base.calls import guided
 from ..base.checks import Names, Real, Seed, Whole, check_rng, is_among, must_be
 from ..base.immutable import EMPTY
 from ..base.messages import listed, shown
 from ..frames.encoding import check_frame
-from ..frames.matching import match
-from ..frames.schema import code_type
+from ..frames.schema import match
 from ..frames.sources import AnyFrame
 from ..model.intervals import BOUNDS, check_draws, check_interval, drawn_bounds
 from ..model.model import Model, check_joint

@@ -13,13 +13,13 @@ from scipy.special import chdtrc
 
 from ..backoff.prior import PRIORS, find_prior
 from ..backoff.refined import TERMS
+from ..backoff.stacked import FineData
 from ..backoff.weighted import AveragedCuts
 from ..base.calls import check_arguments, guided, parameters_of
 from ..base.checks import AnyCutting, Learner, must_be
-from ..base.immutable import EMPTY
+from ..base.immutable import EMPTY, record
 from ..base.messages import listed, shown, warn
 from ..base.progress import showing_progress
-from ..base.records import record
 from ..frames.columns import warn_of_no_features, warn_of_wide_columns
 from ..frames.encoding import check_columns, check_frame, check_name, check_names
 from ..frames.opening import InFull, InParts, Rows
@@ -27,7 +27,7 @@ from ..frames.partitions import Partitions, is_partitioned
 from ..frames.schema import Dataset, Learnable
 from ..frames.sources import in_pandas
 from ..frames.training import TrainingData, prepare, prepare_rows
-from ..learners.by_name import LEARNERS, find_learner
+from ..learners import LEARNERS, find_learner
 from ..learners.fixed import anb, nb
 from ..learners.k_dependence import kdb_mi
 from ..model.model import Model, check_bnc, renewed
@@ -35,7 +35,6 @@ from ..model.recipes import Recipe, Step
 from ..network.classifiers import BNC
 from ..network.ensemble import Ensemble
 from ..network.number_families import Numbers, columns_of
-from ..numbers.coarsening import FineData
 from ..numbers.cut_points import table_of
 from ..numbers.discretization import MovedCuts
 from ..numbers.preparation import Preparation, Preparing, check_numbers, prepare_table

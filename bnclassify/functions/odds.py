@@ -15,8 +15,7 @@ from ..base import graphs
 from ..base.arrays import Array, Codes, first_best, log_sum_exp
 from ..base.checks import OneOf, is_among, must_be
 from ..base.messages import listed, shown
-from ..frames.matching import check_unseen
-from ..frames.schema import Dataset
+from ..frames.schema import Dataset, check_unseen
 from ..model.model import Model, check_fitted
 
 _BLOCK_CELLS = 2**22

@@ -13,9 +13,9 @@ from ..backoff.leave_one_out import LeaveOneOut, LeaveOneOutPower
 from ..backoff.prior import find_prior
 from ..base.calls import guided
 from ..base.checks import Flag, Names, OneOf, Seed, Whole, check_rng
+from ..base.immutable import record
 from ..base.messages import listed, plain, shown, warn
 from ..base.progress import progress_bar
-from ..base.records import record
 from ..feature_weights.awnb import AWNB
 from ..feature_weights.manb import MANB
 from ..feature_weights.wanbia import WANBIA

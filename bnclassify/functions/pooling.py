@@ -11,9 +11,9 @@ from typing import Any, Literal, TypeVar, cast
 from ..base.calls import guided
 from ..base.checks import ListOf, OneOf, must_be
 from ..base.messages import shown
-from ..frames.matching import united
 from ..frames.opening import InFull, InParts, open_columns
 from ..frames.partitions import is_partitioned
+from ..frames.schema import united
 from ..frames.sources import in_pandas
 from ..model.model import Model, check_fitted, renewed
 from ..model.recipes import Rows

@@ -10,14 +10,13 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from ..base.arrays import Array, Codes, first_best, log, log_normalize
+from ..base.arrays import Array, Codes, code_type, first_best, log, log_normalize
 from ..base.calls import guided
 from ..base.checks import Flag, Real, Seed, Unseen, check_rng, must_be
 from ..base.messages import listed, shown
 from ..frames.encoding import Row, check_columns
-from ..frames.matching import check_unseen
 from ..frames.partitions import dask_frame_of
-from ..frames.schema import Dataset, code_type
+from ..frames.schema import Dataset, check_unseen
 from ..frames.sources import AnyFrame, in_kind_of, in_pandas
 from ..metrics.outcomes import Labelling
 from ..model.intervals import MOST_DRAWN, check_draws, check_interval, drawn_bounds, with_bounds

@@ -14,7 +14,7 @@ from ..base.arrays import TOLERANCE, Array
 from ..base.calls import guided
 from ..base.checks import Flag, OneOf, Real, Seed, check_rng
 from .comparison import check_table, holm, pairs_of
-from .schemes import scheme_of
+from .fold_scores import scheme_of
 
 _MOST_EXACT = 25
 """Number of differences up to which Wilcoxon's test is exact."""

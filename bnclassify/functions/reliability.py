@@ -14,7 +14,7 @@ from ..base.arrays import Array, Codes, first_best
 from ..base.checks import OneOf, Whole
 from ..base.messages import listed, shown
 from ..frames.sources import in_pandas
-from ..metrics.metrics import bin_sums, calibration_error, calibration_noise, equal_ends
+from ..metrics import bin_sums, calibration_error, calibration_noise, equal_ends
 
 MOST_BINS = 10_000
 _LEAST = float(np.finfo(float).eps)  # minimum distance of probabilities from 0 and 1

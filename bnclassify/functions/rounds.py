@@ -14,10 +14,9 @@ from ..base.arrays import Array
 from ..base.checks import Seed, Whole, check_rng
 from ..base.messages import listed, shown, warn
 from ..frames.encoding import check_columns, check_levels, read_raw
-from ..frames.matching import check_unseen, recode
 from ..frames.opening import column_names, open_columns
 from ..frames.partitions import NoRowsError, Partitions, is_partitioned
-from ..frames.schema import Dataset
+from ..frames.schema import Dataset, check_unseen, recode
 from ..frames.training import TrainingData, prepare
 from ..metrics.folds import (
     FoldRows,

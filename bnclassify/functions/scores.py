@@ -15,10 +15,9 @@ from ..base.calls import guided
 from ..base.checks import Flag, OneOf, Seed, Whole, check_rng
 from ..counts.contingency import contingency_tables
 from ..counts.information import STATISTICS, independence, mutual_information, permutation_p
-from ..frames.matching import scoring_classes
 from ..frames.opening import InFull, InParts, open_columns
 from ..frames.partitions import is_partitioned
-from ..frames.schema import Countable, Dataset
+from ..frames.schema import Countable, Dataset, scoring_classes
 from ..frames.sources import NEEDS_ROWS
 from ..frames.training import Numeric, find_numbers
 from ..learners.local_scores import warn_of_fractions

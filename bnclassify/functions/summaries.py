@@ -15,8 +15,8 @@ from ..frames.partitions import is_partitioned
 from ..model.facts import facts_of
 from ..model.model import Model, check_fitted, check_model
 from .explanation import encode_rows
+from .fold_scores import scheme_of
 from .odds import weigh_evidence
-from .schemes import scheme_of
 from .validation import cv
 
 _METRICS = ["accuracy", "log_loss", "calibration_error"]

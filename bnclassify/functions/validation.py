@@ -15,13 +15,12 @@ from ..base.messages import listed, shown, warn
 from ..frames.opening import InFull, InParts, column_names
 from ..frames.partitions import Partitions
 from ..frames.sources import check_not_once, in_pandas
+from ..metrics import METRICS, AnyMetric, choose_metrics
 from ..metrics.folds import Folds
-from ..metrics.metrics import METRICS, AnyMetric, choose_metrics
 from ..model.model import Model, check_joint
 from ..several.multidimensional import MultiModel
-from .fold_scores import Scores, score_rounds
+from .fold_scores import Scheme, Scores, record_scheme, score_rounds
 from .rounds import Plan, check_recipe, name_models, plan_rounds
-from .schemes import Scheme, record_scheme
 
 AsMetric: TypeAlias = "MetricName | Callable[[pd.DataFrame, pd.Series[Any]], float]"
 

@@ -1,1 +1,47 @@
-"""Learners of structure."""
+"""Learners of structure, and their table by name for `bnc`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from inspect import Parameter
+
+from ..base.calls import parameters_of
+from ..base.immutable import record
+from ..base.messages import did_you_mean, listed, shown
+from ..model.model import Model
+from ..superparents.n_dependence import ande
+from .fixed import anb, aode, nb
+from .hill_climbing import ban, hc
+from .independence import chisq_dn
+from .k_dependence import kdb_mi, spode
+from .search.wrappers import bsej, fssj, kdb, tan_hc, tan_hcsp
+from .trees import chow_liu, tan_cl
+
+_EXACT = (nb, anb, aode, ande, spode, tan_cl, chow_liu, kdb_mi, chisq_dn)
+_SEARCHES = (hc, ban, fssj, bsej, tan_hc, tan_hcsp, kdb)
+
+LEARNERS: dict[str, Callable[..., Model]] = {
+    learner.__name__: record(learner) for learner in (*_EXACT, *_SEARCHES)
+}
+"""The learners of structure that `bnc` accepts by name."""
+
+
+_ORDER = "The learner is the first argument, the class the second, the data the third."
+
+
+def find_learner(learner: object, argument: str) -> Callable[..., Model]:
+    """Return a learner of structure given as a function or by name, or raise."""
+    if isinstance(learner, str) and learner in LEARNERS:
+        return LEARNERS[learner]
+    if callable(learner) and not isinstance(learner, type):
+        takes = parameters_of(learner)
+        if "dataset" in takes or any(p.kind is Parameter.VAR_KEYWORD for p in takes.values()):
+            return learner
+        raise TypeError(
+            f"{argument} must be a function learner(class_var, dataset=...); {shown(learner)} has "
+            "no argument 'dataset'"
+        )
+    raise ValueError(
+        f"{argument} must be a function or one of {listed(LEARNERS, most=20)}; got {shown(learner)}. "
+        f"{did_you_mean(learner, LEARNERS) if isinstance(learner, str) else _ORDER}".rstrip()
+    )

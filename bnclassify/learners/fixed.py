@@ -10,9 +10,8 @@ from operator import eq
 from typing import Any
 
 from ..base.checks import ListOf, OneOf, must_be
-from ..base.immutable import EMPTY
+from ..base.immutable import EMPTY, record
 from ..base.messages import shown
-from ..base.records import record
 from ..frames.encoding import check_name
 from ..frames.opening import InFull, InParts
 from ..frames.schema import Schema

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ..base.arrays import Array, log, log_sum_exp, normalize, one_thread
 from ..base.checks import ListOf, Real, Seed, Whole, check_rng, must_be
-from ..base.records import record
+from ..base.immutable import record
 from ..frames.encoding import check_levels, check_name, encode_columns
 from ..frames.opening import InFull
 from ..frames.schema import Dataset

@@ -1,1 +1,405 @@
-"""Metrics of predictions."""
+"""Metrics of posteriors in two steps: sums over rows, which may lie in parts, then a value from the sums."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from inspect import signature
+from numbers import Real
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from scipy.special import gammaln
+
+from ..base.arrays import TOLERANCE, Array, Codes, first_best, log_normalize, log_sum_exp
+from ..base.checks import available
+from ..base.messages import listed, plain, shown
+from .outcomes import Outcomes
+
+CALIBRATION_BINS = 15
+_LEAST = float(np.finfo(np.float64).eps)
+
+
+class AnyMetric(ABC):
+    """A metric of predictions: sums over rows, and a value from the sums."""
+
+    name: str
+    target: int = 0
+    needs_rows: bool = False
+    needs_joint: bool = False
+    is_pooled: bool = False
+    calibrated: Callable[[Any], float] | None = None
+
+    @abstractmethod
+    def sums_of(self, outcomes: Outcomes) -> Any:
+        """Return the sums over rows with a known target or, if the metric needs all rows, its value."""
+
+    def value_of(self, sums: Any) -> float:
+        """Return the metric."""
+        return float(sums)
+
+
+@dataclass(frozen=True)
+class Metric(AnyMetric):
+    """A metric of the log joint of rows and of their classes.
+
+    ``sums`` is a function of the log joint, (rows, classes), the codes of the actual classes, (rows,), and
+    the weights, (rows,), above 0. It returns an array of sums over the rows or, if the metric ``needs_rows``,
+    something of each row. ``value`` computes the metric from the sums. A metric that ``is_pooled`` is
+    computed from the sums over all folds, not as a mean over folds, and ``calibrated`` computes from these
+    sums the value to expect if the posteriors were calibrated. One that ``needs_joint`` is defined only for
+    models with a joint distribution, and uses the log joint without normalization.
+    """
+
+    name: str
+    sums: Callable[[Array, Codes, Array], Array]
+    value: Callable[[Array], float]
+    is_loss: bool = False
+    needs_rows: bool = False
+    is_pooled: bool = False
+    calibrated: Callable[[Array], float] | None = None
+    target: int = 0
+    needs_joint: bool = False
+
+    def of_rows(self, logs: Array, actual: Codes, weights: Array | None = None) -> float:
+        """Return the metric of rows; NaN if none has a positive weight."""
+        return self.value_of(self._sums(logs, actual, weights))
+
+    def sums_of(self, outcomes: Outcomes) -> Array:
+        """Return the sums over the rows in which the target is known."""
+        outcome = outcomes.of_target(self.target)
+        return self._sums(outcome.logs, outcome.actual, outcome.weights)
+
+    def value_of(self, sums: Array) -> float:
+        """Return the metric of all rows from their sums; NaN if there are none."""
+        with np.errstate(invalid="ignore"):
+            return float(self.value(sums))
+
+    def _sums(self, logs: Array, actual: Codes, weights: Array | None) -> Array:
+        if weights is None:
+            return self.sums(logs, actual, np.ones(len(actual)))
+        counted = weights > 0
+        return self.sums(logs[counted], actual[counted], weights[counted])
+
+
+@dataclass(frozen=True)
+class OwnMetric(AnyMetric):
+    """A user's function of labelled posteriors and labelled classes."""
+
+    name: str
+    function: Callable[..., float]
+    needs_rows: bool = True
+    target: int = 0
+
+    def sums_of(self, outcomes: Outcomes) -> float:
+        """Return the value of the function, called with copies; NaN if there are no rows."""
+        outcome = outcomes.of_target(self.target)
+        if not len(outcome.actual):
+            return np.nan
+        weights: dict[str, Any] = {}
+        if outcome.weights is not None:
+            if not _accepts_weights(self.function):
+                raise ValueError(
+                    f"metric {self.name} must accept an argument `weights`, because the rows have weights. "
+                    "Add it, or use a metric by name."
+                )
+            weights["weights"] = pd.Series(outcome.weights, index=outcome.labelling.index)
+        value = plain(self.function(outcome.posteriors.copy(), outcome.truth.copy(), **weights))
+        if isinstance(value, bool) or not isinstance(value, Real):
+            raise TypeError(
+                f"metric {self.name} must return a number; got {type(value).__name__}. Its arguments are "
+                "the posteriors, a DataFrame with one column per class, and the actual classes, a Series."
+            )
+        return float(value)
+
+
+def _accepts_weights(function: Callable[..., Any]) -> bool:
+    try:
+        return "weights" in signature(function).parameters
+    except (TypeError, ValueError):  # written in C
+        return False
+
+
+@dataclass(frozen=True)
+class LabelMetric(AnyMetric):
+    """The proportion of labels of all targets that are correct or, if ``exact``, of rows in which all are.
+
+    The labels are jointly most probable if ``joint``, and separately most probable if not.
+    Missing labels are ignored, and if ``exact``, so are rows in which one is missing.
+    """
+
+    name: str
+    exact: bool
+    joint: bool
+
+    def sums_of(self, outcomes: Outcomes) -> Array:
+        """Return the sums of correct and of known labels, or of rows, (2,)."""
+        labels = outcomes.most_probable() if self.joint else np.array([*map(first_best, outcomes.logs)])
+        known = outcomes.actual >= 0
+        right = known & (labels == outcomes.actual)
+        gather = np.all if self.exact else np.sum
+        weights = np.ones(known.shape[1]) if outcomes.weights is None else outcomes.weights
+        return np.array([gather(right, axis=0) @ weights, gather(known, axis=0) @ weights])
+
+    def value_of(self, sums: Array) -> float:
+        """Return the proportion, or NaN for 0 / 0."""
+        return float(sums[0] / sums[1]) if sums[1] else np.nan
+
+
+def choose_metrics(metric: object, targets: Sequence[Hashable]) -> list[AnyMetric]:
+    """Return the metrics of models with these target variables, with different names, or raise."""
+    if len(targets) > 1 and isinstance(metric, str) and metric == "accuracy":
+        metric = ["hamming", "exact_match"]
+    metrics: list[AnyMetric] = []
+    for one in metric if isinstance(metric, list | tuple) else [metric]:
+        if len(targets) > 1 and isinstance(one, str) and one in LABEL_METRICS:
+            metrics.append(LABEL_METRICS[one])
+            continue
+        found = find_metric(one)
+        for i, target in enumerate(targets):
+            name = found.name if len(targets) == 1 else f"{found.name}({target})"
+            metrics.append(replace(found, name=name, target=i))
+    names = [one.name for one in metrics]
+    if not names:
+        raise ValueError("metric must contain at least one metric; got an empty list.")
+    twice = dict.fromkeys(name for name in names if names.count(name) > 1)
+    if twice:
+        raise ValueError(
+            f"metric must contain metrics with different names; got {listed(twice)} more than once. Name "
+            "functions with def."
+        )
+    return metrics
+
+
+def find_metric(metric: object) -> Metric | OwnMetric:
+    """Return a metric given by name, as a `Metric` or as a function of posteriors and classes, or raise.
+
+    >>> find_metric("brier").is_loss
+    True
+    """
+    if isinstance(metric, Metric | OwnMetric):
+        return metric
+    if callable(metric):
+        function = metric.func if isinstance(metric, partial) else metric
+        return OwnMetric(getattr(function, "__name__", type(function).__name__), metric)
+    expected = "metric must be a name or a function (posteriors, actual) -> number, or a list of these; got"
+    if not isinstance(metric, str):
+        raise TypeError(f"{expected} {shown(metric)}.")
+    if metric not in METRICS:
+        raise ValueError(f"{expected} {shown(metric)}. {available(metric, METRICS)}")
+    return METRICS[metric]
+
+
+def bin_sums(probability: Array, right: NDArray[np.bool_], ends: Array, weights: Array) -> Array:
+    """Sum weights, probabilities and correct predictions by intervals [0, ends[0]], (ends[0], ends[1]], ...
+
+    A probability that equals an end up to rounding is in the lower interval.
+    """
+    numbers = np.searchsorted(ends + TOLERANCE, probability, side="left")
+    return _by_class(numbers, len(ends) + 1, weights, weights * probability, weights * right)
+
+
+def equal_ends(bins: int) -> Array:
+    """Return the inner ends of intervals of equal width."""
+    return np.arange(1, bins) / bins
+
+
+def _by_class(codes: Codes, n_classes: int, *amounts: Array) -> Array:
+    """Sum amounts, (rows,) each, over the rows of each class; (amounts, classes)."""
+    return np.stack([np.bincount(codes, amount, n_classes) for amount in amounts])
+
+
+def _posteriors(logs: Array) -> Array:
+    return np.exp(log_normalize(logs))
+
+
+def _at(table: Array, codes: Codes) -> Array:
+    """Return from each row the entry of its class."""
+    return np.take_along_axis(table, codes[:, None].astype(np.intp), axis=1)[:, 0]
+
+
+def _right_by_class(logs: Array, actual: Codes, weights: Array) -> Array:
+    """Sum the correctly predicted rows and all rows of each class, (2, classes)."""
+    return _by_class(actual, logs.shape[1], weights * (first_best(logs) == actual), weights)
+
+
+def _proportion(sums: Array) -> float:
+    return float(sums[0].sum() / sums[1].sum())
+
+
+def _mean_recall(sums: Array) -> float:
+    """Mean over the classes with rows of the proportion that is correct."""
+    right, rows = sums[:, sums[1] > 0]
+    return float(np.mean(right / rows)) if len(rows) else np.nan
+
+
+def _log_losses(logs: Array, actual: Codes, weights: Array) -> Array:
+    losses = -np.maximum(_at(log_normalize(logs), actual), np.log(_LEAST))
+    return np.array([losses @ weights, weights.sum()])
+
+
+def _squares(logs: Array, actual: Codes, weights: Array) -> Array:
+    p = _posteriors(logs)
+    p[np.arange(len(p)), actual] -= 1
+    return np.array([(p**2).sum(axis=1) @ weights, weights.sum()])
+
+
+def _squared_shortfalls(logs: Array, actual: Codes, weights: Array) -> Array:
+    return np.array([(1 - _at(_posteriors(logs), actual)) ** 2 @ weights, weights.sum()])
+
+
+def _mean(sums: Array) -> float:
+    return float(sums[0] / sums[1])
+
+
+def _root_mean(sums: Array) -> float:
+    return float(np.sqrt(_mean(sums)))
+
+
+def _top_bins(logs: Array, actual: Codes, weights: Array) -> Array:
+    """Sum rows by the probability of the most probable class; (3, bins)."""
+    best = first_best(logs)
+    return bin_sums(_at(_posteriors(logs), best), best == actual, equal_ends(CALIBRATION_BINS), weights)
+
+
+def calibration_error(sums: Array) -> float:
+    """Mean over bins of |mean probability − proportion correct|, weighted by their rows."""
+    rows, probability, correct = sums
+    return float(np.abs(probability - correct).sum() / rows.sum())
+
+
+def calibration_noise(sums: Array) -> float:
+    """Return the expected calibration error if the posteriors were calibrated, from the sums of bins.
+
+    In a bin of n rows with mean probability p, the number of correct rows X is then about binomial, and by de
+    Moivre E|X − np| = 2m C(n, m) pᵐ (1 − p)ⁿ⁻ᵐ⁺¹, where m = ⌊np⌋ + 1.
+    """
+    rows, probability, _ = sums[:, sums[0] > 0]
+    n, p = np.maximum(np.rint(rows), 1), np.minimum(probability / rows, 1.0)
+    m = np.minimum(np.floor(n * p) + 1, n)
+    choices = gammaln(n + 1) - gammaln(m + 1) - gammaln(n - m + 1)
+    with np.errstate(divide="ignore"):
+        deviation = 2 * m * np.exp(choices + m * np.log(p) + (n - m + 1) * np.log1p(-p))
+    return float(deviation / n @ rows / rows.sum()) if len(rows) else np.nan
+
+
+def _confusion(logs: Array, actual: Codes, weights: Array) -> Array:
+    """Sum rows by actual and predicted class, (classes, classes)."""
+    n = logs.shape[1]
+    cells = actual.astype(np.intp) * n + first_best(logs)
+    return np.bincount(cells, weights, n * n).reshape(n, n).astype(np.float64)
+
+
+def _macro_mean(score: Callable[[Array, Array, Array], tuple[Array, Array]], table: Array) -> float:
+    """Mean of a proportion over the classes that occur, 0 for 0 / 0.
+
+    ``score`` returns numerator and denominator from the correct, actual and predicted rows of each class.
+    """
+    actual, predicted = table.sum(axis=1), table.sum(axis=0)
+    occurs = actual + predicted > 0
+    part, whole = score(np.diagonal(table)[occurs], actual[occurs], predicted[occurs])
+    shares = np.divide(part, whole, out=np.zeros(len(part)), where=whole > 0)
+    return float(np.mean(shares)) if len(shares) else np.nan
+
+
+def _f1(right: Array, actual: Array, predicted: Array) -> tuple[Array, Array]:
+    return 2 * right, actual + predicted
+
+
+def _precision(right: Array, actual: Array, predicted: Array) -> tuple[Array, Array]:
+    return right, predicted
+
+
+def _recall(right: Array, actual: Array, predicted: Array) -> tuple[Array, Array]:
+    return right, actual
+
+
+def _kappa(table: Array) -> float:
+    """Agreement beyond that of independent labels with the same margins; 0 if both are constant."""
+    n = table.sum()
+    by_chance = float(table.sum(axis=0) @ table.sum(axis=1))
+    rest = n**2 - by_chance
+    if not n:
+        return np.nan
+    return float((n * np.trace(table) - by_chance) / rest) if rest > 0 else 0.0
+
+
+def _mcc(table: Array) -> float:
+    """Correlation of the indicators of actual and predicted classes; 0 if one of them does not vary."""
+    n, actual, predicted = table.sum(), table.sum(axis=1), table.sum(axis=0)
+    variances = (n**2 - actual @ actual) * (n**2 - predicted @ predicted)
+    if not n:
+        return np.nan
+    covariance = n * np.trace(table) - actual @ predicted
+    return float(covariance / np.sqrt(variances)) if variances > 0 else 0.0
+
+
+def _log_densities(logs: Array, actual: Codes, weights: Array) -> Array:
+    return np.array([_at(logs, actual) @ weights, weights.sum()])
+
+
+def _log_odds(logs: Array, actual: Codes, weights: Array) -> Array:
+    """Return the log odds of each class, the actual class and the weight, (rows, classes + 2)."""
+    n, posteriors = logs.shape[1], log_normalize(logs)
+    others = [log_sum_exp(np.delete(posteriors, c, axis=1)) if n > 1 else -np.inf for c in range(n)]
+    return np.column_stack([*(posteriors[:, c] - others[c] for c in range(n)), actual, weights])
+
+
+def _auc(rows: Array) -> float:
+    """Mean over classes, by their rows, of the area under the curve of one class against the others."""
+    odds, actual, weights = rows[:, :-2], rows[:, -2].astype(np.intp), rows[:, -1]
+    [class_weights] = _by_class(actual, odds.shape[1], weights)
+    ranked = np.flatnonzero((class_weights > 0) & (class_weights < class_weights.sum()))
+    if not len(ranked):
+        return np.nan
+    areas = [_area(odds[:, c], actual == c, weights) for c in ranked]
+    return float(np.average(areas, weights=class_weights[ranked]))
+
+
+def _area(scores: Array, is_positive: NDArray[np.bool_], weights: Array) -> float:
+    """Return the proportion of pairs of a positive and a negative row in which the positive scores higher."""
+    order = np.argsort(scores, kind="stable")
+    with np.errstate(invalid="ignore"):
+        rank = np.concatenate([[0], np.cumsum(np.diff(scores[order]) > TOLERANCE)])
+    weights, is_positive = weights[order], is_positive[order]
+    positives, negatives = (np.bincount(rank, weights=weights * mask) for mask in (is_positive, ~is_positive))
+    below = np.cumsum(negatives) - negatives / 2  # ties count as 1/2
+    return float(positives @ below / (positives.sum() * negatives.sum()))
+
+
+ACCURACY = Metric("accuracy", _right_by_class, _proportion)
+
+METRICS = {
+    metric.name: metric
+    for metric in (
+        ACCURACY,
+        Metric("balanced_accuracy", _right_by_class, _mean_recall),
+        Metric("log_loss", _log_losses, _mean, is_loss=True),
+        Metric("brier", _squares, _mean, is_loss=True),
+        Metric("auc", _log_odds, _auc, needs_rows=True),
+        Metric("calibration_error", _top_bins, calibration_error, True, False, True, calibration_noise),
+        Metric("rmse", _squared_shortfalls, _root_mean, is_loss=True),
+        Metric("f1", _confusion, partial(_macro_mean, _f1)),
+        Metric("precision", _confusion, partial(_macro_mean, _precision)),
+        Metric("recall", _confusion, partial(_macro_mean, _recall)),
+        Metric("kappa", _confusion, _kappa),
+        Metric("mcc", _confusion, _mcc),
+        Metric("loglik", _log_densities, _mean, needs_joint=True),
+    )
+}
+"""The metrics by name."""
+
+LABEL_METRICS = {
+    metric.name: metric
+    for metric in (
+        LabelMetric("hamming", exact=False, joint=False),
+        LabelMetric("exact_match", exact=True, joint=False),
+        LabelMetric("joint_hamming", exact=False, joint=True),
+        LabelMetric("joint_exact_match", exact=True, joint=True),
+    )
+}
+"""The joint metrics of several target variables."""

@@ -11,8 +11,7 @@ import numpy as np
 import pandas as pd
 
 from ..base.arrays import Array, Codes, log_normalize
-from ..frames.matching import match
-from ..frames.schema import Dataset, Levels
+from ..frames.schema import Dataset, Levels, match
 from ..model.model import Model
 from ..model.raw_rows import check_size, encode_for
 

@@ -14,8 +14,7 @@ from ..base.checks import OneOf, Optional
 from ..base.immutable import EMPTY, Immutable
 from ..base.messages import listed
 from ..counts.contingency import Recoding, recoded
-from ..frames.matching import match
-from ..frames.schema import Countable, Dataset, Levels
+from ..frames.schema import Countable, Dataset, Levels, match
 from ..numbers.preparation import Preparation
 from .facts import mark_up, write_facts
 from .formulas import Formula

@@ -9,8 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..base.immutable import Immutable
-from ..base.records import record
+from ..base.immutable import Immutable, record
 from ..counts.contingency import narrow
 from ..frames.schema import Dataset
 from ..numbers.preparation import Preparation

@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from scipy.special import xlogy
 
-from ..base.arrays import Array, Codes, log
+from ..base.arrays import Array, Codes, code_type, log
 from ..base.graphs import layers
+from ..base.immutable import record
 from ..base.messages import shown
-from ..base.records import record
 from ..counts.contingency import count_families, flat_index
-from ..frames.schema import Countable, Dataset, Levels, code_type
+from ..frames.schema import Countable, Dataset, Levels
 from ..model.formulas import Formula, Sum, padded
 from ..model.model import Model, renewed
 from ..model.recipes import Recipe, Tally
-from .completion import complete
 from .densities import NumberTerm, curve
+from .elimination import complete
 from .em import maximize
 from .estimates import (
     Family,

@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 
 from ..base.arrays import Array, Codes
 from ..base.messages import shown
-from ..counts.contingency import flat_index
-from ..counts.moments import Moments
+from ..counts.contingency import Moments, flat_index
 from ..frames.schema import Dataset
 from ..model.formulas import Normal
 from .factors import Batch, Factor

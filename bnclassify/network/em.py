@@ -13,9 +13,9 @@ import numpy as np
 
 from ..base.arrays import Array, Codes, log, log_sum_exp, share_out
 from ..base.checks import Real, Whole
+from ..base.immutable import record
 from ..base.messages import warn
 from ..base.progress import advance
-from ..base.records import record
 from ..counts.contingency import contingency_tables
 from ..frames.schema import Dataset
 from ..model.model import Model

@@ -12,13 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..base.arrays import Array, Codes, log_sum_exp
+from ..base.immutable import record
 from ..base.messages import listed
-from ..base.records import record
 from ..frames.schema import Countable, Dataset, Levels
 from ..model.formulas import Formula, Mixture
 from ..model.model import Model
 from ..model.recipes import Recipe, Rows, Step
-from .completion import try_all
+from .elimination import try_all
 
 Arcs = dict[tuple[Hashable, Hashable], float]
 

@@ -12,11 +12,9 @@ from numpy.typing import NDArray
 
 from ..base.arrays import Array, log
 from ..base.checks import OneOf
-from ..base.immutable import Immutable
+from ..base.immutable import Immutable, record
 from ..base.messages import listed, shown
-from ..base.records import record
-from ..counts.contingency import Recoding
-from ..counts.moments import Known, Moments, known_values, moments_of, number_moments
+from ..counts.contingency import Known, Moments, Recoding, known_values, moments_of, number_moments
 from ..frames.opening import column_names
 from ..frames.schema import Dataset
 from ..frames.training import Numeric, find_numbers

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..base.arrays import Array, normalize
+from ..base.immutable import record
 from ..base.messages import shown
-from ..base.records import record
 from ..model.model import Model, renewed
 
 Masses: TypeAlias = tuple[float, ...]

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ..base.arrays import TOLERANCE, Array, Codes
 from ..base.checks import Whole
-from ..base.records import record
+from ..base.immutable import record
 from ..counts.contingency import check_number, pair_tables
 from ..frames.schema import Countable
 from ..model.model import BuiltOn, Choice, Choose, Model, renewed

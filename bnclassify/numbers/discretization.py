@@ -14,9 +14,8 @@ from numpy.typing import NDArray
 from ..base.arrays import Array, Codes
 from ..base.calls import guided
 from ..base.checks import Cutting, OneOf, Whole
-from ..base.immutable import Immutable
+from ..base.immutable import Immutable, record
 from ..base.messages import listed, shown
-from ..base.records import record
 from ..frames.encoding import (
     Row,
     as_frame,

@@ -9,9 +9,8 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from ..base.checks import OneOf
-from ..base.immutable import Immutable
+from ..base.immutable import Immutable, record
 from ..base.messages import listed, shown
-from ..base.records import record
 from ..frames.databases import DatabaseTable
 from ..frames.encoding import (
     Row,
@@ -23,10 +22,9 @@ from ..frames.encoding import (
     encode_new,
     read_raw,
 )
-from ..frames.matching import MISSING
 from ..frames.numeric import are_categories, check_class
 from ..frames.partitions import Partitions
-from ..frames.schema import Countable, Data, Dataset
+from ..frames.schema import MISSING, Countable, Data, Dataset
 from ..frames.sources import Source
 from ..frames.training import Numeric, find_numbers, prepare, some_features
 from .cut_points import CUTTINGS, METHODS, table_cuts, table_of

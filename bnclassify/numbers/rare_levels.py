@@ -10,14 +10,12 @@ import pandas as pd
 
 from ..base.calls import guided
 from ..base.checks import Whole
-from ..base.immutable import Immutable
+from ..base.immutable import Immutable, record
 from ..base.messages import shown
-from ..base.records import record
 from ..counts.contingency import contingency_tables
 from ..frames.encoding import Row, as_frame, check_columns, check_frame, check_names, encode_columns
-from ..frames.matching import MISSING, recode
 from ..frames.numeric import value_type
-from ..frames.schema import Data, Dataset
+from ..frames.schema import MISSING, Data, Dataset, recode
 from ..frames.sources import AnyFrame
 
 

@@ -13,9 +13,8 @@ from ..base.arrays import Array
 from ..base.checks import Optional, Unseen, Whole, must_be
 from ..base.messages import shown
 from ..frames.encoding import Row
-from ..frames.matching import match
 from ..frames.opening import InFull
-from ..frames.schema import Dataset
+from ..frames.schema import Dataset, match
 from ..functions.arc_strengths import check_strength, threshold_of
 from ..functions.explanation import describe, encode_rows, explain_row, write_rivals
 from ..functions.odds import Effect, measure_effect, weigh_evidence

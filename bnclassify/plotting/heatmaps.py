@@ -13,9 +13,8 @@ from numpy.typing import NDArray
 
 from ..base.messages import shown
 from ..counts.contingency import contingency_tables
-from ..frames.matching import match
 from ..frames.opening import InFull
-from ..frames.schema import Dataset, Levels, Schema
+from ..frames.schema import Dataset, Levels, Schema, match
 from ..functions.explanation import describe
 from ..model.questions import families, values
 from ..model.raw_rows import encode_for

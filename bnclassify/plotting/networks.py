@@ -22,8 +22,8 @@ from ..base.checks import Flag, OneOf, Optional, Real, Unseen
 from ..base.graphs import find_cycle, layers
 from ..base.messages import listed, shown
 from ..frames.encoding import Row
-from ..frames.matching import check_unseen, match
 from ..frames.opening import InFull
+from ..frames.schema import check_unseen, match
 from ..functions.arc_strengths import check_strength
 from ..functions.explanation import encode_one, explain_row
 from ..functions.inferences import query

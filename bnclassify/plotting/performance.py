@@ -11,10 +11,10 @@ from ..base.arrays import TOLERANCE, Array
 from ..base.calls import guided
 from ..base.checks import must_be
 from ..functions.comparison import corrected_error, size_ratio, t_quantile
+from ..functions.fold_scores import choose_metric, scheme_of
 from ..functions.ranking import RankComparison
 from ..functions.reliability import weigh_calibration
-from ..functions.schemes import choose_metric, scheme_of
-from ..metrics.metrics import METRICS
+from ..metrics import METRICS
 from ..model.intervals import check_interval
 from ..model.traces import greedy_scores, search_steps
 from ..network.classifiers import BNC

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from ..base.arrays import Array, Codes, first_best, log, log_normalize
+from ..base.immutable import record
 from ..base.messages import listed, shown
-from ..base.records import record
 from ..frames.opening import InFull, InParts
 from ..frames.schema import Learnable, Levels
 from ..frames.training import prepare

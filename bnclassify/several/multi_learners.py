@@ -15,15 +15,15 @@ from ..base.calls import check_arguments, parameters_of
 from ..base.checks import Names, OneOf, ScoreName, Whole, must_be
 from ..base.docstrings import sharing
 from ..base.graphs import maximum_arborescence, maximum_forest
+from ..base.immutable import record
 from ..base.messages import shown
 from ..base.progress import progress_bar
-from ..base.records import record
 from ..counts.information import pair_statistics
 from ..frames.encoding import check_name
 from ..frames.opening import InFull, InParts
 from ..frames.schema import Learnable
 from ..frames.training import prepare
-from ..learners.by_name import find_learner
+from ..learners import find_learner
 from ..learners.local_scores import LocalScores, check_score, warn_of_fractions
 from ..model.model import Model
 from ..model.recipes import Recipe, Step

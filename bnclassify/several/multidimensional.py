@@ -13,13 +13,11 @@ import pandas as pd
 
 from ..base.arrays import Array, Codes, first_best, log_normalize, log_sum_exp
 from ..base.checks import OneOf
-from ..base.immutable import EMPTY
+from ..base.immutable import EMPTY, record
 from ..base.messages import listed, shown
-from ..base.records import record
 from ..counts.contingency import count_families
 from ..frames.encoding import encode_new
-from ..frames.matching import match
-from ..frames.schema import Dataset, Levels
+from ..frames.schema import Dataset, Levels, match
 from ..metrics.outcomes import Labelling
 from ..model.model import Model
 from ..model.recipes import Recipe, Tally

@@ -25,7 +25,7 @@ from ..frames.sources import in_pandas
 from ..functions.learning import bnc
 from ..functions.prediction import check_costs, check_prior, predict, weigh_classes
 from ..functions.summaries import measure_strengths
-from ..learners.by_name import find_learner
+from ..learners import find_learner
 from ..learners.k_dependence import kdb_mi
 from ..model.model import Model
 from ..network.number_families import columns_of

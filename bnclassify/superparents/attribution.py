@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from ..base.arrays import Array, Codes, log_normalize, log_sum_exp
 from .cooccurrence import Positions
+from .one_dependence import IMPOSSIBLE
 from .row_groups import Estimators, MemberBlock, member_blocks, row_groups
-from .stacks import IMPOSSIBLE
 
 _BLOCK_CELLS = 2**18
 _CERTAIN = 1e200  # larger weights result from a probability of 0

@@ -14,10 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..base.arrays import Array, added
-from ..base.immutable import Immutable
+from ..base.arrays import Array, added, code_type
+from ..base.immutable import Immutable, record
 from ..base.messages import how_to_merge
-from ..base.records import record
 from ..counts.contingency import (
     MAX_CELLS,
     Recoding,
@@ -28,7 +27,7 @@ from ..counts.contingency import (
     pair_tables,
     recoded,
 )
-from ..frames.schema import Countable, Dataset, Schema, code_type
+from ..frames.schema import Countable, Dataset, Schema
 
 Positions = NDArray[np.intp]
 Counts = NDArray[Any]

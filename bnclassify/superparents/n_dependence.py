@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from ..backoff.prior import BackOff
 from ..base.arrays import Array, Codes, log_normalize, normalize
 from ..base.checks import OneOf, Optional, Whole
+from ..base.immutable import record
 from ..base.messages import listed, shown
-from ..base.records import record
 from ..counts.contingency import Recoding
 from ..frames.encoding import check_frame
 from ..frames.opening import InFull, InParts

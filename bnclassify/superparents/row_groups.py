@@ -14,7 +14,7 @@ from ..base.arrays import TOLERANCE, Array, Codes, one_thread
 from ..model.formulas import Choice, Mixture, Sum, Table, padded
 from ..network.priors import PseudoCounts
 from .cooccurrence import Cooccurrence, Counts, Positions
-from .stacks import (
+from .one_dependence import (
     IMPOSSIBLE,
     KEPT_CELLS,
     Numbers,

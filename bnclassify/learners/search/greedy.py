@@ -16,8 +16,8 @@ from ...base.messages import warn
 from ...base.progress import progress_bar
 from ...frames.opening import InFull
 from ...frames.training import TrainingData, prepare_rows
+from ...metrics import METRICS
 from ...metrics.folds import Folds, draw_parts, fold_rows
-from ...metrics.metrics import METRICS
 from ...model.questions import is_semi_naive
 from ...model.raw_rows import check_size
 from ...model.recipes import Step, is_repeated

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from ...base.arrays import Array
 from ...base.graphs import components
 from ...base.messages import shown
-from ...metrics.metrics import ACCURACY, Metric
+from ...metrics import ACCURACY, Metric
 from ...network.factors import Factor
 from ...network.log_joints import add_missing
 from ...network.priors import Prior, PseudoCounts
