@@ -40,7 +40,7 @@ def tree_augmented(
     )
 
 
-def with_holes(frame: pd.DataFrame, share: float, seed: int = 0) -> pd.DataFrame:
+def with_missing(frame: pd.DataFrame, share: float, seed: int = 0) -> pd.DataFrame:
     """Remove feature values at random."""
     rng = np.random.default_rng(seed)
     return pd.DataFrame(

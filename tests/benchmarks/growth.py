@@ -34,21 +34,21 @@ def draw_growth(path: str) -> None:
     import matplotlib.pyplot as plt
 
     figure, panels = plt.subplots(1, len(START), figsize=(13, 3.6), sharey=True, layout="constrained")
-    for what, panel in zip(START, panels, strict=True):
+    for quantity, panel in zip(START, panels, strict=True):
         times: dict[str, list[float]] = {}
-        sizes = [START[what] * 2**i for i in range(DOUBLINGS)]
+        sizes = [START[quantity] * 2**i for i in range(DOUBLINGS)]
         for size in sizes:
-            for name, job in growth_jobs(**{**START, what: size}).items():
+            for name, job in growth_jobs(**{**START, quantity: size}).items():
                 times.setdefault(name, []).append(time_alone(job, 0.5).ours * 1e3)
         for name, line in times.items():
             panel.loglog(sizes, line, marker="o", markersize=3, label=name)
-            print(what, name, *(f"{t:.2f}" for t in line), flush=True)
-        panel.set(xlabel=what, xticks=sizes, xticklabels=[f"{s:,}" for s in sizes])
+            print(quantity, name, *(f"{t:.2f}" for t in line), flush=True)
+        panel.set(xlabel=quantity, xticks=sizes, xticklabels=[f"{s:,}" for s in sizes])
         panel.minorticks_off()
         panel.grid(alpha=0.3)
     panels[0].set_ylabel("milliseconds")
     panels[-1].legend(fontsize="small")
     figure.suptitle(
-        "Other sizes: " + ", ".join(f"{n:,} {what}" for what, n in START.items()), fontsize="medium"
+        "Other sizes: " + ", ".join(f"{n:,} {quantity}" for quantity, n in START.items()), fontsize="medium"
     )
     figure.savefig(path, metadata={"Date": None})

@@ -1,7 +1,7 @@
 """The measured jobs: each function on one data set, and its equivalent in another library.
 
 This package starts from a DataFrame of categorical columns. scikit-learn gets integer codes, or encodes
-itself if the name of the job says so, and pyAgrum gets the DataFrame.
+itself for some jobs, and pyAgrum gets the DataFrame.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import pandas as pd
 
 import bnclassify as bn
 
-from .data import with_holes
+from .data import with_missing
 
 SEARCHED = 250_000  # cells of data up to which greedy learners and WANBIA are measured
 FEW_ROWS = 1_000  # that pyAgrum predicts; its time is by row
@@ -43,12 +43,12 @@ def jobs(frame: pd.DataFrame) -> Iterator[Job]:
     """Yield the jobs for a data set."""
     naive = bn.lp(bn.nb("class", frame), frame, smooth=1)
     tan = bn.lp(bn.tan_cl("class", frame), frame, smooth=1)
-    holes = with_holes(frame, 0.1)
+    incomplete = with_missing(frame, 0.1)
     yield Job("encode", partial(bn.encode, frame))
     yield from scikit_jobs(frame, naive)
-    yield from agrum_jobs(frame, tan, holes)
-    yield Job("predict nb, 10 % missing", partial(bn.predict, naive, holes))
-    yield Job("10 iterations of EM, tan_cl, 10 % missing", partial(iterate, tan, holes))
+    yield from agrum_jobs(frame, tan, incomplete)
+    yield Job("predict nb, 10 % missing", partial(bn.predict, naive, incomplete))
+    yield Job("10 iterations of EM, tan_cl, 10 % missing", partial(iterate, tan, incomplete))
     yield Job("aode + lp", partial(learn, bn.aode, frame))
     ensemble = learn(bn.aode, frame)
     yield Job("predict aode", partial(bn.predict, ensemble, frame))
@@ -56,7 +56,7 @@ def jobs(frame: pd.DataFrame) -> Iterator[Job]:
     yield Job("ande + lp", partial(learn, bn.ande, frame))
     averaged = learn(bn.ande, frame)
     yield Job("predict ande", partial(bn.predict, averaged, frame))
-    yield Job("predict ande, 10 % missing", partial(bn.predict, averaged, holes))
+    yield Job("predict ande, 10 % missing", partial(bn.predict, averaged, incomplete))
     del averaged
     yield Job("update nb", partial(bn.update, naive, frame))
     yield Job("mbc of 3 classes + lp", partial(learn_several, frame))
@@ -85,11 +85,11 @@ def learn_several(frame: pd.DataFrame) -> Any:
     return bn.lp(bn.mbc(["x0", "x1", "class"], frame), frame, smooth=1)
 
 
-def iterate(x: bn.BNC, holes: pd.DataFrame) -> Any:
+def iterate(x: bn.BNC, incomplete: pd.DataFrame) -> Any:
     """Run ten iterations of EM."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return bn.lp(x, holes, smooth=1, missing="em", em_iterations=10, em_tolerance=0)
+        return bn.lp(x, incomplete, smooth=1, missing="em", em_iterations=10, em_tolerance=0)
 
 
 def scikit_jobs(frame: pd.DataFrame, naive: bn.BNC) -> Iterator[Job]:
@@ -163,7 +163,7 @@ def scikit_jobs(frame: pd.DataFrame, naive: bn.BNC) -> Iterator[Job]:
     )
 
 
-def agrum_jobs(frame: pd.DataFrame, tan: bn.BNC, holes: pd.DataFrame) -> Iterator[Job]:
+def agrum_jobs(frame: pd.DataFrame, tan: bn.BNC, incomplete: pd.DataFrame) -> Iterator[Job]:
     """Yield tree-augmented naive Bayes and that of pyAgrum."""
     import pyagrum
     from pyagrum.lib.discreteTypeProcessor import DiscreteTypeProcessor
@@ -214,7 +214,7 @@ def agrum_jobs(frame: pd.DataFrame, tan: bn.BNC, holes: pd.DataFrame) -> Iterato
         engine = pyagrum.LazyPropagation(network)
         engine.addTarget("class")
         result = []
-        for row in holes[features].head(FEW_ROWS).itertuples(index=False):
+        for row in incomplete[features].head(FEW_ROWS).itertuples(index=False):
             engine.setEvidence(
                 {v: value for v, value in zip(features, row, strict=True) if not pd.isna(value)}
             )
@@ -232,17 +232,17 @@ def agrum_jobs(frame: pd.DataFrame, tan: bn.BNC, holes: pd.DataFrame) -> Iterato
         "lp of a given tree", partial(bn.lp, tan, frame, smooth=1),
         "pyAgrum learnParameters", learn_tables, same_table, apart=True,
     )  # fmt: skip
-    some, some_holes = frame.head(FEW_ROWS), holes.head(FEW_ROWS)
+    some, some_incomplete = frame.head(FEW_ROWS), incomplete.head(FEW_ROWS)
     yield Job(
         "predict tan_cl, 1,000 rows", partial(bn.predict, tan, some),
         "pyAgrum BNClassifier", classify, partial(same_posteriors, frame), apart=True,
     )  # fmt: skip
     yield Job(
-        "predict tan_cl, 1,000 rows, 10 % missing", partial(bn.predict, tan, some_holes),
-        "pyAgrum LazyPropagation", infer, partial(same_posteriors, holes), apart=True,
+        "predict tan_cl, 1,000 rows, 10 % missing", partial(bn.predict, tan, some_incomplete),
+        "pyAgrum LazyPropagation", infer, partial(same_posteriors, incomplete), apart=True,
     )  # fmt: skip
     yield Job("predict tan_cl", partial(bn.predict, tan, frame))
-    yield Job("predict tan_cl, 10 % missing", partial(bn.predict, tan, holes))
+    yield Job("predict tan_cl, 10 % missing", partial(bn.predict, tan, incomplete))
 
 
 def network_jobs(frame: pd.DataFrame) -> Iterator[Job]:

@@ -163,7 +163,7 @@ WAYS: dict[str, Callable[[Path], Run]] = {
 
 
 def apart(way: str, path: Path) -> Run:
-    """Run a way in a process of its own."""
+    """Run a way in a separate process."""
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(max_workers=1, mp_context=context) as pool:
         return pool.submit(WAYS[way], path).result()
@@ -226,7 +226,7 @@ def table_bytes(path: Path) -> list[int]:
 
 
 def print_scale(folder: str, sizes: Sequence[int], ways: Sequence[str] = tuple(WAYS)) -> None:
-    """Write files, if they are not there, and print the table; what memory would not hold is left out."""
+    """Write absent files, and print the table, without cases that exceed the memory."""
     os.makedirs(folder, exist_ok=True)
     print(f"| {' | '.join(HEAD)} |\n|{'---|' * len(HEAD)}", flush=True)
     for rows in sizes:
