@@ -112,7 +112,7 @@ class Plan:
 
     ``folds`` is a digest of the folds, which are a partition if each repeat tests every row once;
     ``unseen`` has the numbers of unseen values that are treated as missing, by column. ``index`` are the
-    labels of all rows in memory, and ``known`` says which of them have a class.
+    labels of all rows in memory, and ``known`` is whether they have a class.
     """
 
     data: TrainingData | Partitions
