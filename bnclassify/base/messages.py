@@ -7,14 +7,17 @@ import os
 import re
 import sys
 import warnings
+from collections import Counter
 from collections.abc import Collection, Hashable, Iterable
 from difflib import get_close_matches
 from pathlib import Path
 from reprlib import Repr
 from types import FrameType
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
+
+T = TypeVar("T", bound=Hashable)
 
 _PACKAGE = str(Path(__file__).parents[1]) + os.sep
 _OURS = (_PACKAGE, functools.__file__)  # cached properties are computed through functools
@@ -94,6 +97,11 @@ def listed(names: Collection[Hashable], most: int = 8) -> str:
     texts = [shown(name) for name, _ in zip(names, range(most), strict=False)]
     n_more = len(names) - len(texts)
     return (", ".join(texts) or "nothing") + (f" and {n_more} more" if n_more else "")
+
+
+def repeated(items: Iterable[T]) -> list[T]:
+    """Return the items that occur more than once."""
+    return [item for item, times in Counter(items).items() if times > 1]
 
 
 def plain(value: Any) -> Any:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import warnings
-from collections import Counter
+from collections.abc import Iterable
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from ..base.messages import listed, shown
+from ..base.messages import listed, repeated, shown
 from ..model.model import check_coded, check_single
 from ..model.questions import values, vars
 from ..model.traces import cpt, params
@@ -144,10 +144,7 @@ def to_pyagrum(x: BNC) -> pyagrum.BayesNet:
     model = check_coded(x, "to_pyagrum")
     tables, labels = params(model), values(model)
     for noun, items in [("names", vars(model)), *((f"labels of {shown(v)}", labels[v]) for v in labels)]:
-        texts = Counter(map(str, items))
-        same = [item for item in items if texts[str(item)] > 1]
-        if same:
-            raise ValueError(f"x must have {noun} that differ as text; got {listed(same)}. Rename one.")
+        check_texts(items, noun)
     network, variable_of = _load("pyagrum", "BayesNet")(), _load("pyagrum", "LabelizedVariable")
     for variable in vars(model):
         network.add(variable_of(str(variable), str(variable), list(map(str, labels[variable]))))
@@ -157,6 +154,14 @@ def to_pyagrum(x: BNC) -> pyagrum.BayesNet:
         # The first axis of pyAgrum's tables changes fastest.
         network.cpt(str(variable)).fillWith(tables[variable].ravel(order="F").tolist())
     return network
+
+
+def check_texts(items: Iterable[Any], noun: str) -> list[str]:
+    """Return names or labels as text, or raise a ValueError if two are the same."""
+    texts = list(map(str, items))
+    if twice := repeated(texts):
+        raise ValueError(f"x must have {noun} that differ as text; got {listed(twice)} twice. Rename one.")
+    return texts
 
 
 def _load(module: str, name: str) -> Any:

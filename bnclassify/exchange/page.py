@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections import Counter
 from collections.abc import Hashable, Sequence
 from contextlib import suppress
 from dataclasses import fields, is_dataclass
@@ -26,6 +25,7 @@ from ..model.model import Model
 from ..plotting.canvas import ORANGE
 from ..plotting.networks import plot, sketch
 from ..plotting.nodes import visible
+from .libraries import check_texts
 from .scorer import Scorer, scorer_of
 from .storage import as_path, replace_file
 
@@ -141,10 +141,10 @@ def _embedded(x: Model, scorer: Scorer, arcs: _Arcs) -> str:
 def _content(x: Model, scorer: Scorer, arcs: _Arcs) -> dict[str, Any]:
     """Return the data of the page."""
     number = {variable: i for i, variable in enumerate(x.variables)}
-    names = _texts(x.variables, "variables")
+    names = check_texts(x.variables, "variables")
     return {
         "classVar": names[-1],
-        "labels": _texts(scorer.labels, "labels of the class"),
+        "labels": check_texts(scorer.labels, "labels of the class"),
         "values": list(map(_value, scorer.labels)),
         "features": [
             {
@@ -162,15 +162,6 @@ def _content(x: Model, scorer: Scorer, arcs: _Arcs) -> dict[str, Any]:
         "parents": [[number[tail] for tail, head in arcs if head == v] for v in x.variables],
         "formula": _written(scorer.formula),
     }
-
-
-def _texts(items: Any, noun: str) -> list[str]:
-    """Return labels as text, or raise if two are the same."""
-    texts = list(map(str, items))
-    twice = [text for text, times in Counter(texts).items() if times > 1]
-    if twice:
-        raise ValueError(f"x must have {noun} that differ as text; got two of {listed(twice)}. Rename one.")
-    return texts
 
 
 def _value(label: Any) -> Any:

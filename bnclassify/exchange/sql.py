@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
 
 from ..base.checks import Names, Optional, must_be
-from ..base.messages import listed, shown
+from ..base.messages import listed, repeated, shown
 from ..model.model import Model
 from .scorer import Column, Scorer, scorer_of
 from .sql_scores import Scores
@@ -129,8 +128,7 @@ def _key_names(key: Any) -> tuple[str, ...]:
 
 def _check_distinct(argument: str, names: Sequence[str], what: str) -> None:
     """Raise a ValueError if names differ in case only, or not at all."""
-    twice = [name for name, times in Counter(map(str.casefold, names)).items() if times > 1]
-    if twice:
+    if twice := repeated(map(str.casefold, names)):
         raise ValueError(
             f"{argument} must have distinct names {what}; got {listed(twice)} twice. Rename them."
         )
@@ -181,8 +179,7 @@ def _read(query: Query, column: Column) -> tuple[str, str]:
     missing, other = ("NULL" if code < 0 else str(code) for code in (column.missing, column.other))
     if column.cuts is None and not _are_numbers(column.known):
         words = [(word, i) for i, label in enumerate(column.known) for word in _words(label)]
-        twice = [word for word, times in Counter(word for word, _ in words).items() if times > 1]
-        if twice:
+        if twice := repeated(word for word, _ in words):
             raise ValueError(
                 f"x must have levels that differ as text; got {listed(twice)} twice in {shown(column.name)}. "
                 "Rename these levels."

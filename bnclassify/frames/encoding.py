@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ..base.arrays import Array, code_type
 from ..base.checks import Names, available, must_be
 from ..base.immutable import EMPTY
-from ..base.messages import did_you_mean, listed, shown, warn
+from ..base.messages import did_you_mean, listed, repeated, shown, warn
 from .columns import NUMBERS_ADVICE, check_categorical, column_arrays, encode_column
 from .numeric import ArrayLike, code_labels, labels_to_keep, read_numbers
 from .schema import Countable, Dataset, Schema
@@ -232,7 +232,7 @@ def check_frame(frame: object, argument: str, *, or_row: bool = False) -> pd.Dat
         )
         raise TypeError(f"{argument} must be {expected}; got {type(frame).__name__}.{_remedy(frame)}")
     if not frame.columns.is_unique:
-        twice = frame.columns[frame.columns.duplicated()].unique().tolist()
+        twice = repeated(frame.columns.tolist())
         raise ValueError(f"{argument} must have unique column names; got {listed(twice)} more than once.")
     return frame
 

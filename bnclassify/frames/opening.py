@@ -13,7 +13,7 @@ from pandas.api.types import is_float_dtype
 from ..base.arrays import added
 from ..base.calls import guided
 from ..base.checks import Names
-from ..base.messages import listed, shown
+from ..base.messages import listed, repeated, shown
 from .columns import check_categorical, column_arrays
 from .encoding import (
     check_columns,
@@ -194,8 +194,7 @@ def column_names(dataset: object, argument: str = "dataset") -> Sequence[Hashabl
     names: Sequence[Hashable] = (
         check_frame(dataset, argument).columns.tolist() if source is None else list(source.names)
     )
-    if len(set(names)) < len(names):
-        twice = [name for i, name in enumerate(names) if name in names[:i]]
+    if twice := repeated(names):
         raise ValueError(f"{argument} must have unique column names; got {listed(twice)} more than once.")
     return names
 

@@ -17,7 +17,7 @@ from scipy.special import gammaln
 
 from ..base.arrays import TOLERANCE, Array, Codes, first_best, log_normalize, log_sum_exp
 from ..base.checks import available
-from ..base.messages import listed, plain, shown
+from ..base.messages import listed, plain, repeated, shown
 from .outcomes import Outcomes
 
 CALIBRATION_BINS = 15
@@ -166,8 +166,7 @@ def choose_metrics(metric: object, targets: Sequence[Hashable]) -> list[AnyMetri
     names = [one.name for one in metrics]
     if not names:
         raise ValueError("metric must contain at least one metric; got an empty list.")
-    twice = dict.fromkeys(name for name in names if names.count(name) > 1)
-    if twice:
+    if twice := repeated(names):
         raise ValueError(
             f"metric must contain metrics with different names; got {listed(twice)} more than once. Name "
             "functions with def."

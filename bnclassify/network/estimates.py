@@ -12,7 +12,7 @@ import numpy as np
 from ..base.arrays import Array
 from ..base.checks import available
 from ..base.graphs import find_cycle
-from ..base.messages import cut, listed, shown, warn
+from ..base.messages import cut, listed, repeated, shown, warn
 from ..counts.contingency import count_alike, narrow
 from ..frames.schema import Countable, Levels
 from .priors import Prior
@@ -63,9 +63,7 @@ def check_families(
     variables = {family[0] for family in families if family}
     if not families or not all(families) or families[-1][0] != class_var:
         raise ValueError(f"{origin} must have one family per variable, the last of {shown(class_var)}.")
-    if len(variables) < len(families):
-        names = [family[0] for family in families]
-        twice = [name for i, name in enumerate(names) if name in names[:i]]
+    if twice := repeated([family[0] for family in families]):
         raise ValueError(f"{origin} must have one family per variable; got several of {listed(twice)}.")
     for variable, *parents in families:
         strange = [name for name in parents if name not in variables]
