@@ -268,7 +268,7 @@ def test_bad_arguments_of_strengths(car: pd.DataFrame) -> None:
         bn.arc_strength(x, car.assign(more="a"))
     with pytest.raises(ValueError, match="x must record its recipe"):
         bn.arc_strength(bn.BNC("class", (("class",),)), car)
-    with pytest.raises(TypeError, match="AODE of 6 networks"):
+    with pytest.raises(TypeError, match="of 6 networks"):
         bn.arc_strength(bn.aode("class", car), car)
     with pytest.raises(ValueError, match="x must contain at least one network; got none"):
         bn.arc_strength([])
@@ -346,7 +346,7 @@ def test_distances_of_other_models(car: pd.DataFrame) -> None:
     assert bn.shd(x, bn.lp(x, car, backoff=True, loo_weights=True)) == 0
     with pytest.raises(ValueError, match="over the same variables; only one of them has 'doors'"):
         bn.shd(x, bn.nb("class", car.drop(columns="doors")))
-    with pytest.raises(TypeError, match="AODE of 6 networks"):
+    with pytest.raises(TypeError, match="of 6 networks"):
         bn.shd(x, bn.aode("class", car))
     with pytest.raises(TypeError, match="shd requires networks without cycles"):
         bn.shd(x, bn.chisq_dn("class", car, alpha=0.9))
@@ -376,7 +376,7 @@ def test_divergence_of_what_is_impossible_is_infinite(car: pd.DataFrame) -> None
     wide = car.assign(doors=car["doors"].cat.add_categories("6"))
     with pytest.raises(ValueError, match="must have the same levels; the levels of 'doors' differ"):
         bn.kl_divergence(x, bn.bnc("nb", "class", wide, smooth=1))
-    with pytest.raises(TypeError, match="AODE of 6 networks"):
+    with pytest.raises(TypeError, match="of 6 networks"):
         bn.kl_divergence(x, bn.bnc("aode", "class", car, smooth=1))
     with pytest.raises(ValueError, match="the model has no parameters"):
         bn.kl_divergence(x, bn.nb("class", car))
