@@ -147,7 +147,7 @@ def _quantiles(values: Array, classes: Codes | None, weights: Array | None, bins
     """Return the quantiles of ascending values below the largest value."""
     numerators = np.arange(1, bins)
     if weights is None:
-        below = -(-numerators * len(values) // bins) + 0.0
+        below = (-(-numerators * len(values) // bins)).astype(np.float64)
     else:
         below = numerators / bins * weights.sum() * (1 - 1e-12)
     return _below_largest(_reached(values, weights, below), values)
