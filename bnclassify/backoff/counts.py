@@ -142,10 +142,7 @@ def _sums(
 @record
 @dataclass(frozen=True, eq=False)
 class NestedCounts(Immutable):
-    """The counts of every prefix of a family, which add up over rows.
-
-    ``cards`` are the numbers of levels of the variable and of its feature parents.
-    """
+    """The counts of every prefix of a family, with the levels of its members as ``cards``; they add up."""
 
     cards: tuple[int, ...]
     prefixes: tuple[PrefixCounts, ...]

@@ -28,11 +28,7 @@ _TREES = 3
 @record
 @dataclass(frozen=True)
 class Fading(Immutable):
-    """The blend of terms and trees in the score of a row with a share h of missing features.
-
-    S = λ Σ w·term + (1 − λ) (ln P(y) + (base + slope h) M), with λ = (1 − h)^exponent, where M is the mean of
-    ln P(observed features | y) over trees of the first parents, with missing features marginalized over.
-    """
+    """S = λ Σ w·term + (1 − λ) (ln P(y) + (base + slope h) M), λ = (1 − h)^exponent, at a share h missing."""
 
     exponent: float
     base: float
@@ -73,10 +69,7 @@ def make_tree(structure: BNC, tables: Sequence[PrefixTable]) -> tuple[Factor, ..
 
 
 def evidence_in_trees(trees: Sequence[tuple[Sequence[Factor], Any]], codes: Codes) -> Array:
-    """Return the mean over trees of ln P(observed features | class), (rows, classes).
-
-    Each tree has a function that codes rows for it, or None.
-    """
+    """Return the mean over trees of ln P(observed features | class), (rows, classes), each with a coding."""
     total = np.zeros((codes.shape[1], trees[0][0][-1].table.shape[-1]))
     nothing = np.full((len(codes), 1), -1)
     for start in range(0, codes.shape[1], BLOCK_ROWS):
@@ -149,10 +142,7 @@ _EXPONENTS = (1.0, 2.0, 4.0, 8.0, 16.0)
 
 
 def with_fading(x: Any, data: Dataset) -> Any:
-    """Return a model with the best rule for incomplete rows, by leave-one-out.
-
-    Each copy of a row lacks a share of its features that is uniform in 0 to 1.
-    """
+    """Return a model with the best rule for rows that lack random shares of features, by leave-one-out."""
     trees = [(i, *first_parents(network.structure, network.tables)) for i, network in some(x.networks)]
     cells = max(sum(table.cells for table in tables) for _, _, tables in trees)
     rows, counts = _sample(data, max(1, min(_MOST_ROWS, _MOST_LEFT_OUT // cells)))

@@ -288,11 +288,7 @@ class JudgedRows(LeftOut):
 def _judged(
     data: Dataset, terms: int, *, distinct: bool = True
 ) -> tuple[NDArray[np.intp], Array, JudgedRows, int]:
-    """Return the rows to hold out in turn, their weights, and the number of rows that they represent.
-
-    These are all rows, or evenly spread rows if memory is limited. If ``distinct``, equal rows are held out
-    together.
-    """
+    """Return the rows to hold out (evenly spread, or equal ones together), their weights and total."""
     limit = max(1, _MOST_CELLS // max(1, terms * (data.cards[-1] - 1)))
     n, weights = len(data), np.ones(len(data)) if data.weights is None else data.weights
     rows, counts = _distinct_rows(data, weights) if distinct else (np.arange(n), weights)
@@ -316,10 +312,7 @@ def _distinct_rows(data: Dataset, weights: Array) -> tuple[NDArray[np.intp], Arr
 
 
 def left_out_odds(x: Stacked, rows: NDArray[np.intp], left_out: LeftOut, depths: Sequence[int]) -> Array:
-    """Return the `odds` of the classes by each family, with each row held out.
-
-    The array is (depths, families, rows, classes − 1), with one depth per largest number of feature parents.
-    """
+    """Return the `odds` by each family, with each row held out: (depths, families, rows, classes − 1)."""
     n_classes = x.structures[0].cards[-1]
     result = np.zeros((len(depths), len(x.powers), len(rows), n_classes - 1))
     for group in x.groups:

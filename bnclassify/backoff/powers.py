@@ -131,10 +131,7 @@ class Terms:
         )
 
     def curvature(self, posteriors: Array) -> Array:
-        """Return A with A Aᵀ = H, minus the Hessian of the log-likelihood, or H itself if A is wider.
-
-        If this needs many operations, H is estimated from evenly spread rows.
-        """
+        """Return A with A Aᵀ = H, minus the Hessian, or H if A is wider; maybe from evenly spread rows."""
         n, size, end = len(self.classes), self.size, self.ends[-1]
         per_row = self.others * end**2 + (size - end) ** 2
         step = -(-n // max(2 * size, int(_PRODUCTS / max(1, per_row))))
@@ -224,10 +221,7 @@ def _basis(n: int) -> Array:
 
 @dataclass(frozen=True)
 class Powers:
-    """The best powers of terms: a common one, one per term (terms,), and the value of the objective.
-
-    The objective is the log-likelihood of the classes of held-out rows minus the penalty of the priors.
-    """
+    """The best powers of terms: a common one, one per term (terms,), and the value of the objective."""
 
     common: float
     single: Array
@@ -334,10 +328,7 @@ def _cholesky(table: Array) -> Array:
 
 
 def factor(curvature: Array, ridges: Array) -> tuple[Solve, Callable[[], Array]]:
-    """Return functions that solve (H + Λ) x = slope and return the diagonal of (H + Λ)⁻¹.
-
-    ``curvature`` is H, or A with A Aᵀ = H, which has fewer columns than rows.
-    """
+    """Return functions that solve (H + Λ) x = slope, and return diag (H + Λ)⁻¹, from H or A with A Aᵀ = H."""
     size, width = curvature.shape
     if not width:  # old versions of SciPy do not solve empty systems
         return (lambda slope: slope / ridges), (lambda: 1 / ridges)

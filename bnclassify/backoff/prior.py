@@ -47,11 +47,7 @@ Index = NDArray[np.intp]
 def learn_masses(
     families: Sequence[Sequence[PrefixCounts]], cards: Sequence[NDArray[np.intp]], of_class: Sequence[bool]
 ) -> list[list[Array]]:
-    """Return the concentrations of the prefixes of families, chosen from short to long prefixes.
-
-    Each prefix has one concentration per coding (row of ``cards``); the class alone has 1. The positive
-    counts of the prefixes of all families are concatenated.
-    """
+    """Return the concentrations of the prefixes of families, one per coding (row of ``cards``)."""
     search = _Search(families, cards, of_class)
     for _ in back_off(max(map(len, families), default=0), search.read, search.mass):
         pass

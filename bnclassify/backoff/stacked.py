@@ -96,10 +96,7 @@ _GROUP_CELLS = 2**16  # rows x tables of a group, unless a family has more
 
 @dataclass(frozen=True, eq=False)
 class Group:
-    """Families with equally many feature parents, and the tables of each in all codings, or in the first.
-
-    ``members`` are the numbers of the features of each family, (families, members), its variable first.
-    """
+    """Families with equally many feature parents, (families, members), and their tables by coding."""
 
     families: Sequence[int]
     members: NDArray[np.intp]

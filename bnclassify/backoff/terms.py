@@ -91,10 +91,7 @@ def by_depth(power: Power, n: int) -> Array:
 
 
 def make_terms(x: Any) -> list[tuple[int, int, Term]]:
-    """Return the distinct terms of a model, each with its family and the number of a network that has it.
-
-    The largest are not written out if all together use too much memory.
-    """
+    """Return the distinct terms of a model, each with its family and the number of a network that has it."""
     class_number, chosen = len(x.features), []
     for i, scope in enumerate(x.structure.scopes):
         features = tuple([v for v in scope if v != class_number])
@@ -225,10 +222,7 @@ class GaussianTerm(Immutable):
             raise ValueError("means and roots must have one array per class, of the size of parents.")
 
     def log_density(self, scores: Array, number: int, left_out: LeftOut | None = None) -> Array:
-        """Return ln of the predictive density of a number for each class, (rows, classes).
-
-        ``left_out`` rows are removed from the estimates, in closed form.
-        """
+        """Return ln of the predictive density for each class, (rows, classes), without ``left_out`` rows."""
         (logs,) = _Terms.stack([number], [self]).log_densities(scores, np.isnan(scores).T, left_out)
         return np.asarray(logs)
 

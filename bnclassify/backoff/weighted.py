@@ -164,10 +164,7 @@ class LogLinear(BuiltOn):
         return tables
 
     def _contributions(self, codes: Codes, left_out: LeftOut | None = None) -> Array:
-        """Return the contributions of features and class to the log joint, (features + 1, rows, classes).
-
-        Contributions of training rows, ``left_out``, are computed by the model of all other rows.
-        """
+        """Return contributions, (features + 1, rows, classes), for training rows without each."""
         total = np.zeros((len(self.features) + 1, codes.shape[1], len(self.known_levels[-1])))
         for start in range(0, codes.shape[1], BLOCK_ROWS):
             block = slice(start, start + BLOCK_ROWS)

@@ -81,10 +81,7 @@ def share_out(logs: Array, axis: int) -> Array:
 
 
 def log_normalize(logs: Array) -> Array:
-    """Shift each row of the last axis so that its exponentials sum to 1.
-
-    A row of -inf becomes the uniform distribution.
-    """
+    """Shift each row of the last axis so that its exponentials sum to 1; -inf becomes uniform."""
     total = log_sum_exp(logs)
     possible = np.isfinite(total)[..., None]
     shifted = logs - np.where(possible, total[..., None], 0.0)
@@ -107,10 +104,7 @@ def first_best(scores: Array) -> NDArray[np.intp]:
 
 
 class OneThread:
-    """Context manager that limits the BLAS of NumPy to one thread.
-
-    The number belongs to the process: the first of overlapping uses sets it, the last restores it.
-    """
+    """Context manager that limits NumPy's BLAS to one thread; the last of overlapping uses restores it."""
 
     def __init__(self) -> None:
         self._lock, self._uses = Lock(), 0

@@ -23,10 +23,7 @@ def check_arguments(
     supplied: Collection[str],
     advice: str = "",
 ) -> None:
-    """Raise unless a function accepts ``arguments`` by name, and ``supplied`` has all others it requires.
-
-    The first supplied argument is passed by position, so its name does not matter.
-    """
+    """Raise unless a function accepts ``arguments`` by name, and ``supplied`` has all others it requires."""
     twice = [name for name in arguments if name in supplied]
     if twice:
         raise ValueError(f"{origin} must not contain arguments that are passed already; got {listed(twice)}.")

@@ -287,11 +287,7 @@ class ChangingDag:
         return np.divmod(np.flatnonzero(self.arcs), len(self.arcs))  # faster than np.nonzero of a matrix
 
     def reversible(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """Return the sources and targets of the arcs that can be reversed without closing a cycle.
-
-        Such an arc is the only path from its source to its target: no other child of the source
-        reaches the target.
-        """
+        """Return sources and targets of the arcs that are the only path between their ends."""
         sources, targets = self.present()
         path_counts = np.count_nonzero(self.arcs[sources] & self.reach.T[targets], axis=1)
         is_only_path = path_counts == 1  # the target itself

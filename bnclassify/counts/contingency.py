@@ -29,10 +29,7 @@ _BLOCK_ITEMS = 2**18  # number of codes that are counted at once
 
 
 def flat_index(codes: Sequence[NDArray[Any]], cards: Sequence[int]) -> Codes:
-    """Number the joint values of variables from their complete codes, the last varying fastest.
-
-    The result has a small integer type; for a single variable, it is the array of its codes.
-    """
+    """Number the joint values of variables from their complete codes, the last varying fastest."""
     if len(codes) == 1:
         return codes[0]
     index = codes[0].astype(code_type(prod(cards) + 1))  # a type for the factors, too
@@ -43,18 +40,12 @@ def flat_index(codes: Sequence[NDArray[Any]], cards: Sequence[int]) -> Codes:
 
 
 def contingency_tables(data: Countable, families: Sequence[Sequence[int]]) -> Array:
-    """Count the joint values of families with equal numbers of levels, (families, levels of each member…).
-
-    Each table is over the rows in which its family is observed.
-    """
+    """Count families with equal numbers of levels, (families, levels of each member…)."""
     return next(count_alike(data, families))[1]
 
 
 def count_families(data: Countable, families: Sequence[Sequence[int]]) -> list[Array]:
-    """Count the joint values of any families, in one pass over partitioned data.
-
-    Families with equal numbers of levels are counted together, and their tables are views of one array.
-    """
+    """Count any families in one pass; the tables of families with equal levels are views of one array."""
     tables: list[Any] = [None] * len(families)
     for numbers, stack in count_alike(data, families):
         for number, table in zip(numbers, stack, strict=True):
@@ -113,10 +104,7 @@ def _stack_tables(data: Dataset, families: Sequence[Sequence[int]]) -> Array:
 
 
 def _count_block(data: Dataset, members: NDArray[np.intp], shape: Sequence[int]) -> NDArray[Any]:
-    """Count families, given as (members, families), at once, in separate cells.
-
-    Rows in which a family is not observed go to one cell more.
-    """
+    """Count families, (members, families), at once; rows that lack a member go to one cell more."""
     cells = prod(shape)
     codes = [data.codes[columns] for columns in members]
     index = flat_index(codes, shape)
@@ -146,10 +134,7 @@ class Recoding(NamedTuple):
 
 
 def recoded(counts: Any, recodings: Sequence[Recoding], fill: float = 0) -> Any:
-    """Return the counts of a family for other levels of its members, ``fill`` where a level is new.
-
-    The counts of a number are in each cell of its parents, if it has feature parents, and in each class.
-    """
+    """Return the counts of a family for other levels of its members, ``fill`` where a level is new."""
     if isinstance(counts, list | tuple):
         return [part.recoded(own) for part, own in zip(counts, (recodings[1:], recodings[-1:]), strict=False)]
     if not isinstance(counts, np.ndarray):
@@ -195,10 +180,7 @@ def pair_tables(
     class_column: int | None,
     wanted: NDArray[np.bool_] | None = None,
 ) -> list[Table]:
-    """Count for each class the rows that have both of two levels: (wanted levels, n) arrays.
-
-    The n levels are numbered in `columns` and `levels`. Without a column of classes, all rows are one class.
-    """
+    """Count for each class the rows that have both of two levels: (wanted levels, n) arrays."""
     return data.add_up(partial(_list_tables, columns, levels, class_column, wanted))
 
 
@@ -305,10 +287,7 @@ class Known(NamedTuple):
 
 
 def known_values(data: Dataset, number: int, condition: Sequence[int]) -> Known:
-    """Return the values of a number in the rows in which the coded columns are observed.
-
-    Configurations of the columns are numbered, the last column varying fastest.
-    """
+    """Return the values of a number where the columns are observed, and their configurations."""
     codes = [data.codes[column] for column in condition]
     name = data.columns[number]
     values = _numbers(data, number)
@@ -353,10 +332,7 @@ def number_moments(data: Dataset, number: int, condition: Sequence[int]) -> Mome
 def informations_of_numbers(
     data: Countable, pairs: Sequence[tuple[int, int]], condition: Sequence[int] = ()
 ) -> list[tuple[float, float]]:
-    """Return the mutual information of numbers and coded columns under Gaussian models, and the rows.
-
-    ``pairs`` are (number, coded column); the number is normal given the columns and the condition.
-    """
+    """Return the information of (number, coded column) pairs under Gaussian models, and the rows."""
     if not pairs:
         return []
     families = [(number, (column, *condition)) for number, column in pairs]
@@ -368,10 +344,7 @@ def _all_moments(families: Sequence[tuple[int, Sequence[int]]], data: Dataset) -
 
 
 def _information(cells: Moments) -> tuple[float, float]:
-    """Return ½ Σ_z P(z) [ln σ²_z − Σ_x P(x | z) ln σ²_xz], with x along the first axis, and the rows.
-
-    A cell without variance has the variance given z, so its term is 0.
-    """
+    """Return ½ Σ_z P(z) [ln σ²_z − Σ_x P(x | z) ln σ²_xz], x along the first axis, and the rows."""
     total, variance = float(cells.n.sum()), cells.variance
     given = cells.over(0).variance
     logs = np.log(np.where(given > 0, given, 1.0)) - np.log(np.where(variance > 0, variance, 1.0))

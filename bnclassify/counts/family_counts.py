@@ -129,10 +129,7 @@ class FamilyCounts:
         return [joint.sum(axis=tuple([a for a in axes if a != axis])) for axis in axes]
 
     def _states(self, family: Sequence[int]) -> tuple[Index, tuple[int, int]]:
-        """Number the joint values of a family in each row; return the numbers of levels and configurations.
-
-        A missing value counts as the first level.
-        """
+        """Number the joint values of a family in each row, and return the numbers of both parts."""
         variable, *parents = family
         configuration, n = np.zeros(len(self.data), dtype=np.intp), 1
         for parent in parents:

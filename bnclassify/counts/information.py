@@ -54,11 +54,7 @@ def _entropy_sum(codes: Sequence[NDArray[Any]], cards: Sequence[int], weights: A
 
 
 def mutual_information(data: Countable, x: int, y: int, condition: Sequence[int] = ()) -> tuple[float, float]:
-    """Return the (conditional) mutual information of two columns in nats, and its number of rows.
-
-    I(X;Y|Z) = Σ N_xyz/N · ln(N_xyz N_z / (N_xz N_yz)), over the rows in which all are observed. Numbers are
-    normal given the others.
-    """
+    """Return the (conditional) information of two columns, numbers as normal, in nats, and the rows."""
     if not (data.cards[x] or data.cards[y]):
         return information_of_two_numbers(data, x, y, condition)
     if not (data.cards[x] and data.cards[y]):
@@ -220,10 +216,7 @@ def _available_sums(
 def _sum_cells(
     n_log_n: NLogN, table: NDArray[Any], heights: NDArray[np.intp], widths: NDArray[np.intp]
 ) -> Array:
-    """Sum n ln n of the cells of all pairs over the levels of both, (features of the block, features).
-
-    Blocks are small, so that the looked-up values stay in cache.
-    """
+    """Sum n ln n of the cells of all pairs over the levels of both, (features of the block, features)."""
     starts = np.cumsum(heights) - heights
     sums = np.empty((heights[0], widths[0]))
     at_once = max(1, _LOOKED_UP // table.shape[1])
@@ -289,10 +282,7 @@ STATISTICS: dict[str, Callable[[Array], Array]] = {"g2": _g2, "x2": _x2}
 
 
 def independence(table: Array, test: str) -> tuple[float, int, float]:
-    """Return statistic, degrees of freedom and p of x ⊥ y | z from the (x, y, z…) table.
-
-    The degrees of freedom count all levels, and all configurations of z, whether they occur or not.
-    """
+    """Return statistic, degrees of freedom (of all levels) and p of x ⊥ y | z from the (x, y, z…) table."""
     levels_x, levels_y, *levels_z = table.shape
     statistic = float(STATISTICS[test](_strata(table)).sum())
     df = (levels_x - 1) * (levels_y - 1) * prod(levels_z)
@@ -316,10 +306,7 @@ def log_tail(statistic: float, df: int) -> float:
 
 
 def permutation_p(table: Array, test: str, permutations: int, rng: np.random.Generator) -> float:
-    """Return the p of the statistic by permutations of y within each stratum of z.
-
-    Permuted columns have tables with the same margins, which are drawn directly.
-    """
+    """Return the p of the statistic by permutations of y within each stratum, drawn as tables."""
     from scipy.stats import random_table  # slow to import
 
     observed, drawn = 0.0, np.zeros(permutations)

@@ -42,10 +42,7 @@ Families = dict[Hashable, tuple[tuple[str, ...], Array]]
 
 
 class BIFReader:
-    """A text and the position up to which it is read.
-
-    `variables` has the labels of each variable, in the order of the file.
-    """
+    """A text, the position up to which it is read, and the labels of the variables read."""
 
     def __init__(self, text: str, source: str) -> None:
         self.source = source

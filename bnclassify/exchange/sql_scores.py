@@ -71,10 +71,7 @@ class Scores:
         }
 
     def of(self, formula: Formula, relative: bool = True) -> list[str]:
-        """Return the names of the columns of scores, one per class.
-
-        If ``relative``, the same may be subtracted from the scores of all classes.
-        """
+        """Return the names of columns of scores, one per class, up to a common amount if ``relative``."""
         return [self.query.add(text) for text in self.makers[type(formula)](formula, relative)]
 
     @cached_property
@@ -267,10 +264,7 @@ class Scores:
         ]
 
     def _eliminated(self, code: str, factors: list[Cells]) -> Cells:
-        """Return the factor over the other features: its value at the code or, if that is NULL, the sum.
-
-        Factors have all features as axes, this one first, and length 1 where they do not depend on one.
-        """
+        """Return the factor, with all features as axes, over the others: at the code or, if NULL, the sum."""
         tables = [cells.astype(np.float64) for cells in factors if isinstance(cells.flat[0], float)]
         others = [cells for cells in factors if not isinstance(cells.flat[0], float)]
         logs: Array = np.asarray(sum(tables, np.zeros((1,) * factors[0].ndim)))

@@ -39,10 +39,7 @@ Rows = NDArray[np.intp]
 @record
 @dataclass(frozen=True)
 class AWNB(Method):
-    """Weight the features of a network by the depth at which trees on bootstrap samples test them.
-
-    ``share`` is the size of a sample, as a proportion of the rows.
-    """
+    """Weight features by the depth at which trees on samples of a ``share`` of the rows test them."""
 
     trees: int = 10
     share: float = 0.5
@@ -299,10 +296,7 @@ def _information(counts: Array | Rows) -> Array:
 
 
 def _best_cut(counts: Rows) -> tuple[Array, NDArray[np.bool_]]:
-    """Order levels by class proportions, and return the gain of the best split and the levels on its left.
-
-    From (nodes, levels, classes) counts to (nodes,) and (nodes, levels).
-    """
+    """Return the gain of the best split of ordered levels, (nodes,), and its left levels, (nodes, levels)."""
     mass = counts.sum(axis=2)
     shares = counts / np.maximum(mass, 1)[:, :, None]
     key = shares[:, :, 0] if counts.shape[2] <= 2 else _first_component(shares, mass)

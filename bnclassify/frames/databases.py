@@ -132,10 +132,7 @@ class DatabaseTable:
         return [joint.marginal(f, self._labels) for joint, f in zip(joints, families, strict=True)]
 
     def _ask(self, sets: Sequence[tuple[Hashable, ...]], required: Hashable, weights: Hashable) -> None:
-        """Count the joint values of sets of columns, many in one query, and keep them.
-
-        The results of a query have the same columns: labels of the same kind share them.
-        """
+        """Count the joint values of sets of columns, many in one query, and keep them."""
         import ibis
 
         rows = self.table if required is None else self.table.filter(self._known(self.table, required))
@@ -296,10 +293,7 @@ class DatabaseTable:
     def cut(
         self, points: Mapping[Hashable, Sequence[float]], levels: Mapping[Hashable, tuple[Any, ...]]
     ) -> DatabaseTable:
-        """Return the table with intervals in place of the numbers that have cut points.
-
-        ``levels`` are the labels of the intervals, and of columns of numbers that are categories.
-        """
+        """Return the table with intervals (labels in ``levels``) in place of numbers with cut points."""
         cut = {
             name: _interval(_number(self.table[name]), points[name], levels[name], "string")
             for name in points
@@ -327,10 +321,7 @@ def _number(column: Any) -> Any:
 def covering(
     families: Sequence[tuple[Hashable, ...]], cards: Mapping[Hashable, int]
 ) -> list[tuple[Hashable, ...]]:
-    """Return few sets of columns with tables of a bounded size, so that each family is part of a set.
-
-    A set grows by the column with which it contains the most further families.
-    """
+    """Return few sets of columns with tables of a bounded size, so that each family is part of a set."""
     names, numbers = list(cards), np.arange(len(cards))
     sizes = np.array([cards[name] for name in names], dtype=object)
     costs = np.maximum(sizes.astype(float), 2)

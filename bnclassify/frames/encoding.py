@@ -81,10 +81,7 @@ def read_raw(
     columns: Collection[Hashable],
     coded: Collection[Hashable] = (),
 ) -> Dataset:
-    """Encode columns of raw data, with numeric columns as numbers.
-
-    Columns with few distinct values, and the columns in ``coded``, have codes, too.
-    """
+    """Encode raw columns; numbers have codes, too, if they have few values or are ``coded``."""
     numeric = {name: False for name in columns if name != class_var}
     data = encode_columns(frame, columns, numeric=numeric)
     kept = {name: labels_to_keep(values) for name, values in data.numbers.items() if name not in coded}

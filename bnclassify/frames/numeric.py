@@ -41,10 +41,7 @@ def value_type(column: pd.Series[Any] | ArrayLike) -> str:
 
 
 def read_numbers(array: ArrayLike, name: Hashable, argument: str, *, must: bool) -> NDArray[Any] | None:
-    """Return a column of numbers as floats, NaN where missing; integers beyond 2**53 stay objects.
-
-    For other values, raise an error if the column ``must`` be numeric; if not, return None.
-    """
+    """Return numbers as floats (large integers as objects); other values raise if ``must``, or give None."""
     kind = value_type(array)
     if kind in NUMBERS:
         try:

@@ -164,10 +164,7 @@ def _with_weights(frame: Any, weights: Any) -> Dataset | Partitions:
 
 
 def add_missing_level(data: Dataset | Partitions, columns: Any = True) -> Dataset | Partitions:
-    """Return data in which missing values of the chosen columns are their last level.
-
-    True stands for all columns with missing values. `match` assigns this level to missing values of new data.
-    """
+    """Return data in which missing values of the chosen columns (True: all) are their last level."""
     if columns is True:
         chosen = [name for name, gaps in zip(data.columns, data.incomplete, strict=True) if gaps]
     else:

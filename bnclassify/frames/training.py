@@ -265,10 +265,7 @@ def describe(
     *,
     numeric: bool = False,
 ) -> tuple[Schema | None, tuple[Hashable, ...]]:
-    """Return the schema of data, if data are given, and the features, for a fixed structure.
-
-    If ``numeric``, columns of floats may be numbers, which have no levels.
-    """
+    """Return the schema of data, if data are given, and the features, for a fixed structure."""
     if dataset is None:
         check_name(class_var)
         return None, () if features is None else check_names(features, (class_var,))

@@ -33,10 +33,7 @@ Sampled = TrainingData | Partitions
 
 
 def bootstrap(data: Sampled) -> Callable[[np.random.Generator], Sampled]:
-    """Return a function that draws a bootstrap sample of units.
-
-    Units of whole weights are drawn; for fractional weights, rows are drawn, which keep their weights.
-    """
+    """Return a function that draws a bootstrap sample of units; fractional weights stay with drawn rows."""
     if isinstance(data, Partitions):
         len(data)  # which reports rows without a class
         columns = data.reading.columns

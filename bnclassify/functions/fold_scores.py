@@ -49,11 +49,7 @@ class Scheme:
 
 
 def record_scheme(results: Table, scheme: Scheme, unseen: Mapping[Hashable, int]) -> Table:
-    """Return results with the record of how they were computed, and of unseen values if there are any.
-
-    pandas keeps the record if results are selected, and if they are concatenated and it is the same in all.
-    So it contains plain values, and nothing of the models.
-    """
+    """Return results with the record of how they were computed, in plain values that pandas keeps."""
     results.attrs |= {"unseen": dict(unseen), _KEY: asdict(scheme)} if unseen else {_KEY: asdict(scheme)}
     return results
 

@@ -176,10 +176,7 @@ def query(
 
 
 def _encode_evidence(x: Model, evidence: object) -> tuple[Model, Codes, dict[int, Array]]:
-    """Return the codes of the variables of a model, -1 if unknown, and log likelihoods by variable.
-
-    The first result is the model, in which observed numbers are levels.
-    """
+    """Return the model with observed numbers as levels, the codes, -1 if unknown, and log likelihoods."""
     codes = np.full(len(x.variables), -1, dtype=code_type(max(map(len, x.levels or ((),)))))
     likelihoods: dict[int, Array] = {}
     if evidence is None:

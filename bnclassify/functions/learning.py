@@ -280,10 +280,7 @@ def _warn_of_many_codes(frame: pd.DataFrame, names: Sequence[Hashable]) -> None:
 
 
 def _warn_of_informative_gaps(data: TrainingData, dropped: Mapping[Hashable, Any] = EMPTY) -> None:
-    """Warn if missingness of a feature is associated with the class, by a chi-square test of each.
-
-    `dropped` contains whether the features that were dropped, because they have one level, are missing.
-    """
+    """Warn if missingness of a feature, maybe ``dropped``, is associated with the class (chi-square)."""
     classes, weights = data.codes[-1], np.ones(len(data)) if data.weights is None else data.weights
     present = np.bincount(classes, weights, data.cards[-1]) > 0
     incomplete = np.nonzero(data.incomplete[:-1] & (np.array(data.cards[:-1]) > 0))[0]
@@ -312,10 +309,7 @@ def _has_numbers(dataset: object) -> bool:
 
 
 def best_parameters(x: Model, given: Mapping[str, Any], *, rows: bool) -> dict[str, Any]:
-    """Return the arguments of `lp` of the most accurate recipe for a structure, except the given ones.
-
-    ``rows`` is whether the rows are in memory.
-    """
+    """Return the arguments of `lp` of the most accurate recipe for a structure, except the given ones."""
     others = {"awnb_trees", "awnb_bootstrap", "manb_prior", "wanbia", "missing", "numbers"}
     if any(given.get(name) not in (None, False, "available") for name in others):
         return {"smooth": 1}

@@ -73,10 +73,7 @@ def weigh_evidence(
 
 
 def _choose(logs: Array, target: int | None, against: list[int] | None) -> tuple[Rows, NDArray[np.bool_]]:
-    """Return the class to explain in each row, and the classes to compare with, (rows, classes).
-
-    By default, these are the most probable class of the row and the second most probable one.
-    """
+    """Return the class to explain in each row, and the classes to compare with, (rows, classes)."""
     at = np.arange(len(logs))
     targets = first_best(logs) if target is None else np.full(len(logs), target)
     rivals = np.zeros(logs.shape, dtype=bool)

@@ -427,10 +427,7 @@ def warn_of_rows(x: Model, rows: int) -> None:
 
 
 def rows_to_learn_from(model: Model, dataset: InFull | InParts, method: Method = PLAIN) -> Any:
-    """Return the model's columns of data, coded by its levels if it has them, as `Countable`.
-
-    The rows are in memory unless the method only counts them.
-    """
+    """Return the model's columns of data, coded by its levels if it has them, as `Countable`."""
     undefined = [name for name in model.numeric if name not in model.densities]
     if undefined:
         raise ValueError(

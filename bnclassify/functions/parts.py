@@ -53,10 +53,7 @@ class Judged:
 def judge_by_parts(
     x: Model, dataset: Any, rows: Dataset, method: Any, parts: int, learn: Callable[..., Model]
 ) -> Judged:
-    """Return the best power for a structure, and for wide data the best number of parents and terms.
-
-    ``rows`` is ``dataset`` coded for the structure. ``learn`` fits a structure by a method.
-    """
+    """Return the best power and, for wide data, the best number of parents and terms, by `_Trial`."""
     n, d, n_classes = len(rows), len(x.features), rows.cards[-1]
     size = rows.size if rows.weights is None or not (rows.weights % 1).any() else n
     wide = _is_wide(size, d)
@@ -101,10 +98,7 @@ def _candidates(method: Any, graph: Any, rows: float, features: int) -> list[dic
 
 @dataclass(frozen=True, eq=False)
 class _Trial:
-    """Data in parts, which may be ``incomplete``, and the structures learned without each part.
-
-    Structures are keyed by part and by whether parents are allowed.
-    """
+    """Data in parts, maybe ``incomplete``, and structures learned without each, by part and parents."""
 
     x: Model
     data: Any
@@ -114,10 +108,7 @@ class _Trial:
     structures: dict[tuple[int, bool], Model] = field(default_factory=dict)
 
     def best(self, method: Any, candidates: Sequence[Mapping[str, Any]]) -> Judged:
-        """Return the best of a method with some settings, or the method itself without settings.
-
-        Settings that are worse after a part are dropped, with all larger numbers of parents.
-        """
+        """Return the best setting of a method; settings that are worse after a part are dropped."""
         if not candidates:
             *_, judged = self.run(method)
             return judged

@@ -98,10 +98,7 @@ class ArcRules:
     def complete(
         self, parents: Mapping[Hashable, Sequence[Hashable]], argument: str = "", most: int | None = None
     ) -> dict[Hashable, list[Hashable]]:
-        """Return the parents of each variable, including required parents, or raise.
-
-        At most `most` parents are allowed, by an argument with this name.
-        """
+        """Return the parents of each variable with required ones, at most `most`, or raise."""
         start = {name: list(names) for name, names in parents.items()}
         for source, target in self.required:
             if source not in start[target] and (self.directed or target not in start[source]):
@@ -154,10 +151,7 @@ def written(arcs: Iterable[Sequence[Hashable]]) -> str:
 def check_start(
     start: object, class_var: Hashable, columns: Collection[Hashable], *, augmented: bool = False
 ) -> dict[Hashable, tuple[Hashable, ...]]:
-    """Return the parents of each variable of an initial structure; {} for None.
-
-    In an `augmented` naive Bayes, the class is a parent of every feature and is omitted here.
-    """
+    """Return the parents in an initial structure, without the class if `augmented`; {} for None."""
     if start is None:
         return {}
     if not isinstance(start, BNC):
@@ -213,11 +207,7 @@ class Change(NamedTuple):
 
 
 class HillClimber:
-    """The current network of a search: `parents` lists the parents of each variable in the order of addition.
-
-    The gain of an arc changes only if the family of its target does, so one or two families are scored
-    after each step.
-    """
+    """The current network of a search; after each step, only families that changed are scored."""
 
     def __init__(self, scores: LocalScores, parents: Structure, limits: Limits) -> None:
         self.scores, self.limits = scores, limits
@@ -240,10 +230,7 @@ class HillClimber:
         return self._graph.arcs.copy()
 
     def options(self) -> Iterator[tuple[str, Array, NDArray[np.intp]]]:
-        """Yield each operation with its gain and the number of the arc for each arc.
-
-        The gain is -inf if the move is impossible. The arc from i to j of n variables has the number i n + j.
-        """
+        """Yield each operation with gains (-inf if impossible) and arcs, from i to j numbered i n + j."""
         n = len(self.parents)
         for operation in (name for name in MOVES if name in self.limits.moves):
             if operation == "add":
@@ -341,10 +328,7 @@ class HillClimber:
 
 @dataclass(frozen=True)
 class Climb:
-    """Continuation of a search at a maximum: at most `tabu` steps down, then `restarts`.
-
-    The last `tabu` networks are not visited again. Each restart makes random moves from the best network.
-    """
+    """Continuation of a search at a maximum: at most `tabu` steps down, then `restarts` at random moves."""
 
     tabu: int = 0
     restarts: int = 0

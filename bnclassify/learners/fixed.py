@@ -31,10 +31,7 @@ def network(
     columns: tuple[Hashable, ...] | None = None,
     trace: Mapping[str, Any] = EMPTY,
 ) -> BNC:
-    """Build an augmented naive Bayes from the feature parents of each feature.
-
-    `step` is the call for the recipe, `columns` the features chosen by the user; None for all.
-    """
+    """Build an augmented naive Bayes from feature parents; `step` and `columns` are for the recipe."""
     with_class = {feature: (*names, class_var) for feature, names in parents.items()}
     return general_network(
         class_var, {**with_class, class_var: ()}, schema, step, columns=columns, trace=trace
@@ -324,10 +321,7 @@ def from_modelstring(text: str, class_var: Hashable) -> BNC:
 def fixed_network(
     class_var: Hashable, parents: Mapping[Hashable, Sequence[Hashable]], step: Step, *, origin: str
 ) -> BNC:
-    """Build any network from the parents of each variable; errors name `origin`.
-
-    The recipe contains the families, so a refit keeps them.
-    """
+    """Build any network from the parents of each variable, kept in its recipe; errors name `origin`."""
     ordered = [*(v for v in parents if v != class_var), class_var]
     is_class = partial(eq, class_var)
     families = tuple([(v, *sorted(parents[v], key=is_class)) for v in ordered])  # the class last

@@ -176,10 +176,7 @@ class _Choice:
         self.remains[variable] = False
 
     def go_on(self, dependence: Array) -> bool:
-        """Select the best parent if its score is positive, and return whether another one is possible.
-
-        `dependence` is G of the feature and each other feature given the class and the current parents.
-        """
+        """Select the best parent by its G given the others if it gains, and return whether to continue."""
         scores, remains = np.full(len(self._levels), -np.inf), self.remains
         threshold = self._tests * chdtri(self._classes * self._freedom[remains], self._alpha)
         scores[remains] = dependence[remains] - threshold

@@ -172,10 +172,7 @@ def _fit(data: Dataset, k: int, smooth: float, restarts: int, rng: np.random.Gen
 
 
 def _climb(hot: Array, times: Array, cards: NDArray[np.intp], tables: Array, smooth: float) -> list[_Fit]:
-    """Run EM from starts, (starts, classes, levels), until each has converged.
-
-    ``hot``, (levels, patterns), is the presence of each level in each pattern, ``times``, (patterns,).
-    """
+    """Run EM from starts until each converged; ``hot`` is (levels, patterns), ``times`` (patterns,)."""
     n_starts, k, n_levels = tables.shape
     shares, active = np.full((n_starts, k), 1 / k), np.arange(n_starts)
     fits: list[Any] = [None] * n_starts

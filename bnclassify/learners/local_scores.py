@@ -56,10 +56,7 @@ def _marginal_likelihood(prior: PseudoCounts) -> DecomposableScore:
 
 
 def log_rising(n: Counts, a: Any) -> Array:
-    """Return ln Γ(a + n) − ln Γ(a), by the difference of Stirling series if a is large.
-
-    If a is large compared with n, a direct difference would lose digits.
-    """
+    """Return ln Γ(a + n) − ln Γ(a), by the difference of Stirling series if a is large."""
     is_large = np.greater_equal(a, _STIRLING)
     if not is_large.any():
         return np.asarray(gammaln(n + a) - gammaln(a))
@@ -175,10 +172,7 @@ class LocalScores:
         return self._gains[key]
 
     def gains_by(self, parents: Sequence[int]) -> Array:
-        """Return the gain of each column by these parents instead of none, (columns,).
-
-        Both scores are over the rows in which the column and all parents are observed.
-        """
+        """Return the gain of each column by these parents instead of none, (columns,), over complete rows."""
         cards = self.counts.cards
         q, result = float(prod(cards[list(parents)].tolist())), np.empty(len(cards))
         for columns, table in self.counts.extended(tuple(parents)):
@@ -210,10 +204,7 @@ class LocalScores:
         return term(table, a).sum(axis=(0, 1)) - term(table.sum(axis=0), r * a).sum(axis=0)
 
     def _added_fit(self, table: Counts, columns: slice, r: int, q: float) -> Array:
-        """Return the contribution of each of some columns to the fit of a family as an additional parent.
-
-        In complete rows, the counts of the family are the sum over the levels of any column.
-        """
+        """Return the contribution of each of some columns as an additional parent to the fit of a family."""
         cards = self.counts.cards[columns]
         starts = np.cumsum(cards) - cards
         by_level = self._fit(table, r, q * np.repeat(cards, cards))
@@ -320,10 +311,7 @@ def check_missing(missing: object, usual: str, score: str) -> None:
 
 
 class Completions(Generic[D]):
-    """All completions of the rows of data, row by row.
-
-    `rows` are the numbers of the rows, (completions,), and `data` has the completed codes.
-    """
+    """All completions of the rows of data, row by row, with the numbers of the rows, (completions,)."""
 
     def __init__(self, data: D) -> None:
         n_completions = np.where(data.codes < 0, np.array(data.cards)[:, None], 1).astype(float).prod(axis=0)
@@ -373,10 +361,7 @@ class Completions(Generic[D]):
 def structural_em(
     data: D, start: Structure, learn: Callable[[D, Structure], list[list[int]]], score: str
 ) -> tuple[list[list[int]], list[float]]:
-    """Return the parents of each column in the structure found, and the scores of the observed data.
-
-    `learn` returns the best structure for complete data, from a start, without lowering its score.
-    """
+    """Return the parents in the structure that `learn` finds step by step, and scores of the data."""
     complete = data.codes.min(axis=0) >= 0
     found = [list(parents) for parents in start]
     if complete.any():

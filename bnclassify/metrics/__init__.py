@@ -294,10 +294,7 @@ def _confusion(logs: Array, actual: Codes, weights: Array) -> Array:
 
 
 def _macro_mean(score: Callable[[Array, Array, Array], tuple[Array, Array]], table: Array) -> float:
-    """Mean of a proportion over the classes that occur, 0 for 0 / 0.
-
-    ``score`` returns numerator and denominator from the correct, actual and predicted rows of each class.
-    """
+    """Mean of a proportion, from (numerator, denominator), over the classes that occur, 0 for 0 / 0."""
     actual, predicted = table.sum(axis=1), table.sum(axis=0)
     occurs = actual + predicted > 0
     part, whole = score(np.diagonal(table)[occurs], actual[occurs], predicted[occurs])

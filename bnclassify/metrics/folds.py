@@ -121,10 +121,7 @@ def split_weights(
 def draw_parts(
     codes: NDArray[Any], levels: Iterable[Any], weights: Array | None, k: int, rng: np.random.Generator
 ) -> list[tuple[Rows, Array | None]]:
-    """Draw stratified folds: the rows that each tests and, for whole weights, the parts of their weights.
-
-    `levels` are the levels of the class; without them, no warning is issued.
-    """
+    """Draw stratified folds: the rows that each tests and, for whole weights, the parts of their weights."""
     units = None if weights is None or (weights % 1).any() else weights.astype(np.int64)
     check_k(k, len(codes) if units is None else int(units.sum()))
     warn_of_small_classes(np.bincount(codes, units), levels, k)
@@ -164,10 +161,7 @@ def _is_pair(part: Any) -> bool:
 
 
 def fold_rows(folds: Folds, rows: int, index: pd.Index[Any] | None = None) -> list[Rows]:
-    """Return the rows that each fold tests, from the fold numbers of all rows or from lists of rows.
-
-    A Series of fold numbers must have the ``index`` of the data, if it is given.
-    """
+    """Return the rows that each fold tests, from fold numbers (aligned with ``index``) or lists of rows."""
     if not isinstance(folds, str) and isinstance(folds, Iterator):
         folds = list(folds)
     if _is_numbering(folds):

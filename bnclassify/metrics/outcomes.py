@@ -46,10 +46,7 @@ class Labelling:
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """The log joint of rows, (rows, classes), and the codes of their actual classes, (rows,).
-
-    ``weights``, (rows,), are None if each row counts once.
-    """
+    """Log joint, (rows, classes), codes of actual classes, (rows,), and weights, (rows,) or None."""
 
     logs: Array
     actual: Codes

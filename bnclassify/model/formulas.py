@@ -95,10 +95,7 @@ Term: TypeAlias = Table | Normal | Slope | Student
 
 @dataclass(frozen=True, eq=False)
 class Sum:
-    """The sum of the terms of a row.
-
-    If it ``marginalizes``, it is ln Σ exp(sum of the terms) over all values of the missing features.
-    """
+    """The sum of the terms of a row; if it ``marginalizes``, over all values of the missing features."""
 
     terms: tuple[Term, ...]
     marginalizes: bool

@@ -190,17 +190,11 @@ class Model(Immutable):
     # Defaults of the methods that functions call.
 
     def _place(self, data: Dataset, unseen: str | None = None) -> tuple[Any, Codes]:
-        """Return rows as `_code` does, and the model for them.
-
-        It is this model or, if features have densities, the model with their values in the rows as levels.
-        """
+        """Return rows as `_code` does, and the model for them, in which values with densities are levels."""
         return self, self._code(data, unseen)
 
     def _code(self, data: Dataset, unseen: str | None = None) -> Codes:
-        """Return rows in the form of `_log_joint`: (features, rows) codes, possibly with more rows below.
-
-        ``unseen`` is the argument of `match`.
-        """
+        """Return rows in the form of `_log_joint`: (features, rows) codes, possibly with more rows below."""
         n = len(self.features)
         codes = match(data, self.features, self.known_levels[:n], unseen=unseen)
         return self._with_numbers(codes, data.numbers)
@@ -242,10 +236,7 @@ class Model(Immutable):
         return np.exp(log_normalize(self._log_joint(nothing)))[0]
 
     def _log_joints_in_sequence(self, codes: Codes, order: Sequence[int]) -> Array:
-        """Return the log joint of the class and the first 0, 1, 2 … features, (1 + features, rows, classes).
-
-        ``order`` has the numbers of the features. All other features are marginalized over.
-        """
+        """Return the log joint of class and first 0, 1 … features, (1 + features, rows, classes)."""
         return in_sequence(self._log_joint, codes, order)
 
     def _weigh_evidence(
@@ -302,10 +293,7 @@ class Model(Immutable):
         return self
 
     def _estimate(self, data: Countable, prior: Any) -> Any:
-        """Return the structure with tables, each from the rows in which its family is observed.
-
-        ``data`` has the variables of the model in its order, coded by the levels of the result.
-        """
+        """Return the structure with tables from data of the model's variables, coded by its levels."""
         structure = renewed(self, levels=data.levels)
         return structure._tabulate(Tally(structure._count_all(data, prior), prior))
 
@@ -336,10 +324,7 @@ class Model(Immutable):
         return data.add_up(partial(self._count, prior=prior))
 
     def _each(self, function: Callable[..., Any], *others: Any) -> Any:
-        """Return the model with a function applied to the models that have counts.
-
-        The function is also passed the models at the same place in ``others``.
-        """
+        """Return the model with a function applied to its parts with counts, and to those of ``others``."""
         return function(self, *others)
 
     def _pooled(self, counts: Iterable[tuple[Any, ...]]) -> Any:
@@ -426,10 +411,7 @@ class Model(Immutable):
         """Warn if the tables have too many parameters for the number of rows."""
 
     def _weights(self) -> Any:
-        """Return the weights of features, and of the class first if it has one; None without weights.
-
-        They are a dict or, with several terms per feature, a frame with one row per feature.
-        """
+        """Return the weights of features, the class first, as a dict or a frame by term, or None."""
         weights = self.learned.get("weights")
         return None if weights is None else dict(zip(self.features, weights, strict=True))
 
@@ -555,10 +537,7 @@ def check_fitted(x: object) -> Model:
 
 
 def check_graph(x: object, question: str, *, sized: bool = False) -> Any:
-    """Return the single graph of ``x``, or raise.
-
-    If ``sized``, the result depends on the tables, so ``x`` must not average several members.
-    """
+    """Return the single graph of ``x``, not an average if ``sized``, or raise."""
     model = check_model(x)
     if model.graph is None or (sized and len(model.members) > 1):
         raise _of_members(model, question)

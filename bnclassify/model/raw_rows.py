@@ -53,10 +53,7 @@ def read_for(
 
 
 def log_joint(x: Model, data: Dataset, *, unseen: str | None = None) -> Array:
-    """Return ln P(observed features, class), (rows, classes), of rows with a column per feature.
-
-    ``unseen`` is the argument of `match`.
-    """
+    """Return ln P(observed features, class), (rows, classes), of rows with a column per feature."""
     check_size(len(data), len(x.known_levels[-1]))
     placed, codes = x._place(data, unseen)
     logs: Array = placed._log_joint(codes)

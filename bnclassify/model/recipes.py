@@ -27,10 +27,7 @@ def is_repeated() -> bool:
 
 @dataclass(frozen=True)
 class Step(Immutable):
-    """A call that can be repeated: ``name`` is the function's public name, or a text.
-
-    ``settings`` are its arguments without defaults; ``draws`` is whether it accepts ``rng``.
-    """
+    """A call that can be repeated: ``name`` or a text, ``settings``, whether it ``draws`` with ``rng``."""
 
     name: str
     function: Callable[..., Any]
@@ -53,10 +50,7 @@ class Step(Immutable):
 @record
 @dataclass(frozen=True)
 class Rows:
-    """The rows that parameters were estimated from: their weight and the features with missing values.
-
-    ``classes`` has pairs of a label and its weight for each class variable; empty if the class is latent.
-    """
+    """The rows of parameters: weight, features with gaps, (label, weight) pairs per class variable."""
 
     size: float
     classes: tuple[tuple[tuple[Any, float], ...], ...] = ()
@@ -119,10 +113,7 @@ class Recipe:
 
 @dataclass(frozen=True, eq=False)
 class Tally(Immutable):
-    """The counts of the tables of a model, and their prior; None if the tables depend on more.
-
-    A network has an array per family, axes in family order, or with back-off the counts of all prefixes.
-    """
+    """The counts of the tables of a model, and their prior; None if the tables depend on more."""
 
     counts: tuple[Any, ...]
     prior: Any

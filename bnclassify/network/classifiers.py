@@ -40,10 +40,7 @@ from .priors import is_nested
 
 
 class Graph(Model):
-    """Base of models that are one graph: a family per variable and, once fitted, a table per family.
-
-    Subclasses have the fields ``families``, in the order of ``variables``, ``levels`` and ``cpts``.
-    """
+    """Base of models that are one graph: a family per variable and, once fitted, a table per family."""
 
     if TYPE_CHECKING:
         families: tuple[Family, ...]

@@ -63,11 +63,7 @@ def curve(density: Density) -> Array:
 def fall_back(
     name: Hashable, within: Moments | None, by_class: Moments
 ) -> tuple[Moments, NDArray[np.bool_], float]:
-    """Return moments per cell, a mask of the cells with moments of the class, and the minimum variance.
-
-    Cells without variance have the moments of the class, and a class without values has the moments of all
-    rows.
-    """
+    """Return moments per cell (without variance, those of the class), a mask of these, and the floor."""
     if not by_class.n.any():
         raise ValueError(f"dataset must have an observed value of {shown(name)}; got none. Drop the column.")
     variance = by_class.variance
@@ -89,10 +85,7 @@ def choose(where: NDArray[np.bool_], first: Moments, second: Moments) -> Moments
 
 @dataclass(frozen=True, eq=False)
 class NumberTerm:
-    """The term of a number in the log joint; its codes are positions in ``values``.
-
-    ``scope`` has the positions of the number and of its coded parents.
-    """
+    """The term of a number in the log joint, over ``scope``; its codes are positions in ``values``."""
 
     scope: tuple[int, ...]
     density: Density
@@ -116,10 +109,7 @@ class NumberTerm:
         return flat_index(parents, self.density.shape[:-1]).astype(np.intp)
 
     def tabulated(self, codes: Codes) -> tuple[Factor, Codes]:
-        """Return the term as a table over the values in some rows, and the codes of the rows in it.
-
-        The last value stands for a missing number, whose density is 1 in every cell, so that it is ignored.
-        """
+        """Return the term as a table over the values in some rows, and their codes; the last is missing."""
         found, positions = np.unique(codes, return_inverse=True)
         if not len(found) or found[0] >= 0:
             found, positions = np.append(-1, found), positions + 1

@@ -64,10 +64,7 @@ def beliefs(factors: Sequence[Factor], codes: Codes, context: Codes) -> Iterator
 
 
 def runs(factors: Sequence[Factor], codes: Codes, *, everywhere: bool = False) -> Iterator[Run]:
-    """Yield the missing features to eliminate, a block of rows at a time.
-
-    Unless ``everywhere``, features without observed descendants, which sum to 1, are excluded.
-    """
+    """Yield blocks of rows with missing features to eliminate; unless ``everywhere``, only relevant ones."""
     *of_features, of_class = factors
     parents = {v: list(factor.scope[1:]) for v, factor in enumerate(of_features)}
     matters = np.full(codes.shape, True) if everywhere else _matters(parents, of_class.scope, codes)
@@ -91,10 +88,7 @@ def runs(factors: Sequence[Factor], codes: Codes, *, everywhere: bool = False) -
 def _matters(
     parents: Mapping[int, Sequence[int]], of_class: Sequence[int], codes: Codes
 ) -> NDArray[np.bool_]:
-    """Return, per feature and row, whether the feature or one of its descendants is observed.
-
-    The class counts as observed, because the joint has a value for each of its levels.
-    """
+    """Return, per feature and row, whether the feature or a descendant (the class included) is observed."""
     matters = codes >= 0
     matters[list(of_class)] = True
     for v in (v for layer in reversed(layers(parents)) for v in layer):
@@ -159,10 +153,7 @@ def hidden_parts(parents: Mapping[int, Sequence[int]], codes: Codes) -> dict[Par
 def plan_scopes(
     part: Collection[int], scopes: Iterable[Collection[int]], card: Mapping[int, int]
 ) -> tuple[list[int], int]:
-    """Order an elimination, smallest table first; return the order and the cells of the largest table.
-
-    ``scopes`` has one scope per table, ``card`` the numbers of levels.
-    """
+    """Order an elimination of scopes, smallest table first; return it and the cells of the largest table."""
     met = {u: {u} for u in part}
     for scope in {frozenset(scope) for scope in scopes}:  # often equal
         for u in scope & met.keys():
@@ -198,10 +189,7 @@ def eliminate(
 def eliminate_tables(
     order: Sequence[int], tables: Sequence[Table], collect: Callable[..., Array] = log_sum_exp
 ) -> tuple[list[Table], Table]:
-    """Eliminate variables in this order from a product of tables, by `log_sum_exp` or `numpy.max`.
-
-    Return, for each variable, the product of the tables that it was in, and the table over the others.
-    """
+    """Eliminate variables in order by a reduction; return the product of each, and the remaining table."""
     tables, joined = list(tables), []
     for u in order:
         scope, logs = multiply([table for table in tables if u in table.scope])
@@ -213,10 +201,7 @@ def eliminate_tables(
 
 
 def distribute(order: Sequence[int], joined: Sequence[Table]) -> list[Table]:
-    """Return the posteriors of the joined tables of an elimination, as probabilities that sum to 1.
-
-    Features are processed in reverse order: P(feature | others) times the posterior of the others.
-    """
+    """Return the posteriors of the joined tables of an elimination, in reverse, which sum to 1."""
     position = {u: i for i, u in enumerate(order)}
     beliefs: list[Table] = [*joined]
     for i, u in reversed(list(enumerate(order))):
@@ -276,10 +261,7 @@ _COMPLETED_CELLS = 2**20
 def try_all(
     log_joint: Callable[[Codes], Array], cards: Sequence[int], codes: Codes, argument: str = "frame"
 ) -> Codes:
-    """Return codes with the most probable values in place of missing ones, by scoring all combinations.
-
-    ``codes`` are (variables, rows), the class last, -1 if missing; ``log_joint`` uses the features.
-    """
+    """Return (variables, rows) codes with the most probable values for -1, scoring all combinations."""
     result = codes.copy()
     incomplete = np.nonzero((codes < 0).any(axis=0))[0]
     for hidden, alike in equal_columns(codes[:, incomplete] < 0):

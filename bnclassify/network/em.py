@@ -49,10 +49,7 @@ class Run:
 @record
 @dataclass(frozen=True)
 class EM(Method):
-    """Maximizes the posterior of the tables given all rows, those without a class included.
-
-    It stops when an iteration gains no more than ``tolerance`` nats per row.
-    """
+    """Maximizes the posterior of tables given all rows, until a gain of ``tolerance`` nats per row."""
 
     iterations: int = 200
     tolerance: float = 1e-6
@@ -129,10 +126,7 @@ def _log_prior(tables: Sequence[Array], prior: PseudoCounts) -> float:
 
 
 class Cases(NamedTuple):
-    """Rows with a class each; a row without a class is repeated once per class, in successive cases.
-
-    ``rows`` (rows,), ``codes`` (features, cases) with -1 where missing, ``classes`` (cases,).
-    """
+    """Rows with a class each, repeated for each class if unknown; codes (features, cases), -1 if missing."""
 
     rows: Rows
     labelled: bool

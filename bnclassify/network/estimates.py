@@ -56,10 +56,7 @@ def _tabulate(
 def check_families(
     class_var: Hashable, families: tuple[Family, ...], *, origin: str = "families", acyclic: bool = True
 ) -> None:
-    """Raise a ValueError unless families are a graph with one node per variable.
-
-    ``origin`` is the argument that the message names. Unless ``acyclic``, arcs may form cycles.
-    """
+    """Raise unless families are a graph, ``acyclic`` or not, over each variable; errors name ``origin``."""
     variables = {family[0] for family in families if family}
     if not families or not all(families) or families[-1][0] != class_var:
         raise ValueError(f"{origin} must have one family per variable, the last of {shown(class_var)}.")

@@ -53,10 +53,7 @@ class Factor:
 
     @cached_property
     def padded(self) -> Array:
-        """The table with an additional level, 0, for missing values at the end of each feature's axis.
-
-        The code of a missing value is -1, and a flat index wraps around, so it selects one of these zeros.
-        """
+        """The table with a last level, 0, on each feature's axis, which the code -1 selects."""
         n = len(self.scope)
         padded = np.zeros((*(r + 1 for r in self.table.shape[:n]), *self.table.shape[n:]))
         padded[(slice(-1),) * n] = self.table
@@ -86,10 +83,7 @@ class Factor:
 
 
 class Belief(NamedTuple):
-    """Posteriors of the missing members, ``free``, of a family in some rows; ``factor`` is its variable.
-
-    ``shares`` is (rows, levels of each…, classes): P(values | row, class), or 0 if the row is impossible.
-    """
+    """Posteriors, (rows, levels of each…, classes), of the ``free`` members of the family of ``factor``."""
 
     factor: int
     rows: Rows

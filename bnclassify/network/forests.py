@@ -42,10 +42,7 @@ def add_missing(total: Array, factors: Sequence[Factor], codes: Codes, context: 
 def ascend(
     total: Array, factors: Sequence[Factor], codes: Codes, context: Codes, *, leaves: bool = False
 ) -> Iterator[Evidence]:
-    """Add terms as `add_missing`, and yield the evidence on missing features, children before parents.
-
-    With ``leaves``, leaves are included, which have no evidence.
-    """
+    """Add terms as `add_missing`, and yield evidence on missing features (maybe leaves), children first."""
     parent, children = _arcs(factors)
     # From missing features to missing parents: the rows, and (rows, levels of the parent, classes) logs.
     messages: dict[int, tuple[Rows, Array]] = {}
@@ -132,10 +129,7 @@ def _pairs(table: Array, context: Codes, evidence: Array) -> Iterator[Array]:
 
 
 def _look_up(table: Array, code: Codes, context: Codes) -> Array:
-    """Select a code of the first axis and a context per row; -1 selects the last code.
-
-    (levels, …, contexts, classes) becomes (rows, …, classes).
-    """
+    """Select a code of the first axis, -1 the last, and a context per row: (rows, …, classes)."""
     contexts = table.shape[-2]
     flat = np.moveaxis(table, -2, 1).reshape(-1, *table.shape[1:-2], table.shape[-1])
     index = code if contexts == 1 else code.astype(np.intp) * contexts + context

@@ -15,10 +15,7 @@ BLOCK_ROWS = 2**13  # a block stays in the cache
 
 
 def network_joint(terms: Sequence[Factor], codes: Codes, context: Codes | None = None) -> Array:
-    """Return the log joint of one network, (rows, classes); `Batch` explains ``codes`` and ``context``.
-
-    There is one term per feature in the order of ``codes``, then one of the class.
-    """
+    """Return the log joint of one network, (rows, classes), from a term per feature, and of the class."""
     rows = Batch(codes, context)
     total = sum_terms(terms, rows)
     if not rows.complete:

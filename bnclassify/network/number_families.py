@@ -74,10 +74,7 @@ _BLOCK_CELLS = 2**21
 @record
 @dataclass(frozen=True, eq=False, repr=False)
 class Points(Immutable):
-    """Distinct values of a number in cells, with their weights, which add up over rows.
-
-    Arrays of values, cells and weights, ascending by cell and value.
-    """
+    """Distinct values of a number in cells, with weights, ascending by cell and value; they add up."""
 
     shape: tuple[int, ...]
     values: Array
@@ -127,10 +124,7 @@ def merged(shape: tuple[int, ...], values: Array, cells: NDArray[np.intp], weigh
 @record
 @dataclass(frozen=True, eq=False, repr=False)
 class Kernel(Immutable):
-    """Means of normal densities around values: arrays of cells, (levels of each parent…, classes).
-
-    ``within`` and ``by_class`` have the values; ``falls`` marks the cells that use the values of the class.
-    """
+    """Means of normal densities around values, (levels of each parent…, classes), in cells or classes."""
 
     within: Points | None
     by_class: Points

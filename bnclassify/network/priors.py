@@ -28,10 +28,7 @@ class Prior(Protocol):
     """Converts the counts of a family to its conditional probability table."""
 
     def __call__(self, counts: Array, axis: int = 0) -> Array:
-        """Return a table that sums to 1 over the axis of the variable.
-
-        The axes of counts are in family order; axes before the axis of the variable are a stack of tables.
-        """
+        """Return a table that sums to 1 over the axis of the variable; earlier axes are a stack of tables."""
         ...
 
 
@@ -41,10 +38,7 @@ def is_nested(prior: Prior) -> bool:
 
 
 class PseudoCounts:
-    """A Dirichlet prior: the same pseudo-count is added to every cell of a table.
-
-    (N_ijk + a) / (N_ij· + r a), with r levels of the variable; uniform if both are 0.
-    """
+    """A Dirichlet prior: (N_ijk + a) / (N_ij· + r a), with r levels; uniform if both are 0."""
 
     nested = False
 
@@ -167,10 +161,7 @@ class Drawn(PseudoCounts):
 
 @record
 class Method:
-    """Estimates each table from the rows in which its family is observed; other methods extend this.
-
-    A method is a frozen dataclass whose fields are its options.
-    """
+    """Estimates each table from rows with its family; other methods, dataclasses of options, extend this."""
 
     argument = ""
     """The argument of `lp` that requests the method."""

@@ -37,10 +37,7 @@ _MANY_CUTS = 4  # minimum number of cut points by MDLP that "mixed" keeps
 def cut_points(
     numbers: NDArray[Any], classes: Codes | None, method: str, bins: int, weights: Array | None = None
 ) -> tuple[float, ...]:
-    """Choose the cut points of one column; each has observed values on both sides.
-
-    Rows without a value or with weight 0 are ignored. ``classes`` are codes, (rows,), -1 where missing.
-    """
+    """Choose the cut points of one column, with observed values on both sides, by (rows,) class codes."""
     values, weights, order = _in_order(numbers, weights)
     if not len(values):
         return ()
@@ -101,11 +98,7 @@ def _bits(rows: int | None) -> Callable[[Any], Array]:
 
 
 def _best_cut(below: NDArray[Any], bits: Callable[[Any], Array]) -> int:
-    """Return the number of distinct values below the best cut point; 0 if no cut point is accepted.
-
-    ``below`` is the weight of the rows of each class before each value, and before the end,
-    (classes, distinct values + 1). ``bits`` returns n log2 n of weights n.
-    """
+    """Return the number of distinct values below the best cut point; 0 if no cut point is accepted."""
     whole = _without_rounding(below[:, -1] - below[:, 0])
     n = whole.sum()
     if below.shape[1] <= 2 or np.count_nonzero(whole) < 2 or n <= 1:
@@ -189,10 +182,7 @@ BY_CLASS = ("mdlp", "mixed", "averaged_mdlp")
 
 
 def _shorten(points: Array, values: Array) -> Array:
-    """Round cut points to 15 digits, which floats represent, unless a value would change sides.
-
-    So 0.3 does not become 0.30000000000000004.
-    """
+    """Round cut points to 15 digits, to get 0.3 for 0.30000000000000004, unless a value changes sides."""
     short = np.array([float(f"{point:.15g}") for point in points])
     same = np.searchsorted(values, short, side="right") == np.searchsorted(values, points, side="right")
     return np.where(same, short, points) + 0.0  # converts -0.0 to 0.0

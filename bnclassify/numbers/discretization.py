@@ -445,11 +445,7 @@ def learn_cuts(
     bins: int,
     weights: Array | None = None,
 ) -> Discretizer:
-    """Choose the cut points of numeric columns, except columns whose labels are ``kept``.
-
-    ``method`` and ``bins`` are arguments of `discretize`, or the method is one of `CUTTINGS`. ``classes`` are
-    codes, (rows,), -1 where missing.
-    """
+    """Choose the cut points of numeric columns but ``kept`` ones, by a method, and codes of the class."""
     bins = Whole(least=2, most=MOST_BINS).check("bins", bins)
     if classes is None and method in BY_CLASS:
         remedy = "Name the class, or use method='quantile' or 'width'."

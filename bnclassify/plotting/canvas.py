@@ -161,10 +161,7 @@ def _row_labels(axes: Axes) -> list[str]:
 def entitle(
     axes: Axes, ax: Axes | None, title: str, below: str = "", names: Mapping[str, Any] | None = None
 ) -> None:
-    """Write a title, a text below the axes, and below this a legend of marks by name, all from the left.
-
-    If the axes are not those that were given, their figure becomes as much higher as the texts need.
-    """
+    """Write a title, a text below the axes and a legend; a figure of the package's own grows with them."""
     from matplotlib.transforms import ScaledTranslation
 
     figure: Any = axes.figure
@@ -208,10 +205,7 @@ def note(axes: Axes, text: str, at: tuple[float, float], offset: tuple[float, fl
 
 
 def broken(label: object, width: int = _LINE) -> str:
-    """Break a label into at most three lines, and keep matplotlib from reading dollars as mathematics.
-
-    Lines are not broken within intervals such as ``(0.5, inf]``.
-    """
+    """Break a label into at most three lines, not within intervals, and keep dollars from being formulas."""
     text = re.sub(r"[(\[][^()\[\]]*[)\]]", lambda match: match[0].replace(" ", "\xa0"), str(label))
     lines: list[str] = []
     for line in textwrap.wrap(text, width, break_long_words=False):

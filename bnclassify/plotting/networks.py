@@ -41,10 +41,7 @@ _NO_PROGRAM = (
 
 
 class Picture(graphviz.Digraph):
-    """A `graphviz.Digraph` that ``graphviz-pure`` of the extra ``plot`` draws if ``dot`` is not installed.
-
-    Without both, ``render``, ``view`` and ``pipe`` raise a RuntimeError, and a notebook shows its text.
-    """
+    """A `graphviz.Digraph` that ``graphviz-pure`` draws, or a RuntimeError explains, without ``dot``."""
 
     def __repr__(self) -> str:
         return (
@@ -235,10 +232,7 @@ Model._svg = staticmethod(_draw_inline)
 
 
 class Sketch(NamedTuple):
-    """Shares of the members that have an arc, by (from, to); the arcs in both directions; notes.
-
-    If ``shaded``, the shares are strengths, which are shown by color, too.
-    """
+    """Shares of the members with an arc, by (from, to), or ``shaded`` strengths; notes."""
 
     arcs: _Arcs
     mutual: set[tuple[Hashable, Hashable]]

@@ -223,10 +223,7 @@ def _try_all(x: Chain, codes: Codes) -> Iterator[tuple[slice, Array]]:
 
 
 def _given_before(x: Chain, i: int, codes: Codes) -> Array:
-    """Return ln P(label | features, previous labels) of a member, with an axis per earlier class variable.
-
-    The axis of a class variable that is not a feature of the member has length 1.
-    """
+    """Return ln P(label | features, previous labels) of a member, an axis per earlier class variable."""
     member, cards = x.members[i], dict(zip(x.class_vars, x.class_cards, strict=True))
     shape = [cards[name] if name in member.features else 1 for name in x.order[:i]]
     n, rows = prod(shape), codes.shape[1]

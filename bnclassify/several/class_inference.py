@@ -153,10 +153,7 @@ def _look_up(parts: ClassFactors, codes: Codes) -> list[Table]:
 
 
 class Elimination(NamedTuple):
-    """Features to eliminate in this order, their factors, and the rows.
-
-    `part` has all features that are missing together, `cells` is the size of the largest table of a row.
-    """
+    """Features to eliminate in order, of a `part`, their factors, `cells` of the largest table, and rows."""
 
     part: Part
     order: list[int]

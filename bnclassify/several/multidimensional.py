@@ -32,10 +32,7 @@ _PROBABILITY = "probability"
 
 
 class MultiModel(Model):
-    """Base of models that predict several class variables.
-
-    They have ``class_vars`` instead of ``class_var``; ``levels`` has the features, then the classes.
-    """
+    """Base of models that predict several ``class_vars``; ``levels`` has the features, then the classes."""
 
     one_class = False
 

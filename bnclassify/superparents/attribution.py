@@ -54,10 +54,7 @@ def attribute(
 
 
 class _Contest(NamedTuple):
-    """The classes to compare in some rows: the target, (rows, 1), and rivals, (rows, classes).
-
-    `prior` and `log_shares`, (rows, classes), have ln P(class) and ln π, `log_mean`, (rows, 1), ln L(A, B).
-    """
+    """The target, (rows, 1), rivals, (rows, classes), and their ln P(class), ln π and ln L(A, B)."""
 
     targets: Positions
     rivals: NDArray[np.bool_]

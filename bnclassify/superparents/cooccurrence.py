@@ -264,10 +264,7 @@ def _rows_within(data: Dataset, both: Cooccurrence, beside: Beside) -> Dataset:
 
 
 def _add_triples(both: Cooccurrence, parts: Sequence[_Part]) -> Cooccurrence:
-    """Add the triples of parts, laid out again, as further levels may occur together.
-
-    Each part has counts, and the positions of their levels and classes among those of both.
-    """
+    """Add the triples of parts, laid out again, as further levels may occur together."""
     if not any(counts.triples for counts, *_ in parts):
         return both
     triples = []

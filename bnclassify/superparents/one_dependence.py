@@ -161,10 +161,7 @@ def _slices(rows: int, n: int) -> Iterator[slice]:
 
 
 def log_total(logs: Array) -> Array:
-    """Return the log of the sum of exponentials over the first axis, which is overwritten.
-
-    The order in which NumPy adds depends on the shape, so pass arrays of one shape.
-    """
+    """Return the log of the sum of exponentials over the first axis, overwritten, in an order by shape."""
     top = logs.max(axis=0)
     logs -= top
     np.exp(logs, out=logs)

@@ -65,10 +65,7 @@ class Estimators:
 
     @cached_property
     def implications(self) -> tuple[Positions, NDArray[np.float32]]:
-        """The implied levels, and the levels that imply each, as 0 and 1, (implied, levels).
-
-        If two levels imply each other, the level of the earlier feature is kept.
-        """
+        """The implied levels, and the levels that imply each, as 0 and 1; of two equal, the first is kept."""
         support, feature = self.counts.single.sum(axis=1), self.counts.feature
         is_later = feature[:, None] > feature
         is_wider = (feature[:, None] != feature) & (support[:, None] > support + TOLERANCE)
@@ -103,10 +100,7 @@ class MemberTables:
     superparents: Positions
 
     def denominators(self, owners: Positions) -> tuple[Array, Array]:
-        """Return the pseudo-count and the denominator of P(superparents, class) for each row of superparents.
-
-        The denominator has the rows in which all superparents are observed.
-        """
+        """Return pseudo-count and denominator of P(superparents, class) per row of superparents."""
         counts = self.x.counts
         if owners.shape[1] == 2:
             rows = counts.pair_rows[owners[:, 0], owners[:, 1]]

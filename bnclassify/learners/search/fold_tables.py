@@ -340,10 +340,7 @@ class FamilyTables:
         return prod([self.data.cards[column] for column in columns])
 
     def _number(self, columns: Parents, rows: slice | Index = slice(None)) -> tuple[Codes, int]:
-        """Return the cells of rows in a table of these columns, and the number of cells.
-
-        A missing value counts as the first level.
-        """
+        """Return the cells of rows in a table of columns (missing as level 0), and their number."""
         if not columns:
             return np.zeros_like(self.data.fold[rows]), 1
         n_cells = self._size(columns)

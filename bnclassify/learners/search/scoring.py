@@ -156,10 +156,7 @@ _FEW = 4  # maximum number of edits of a family that are scored in all rows
 
 
 class CrossValidatedScore:
-    """Score structures by the mean over folds of a metric, with tables of the other folds.
-
-    The score of a loss is its negative. Structures contain the numbers of features.
-    """
+    """Score structures by the mean over folds of a metric (minus a loss), with tables of the other folds."""
 
     def __init__(self, data: FoldedData, prior: Prior, metric: Metric = ACCURACY) -> None:
         if not isinstance(prior, PseudoCounts):
@@ -236,10 +233,7 @@ class CrossValidatedScore:
         return [float(weights[fold] @ right[fold] / weights[fold].sum()) for fold in self.data.folds]
 
     def _accuracies_of(self, families: Sequence[Parents], rest: Array) -> Iterator[list[float]]:
-        """Yield the accuracy in each fold with each of these families of one variable.
-
-        In most rows, the margin of the best class is too large for any of the families to change it.
-        """
+        """Yield the accuracy by fold with each of these families; rows with wide margins are settled."""
         low, high = self.tables.bounds(families)
         low += rest
         high += rest
