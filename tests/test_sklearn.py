@@ -907,7 +907,9 @@ def test_groups_and_time_splits_are_folds(car: pd.DataFrame) -> None:
     )
     np.testing.assert_allclose(bn.cv(x, car, folds=by_group, mean=False)[0], theirs)
     rows = car.sample(frac=1, random_state=0).reset_index(drop=True)
-    found = bn.cv(x, rows, folds=TimeSeriesSplit(3).split(rows), mean=False)[0]
+    judged = bn.cv(x, rows, folds=TimeSeriesSplit(3).split(rows), mean=False)
+    found, sizes = judged[0], judged.attrs["cv"]
+    assert (sizes["train_size"], sizes["test_size"]) == (864, 432)
     for accuracy, (train, test) in zip(found, TimeSeriesSplit(3).split(rows), strict=True):
         model = bn.bnc("nb", "class", rows.iloc[train], smooth=1)
         assert accuracy == bn.accuracy(bn.predict(model, rows.iloc[test]), rows["class"].iloc[test])

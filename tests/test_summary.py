@@ -197,9 +197,18 @@ def test_summary_of_other_models(car: pd.DataFrame) -> None:
     votes = car[["persons", "safety", "class"]]
     several = bn.lp(bn.mbc(["class", "safety"], car), car, smooth=1)
     values = bn.summary(several, car, k=2, rng=0).set_index("item")["value"]
-    accuracies = float(values["accuracy(class)"]), float(values["accuracy(safety)"])
+    accuracies = [float(values[f"accuracy({name})"].partition(",")[0]) for name in ("class", "safety")]
     assert np.mean(accuracies) == pytest.approx(bn.cv(several, car, k=2, rng=0)["hamming"], abs=1e-3)
     assert "; safety: persons 0.23" in values["strongest features"]
+    for target, proportion in [("class", 0.700), ("safety", 0.333)]:
+        _, alone = values[f"accuracy({target})"].split(", class proportions ")
+        assert float(alone) == pytest.approx(proportion, abs=0.04)  # folds are not stratified
+    alone = scheme_of(bn.cv([several], car, rng=0, metric=["hamming", "exact_match"])).baselines
+    # the most frequent labels are unacc and, with equal frequencies, any level of safety
+    assert alone["hamming"] == pytest.approx((0.700 + 1 / 3) / 2, abs=0.03)
+    assert alone["exact_match"] < 1 / 3
+    in_parts = bn.summary(several, lambda: [car.iloc[::2], car.iloc[1::2]], k=2).attrs["metrics"]
+    assert in_parts["accuracy(class)"][1] is None
     latent = bn.lca("group", votes, k=2, rng=0)
     assert bn.summary(latent, votes).attrs["metrics"] == {}
     in_parts = bn.lp(bn.nb("class", car), lambda: [car.iloc[::2], car.iloc[1::2]], smooth=1)

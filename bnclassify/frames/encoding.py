@@ -123,7 +123,12 @@ def encode_new(
     """Encode the ``known`` columns of new data: a data frame, one or several records, or a `Dataset`."""
     if isinstance(newdata, pd.Series | Mapping):
         newdata = [newdata]
-    if isinstance(newdata, list) and all(isinstance(row, pd.Series | Mapping) for row in newdata):
+    may_be_empty = argument != "dataset"
+    if (
+        isinstance(newdata, list)
+        and (newdata or may_be_empty)
+        and all(isinstance(row, pd.Series | Mapping) for row in newdata)
+    ):
         return encode_records(newdata, tuple(known), argument, numeric)
     frame: Any = newdata
     return encode_columns(frame, known, argument=argument, known=known, numeric=numeric)

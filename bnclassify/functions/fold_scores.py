@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import numpy as np
 import pandas as pd
 
-from ..base.arrays import Array, added, log, normalize
+from ..base.arrays import Array, added, first_best, log, normalize
 from ..base.checks import available, is_among, must_be
 from ..base.messages import listed, warn
 from ..base.progress import progress_bar
@@ -171,18 +171,16 @@ def _mean(values: Any) -> Any:
 
 def _score_rows(
     models: Sequence[Model], metrics: Sequence[AnyMetric], rows: Dataset
-) -> tuple[list[list[Any]], Array]:
-    """Return the sums over rows by model and metric, and the weight of the rows of each class."""
+) -> tuple[list[list[Any]], list[Any]]:
+    """Return the sums over rows by model and metric, and the weights of the rows."""
     outcomes = [outcomes_of(model, rows) for model in models]
     sums = [[metric.sums_of(each) for metric in metrics] for each in outcomes]
-    return sums, _class_weights(rows, models[0].targets)
+    return sums, _weigh_labels(rows, models[0].targets)
 
 
-def _class_weights(rows: Dataset, targets: Sequence[Hashable]) -> Array:
-    """Sum the weights of the rows by class, (classes,); with several targets, of all rows, (1,)."""
-    if len(targets) > 1:
-        return np.array([rows.size], dtype=np.float64)
-    return np.bincount(rows.codes[-1], rows.weights, rows.cards[-1]).astype(np.float64)
+def _weigh_labels(rows: Dataset, targets: Sequence[Hashable]) -> list[Any]:
+    """Return the weight of the rows and, for each target, by label, (labels,)."""
+    return [float(rows.size), *[rows.label_counts(name) for name in targets]]
 
 
 def score_rounds(
@@ -190,7 +188,8 @@ def score_rounds(
 ) -> Scores:
     """Refit models in each round, and evaluate them on its test rows."""
     data, found, sizes = plan.data, list[list[list[Any]]](), list[tuple[float, float]]()
-    total = data.add_up(partial(_class_weights, targets=data.targets))
+    weigh = partial(_weigh_labels, targets=data.targets)
+    total = data.add_up(weigh)
     steps = len(plan.rounds) * len(models)
     with progress_bar(progress, total=steps, desc="cv", unit=" models") as bar:
         for rnd in plan.rounds:
@@ -205,11 +204,12 @@ def score_rounds(
                 found.append([[None] * len(metrics)] * (len(models) + 1))
                 sizes.append((0.0, test.size))
                 continue
-            sums, counts = rnd.fold.evaluate(test, partial(_score_rows, learned, metrics))
-            frequencies = log(normalize(total - counts))
-            alone = _sums_of_frequencies(metrics, data, frequencies, *rnd.fold.tested(test, counts))
+            sums, tested = rnd.fold.evaluate(test, partial(_score_rows, learned, metrics))
+            rest = [known - held_out for known, held_out in zip(total, tested, strict=True)]
+            learned_from = train.add_up(weigh) if isinstance(train, Dataset) else rest
+            alone = _sums_of_frequencies(metrics, data, learned_from[1:], *rnd.fold.tested(test, tested[1]))
             found.append([*sums, alone])
-            sizes.append((total.sum() - counts.sum(), counts.sum()))
+            sizes.append((learned_from[0], tested[0]))
     warn_of_empty_folds([rnd for rnd, size in zip(plan.rounds, sizes, strict=True) if not size[0]])
     return Scores(metrics, [rnd.repeat for rnd in plan.rounds], found, np.array(sizes))
 
@@ -226,16 +226,18 @@ def warn_of_empty_folds(rounds: Sequence[Round]) -> None:
 def _sums_of_frequencies(
     metrics: Sequence[AnyMetric],
     data: Any,
-    logs: Array,
+    counts: Sequence[Array],
     actual: Any,
     index: pd.Index[Any],
     weights: Array | None,
 ) -> list[Any]:
-    """Return the sums of metrics of class frequencies alone; None if a user's function fails."""
-    if len(data.targets) > 1:
+    """Return the sums of metrics of label frequencies alone; None if a user's function fails."""
+    if len(actual) < len(data.targets):
         return [None] * len(metrics)
-    joint, levels = [np.broadcast_to(logs, (len(actual), len(logs)))], data.levels[-1:]
-    outcomes = Outcomes(joint, actual[None], data.targets, levels, index, weights, list)  # type: ignore[arg-type]
+    logs = [np.broadcast_to(log(normalize(each)), (actual.shape[1], len(each))) for each in counts]
+    levels = data.levels[-len(counts) :]
+    labels = partial(np.array, [*map(first_best, logs)])
+    outcomes = Outcomes(logs, actual, data.targets, levels, index, weights, labels)
     sums: list[Any] = []
     with warnings.catch_warnings():  # users did not request these results
         warnings.simplefilter("ignore")

@@ -70,9 +70,9 @@ class RowFold:
         """Return the scores of the rows to test."""
         return score(test)
 
-    def tested(self, test: Dataset, counts: Array) -> tuple[Any, pd.Index[Any], Array | None]:
-        """Return the class codes, the index and the weights of the rows to test."""
-        return test.codes[-1], test.index, test.weights
+    def tested(self, test: TrainingData, counts: Array) -> tuple[Any, pd.Index[Any], Array | None]:
+        """Return the codes of the targets, (targets, rows), the index and the weights of the rows to test."""
+        return test.codes[-len(test.targets) :], test.index, test.weights
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,8 +92,8 @@ class PartFold:
         return test.add_up(score)
 
     def tested(self, test: Partitions, counts: Array) -> tuple[Any, pd.Index[Any], Array | None]:
-        """Return the fold with the rows of a class merged into one row."""
-        return np.arange(len(counts)), pd.RangeIndex(len(counts)), counts
+        """Return the fold with the rows of a label of the first target merged into one row."""
+        return np.arange(len(counts))[None], pd.RangeIndex(len(counts)), counts
 
 
 @dataclass(frozen=True, eq=False)

@@ -62,8 +62,8 @@ def summary(
     Notes
     -----
     Contributions are those of `explain` for at most 1,000 rows, evenly spaced, without cross-validation. The
-    metrics of a latent class are not defined and are omitted. For partitioned data, the features are omitted,
-    and for several class variables, the metrics of the class proportions.
+    metrics of a latent class are not defined and are omitted. For partitioned data, the features are omitted
+    and, with several class variables, the metrics of the class proportions.
 
     Examples
     --------
