@@ -254,7 +254,7 @@ def plot_strength(strength: pd.DataFrame, *, threshold: float | None = None, ax:
         bar.set_facecolor(BLUE if share > limit else GREY)
     line = axes.axvline(limit, color=ORANGE, linewidth=1, linestyle="--")
     omitted = {"of strength 1": len(certain), "weaker": len(bars) - len(certain) - len(drawn)}
-    notes = [f"\nomitted: {n:,} pairs {which}" for which, n in omitted.items() if n]
+    notes = [f"\nomitted: {n:,} pair{'s' * (n > 1)} {which}" for which, n in omitted.items() if n]
     names = {"included": patch(BLUE), "excluded": patch(GREY), f"threshold {limit:.2f}": line}
     entitle(axes, ax, "Strength of arcs", f"strength (share of samples){''.join(notes)}", names)
     return axes
