@@ -19,7 +19,7 @@ import bnclassify as bn
 from bnclassify.base.arrays import log, one_thread
 from bnclassify.counts import contingency as counting
 from bnclassify.counts import information
-from bnclassify.model.raw_rows import log_joint
+from bnclassify.model.arguments import log_joint
 from bnclassify.superparents import cooccurrence
 
 from .strategies import examples, frames

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import bnclassify as bn
 from bnclassify.base.arrays import Array, log_sum_exp
-from bnclassify.model.raw_rows import encode_for, log_joint
+from bnclassify.model.arguments import encode_for, log_joint
 
 from .conftest import read_reference
 from .oracles import close

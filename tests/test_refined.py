@@ -19,8 +19,8 @@ from bnclassify.backoff.tables import LeftOut
 from bnclassify.backoff.terms import GaussianTerm, fit_terms, normal_scores, z_scores
 from bnclassify.base.arrays import Array
 from bnclassify.functions.odds import measure_effect
+from bnclassify.model.arguments import encode_for
 from bnclassify.model.model import renewed
-from bnclassify.model.raw_rows import encode_for
 from bnclassify.network.classifiers import BNC
 
 from .conftest import read_reference

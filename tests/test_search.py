@@ -31,7 +31,7 @@ from bnclassify.learners.search.neighbours import (
 from bnclassify.learners.search.scoring import CrossValidatedScore
 from bnclassify.metrics import METRICS
 from bnclassify.metrics.folds import fold_rows
-from bnclassify.model.raw_rows import log_joint
+from bnclassify.model.arguments import log_joint
 
 from .conftest import read_reference, reference_frame
 from .strategies import examples, frames, networks

@@ -23,7 +23,7 @@ from bnclassify.backoff.prior import find_prior
 from bnclassify.backoff.tables import LeftOut
 from bnclassify.base.arrays import log_sum_exp, normalize
 from bnclassify.frames.training import prepare
-from bnclassify.model.raw_rows import log_joint
+from bnclassify.model.arguments import log_joint
 from bnclassify.superparents import cooccurrence
 
 from .conftest import REFERENCE, informative_gaps

@@ -22,7 +22,8 @@ from ..frames.encoding import check_name
 from ..frames.schema import Dataset
 from ..functions.parameters import lp
 from ..learners.fixed import fixed_again, fixed_network
-from ..model.model import Model, check_coded
+from ..model.arguments import check_coded
+from ..model.model import Model
 from ..model.questions import values, vars
 from ..model.recipes import Step
 from ..model.traces import params

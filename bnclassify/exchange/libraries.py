@@ -8,7 +8,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from ..base.messages import listed, repeated, shown
-from ..model.model import check_coded, check_single
+from ..model.arguments import check_coded, check_single
 from ..model.questions import values, vars
 from ..model.traces import cpt, params
 from ..network.classifiers import BNC

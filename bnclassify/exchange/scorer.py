@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..frames.schema import MISSING
+from ..model.arguments import check_fitted
 from ..model.formulas import Formula, sums_in
-from ..model.model import check_fitted
 from ..numbers.preparation import Preparation
 
 

@@ -17,7 +17,8 @@ import pandas as pd
 from ..base.checks import must_be
 from ..base.messages import listed, shown, warn
 from ..functions.prediction import predict
-from ..model.model import Model, check_model
+from ..model.arguments import check_model
+from ..model.model import Model
 from ..model.questions import members
 from .notation import Reader, UnknownValueError, Writer, can_write
 

@@ -18,9 +18,9 @@ from ..base.messages import warn
 from ..base.progress import advance
 from ..counts.contingency import flat_index
 from ..frames.schema import Dataset
+from ..model.arguments import check_size
 from ..model.model import Model
 from ..model.questions import is_nb
-from ..model.raw_rows import check_size
 from ..network.classifiers import BNC
 from ..network.estimates import Scope
 from ..network.priors import Method, Prior, check_augmented, check_positive

@@ -23,7 +23,8 @@ from ..frames.sources import in_pandas
 from ..frames.training import TrainingData
 from ..learners.fixed import fixed_again, fixed_network
 from ..learners.trees import edge_posterior
-from ..model.model import Model, check_graph
+from ..model.arguments import check_graph
+from ..model.model import Model
 from ..model.recipes import Step
 from ..network.classifiers import BNC
 from .rounds import check_recipe, training_data

@@ -10,7 +10,8 @@ from scipy.special import xlogy
 
 from ..base.graphs import find_cycle
 from ..base.messages import listed
-from ..model.model import Model, check_coded, check_fitted, check_graph
+from ..model.arguments import check_coded, check_fitted, check_graph
+from ..model.model import Model
 from ..network.classifiers import BNC
 from .inferences import log_table
 

@@ -15,7 +15,8 @@ from ..base.checks import OneOf, must_be
 from ..base.immutable import record
 from ..base.messages import listed, plain, shown
 from ..learners.fixed import fixed_again, fixed_network
-from ..model.model import Model, check_tables, renewed
+from ..model.arguments import check_tables
+from ..model.model import Model, renewed
 from ..model.questions import variable_number
 from ..model.recipes import Step
 from ..network.classifiers import BNC

@@ -19,8 +19,8 @@ from ..counts.contingency import flat_index
 from ..frames.encoding import Row, is_missing
 from ..frames.opening import InFull
 from ..frames.schema import Dataset
-from ..model.model import Model, check_fitted
-from ..model.raw_rows import encode_for, read_for
+from ..model.arguments import check_fitted, encode_for, read_for
+from ..model.model import Model
 from .odds import Evidence, weigh_evidence
 
 _MOST_REASONS = 3

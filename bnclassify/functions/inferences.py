@@ -18,9 +18,9 @@ from ..base.messages import listed, shown
 from ..frames.encoding import check_frame
 from ..frames.schema import match
 from ..frames.sources import AnyFrame
+from ..model.arguments import check_joint, encode_for
 from ..model.intervals import BOUNDS, check_draws, check_interval, drawn_bounds
-from ..model.model import Model, check_joint
-from ..model.raw_rows import encode_for
+from ..model.model import Model
 from ..numbers.discretization import Discretizer
 
 _MOST_CELLS = 2**22

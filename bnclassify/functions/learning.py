@@ -30,7 +30,8 @@ from ..frames.training import TrainingData, prepare, prepare_rows
 from ..learners import LEARNERS, find_learner
 from ..learners.fixed import anb, nb
 from ..learners.k_dependence import kdb_mi
-from ..model.model import Model, check_bnc, renewed
+from ..model.arguments import check_bnc
+from ..model.model import Model, renewed
 from ..model.recipes import Recipe, Step
 from ..network.classifiers import BNC
 from ..network.ensemble import Ensemble

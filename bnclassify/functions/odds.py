@@ -16,7 +16,8 @@ from ..base.arrays import Array, Codes, first_best, log_sum_exp
 from ..base.checks import OneOf, is_among, must_be
 from ..base.messages import listed, shown
 from ..frames.schema import Dataset, check_unseen
-from ..model.model import Model, check_fitted
+from ..model.arguments import check_fitted
+from ..model.model import Model
 
 _BLOCK_CELLS = 2**22
 _MOST_LINES = 5

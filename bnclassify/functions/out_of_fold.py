@@ -20,7 +20,8 @@ from ..frames.partitions import NoRowsError, Partitions, dask_frame_of
 from ..frames.sources import AnyFrame, in_kind_of, in_pandas
 from ..metrics.folds import Folds
 from ..metrics.outcomes import Labelling, outcomes_of
-from ..model.model import Model, of_estimator
+from ..model.arguments import of_estimator
+from ..model.model import Model
 from ..model.questions import classes
 from .fold_scores import warn_of_empty_folds
 from .prediction import predict

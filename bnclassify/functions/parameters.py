@@ -24,7 +24,8 @@ from ..frames.opening import InFull, InParts
 from ..frames.schema import Learnable, Schema
 from ..frames.sources import in_pandas
 from ..frames.training import TrainingData, prepare
-from ..model.model import Model, check_model, renewed
+from ..model.arguments import check_model
+from ..model.model import Model, renewed
 from ..model.recipes import Rows, Step, Tally
 from ..network.em import EM
 from ..network.number_families import Densities, Numbers

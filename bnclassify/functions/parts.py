@@ -19,8 +19,8 @@ from ..backoff.weighted import with_at_most
 from ..base.arrays import Array, Codes, log_normalize
 from ..frames.schema import Dataset
 from ..frames.training import TrainingData
+from ..model.arguments import encode_for
 from ..model.model import Model, renewed
-from ..model.raw_rows import encode_for
 from .rounds import RowFold, raw_rows
 
 _MOST_CELLS = 90_000  # maximum rows x features x classes of data that are not wide

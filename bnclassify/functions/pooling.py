@@ -15,7 +15,8 @@ from ..frames.opening import InFull, InParts, open_columns
 from ..frames.partitions import is_partitioned
 from ..frames.schema import united
 from ..frames.sources import in_pandas
-from ..model.model import Model, check_fitted, renewed
+from ..model.arguments import check_fitted
+from ..model.model import Model, renewed
 from ..model.recipes import Rows
 from .parameters import rows_to_learn_from
 

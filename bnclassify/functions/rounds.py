@@ -27,7 +27,8 @@ from ..metrics.folds import (
     draw_parts,
     split_rows,
 )
-from ..model.model import Model, check_fitted, of_estimator
+from ..model.arguments import check_fitted, of_estimator
+from ..model.model import Model
 from ..model.questions import values
 from ..model.recipes import Recipe
 from ..numbers.preparation import Preparation, check_numbers

@@ -21,9 +21,9 @@ from ..frames.schema import Countable, Dataset, scoring_classes
 from ..frames.sources import NEEDS_ROWS
 from ..frames.training import Numeric, find_numbers
 from ..learners.local_scores import warn_of_fractions
-from ..model.model import Model, check_fitted, check_graph, check_joint
+from ..model.arguments import check_fitted, check_graph, check_joint, check_size, encode_for, rows_for
+from ..model.model import Model
 from ..model.questions import nparams
-from ..model.raw_rows import check_size, encode_for, rows_for
 from ..network.classifiers import BNC, Graph
 from ..network.number_families import Numbers, columns_of
 

@@ -12,8 +12,9 @@ from ..base.calls import guided
 from ..base.checks import Seed
 from ..frames.opening import InFull, InParts
 from ..frames.partitions import is_partitioned
+from ..model.arguments import check_fitted, check_model
 from ..model.facts import facts_of
-from ..model.model import Model, check_fitted, check_model
+from ..model.model import Model
 from .explanation import encode_rows
 from .fold_scores import scheme_of
 from .odds import weigh_evidence

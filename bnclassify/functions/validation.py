@@ -17,7 +17,8 @@ from ..frames.partitions import Partitions
 from ..frames.sources import check_not_once, in_pandas
 from ..metrics import METRICS, AnyMetric, choose_metrics
 from ..metrics.folds import Folds
-from ..model.model import Model, check_joint
+from ..model.arguments import check_joint
+from ..model.model import Model
 from ..several.multidimensional import MultiModel
 from .fold_scores import Scheme, Scores, record_scheme, score_rounds
 from .rounds import Plan, check_recipe, name_models, plan_rounds

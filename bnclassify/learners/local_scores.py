@@ -21,7 +21,7 @@ from ..counts.family_counts import Counts, family_counts
 from ..counts.information import looking_up
 from ..frames.opening import InFull, InParts, open_columns
 from ..frames.schema import Countable, Dataset, Schema
-from ..model.model import check_bnc
+from ..model.arguments import check_bnc
 from ..model.recipes import is_repeated
 from ..network.classifiers import BNC
 from ..network.priors import LEAST_AMOUNT, MOST_ESS, Dirichlet, EquivalentSize, PseudoCounts

@@ -12,8 +12,8 @@ import pandas as pd
 
 from ..base.arrays import Array, Codes, log_normalize
 from ..frames.schema import Dataset, Levels, match
+from ..model.arguments import check_size, encode_for
 from ..model.model import Model
-from ..model.raw_rows import check_size, encode_for
 
 
 @dataclass(frozen=True, eq=False)

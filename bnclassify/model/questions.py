@@ -10,7 +10,8 @@ from ..base.checks import OneOf
 from ..base.docstrings import Function, sharing
 from ..base.messages import listed, shown
 from ..numbers.preparation import Preparation
-from .model import Model, check_bnc, check_graph, check_model, check_single
+from .arguments import check_bnc, check_graph, check_model, check_single
+from .model import Model
 
 _SECTIONS = """\
 Parameters

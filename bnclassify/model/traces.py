@@ -11,8 +11,9 @@ import pandas as pd
 
 from ..base.arrays import Array
 from ..base.docstrings import sharing
+from .arguments import check_fitted, check_model, check_single, check_tables
 from .intervals import check_interval, table_bounds, with_bounds
-from .model import Model, check_fitted, check_model, check_single, check_tables
+from .model import Model
 from .questions import variable_number
 
 _raising = sharing(

@@ -18,9 +18,9 @@ from ..frames.schema import Dataset, match
 from ..functions.arc_strengths import check_strength, threshold_of
 from ..functions.explanation import describe, encode_rows, explain_row, write_rivals
 from ..functions.odds import Effect, measure_effect, weigh_evidence
-from ..model.model import Model, check_model
+from ..model.arguments import check_model, encode_for, read_for
+from ..model.model import Model
 from ..model.questions import classes
-from ..model.raw_rows import encode_for, read_for
 from ..model.traces import feature_weights, manb_arc_posterior
 from .canvas import (
     BLUE,

@@ -16,8 +16,8 @@ from ..counts.contingency import contingency_tables
 from ..frames.opening import InFull
 from ..frames.schema import Dataset, Levels, Schema, match
 from ..functions.explanation import describe
+from ..model.arguments import encode_for
 from ..model.questions import families, values
-from ..model.raw_rows import encode_for
 from ..model.traces import cpt
 from ..network.classifiers import Network
 from ..network.estimates import Family

@@ -27,7 +27,8 @@ from ..frames.schema import check_unseen, match
 from ..functions.arc_strengths import check_strength
 from ..functions.explanation import encode_one, explain_row
 from ..functions.inferences import query
-from ..model.model import Model, check_joint, check_model
+from ..model.arguments import check_joint, check_model
+from ..model.model import Model
 from ..model.questions import values
 from .canvas import BLUE, GREY, ORANGE, blend
 from .nodes import Node, all_named, distributed, explained, observed, written

@@ -18,8 +18,8 @@ from ...frames.opening import InFull
 from ...frames.training import TrainingData, prepare_rows
 from ...metrics import METRICS
 from ...metrics.folds import Folds, draw_parts, fold_rows
+from ...model.arguments import check_size
 from ...model.questions import is_semi_naive
-from ...model.raw_rows import check_size
 from ...model.recipes import Step, is_repeated
 from ...network.classifiers import BNC
 from ..arc_moves import Arc, ArcRules, check_start, written

@@ -1,0 +1,154 @@
+"""Arguments of functions: a model that is checked, and data that are encoded by its levels."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Sequence
+from typing import Any
+
+import pandas as pd
+
+from ..base.arrays import Array
+from ..base.messages import listed
+from ..frames.encoding import Row, encode_new
+from ..frames.opening import open_columns
+from ..frames.partitions import Partitions
+from ..frames.schema import Dataset
+from ..frames.sources import find_source
+from .model import Model
+
+_MOST_CELLS = 2**28  # maximum number of cells of a log joint, 2 GiB
+
+
+def check_model(x: object) -> Model:
+    """Return ``x`` if it is a model; if not, raise a TypeError."""
+    if not isinstance(x, Model):
+        advice = of_estimator(x) or "Learn one first, for example with nb(class_var, dataset)."
+        if hasattr(x, "columns"):
+            advice = "The model is the first argument, the data the second."
+        raise TypeError(f"x must be a model (BNC, AODE or another); got {type(x).__name__}. {advice}")
+    return x
+
+
+def of_estimator(x: object) -> str:
+    """Return a sentence on the model of an estimator if ``x`` is one."""
+    if isinstance(getattr(x, "model_", None), Model):
+        return "Use its attribute model_."
+    return "Call its method fit, and use its attribute model_." if hasattr(x, "predict_proba") else ""
+
+
+def check_joint(x: object, question: str) -> Model:
+    """Return ``x`` if it is a model with parameters and a joint distribution; if not, raise."""
+    model = check_fitted(x)
+    if model.no_joint:
+        raise TypeError(f"{question}: {model.no_joint}")
+    return model
+
+
+def check_fitted(x: object) -> Model:
+    """Return ``x`` if it is a model with parameters; if not, raise."""
+    model = check_model(x)
+    if not model.fitted:
+        raise ValueError("the model has no parameters. Pass the result of lp(x, dataset, smooth=...).")
+    return model
+
+
+def check_graph(x: object, question: str, *, sized: bool = False) -> Any:
+    """Return the single graph of ``x``, not an average if ``sized``, or raise."""
+    model = check_model(x)
+    if model.graph is None or (sized and len(model.members) > 1):
+        raise _of_members(model, question)
+    return model.graph
+
+
+def check_single(x: object, question: str) -> Any:
+    """Return the single network with one class of ``x``, or raise."""
+    graph = check_graph(x, question)
+    if len(graph.targets) > 1:
+        raise TypeError(f"{question} requires a network with one class; got {type(graph).__name__}.")
+    return graph
+
+
+def check_bnc(x: object, question: str) -> Any:
+    """Return ``x`` if it is a single Bayesian network with one class; if not, raise."""
+    model = check_model(x)
+    if model.no_joint:
+        raise TypeError(f"{question}: {model.no_joint}")
+    return check_single(model, question)
+
+
+def check_coded(x: object, question: str) -> Any:
+    """Return ``x`` if it is a single Bayesian network of categories with one class; if not, raise."""
+    network = check_bnc(x, question)
+    if network.numeric:
+        raise TypeError(
+            f"{question} requires a network of categories; got the numbers {listed(network.numeric)}. "
+            "Discretize them, for example with bnc(..., discretize='mdlp')."
+        )
+    return network
+
+
+def check_tables(x: object, question: str) -> Any:
+    """Return the single graph with tables of ``x``, or raise."""
+    model = check_fitted(x)
+    if model.network is None:
+        raise _of_members(model, question)
+    return model.network
+
+
+def _of_members(x: Model, question: str) -> TypeError:
+    return TypeError(
+        f"{question} requires a single network (BNC); got a model of {len(x.members)} networks "
+        f"({type(x).__name__}). Call it on each of members(x)."
+    )
+
+
+def rows_for(x: Model, dataset: object, names: Sequence[Hashable] | None = None) -> Dataset | Partitions:
+    """Return encoded variables of a model from data of any source."""
+    names = x.variables if names is None else names
+    if isinstance(dataset, Partitions) or find_source(dataset, "dataset") is not None:
+        return open_columns(
+            dataset, names, known=x.levels_by_name, preparation=x.preparation, numeric=x.densities
+        )
+    return encode_for(x, dataset, names, argument="dataset")  # type: ignore[arg-type]
+
+
+def encode_for(
+    x: Model,
+    newdata: pd.DataFrame | Dataset | Row | Sequence[Row],
+    names: Iterable[Hashable] | None = None,
+    argument: str = "newdata",
+) -> Dataset:
+    """Encode new data for a model, by default all its variables; errors name ``argument``."""
+    data = read_for(x, newdata, names, argument)
+    return data if x.preparation is None else x.preparation.code(data)
+
+
+def read_for(
+    x: Model,
+    newdata: pd.DataFrame | Dataset | Row | Sequence[Row],
+    names: Iterable[Hashable] | None = None,
+    argument: str = "newdata",
+) -> Dataset:
+    """Encode new data without discretization and merging."""
+    levels = x.levels_by_name
+    wanted = {name: levels[name] for name in (levels if names is None else names)}
+    if x.preparation is None:
+        return encode_new(newdata, wanted, argument, {name: True for name in wanted if name in x.densities})
+    return x.preparation.read(newdata, wanted, argument)
+
+
+def log_joint(x: Model, data: Dataset, *, unseen: str | None = None) -> Array:
+    """Return ln P(observed features, class), (rows, classes), of rows with a column per feature."""
+    check_size(len(data), len(x.known_levels[-1]))
+    placed, codes = x._place(data, unseen)
+    logs: Array = placed._log_joint(codes)
+    return logs
+
+
+def check_size(rows: int, n_classes: int) -> None:
+    """Raise a ValueError if an array of rows and classes would need too much memory."""
+    if rows * n_classes > _MOST_CELLS:
+        raise ValueError(
+            f"{rows:,} rows and {n_classes:,} classes would need {rows * n_classes:,} numbers, more than "
+            f"{_MOST_CELLS:,}. Pass fewer rows at a time, or merge rare classes."
+        )
