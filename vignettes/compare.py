@@ -55,9 +55,10 @@ results = cv(models, voting, repeats=10, rng=0, mean=False)
 plot_cv(results).figure.savefig("folds.png", dpi=120)
 
 # %% [markdown]
-# Is the tree better than the average of one-dependence estimators? The usual paired t-test is not valid for these results:
-# two folds share most of their training rows, so the differences are not independent, and their variance underestimates
-# the true variance. Nadeau and Bengio (2003) correct the variance by the ratio of test and training rows,
+# The question is whether the tree is better than the average of one-dependence estimators. The usual paired t-test is
+# not valid for these results: two folds share most of their training rows, so the differences are not independent, and
+# their variance underestimates the true variance. Nadeau and Bengio (2003) correct the variance by the ratio of test
+# and training rows,
 #
 # $$
 # t = \frac{\bar d}{\sqrt{\left( \frac{1}{J} + \frac{n_\text{tested}}{n_\text{trained}} \right) s_d^2}},

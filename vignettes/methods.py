@@ -118,8 +118,8 @@ check("the same, smooth=0", estimate, params(lp(structure, car, smooth=0))["main
 print((sums == 0).sum(), "configurations of buying and class have no rows")
 
 # %% [markdown]
-# The axes of the array are the variable, its feature parents and the class. `cpt` returns the same probabilities
-# as a labeled table. For the class vgood:
+# The axes of the array are the variable, its feature parents and the class. `cpt` returns the same probabilities as a
+# labeled table. These are the columns of the class vgood:
 
 # %%
 table = cpt(lp(structure, car, smooth=1), "maint")
@@ -414,7 +414,7 @@ check(
 # %% [markdown]
 # ## Metrics
 #
-# In each fold, with N test rows and $y_i$ the class of row i:
+# In each fold, with N test rows and $y_i$ the class of row i, the metrics are
 #
 # $$
 # \begin{aligned}

@@ -217,11 +217,11 @@ print("features in the blanket of the class")
 print(pd.DataFrame(blankets).to_string())
 
 # %% [markdown]
-# On votes, where features are correlated, general networks do better than their reputation suggests: naive Bayes counts every
-# correlated feature, while a Markov blanket of five features does not. On digits they are more accurate than naive Bayes but
-# less accurate than TAN and BAN. This is the classical finding: with many features and classes, the search omits arcs between
-# the class and features that would help prediction. Why can a network with a higher likelihood predict worse? The
-# log-likelihood has two parts,
+# On votes, where features are correlated, general networks do better than their reputation suggests: naive Bayes counts
+# every correlated feature, while a Markov blanket of five features does not. On digits they are more accurate than
+# naive Bayes but less accurate than TAN and BAN. This is the classical finding: with many features and classes, the
+# search omits arcs between the class and features that would help prediction. A network with a higher likelihood can
+# predict worse, because the log-likelihood has two parts,
 #
 # $$
 # \ln P(\text{class}, \text{features}) = \ln P(\text{class} \mid \text{features}) + \ln P(\text{features})
@@ -398,7 +398,8 @@ groups = lca("group", ballots, k=range(2, 9), rng=0)
 print(search_steps(groups).round(1).to_string())
 
 # %% [markdown]
-# BIC is largest, which is best, for five groups: within the parties, the votes are still dependent. With two groups:
+# BIC is largest, which is best, for five groups: within the parties, the votes are still dependent. Two groups
+# correspond to the parties:
 
 # %%
 two = lca("group", ballots, k=2, rng=0)
@@ -407,8 +408,8 @@ unusual = loglik(two, ballots, by_row=True).nsmallest(3)
 print("\nThe most unusual members:", unusual.round(1).to_dict())
 
 # %% [markdown]
-# The groups nearly coincide with the parties, although the party was not used: 87 % of members are in the group of their
-# party. `explain`, `cpt` and `plot` work as for any other model, and `loglik(..., by_row=True)` finds unusual rows.
+# The party was not used, but 87 % of members are in the group of their party. `explain`, `cpt` and `plot` work as for
+# any other model, and `loglik(..., by_row=True)` finds unusual rows.
 #
 # ## Dependency networks
 #

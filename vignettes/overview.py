@@ -163,7 +163,7 @@ plot(tan["car"])
 # The tree raises the accuracy on car from 0.855 to 0.933. The score determines the number of arcs. With `"loglik"`, all
 # features form a single tree, because an arc never lowers the likelihood. `"aic"` subtracts 1 per free parameter, and
 # `"bic"` subtracts half the logarithm of the number of rows, which is more. Both omit arcs that improve the likelihood
-# by less than this penalty. The number of arcs between features for each score:
+# by less than this penalty. This is the number of arcs between features for each score:
 
 # %%
 for name, (target, frame) in DATA.items():
@@ -414,8 +414,8 @@ except ImportError as no_matplotlib:
     print("no chart:", no_matplotlib)
 
 # %% [markdown]
-# MANB and WANBIA disagree about `immigration`: MANB evaluates the feature alone, WANBIA evaluates what it adds to the
-# other features.
+# MANB and WANBIA disagree about `immigration`, because MANB evaluates the feature alone, and WANBIA given the other
+# features.
 #
 # **When to use them.** Use MANB with many features and few rows, WANBIA if features are correlated, and AWNB as an
 # inexpensive first attempt. None of them can represent an interaction, and on car none of them is more accurate than

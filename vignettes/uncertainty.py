@@ -32,10 +32,10 @@ from bnclassify import (
 # %% [markdown]
 # ## Arcs
 #
-# The first picture of this site is the tree-augmented naive Bayes that `tan_cl` learns from all cars. Would the picture
-# contain the same arcs if other cars had been observed? `arc_strength` learns the structure again from 1,000 bootstrap
-# samples, each of 1,728 cars drawn with replacement, and returns the proportion of the structures that contain each
-# arc. This is the *strength* of the arc.
+# The first picture of this site is the tree-augmented naive Bayes that `tan_cl` learns from all cars. Another sample of
+# cars could give other arcs. `arc_strength` learns the structure again from 1,000 bootstrap samples, each of 1,728 cars
+# drawn with replacement, and returns the proportion of the structures that contain each arc. This is the *strength* of
+# the arc.
 
 # %%
 car = load_car()
@@ -80,10 +80,9 @@ between_features(of_few).head(6)
 #
 # ## From strengths to a network
 #
-# Which strengths are too low to be believed? `attrs["threshold"]` separates arcs from noise by the rule of
-# Scutari and Nagarajan (2013): the distribution of all strengths is compared with that of an ideal case, in which
-# every strength is 0 or 1. The votes are an example with many uncertain arcs. `hc` learns a general network, in
-# which the party is a variable like any other:
+# `attrs["threshold"]` separates arcs from noise by the rule of Scutari and Nagarajan (2013): the distribution of all
+# strengths is compared with that of an ideal case, in which every strength is 0 or 1. The votes are an example with
+# many uncertain arcs. `hc` learns a general network, in which the party is a variable like any other:
 
 # %%
 votes = load_voting().dropna()
