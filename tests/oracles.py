@@ -22,7 +22,7 @@ def joint_by_hand(x: bn.BNC, row: pd.Series, label: object) -> float:
 
 
 def joint_by_enumeration(x: bn.BNC, row: pd.Series, label: object) -> float:
-    """Sum the product of the tables over all values of what is missing."""
+    """Sum the product of the tables over all values of missing variables."""
     missing = [v for v in bn.features(x) if pd.isna(row[v])]
     total = 0.0
     for filled in product(*(bn.values(x)[v] for v in missing)):

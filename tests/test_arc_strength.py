@@ -1,4 +1,4 @@
-"""How sure arcs are: strengths over samples and trees, averaged networks, distances, their pictures."""
+"""Strengths of arcs over samples and trees, averaged networks, distances, and their pictures."""
 
 from __future__ import annotations
 

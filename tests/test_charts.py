@@ -63,7 +63,7 @@ def case(request: Any, car: pd.DataFrame, voting: pd.DataFrame) -> tuple[bn.BNC,
 
 
 def texts(ax: Any) -> list[Any]:
-    """All that is written in axes, ticks beyond their limits left out."""
+    """All texts in axes, except ticks beyond their limits."""
     beyond = [
         label
         for axis in (ax.xaxis, ax.yaxis)

@@ -1,4 +1,4 @@
-"""Dependency networks: figures of another program, tests of independence one by one, what they refuse."""
+"""Dependency networks: results of another program, single tests of independence, errors."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def test_predictions(name: str) -> None:
 
 
 def test_tables_of_the_paper() -> None:
-    """Blankets by BIC come out exactly, of links by tests all but one."""
+    """Blankets by BIC are reproduced exactly, and all links by tests except one."""
     data = frame("pima_clean")
     numbers = [column for column in data if column != "class"]
     # The first arcs gain the same both ways; which comes first leads to the paper's network.
@@ -238,7 +238,7 @@ def test_odd_columns_have_no_parents() -> None:
 
 
 def test_features_that_repeat_each_other_break_it() -> None:
-    """What the docstring says was measured: four noisy copies of one cause, three weak features."""
+    """Four noisy copies of one cause and three weak features: arcs in both directions count twice."""
     rng = np.random.default_rng(0)
     label = rng.random(4_000) < 0.5
     cause = label ^ (rng.random(4_000) < 0.1)

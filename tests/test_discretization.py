@@ -283,7 +283,7 @@ def test_new_numbers_follow_those_that_are_known() -> None:
 
 
 def test_flags_keep_what_they_tell_of_the_class() -> None:
-    """Numbers that MDLP finds no cut in, though they tell of the class, are not lost."""
+    """Numbers that depend on the class but get no cut point by MDLP are kept."""
     rng = np.random.default_rng(5)
     flags = rng.integers(0, 2, (150, 5))
     y = np.where(rng.random(150) < 0.4 + 0.2 * flags[:, 0], "u", "v")

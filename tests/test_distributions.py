@@ -81,7 +81,7 @@ def test_queries_agree_with_predictions(car: pd.DataFrame) -> None:
 
 
 def test_queries_of_wide_networks() -> None:
-    """More features are summed out than an array may have dimensions."""
+    """The model marginalizes over more features than an array may have dimensions."""
     rng = np.random.default_rng(0)
     names = [f"x{i}" for i in range(90)]
     frame = pd.DataFrame(rng.integers(0, 2, (60, 90)), columns=names).assign(

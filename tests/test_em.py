@@ -1,4 +1,4 @@
-"""Expectation maximisation."""
+"""Expectation maximization."""
 
 from __future__ import annotations
 

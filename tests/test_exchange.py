@@ -1,4 +1,4 @@
-"""Models in other libraries: what they compute there, and what files say of them."""
+"""Models in other libraries and in files."""
 
 from __future__ import annotations
 

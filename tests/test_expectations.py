@@ -54,7 +54,7 @@ def joint(network: Network, values: tuple[int, ...]) -> float:
 
 
 def draw_codes(network: Network, rng: np.random.Generator, rows: int) -> np.ndarray:
-    """Rows that are possible, with holes."""
+    """Possible rows with missing values."""
     *_, cards = network
     everything = list(product(*map(range, cards)))
     chances = np.array([joint(network, values) for values in everything])

@@ -100,7 +100,7 @@ def test_the_order_of_columns_does_not_matter_to_two_classes(model: Any, data: s
 
 
 def test_weights_are_those_of_good(votes: pd.DataFrame) -> None:
-    """ln O(c | e_1 … e_i) − ln O(c | e_1 … e_i−1), summed by hand over all rows there can be."""
+    """ln O(c | e_1 … e_i) − ln O(c | e_1 … e_i−1), summed by hand for all possible rows."""
     names = ["crime", "mx_missile", "immigration"]
     x = bn.lp(bn.aode("Class", votes, features=names), votes, smooth=1)
     cells = pd.DataFrame(list(product("ny", repeat=3)), columns=bn.features(x))
@@ -366,7 +366,7 @@ def test_rows_whose_predicted_class_is_the_one_to_compare_with(car: pd.DataFrame
 
 
 def test_many_rows_of_a_dependency_network(car: pd.DataFrame) -> None:
-    """Nothing can be summed out, so the tables are multiplied one after the other."""
+    """The model cannot marginalize, so the tables are multiplied one at a time."""
     x = bn.lp(bn.chisq_dn("class", car), car, smooth=1)
     rows = car.sample(20, random_state=0)
     found = bn.explain(x, rows)

@@ -54,7 +54,7 @@ def as_relation(frame: pd.DataFrame) -> Any:
 
 
 class Stream:
-    """Data with the interface of Arrow and nothing else."""
+    """Data with only the interface of Arrow."""
 
     def __init__(self, frame: pd.DataFrame) -> None:
         self.table = as_polars(frame).to_arrow()

@@ -185,7 +185,7 @@ def test_power_by_leave_one_out(learner: str, name: str) -> None:
     ids=str,
 )
 def test_power_of_averaged_dependence_estimators(voting: pd.DataFrame, options: dict[str, int]) -> None:
-    """Who votes, and what is left out as subsumed, is decided without the row."""
+    """Superparents and subsumed values are determined without the row."""
     prior = {"m": 1} if options["n"] == 1 else {"smooth": 0.5}
     sample = voting.iloc[:40, [0, 2, 3, 4, 8, 16]]
     sample = pd.DataFrame({c: pd.Categorical(sample[c]) for c in sample})
@@ -237,7 +237,7 @@ def test_equal_rows_are_left_out_together(method: str, monkeypatch: pytest.Monke
 
 
 def test_leave_one_out_does_not_estimate_performance_on_new_rows() -> None:
-    """The parents were chosen by the classes of the rows that are left out, and all features are noise."""
+    """The parents were chosen by the classes of the excluded rows, and all features are noise."""
     rng = np.random.default_rng(0)
     columns = {f"x{i}": rng.integers(3, size=1200) for i in range(30)}
     frame = pd.DataFrame({**columns, "c": rng.integers(2, size=1200)}).astype("category")

@@ -200,7 +200,7 @@ def learn_preparation(
 
 
 def raw() -> pd.DataFrame:
-    """300 rows of numbers, codes and a column of mostly rare levels, that tell of the class."""
+    """300 rows of numbers, codes and a column of mostly rare levels, which depend on the class."""
     rng = np.random.default_rng(0)
     data = pd.DataFrame({"y": rng.choice(["u", "v"], 300), "age": rng.integers(18, 70, 300)})
     data["town"] = [f"t{i}" for i in rng.geometric(0.15, 300)]
@@ -260,7 +260,7 @@ def test_rare_codes_are_merged_and_numbers_that_are_cut_are_not() -> None:
 
 
 def test_merging_by_fold_is_no_leak_and_helps() -> None:
-    """What every level tells is chance: learned by heart it fails on new rows, merged it does not."""
+    """Each rare level depends on the class by chance, so it fails on new rows unless it is merged."""
     rng = np.random.default_rng(1)
     data = pd.DataFrame({"id": [f"n{i}" for i in rng.integers(0, 250, 400)], "y": rng.random(400) < 0.8})
     train, test = data.iloc[:200], data.iloc[200:]

@@ -1,4 +1,4 @@
-"""Metrics of posteriors: what they are by hand, and that scikit-learn says the same."""
+"""Metrics of posteriors, by hand and by scikit-learn."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Missing values as a level of their own, and the warnings that say when to make them one."""
+"""Missing values as a separate level, and the warnings that recommend it."""
 
 from __future__ import annotations
 

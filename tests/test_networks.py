@@ -118,7 +118,7 @@ def gain_of(climb: HillClimber, move: Move) -> float:
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("search", SEARCHES)
 def test_gains_of_moves_made_by_hand(name: str, search: str) -> None:
-    """Each move of the reference is legal here and gains the same, whatever this search would choose."""
+    """Each move of the reference is legal and has the same gain, even if this search chooses another."""
     data = bn.encode(frame(name))
     n, position = len(data.columns), data.positions
     own = position[class_of(name)]

@@ -143,7 +143,7 @@ def test_usual_values_are_accepted() -> None:
 
 
 def problem(function: Callable[..., Any], arguments: Mapping[str, Any]) -> str | None:
-    """Return what is wrong with the error that a call raises: its type, or a message of many lines."""
+    """Return the problem of the error that a call raises: its type, or a message of many lines."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)

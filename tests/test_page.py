@@ -66,7 +66,7 @@ def browse(text: str, folder: Path, *options: str) -> str:
 
 
 def call(pages: Sequence[str], calls: Sequence[Any], folder: Path) -> list[Any]:
-    """Return what predict and explain answer in a browser; a call is (number of a page, record, options)."""
+    """Return results of predict and explain in a browser; a call is (number of a page, record, options)."""
     frames = [f'<iframe id="page-{i}" srcdoc="{escape(text)}"></iframe>' for i, text in enumerate(pages)]
     text = json.dumps(json.dumps(calls)).replace(
         "<", "\\u003c"

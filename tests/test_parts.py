@@ -34,7 +34,7 @@ def by_dask(frame: pd.DataFrame, parts: int) -> Any:
 
 
 def with_unknown_categories(frame: pd.DataFrame, parts: int) -> Any:
-    """Each partition with categories of its own, in an order of its own, and one partition empty."""
+    """Each partition with separate categories in a separate order, and one empty partition."""
     dd = pytest.importorskip("dask.dataframe")
     pieces = np.array_split(np.arange(len(frame)), parts)
     pieces.insert(1, np.array([], dtype=int))
@@ -156,7 +156,7 @@ def test_any_parts_of_any_rows(data: st.DataObject) -> None:
 
 @pytest.mark.filterwarnings("ignore:the network has")
 def test_many_levels() -> None:
-    """Features with so many levels that pairs are counted one by one, and wide families by tables."""
+    """Features with many levels, whose pairs are counted one at a time, and wide families by tables."""
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({f"x{i}": rng.integers(0, 20 + i, 500) for i in range(4)}).assign(
         few=rng.integers(0, 2, 500), c=rng.integers(0, 3, 500)
@@ -193,7 +193,7 @@ def test_rows_without_a_class_are_told_once(votes: pd.DataFrame) -> None:
 
 
 class Passes:
-    """Frames, and how often they were gone through."""
+    """Frames, and the number of passes through them."""
 
     def __init__(self, frame: pd.DataFrame) -> None:
         self.frame, self.number = frame, 0

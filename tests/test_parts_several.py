@@ -1,4 +1,4 @@
-"""Several class variables learned from data in parts: the same models as in memory, and more rows later."""
+"""Several class variables learned from partitioned data: the same models as in memory, and updates."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ Draw = Callable[[], str]
 
 
 class Clock:
-    """Seconds that pass only when a test says so."""
+    """Seconds that pass only when a test adds them."""
 
     def __init__(self) -> None:
         self.now = 0.0

@@ -33,7 +33,7 @@ FUNCTIONS = {name: f for name in bn.__all__ if inspect.isfunction(f := getattr(b
 
 
 def imported(name: str) -> set[str]:
-    """The modules of the package that a module imports, wherever and in whatever way it does."""
+    """The modules of the package that a module imports, anywhere and in any form."""
     package = name if MODULES[name].name == "__init__.py" else name.rpartition(".")[0]
     targets = []
     for node in ast.walk(ast.parse(MODULES[name].read_text())):
@@ -81,7 +81,7 @@ def test_modules_are_named_apart() -> None:
 
 
 def test_functions_have_names() -> None:
-    """No function is called ``_``, so a traceback says what was computed."""
+    """No function is called ``_``, so a traceback names the computation."""
     unnamed = [
         name
         for name, path in MODULES.items()
@@ -177,7 +177,7 @@ def section(function: object, title: str) -> str:
 
 
 def entries(text: str) -> list[str]:
-    """What a section tells of: the names that stand at the start of its lines."""
+    """The entries of a section: the names at the start of its lines."""
     lines = [line for line in text.splitlines() if line and not line.startswith(" ")]
     return [name.strip(" *") for line in lines for name in line.split(" : ")[0].split(",")]
 
@@ -237,7 +237,7 @@ def test_docstrings_list_errors(model: str) -> None:
 
 
 def test_the_table_of_verbs_names_every_function() -> None:
-    """Each in code of its own, as a word; the pages of the functions make themselves."""
+    """Each name is a separate word in code; the pages of the functions are generated."""
     table = (ROOT / "vignettes" / "reference" / "index.md").read_text()
     words = {word for code in re.findall(r"`([^`\n]+)`", table) for word in re.findall(r"\w+", code)}
     assert not set(FUNCTIONS) - words
@@ -264,7 +264,7 @@ def test_oldest_versions_are_those_of_pyproject() -> None:
 
 
 def test_importing_loads_no_statistics() -> None:
-    """These parts of SciPy take long to import, and few functions need them."""
+    """These parts of SciPy are slow to import, and few functions need them."""
     found = run(
         "-c",
         # Old versions of scipy.special load scipy.sparse themselves.
@@ -317,7 +317,7 @@ def test_vignettes_run(path: Path, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("path", VIGNETTES, ids=lambda path: path.name)
 def test_vignettes_are_pages(path: Path) -> None:
-    """They begin with a title and say what they are about before any code."""
+    """They begin with a title and an introduction before any code."""
     source = path.read_text()
     if path.name != "quickstart.py":
         title, about = re.match(r"# %% \[markdown\]\n# # (.+)\n#\n((?:# .+\n)+)", source).groups()

@@ -114,7 +114,7 @@ def test_the_recipe_is_that_of_plain_loops(name: str, monkeypatch: pytest.Monkey
 
 
 def test_the_number_of_parents_has_the_largest_likelihood() -> None:
-    """Without further terms, the penalty of the weights counts, too."""
+    """Without additional terms, the penalty of the weights counts, too."""
     rng = np.random.default_rng(30)
     label = rng.integers(3, size=30)
     frame = pd.DataFrame({f"x{j}": (label + rng.integers(2, size=30)) % 3 for j in range(3)})
@@ -276,7 +276,7 @@ def _encoded(model: Any, frame: pd.DataFrame) -> bn.Dataset:
 
 
 def test_left_out_rows_of_a_fitted_model() -> None:
-    """The contributions of left-out rows give the log-likelihood that was maximized."""
+    """The contributions of excluded rows give the log-likelihood that was maximized."""
     frame = trips()
     model = learn(frame)
     rows = model._code(_encoded(model, frame))

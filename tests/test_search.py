@@ -67,7 +67,7 @@ def going(way: str) -> Iterator[None]:
 @pytest.mark.parametrize("learner", LEARNERS)
 @pytest.mark.parametrize("name", FILES)
 def test_every_candidate_of_every_step(name: str, learner: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What a learner asks for, and the scores that it is told, are those of R."""
+    """The candidates of a learner and their scores are those of R."""
     reference, frame = read_reference(name), reference_frame(name)
     asked: list[tuple[Any, Any, np.ndarray]] = []
 
@@ -337,7 +337,7 @@ def test_a_seed_fixes_everything(car: pd.DataFrame) -> None:
 
 
 def test_a_generator_is_not_kept(car: pd.DataFrame) -> None:
-    """A model learned with one draws by its recipe what the call asks for, not what it would draw next."""
+    """The recipe of a model learned with a generator uses the seed of the call."""
     x = bn.bnc("tan_hc", "class", car, smooth=1, dag_args={"k": 3, "rng": np.random.default_rng(0)})
     y = bn.bnc("tan_hc", "class", car, smooth=1, dag_args={"k": 3})
     assert x.recipe.structure.settings == y.recipe.structure.settings == {"k": 3, "smooth": 1}

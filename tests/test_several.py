@@ -1,4 +1,4 @@
-"""Several class variables: figures by enumeration, random models beside enumeration, verbs, errors."""
+"""Several class variables: results by enumeration, random models, functions, errors."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def rows_of(case: str, frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def learned(case: str, name: str) -> MultiModel:
-    """The model that a name of the figures asks for, such as "tree/empty bic 2"."""
+    """The model that a name in the results describes, such as "tree/empty bic 2"."""
     kind, score, most, *more = name.split()
     options: dict[str, Any] = {"score": score.replace("bdeu", "bde"), "max_parents": int(most)}
     if more:
@@ -118,7 +118,7 @@ def test_chains(case: str) -> None:
 
 @st.composite
 def problems(draw: st.DrawFn, *, missing: float = 0.3) -> tuple[pd.DataFrame, list[str]]:
-    """Data with several class variables, which no row lacks; features have holes."""
+    """Data with several observed class variables and missing features."""
     frame = draw(frames(min_rows=3, max_rows=12, max_features=6, missing=missing))
     m = draw(st.integers(1, min(3, frame.shape[1] - 1)))
     names = ["class", *frame.columns[: m - 1]]
@@ -153,7 +153,7 @@ def networks(draw: st.DrawFn, frame: pd.DataFrame, class_vars: list[str]) -> bn.
 
 
 def joint_table(x: MultiModel, row: pd.Series) -> dict[tuple[Any, ...], float]:
-    """P(combination, known features) of every combination of labels, by sums over all else."""
+    """P(combination, known features) of every combination of labels, by sums over all other variables."""
     values, total = bn.values(x), {}
     hidden = [f for f in bn.features(x) if pd.isna(row[f])]
     known = {f: row[f] for f in bn.features(x) if f not in hidden}

@@ -501,7 +501,7 @@ def test_rows_left_out_are_rows_not_learned_from(
 
 @pytest.mark.parametrize("support", [5, 6, 7])
 def test_a_row_left_out_does_not_imply_its_own_values(support: int) -> None:
-    """The value "u" implies "x" if more than 5 rows have it; a row that is left out is not one of them."""
+    """The value "u" implies "x" if more than 5 rows have it; an excluded row is not one of them."""
     rng = np.random.default_rng(0)
     b = ["u"] * support + ["v"] * 30
     a = ["x"] * support + rng.choice(["x", "y"], 30).tolist()

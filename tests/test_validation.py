@@ -1,4 +1,4 @@
-"""Cross-validation: metrics, repeats, predictions out of fold, and what results tell of themselves."""
+"""Cross-validation: metrics, repeats, out-of-fold predictions, and the record in the results."""
 
 from __future__ import annotations
 
@@ -416,7 +416,7 @@ def test_results_of_the_same_folds_go_side_by_side(models: dict[str, Any], car: 
 
 
 def test_rows_count_as_often_as_they_weigh(car: pd.DataFrame) -> None:
-    """Whole weights are rows repeated, in what is learned and in what is judged, on the same folds."""
+    """Whole weights equal repeated rows, in training and in evaluation, on the same folds."""
     frame = car.sample(120, random_state=0)
     x = bn.lp(bn.nb("class", frame), frame, smooth=1)
     times = np.random.default_rng(0).integers(1, 4, len(frame))

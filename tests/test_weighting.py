@@ -321,7 +321,7 @@ def test_wanbia_takes_the_better_of_two_optima(better: float, seed: int) -> None
 
 
 def test_trees_are_thirty_levels_deep() -> None:
-    """Every feature tells one row from the others, so that the first of those left is tested next."""
+    """Every feature separates one row from the others, so the first remaining one is tested next."""
     frame = pd.DataFrame(np.vstack([np.zeros((1, 40), int), np.eye(40, dtype=int)])).add_prefix("x")
     frame["class"] = [f"k{i}" for i in range(41)]
     depths = bn.min_testing_depths("class", pd.concat([frame, frame]))

@@ -17,21 +17,21 @@ Case = tuple[bn.BNC | Any, pd.DataFrame]
 
 
 def some_car(rows: int = 60) -> pd.DataFrame:
-    """Rows of car of which some have missing features, and one has nothing else."""
+    """Rows of car, some with missing features, and one with all features missing."""
     frame = with_holes(bn.load_car().sample(rows, random_state=1), 0.3, 2).astype(object)
     frame.iloc[0, :-1] = None
     return frame.reset_index(drop=True)
 
 
 def some_votes(rows: int = 60) -> pd.DataFrame:
-    """Rows of voting, of which about half have missing features, and one has nothing else."""
+    """Rows of voting, about half with missing features, and one with all features missing."""
     frame = bn.load_voting().head(rows).astype(object)
     frame.iloc[0, :-1] = None
     return frame
 
 
 def some_women(rows: int = 60) -> pd.DataFrame:
-    """Rows of pima with missing numbers, numbers at and beyond the ends, and one row of nothing else."""
+    """Rows of pima with missing numbers, numbers at and beyond the ends, and one row with all missing."""
     frame = bn.load_pima().sample(rows, random_state=3).reset_index(drop=True).astype({"diabetes": object})
     numeric = frame.columns.drop("diabetes")
     frame[numeric] = (
