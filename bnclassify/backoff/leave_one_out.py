@@ -6,7 +6,7 @@ all rows.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
@@ -19,7 +19,7 @@ from ..base.checks import Flag, OneOf
 from ..base.immutable import record
 from ..frames.schema import Dataset
 from ..model.formulas import Formula, Raised
-from ..model.model import BuiltOn, Model, renewed
+from ..model.model import BuiltOn, Model, forwarding, renewed
 from ..model.recipes import Recipe
 from ..network.classifiers import BNC
 from ..network.priors import Method, Prior, check_positive
@@ -65,6 +65,8 @@ class LeaveOneOutSummary:
 
 
 @record
+@forwarding("members", "fitted", "_arc_shares", "_members_note", "_weights", "_feature_shares", "_curve")
+@forwarding("_class_prior")
 @dataclass(frozen=True, eq=False, repr=False)
 class Powered(BuiltOn):
     """A model whose posterior is raised to a power and normalized: P(c | x) ∝ P₀(c | x)^τ, P₀ of ``base``.
@@ -93,31 +95,6 @@ class Powered(BuiltOn):
         """The model whose posterior is P₀."""
         return self.base
 
-    @property
-    def members(self) -> tuple[Model, ...]:
-        """The members of the model."""
-        return self.base.members
-
-    @property
-    def fitted(self) -> bool:
-        """Whether the model has parameters."""
-        return self.base.fitted
-
-    def _arc_shares(self) -> dict[tuple[Hashable, Hashable], float]:
-        return self.base._arc_shares()
-
-    def _members_note(self) -> str:
-        return self.base._members_note()
-
-    def _weights(self) -> Any:
-        return self.base._weights()
-
-    def _feature_shares(self) -> tuple[dict[Hashable, float], str]:
-        return self.base._feature_shares()
-
-    def _curve(self, feature: Hashable) -> Array | None:
-        return self.base._curve(feature)
-
     def _power_at(self, codes: Codes) -> Array:
         """Return the power at rows, (rows, 1), which approaches 1 as more features are missing."""
         shares = missing_shares(codes[: len(self.features)])
@@ -134,9 +111,6 @@ class Powered(BuiltOn):
 
     def _log_joints_in_sequence(self, codes: Codes, order: Sequence[int]) -> Array:
         return self._power_at(codes) * self.base._log_joints_in_sequence(codes, order)
-
-    def _class_prior(self) -> Array:
-        return self.base._class_prior()
 
     def _estimate(self, data: Any, prior: Any) -> Any:
         """Return the model without a power, with tables."""

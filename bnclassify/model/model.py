@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from functools import partial
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import numpy as np
@@ -456,6 +457,18 @@ def _at(logs: Array, labels: Codes) -> Array:
     return np.take_along_axis(logs, labels[0].astype(np.intp)[:, None], axis=1)[:, 0]
 
 
+def forwarding(*names: str) -> Callable[[type[M]], type[M]]:
+    """Decorate a model type whose attributes with these names are those of its `basis`."""
+
+    def decorate(kind: type[M]) -> type[M]:
+        for name in names:
+            setattr(kind, name, property(attrgetter(f"basis.{name}")))
+        return kind
+
+    return decorate
+
+
+@forwarding("class_var", "features", "parents", "graph", "levels", "missing_rule", "facts", "_with_numbers")
 class BuiltOn(Model):
     """A model that shares class, features, parents and levels with another one."""
 
@@ -464,43 +477,6 @@ class BuiltOn(Model):
         @property
         def basis(self) -> Model:
             """The other model."""
-
-    @property
-    def class_var(self) -> Hashable:
-        """The class of the other model."""
-        return self.basis.class_var
-
-    @property
-    def features(self) -> tuple[Hashable, ...]:
-        """The features of the other model."""
-        return self.basis.features
-
-    @property
-    def parents(self) -> dict[Hashable, tuple[Hashable, ...]]:
-        """The parents of each variable."""
-        return self.basis.parents
-
-    @property
-    def graph(self) -> Any:
-        """The single graph of the other model, if it has one."""
-        return self.basis.graph
-
-    @property
-    def levels(self) -> Levels | None:
-        """The labels of the other model."""
-        return self.basis.levels
-
-    @property
-    def missing_rule(self) -> str:
-        """The treatment of missing values by the other model."""
-        return self.basis.missing_rule
-
-    def facts(self) -> dict[str, object]:
-        """Return the facts of the other model."""
-        return self.basis.facts()
-
-    def _with_numbers(self, codes: Codes, numbers: Mapping[Hashable, Any]) -> Codes:
-        return self.basis._with_numbers(codes, numbers)
 
 
 def renewed(x: M, **changes: Any) -> M:

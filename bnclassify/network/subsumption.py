@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,13 +14,14 @@ from ..base.checks import Whole
 from ..base.immutable import record
 from ..counts.contingency import check_number, pair_tables
 from ..frames.schema import Countable
-from ..model.model import BuiltOn, Choice, Choose, Model, renewed
+from ..model.model import BuiltOn, Choice, Choose, Model, forwarding, renewed
 from ..model.recipes import Recipe
 from .classifiers import BNC
 from .priors import Method, Prior, check_augmented
 
 
 @record
+@forwarding("fitted", "_class_prior", "_arc_shares")
 @dataclass(frozen=True, eq=False, repr=False)
 class Lazy(BuiltOn):
     """A network that treats a value of a row as missing if another value implies it.
@@ -60,11 +61,6 @@ class Lazy(BuiltOn):
         """The network."""
         return self.base
 
-    @property
-    def fitted(self) -> bool:
-        """Whether the network has parameters."""
-        return self.base.fitted
-
     def facts(self) -> dict[str, object]:
         """Return the facts of the network, and the number of implications."""
         return self.base.facts() | {"num. implications": len(self.implications)}
@@ -92,12 +88,6 @@ class Lazy(BuiltOn):
         self, codes: Codes, order: Sequence[int], choose: Choose
     ) -> tuple[Array, Choice, NDArray[np.bool_], Array]:
         return self.base._weigh_evidence(self._hide(codes), order, choose)
-
-    def _class_prior(self) -> Array:
-        return self.base._class_prior()
-
-    def _arc_shares(self) -> dict[tuple[Hashable, Hashable], float]:
-        return self.base._arc_shares()
 
     def _estimate(self, data: Any, prior: Any) -> Any:
         """Return the network with tables, without implications."""
