@@ -94,11 +94,7 @@ def marginalize(
     left_out: LeftOut,
     known: Codes | None = None,
 ) -> Array:
-    """Return the log joint of rows under the network without each, (rows, classes).
-
-    ``codes`` are the counted codes of all variables. If features are hidden, ``known`` has the remaining
-    codes of any number of concatenated copies of the rows.
-    """
+    """Return the log joint of (known) rows under the network without each row, (rows, classes)."""
     class_number = len(scopes) - 1
     factors = []
     for scope, table in zip(scopes, tables, strict=True):
@@ -113,11 +109,7 @@ def marginalize(
 
 
 def _tables_without(table: PrefixTable, codes: Sequence[Codes], left_out: LeftOut) -> Array:
-    """Return the full table for each row, estimated from all other rows.
-
-    ``codes`` contains the variable and its feature parents; the result has the shape (levels of each
-    feature parent…, levels of the variable, rows, classes or 1).
-    """
+    """Return the table of each row from all others, (parents' levels…, levels, rows, classes or 1)."""
     rows = len(left_out.classes)
     levels, *parent_cards = table.cards
     *parents, variable = np.indices((*parent_cards, levels)).reshape(len(table.cards), -1, 1)

@@ -298,11 +298,7 @@ class Refinement:
         counts: Array,
         depth: int,
     ) -> Found:
-        """Return the refined model with the best weights.
-
-        ``by_depth`` are the odds of the tables at held-out rows by number of parents, and ``single`` the
-        weights for the best number, ``depth``.
-        """
+        """Return the refined model with the best weights, given odds of the tables at held-out rows."""
         others = [i for i in range(len(by_depth)) if i != best and "levels" in self.asked]
         of_scales = [terms for terms in self.of_numbers if terms.gaussians]
         names = ["tables", *["levels"] * len(others), *[terms.name for terms in of_scales], *self.columns]

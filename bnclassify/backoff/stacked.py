@@ -108,11 +108,7 @@ class Group:
         return len(self.stack.cards) // len(self.families)
 
     def logs(self, codes: Codes, left_out: LeftOut | None = None, rows: Any = slice(None)) -> Iterator[Array]:
-        """Yield the mean logs of the families over the codings of rows, (families, rows, classes or 1).
-
-        The tables have 0, 1, … feature parents. ``codes`` are (codings, variables, rows), of which some
-        rows can be chosen.
-        """
+        """Yield the mean logs of families by 0, 1, … parents over codings, (families, rows, classes or 1)."""
         n = len(self.stack.cards)
         members = _joined(codes, self.members, self.codings, rows)
         if left_out is not None and n > 1:
@@ -146,11 +142,7 @@ def learn_groups(
     prior: Any,
     varies: Callable[[Scope], bool],
 ) -> list[Group]:
-    """Count families, the class last, in codings of the same rows, and learn their tables.
-
-    ``cards`` are (codings, variables) and ``codes`` (codings, variables, rows); ``varies`` is whether a
-    family is coded differently by different codings.
-    """
+    """Count families, the class last, in (codings, variables, rows) codes, and learn their tables."""
     class_number, alike = len(scopes) - 1, dict[tuple[int, int, bool], list[int]]()
     for family, scope in enumerate(scopes):
         kind = len(cards) if varies(scope) else 1, len(scope), scope[-1] == class_number

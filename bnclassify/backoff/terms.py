@@ -29,11 +29,7 @@ Power: TypeAlias = float | tuple[float, ...]
 
 
 class Term:
-    """The log tables of one family times their powers, for the numbers of its features, the variable first.
-
-    ``powers`` has one power per number 0, 1, … of feature parents. The sum of the logs is a table if it
-    has no more than ``most_cells`` cells, and computed from the counts if not.
-    """
+    """The log tables of a family times their powers by number of parents, summed in a table if small."""
 
     def __init__(self, table: PrefixTable, features: Scope, powers: Array, most_cells: float) -> None:
         self.table, self.features, self.powers, self.most_cells = table, features, powers, most_cells
@@ -112,11 +108,7 @@ def make_terms(x: Any) -> list[tuple[int, int, Term]]:
 
 
 def make_fine_terms(x: Any) -> tuple[list[tuple[Any, ...]], list[tuple[int, int, Term]]]:
-    """Return tables of the sums of the terms of families, and the terms of families with too many values.
-
-    A table, with its family, the numbers of its features and their numbers of values, has one row per
-    combination of their fine codes, with missing values first, and one column per class.
-    """
+    """Return tables of the sums of terms of families by their fine codes, missing first, and other terms."""
     families: dict[int, list[tuple[int, int, Term]]] = {}
     for found in make_terms(x):
         families.setdefault(found[0], []).append(found)
@@ -338,11 +330,7 @@ def _log_student(shapes: Array, rates: Array, residual: Array, leverage: Array) 
 @record
 @dataclass(frozen=True, eq=False)
 class NumberTerms(Immutable):
-    """The terms of all numeric features on one scale.
-
-    ``scales`` has one scale per number; ``gaussians`` one term per number, or none, which are multiplied by
-    ``powers``. ``slopes`` are (numbers, classes), or empty.
-    """
+    """Terms of all numeric features on one scale: a Gaussian each, or none, times powers, and slopes."""
 
     name: str
     scales: tuple[Scale, ...]

@@ -73,11 +73,7 @@ def components(parents: Mapping[Vertex, Sequence[Vertex]]) -> list[list[Vertex]]
 
 
 def maximum_forest(weights: Array, keep: NDArray[np.bool_], roots: Iterable[int]) -> list[int]:
-    """Return the parent of each vertex, -1 for a root, in the forest of maximum weight.
-
-    ``weights`` is symmetric, ``keep`` has the edges that can be used, and a tree is rooted at the first of
-    its vertices in ``roots``. Of tied edges, the one with the lower first, then second vertex is chosen.
-    """
+    """Return the parents in the forest of maximum weight, -1 for roots; the first of tied edges wins."""
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import breadth_first_order, minimum_spanning_tree
 
@@ -101,11 +97,7 @@ def maximum_forest(weights: Array, keep: NDArray[np.bool_], roots: Iterable[int]
 
 
 def _contenders(weights: Array, keep: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Return which edges can be in a forest of maximum weight, within the tolerance of ties.
-
-    Prim's algorithm grows one such forest, and with it the smallest weight on the path between any two
-    vertices. An edge of smaller weight is in no such forest.
-    """
+    """Return which edges can be in a forest of maximum weight, by Prim's algorithm, ties included."""
     n = len(weights)
     lowest = np.finfo(float).min
     usable = np.where(keep, weights, lowest)

@@ -158,11 +158,7 @@ def how_to_merge(columns: Iterable[tuple[Hashable, int]]) -> str:
 
 
 def warn(message: str) -> None:
-    """Issue a UserWarning that points to the line that called into this package.
-
-    If scikit-learn calls, as it does for each fold, the line is that which called scikit-learn. It gets a
-    warning once by Python's default filter, which scikit-learn's own handling of warnings would undo.
-    """
+    """Issue a UserWarning that points to the line that called into this package or into scikit-learn."""
     level, frame, repeated = 1, sys._getframe(), False
     while frame.f_back is not None:
         is_tool = frame.f_globals.get("__name__", "").partition(".")[0] in _TOOLS

@@ -57,11 +57,7 @@ class FamilyCounts:
         return np.bincount(index, weights, minlength=prod(shape)).reshape(shape)
 
     def extended(self, family: Sequence[int]) -> Iterator[tuple[slice, Counts]]:
-        """Yield slices of all columns, and counts of the family together with each level of these columns.
-
-        Their shape is (levels of the variable, configurations, levels of the columns side by side). The
-        entries of the columns of the family itself are undefined.
-        """
+        """Yield slices of columns, and (levels, configurations, levels of these columns) counts."""
         if len(family) == 1 and self._pairs is not None:
             start = int(self.cards[: family[0]].sum())
             pairs = self._pairs[start : start + self.cards[family[0]]]

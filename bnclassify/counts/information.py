@@ -185,11 +185,7 @@ def _product_statistics(
 def _complete_sums(
     table: NDArray[Any], widths: NDArray[np.intp], block: slice, whole: bool
 ) -> tuple[Array, float | NDArray[Any]]:
-    """Return for each pair Σ n_xy ln n_xy − Σ n_x ln n_x − Σ n_y ln n_y + n ln n in one class, and n.
-
-    Every row has every feature, so the counts of its levels are the same in all its pairs. Counts
-    that are ``whole`` are looked up in a table of n ln n.
-    """
+    """Return Σ n_xy ln n_xy − Σ n_x ln n_x − Σ n_y ln n_y + n ln n for pairs in one class, and n."""
     heights = _widths_of(block, widths)
     counts = table[np.cumsum(heights) - heights].sum(axis=0)  # sums over the levels of one feature
     n = float(counts[np.cumsum(widths) - widths].sum())

@@ -63,11 +63,7 @@ class MANB(Method):
 
 
 def _average(counts: Array, prior: PseudoCounts, probability: float) -> tuple[Array, float]:
-    """Return θ·P(arc|D) + θ₀·(1 − P(arc|D)), θ estimated given the class and θ₀ without it, and P(arc|D).
-
-    ``counts``, (levels, classes), are the counts of a feature. See Dash, Cooper (2002), Exact model averaging
-    with naive Bayesian classifiers, and Wei, Visweswaran, Cooper (2011), JAMIA 18.
-    """
+    """Return θ·P(arc|D) + θ₀·(1 − P(arc|D)), θ given the class and θ₀ without it, and P(arc|D)."""
     merged = counts.sum(axis=1, keepdims=True)
     evidence = _log_evidence(counts, prior) - _log_evidence(merged, prior)
     posterior = float(expit(evidence + logit(probability)))

@@ -127,11 +127,7 @@ class WANBIA(Method):
 
 
 def _weigh(x: BNC, data: Dataset) -> BNC:
-    """Weight the features of a fitted network (Zaidi, Cerquides, Carman, Webb, 2013, JMLR 14).
-
-    The weights in [0, 1] are found by L-BFGS-B, from all ones and from all halves. The better of the two
-    optima is used; it need not be the global optimum.
-    """
+    """Weight the features of a fitted network by L-BFGS-B, from all ones and from all halves (WANBIA)."""
     from scipy.optimize import minimize
 
     n = len(x.families) - 1

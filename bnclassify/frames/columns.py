@@ -53,11 +53,7 @@ def check_categorical(
     *,
     whole_floats: bool = False,
 ) -> None:
-    """Raise a TypeError that names the columns that are not categorical.
-
-    In new data, with ``known`` levels by column, floats are categories if they are whole or if the known
-    levels include floats. With ``whole_floats``, whole floats are categories.
-    """
+    """Raise a TypeError that names the columns that are not categorical; in new data, floats can be."""
     rejected: dict[str, list[Hashable]] = {}
     for name, array in columns.items():
         if not isinstance(array, pd.Categorical):

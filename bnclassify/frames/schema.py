@@ -65,11 +65,7 @@ def check_unseen(unseen: object) -> None:
 
 
 def match(data: _Coded, columns: Sequence[Hashable], levels: Levels, *, unseen: str | None = None) -> Codes:
-    """Return the (columns, rows) codes of columns in terms of other levels, matched by label.
-
-    A label that is not among the levels is missing if ``unseen`` is "missing"; if it is "error" or None, it
-    raises a ValueError.
-    """
+    """Return (columns, rows) codes in terms of other levels, by label; unseen labels are -1 or raise."""
     positions, old_levels = data.positions, data.levels
     where = [positions[name] for name in columns]
     codes = codes_of(data.codes, where)

@@ -175,11 +175,7 @@ class Source(Protocol):
 
 
 class Chunks:
-    """Frames of which one is in memory at a time.
-
-    An iterator of frames can be read once; a function returns a new one for each pass. Later frames
-    must have the columns of the first one; additional columns are ignored.
-    """
+    """Frames of which one is in memory at a time; a function returns a new iterator for each pass."""
 
     def __init__(self, frames: Iterable[Any] | Callable[[], Iterable[Any]], argument: str) -> None:
         self.argument = argument

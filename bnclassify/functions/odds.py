@@ -145,11 +145,7 @@ def _check_odds(
 
 @dataclass(frozen=True)
 class Effect:
-    """The contribution of a feature to the log odds of a class against all others.
-
-    ``parent`` is its first feature parent, or None, and ``log_odds`` is (parent_levels, levels), or
-    (parent_levels, points) if it is a curve over numbers.
-    """
+    """Contributions of a feature to the log odds, (parent_levels, levels or points), and its parent."""
 
     feature: Hashable
     target: Any

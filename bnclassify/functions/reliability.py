@@ -24,11 +24,7 @@ _ROUNDED = 0.01  # tolerance for rounded posteriors
 
 @dataclass(frozen=True, eq=False)
 class Calibration:
-    """Probabilities in intervals that have rows, and shares of rows of the class; (bins,) arrays.
-
-    `target` is None for the most probable class of each row; `low` and `high` are Wilson's intervals of 95 %
-    confidence of the shares, and `band` (2, bins) contains 95 % of the shares of calibrated posteriors.
-    """
+    """Probabilities in intervals with rows, shares, Wilson's 95 % limits, and 95 % `band`; (bins,)."""
 
     target: Any
     rows: Array

@@ -36,11 +36,7 @@ from ..numbers.preparation import Preparation, check_numbers
 
 @dataclass(frozen=True, eq=False)
 class RowFold:
-    """A fold of rows in memory: the positions of its test rows.
-
-    ``units`` are the tested parts of their weights; None if whole rows are tested.
-    ``learned`` are the rows to learn from; None if these are all others.
-    """
+    """A fold of rows: test rows, tested ``units`` of weights, and rows to learn from if not the rest."""
 
     rows: Rows
     units: Array | None = None

@@ -156,11 +156,7 @@ class LocalScores:
         return float(fit) - self.score.penalty * (r - 1) * q
 
     def gains(self, variable: int, parents: Sequence[int]) -> Array:
-        """Return the gain of the family by each column as an additional parent, (columns,).
-
-        Both scores are over the rows in which the family and the column are observed. The entries of the
-        family's own members are undefined.
-        """
+        """Return the gain of each column as an additional parent, (columns,), over complete rows."""
         key = variable, frozenset(parents)
         if key not in self._gains:
             r, q = self._sizes(variable, parents)

@@ -96,11 +96,7 @@ def shuffle_folds(codes: NDArray[Any], k: int, rng: np.random.Generator) -> NDAr
 def split_weights(
     codes: NDArray[Any], units: NDArray[np.int64], k: int, rng: np.random.Generator
 ) -> NDArray[np.int64]:
-    """Split whole weights over stratified folds unit by unit, (rows, k).
-
-    The folds are drawn as for rows repeated by their weights or, if these are too many, from the
-    corresponding multivariate hypergeometric distribution.
-    """
+    """Split whole weights over stratified folds unit by unit, (rows, k), as if rows were repeated."""
     if units.sum() <= _MOST_UNITS:
         rows = np.repeat(np.arange(len(units)), units)
         cells = rows * k + shuffle_folds(codes[rows], k, rng)
@@ -219,11 +215,7 @@ def _check_rows(part: Any, rows: int) -> Rows:
 
 @dataclass(frozen=True)
 class HashedFolds:
-    """Folds of partitioned data by a hash of the values and labels of rows, wherever they are stored.
-
-    ``columns`` are hashed into ``k`` folds, differently for each ``seed``. The units of the whole weights in
-    the column ``weights``, if it is given, are hashed one by one.
-    """
+    """Folds of partitioned data by a hash of ``columns``, or of each unit of ``weights``, and a ``seed``."""
 
     columns: tuple[Hashable, ...]
     k: int

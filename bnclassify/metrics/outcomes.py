@@ -18,11 +18,7 @@ from ..model.model import Model
 
 @dataclass(frozen=True, eq=False)
 class Labelling:
-    """The names of an array of rows and classes.
-
-    ``classes`` are the labels in the order of the columns, ``name`` is the name of the class, ``index`` the
-    row labels, and ``made`` the labels as a pandas Index, if it exists.
-    """
+    """The names of an array of rows and classes: labels of the columns, name of the class, row labels."""
 
     classes: tuple[Any, ...]
     name: Hashable

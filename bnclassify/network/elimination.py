@@ -125,11 +125,7 @@ def equal_columns(mask: NDArray[np.bool_]) -> Iterator[tuple[Part, Rows]]:
 def _labels(
     parents: Mapping[int, Sequence[int]], matters: NDArray[np.bool_], hidden: NDArray[np.bool_]
 ) -> NDArray[np.intp]:
-    """Label each hidden feature in each row with the first feature of its part.
-
-    Hidden features are connected if they are in one relevant family. Connected features receive the smallest
-    of their labels until no label changes.
-    """
+    """Label each hidden feature in each row with the first feature of its part, until no label changes."""
     n = len(hidden)
     label = np.where(hidden, np.arange(n)[:, None], n)
     # The class is always relevant and never hidden.

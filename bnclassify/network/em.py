@@ -154,11 +154,7 @@ def lay_out(codes: Codes, cards: Sequence[int]) -> list[Cases]:
 def expect(
     scopes: Sequence[Scope], tables: Sequence[Array], cases: Sequence[Cases], weights: Array | None = None
 ) -> tuple[list[Array], float]:
-    """Return the expected counts of the tables, Σ over rows of P(cell | row), and Σ ln P(row).
-
-    Rows in which a family is observed are not counted in its table, because these counts do not depend on
-    the tables. ``weights`` is (rows,).
-    """
+    """Return expected counts, Σ over rows of P(cell | row), of incomplete families, and Σ ln P(row)."""
     of_class = len(scopes) - 1
     factors = _given_class(scopes, tables)
     counts = [np.zeros(factor.table.shape[:-1]) for factor in factors]

@@ -18,11 +18,7 @@ Rows = NDArray[np.intp]
 
 
 class Batch:
-    """A batch of rows at which terms are added up.
-
-    ``codes`` of the features are (features, rows), -1 where missing. If there are several tables per family,
-    such as one per fold, ``context`` (rows,) has the number of the table of each row.
-    """
+    """Rows at which terms are added up: (features, rows) codes and, per row, the number of its table."""
 
     def __init__(self, codes: Codes, context: Codes | None = None, *, complete: bool | None = None) -> None:
         self.codes = codes
@@ -42,11 +38,7 @@ class Batch:
 
 @dataclass(frozen=True, eq=False)
 class Factor:
-    """The term ln θ of one family in the log joint.
-
-    ``scope`` has the positions of its features, and ``table`` is (levels of each…, contexts, classes).
-    If the class is not in the family, the last axis has length 1.
-    """
+    """The term ln θ of a family: positions of features, and (levels of each…, contexts, classes or 1)."""
 
     scope: tuple[int, ...]
     table: Array

@@ -73,11 +73,7 @@ class PseudoCounts:
         cards: NDArray[np.intp],
         configurations: int = 1,
     ) -> Array:
-        """Return the tables of several variables, whose levels are concatenated along the last axis.
-
-        ``variable`` has the number of the variable of each level, ascending; ``cards`` is (variables,).
-        Levels that do not occur may be omitted.
-        """
+        """Return the tables of variables whose levels, with ascending numbers, are along the last axis."""
         starts = np.flatnonzero(np.diff(variable, prepend=-1))
         lengths = np.diff(np.append(starts, len(variable)))
         levels = cards[variable[starts]]

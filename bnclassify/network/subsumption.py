@@ -24,11 +24,7 @@ from .priors import Method, Prior, check_augmented
 @forwarding("fitted", "_class_prior", "_arc_shares")
 @dataclass(frozen=True, eq=False, repr=False)
 class Lazy(BuiltOn):
-    """A network that treats a value of a row as missing if another value implies it.
-
-    ``implications`` are pairs of values, (pairs, 2): the second implies the first. Values are numbered
-    consecutively over all features.
-    """
+    """A network that ignores the first value of a row if the second of a pair of values implies it."""
 
     base: BNC
     implications: NDArray[np.intp]

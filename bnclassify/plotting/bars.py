@@ -291,11 +291,7 @@ def _draw_largest(
     top: int | None,
     spread: Array | None = None,
 ) -> tuple[Axes, str]:
-    """Draw the largest of some numbers, and lines between the two rows of ``spread``, (2, numbers).
-
-    Return the axes and, unless all are drawn, a note on the others. If ``top`` is given, numbers that are
-    written as 0.00 are drawn only if there are no others.
-    """
+    """Draw the largest numbers, with lines over ``spread``; return axes and a note on the others."""
     order = np.argsort(-numbers, kind="stable")
     n = len(order) if top is None else min(top, np.count_nonzero(numbers >= _LEAST) or len(order))
     shown = order[:n]

@@ -184,11 +184,7 @@ def _check_links(class_vars: tuple[Hashable, ...], members: tuple[Model, ...]) -
 
 
 def _follow(x: Chain, codes: Codes, labels: Codes | None = None) -> tuple[list[Array], MostProbable]:
-    """Choose labels one by one, given the previous labels, or use the given labels.
-
-    Return the log posterior of each class variable given the features and the previous labels, (rows,
-    labels), and the labels with the log of the product of their posteriors.
-    """
+    """Choose labels one by one, or use given ones; return log posteriors of each class, labels and logs."""
     shape = len(x.class_vars), codes.shape[1]
     chosen = np.empty(shape, dtype=np.intp) if labels is None else labels.astype(np.intp)
     total = np.zeros(codes.shape[1])

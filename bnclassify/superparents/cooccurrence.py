@@ -153,11 +153,7 @@ class Beside:
 
 
 def count_cooccurrence(data: Countable, most: int) -> Cooccurrence:
-    """Count levels, pairs of them if `most` is at least 2, and triples if it is 3.
-
-    The last column of the data is the class, which is never missing. Raise a ValueError if the tables
-    would need more than `MAX_BYTES`.
-    """
+    """Count levels, pairs if `most` is at least 2, and triples if it is 3; too large tables raise."""
     *cards, n_classes = data.cards
     classes = contingency_tables(data, [(len(cards),)])[0]
     if most < 2 or not cards:

@@ -46,11 +46,7 @@ Numbers = NDArray[np.signedinteger[Any]]
 
 @dataclass(frozen=True, eq=False)
 class Block:
-    """Some rows, padded to one shape, so that a row has the same result to the last bit among any others.
-
-    `levels` is (features, rows), `picks` (estimators, rows) has the position of each estimator's superparent
-    in the stack. `sums_at(rows, picks)` returns sums, (…, classes), for arrays that broadcast.
-    """
+    """Rows padded to one shape, for equal results to the last bit; `sums_at` is (…, classes)."""
 
     rows: slice
     levels: Numbers

@@ -87,11 +87,7 @@ def _information(counts: Array) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class MemberTables:
-    """Counts behind the tables of members, for each combination of the superparents' levels.
-
-    `counts` is (combinations, classes, levels), `feature` has the feature of each of these levels,
-    `own_level` the level of the last superparent, and `superparents`, (combinations, n), the features.
-    """
+    """(combinations, classes, levels) counts behind the tables of members, by superparents' levels."""
 
     x: Estimators
     counts: Counts
@@ -204,11 +200,7 @@ def _mean_joint(x: Estimators, log_joint: Callable[[RowGroup, MemberBlock], Arra
 
 
 def row_groups(x: Estimators, codes: Codes) -> Iterator[RowGroup]:
-    """Group rows by the number of superparents: n, or one fewer if no member can be used, down to 0.
-
-    If all members that would be used have weight 0, they have equal weights. If no member can be used, naive
-    Bayes uses all features, including subsumed ones.
-    """
+    """Group rows by the number of superparents: n, or fewer if no member can be used, down to 0."""
     levels = number_levels(codes, x.counts.cards)
     remaining = _without_subsumed(x, levels)
     equal_weights = np.ones(len(levels))
@@ -323,11 +315,7 @@ def _possible(logs: Array) -> Array:
 
 
 def left_out_joint(x: Estimators, codes: Codes, left_out: LeftOut) -> Array:
-    """Return the log joint of training rows, (rows, classes), each estimated from all other rows.
-
-    The prior leaves no probability at 0. The choice of members and of subsumed levels excludes the row, too.
-    Weights by information are computed from all rows.
-    """
+    """Return the log joint of training rows, (rows, classes), each estimated from all other rows."""
     result = np.empty((codes.shape[1], len(x.counts.classes)))
     for share in np.unique(left_out.shares).tolist():
         # N − share ≥ limit is N ≥ limit + share, and all counts of a row's own values include the row.
