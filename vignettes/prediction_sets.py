@@ -171,12 +171,13 @@ pd.DataFrame({"cross": describe([cross_sets(seed) for seed in range(5)])}).T.rou
 
 # %% [markdown]
 # The coverage is 89 %, close to the requested 90 %, with five splits and models fitted to 60 % of the cars instead of
-# 50 %. It varies over the classes as much as with one conformalization set.
+# 50 %. It varies over the classes as much as with one conformalization set. Unlike the sets of one split, these
+# sets have no guarantee of 90 %.
 #
 # ## Summary
 #
 # - `SplitConformalClassifier` and `CrossConformalClassifier` of MAPIE accept a `BNCClassifier`, and their sets contain
-#   the actual class as often as requested, over all rows.
+#   the actual class about as often as requested, over all rows. Only the first has a guarantee.
 # - Check the coverage by class. If it differs, conformalize by class.
 # - The guarantee holds for rows of the same population. It is not a probability of a single row.
 #
