@@ -159,6 +159,17 @@ def test_averages_draw_the_tables_of_each_member(car: pd.DataFrame) -> None:
     assert widths[1] < 0.9 * widths[0]
 
 
+def test_estimates_are_inside_unless_pseudo_counts_are_small(car: pd.DataFrame) -> None:
+    farthest = {}
+    for prior in ({"smooth": 1}, {"smooth": 0.5}, {"ess": 1}):
+        x = bn.lp(bn.tan_cl("class", car), car, **prior)
+        found = bn.predict(x, car[::100], prob=True, interval=0.9, draws=200, rng=0)
+        lower, estimate, upper = (found.xs(name, axis=1, level=-1) for name in ("lower", "estimate", "upper"))
+        farthest[str(prior)] = np.maximum(lower - estimate, estimate - upper).to_numpy().max()
+    assert [distance > 0 for distance in farthest.values()] == [False, False, True]
+    assert max(farthest.values()) < 0.01
+
+
 def test_a_new_prior_applies_to_each_draw() -> None:
     """With P(class) replaced, the table of the class does not matter, as if it had been certain."""
     data = small()

@@ -198,7 +198,8 @@ query(
 #   this part.
 # - *They are not sets of classes.* The interval of a probability is not the proportion of correct predictions.
 #   [Prediction sets](prediction_sets.py) contain the actual class with a given frequency.
-# - *They depend on the prior* if there are few rows, as in the columns for two persons.
+# - *They depend on the prior* if there are few rows, as in the columns for two persons. If pseudo-counts are small, the
+#   distributions are skewed, and the estimate can be outside its interval: with `ess=1`, by at most 0.002 for these cars.
 # - *They assume that new rows come from the population of the training data.*
 #
 # Under these assumptions, the intervals are calibrated. The tests of the package draw tables from the prior and rows

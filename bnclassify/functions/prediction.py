@@ -187,7 +187,8 @@ def predict(
     `draws` times, the posterior of every row is computed from each draw, missing features are marginalized
     over within the draw, and the bounds are quantiles of the results (equal tails). The members of an
     average are drawn separately. The interval does not include the uncertainty of the structure, and is not a
-    prediction set.
+    prediction set. If pseudo-counts are small, distributions can be so skewed that the estimate is slightly
+    outside its interval.
 
     References
     ----------
