@@ -266,13 +266,13 @@ def test_power_of_an_ensemble(car: pd.DataFrame) -> None:
 @given(st.integers(0, 2**32 - 1), st.integers(2, 4), st.integers(1, 4))
 def test_powers_are_at_their_optimum(seed: int, classes: int, terms: int) -> None:
     rng = np.random.default_rng(seed)
-    contrasts = rng.normal(size=(terms, 30, classes - 1)) * rng.choice([0.1, 1, 20])
+    contrasts = rng.normal(size=(terms, classes - 1, 30)) * rng.choice([0.1, 1, 20])
     weights = rng.integers(0, 3, 30).astype(float)
     found = best_powers(contrasts, np.zeros(30, dtype=int), weights)
 
     def objective(powers: Array, mean: float, precision: float) -> float:
-        total = np.concatenate([np.zeros((30, 1)), np.tensordot(powers, contrasts, 1)], axis=1)
-        return weights @ log_softmax(total, axis=1)[:, 0] - precision / 2 * ((powers - mean) ** 2).sum()
+        total = np.concatenate([np.zeros((1, 30)), np.tensordot(powers, contrasts, 1)])
+        return weights @ log_softmax(total, axis=0)[0] - precision / 2 * ((powers - mean) ** 2).sum()
 
     assert found.objective == pytest.approx(objective(found.single, found.common, 3.0), rel=1e-9, abs=1e-9)
     best = objective(np.full(terms, found.common), 1.0, 1 / terms)

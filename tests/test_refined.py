@@ -196,7 +196,7 @@ def test_weights_are_at_their_optimum(case: str, monkeypatch: pytest.MonkeyPatch
     n = 12 if case == "wide" else 400
     if case == "sampled":
         monkeypatch.setattr(powers, "_PRODUCTS", 1.0)
-    shared, columns = [rng.normal(size=(k, n, 2)) for k in (5, 3)], rng.normal(size=(n, 6))
+    shared, columns = [rng.normal(size=(k, 2, n)) for k in (5, 3)], rng.normal(size=(n, 6))
     kept = sparse.csr_array(columns) if case == "sparse" else columns
     counts, classes = rng.integers(0, 3, n).astype(float), rng.integers(3, size=n)
     problem = powers.Terms(shared, classes, counts, kept)
@@ -204,7 +204,7 @@ def test_weights_are_at_their_optimum(case: str, monkeypatch: pytest.MonkeyPatch
 
     def objective(of_shared: Array, of_columns: Array) -> float:
         terms = np.concatenate(shared)
-        scores = np.concatenate([np.zeros((n, 1)), np.tensordot(of_shared, terms, 1)], axis=1)
+        scores = np.concatenate([np.zeros((1, n)), np.tensordot(of_shared, terms, 1)]).T
         logs = log_softmax(scores + columns @ of_columns, axis=1)[np.arange(n), classes]
         distance = np.concatenate([of_shared, of_columns.ravel()])
         means = np.concatenate([mean[:8], problem.by_class(mean).ravel()])

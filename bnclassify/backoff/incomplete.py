@@ -165,11 +165,11 @@ def with_fading(x: Any, data: Dataset) -> Any:
 def _best(
     terms: Array, prior: Array, trees: Array, shares: Array, classes: NDArray[Any], counts: Array
 ) -> Fading:
-    """Return the rule that is best for rows, given odds of the classes, (rows, classes − 1)."""
+    """Return the rule that is best for rows, given odds of the classes, (classes − 1, rows)."""
     mean, ridges, found = np.array([1.0, 0.0]), np.full(2, COMMON_PRECISION), []
     for exponent in _EXPONENTS:
-        kept = ((1 - shares) ** exponent)[:, None]
-        both = np.stack([(1 - kept) * trees, (1 - kept) * shares[:, None] * trees])
+        kept = (1 - shares) ** exponent
+        both = np.stack([(1 - kept) * trees, (1 - kept) * shares * trees])
         offset = kept * terms + (1 - kept) * prior
         powers, total, _ = maximize(Terms([both], classes, counts, offset=offset), mean, ridges, mean)
         value = log_likelihood(total, classes, counts)

@@ -286,9 +286,9 @@ def _distinct_rows(data: Dataset, weights: Array) -> tuple[NDArray[np.intp], Arr
 
 
 def left_out_odds(x: Stacked, rows: NDArray[np.intp], left_out: LeftOut, depths: Sequence[int]) -> Array:
-    """Return the `odds` by each family, with each row held out: (depths, families, rows, classes − 1)."""
+    """Return the `odds` by each family, with each row held out: (depths, families, classes − 1, rows)."""
     n_classes = x.structures[0].cards[-1]
-    result = np.zeros((len(depths), len(x.powers), len(rows), n_classes - 1))
+    result = np.zeros((len(depths), len(x.powers), n_classes - 1, len(rows)))
     for group in x.groups:
         rows_per_block = max(1, _BLOCK_CELLS // (n_classes * len(group.stack.cards)))
         for start in range(0, len(rows), rows_per_block):
@@ -297,5 +297,5 @@ def left_out_odds(x: Stacked, rows: NDArray[np.intp], left_out: LeftOut, depths:
             for i, depth in enumerate(depths):
                 logs = by_depth[min(depth, len(by_depth) - 1)]
                 if logs.shape[2] > 1:
-                    result[i, group.families, block] = odds(logs)
+                    result[i, group.families, :, block] = odds(logs)
     return result

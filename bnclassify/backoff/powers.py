@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import cho_factor, cho_solve, lapack, solve_triangular
+from scipy.linalg import lapack, solve_triangular
 
 from ..base.arrays import Array, Codes, log_sum_exp
 
@@ -32,7 +32,7 @@ _REDUCED = 1e-2  # reduction of the squared error of a step by conjugate gradien
 _MOST_ROUNDS = 10  # number of steps of conjugate gradients after which the Hessian is computed again
 _HALVINGS = 40
 _ROUNDING = 1e-13
-_BLOCK_CELLS = 2**19
+_BLOCK_CELLS = 2**20
 _PRODUCTS = 3e9  # maximum number of multiplications for a Hessian; beyond it, a subset of rows is used
 _ROUNDS = 4
 _LEAST, _MOST, _FACTOR = 1.0, 3000.0, 5.0  # bounds of a ridge, and of its change in a round
@@ -41,35 +41,37 @@ Solve = Callable[[Array], Array]
 
 
 def odds(logs: Array) -> Array:
-    """Return the scores of the other classes minus the score of the first class, (…, classes − 1)."""
-    return np.asarray(logs[..., 1:] - logs[..., :1])
+    """Return the scores of the other classes minus the score of the first class, (…, classes − 1, rows).
+
+    ``logs`` are (…, rows, classes).
+    """
+    by_class = logs.swapaxes(-1, -2)
+    return np.subtract(by_class[..., 1:, :], by_class[..., :1, :], order="C")
 
 
 def log_likelihood(total: Array, classes: Codes, weights: Array) -> float:
-    """Return Σ v ln P(y) for the odds of rows, (rows, classes − 1), and their classes."""
+    """Return Σ v ln P(y) for the odds of rows, (classes − 1, rows), and their classes."""
     return float(weights @ (own_scores(total, classes) - _log_total(total)))
 
 
 def own_scores(total: Array, classes: Codes) -> Array:
     """Return the odds of the class of each row, which are 0 for the first class."""
-    if not total.shape[1]:
-        return np.zeros(len(total))
-    own = np.take_along_axis(total, np.maximum(classes, 1).astype(np.intp)[:, None] - 1, axis=1)[:, 0]
+    if not len(total):
+        return np.zeros(len(classes))
+    own = total[np.maximum(classes, 1) - 1, np.arange(len(classes))]
     return np.where(classes == 0, 0.0, own)
 
 
 def _log_total(total: Array) -> Array:
     """Return ln(1 + Σ exp odds)."""
-    if total.shape[1] == 1:
-        return np.logaddexp(0.0, total[:, 0])
-    return log_sum_exp(np.concatenate([np.zeros((len(total), 1)), total], axis=1))
+    return log_sum_exp(np.concatenate([np.zeros((1, total.shape[1])), total]), axis=0)
 
 
 @dataclass(frozen=True, eq=False)
 class Terms:
     """The terms of a problem at rows with observed classes and weights ``counts``.
 
-    ``shared`` are arrays of (terms, rows, classes − 1) odds, with one weight per term. ``columns`` is a
+    ``shared`` are arrays of (terms, classes − 1, rows) odds, with one weight per term. ``columns`` is a
     (rows, columns) array, possibly sparse, with one weight per column and class, which sum to 0 over the
     classes; see `by_class` for the classes − 1 parameters. ``offset`` are odds that have no weight.
     """
@@ -88,7 +90,7 @@ class Terms:
     @property
     def others(self) -> int:
         """Number of classes less 1."""
-        return self.shared[0].shape[2]
+        return self.shared[0].shape[1]
 
     @cached_property
     def size(self) -> int:
@@ -96,33 +98,33 @@ class Terms:
         return self.ends[-1] + (0 if self.columns is None else self.columns.shape[1] * self.others)
 
     def odds(self, weights: Array) -> Array:
-        """Return the odds for weights, (rows, classes − 1)."""
-        total = np.zeros((len(self.classes), self.others))
+        """Return the odds for weights, (classes − 1, rows)."""
+        total = np.zeros((self.others, len(self.classes)))
         flat = total.reshape(-1)
         for part, terms in zip(np.split(weights, self.ends), self.shared, strict=False):
             flat += part @ terms.reshape(len(terms), terms[0].size)
         if self.columns is not None:
             of_columns = weights[self.ends[-1] :].reshape(self.columns.shape[1], self.others)
-            total += self.columns @ (of_columns @ _contrasts(self.others + 1))
+            total += (self.columns @ (of_columns @ _contrasts(self.others + 1))).T
         return total
 
     def transposed(self, residuals: Array) -> Array:
         """Return the transpose of `odds`: the sums over rows of residuals times the odds of each weight."""
         parts = [terms.reshape(len(terms), terms[0].size) @ residuals.ravel() for terms in self.shared]
         if self.columns is not None:
-            parts.append(np.asarray(self.columns.T @ residuals @ _contrasts(self.others + 1).T).ravel())
+            parts.append(np.asarray(self.columns.T @ residuals.T @ _contrasts(self.others + 1).T).ravel())
         return np.concatenate(parts)
 
     def gradient(self, posteriors: Array) -> Array:
         """Return the derivative of the log-likelihood; posteriors exclude the first class."""
-        is_own = self.classes[:, None] == np.arange(1, self.others + 1)
-        return self.transposed((is_own - posteriors) * self.counts[:, None])
+        is_own = self.classes == np.arange(1, self.others + 1)[:, None]
+        return self.transposed((is_own - posteriors) * self.counts)
 
     def curved(self, weights: Array, posteriors: Array) -> Array:
         """Return H times weights, H being minus the Hessian of the log-likelihood."""
         spread = self.odds(weights)
-        spread -= (posteriors * spread).sum(axis=1, keepdims=True)
-        return self.transposed(spread * posteriors * self.counts[:, None])
+        spread -= (posteriors * spread).sum(axis=0)
+        return self.transposed(spread * posteriors * self.counts)
 
     def by_class(self, weights: Array) -> Array:
         """Return the weights of columns for each class, (columns, classes)."""
@@ -135,9 +137,9 @@ class Terms:
         n, size, end = len(self.classes), self.size, self.ends[-1]
         per_row = self.others * end**2 + (size - end) ** 2
         step = -(-n // max(2 * size, int(_PRODUCTS / max(1, per_row))))
-        terms = [array[:, ::step] for array in self.shared]
+        terms = [array[..., ::step] for array in self.shared]
         columns = None if self.columns is None else self.columns[::step]
-        shares, counts = posteriors[::step], self.counts[::step]
+        shares, counts = posteriors[:, ::step], self.counts[::step]
         counts = counts * (self.counts.sum() / max(counts.sum(), 1e-300))
         if size > counts.size * self.others:
             return _root_of_curvature(np.concatenate([*terms, *self._dense(columns)]), counts, shares)
@@ -145,42 +147,40 @@ class Terms:
         rows_per_block = max(1, _BLOCK_CELLS // max(1, end * self.others), end // max(1, self.others))
         for start in range(0, len(counts), rows_per_block):
             block = slice(start, start + rows_per_block)
-            design = np.concatenate([array[:, block] for array in terms])
-            root = _root_of_curvature(design, counts[block], shares[block])
+            design = np.concatenate([array[..., block] for array in terms])
+            root = _root_of_curvature(design, counts[block], shares[:, block])
             result[:end, :end] += root @ root.T
             if columns is not None:
-                result[:end, end:] += self._cross(design, columns[block], counts[block], shares[block])
+                result[:end, end:] += self._cross(design, columns[block], counts[block], shares[:, block])
         if columns is not None:
             result[end:, :end] = result[:end, end:].T
             result[end:, end:] = self._of_columns(columns, counts, shares)
         return result
 
     def _dense(self, columns: Any) -> list[Array]:
-        """Return the odds by each weight of the columns, (weights, rows, classes − 1)."""
+        """Return the odds by each weight of the columns, (weights, classes − 1, rows)."""
         if columns is None:
             return []
         dense = in_full(columns)
-        design = np.einsum("rj,ak->jark", dense, _contrasts(self.others + 1))
-        return [design.reshape(-1, len(dense), self.others)]
+        design = np.einsum("rj,ak->jakr", dense, _contrasts(self.others + 1))
+        return [design.reshape(-1, self.others, len(dense))]
 
     def _cross(self, design: Array, columns: Any, counts: Array, shares: Array) -> Array:
         """Return the part of H of shared terms and columns, (terms, weights of columns)."""
-        mean = np.einsum("trk,rk->tr", design, shares)
-        spread = (design - mean[:, :, None]) * (shares * counts[:, None])
-        terms, rows, others = spread.shape
-        flat = spread.transpose(0, 2, 1).reshape(terms * others, rows)
-        by_class = np.asarray(columns.T @ flat.T).T.reshape(terms, others, columns.shape[1])
+        terms, others, rows = design.shape
+        spread = design - np.einsum("tkr,kr->tr", design, shares)[:, None]
+        spread *= shares * counts
+        by_class = np.asarray(spread.reshape(-1, rows) @ columns).reshape(terms, others, columns.shape[1])
         return np.tensordot(by_class, _contrasts(others + 1), (1, 1)).reshape(terms, -1)
 
     def _of_columns(self, columns: Any, counts: Array, shares: Array) -> Array:
         """Return the part of H of the columns."""
         n, k = columns.shape[1], self.others
-        roots = shares * np.sqrt(counts)[:, None]
-        stacked = [_times(columns, roots[:, c]) for c in range(k)]
+        stacked = [_times(columns, root) for root in shares * np.sqrt(counts)]
         wide = beside(stacked)
         table = -in_full(wide.T @ wide).reshape(k, n, k, n)
         for c in range(k):
-            table[c, :, c] += in_full(columns.T @ _times(columns, shares[:, c] * counts))
+            table[c, :, c] += in_full(columns.T @ _times(columns, shares[c] * counts))
         basis = _contrasts(k + 1)
         return np.einsum("ak,kjlh,bl->jahb", basis, table, basis, optimize=True).reshape(n * k, n * k)
 
@@ -208,7 +208,7 @@ def in_full(table: Any) -> Array:
 @cache
 def _contrasts(n: int) -> Array:
     """Return the odds by each vector of `_basis`, (n − 1, n − 1)."""
-    return odds(_basis(n).T)
+    return np.ascontiguousarray(odds(_basis(n).T).T)
 
 
 @cache
@@ -233,7 +233,7 @@ def best_powers(terms: Array, classes: Codes, weights: Array, start: Powers | No
     """Return the best common power of terms, and the best powers around it.
 
     The common power τ maximizes Σ v ln P(y) − ½ (τ − 1)², with all powers τ. The powers w of single terms
-    maximize Σ v ln P(y) − (3/2) Σ (w − τ)². ``terms`` are (terms, rows, classes − 1) odds, and ``weights``
+    maximize Σ v ln P(y) − (3/2) Σ (w − τ)². ``terms`` are (terms, classes − 1, rows) odds, and ``weights``
     count the rows. The search may start from the powers of similar terms.
     """
     common = common_power(terms.sum(axis=0), classes, weights, 1.0 if start is None else start.common)
@@ -248,7 +248,7 @@ def best_powers(terms: Array, classes: Codes, weights: Array, start: Powers | No
 
 
 def common_power(total: Array, classes: Codes, weights: Array, start: float = 1.0) -> float:
-    """Return the best power of the sum of all terms, (rows, classes − 1) odds."""
+    """Return the best power of the sum of all terms, (classes − 1, rows) odds."""
     problem = Terms([total[None]], classes, weights)
     return float(maximize(problem, np.ones(1), np.full(1, COMMON_PRECISION), np.array([start]))[0][0])
 
@@ -268,20 +268,22 @@ def maximize(
     """
     weights, total = start, x.offset + x.odds(start)
 
-    def objective(weights: Array, total: Array) -> float:
-        return log_likelihood(total, x.classes, x.counts) - 0.5 * float(ridges @ (weights - mean) ** 2)
+    def objective(weights: Array, total: Array) -> tuple[float, Array]:
+        logs = _log_total(total)
+        likelihood = x.counts @ (own_scores(total, x.classes) - logs)
+        return float(likelihood - 0.5 * (ridges @ (weights - mean) ** 2)), logs
 
     solve = None if curvature is None else factor(curvature, ridges)[0]
-    value = objective(weights, total)
+    value, logs = objective(weights, total)
     for _ in range(_ITERATIONS):
-        posteriors = np.exp(total - _log_total(total)[:, None])
+        posteriors = np.exp(total - logs)
         slope = x.gradient(posteriors) - ridges * (weights - mean)
         if solve is None:
             solve = factor(x.curvature(posteriors), ridges)[0]
         step, rounds = _solve(partial(_times_curvature, x, posteriors, ridges), slope, solve)
         move, gain, length = x.odds(step), float(slope @ step), 1.0
         for _ in range(_HALVINGS):
-            reached = objective(weights + length * step, total + length * move)
+            reached, logs = objective(weights + length * step, total + length * move)
             if reached >= value - _ROUNDING * abs(value):
                 break
             length /= 2
@@ -292,7 +294,7 @@ def maximize(
             break
         if length < 1 or rounds > _MOST_ROUNDS:
             solve = None
-    return weights, total, np.exp(total - _log_total(total)[:, None])
+    return weights, total, np.exp(total - _log_total(total))
 
 
 def _times_curvature(x: Terms, posteriors: Array, ridges: Array, weights: Array) -> Array:
@@ -322,8 +324,8 @@ def _cholesky(table: Array) -> Array:
     """Return the lower factor of a matrix that is positive definite up to rounding."""
     for jitter in (0.0, 1e-12, 1e-9, 1e-6, 1e-3, 1.0):
         with suppress(np.linalg.LinAlgError):
-            added = jitter * np.abs(np.diagonal(table)).max()
-            return np.asarray(np.linalg.cholesky(table + added * np.eye(len(table))))
+            added = jitter * np.abs(np.diagonal(table)).max() * np.eye(len(table)) if jitter else 0.0
+            return np.asarray(np.linalg.cholesky(table + added))
     raise ValueError("the weights of the rows differ too much for leave-one-out; use smaller weights")
 
 
@@ -334,31 +336,30 @@ def factor(curvature: Array, ridges: Array) -> tuple[Solve, Callable[[], Array]]
         return (lambda slope: slope / ridges), (lambda: 1 / ridges)
     if size == width:
         upper = _cholesky(curvature + np.diag(ridges)).T
-        of_whole = partial(cho_solve, (upper, False), check_finite=False)
+        of_whole: Solve = lambda slope: lapack.dpotrs(upper, slope)[0]  # noqa: E731
         return of_whole, lambda: np.square(lapack.dtrtri(upper)[0]).sum(axis=1)
     scaled = curvature / ridges[:, None]
-    inner = cho_factor(np.eye(width) + curvature.T @ scaled, lower=True, check_finite=False)
+    inner = np.linalg.cholesky(np.eye(width) + curvature.T @ scaled).T
 
     def solve(slope: Array) -> Array:
-        return np.asarray(slope / ridges - scaled @ cho_solve(inner, scaled.T @ slope, check_finite=False))
+        return np.asarray(slope / ridges - scaled @ lapack.dpotrs(inner, scaled.T @ slope)[0])
 
     def variances() -> Array:
-        half = solve_triangular(inner[0], scaled.T, lower=True, check_finite=False)
+        half = solve_triangular(inner, scaled.T, trans=1, check_finite=False)
         return np.asarray(1 / ridges - np.einsum("wp,wp->p", half, half))
 
     return solve, variances
 
 
 def _root_of_curvature(terms: Array, weights: Array, posteriors: Array) -> Array:
-    """Return A with A Aᵀ = Σ v (Σ_k p_k x_k x_kᵀ − x̄ x̄ᵀ), (terms, rows · (classes − 1)).
+    """Return A with A Aᵀ = Σ v (Σ_k p_k x_k x_kᵀ − x̄ x̄ᵀ), (terms, (classes − 1) · rows).
 
     A row has the columns √(v p_k) (x_k − α x̄), where x̄ = Σ p_k x_k, s = Σ p_k and α s = 1 − √(1 − s).
     """
-    total = posteriors.sum(axis=1)
+    total = posteriors.sum(axis=0)
     share = (1 - np.sqrt(np.maximum(1 - total, 0.0))) / np.where(total > 0, total, 1.0)
-    mean = np.einsum("trk,rk->tr", terms, posteriors * share[:, None])
-    root = terms - mean[:, :, None]
-    root *= np.sqrt(posteriors * weights[:, None])
+    root = terms - np.einsum("tkr,kr->tr", terms, posteriors * share)[:, None]
+    root *= np.sqrt(posteriors * weights)
     return root.reshape(len(terms), -1)
 
 

@@ -307,7 +307,7 @@ class Refinement:
         columns = [columns[rows] for columns in self.columns.values()]
         if sum(c.shape[0] * c.shape[1] for c in columns) <= _SMALL:
             columns = list(map(in_full, columns))
-        sizes = [*map(len, shared), *[c.shape[1] * shared[0].shape[2] for c in columns]]
+        sizes = [*map(len, shared), *[c.shape[1] * shared[0].shape[1] for c in columns]]
         joined = [np.concatenate(shared)] if sum(array.size for array in shared) <= _SMALL else shared
         problem = Terms(joined, left_out.classes, counts, beside(columns) if columns else None)
         kinds = [name for name in _RIDGES if name in names]
@@ -328,7 +328,7 @@ class Refinement:
         return Found(model, objective, likelihood, dict(zip(kinds, ridges.tolist(), strict=True)))
 
     def _left_out(self, terms: NumberTerms, rows: NDArray[np.intp], left_out: LeftOut) -> Array:
-        """Return the odds by the Gaussian terms of a scale at held-out rows, (numbers, rows, classes − 1)."""
+        """Return the odds by the Gaussian terms of a scale at held-out rows, (numbers, classes − 1, rows)."""
         numbers = self.values[:, rows]
         return odds(terms.log_densities(numbers, terms.scores(numbers), left_out))
 

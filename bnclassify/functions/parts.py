@@ -139,7 +139,7 @@ class _Trial:
             scores.append(odds(log_normalize(logs)))
             classes.append(encoded.codes[encoded.positions[model.class_var]])
             units.append(np.ones(len(test)) if test.weights is None else test.weights)
-            total, own = np.concatenate(scores), np.concatenate(classes)
+            total, own = np.concatenate(scores, axis=1), np.concatenate(classes)
             counts = np.concatenate(units)
             power = max(common_power(total, own, counts), _LEAST_POWER)
             value = log_likelihood(power * total, own, counts)
