@@ -372,7 +372,7 @@ class AveragedCuts(LogLinear):
 
     def _stacked(self, data: Dataset, prior: Any) -> Stacked:
         """Return the structure with the tables of all prefixes of the families in each discretization."""
-        structures = [replace(self.in_cutting(i), cpts=None) for i in range(len(self.coarsenings))]
+        structures = [self.in_cutting(i) for i in range(len(self.coarsenings))]
         return Stacked.learn(self, structures, self.coarsenings, data, prior)
 
 

@@ -259,7 +259,7 @@ class MovedCuts(Discretizer):
 
     cuttings: tuple[tuple[tuple[float, ...], ...], ...] = ()
 
-    @property
+    @cached_property
     def at_times(self) -> tuple[Discretizer, ...]:
         """The discretizer of each time."""
         return tuple([Discretizer(self.method, self.columns, cut, self.labels) for cut in self.cuttings])
