@@ -162,6 +162,13 @@ def test_levels_that_differ_in_case_only() -> None:
     np.testing.assert_allclose([row[1:] for row in rows], expected, rtol=0, atol=1e-9)
 
 
+def test_levels_that_are_all_merged(run: Run) -> None:
+    frame = pd.DataFrame({"a": list("xyzxyz"), "b": [1, 2, 3] * 2, "class": list("ppqppp")})
+    model = bn.bnc("nb", "class", frame, smooth=1, min_count=4)
+    assert bn.values(model)["b"] == ("other",)
+    check(run, model, frame.assign(a=["x", "new", None] * 2))
+
+
 def test_no_key_and_a_schema(run: Run) -> None:
     model, frame = case("nb")
     labels = [f"prob_{label}" for label in bn.classes(model)]

@@ -177,7 +177,7 @@ def _read(query: Query, column: Column) -> tuple[str, str]:
     raw = f"r.{_quoted(str(column.name))}"
     text = f"CAST({raw} AS VARCHAR)"
     missing, other = ("NULL" if code < 0 else str(code) for code in (column.missing, column.other))
-    if column.cuts is None and not _are_numbers(column.known):
+    if column.cuts is None and not column.is_number and not _are_numbers(column.known):
         words = [(word, i) for i, label in enumerate(column.known) for word in _words(label)]
         if twice := repeated(word for word, _ in words):
             raise ValueError(
@@ -185,7 +185,7 @@ def _read(query: Query, column: Column) -> tuple[str, str]:
                 "Rename these levels."
             )
         cases = " ".join(f"WHEN {_literal(word)} THEN {i}" for word, i in words)
-        code = f"CASE {text}||'' {cases} ELSE {other} END"  # which in SQLite has no collation
+        code = f"CASE {text}||'' {cases} ELSE {other} END" if cases else other  # without collation in SQLite
         return query.source(_unless_missing(raw, missing, code, other)), ""
     x = query.source(f"CASE WHEN {_NUMERIC.format(text)} THEN CAST({raw} AS DOUBLE PRECISION) END")
     if column.cuts is not None:
@@ -202,7 +202,7 @@ def _unless_missing(name: str, missing: str, code: str, of_null: str) -> str:
 
 def _are_numbers(labels: Sequence[Any]) -> bool:
     """Whether all labels are numbers, which are compared regardless of their type in the database."""
-    return all(type(v) in (int, float) and abs(v) < _MOST_EXACT for v in labels)
+    return len(labels) > 0 and all(type(v) in (int, float) and abs(v) < _MOST_EXACT for v in labels)
 
 
 def _words(label: Any) -> list[str]:
