@@ -148,7 +148,7 @@ class Row:
                 )
                 x = self.numbers[term.owner]
                 values[codes] = [
-                    0.0 if math.isnan(x) else -(math.log(2 * math.pi * v) + (x - m) ** 2 / v) / 2
+                    0.0 if math.isnan(x) else -(math.log(2 * math.pi * v) + (x - m) * (x - m) / v) / 2
                     for m, v in pairs
                 ]
         return free, values

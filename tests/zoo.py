@@ -53,7 +53,7 @@ def odd_frame() -> pd.DataFrame:
             "größe %s": grade,
             "select": rng.random(n) < 0.5,
             "Town": rng.choice([f"t{i}" for i in range(30)], n),
-            "income": np.round(rng.normal(10.5, 3.3, n) + grade, 2),
+            "income": rng.normal(10.5, 3.3, n) + grade,
         }
     )
     noise = rng.random(n) < 0.3

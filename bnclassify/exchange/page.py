@@ -150,7 +150,7 @@ def _content(x: Model, scorer: Scorer, arcs: _Arcs) -> dict[str, Any]:
             {
                 "name": names[number[column.name]],
                 "parents": [number[parent] for parent in x.feature_parents[column.name]],
-                "levels": list(map(str, column.levels)),
+                "levels": list(map(str, x._written_levels(column.name))),
                 "values": list(map(_value, column.known)),
                 "cuts": column.cuts,
                 "other": column.other,

@@ -26,11 +26,10 @@ class Column:
     The code of a missing value is ``missing``. If ``cuts`` is not None, other values are numbers, and the
     code is the number of cut points below it, so that a cut point is in the interval below it. If ``cuts`` is
     None, the code is the position of the value among ``known``, and ``other`` if it is not there. A code of
-    -1 is missing. ``levels`` are the labels of the codes. If it ``is_number``, the number itself is needed.
+    -1 is missing. If it ``is_number``, the number itself is needed.
     """
 
     name: Hashable
-    levels: tuple[Any, ...]
     known: tuple[Any, ...]
     cuts: tuple[float, ...] | None
     other: int
@@ -62,5 +61,5 @@ def scorer_of(x: Any) -> Scorer:
         missing, is_number = (n if n < len(levels) else -1), i in numbers or name in model.densities
         points = () if name in model.densities else cuts.get(name)
         other = len(kept[name]) if name in kept else -1
-        columns.append(Column(name, levels, kept.get(name, levels[:n]), points, other, missing, is_number))
+        columns.append(Column(name, kept.get(name, levels[:n]), points, other, missing, is_number))
     return Scorer(model.class_var, model.known_levels[-1], tuple(columns), formula)
