@@ -59,8 +59,8 @@ model = bnc("tan_cl", "diabetes", women, dag_args={"score": "aic"}, **options)
 print(model)
 
 # %% [markdown]
-# All eight features were discretized, glucose into four intervals, and five of them have missing values. A notebook shows
-# these facts with a picture of the network if `model` is the last line of a cell.
+# All eight features were discretized, and five of them have missing values. A notebook shows these facts with a picture
+# of the network if `model` is the last line of a cell.
 #
 # ## Read the model
 #
@@ -152,6 +152,7 @@ cv(models, women, rng=0, metric=metrics).unstack().round(3)  # noqa: PD010
 # you can paste into a report:
 
 # %%
+pd.options.display.max_colwidth = None
 summary(model, women, rng=0)
 
 # %% [markdown]
