@@ -124,9 +124,10 @@ def test_values_stored_as_another_type(run: Run) -> None:
     frame = pd.DataFrame(
         {"code": [1, 2, 3] * 30, "digit": ["1", "2"] * 45, "flag": [True, False, True] * 30}, dtype=object
     ).astype({"code": int, "flag": bool})
+    frame["bit"] = frame["digit"].astype(int) - 1
     frame["class"] = np.where(frame["code"] + frame["flag"] > 2, "p", "q")
     model = bn.lp(bn.nb("class", frame), frame, smooth=1)
-    stored = frame.astype({"code": str, "digit": int, "flag": float}).astype({"flag": int})
+    stored = frame.astype({"code": str, "digit": int, "flag": float}).astype({"flag": int, "bit": bool})
     statement = bn.to_sql(model, table="t")
     assert sorted(run(statement, frame, "t")) == sorted(run(statement, stored, "t"))
 

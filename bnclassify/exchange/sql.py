@@ -69,9 +69,10 @@ def to_sql(x: Model, *, table: str | Sequence[str], key: str | Sequence[str] | N
     those of `predict` by less than 1e-9.
 
     Values are compared with the levels as text, so a column of integers fits levels of text and conversely.
-    If all levels are numbers, values are compared as numbers. Booleans may be stored as 0 and 1. Labels of
-    the class are selected as numbers, booleans or text, those of several types as text. Names are quoted, so
-    their case matters in PostgreSQL.
+    If all levels are numbers, values are compared as numbers. Booleans may be stored as 0 and 1, and these
+    as booleans. DuckDB and PostgreSQL compare text by the collation of its column. Labels of the class are
+    selected as numbers, booleans or text, those of several types as text. Names are quoted, so their case
+    matters in PostgreSQL.
 
     The statement is a chain of common table expressions, in which features are coded, tables are looked up,
     and features are eliminated one at a time. Its length is proportional to the number of entries of the
@@ -187,7 +188,10 @@ def _read(query: Query, column: Column) -> tuple[str, str]:
         cases = " ".join(f"WHEN {_literal(word)} THEN {i}" for word, i in words)
         code = f"CASE {text}||'' {cases} ELSE {other} END" if cases else other  # without collation in SQLite
         return query.source(_unless_missing(raw, missing, code, other)), ""
-    x = query.source(f"CASE WHEN {_NUMERIC.format(text)} THEN CAST({raw} AS DOUBLE PRECISION) END")
+    flags = ""
+    if column.known and {*column.known} <= {0, 1}:  # perhaps booleans, which PostgreSQL converts only to text
+        flags, raw = f"WHEN {text}='true' THEN 1e0 WHEN {text}='false' THEN 0e0 ", text
+    x = query.source(f"CASE {flags}WHEN {_NUMERIC.format(text)} THEN CAST({raw} AS DOUBLE PRECISION) END")
     if column.cuts is not None:
         code = steps(x, column.cuts, list(map(str, range(len(column.cuts) + 1))))
         return query.add(_unless_missing(x, missing, code, "")), x
