@@ -45,7 +45,6 @@ FILES = ["car_search", "car_search_eps0", "car_search_smooth0", "voting_complete
 WAYS: dict[str, list[tuple[Any, str, Any]]] = {
     "as it is": [],
     "numbering the cells that occur": [(fold_tables, "_FEW_CELLS", 0)],
-    "by sorting": [(fold_tables, "_FEW_CELLS", 0), (fold_tables, "_FLAGGED", 0)],
     "without keeping": [(fold_tables, "_KEPT_BYTES", 0)],
 }
 

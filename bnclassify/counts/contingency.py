@@ -60,8 +60,9 @@ def count_alike(data: Countable, families: Sequence[Sequence[int]]) -> Iterator[
     for number, family in enumerate(families):
         alike.setdefault(tuple([cards[column] for column in family]), []).append(number)
     groups = [[families[number] for number in group] for group in alike.values()]
-    for levels, numbers in alike.items():
-        check_number(data, families[numbers[0]], prod(levels), "use fewer parents")
+    if alike:
+        largest = max(alike, key=prod)
+        check_number(data, families[alike[largest][0]], prod(largest), "use fewer parents")
     counted = data.counts_of_source(families)
     if counted is not None:
         yield from ((numbers, np.stack([counted[n] for n in numbers])) for numbers in alike.values())

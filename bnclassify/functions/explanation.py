@@ -294,9 +294,9 @@ def encode_one(x: Model, row: Any) -> Dataset:
     return _read_rows(x, row, single=True)[1]
 
 
-def encode_rows(x: Model, rows: Any, argument: str = "row") -> Dataset:
+def encode_rows(x: Model, dataset: Any) -> Dataset:
     """Encode rows to explain, of any type."""
-    return encode_for(check_fitted(x), rows, x.features, argument)
+    return encode_for(check_fitted(x), dataset, x.features, "dataset")
 
 
 def _read_rows(x: Model, rows: Any, *, single: bool = False) -> tuple[Dataset, Dataset]:

@@ -113,7 +113,7 @@ def _strongest(x: Model, dataset: Any) -> str:
 
 def measure_strengths(x: Model, dataset: Any, most: int) -> dict[Hashable, float]:
     """Return the mean absolute contribution of each feature in a bounded number of evenly spaced rows."""
-    data = encode_rows(x, dataset, "dataset")
+    data = encode_rows(x, dataset)
     if len(data) > most:
         data = data.taken(np.linspace(0, len(data) - 1, most).astype(np.intp))
     return weigh_evidence(x, data, unseen="missing", argument="dataset").strengths

@@ -254,9 +254,7 @@ _MOST_COMBINATIONS = 2**16
 _COMPLETED_CELLS = 2**20
 
 
-def try_all(
-    log_joint: Callable[[Codes], Array], cards: Sequence[int], codes: Codes, argument: str = "frame"
-) -> Codes:
+def try_all(log_joint: Callable[[Codes], Array], cards: Sequence[int], codes: Codes) -> Codes:
     """Return (variables, rows) codes with the most probable values for -1, scoring all combinations."""
     result = codes.copy()
     incomplete = np.nonzero((codes < 0).any(axis=0))[0]
@@ -266,7 +264,7 @@ def try_all(
         n = prod(len(choice) for choice in choices)
         if n > _MOST_COMBINATIONS:
             raise ValueError(
-                f"{argument}: {len(hidden)} values are missing together in a row and have more than "
+                f"frame: {len(hidden)} values are missing together in a row and have more than "
                 f"{_MOST_COMBINATIONS:,} combinations, all of which an average of networks has to score. "
                 "Use a single network (BNC)."
             )
@@ -288,16 +286,16 @@ def _try_rows(
     logs = log_joint(tried[:-1])
     if hidden[-1] != len(codes) - 1:  # the class is observed
         logs = np.where(tried[-1][:, None] == np.arange(logs.shape[1]), logs, -np.inf)
-    best = _first_best(logs.reshape(codes.shape[1], -1), axis=1)
+    best = _first_best(logs.reshape(codes.shape[1], -1))
     result = codes.copy()
     result[features] = values[:, best // logs.shape[1]]
     result[-1] = best % logs.shape[1]
     return result
 
 
-def _first_best(logs: Array, axis: int) -> NDArray[np.intp]:
-    """Return the first position along an axis that ties with the maximum."""
-    return np.asarray((logs >= logs.max(axis=axis, keepdims=True) - TOLERANCE).argmax(axis=axis))
+def _first_best(logs: Array) -> NDArray[np.intp]:
+    """Return the first of many columns that ties with the maximum, (rows,)."""
+    return np.asarray((logs >= logs.max(axis=1, keepdims=True) - TOLERANCE).argmax(axis=1))
 
 
 def complete(terms: Sequence[Factor], codes: Codes) -> Codes:
@@ -310,7 +308,7 @@ def complete(terms: Sequence[Factor], codes: Codes) -> Codes:
         by_class = sum_terms(terms, Batch(features, complete=False))
         for run, _, maxima in _maxima(terms, features):
             by_class[run.rows] += maxima
-        result[-1, unknown] = _first_best(by_class, axis=1)
+        result[-1, unknown] = _first_best(by_class)
     for run, joined, _ in _maxima(terms, coded):
         _read_back(run, joined, result)
     return result
@@ -329,4 +327,4 @@ def _read_back(run: Run, joined: Sequence[Table], result: Codes) -> None:
     for u, (scope, logs) in zip(reversed(run.order), reversed(joined), strict=True):
         class_codes = np.minimum(result[-1, run.rows], logs.shape[-1] - 1)  # one for all rows
         index = (rows, *[levels if w == u else result[w, run.rows] for w in scope], class_codes)
-        result[u, run.rows] = _first_best(logs[index], axis=1)
+        result[u, run.rows] = _first_best(logs[index])

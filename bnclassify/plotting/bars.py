@@ -146,7 +146,7 @@ def plot_importance(
     ['safety', 'persons']
     """
     _TOP.check("top", top)
-    data = encode_rows(x, dataset, "dataset")
+    data = encode_rows(x, dataset)
     if not len(data):
         raise ValueError(must_be("dataset", "a table with rows to explain", dataset))
     evidence = weigh_evidence(x, data, target, against, unseen, argument="dataset")

@@ -207,7 +207,6 @@ Value = TypeVar("Value")
 
 _KEPT_BYTES = 2**27
 _FEW_CELLS = 2**12  # up to this number, all cells are numbered
-_FLAGGED = 16  # up to this number of cells per row, a mask finds observed cells; above it, sorting does
 
 
 class Kept(Generic[Value]):
@@ -353,23 +352,8 @@ class FamilyTables:
     def _number_occurring(self, columns: Parents) -> tuple[Codes, int]:
         cells, n_cells = self._number(columns[:-1])
         cards = [n_cells, self.data.cards[columns[-1]]]
-        return renumber(flat_index([cells, self._codes[columns[-1]]], cards), prod(cards), self._most_cells)
-
-
-def renumber(cells: Codes, n_cells: int, most: int) -> tuple[Codes, int]:
-    """Number the observed cells, in the same order, if there are more than `most` cells.
-
-    >>> renumber(np.array([7, 3, 7]), 8, most=4)
-    (array([1, 0, 1]), 2)
-    >>> renumber(np.array([7, 3, 7]), 8, most=8)
-    (array([7, 3, 7]), 8)
-    """
-    if n_cells <= most:
-        return cells, n_cells
-    if n_cells > _FLAGGED * len(cells):
+        cells = flat_index([cells, self._codes[columns[-1]]], cards)
+        if prod(cards) <= self._most_cells:
+            return cells, prod(cards)
         occurring, cells = np.unique(cells, return_inverse=True)
         return cells, len(occurring)
-    flags = np.zeros(n_cells, dtype=bool)
-    flags[cells] = True
-    ranks = flags.cumsum(dtype=np.intp)
-    return ranks[cells] - 1, int(ranks[-1])
