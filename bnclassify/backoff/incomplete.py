@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from ..base.arrays import Array, Codes, log
 from ..base.immutable import Immutable, record
 from ..frames.schema import Dataset
-from ..model.model import renewed
 from ..network.classifiers import BNC
 from ..network.estimates import Scope
 from ..network.factors import Factor
@@ -133,8 +132,8 @@ _MOST_LEFT_OUT = 2**25  # number of cells of the tables of a tree, one per row
 _EXPONENTS = (1.0, 2.0, 4.0, 8.0, 16.0)
 
 
-def with_fading(x: Any, data: Dataset) -> Any:
-    """Return a model with the best rule for rows that lack random shares of features, by leave-one-out."""
+def learn_fading(x: Any, data: Dataset) -> Fading:
+    """Return the best rule of a model for rows that lack random shares of features, by leave-one-out."""
     trees = [(i, *first_parents(network.structure, network.tables)) for i, network in some(x.networks)]
     cells = max(sum(table.cells for table in tables) for _, _, tables in trees)
     rows, counts = _sample(data, max(1, min(_MOST_ROWS, _MOST_LEFT_OUT // cells)))
@@ -158,8 +157,7 @@ def with_fading(x: Any, data: Dataset) -> Any:
         joints.append(marginalize(tree.scopes, tables, own, left_out, coding(known)))
     evidence = np.mean(joints, axis=0) - log_prior
     shares = missing_shares(known)
-    best = _best(odds(terms), odds(log_prior), odds(evidence), shares, copied.classes, counts[copies])
-    return renewed(x, fading=best)
+    return _best(odds(terms), odds(log_prior), odds(evidence), shares, copied.classes, counts[copies])
 
 
 def _best(

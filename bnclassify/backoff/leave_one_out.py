@@ -23,7 +23,7 @@ from ..model.model import BuiltOn, Model, forwarding, renewed
 from ..model.recipes import Recipe
 from ..network.classifiers import BNC
 from ..network.priors import Method, Prior, check_positive
-from .incomplete import marginalize, missing_shares, row_keys, with_fading
+from .incomplete import learn_fading, marginalize, missing_shares, row_keys
 from .powers import (
     COMMON_PRECISION,
     Powers,
@@ -198,13 +198,14 @@ class LeaveOneOut(Method):
             result, likelihood = refined.model, refined.log_likelihood
             objective, ridges = refined.objective, refined.ridges
             summary = replace(summary, objective=objective, log_likelihood=likelihood, ridges=ridges)
+        fading: dict[str, Any] = {}
         if self.weights:
             result = result._raised(self.power) if self.power != 1 else result
             if self.incomplete and data.cards[-1] > 1:
-                result = with_fading(result, data)
+                fading["fading"] = learn_fading(result, data)
         if not self.trial:
             result = result.split() if self.weights else result.split().unweighted()
-        return renewed(result, learned={**result.learned, "leave_one_out": summary})
+        return renewed(result, **fading, learned={**result.learned, "leave_one_out": summary})
 
 
 @record

@@ -101,8 +101,8 @@ class Terms:
         """Return the odds for weights, (classes − 1, rows)."""
         total = np.zeros((self.others, len(self.classes)))
         flat = total.reshape(-1)
-        for part, terms in zip(np.split(weights, self.ends), self.shared, strict=False):
-            flat += part @ terms.reshape(len(terms), terms[0].size)
+        for end, terms in zip(self.ends, self.shared, strict=True):
+            flat += weights[end - len(terms) : end] @ terms.reshape(len(terms), terms[0].size)
         if self.columns is not None:
             of_columns = weights[self.ends[-1] :].reshape(self.columns.shape[1], self.others)
             total += (self.columns @ (of_columns @ _contrasts(self.others + 1))).T

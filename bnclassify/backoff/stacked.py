@@ -47,7 +47,7 @@ class Coarsening(Immutable):
 
 def coarsenings(cuts: MovedCuts, features: Schema) -> tuple[Coarsening, ...]:
     """Return each discretization of features with the union of all cut points."""
-    fine = cuts.cuts
+    fine = {name: np.array(points) for name, points in cuts.cuts.items()}
     result = []
     for time in cuts.at_times:
         coarse, intervals = time.cuts, time.intervals
@@ -55,7 +55,7 @@ def coarsenings(cuts: MovedCuts, features: Schema) -> tuple[Coarsening, ...]:
         levels: list[tuple[Any, ...]] = []
         for name, labels in zip(features.columns, features.levels, strict=True):
             if name in coarse:
-                places = np.searchsorted(coarse[name], fine[name], side="left")
+                places = np.array(coarse[name]).searchsorted(fine[name], side="left").tolist()
                 extra = labels[len(fine[name]) + 1 :]  # the level of missing values
                 ends = range(len(coarse[name]), len(coarse[name]) + 1 + len(extra))
                 maps.append(np.array([*places, *ends, -1], dtype=np.int8))

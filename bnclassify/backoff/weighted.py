@@ -432,10 +432,9 @@ class Stacked(LogLinear):
 
     def split(self) -> Any:
         """Return the same model for long use, with the tables of each coding apart."""
-        result: Any = self.networks[0]
-        if self.coarsenings:
-            result = replace(self.origin, structure=self.structure, networks=self.networks, learned={})
-        return renewed(result, fading=self.fading)
+        if not self.coarsenings:
+            return self.networks[0]
+        return replace(self.origin, structure=self.structure, networks=self.networks, learned={}, fading=None)
 
     def _raised(self, power: float) -> Stacked:
         return renewed(self, powers=raised(self.powers, power))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
+from functools import cache
 from itertools import pairwise
 from math import log2
 from typing import Any
@@ -143,7 +144,7 @@ def _quantiles(values: Array, classes: Codes | None, weights: Array | None, bins
         below = (-(-numerators * len(values) // bins)).astype(np.float64)
     else:
         below = numerators / bins * weights.sum() * (1 - 1e-12)
-    return _below_largest(_reached(values, weights, below), values)
+    return np.array(_below_largest(_reached(values, weights, below), values))
 
 
 def _reached(values: Array, weights: Array | None, below: Array) -> Array:
@@ -155,13 +156,13 @@ def _reached(values: Array, weights: Array | None, below: Array) -> Array:
     return values[places] + 0.0  # converts -0.0 to 0.0
 
 
-def _below_largest(points: Array, values: Array) -> Array:
+def _below_largest(points: Array, values: Array) -> list[float]:
     """Return the distinct points below the largest of ascending values or, if none, the value below it."""
-    inside = np.unique(points[points < values[-1]])
-    if len(inside):
+    inside = sorted(set(points[points < values[-1]].tolist()))
+    if inside:
         return inside
     first = np.searchsorted(values, values[-1])
-    return values[first - 1 : first] + 0.0
+    return [value + 0.0 for value in values[first - 1 : first].tolist()]
 
 
 def _equal_widths(values: Array, classes: Codes | None, weights: Array | None, bins: int) -> Array:
@@ -209,12 +210,19 @@ def averaged_cuts(
     if not len(values) or values[0] == values[-1]:
         return [()] * len(intervals)
     total = float(len(values)) if weights is None else float(weights.sum())
-    times, cuts = len(intervals), []
+    shares, ends = _moved_shares(tuple(intervals))
+    points = _reached(values, weights, shares * total)
+    return [tuple(_below_largest(points[start:end], values)) for start, end in pairwise([0, *ends])]
+
+
+@cache
+def _moved_shares(intervals: tuple[int, ...]) -> tuple[Array, list[int]]:
+    """Return the shares of rows below the cut points of `averaged_cuts`, and the ends of discretizations."""
+    times, found = len(intervals), []
     for q, b in enumerate(intervals):
         shares = (np.arange(b + 1) + ((q + 0.5) / times - 0.5)) / b  # rounded as for numpy.quantile
-        points = _reached(values, weights, shares[(shares > 0) & (shares < 1)] * total)
-        cuts.append(tuple(_below_largest(points, values).tolist()))
-    return cuts
+        found.append(shares[(shares > 0) & (shares < 1)])
+    return np.concatenate(found), np.cumsum([len(shares) for shares in found]).tolist()
 
 
 def describe_intervals(
