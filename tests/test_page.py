@@ -159,7 +159,7 @@ def test_labels_are_not_code_and_records_match_by_text(tmp_path: Path) -> None:
     frame = hostile_frame()
     x = bn.lp(bn.tan_cl("klass", frame), frame, smooth=1)
     dn = bn.lp(bn.chisq_dn("klass", frame), frame, smooth=1)
-    records = as_records(x, frame.head(6))
+    records = [*as_records(x, frame.head(6)), {"__proto__": True}, {"__proto__": 1.0}]
     alike = {CODE: "b", "__proto__": "2", "unknown": "ignored", "constructor": "unseen"}
     calls = [(0, record, {}) for record in records] + [
         (0, alike, {"target": "20", "against": 0}),
