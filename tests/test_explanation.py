@@ -451,6 +451,10 @@ def test_numbers_are_shown_as_they_were_given(options: dict[str, str]) -> None:
     assert list(map(repr, bn.explain(x, row)["value"])) == ["'yes'", "400", "0.30988614451583"]
     texts = [text.partition(":")[0] for text in bn.explain(x, row, sentences=True)]
     assert sorted(texts) == ["size = 0.309886", "time = 400"]
+    x = bn.bnc("nb", "late", frame.assign(late=pd.cut(frame["time"], [0, 250, 400])), smooth=1, **options)
+    assert {text.partition(": ")[2][:24] for text in bn.explain(x, row, sentences=True)} == {
+        "the odds of (250, 400] a"
+    }
 
 
 def test_reasons_in_words() -> None:

@@ -111,6 +111,14 @@ def test_rows_without_a_class_are_ignored_with_one_warning(car: pd.DataFrame, di
         assert predicted[known].equals(bn.cv_predict(x, rest, prob=prob, folds=numbers[known]))
 
 
+def test_two_classes_have_missing_predictions_too(votes: pd.DataFrame) -> None:
+    x = bn.bnc("nb", "Class", votes, smooth=1)
+    with pytest.warns(UserWarning, match="1 of 232 rows") as caught:
+        found = bn.cv_predict(x, votes.assign(Class=votes["Class"].where(np.arange(len(votes)) != 3)), rng=0)
+    assert len(caught) == 1
+    assert np.nonzero(found.isna().any(axis=1))[0].tolist() == [3]
+
+
 def test_a_model_does_not_depend_on_what_stands_beside_it_in_cv(votes: pd.DataFrame) -> None:
     """The folds that a search draws decide what it finds here, so they must not depend on the others."""
     x, y = (bn.lp(bn.tan_hc("Class", votes, k=3, smooth=1, epsilon=0), votes, smooth=1) for _ in range(2))

@@ -898,6 +898,15 @@ def test_warnings_are_given_once_and_not_per_fold() -> None:
     assert sum("all values of 'id' differ" in str(warning.message) for warning in caught) == 5
 
 
+def test_labels_that_scikit_learn_does_not_accept_are_named() -> None:
+    numbers = pd.Series(range(40))
+    X = pd.DataFrame({"a": numbers % 5})
+    for y, name in [(pd.cut(numbers, 3), "Interval"), (pd.Series([1, "b"] * 20), "'int', 'str'")]:
+        with pytest.raises(ValueError, match=f"y must be text, integers or bools; got '?{name}.* y.astype"):
+            BNCClassifier().fit(X, y)
+        assert set(plain("nb").fit(X, y.astype(str)).predict(X)) <= set(y.astype(str))
+
+
 def test_groups_and_time_splits_are_folds(car: pd.DataFrame) -> None:
     x = bn.bnc("nb", "class", car, smooth=1)
     groups = np.repeat(np.arange(12), 144)

@@ -300,8 +300,8 @@ def check_levels(data: Countable | Schema, columns: Iterable[Hashable], rows: in
         raise TypeError(f"column {listed(numeric)} must be categorical; got {NUMBERS_ADVICE}")
     if empty:
         raise ValueError(
-            f"dataset: all values are missing in {listed(empty)}. Drop them or, if this is a subset of the "
-            "data, make them categorical before splitting."
+            f"dataset: all values are missing in {listed(empty)}. Drop these columns or, if this is a subset "
+            "of the data, make them categorical before splitting."
         )
 
 

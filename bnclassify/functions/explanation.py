@@ -238,11 +238,16 @@ def _reasons(
     """Write the strongest contributions of features in a row."""
     target, rival = _opponents(x, evidence, row)
     rivals, weights = evidence.rivals[row], evidence.log_odds[row]
-    odds = f"the odds of {shown(target)}"
+    odds = f"the odds of {_quoted(target)}"
     if rivals.sum() < len(rivals) - 1:
-        odds += f" against {shown(rival) if rivals.sum() == 1 else rival}"
+        odds += f" against {_quoted(rival) if rivals.sum() == 1 else rival}"
     reasons = [i for i in strongest.tolist() if i and abs(weights[i]) >= _LEAST_LOG_ODDS][:_MOST_REASONS]
     return [f"{describe(variables[i], values[i])}: {odds} are {_times(weights[i])}" for i in reasons]
+
+
+def _quoted(label: Any) -> str:
+    """Write a class, text in quotes."""
+    return shown(label) if isinstance(label, str) else str(label)
 
 
 def _times(log_odds: float) -> str:

@@ -157,9 +157,11 @@ def _predict_rows(x: Model, plan: Plan, *, prob: bool, dag: bool, bar: tqdm[Any]
 
 def _name_predictions(labelling: Labelling, posteriors: Array, *, prob: bool) -> Any:
     """Return posteriors or labels; missing values if posteriors, (rows, classes), are NaN."""
+    unknown = np.isnan(posteriors[:, :1])
+    logs = log(np.where(unknown, 1.0, posteriors))
     if prob:
-        return labelling.posteriors(log(posteriors)).mask(np.isnan(posteriors))
-    return labelling.labels(np.where(np.isnan(posteriors[:, 0]), -1, first_best(log(posteriors))))
+        return labelling.posteriors(logs).mask(np.broadcast_to(unknown, logs.shape))
+    return labelling.labels(np.where(unknown[:, 0], -1, first_best(logs)))
 
 
 def _predict_parts(x: Model, plan: Plan, dataset: object, *, prob: bool, dag: bool, bar: tqdm[Any]) -> Any:

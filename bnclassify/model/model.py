@@ -381,7 +381,8 @@ class Model(Immutable):
         if adjusted:
             reason = f"has parameters that do not follow from counts: {listed(adjusted)}"
         raise ValueError(
-            f"x must have tables that follow from counts; it {reason}. Refit it with lp(x, dataset, ...)."
+            f"x must have tables that follow from counts; it {reason}. Refit it to all rows, or fit a model "
+            "with such tables, for example with bnc(..., smooth=1, discretize='mdlp')."
         )
 
     def _posterior_tally(self) -> Tally:

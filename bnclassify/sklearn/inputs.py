@@ -13,6 +13,7 @@ from sklearn.utils.validation import validate_data
 from ..base.calls import check_arguments
 from ..base.checks import OneOf, Seed, Unseen, must_be
 from ..base.docstrings import sharing
+from ..base.messages import listed
 from ..frames.columns import column_arrays
 from ..frames.numeric import ArrayLike
 from ..frames.sources import NEEDS_ROWS, find_source, in_pandas
@@ -120,7 +121,7 @@ def draw_seed(random_state: Seed | np.random.RandomState) -> Seed:
 
 
 def as_labels(y: Any) -> Any:
-    """Return labels as an array of NumPy, or raise an error for missing or multiple labels."""
+    """Return labels as an array of NumPy, or raise for missing, multiple or mixed labels, or other objects."""
     _, *columns = getattr(y, "shape", None) or (0,)
     if columns and columns[0] > 1:
         raise ValueError(
@@ -131,13 +132,15 @@ def as_labels(y: Any) -> Any:
     missing = 0 if y is None else np.count_nonzero(pd.isna(labels))
     if missing:
         raise ValueError(f"y must have no missing values; got {missing}. Drop these rows.")
-    return with_own_type(labels)
-
-
-def with_own_type(labels: Any) -> Any:
-    """Return an array of objects that are all bools, or all numbers, as an array of this type."""
-    is_object = getattr(labels, "dtype", None) == np.dtype(object) and np.ndim(labels) == 1
-    return pd.Series(labels).infer_objects().to_numpy() if is_object else labels
+    if np.ndim(labels) != 1 or getattr(labels, "dtype", None) != np.dtype(object):
+        return labels
+    labels = pd.Series(labels).infer_objects().to_numpy()  # all bools, or all numbers, in their own type
+    types = {type(label).__name__ for label in labels}
+    if labels.dtype == object and types - {"str"}:
+        raise ValueError(
+            f"y must be text, integers or bools; got {listed(sorted(types))}. Convert it with y.astype(str)."
+        )
+    return labels
 
 
 def class_name(preferred: object, columns: pd.Index[Any]) -> str:
