@@ -255,7 +255,7 @@ def test_what_cannot_be_pooled(car: pd.DataFrame) -> None:
     for options in MORE_THAN_COUNTS.values():
         weighted = bn.lp(bn.nb("class", car), car, **options)
         for call in (lambda y: bn.pool([x, y]), lambda y: bn.update(y, car, levels="grow")):
-            with pytest.raises(ValueError, match=r"do not follow from counts.*Refit it with lp"):
+            with pytest.raises(ValueError, match=r"do not follow from counts.*Refit it to all rows"):
                 call(weighted)
 
 

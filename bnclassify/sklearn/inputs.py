@@ -121,7 +121,7 @@ def draw_seed(random_state: Seed | np.random.RandomState) -> Seed:
 
 
 def as_labels(y: Any) -> Any:
-    """Return labels as an array of NumPy, or raise for missing, multiple or mixed labels, or other objects."""
+    """Return labels as an array of NumPy, or raise for missing, multiple or mixed labels."""
     _, *columns = getattr(y, "shape", None) or (0,)
     if columns and columns[0] > 1:
         raise ValueError(
@@ -132,7 +132,7 @@ def as_labels(y: Any) -> Any:
     missing = 0 if y is None else np.count_nonzero(pd.isna(labels))
     if missing:
         raise ValueError(f"y must have no missing values; got {missing}. Drop these rows.")
-    if np.ndim(labels) != 1 or getattr(labels, "dtype", None) != np.dtype(object):
+    if getattr(labels, "dtype", None) != np.dtype(object) or np.ndim(labels) != 1:
         return labels
     labels = pd.Series(labels).infer_objects().to_numpy()  # all bools, or all numbers, in their own type
     types = {type(label).__name__ for label in labels}
