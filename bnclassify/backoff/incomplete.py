@@ -128,7 +128,7 @@ def _tables_without(table: PrefixTable, codes: Sequence[Codes], left_out: LeftOu
 
 _COPIES = 3  # number of copies of a row, with different features hidden
 _MOST_ROWS = 200
-_MOST_LEFT_OUT = 2**25  # number of cells of the tables of a tree, one per row
+_MOST_LEFT_OUT = 2**23  # number of cells of the tables of a tree, one per row
 _EXPONENTS = (1.0, 2.0, 4.0, 8.0, 16.0)
 
 

@@ -123,9 +123,11 @@ def _conditional(
 def _pairs(table: Array, context: Codes, evidence: Array) -> Iterator[Array]:
     """Yield a table plus evidence, (rows, levels, levels of the missing parent, classes), block by block."""
     rows_per_block = max(1, _BLOCK_CELLS // (table.shape[0] * table.shape[1] * evidence.shape[-1]))
+    tables = np.ascontiguousarray(np.moveaxis(table, -2, 0))  # copied once, not for each block
     for start in range(0, len(evidence), rows_per_block):
         block = slice(start, start + rows_per_block)
-        yield _every(table, context[block]) + evidence[block, :, None]
+        of_rows = tables if len(tables) == 1 else tables.take(context[block], axis=0)
+        yield of_rows + evidence[block, :, None]
 
 
 def _look_up(table: Array, code: Codes, context: Codes) -> Array:
