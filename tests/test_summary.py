@@ -49,7 +49,7 @@ def people() -> pd.DataFrame:
         ("nb", {"smooth": 1, "wanbia": True}, "yes", "marginalized over"),
         ("nb", {"smooth": 1, "subsumption": 30}, "no", "marginalized over"),
         ("aode", {"smooth": 1, "loo_power": True}, "no", "marginalized over"),
-        ("tan_cl", {"smooth": 1, "loo_weights": True}, "no", "ignored"),
+        ("tan_cl", {"smooth": 1, "loo_weights": True}, "no", "approximately marginalized over"),
     ],
 )
 def test_models_of_all_types_introduce_themselves(
@@ -160,7 +160,8 @@ def test_the_default_model_prints_what_matters(people: pd.DataFrame) -> None:
         "  parameters:         lp(backoff=True, loo_weights=True, loo_parents=True,",
         "                      loo_terms=..., honest_power=5)",
         "  discretized:        age, noise (averaged_mdlp)",
-        "  missing values:     in 1 feature (available cases); in new rows ignored",
+        "  missing values:     in 1 feature (available cases); in new rows approximately",
+        "                      marginalized over",
         "  joint distribution: no",
     ]
 

@@ -55,7 +55,10 @@ class LogLinear(BuiltOn):
         def _logs(self, codes: Codes, left_out: LeftOut | None = None) -> Iterator[tuple[int, Array]]:
             """Yield the number of a family and the value of one of its terms at rows, (rows, classes)."""
 
-    missing_rule = "ignored"
+    @property
+    def missing_rule(self) -> str:
+        """The treatment of missing values in prediction, in words."""
+        return "ignored" if self.fading is None else "approximately marginalized over"
 
     @property
     def basis(self) -> BNC:
