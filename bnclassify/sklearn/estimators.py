@@ -179,7 +179,7 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X: pd.DataFrame | ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:  # noqa: N803
+    def fit(self, X: pd.DataFrame | ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Learn structure and parameters.
 
         Parameters
@@ -203,7 +203,7 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
             If a column can be neither categorical nor numeric, or scikit-learn, the learner or `lp` raise
             an error.
         """
-        learner, X, y = self._find_learner(), in_pandas(X), in_pandas(y)  # noqa: N806
+        learner, X, y = self._find_learner(), in_pandas(X), in_pandas(y)
         labels = validate_data(self, y=as_labels(y))
         check_classification_targets(labels)
         frame = self._frame(X, reset=True)
@@ -256,7 +256,7 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
         return means / (means.sum() or 1.0)
 
     @predicting
-    def predict(self, X: pd.DataFrame | ArrayLike) -> NDArray[Any]:  # noqa: N803
+    def predict(self, X: pd.DataFrame | ArrayLike) -> NDArray[Any]:
         """Predict the class of each row.
 
         {rows}
@@ -274,7 +274,7 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
         return self.classes_[labels.cat.codes]
 
     @predicting
-    def predict_proba(self, X: pd.DataFrame | ArrayLike) -> Array:  # noqa: N803
+    def predict_proba(self, X: pd.DataFrame | ArrayLike) -> Array:
         """Predict the posterior probabilities of the classes.
 
         {rows}
@@ -291,7 +291,7 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
         return predict(self.model_, frame, prob=True, unseen=unseen, prior=self.prior).to_numpy()
 
     @predicting
-    def predict_log_proba(self, X: pd.DataFrame | ArrayLike) -> Array:  # noqa: N803
+    def predict_log_proba(self, X: pd.DataFrame | ArrayLike) -> Array:
         """Predict the logs of the posterior probabilities, including probabilities too small for a float.
 
         {rows}

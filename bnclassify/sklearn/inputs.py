@@ -78,12 +78,12 @@ class CategoricalInput(BaseEstimator):
         check_arguments(learner, self.dag_args or {}, "dag_args", supplied=(target, "dataset"))
         check_arguments(lp, self.lp_args or {}, "lp_args", supplied=("x", "dataset", "smooth"))
 
-    def _frame(self, X: Any, *, reset: bool = False) -> pd.DataFrame:  # noqa: N803
+    def _frame(self, X: Any, *, reset: bool = False) -> pd.DataFrame:
         """Return a new data frame with names and types as in `fit`, which resets names."""
         OneOf(("error", "missing")).check("handle_unknown", self.handle_unknown)
         if find_source(X, "X") is not None:
             raise TypeError(f"X {NEEDS_ROWS}")
-        X = in_pandas(X)  # noqa: N806
+        X = in_pandas(X)
         if isinstance(X, pd.DataFrame):
             frame = validate_data(self, X, reset=reset, skip_check_array=True)
             if reset and not frame.size:

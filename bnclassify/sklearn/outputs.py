@@ -111,7 +111,7 @@ class BNCMultiClassifier(MultiOutputMixin, ClassifierMixin, CategoricalInput):
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X: pd.DataFrame | ArrayLike, y: pd.DataFrame | ArrayLike) -> Self:  # noqa: N803
+    def fit(self, X: pd.DataFrame | ArrayLike, y: pd.DataFrame | ArrayLike) -> Self:
         """Learn structure and parameters.
 
         Parameters
@@ -133,7 +133,7 @@ class BNCMultiClassifier(MultiOutputMixin, ClassifierMixin, CategoricalInput):
             If a column can be neither categorical nor numeric, labels are missing, or the learner or `lp`
             raise an error.
         """
-        learner, X, y = self._find_learner(), in_pandas(X), in_pandas(y)  # noqa: N806
+        learner, X, y = self._find_learner(), in_pandas(X), in_pandas(y)
         Flag().check("joint", self.joint)
         labels = _as_columns(validate_data(self, y=_as_values(y), multi_output=True), y)
         frame = self._frame(X, reset=True)
@@ -161,7 +161,7 @@ class BNCMultiClassifier(MultiOutputMixin, ClassifierMixin, CategoricalInput):
         return self
 
     @predicting
-    def predict(self, X: pd.DataFrame | ArrayLike) -> NDArray[Any]:  # noqa: N803
+    def predict(self, X: pd.DataFrame | ArrayLike) -> NDArray[Any]:
         """Predict the labels of each row.
 
         {rows}
@@ -179,7 +179,7 @@ class BNCMultiClassifier(MultiOutputMixin, ClassifierMixin, CategoricalInput):
         return np.array(labels, dtype=np.result_type(*labels)).T if self.n_outputs_ > 1 else labels[0]
 
     @predicting
-    def predict_proba(self, X: pd.DataFrame | ArrayLike) -> list[Array] | Array:  # noqa: N803
+    def predict_proba(self, X: pd.DataFrame | ArrayLike) -> list[Array] | Array:
         """Predict the posterior probabilities of each class variable.
 
         {rows}
@@ -197,7 +197,7 @@ class BNCMultiClassifier(MultiOutputMixin, ClassifierMixin, CategoricalInput):
         parts = np.split(shares, ends[:-1].tolist(), axis=1)
         return parts if self.n_outputs_ > 1 else parts[0]
 
-    def score(self, X: pd.DataFrame | ArrayLike, y: ArrayLike, sample_weight: Any = None) -> float:  # noqa: N803
+    def score(self, X: pd.DataFrame | ArrayLike, y: ArrayLike, sample_weight: Any = None) -> float:
         """Return the share of rows in which all labels are correct.
 
         Parameters
@@ -229,7 +229,7 @@ class BNCMultiClassifier(MultiOutputMixin, ClassifierMixin, CategoricalInput):
         self._check_arguments(learner, "class_vars")
         return learner
 
-    def _cut(self, X: Any) -> pd.DataFrame:  # noqa: N803
+    def _cut(self, X: Any) -> pd.DataFrame:
         frame = self._frame(X)
         return frame if self.discretizer_ is None else self.discretizer_(frame)
 
