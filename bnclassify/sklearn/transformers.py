@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from typing import Any, Self
 
 import numpy as np
@@ -31,9 +32,29 @@ class _Columns(OneToOneFeatureMixin, TransformerMixin, CategoricalInput):
         tags.transformer_tags.preserves_dtype = []
         return tags
 
-    def _like(self, frame: pd.DataFrame, X: Any) -> Any:  # noqa: N803
-        """Return changed columns as X: a data frame with its index, or an array."""
-        return frame.set_axis(X.index) if isinstance(X, pd.DataFrame) else frame.to_numpy()
+    def transform(self, X: pd.DataFrame | ArrayLike) -> pd.DataFrame | NDArray[Any]:
+        """Transform rows.
+
+        Parameters
+        ----------
+        X : (n, features) DataFrame or array-like
+            Columns as in `fit`.
+
+        Returns
+        -------
+        (n, features) DataFrame or array
+            A DataFrame if `X` is one. ``set_output`` changes this.
+        """
+        check_is_fitted(self)
+        frame = self._frame(X)
+        changed = self._change(frame)
+        if changed is frame:
+            return X.set_axis(frame.columns, axis=1) if isinstance(X, pd.DataFrame) else np.array(X)
+        return changed.set_axis(X.index) if isinstance(X, pd.DataFrame) else changed.to_numpy()
+
+    @abstractmethod
+    def _change(self, frame: pd.DataFrame) -> pd.DataFrame:
+        """Return a new frame of the changed columns, or the same frame if no column changes."""
 
 
 class MDLPDiscretizer(_Columns):
@@ -84,7 +105,7 @@ class MDLPDiscretizer(_Columns):
         tags.target_tags.required = self.method in BY_CLASS
         return tags
 
-    def fit(self, X: pd.DataFrame | ArrayLike, y: ArrayLike | None = None) -> Self:  # noqa: N803
+    def fit(self, X: pd.DataFrame | ArrayLike, y: ArrayLike | None = None) -> Self:
         """Choose cut points.
 
         Parameters
@@ -125,25 +146,12 @@ class MDLPDiscretizer(_Columns):
         self.discretizer_ = discretize(frame, class_var=target, **options)[1]
         return self
 
-    def transform(self, X: pd.DataFrame | ArrayLike) -> pd.DataFrame | NDArray[Any]:  # noqa: N803
-        """Discretize rows.
-
-        Parameters
-        ----------
-        X : (n, features) DataFrame or array-like
-            Columns as in `fit`.
-
-        Returns
-        -------
-        (n, features) DataFrame or array
-            A DataFrame if `X` is one. ``set_output`` changes this.
-        """
-        check_is_fitted(self)
-        frame = self.discretizer_(self._frame(X))
-        if self.encode == "ordinal":
-            codes = {name: column.cat.codes.astype(float) for name, column in frame.items()}
-            frame = pd.DataFrame(codes, frame.index).replace(-1.0, np.nan)
-        return self._like(frame, X)
+    def _change(self, frame: pd.DataFrame) -> pd.DataFrame:
+        frame = self.discretizer_(frame)
+        if self.encode == "interval":
+            return frame
+        codes = {name: column.cat.codes.astype(float) for name, column in frame.items()}
+        return pd.DataFrame(codes, frame.index).replace(-1.0, np.nan)
 
 
 class RareLevelMerger(_Columns):
@@ -187,7 +195,7 @@ class RareLevelMerger(_Columns):
         self.min_count = min_count
         self.label = label
 
-    def fit(self, X: pd.DataFrame | ArrayLike, y: object = None) -> Self:  # noqa: N803
+    def fit(self, X: pd.DataFrame | ArrayLike, y: object = None) -> Self:
         """Learn which levels are rare.
 
         Parameters
@@ -210,21 +218,5 @@ class RareLevelMerger(_Columns):
         self.merger_ = merge_rare(frame, min_count=self.min_count, label=self.label)[1]
         return self
 
-    def transform(self, X: pd.DataFrame | ArrayLike) -> pd.DataFrame | NDArray[Any]:  # noqa: N803
-        """Merge the rare levels of rows.
-
-        Parameters
-        ----------
-        X : (n, features) DataFrame or array-like
-            Columns as in `fit`.
-
-        Returns
-        -------
-        (n, features) DataFrame or array
-            A DataFrame if `X` is one. ``set_output`` changes this.
-        """
-        check_is_fitted(self)
-        frame = self._frame(X)
-        if not self.merger_.columns:
-            return X.set_axis(frame.columns, axis=1) if isinstance(X, pd.DataFrame) else np.array(X)
-        return self._like(self.merger_(frame), X)
+    def _change(self, frame: pd.DataFrame) -> pd.DataFrame:
+        return self.merger_(frame) if self.merger_.columns else frame
