@@ -336,8 +336,10 @@ def factor(curvature: Array, ridges: Array) -> tuple[Solve, Callable[[], Array]]
         return (lambda slope: slope / ridges), (lambda: 1 / ridges)
     if size == width:
         upper = _cholesky(curvature + np.diag(ridges)).T
-        of_whole: Solve = lambda slope: lapack.dpotrs(upper, slope)[0]  # noqa: E731
-        return of_whole, lambda: np.square(lapack.dtrtri(upper)[0]).sum(axis=1)
+        return (
+            lambda slope: lapack.dpotrs(upper, slope)[0],
+            lambda: np.square(lapack.dtrtri(upper)[0]).sum(axis=1),
+        )
     scaled = curvature / ridges[:, None]
     inner = np.linalg.cholesky(np.eye(width) + curvature.T @ scaled).T
 

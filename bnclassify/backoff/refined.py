@@ -65,7 +65,7 @@ class Refined(LogLinear):
             raise ValueError("numbers, of_numbers and shifts must be terms of the features of base.")
 
     @property
-    def structure(self) -> BNC:  # type: ignore[override]
+    def structure(self) -> BNC:
         """The network without tables."""
         structure: BNC = self.base.structure
         return structure

@@ -39,7 +39,10 @@ class LogLinear(BuiltOn):
     """
 
     if TYPE_CHECKING:
-        structure: BNC
+
+        @property
+        def structure(self) -> BNC:
+            """The network without tables."""
 
         @property
         def networks(self) -> tuple[Weighted, ...]:
@@ -418,7 +421,7 @@ class Stacked(LogLinear):
         return cls(origin, structures, coarsenings, codes, groups, powers, x.depth, origin.recipe)
 
     @cached_property
-    def structure(self) -> BNC:  # type: ignore[override]
+    def structure(self) -> BNC:
         """The network without tables."""
         return shortened(self.origin.graph, self.most_parents)
 

@@ -60,11 +60,11 @@ class Whole:
     least: int = 0
     most: float = inf
 
-    def check(self, argument: str, value: object) -> int:
+    def check(self, argument: str, value: Any) -> int:
         """Return the value as an int, or raise an error."""
         is_whole = isinstance(value, Integral) and not isinstance(value, bool)
-        if is_whole and self.least <= int(value) <= self.most:  # type: ignore[call-overload]
-            return int(value)  # type: ignore[call-overload]
+        if is_whole and self.least <= int(value) <= self.most:
+            return int(value)
         bounds = f"from {self.least:,} to {self.most:,}" if self.most < inf else f"of at least {self.least:,}"
         error = ValueError if is_whole else TypeError
         raise error(must_be(argument, f"a whole number {bounds}", value))

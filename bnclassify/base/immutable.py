@@ -11,9 +11,9 @@ the format needs a new version, and a reader of both.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import fields
+from dataclasses import Field, fields
 from types import MappingProxyType
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
@@ -28,6 +28,8 @@ class Immutable:
     and closed. A copy or an unpickled value is built from the fields, so it is immutable, too.
     """
 
+    __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
+
     def __post_init__(self) -> None:
         self._freeze()
 
@@ -41,7 +43,7 @@ class Immutable:
                 lock(tuple(value.values()))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), tuple(_open(getattr(self, field.name)) for field in fields(self))  # type: ignore[arg-type]
+        return type(self), tuple(_open(getattr(self, field.name)) for field in fields(self))
 
 
 def _open(value: Any) -> Any:

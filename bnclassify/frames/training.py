@@ -236,7 +236,7 @@ def some_features(data: Trained, features: Sequence[Hashable]) -> Trained:
     check_columns(features, data.columns, "features")
     names = (*features, *data.targets)
     order = tuple([name for name in data.order if name in names])
-    return replace(data.select(names), order=order)  # type: ignore[type-var]
+    return replace(data.select(names), order=order)
 
 
 def _rows_with_targets(

@@ -102,14 +102,14 @@ def _of_members(x: Model, question: str) -> TypeError:
     )
 
 
-def rows_for(x: Model, dataset: object, names: Sequence[Hashable] | None = None) -> Dataset | Partitions:
+def rows_for(x: Model, dataset: Any, names: Sequence[Hashable] | None = None) -> Dataset | Partitions:
     """Return encoded variables of a model from data of any source."""
     names = x.variables if names is None else names
     if isinstance(dataset, Partitions) or find_source(dataset, "dataset") is not None:
         return open_columns(
             dataset, names, known=x.levels_by_name, preparation=x.preparation, numeric=x.densities
         )
-    return encode_for(x, dataset, names, argument="dataset")  # type: ignore[arg-type]
+    return encode_for(x, dataset, names, argument="dataset")
 
 
 def encode_for(

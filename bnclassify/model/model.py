@@ -169,7 +169,7 @@ class Model(Immutable):
 
     def __dir__(self) -> list[str]:
         """Return the documented attributes."""
-        documented = self.__dataclass_fields__.keys()  # type: ignore[attr-defined]
+        documented = self.__dataclass_fields__.keys()
         target = "class_var" if self.one_class else "class_vars"
         return sorted(documented | {target, "features", "members", "preparation"})
 
@@ -482,7 +482,7 @@ class BuiltOn(Model):
 
 def renewed(x: M, **changes: Any) -> M:
     """Return a model with some of its fields changed, without repeating its checks."""
-    names = x.__dataclass_fields__  # type: ignore[attr-defined]
+    names = x.__dataclass_fields__
     if not changes.keys() <= names.keys():
         raise TypeError(f"{type(x).__name__} does not have all of the fields {', '.join(changes)}")
     kept = x.__dict__

@@ -325,7 +325,7 @@ class MAODE(Bridged):
         if self.class_cpts is not None and len(self.class_cpts) != m * m:
             raise ValueError(f"class_cpts must be {m * m} tables; got {len(self.class_cpts)}.")
         super().__post_init__()
-        self.members  # noqa: B018  # each member checks its families and tables
+        _ = self.members  # each member checks its families and tables
 
     @cached_property
     def features(self) -> tuple[Hashable, ...]:
