@@ -1,9 +1,9 @@
 # %% [markdown]
 # # Formulas
 #
-# This page states what the package computes in three forms: as a formula, by hand in NumPy and pandas, and by a
-# call. It is a reference for readers who want to know a definition exactly. `check` prints both results and stops
-# if they differ, so every output below is a test that has passed.
+# This page states each computation of the package in three forms: as a formula, by hand in NumPy and pandas, and by
+# a call. It is a reference for readers who need exact definitions, and uses the car and voting data. `check` prints
+# both results and stops if they differ, so every output below is a test that has passed.
 
 # %%
 from itertools import combinations, product
@@ -99,8 +99,8 @@ def count(frame, *names):
 # θ_{ijk} = \frac{N_{ijk} + α}{N_{ij·} + r_i α}
 # $$
 #
-# where $N$ are the counts, $r_i$ is the number of levels, and $α$ is the argument `smooth`. With 0, the estimate
-# is maximum likelihood, and an unseen combination has probability zero; 1 is the Laplace correction. A
+# where $N$ are the counts, $r_i$ is the number of levels, and $α$ is the argument `smooth`. With 0, it is the
+# maximum-likelihood estimate, and an unseen combination has probability zero; 1 is the Laplace correction. A
 # configuration without rows gets the uniform distribution. (Heckerman, Geiger, Chickering 1995)
 
 # %%
@@ -245,8 +245,14 @@ check("contribution of the arcs to AIC", added, AIC(tree, car) - AIC(naive, car)
 ranked = sorted(votes.columns.drop("Class"), key=lambda x: -cmi(x, "Class", votes))
 dependent = kdb_mi("Class", votes, kdbk=2)
 for place, feature in enumerate(ranked):
-    told = sorted(ranked[:place], key=lambda y: -cmi(feature, y, votes, z="Class"))
-    assert feature_families(dependent)[feature] == (feature, *told[:2], "Class")
+    informative = sorted(
+        ranked[:place], key=lambda y: -cmi(feature, y, votes, z="Class")
+    )
+    assert feature_families(dependent)[feature] == (
+        feature,
+        *informative[:2],
+        "Class",
+    )
 print(
     "same parents by hand and by call for 16 features; highest ranks:", ranked[:3]
 )
@@ -315,8 +321,7 @@ check(
 # %% [markdown]
 # ## AnDE
 #
-# The same average with the estimates of Webb and others, which are computed from joint counts N(·). Here s is
-# `smooth`, C is the number of classes and r the number of levels of a feature. (Webb, Boughton, Wang 2005; Webb
+# `ande` computes the same average from estimates that are ratios of joint counts N(·). In the formulas, s is `smooth`, C is the number of classes and r the number of levels of a feature. (Webb, Boughton, Wang 2005; Webb
 # and others 2012)
 #
 # $$
@@ -494,8 +499,8 @@ check(
 # \sum \ln P(\text{observed values of the row}) + α \sum \ln θ
 # $$
 #
-# By hand with three votes: the joint distribution is an array of 2 × 2 × 2 × 2 cells, and a row corresponds to a
-# slice of it that contains both values of each missing variable. The expected counts of a row are its normalized
+# The computation by hand uses three votes. The joint distribution is an array of 2 × 2 × 2 × 2 cells, and a row
+# corresponds to the slice that contains both values of each missing variable. The expected counts of a row are its normalized
 # slice. At convergence, the tables estimated from the expected counts of all rows are the tables from which these
 # were computed. (Dempster, Laird, Rubin 1977; Lauritzen 1995)
 
@@ -536,7 +541,7 @@ check(
     params(em)["Class"],
     tolerance=1e-6,
 )
-first = expected.sum((1, 2))  # of the vote that the others depend on and the class
+first = expected.sum((1, 2))  # counts of the root of the tree and the class
 check(
     "P(water project | Class) after one more iteration",
     (first + 1) / (first.sum(0) + 2),
@@ -652,8 +657,8 @@ check("P(maint | class)", powered / powered.sum(0), params(awnb)["maint"])
 # $$
 #
 # With normalized tables, this function of the weights is not concave, so the result can be a local maximum; the
-# optimizer starts from several points. The package uses the exact gradient, the computation by hand uses
-# differences. (Zaidi, Cerquides, Carman, Webb 2013)
+# optimizer starts from several points. The package uses the exact gradient, and the computation by hand uses
+# finite differences. (Zaidi, Cerquides, Carman, Webb 2013)
 
 # %%
 plain = lp(nb("Class", votes), votes, smooth=1)
@@ -851,7 +856,7 @@ print("weights of WANBIA on car:", feature_weights(on_car).round(2).to_dict())
 # - **MANB** is for many features and few rows, if most features may be independent of the class. It has no tuning
 #   parameter except the prior. These two data sets are not of this type.
 # - **WANBIA** is for correlated features, with enough rows to estimate one weight per feature. On car, all
-#   weights are at their limit of 1; naive Bayes is underconfident there, and only weights above 1 would help.
+#   weights are at their limit of 1; naive Bayes is underconfident there, and only weights above 1 would increase the likelihood.
 # - **AWNB** is inexpensive and does not optimize on the training rows. On voting it is as accurate as WANBIA.
 #   On car it is less accurate than naive Bayes, because it reduces the weights of relevant features.
 #
@@ -864,7 +869,7 @@ print("weights of WANBIA on car:", feature_weights(on_car).round(2).to_dict())
 # \text{Gain} > \frac{\log_2(N - 1) + \log_2(3^k - 2) - k\, H(S) + k_1 H(S_1) + k_2 H(S_2)}{N}
 # $$
 #
-# where H is the entropy of the class in bits and k is the number of classes that occur. Then both parts are
+# where H is the entropy of the class in bits and k is the number of classes that occur. The subsets S₁ and S₂ are then
 # divided in the same way. (Fayyad, Irani 1993)
 
 
