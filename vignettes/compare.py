@@ -42,7 +42,7 @@ except ImportError as missing:
 # ## Two learners on one data set
 #
 # `cv` repeats the whole fit of each model in every training fold, with the same folds for all models. Ten repeats of ten
-# folds give a hundred results per model. Their spread shows how much the result depends on the split. If the points of two
+# folds give a hundred results per model. Their spread shows the influence of the random split. If the points of two
 # models overlap, the means alone are not conclusive.
 
 # %%
@@ -103,7 +103,7 @@ compare(
 ).round(4)
 
 # %% [markdown]
-# ## By how much, and are they equivalent?
+# ## Size of the difference, and equivalence
 #
 # The columns `lower` and `upper` are the ends of a 95 % confidence interval of the difference. For the tree and the
 # average of one-dependence estimators it reaches from −1.0 to 2.2 percentage points, so the test does not show that

@@ -66,7 +66,7 @@ print(voting.isna().mean().sort_values(ascending=False).head(4).round(3))
 # missing feature.
 #
 # These steps make different assumptions. Estimation from available cases is consistent if values are *missing
-# completely at random* (MCAR): whether a value is missing depends on nothing, or at most on its parents in the network.
+# completely at random* (MCAR): whether a value is missing depends at most on its parents in the network.
 # EM requires only that values are *missing at random* (MAR): whether a value is missing may depend on everything that
 # is observed in the row. The class is observed in training, but not at prediction. Prediction therefore requires that,
 # given the observed features, missingness does not depend on the class. If it does, for example because members of one

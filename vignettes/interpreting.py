@@ -104,9 +104,9 @@ plot_importance(model, voting)
 # %% [markdown]
 # Importance describes the model on these rows. It does not state
 #
-# - *what happens without the feature*: a correlated feature can replace it. To measure this, cross-validate models with and
+# - *the accuracy without the feature*: a correlated feature can replace it. To measure this, cross-validate models with and
 #   without the feature.
-# - *how strong the effect is in one row*: a rare value can have a large contribution and little importance.
+# - *the strength of the effect in one row*: a rare value can have a large contribution and little importance.
 # - *a cause*: a feature can be important because both it and the class have a common cause.
 #
 # `plot_effect` shows the contribution of each value of one feature:
@@ -121,8 +121,8 @@ plot_effect(
 # ## Arcs are not causes
 #
 # An arc between two features means that they depend on each other within the classes. The same distribution can be
-# written with reversed arcs: trees with different roots have the same likelihood, so observations alone cannot tell
-# them apart.
+# written with reversed arcs: trees with different roots have the same likelihood, so observations alone cannot
+# distinguish them.
 
 # %%
 for root in ("physician_fee_freeze", "crime"):

@@ -83,7 +83,7 @@ print(table.dtypes.astype(str).to_dict())
 
 # %% [markdown]
 # The bottle number identifies a row, so it is dropped. Text is converted to categories before the data are split, so that all
-# levels are known in both parts.
+# levels are known in both subsets.
 
 # %%
 table = table.drop(columns="bottle").astype(

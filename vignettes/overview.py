@@ -1,8 +1,8 @@
 # %% [markdown]
 # # Choosing a classifier
 #
-# This page introduces the classifiers of the package one by one: what each of them assumes, what its structure
-# looks like on real data, how accurate it is, and when to use it. It is written for readers who know conditional
+# This page introduces the classifiers of the package one by one: the assumptions of each, its structure
+# and accuracy on real data, and the cases in which to use it. It is written for readers who know conditional
 # probability, but not Bayesian networks. Reading it takes half an hour. If you are in a hurry:
 #
 # | goal | use |

@@ -179,5 +179,5 @@ print("missing as a level:", round(cv(level, hidden, rng=0), 3))
 # ## Summary
 #
 # Fit everything within each training fold, use a metric and a baseline that fit the task, drop identifiers, declare
-# weights, and decide what a missing value means. Next: [Evaluating a classifier](judging.py) and [Interpreting a
+# weights, and decide whether missingness is information. Next: [Evaluating a classifier](judging.py) and [Interpreting a
 # model](interpreting.py), which discusses arcs that are mistaken for causes.

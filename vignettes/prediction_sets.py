@@ -171,7 +171,7 @@ pd.DataFrame({"cross": describe([cross_sets(seed) for seed in range(5)])}).T.rou
 
 # %% [markdown]
 # The coverage is 89 %, close to the requested 90 %, with five splits and models fitted to 60 % of the cars instead of
-# 50 %. It varies over the classes as much as with one conformalization set. Unlike the sets of one split, these
+# 50 %. Its variation over the classes is similar to that with one conformalization set. Unlike the sets of one split, these
 # sets have no guarantee of 90 %.
 #
 # ## Summary

@@ -184,7 +184,7 @@ if dd is not None:
     print(same(on_dask))
 
 # %% [markdown]
-# Predictions are lazy: the result is a Dask Series or DataFrame that can be written in parts or computed. `cv` assigns rows to
+# Predictions are lazy: the result is a Dask Series or DataFrame that can be written by partition or computed. `cv` assigns rows to
 # folds by a hash of the row and its label, or by a column that you name.
 
 # %%

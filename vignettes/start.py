@@ -129,8 +129,8 @@ print(*explain(model, new.loc["Bea"], sentences=True), sep="\n")
 plot_importance(model, women)
 
 # %% [markdown]
-# Glucose matters most. This describes the model, and not the causes of diabetes: [Interpreting a
-# model](interpreting.py) discusses what importance means and what it does not.
+# Glucose has the largest importance. This describes the model, and not the causes of diabetes. [Interpreting a
+# model](interpreting.py) discusses the meaning of importance.
 #
 # ## Evaluate the model
 #

@@ -51,6 +51,6 @@ def describe(
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
-    """Connect it."""
+    """Register the extension."""
     app.connect("html-page-context", describe)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -64,6 +64,6 @@ def write_downloads(
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
-    """Connect it."""
+    """Register the extension."""
     app.connect("html-page-context", write_downloads)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

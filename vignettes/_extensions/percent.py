@@ -208,7 +208,7 @@ def description_of_chart(svg: str) -> str:
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
-    """Connect it."""
+    """Register the extension."""
     app.connect("missing-reference", find_name)
     app.add_post_transform(LinkNames)
     app.add_post_transform(TidyOutputs)

@@ -47,7 +47,7 @@ def mend(
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
-    """Connect it after the tools that write such HTML."""
+    """Register the extension after those that write such HTML."""
     app.connect("doctree-resolved", unwrap_tables, priority=900)
     app.connect("html-page-context", mend)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
