@@ -27,7 +27,7 @@ FEW_ROWS = 1_000  # that pyAgrum predicts; its time is by row
 class Job:
     """A job: ``ours``, and its equivalent in another library.
 
-    ``same`` describes how well the results agree, and raises an error if they do not. If ``apart``, the
+    ``same`` describes the agreement of the results, and raises an error if they do not. If ``apart``, the
     other library is slow and runs in a separate process.
     """
 

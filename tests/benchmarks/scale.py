@@ -135,7 +135,7 @@ def on_threads(path: Path) -> Run:
 
 
 def on_two_workers(path: Path) -> Run:
-    """Learn on a cluster of two processes; starting these, and loading what they need, is not measured."""
+    """Learn on a cluster of two processes; starting these and importing libraries are not measured."""
     from distributed import Client, LocalCluster
 
     options = {"processes": True, "threads_per_worker": 1, "dashboard_address": None, "memory_limit": 0}
@@ -199,7 +199,7 @@ def lines(path: Path, rows: int, ways: Sequence[str]) -> Iterator[tuple[str, ...
 
 
 class Weighed(Chunks):
-    """Chunks that tell how many bytes the tables of each have that a worker would send, pass by pass."""
+    """Chunks that record the number of bytes of the tables that a worker would send, in each pass."""
 
     def __init__(self, frames: Callable[[], Iterator[Any]]) -> None:
         super().__init__(frames, "dataset")
