@@ -61,9 +61,9 @@ print(voting.isna().mean().sort_values(ascending=False).head(4).round(3))
 #
 # Each table is estimated from the rows in which its whole family is observed: the *available cases*. At prediction, the
 # networks on this page marginalize over a missing feature: the posterior is P(class | observed features), exactly.
-# `BNCClassifier()` and other models with weights do not define a joint distribution. The more features are missing, the
-# more their posterior is that of a tree, which marginalizes ([see below](#the-default-classifier)); `ande` ignores a
-# missing feature.
+# `BNCClassifier()` and other models with leave-one-out weights do not define a joint distribution. They marginalize
+# approximately: the more features are missing, the more their posterior is that of a tree, which marginalizes ([see
+# below](#the-default-classifier)). `ande` ignores a missing feature.
 #
 # These steps make different assumptions. Estimation from available cases is consistent if values are *missing
 # completely at random* (MCAR): whether a value is missing depends at most on its parents in the network.
