@@ -245,14 +245,8 @@ check("contribution of the arcs to AIC", added, AIC(tree, car) - AIC(naive, car)
 ranked = sorted(votes.columns.drop("Class"), key=lambda x: -cmi(x, "Class", votes))
 dependent = kdb_mi("Class", votes, kdbk=2)
 for place, feature in enumerate(ranked):
-    informative = sorted(
-        ranked[:place], key=lambda y: -cmi(feature, y, votes, z="Class")
-    )
-    assert feature_families(dependent)[feature] == (
-        feature,
-        *informative[:2],
-        "Class",
-    )
+    best = sorted(ranked[:place], key=lambda y: -cmi(feature, y, votes, z="Class"))
+    assert feature_families(dependent)[feature] == (feature, *best[:2], "Class")
 print(
     "same parents by hand and by call for 16 features; highest ranks:", ranked[:3]
 )
@@ -321,8 +315,9 @@ check(
 # %% [markdown]
 # ## AnDE
 #
-# `ande` computes the same average from estimates that are ratios of joint counts N(·). In the formulas, s is `smooth`, C is the number of classes and r the number of levels of a feature. (Webb, Boughton, Wang 2005; Webb
-# and others 2012)
+# `ande` computes the same average from estimates that are ratios of joint counts N(·). In the formulas, s is
+# `smooth`, C is the number of classes and r the number of levels of a feature. (Webb, Boughton, Wang 2005; Webb and
+# others 2012)
 #
 # $$
 # P(c \mid x) \propto \sum_i P(c, x_i) \prod_{j \ne i} P(x_j \mid c, x_i)
@@ -500,8 +495,8 @@ check(
 # $$
 #
 # The computation by hand uses three votes. The joint distribution is an array of 2 × 2 × 2 × 2 cells, and a row
-# corresponds to the slice that contains both values of each missing variable. The expected counts of a row are its normalized
-# slice. At convergence, the tables estimated from the expected counts of all rows are the tables from which these
+# corresponds to the slice that contains both values of each missing variable. The expected counts of a
+# row are its normalized slice. At convergence, the tables estimated from the expected counts of all rows are the tables from which these
 # were computed. (Dempster, Laird, Rubin 1977; Lauritzen 1995)
 
 # %%
@@ -856,7 +851,8 @@ print("weights of WANBIA on car:", feature_weights(on_car).round(2).to_dict())
 # - **MANB** is for many features and few rows, if most features may be independent of the class. It has no tuning
 #   parameter except the prior. These two data sets are not of this type.
 # - **WANBIA** is for correlated features, with enough rows to estimate one weight per feature. On car, all
-#   weights are at their limit of 1; naive Bayes is underconfident there, and only weights above 1 would increase the likelihood.
+#   weights are at their limit of 1; naive Bayes is underconfident there, and only weights above 1
+#   would increase the likelihood.
 # - **AWNB** is inexpensive and does not optimize on the training rows. On voting it is as accurate as WANBIA.
 #   On car it is less accurate than naive Bayes, because it reduces the weights of relevant features.
 #
