@@ -170,46 +170,25 @@ def bnc(
     >>> nparams(bnc("tan_cl", "class", load_car(), smooth=1, dag_args={"score": "aic"}))
     131
     """
-    absent = [n for n, value in {"class_var": class_var, "dataset": dataset}.items() if value is REQUIRED]
-    if absent:
-        raise TypeError(
-            f"bnc must be called with {listed(absent)}; got no value for it. Write bnc(dag_learner, "
-            "class_var, dataset), or bnc(class_var=..., dataset=...) for the default learner."
-        )
+    learner = _find_single_learner(dag_learner, class_var, dataset)
     if not isinstance(missing_level, bool | None):
         missing_level = check_names(missing_level, (class_var,), "missing_level")
-    learner = None if isinstance(class_var, list) else find_learner(dag_learner, "dag_learner")
-    if learner is None or "class_vars" in parameters_of(learner):
-        raise TypeError(
-            "class_var must be one class variable. For several, use lp(mbc(class_vars, dataset), dataset, "
-            "smooth=...), or maode or chain instead of mbc."
-        )
     dataset, numeric = in_pandas(dataset), columns_of(numbers)
     if numeric and discretize not in (None, "auto"):
         raise ValueError("numbers must be None if discretize is given. Use only one of the two.")
-    if dag_args is not None and not isinstance(dag_args, Mapping):
-        raise TypeError(must_be("dag_args", "a dict of arguments", dag_args))
-    options = dict(dag_args or {})
-    check_arguments(learner, options, "dag_args", supplied=("class_var", "dataset"))
+    options = _learner_options(learner, class_var, dag_args, lp_args)
     advice = "Pass arguments of the learner in dag_args."
     check_arguments(lp, lp_args, "additional arguments of bnc", supplied=("x", "dataset"), advice=advice)
     chosen = any(lp_args.get(name) is not None and lp_args[name] is not False for name in PRIORS)
     if chosen:
         find_prior(**{name: lp_args.get(name) for name in PRIORS})
     elif learner is kdb_mi:
-        is_default = not options and lp_args.keys() <= {"rng"}
+        is_default = not dag_args and lp_args.keys() <= {"rng"}
         options = {"kdbk": _most_parents(dataset) if is_default else 4, **options}
     if discretize == "auto":
         averages = getattr(learner, "averages_views", False)
         plain = chosen or numeric or not _has_numbers(dataset)
         discretize = None if plain else "averaged_mdlp" if averages else "mdlp"
-    in_package = learner in LEARNERS.values()
-    if in_package and options.get("features") is not None:
-        options["features"] = check_names(options["features"], (class_var,))
-    if in_package and not any(options.get(name) is not None for name in PRIORS):
-        # the search scores the model that will be fitted
-        takes = parameters_of(learner)
-        options |= {name: lp_args[name] for name in PRIORS if name in takes and name in lp_args}
     if numeric:
         _check_able(learner, _keeps_numbers, "numbers must be None", numbers, "learn from numbers")
         lp_args |= {"numbers": numbers}
@@ -223,6 +202,46 @@ def bnc(
         fitted = lp(structure, data, **{**recipe, **lp_args})
     warn_of_rows(fitted, len(data))
     return fitted
+
+
+def _find_single_learner(
+    dag_learner: str | Callable[..., Model], class_var: object, dataset: object
+) -> Callable[..., Model]:
+    """Return the learner, or raise a TypeError if an argument is absent or there are several classes."""
+    absent = [n for n, value in {"class_var": class_var, "dataset": dataset}.items() if value is REQUIRED]
+    if absent:
+        raise TypeError(
+            f"bnc must be called with {listed(absent)}; got no value for it. Write bnc(dag_learner, "
+            "class_var, dataset), or bnc(class_var=..., dataset=...) for the default learner."
+        )
+    learner = None if isinstance(class_var, list) else find_learner(dag_learner, "dag_learner")
+    if learner is None or "class_vars" in parameters_of(learner):
+        raise TypeError(
+            "class_var must be one class variable. For several, use lp(mbc(class_vars, dataset), dataset, "
+            "smooth=...), or maode or chain instead of mbc."
+        )
+    return learner
+
+
+def _learner_options(
+    learner: Callable[..., Model],
+    class_var: Hashable,
+    dag_args: Mapping[str, Any] | None,
+    lp_args: Mapping[str, Any],
+) -> dict[str, Any]:
+    """Return the arguments of the learner, with the prior of `lp` if it scores fitted models."""
+    if dag_args is not None and not isinstance(dag_args, Mapping):
+        raise TypeError(must_be("dag_args", "a dict of arguments", dag_args))
+    options = dict(dag_args or {})
+    check_arguments(learner, options, "dag_args", supplied=("class_var", "dataset"))
+    if learner not in LEARNERS.values():
+        return options
+    if options.get("features") is not None:
+        options["features"] = check_names(options["features"], (class_var,))
+    if not any(options.get(name) is not None for name in PRIORS):
+        accepted = parameters_of(learner)
+        options |= {name: lp_args[name] for name in PRIORS if name in accepted and name in lp_args}
+    return options
 
 
 def learn_structure(
