@@ -294,7 +294,7 @@ def can_write(step: Step) -> bool:
 
 
 def _write_tally(writer: Writer, tally: Tally, where: str) -> dict[str, Any]:
-    """Write counts, and their prior unless it is a function, without which no rows can be added."""
+    """Write counts and, unless it is a function, their prior, which is needed to add rows."""
     counts = {"counts": writer.write(tally.counts, f"{where}.counts")}
     try:
         return counts | {"prior": writer.write(tally.prior, f"{where}.prior")}

@@ -148,7 +148,8 @@ class Scores:
             return self._looked_up(codes, logs)
         if isinstance(term, Student):
             return self._student(term, c, z)
-        return f"{z[term.scale]}*{number(term.slopes[c])}"  # type: ignore[union-attr]
+        assert isinstance(term, Slope)
+        return f"{z[term.scale]}*{number(term.slopes[c])}"
 
     def _looked_up(self, codes: Sequence[str], values: Array) -> str:
         """Return the look-up of a value by codes: by CASE or, if that is long, in text of digits."""
@@ -233,8 +234,9 @@ class Scores:
 
     def _factor(self, term: Term) -> Factor:
         """Return a term of a network as a factor: a table, or a density at the number of the row."""
-        if not isinstance(term, Normal):
-            return term.scope, term.logs.astype(object)  # type: ignore[union-attr]
+        if isinstance(term, Table):
+            return term.scope, term.logs.astype(object)
+        assert isinstance(term, Normal)
         x = self.numbers[term.owner]
         texts = [
             f"CASE WHEN {x} IS NULL THEN 0e0 WHEN ABS({x})>{FARTHEST} THEN {IMPOSSIBLE} "

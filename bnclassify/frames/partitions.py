@@ -213,7 +213,7 @@ class Partitions(Learnable):
         return f"Partitions: {rows}{len(self.columns)} columns"
 
     @property
-    def schema(self) -> Schema:  # type: ignore[override]
+    def schema(self) -> Schema:
         """Names and levels of the columns."""
         return self.reading.schema
 

@@ -215,8 +215,9 @@ class _Rows(Immutable):
     """Members that data in memory and partitioned data share; their docstrings are in `Dataset`."""
 
     if TYPE_CHECKING:  # read-only for callers; fields or properties of subclasses
-        schema: Schema
 
+        @property
+        def schema(self) -> Schema: ...
         @property
         def size(self) -> float: ...
         @property

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Self, TypeAlias, TypeVar
+from typing import Any, Self, TypeAlias, TypeGuard, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -161,7 +161,7 @@ def prepare(
         dataset = preparation.encode(dataset, known or {}, "dataset")
     chosen, order = _choose(dataset, targets, features, warns, named_by)
     if not rows_needed and _is_large(dataset, (*chosen, *targets)):
-        dataset = LargeFrame(dataset)  # type: ignore[arg-type]
+        dataset = LargeFrame(dataset)
     required = targets[0] if len(targets) == 1 else None
     data = open_columns(
         dataset, (*chosen, *targets), known=known, preparation=preparation, required=required,
@@ -192,7 +192,7 @@ def prepare_rows(
     return data
 
 
-def _is_large(dataset: object, columns: Sequence[Hashable]) -> bool:
+def _is_large(dataset: object, columns: Sequence[Hashable]) -> TypeGuard[pd.DataFrame]:
     """Whether data are a long frame with declared levels, which is counted in blocks."""
     if not isinstance(dataset, pd.DataFrame) or len(dataset) <= _MOST_ROWS:
         return False

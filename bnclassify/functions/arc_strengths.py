@@ -242,7 +242,7 @@ def arc_strength(
     counted = np.zeros((2, len(names), len(names)))
     with progress_bar(progress, total=replicates, desc="arc_strength", unit=" samples") as bar:
         for _ in range(replicates):
-            learned = recipe.fit(draw(generator), generator)  # type: ignore[arg-type]
+            learned = recipe.fit(draw(generator), generator)
             counted += _arcs_of(learned, names)
             bar.update()
     return _tabulate(names, counted[0], counted[1], replicates)

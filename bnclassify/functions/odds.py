@@ -194,7 +194,9 @@ def measure_effect(x: Model, feature: Hashable, target: Any = None) -> Effect:
 
 def _interval_of(x: Model, feature: Hashable, points: Array) -> Rows:
     """Return the codes of numbers."""
-    return np.searchsorted(x.preparation.discretizer.cuts[feature], points, side="left")  # type: ignore[union-attr]
+    assert x.preparation is not None
+    assert x.preparation.discretizer is not None
+    return np.searchsorted(x.preparation.discretizer.cuts[feature], points, side="left")
 
 
 def _middles(x: Model, feature: Hashable) -> Array | None:

@@ -357,15 +357,18 @@ def _plan_rows(data: TrainingData, k: int, repeats: int, folds: Folds | None, rn
     index, known = data.all_rows.index, data.has_class if len(data.targets) == 1 else np.full(len(data), True)
     position = np.cumsum(known) - 1
     data = replace(data, with_unknown=None)
+
+    def of_known(rows: Rows) -> Rows:
+        return position[rows[known[rows]]]
+
     for repeat in range(repeats):
         if folds is None:
             tests = _draw(data, k, generator, quiet=repeat > 0)
         else:
-            parts = [
-                [None if rows is None else position[rows[known[rows]]] for rows in part]
-                for part in split_rows(folds, len(known), index)
+            tests = [
+                RowFold(of_known(rows), learned=None if learned is None else of_known(learned))
+                for rows, learned in split_rows(folds, len(known), index)
             ]
-            tests = [RowFold(rows, learned=learned) for rows, learned in parts]  # type: ignore[arg-type]
             rows = np.sort(np.concatenate([test.rows for test in tests]))
             is_partition = np.array_equal(rows, np.arange(len(data)))
         for number, test in enumerate(tests):

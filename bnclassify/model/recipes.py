@@ -11,7 +11,7 @@ import numpy as np
 
 from ..base.immutable import Immutable, record
 from ..counts.contingency import narrow
-from ..frames.schema import Dataset
+from ..frames.schema import Countable
 from ..numbers.preparation import Preparation
 
 _MOST_CHARACTERS = 40
@@ -97,7 +97,7 @@ class Recipe:
     seen: tuple[Hashable, ...] | None = None
     rows: Rows | None = field(default=None, compare=False)
 
-    def fit(self, data: Dataset, rng: np.random.Generator | None = None) -> Any:
+    def fit(self, data: Countable, rng: np.random.Generator | None = None) -> Any:
         """Learn structure and parameters from other data."""
         token = _REPEATED.set(True)
         try:
@@ -106,7 +106,7 @@ class Recipe:
             _REPEATED.reset(token)
         return self.refit(structure, data, rng)
 
-    def refit(self, x: Any, data: Dataset, rng: np.random.Generator | None = None) -> Any:
+    def refit(self, x: Any, data: Countable, rng: np.random.Generator | None = None) -> Any:
         """Learn the parameters of a structure in the same way."""
         return self.parameters(x, data, rng=rng) if self.parameters is not None else x
 

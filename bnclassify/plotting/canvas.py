@@ -74,7 +74,7 @@ def chance(probability: float) -> str:
 
 
 _SIZE = 8  # points of all texts, so that they can be read in a column of a journal and on a phone
-_STYLE = {
+_STYLE: Any = {
     "font.size": _SIZE,
     "axes.titlesize": _SIZE + 1,
     "axes.titlelocation": "left",
@@ -114,7 +114,7 @@ def chart(function: Function) -> Function:
             raise ImportError(
                 "Charts require matplotlib, which is not installed. Run pip install 'pybnclassify[plot]'."
             ) from error
-        with plt.rc_context(_STYLE):  # type: ignore[arg-type]
+        with plt.rc_context(_STYLE):
             return function(*arguments, **named)
 
     return _share(cast(Function, drawn))
