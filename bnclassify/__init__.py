@@ -8,13 +8,15 @@ Data flow downwards through this list. Each package imports only from those abov
     numbers          intervals of numeric columns, rare levels                     discretize merge_rare
     model            the base class of models, and accessors                       families cpt is_nb ...
     network          Bayesian networks: values, inference, priors, tables, EM      BNC Ensemble
-    backoff          back-off tables, leave-one-out weights, averaged cut points
+    recipe           back-off tables, leave-one-out weights, averaged cut points
     superparents     averaged one- and n-dependence estimators                     aode ande
     feature_weights  MANB, AWNB, WANBIA                                            min_testing_depths
     metrics          metrics of predictions, folds, the scoring loop
     learners         learners of structure, from counts or by greedy search        nb tan_cl hc kdb ...
     several          several class variables                                       mbc maode chain ...
-    functions        functions of models and data                                  lp bnc predict cv ...
+    fitting          parameters, recipes, updates, refits in rounds                 lp bnc update pool
+    inference        predictions, explanations, queries                            predict explain query ...
+    evaluation       cross-validation, comparison, scores, uncertainty of arcs     cv compare loglik ...
     plotting         pictures: networks, charts                                    plot plot_cpt plot_cv ...
     exchange         files of models, objects and files of other libraries         save load write_page ...
     examples         example data sets                                              load_car load_pima ...
@@ -39,6 +41,16 @@ from importlib.metadata import version
 from typing import Any
 
 from .base.docstrings import add_see_also
+from .evaluation.accuracy import accuracy, confusion, exact_match, hamming
+from .evaluation.arc_strength import arc_strength, averaged_network
+from .evaluation.calibration import calibration
+from .evaluation.compare import compare
+from .evaluation.compare_ranks import compare_ranks
+from .evaluation.cv import cv
+from .evaluation.cv_predict import cv_predict
+from .evaluation.distances import kl_divergence, shd
+from .evaluation.scores import AIC, BIC, ci_test, cloglik, cmi, loglik
+from .evaluation.summary import summary
 from .examples import load_car, load_pima, load_solar_flare, load_voting
 from .exchange.bif import read_bif, write_bif
 from .exchange.libraries import to_networkx, to_pgmpy, to_pyagrum
@@ -46,26 +58,16 @@ from .exchange.page import write_page
 from .exchange.sql import to_sql
 from .exchange.storage import load, save
 from .feature_weights.awnb import min_testing_depths
+from .fitting.bnc import bnc
+from .fitting.lp import lp
+from .fitting.update import pool, update
+from .fitting.with_table import from_tables, with_table
 from .frames.opening import encode
 from .frames.partitions import Partitions
 from .frames.schema import Dataset
-from .functions.agreement import accuracy, confusion, exact_match, hamming
-from .functions.arc_strengths import arc_strength, averaged_network
-from .functions.comparison import compare
-from .functions.distances import kl_divergence, shd
-from .functions.elicitation import from_tables, with_table
-from .functions.explanation import explain
-from .functions.inferences import impute, query, sample
-from .functions.learning import bnc
-from .functions.out_of_fold import cv_predict
-from .functions.parameters import lp
-from .functions.pooling import pool, update
-from .functions.prediction import predict
-from .functions.ranking import compare_ranks
-from .functions.reliability import calibration
-from .functions.scores import AIC, BIC, ci_test, cloglik, cmi, loglik
-from .functions.summaries import summary
-from .functions.validation import cv
+from .inference.explain import explain
+from .inference.predict import predict
+from .inference.query import impute, query, sample
 from .learners.fixed import anb, aode, from_modelstring, nb
 from .learners.hill_climbing import ban, hc
 from .learners.independence import chisq_dn, learn_blanket

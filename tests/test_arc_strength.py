@@ -16,8 +16,8 @@ import pytest
 
 import bnclassify as bn
 from bnclassify.base.graphs import find_cycle, spanning_tree_posterior
+from bnclassify.evaluation.arc_strength import bootstrap
 from bnclassify.frames.training import prepare
-from bnclassify.functions.arc_strengths import bootstrap
 
 from .conftest import REFERENCE
 from .test_networks import NAMES, class_of, frame

@@ -293,7 +293,7 @@ def test_effects_are_what_is_added() -> None:
     pytest.importorskip("matplotlib")
     frame = rides()
     model = learn(frame, **BEST)
-    from bnclassify.functions.odds import measure_effect
+    from bnclassify.inference.evidence import measure_effect
 
     effect = measure_effect(model, "distance", "yes")
     assert effect.parent is None

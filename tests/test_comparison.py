@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import bnclassify as bn
-from bnclassify.functions.comparison import holm
+from bnclassify.evaluation.compare import holm
 
 from .conftest import REFERENCE
 

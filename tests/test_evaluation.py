@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bnclassify as bn
-from bnclassify.functions import prediction
+from bnclassify.inference import predict as prediction
 from bnclassify.model import arguments
 
 from .oracles import joint_by_hand

@@ -21,15 +21,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bnclassify as bn
-from bnclassify.backoff.weighted import Stacked
 from bnclassify.base.arrays import Array, normalize
 from bnclassify.base.immutable import is_record, record
 from bnclassify.exchange import storage
-from bnclassify.functions.parameters import fit
+from bnclassify.fitting.lp import fit
 from bnclassify.learners import LEARNERS
 from bnclassify.model.model import Model
 from bnclassify.network.classifiers import Network
 from bnclassify.network.priors import Method
+from bnclassify.recipe.weighted import Stacked
 from bnclassify.several.multidimensional import ClassView
 
 from .strategies import models

@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 from scipy.special import gammaln, log_softmax
 
 import bnclassify as bn
-from bnclassify.backoff import leave_one_out, terms
-from bnclassify.backoff.counts import count_prefixes
-from bnclassify.backoff.powers import best_powers, common_power
-from bnclassify.backoff.prior import LEAST, MOST, best_concentrations
 from bnclassify.base.arrays import Array
 from bnclassify.model.model import renewed
+from bnclassify.recipe import leave_one_out, terms
+from bnclassify.recipe.counts import count_prefixes
+from bnclassify.recipe.powers import best_powers, common_power
+from bnclassify.recipe.prior import LEAST, MOST, best_concentrations
 
 from .conftest import REFERENCE, read_reference
 from .strategies import frames, networks

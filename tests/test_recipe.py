@@ -14,8 +14,8 @@ from scipy.optimize import minimize_scalar
 from scipy.special import log_softmax, softmax
 
 import bnclassify as bn
-from bnclassify.functions import parts
-from bnclassify.functions.parts import _folds
+from bnclassify.fitting import parts
+from bnclassify.fitting.parts import _folds
 from bnclassify.learners import k_dependence
 from bnclassify.sklearn import BNCClassifier
 

@@ -13,15 +13,15 @@ from scipy.special import gammaln, log_softmax, ndtri
 from scipy.stats import t as student
 
 import bnclassify as bn
-from bnclassify.backoff import powers, prior, refined
-from bnclassify.backoff.refined import TERMS, Refined
-from bnclassify.backoff.tables import LeftOut
-from bnclassify.backoff.terms import GaussianTerm, fit_terms, normal_scores, z_scores
 from bnclassify.base.arrays import Array
-from bnclassify.functions.odds import measure_effect
+from bnclassify.inference.evidence import measure_effect
 from bnclassify.model.arguments import encode_for
 from bnclassify.model.model import renewed
 from bnclassify.network.classifiers import BNC
+from bnclassify.recipe import powers, prior, refined
+from bnclassify.recipe.refined import TERMS, Refined
+from bnclassify.recipe.tables import LeftOut
+from bnclassify.recipe.terms import GaussianTerm, fit_terms, normal_scores, z_scores
 
 from .conftest import read_reference
 

@@ -16,10 +16,10 @@ import bnclassify as bn
 from bnclassify.base.arrays import Array, Codes, log_normalize, normalize
 from bnclassify.counts.contingency import count_families
 from bnclassify.counts.information import mutual_information
+from bnclassify.fitting.lp import fit
 from bnclassify.frames.schema import Dataset
 from bnclassify.frames.sources import register_source
 from bnclassify.frames.training import prepare
-from bnclassify.functions.parameters import fit
 from bnclassify.learners.fixed import network
 from bnclassify.metrics import METRICS, Metric
 from bnclassify.model.model import BuiltOn, Model

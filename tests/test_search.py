@@ -16,7 +16,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bnclassify as bn
-from bnclassify.backoff.prior import BackOff, find_prior
 from bnclassify.base.graphs import find_cycle
 from bnclassify.frames.schema import Dataset, Schema
 from bnclassify.learners.search import fold_tables, greedy
@@ -32,6 +31,7 @@ from bnclassify.learners.search.scoring import CrossValidatedScore
 from bnclassify.metrics import METRICS
 from bnclassify.metrics.folds import fold_rows
 from bnclassify.model.arguments import log_joint
+from bnclassify.recipe.prior import BackOff, find_prior
 
 from .conftest import read_reference, reference_frame
 from .strategies import examples, frames, networks

@@ -14,8 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bnclassify as bn
-from bnclassify.backoff import weighted as weighted_module
 from bnclassify.exchange.scorer import scorer_of
+from bnclassify.recipe import weighted as weighted_module
 
 from .oracles import with_holes
 from .strategies import examples, frames, graphs, networks

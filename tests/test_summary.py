@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import bnclassify as bn
-from bnclassify.functions.fold_scores import scheme_of
+from bnclassify.evaluation.fold_scores import scheme_of
 from bnclassify.numbers.cut_points import readable, readable_labels
 from bnclassify.plotting import networks
 

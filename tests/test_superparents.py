@@ -19,11 +19,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bnclassify as bn
-from bnclassify.backoff.prior import find_prior
-from bnclassify.backoff.tables import LeftOut
 from bnclassify.base.arrays import log_sum_exp, normalize
 from bnclassify.frames.training import prepare
 from bnclassify.model.arguments import log_joint
+from bnclassify.recipe.prior import find_prior
+from bnclassify.recipe.tables import LeftOut
 from bnclassify.superparents import cooccurrence
 
 from .conftest import REFERENCE, informative_gaps

@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 import bnclassify as bn
-from bnclassify.functions.fold_scores import scheme_of
+from bnclassify.evaluation.fold_scores import scheme_of
 from bnclassify.metrics import METRICS
 
 

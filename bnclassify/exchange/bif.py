@@ -18,9 +18,9 @@ from ..base.checks import OneOf, available
 from ..base.immutable import record
 from ..base.messages import cut, listed, shown
 from ..counts.contingency import MAX_CELLS
+from ..fitting.lp import lp
 from ..frames.encoding import check_name
 from ..frames.schema import Dataset
-from ..functions.parameters import lp
 from ..learners.fixed import fixed_again, fixed_network
 from ..model.arguments import check_coded
 from ..model.model import Model

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from ..base.checks import must_be
 from ..base.messages import listed
-from ..functions.odds import order_features
+from ..inference.evidence import order_features
 from ..model.formulas import Table, sums_in
 from ..model.model import Model
 from ..plotting.canvas import ORANGE

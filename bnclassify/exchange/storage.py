@@ -16,7 +16,7 @@ import pandas as pd
 
 from ..base.checks import must_be
 from ..base.messages import listed, shown, warn
-from ..functions.prediction import predict
+from ..inference.predict import predict
 from ..model.arguments import check_model
 from ..model.model import Model
 from ..model.questions import members

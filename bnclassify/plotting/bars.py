@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 from ..base.arrays import Array
 from ..base.checks import Optional, Unseen, Whole, must_be
 from ..base.messages import shown
+from ..evaluation.arc_strength import check_strength, threshold_of
 from ..frames.encoding import Row
 from ..frames.opening import InFull
 from ..frames.schema import Dataset, match
-from ..functions.arc_strengths import check_strength, threshold_of
-from ..functions.explanation import describe, encode_rows, explain_row, write_rivals
-from ..functions.odds import Effect, measure_effect, weigh_evidence
+from ..inference.evidence import Effect, measure_effect, weigh_evidence
+from ..inference.explain import describe, encode_rows, explain_row, write_rivals
 from ..model.arguments import check_model, encode_for, read_for
 from ..model.model import Model
 from ..model.questions import classes

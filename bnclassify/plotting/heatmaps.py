@@ -15,7 +15,7 @@ from ..base.messages import shown
 from ..counts.contingency import contingency_tables
 from ..frames.opening import InFull
 from ..frames.schema import Dataset, Levels, Schema, match
-from ..functions.explanation import describe
+from ..inference.explain import describe
 from ..model.arguments import encode_for
 from ..model.questions import families, values
 from ..model.traces import cpt

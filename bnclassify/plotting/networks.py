@@ -21,12 +21,12 @@ from ..base.calls import guided
 from ..base.checks import Flag, OneOf, Optional, Real, Unseen
 from ..base.graphs import find_cycle, layers
 from ..base.messages import listed, shown
+from ..evaluation.arc_strength import check_strength
 from ..frames.encoding import Row
 from ..frames.opening import InFull
 from ..frames.schema import check_unseen, match
-from ..functions.arc_strengths import check_strength
-from ..functions.explanation import encode_one, explain_row
-from ..functions.inferences import query
+from ..inference.explain import encode_one, explain_row
+from ..inference.query import query
 from ..model.arguments import check_joint, check_model
 from ..model.model import Model
 from ..model.questions import values

@@ -10,10 +10,10 @@ import pandas as pd
 from ..base.arrays import TOLERANCE, Array
 from ..base.calls import guided
 from ..base.checks import must_be
-from ..functions.comparison import corrected_error, size_ratio, t_quantile
-from ..functions.fold_scores import choose_metric, scheme_of
-from ..functions.ranking import RankComparison
-from ..functions.reliability import weigh_calibration
+from ..evaluation.calibration import weigh_calibration
+from ..evaluation.compare import corrected_error, size_ratio, t_quantile
+from ..evaluation.compare_ranks import RankComparison
+from ..evaluation.fold_scores import choose_metric, scheme_of
 from ..metrics import METRICS
 from ..model.intervals import check_interval
 from ..model.traces import greedy_scores, search_steps

@@ -13,23 +13,23 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
-from ..backoff.prior import PRIORS
 from ..base.arrays import Array, log_normalize
 from ..base.calls import parameters_of
 from ..base.checks import AnyCutting, Learner, Seed, Unseen
 from ..base.messages import shown, warn
 from ..base.progress import showing_progress
+from ..evaluation.summary import measure_strengths
+from ..fitting.bnc import bnc
 from ..frames.encoding import check_weights
 from ..frames.schema import Dataset
 from ..frames.sources import in_pandas
-from ..functions.learning import bnc
-from ..functions.prediction import check_costs, check_prior, predict, weigh_classes
-from ..functions.summaries import measure_strengths
+from ..inference.predict import check_costs, check_prior, predict, weigh_classes
 from ..learners import find_learner
 from ..learners.k_dependence import kdb_mi
 from ..model.model import Model
 from ..network.number_families import columns_of
 from ..numbers.preparation import Preparing
+from ..recipe.prior import PRIORS
 from .inputs import CategoricalInput, as_labels, class_name, draw_seed, predicting
 
 _MOST_ROWS = 200

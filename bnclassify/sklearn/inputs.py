@@ -14,10 +14,10 @@ from ..base.calls import check_arguments
 from ..base.checks import OneOf, Seed, Unseen, must_be
 from ..base.docstrings import sharing
 from ..base.messages import listed
+from ..fitting.lp import lp
 from ..frames.columns import column_arrays
 from ..frames.numeric import ArrayLike
 from ..frames.sources import NEEDS_ROWS, find_source, in_pandas
-from ..functions.parameters import lp
 from ..model.model import Model
 
 predicting = sharing(

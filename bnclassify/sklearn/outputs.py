@@ -17,9 +17,9 @@ from ..base.calls import parameters_of
 from ..base.checks import Cutting, Flag, OneOf, Seed, Unseen, must_be
 from ..base.messages import listed
 from ..base.progress import showing_progress
+from ..fitting.lp import lp
 from ..frames.sources import in_pandas
-from ..functions.parameters import lp
-from ..functions.prediction import predict
+from ..inference.predict import predict
 from ..model.model import Model
 from ..numbers.discretization import discretize
 from ..several.multi_learners import chain, maode, mbc

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ..backoff.prior import BackOff
 from ..base.arrays import Array, Codes, log_normalize, normalize
 from ..base.checks import OneOf, Optional, Whole
 from ..base.immutable import record
@@ -28,12 +27,13 @@ from ..network.classifiers import BNC
 from ..network.ensemble import Average
 from ..network.estimates import Family
 from ..network.priors import Dirichlet, EquivalentSize, MEstimate, Prior
+from ..recipe.prior import BackOff
 from .attribution import attribute
 from .cooccurrence import Cooccurrence, count_cooccurrence
 from .row_groups import Estimators, choice_of_members, left_out_joint, log_joint
 
 if TYPE_CHECKING:
-    from ..backoff.tables import LeftOut
+    from ..recipe.tables import LeftOut
 
 
 @record

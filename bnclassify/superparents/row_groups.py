@@ -26,7 +26,7 @@ from .one_dependence import (
 )
 
 if TYPE_CHECKING:
-    from ..backoff.tables import LeftOut
+    from ..recipe.tables import LeftOut
 
 _ROWS_LEFT_OUT = 2**13
 _RARE = 1e-6  # smaller probabilities are excluded from weights, as in WAODE

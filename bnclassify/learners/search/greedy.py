@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...backoff.prior import find_prior
 from ...base.arrays import TOLERANCE, Array
 from ...base.checks import Flag, OneOf, Optional, Real, Seed, Whole, check_rng
 from ...base.graphs import components
@@ -22,6 +21,7 @@ from ...model.arguments import check_size
 from ...model.questions import is_semi_naive
 from ...model.recipes import Step, is_repeated
 from ...network.classifiers import BNC
+from ...recipe.prior import find_prior
 from ..arc_moves import Arc, ArcRules, check_start, written
 from ..fixed import network
 from .fold_tables import FoldedData

@@ -13,14 +13,14 @@ from typing import Any
 
 import numpy as np
 
-from ..backoff.leave_one_out import LeaveOneOut, LeaveOneOutSummary, Powered
-from ..backoff.powers import COMMON_PRECISION, common_power, log_likelihood, odds
-from ..backoff.weighted import with_at_most
 from ..base.arrays import Array, Codes, log_normalize
 from ..frames.schema import Dataset
 from ..frames.training import TrainingData
 from ..model.arguments import encode_for
 from ..model.model import Model, renewed
+from ..recipe.leave_one_out import LeaveOneOut, LeaveOneOutSummary, Powered
+from ..recipe.powers import COMMON_PRECISION, common_power, log_likelihood, odds
+from ..recipe.weighted import with_at_most
 from .rounds import RowFold, raw_rows
 
 _MOST_CELLS = 90_000  # maximum rows x features x classes of data that are not wide

@@ -9,8 +9,6 @@ from typing import Any, Literal, TypeVar
 
 import numpy as np
 
-from ..backoff.leave_one_out import LeaveOneOut, LeaveOneOutPower
-from ..backoff.prior import find_prior
 from ..base.calls import guided
 from ..base.checks import Flag, Names, OneOf, Seed, Whole, check_rng
 from ..base.immutable import record
@@ -31,6 +29,8 @@ from ..network.em import EM
 from ..network.number_families import Densities, Numbers
 from ..network.priors import PLAIN, Method, Prior, is_nested
 from ..network.subsumption import Subsumption
+from ..recipe.leave_one_out import LeaveOneOut, LeaveOneOutPower
+from ..recipe.prior import find_prior
 from ..several.multidimensional import MultiModel
 from .parts import judge_by_parts
 

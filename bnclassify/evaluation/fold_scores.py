@@ -15,12 +15,12 @@ from ..base.arrays import Array, added, first_best, log, normalize
 from ..base.checks import available, is_among, must_be
 from ..base.messages import listed, warn
 from ..base.progress import progress_bar
+from ..fitting.rounds import Plan, Round
 from ..frames.partitions import NoRowsError
 from ..frames.schema import Dataset
 from ..metrics import AnyMetric
 from ..metrics.outcomes import Outcomes, outcomes_of
 from ..model.model import Model
-from .rounds import Plan, Round
 
 _KEY = "cv"
 

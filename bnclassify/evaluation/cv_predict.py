@@ -15,18 +15,18 @@ from ..base.calls import guided
 from ..base.checks import Flag, Optional, Seed, Unseen
 from ..base.messages import listed
 from ..base.progress import progress_bar
+from ..fitting.rounds import Plan, name_models, plan_rounds
 from ..frames.opening import InFull, InParts, Rows
 from ..frames.partitions import NoRowsError, Partitions, dask_frame_of
 from ..frames.sources import AnyFrame, in_kind_of, in_pandas
+from ..inference.predict import predict
 from ..metrics.folds import Folds
 from ..metrics.outcomes import Labelling, outcomes_of
 from ..model.arguments import of_estimator
 from ..model.model import Model
 from ..model.questions import classes
+from .cv import Options, check_same_columns
 from .fold_scores import warn_of_empty_folds
-from .prediction import predict
-from .rounds import Plan, name_models, plan_rounds
-from .validation import Options, check_same_columns
 
 
 @overload

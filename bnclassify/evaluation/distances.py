@@ -10,10 +10,10 @@ from scipy.special import xlogy
 
 from ..base.graphs import find_cycle
 from ..base.messages import listed
+from ..inference.query import log_table
 from ..model.arguments import check_coded, check_fitted, check_graph
 from ..model.model import Model
 from ..network.classifiers import BNC
-from .inferences import log_table
 
 Arc = tuple[Hashable, Hashable]
 

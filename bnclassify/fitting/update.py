@@ -18,7 +18,7 @@ from ..frames.sources import in_pandas
 from ..model.arguments import check_fitted
 from ..model.model import Model, renewed
 from ..model.recipes import Rows
-from .parameters import rows_to_learn_from
+from .lp import rows_to_learn_from
 
 M = TypeVar("M", bound=Model)
 

@@ -11,10 +11,6 @@ import numpy as np
 import pandas as pd
 from scipy.special import chdtrc
 
-from ..backoff.prior import PRIORS, find_prior
-from ..backoff.refined import TERMS
-from ..backoff.stacked import FineData
-from ..backoff.weighted import AveragedCuts
 from ..base.calls import check_arguments, guided, parameters_of
 from ..base.checks import AnyCutting, Learner, must_be
 from ..base.immutable import EMPTY, record
@@ -39,9 +35,13 @@ from ..network.number_families import Numbers, columns_of
 from ..numbers.cut_points import table_of
 from ..numbers.discretization import MovedCuts
 from ..numbers.preparation import Preparation, Preparing, check_numbers, prepare_table
+from ..recipe.prior import PRIORS, find_prior
+from ..recipe.refined import TERMS
+from ..recipe.stacked import FineData
+from ..recipe.weighted import AveragedCuts
 from ..superparents.n_dependence import ANDE
 from ..superparents.one_dependence import AODE
-from .parameters import lp, warn_of_rows
+from .lp import lp, warn_of_rows
 from .parts import has_many_pairs
 
 REQUIRED: Any = type("Required", (), {"__repr__": lambda self: "<required>"})()

@@ -13,7 +13,7 @@ from scipy.special import chdtrc, fdtrc, ndtr
 from ..base.arrays import TOLERANCE, Array
 from ..base.calls import guided
 from ..base.checks import Flag, OneOf, Real, Seed, check_rng
-from .comparison import check_table, holm, pairs_of
+from .compare import check_table, holm, pairs_of
 from .fold_scores import scheme_of
 
 _MOST_EXACT = 25

@@ -12,6 +12,7 @@ from ..base.arrays import Array
 from ..base.calls import guided
 from ..base.checks import Flag, MetricName, OneOf, Optional, Seed, Unseen, Whole
 from ..base.messages import listed, shown, warn
+from ..fitting.rounds import Plan, check_recipe, name_models, plan_rounds
 from ..frames.opening import InFull, InParts, column_names
 from ..frames.partitions import Partitions
 from ..frames.sources import check_not_once, in_pandas
@@ -21,7 +22,6 @@ from ..model.arguments import check_joint
 from ..model.model import Model
 from ..several.multidimensional import MultiModel
 from .fold_scores import Scheme, Scores, record_scheme, score_rounds
-from .rounds import Plan, check_recipe, name_models, plan_rounds
 
 AsMetric: TypeAlias = "MetricName | Callable[[pd.DataFrame, pd.Series[Any]], float]"
 

@@ -12,13 +12,13 @@ from ..base.calls import guided
 from ..base.checks import Seed
 from ..frames.opening import InFull, InParts
 from ..frames.partitions import is_partitioned
+from ..inference.evidence import weigh_evidence
+from ..inference.explain import encode_rows
 from ..model.arguments import check_fitted, check_model
 from ..model.facts import facts_of
 from ..model.model import Model
-from .explanation import encode_rows
+from .cv import cv
 from .fold_scores import scheme_of
-from .odds import weigh_evidence
-from .validation import cv
 
 _METRICS = ["accuracy", "log_loss", "calibration_error"]
 _MOST_FEATURES = 3

@@ -16,6 +16,7 @@ from ..base.checks import Flag, OneOf, Optional, Real, Seed, Whole, check_rng, m
 from ..base.graphs import ChangingDag
 from ..base.messages import listed
 from ..base.progress import progress_bar
+from ..fitting.rounds import check_recipe, training_data
 from ..frames.opening import InFull, InParts, column_names
 from ..frames.partitions import Partitions, in_blocks
 from ..frames.schema import Dataset
@@ -27,8 +28,7 @@ from ..model.arguments import check_graph
 from ..model.model import Model
 from ..model.recipes import Step
 from ..network.classifiers import BNC
-from .rounds import check_recipe, training_data
-from .validation import check_same_columns
+from .cv import check_same_columns
 
 Sampled = TrainingData | Partitions
 

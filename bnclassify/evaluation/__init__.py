@@ -1,0 +1,1 @@
+"""Performance of models: cross-validation, comparison, calibration, scores, uncertainty of arcs."""

@@ -1,1 +1,0 @@
-"""The public functions: parameters, prediction, evaluation, explanation, queries."""
