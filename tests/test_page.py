@@ -245,6 +245,55 @@ def test_form_shows_posterior_and_contributions_by_strength(width: int, tmp_path
     }
 
 
+ASK = """<script>
+{
+  const answer = () => document.getElementById("answer").textContent;
+  const empty = answer();
+  const box = document.querySelector("#feature-1-note input");
+  box.click();
+  const missing = answer();
+  box.click();
+  const town = document.getElementById("feature-0");
+  town.value = [...town.options].find((option) => option.text === "(missing)").value;
+  town.dispatchEvent(new Event("input", { bubbles: true }));
+  const neither = answer();
+  const place = (id) => document.getElementById(id).getBoundingClientRect();
+  const tops = ["feature-0", "feature-1"].map((id) => place(id).top);
+  scrollTo(0, place("feature-2").top);
+  const bar = place("answer");
+  const pre = document.createElement("pre");
+  pre.id = "state";
+  const inView = bar.top >= 0 && bar.bottom < innerHeight;
+  pre.textContent = JSON.stringify({ empty, missing, neither, tops, inView });
+  document.body.append(pre);
+}
+</script></body>"""
+
+
+@needs_browser
+@pytest.mark.slow
+@pytest.mark.parametrize("width", [390, 1280])
+def test_unknown_is_not_missing_and_the_prediction_stays_in_view(width: int, tmp_path: Path) -> None:
+    rng, n = np.random.default_rng(0), 300
+    frame = pd.DataFrame({"town": rng.choice(["a", "b"], n), "income": rng.normal(size=n)})
+    frame = frame.assign(age=rng.integers(20, 90, n), label=rng.random(n) < 0.5)
+    frame.loc[frame["label"] & (rng.random(n) < 0.6), ["town", "income"]] = None
+    x = bn.bnc("nb", "label", frame, smooth=1, discretize="quantile", missing_level=True)
+    page = written(x, tmp_path).replace("</body>", ASK)
+    [text] = re.findall('<pre id="state">(.*)</pre>', browse(page, tmp_path, f"--window-size={width},600"))
+    state = json.loads(unescape(text))
+
+    def shown(posterior: pd.Series) -> str:
+        return f"label: {posterior.idxmax()} ({100 * posterior.max():.1f} %)"
+
+    assert state["empty"] == shown(bn.query(x, "label"))
+    assert state["missing"] == shown(bn.query(x, "label", {"income": "(missing)"}))
+    assert state["neither"] == shown(bn.query(x, "label", {"town": "(missing)"}))
+    assert state["missing"] != state["empty"] != state["neither"]
+    assert state["inView"]
+    assert width < 1280 or state["tops"][0] == state["tops"][1]  # fields with and without a note are aligned
+
+
 class Elements(HTMLParser):
     """The names of the elements of a page, and the text in those that hold data."""
 
@@ -299,6 +348,14 @@ def test_picture_is_plain_without_graphviz_and_if_it_is_large(
         assert all(f">{name}</text>" in page for name in car)
 
 
+@pytest.mark.skipif(shutil.which("dot") is None, reason="Graphviz is not installed")
+def test_name_that_is_too_long_for_graphviz_is_shortened_in_the_picture(tmp_path: Path) -> None:
+    car = bn.load_car().rename(columns={"doors": "ö" * 17_000})
+    x = bn.lp(bn.nb("class", car), car, smooth=1)
+    assert f">{'ö' * 400}" in written(x, tmp_path)
+    assert "ö" * 600 not in bn.plot(x).pipe(format="svg", encoding="utf-8")
+
+
 def test_page_cannot_be_written(tmp_path: Path) -> None:
     car = bn.load_car()
     path, nb = tmp_path / "page.html", bn.lp(bn.nb("class", car), car, smooth=1)
@@ -319,11 +376,14 @@ def test_page_cannot_be_written(tmp_path: Path) -> None:
     assert not path.exists()
 
 
-@pytest.mark.parametrize("limit", ["_MOST_CELLS", "_LONGEST"])
-def test_page_of_a_large_model_names_its_largest_table(
-    limit: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("small", [2**16, 0])
+def test_page_of_a_large_model_names_its_largest_table_before_it_is_written(
+    small: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(page_module, limit, 200)
+    monkeypatch.setattr(page_module, "_LONGEST", 200)
+    monkeypatch.setattr(page_module, "_SMALL", small)
+    if small == 0:
+        monkeypatch.delattr(page_module, "_content")
     car = bn.load_car()
     x = bn.lp(
         bn.from_modelstring("[class][buying|class][maint|class:buying:doors][doors]", "class"), car, smooth=1

@@ -29,7 +29,8 @@ from .libraries import check_texts
 from .scorer import Scorer, scorer_of
 from .storage import as_path, replace_file
 
-_MOST_CELLS = 2**22  # of all tables, of which the rows that differ are written
+_SMALL = 2**16  # cells of a table that is written within a moment
+_SHORTEST = 10  # characters of the logarithm of a probability, which usually has 18
 _MOST_ARCS = 500  # of a picture that Graphviz draws in seconds
 _LONGEST = 20_000_000  # characters of a page
 _LARGEST_WHOLE = 2**53  # beyond which a browser rounds
@@ -80,7 +81,9 @@ def write_page(x: Model, path: str | os.PathLike[str], *, title: str | None = No
 
     A record is an object of values by name. Values that are omitted, null or not among
     the levels of the model are missing, as in ``predict(..., unseen="missing")``. A
-    label that is not text also matches the text that is written for it.
+    label that is not text also matches the text that is written for it. The value
+    ``model.unknown`` is marginalized over, even if missing values are a level of the
+    feature (``missing_level``); the page uses it for all fields without an entry.
 
     The picture of the network is drawn by Graphviz. If Graphviz is not installed or the
     network has more than 500 arcs, the picture is plain. The picture of an average has
@@ -126,9 +129,9 @@ def _shown(text: object) -> str:
 def _embedded(x: Model, scorer: Scorer, arcs: _Arcs) -> str:
     """Return the data of the page as JSON that cannot end its element, or raise."""
     terms = [term for part in sums_in(scorer.formula) for term in part.terms if isinstance(term, Table)]
-    is_small = sum(term.logs.size for term in terms) <= _MOST_CELLS
-    text = json.dumps(_content(x, scorer, arcs), separators=(",", ":")) if is_small else ""  # in ASCII
-    if not is_small or len(text) > _LONGEST:
+    fits = sum(map(_fewest_characters, terms)) <= _LONGEST  # checked before the page is written
+    text = json.dumps(_content(x, scorer, arcs), separators=(",", ":")) if fits else ""  # in ASCII
+    if not 0 < len(text) <= _LONGEST:
         largest = max(terms, key=lambda term: term.logs.size)
         raise ValueError(
             f"x must fit on a page of {_LONGEST:,} characters. Its largest table is that of "
@@ -136,6 +139,12 @@ def _embedded(x: Model, scorer: Scorer, arcs: _Arcs) -> str:
             "discretization such as discretize='mdlp'."
         )
     return re.sub("[<>&]", lambda found: f"\\u{ord(found[0]):04x}", text)
+
+
+def _fewest_characters(term: Table) -> int:
+    """Return a lower bound of the characters of a table, of which repeated rows are written once."""
+    rows = term.logs.reshape(-1, term.logs.shape[-1])
+    return 0 if rows.size <= _SMALL else _SHORTEST * np.unique(rows, axis=0).size + len(rows)
 
 
 def _content(x: Model, scorer: Scorer, arcs: _Arcs) -> dict[str, Any]:

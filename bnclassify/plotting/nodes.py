@@ -19,6 +19,7 @@ Node = dict[str, str]
 
 _MOST_LEVELS = 8
 _LONGEST = 32  # maximum number of letters of a label beside a bar
+_LONGEST_LINE = 500  # letters; some versions of Graphviz read 16,384 bytes of a text
 _BAR = 60  # points
 _DARK = {"style": "filled", "fillcolor": BLUE, "color": BLUE, "fontcolor": "white"}
 
@@ -36,8 +37,9 @@ def all_named(x: Model) -> tuple[dict[Hashable, Node], list[str]]:
 
 
 def written(text: str) -> str:
-    """Escape text for Graphviz, line by line."""
-    return graphviz.nohtml("\\n".join(graphviz.escape(visible(line)) for line in text.split("\n")))
+    """Escape text for Graphviz, line by line, and shorten lines that some versions cannot read."""
+    lines = (visible(_cut(line, _LONGEST_LINE)) for line in text.split("\n"))
+    return graphviz.nohtml("\\n".join(map(graphviz.escape, lines)))
 
 
 def visible(text: str) -> str:
@@ -85,7 +87,7 @@ def distributed(
     variable: Hashable, labels: Sequence[Any], shares: Sequence[float], *, is_class: bool
 ) -> Node:
     """Draw a variable with one bar per value, in proportion to its probability."""
-    name = f"<B>{_html(variable)}</B>"
+    name = f"<B>{_html(_cut(variable, _LONGEST_LINE))}</B>"
     heading = f'BGCOLOR="{BLUE}"><FONT COLOR="white">{name}</FONT>' if is_class else f">{name}"
     rows = "".join(
         f'<TR><TD ALIGN="RIGHT">{_html(_cut(label))}</TD><TD>{_bar(share)}</TD>'
@@ -120,9 +122,9 @@ def _bar(share: float) -> str:
     return f'<TABLE BORDER="0" CELLBORDER="0" CELLSPACING="0" CELLPADDING="0" {dims}><TR>{cells}</TR></TABLE>'
 
 
-def _cut(label: object) -> str:
+def _cut(label: object, longest: int = _LONGEST) -> str:
     text = str(label)
-    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
+    return text if len(text) <= longest else text[: longest - 1] + "…"
 
 
 def _html(text: object) -> str:
