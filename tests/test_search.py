@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 import bnclassify as bn
 from bnclassify.base.graphs import find_cycle
 from bnclassify.frames.schema import Dataset, Schema
-from bnclassify.learners.search import fold_tables, greedy
+from bnclassify.learners.search import greedy, scoring
 from bnclassify.learners.search.fold_tables import FoldedData
 from bnclassify.learners.search.neighbours import (
     additions_and_joins,
@@ -44,8 +44,8 @@ FILES = ["car_search", "car_search_eps0", "car_search_smooth0", "voting_complete
 # Ways to the same scores that depend on the size of the data, taken on little data.
 WAYS: dict[str, list[tuple[Any, str, Any]]] = {
     "as it is": [],
-    "numbering the cells that occur": [(fold_tables, "_FEW_CELLS", 0)],
-    "without keeping": [(fold_tables, "_KEPT_BYTES", 0)],
+    "numbering the cells that occur": [(scoring, "_FEW_CELLS", 0)],
+    "without keeping": [(scoring, "_KEPT_BYTES", 0)],
 }
 
 

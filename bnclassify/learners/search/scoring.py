@@ -1,158 +1,25 @@
-"""Cross-validated scores of structures, by the families that an edit changes.
-
-Missing features of tested rows are marginalized over. Given the class and the observed features of a row,
-families with different missing features are independent, so families are grouped into components, and an
-edit changes the components of its changed families.
-"""
+"""Cross-validated scores of structures: one log joint of the tested rows per structure."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from itertools import chain, groupby
+from collections.abc import Sequence
+from functools import lru_cache
+from math import prod
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ...base.arrays import Array
-from ...base.graphs import components
+from ...base.arrays import Array, first_best, log
 from ...base.messages import shown
+from ...counts.contingency import check_cells, flat_index
 from ...metrics import ACCURACY, Metric
 from ...network.factors import Factor
 from ...network.log_joints import add_missing
 from ...network.priors import Prior, PseudoCounts
-from .fold_tables import FamilyTables, FoldedData, Index, Kept, LogOddsPlanes
+from .fold_tables import FoldedData
 from .neighbours import Edit, Parents, Structure, apply
 
-
-@dataclass(frozen=True, eq=False)
-class Component:
-    """Families that share incomplete features, and the contributions of missing values, (planes, rows)."""
-
-    families: Structure
-    rows: Index
-    added: Array
-
-
-class IncompleteRows:
-    """The contributions of families with missing members to the log joint of tested rows."""
-
-    def __init__(self, families: FamilyTables) -> None:
-        self._data, self._planes, self._families = families.data, families.planes, families
-        data = self._data
-        self._hidden = {u: data.tested[u] < 0 for u in data.partial}
-        self._changes = Kept[tuple[Index, Array]](lambda change: change[1].nbytes)
-        self._components: dict[frozenset[object], Component] = {}
-        self._structure: Structure = {}
-
-    def infer(self, structure: Structure, total: Array) -> None:
-        """Add the contributions of missing values to the log joint of a structure."""
-        if structure != self._structure:
-            self._structure = structure
-            self._changes.turn()
-        former, self._components = self._components, {}
-        for families in connected_families(structure, self._data.partial):
-            key = frozenset(families.items())
-            component = self._components[key] = former.get(key) or self._make(families)
-            total[:, component.rows] += component.added
-        self._of_feature = {
-            u: component for component in self._components.values() for u in _members(component.families)
-        }
-
-    def amend(self, edit: Edit, logs: Array) -> None:
-        """Add the change by an edit of the structure to its log joint."""
-        changed = {v: (v, *(parents or ()), *self._structure.get(v, ())) for v, parents in edit.items()}
-        concerned = {
-            u
-            for v, members in changed.items()
-            for u in self._incomplete(members)
-            if u != v or self._has_children(v)
-        }
-        if concerned:
-            members = set(self._incomplete(chain(*changed.values())))
-            touched = frozenset(self._of_feature[u] for u in members if u in self._of_feature)
-            key = frozenset(edit.items()), touched
-            rows, change = self._changes.get(
-                key, lambda: self._change(edit, touched, self._lacking(concerned))
-            )
-            logs[:, rows] += change
-
-    def _has_children(self, feature: int) -> bool:
-        """Whether a feature is a parent; if not, its family sums to 1 if it is missing."""
-        component = self._of_feature.get(feature)
-        return component is not None and any(feature in ps for ps in component.families.values())
-
-    def _change(self, edit: Edit, touched: Iterable[Component], rows: Index) -> tuple[Index, Array]:
-        """Return the change of the components of an edit in some rows."""
-        before = np.zeros((self._planes.n_planes, self._data.n_tested))
-        families: Structure = {}
-        for component in touched:
-            families = {**families, **component.families}
-            before[:, component.rows] += component.added
-        return rows, self._sum_out(apply(families, edit), rows) - before[:, rows]
-
-    def _make(self, families: Structure) -> Component:
-        rows = self._lacking(self._incomplete(_members(families)))
-        return Component(families, rows, self._sum_out(families, rows))
-
-    def _incomplete(self, features: Iterable[int]) -> list[int]:
-        return [u for u in features if u in self._hidden]
-
-    def _lacking(self, features: Iterable[int]) -> Index:
-        """Return the tested rows in which one of these incomplete features is missing."""
-        return np.nonzero(np.logical_or.reduce([self._hidden[u] for u in features]))[0]
-
-    def _sum_out(self, families: Structure, rows: Index) -> Array:
-        """Return the contributions of missing values of families in some rows, (planes, rows)."""
-        families = {v: ps for v, ps in families.items() if self._incomplete((v, *ps))}
-        features = sorted(_members(families))
-        position = {u: i for i, u in enumerate(features)}
-        factors = [self._factor(u, families.get(u), position) for u in features]
-        # the class is part of the sum of the other families
-        factors.append(Factor((), np.zeros((self._data.n_folds, self._data.n_classes))))
-        added = np.zeros((len(rows), self._data.n_classes))
-        codes, folds = self._data.tested[features].take(rows, axis=1), self._data.fold.take(rows)
-        add_missing(added, factors, codes, folds)
-        return self._planes.planes(added, axis=1)
-
-    def _factor(self, feature: int, parents: Iterable[int] | None, position: dict[int, int]) -> Factor:
-        """Return the family of a feature as a factor, empty if it is always observed here."""
-        if parents is None:
-            card = self._data.cards[feature]
-            empty = np.zeros((card, self._data.n_folds, self._data.n_classes))
-            return Factor((position[feature],), empty)
-        family = (feature, *parents)
-        logs = self._families.logs(family)
-        table = logs.reshape(*[self._data.cards[u] for u in family], *logs.shape[-2:])
-        return Factor(tuple([position[u] for u in family]), table)
-
-
-def _members(families: Structure) -> set[int]:
-    return set(chain(families, *families.values()))
-
-
-def connected_families(structure: Structure, incomplete: frozenset[int]) -> list[Structure]:
-    """Group families that share incomplete features.
-
-    >>> connected_families({0: (1,), 1: (), 2: (3,), 3: (4,), 4: ()}, frozenset({0, 1, 3}))
-    [{0: (1,), 1: ()}, {2: (3,), 3: (4,)}]
-    """
-    links: dict[int, list[int]] = {}
-    firsts: dict[int, int] = {}
-    for v, parents in structure.items():
-        partial = [u for u in (v, *parents) if u in incomplete]
-        if partial:
-            firsts[v], *others = partial
-            links.setdefault(partial[0], []).extend(others)
-            for u in others:
-                links.setdefault(u, [])
-    return [
-        {v: structure[v] for v, first in firsts.items() if first in together}
-        for together in map(set, components(links))
-    ]
-
-
-_FEW = 4  # maximum number of edits of a family that are scored in all rows
+_KEPT_BYTES = 2**28
+_FEW_CELLS = 2**12  # up to this number, all configurations are numbered
 
 
 class CrossValidatedScore:
@@ -164,82 +31,88 @@ class CrossValidatedScore:
                 f"prior must be one of smooth, ess and m for a search; got {shown(prior)}. Search with one "
                 "of them, then estimate the parameters with another prior by lp."
             )
-        self.data, self.metric = data, metric
-        n_variables = len(data.cards) + 1
-        self.planes = LogOddsPlanes(data.n_classes, n_variables, data.lowest, positive=prior.is_positive)
-        self.tables = FamilyTables(data, prior, self.planes)
-        self.incomplete = IncompleteRows(self.tables) if data.partial else None
-        self._structure: Structure | None = None
+        self.data, self.prior, self.metric = data, prior, metric
+        # Stands for log 0, so that contributions can be subtracted; lower than any possible log joint.
+        self._floor = 8 * (len(data.cards) + 1) * data.lowest
+        self._codes = np.maximum(data.grouped.codes, 0)
+        kept = max(2, _KEPT_BYTES // max(1, 8 * data.n_tested * data.n_classes))
+        self._added = lru_cache(kept)(self._add)
+        counts = np.bincount(data.group, data.grouped.weights, data.n_groups)
+        self._of_class = data.by_row(self._finite(log(prior(data.trained(counts), axis=1))).T).T
 
     def __call__(self, structure: Structure, edits: Sequence[Edit]) -> Array:
         """Return the scores of the structure after each of the edits."""
-        if structure != self._structure:
-            self._structure = structure
-            self.tables.turn()
-        total = self.tables.of_class.copy()
-        for v, parents in structure.items():
-            total += self.tables.added((v, *parents))
-        if self.incomplete is not None:
-            self.incomplete.infer(structure, total)
-        scores = np.empty(len(edits))
-        # edits of the same families are adjacent, so that the other families are summed once
-        order = sorted(range(len(edits)), key=lambda number: tuple(edits[number]))
-        for changed, numbers in groupby(order, key=lambda number: tuple(edits[number])):
-            rest = total
-            for v in set(changed).intersection(structure):
-                rest = rest - self.tables.added((v, *structure[v]))
-            alike = list(numbers)
-            scores[alike] = self._score([edits[number] for number in alike], rest)
-        return scores
+        total = self._of_class + sum(self._added((v, *parents)) for v, parents in structure.items())
+        return np.array([self._score(structure, edit, total) for edit in edits])
 
-    def _score(self, edits: Sequence[Edit], rest: Array) -> list[float]:
-        """Score edits of the same families from the log joint of the others, (planes, tested rows)."""
-        families = [(v, *parents) for edit in edits for v, parents in edit.items() if parents is not None]
-        is_single = len(families) == len(edits) >= _FEW and len(edits[0]) == 1
-        if self.metric == ACCURACY and is_single and self.data.partial.isdisjoint(chain(*families)):
-            values = self._accuracies_of(families, rest)
-        else:
-            values = (self._values(self._after(edit, rest)) for edit in edits)
-        return [float(np.mean(by_fold)) * (-1 if self.metric.is_loss else 1) for by_fold in values]
-
-    def _after(self, edit: Edit, rest: Array) -> Array:
-        """Return the log joint after an edit, (planes, tested rows), from the other families."""
-        logs = rest
+    def _score(self, structure: Structure, edit: Edit, total: Array) -> float:
         for v, parents in edit.items():
-            if parents is not None:
-                logs = logs + self.tables.added((v, *parents))
-        if self.incomplete is not None:
-            logs = logs.copy() if logs is rest else logs
-            self.incomplete.amend(edit, logs)
-        return logs
-
-    def _values(self, logs: Array) -> list[float]:
-        """Return the metric in each fold."""
+            total = total - self._added((v, *structure[v])) if v in structure else total
+            total = total if parents is None else total + self._added((v, *parents))
+        if self.data.partial:
+            total = total + self._missing(apply(structure, edit))
+        logs = total if self.prior.is_positive else np.where(total < self._floor / 2, -np.inf, total)
         data, weights = self.data, self.data.weights
-        if self.metric == ACCURACY:
-            return self._accuracies(self.planes.best(logs) == data.truth)
-        return [
-            self.metric.of_rows(
-                self.planes.joint(logs[:, fold]), data.truth[fold], None if weights is None else weights[fold]
-            )
-            for fold in data.folds
-        ]
+        if self.metric == ACCURACY:  # needs no posteriors
+            right = first_best(logs) == data.truth
+            return float(np.mean([np.average(right[f], weights=_of(weights, f)) for f in data.folds]))
+        values = [self.metric.of_rows(logs[f], data.truth[f], _of(weights, f)) for f in data.folds]
+        return float(np.mean(values)) * (-1 if self.metric.is_loss else 1)
 
-    def _accuracies(self, right: NDArray[np.bool_]) -> list[float]:
-        """Return the accuracy in each fold, without posteriors."""
-        weights = self.data.weights
-        if weights is None:
-            return [np.count_nonzero(right[fold]) / len(right[fold]) for fold in self.data.folds]
-        return [float(weights[fold] @ right[fold] / weights[fold].sum()) for fold in self.data.folds]
+    def _finite(self, logs: Array) -> Array:
+        return np.maximum(logs, self._floor)
 
-    def _accuracies_of(self, families: Sequence[Parents], rest: Array) -> Iterator[list[float]]:
-        """Yield the accuracy by fold with each of these families; rows with wide margins are settled."""
-        low, high = self.tables.bounds(families)
-        low += rest
-        high += rest
-        right = self.planes.best(low) == self.data.truth
-        rows = np.flatnonzero(~self.planes.are_settled(low, high))
-        truth, rest = self.data.truth[rows], rest[:, rows]
-        for family in families:
-            right[rows] = self.planes.best(rest + self.tables.added_in(family, rows)) == truth
-            yield self._accuracies(right)
+    def _add(self, family: Parents) -> Array:
+        """Return the contribution of a family, (tested rows, classes); 0 if a member is missing."""
+        index, shape = self._number(family)
+        logs = self._finite(self._logs(family, index, shape))
+        tested = slice(self.data.n_tested)
+        added = logs.reshape(-1, *logs.shape[2:])[index[tested], self.data.fold[tested]]
+        observed = self.data.observed(family)
+        return added if observed is None else added * observed[tested, None]
+
+    def _number(self, family: Parents) -> tuple[Array, tuple[int, int]]:
+        """Number the joint values of a family in rows; of many configurations, only those that occur."""
+        variable, *parents = family
+        cards = self.data.cards
+        configuration, n = np.zeros(len(self.data.grouped), dtype=np.intp), 1
+        for parent in parents:
+            configuration, n = configuration * cards[parent] + self._codes[parent], n * cards[parent]
+            if n > max(len(configuration), _FEW_CELLS) and self.data.partial.isdisjoint(family):
+                occurring, configuration = np.unique(configuration, return_inverse=True)
+                n = len(occurring)
+        return self._codes[variable].astype(np.intp) * n + configuration, (cards[variable], n)
+
+    def _logs(self, family: Parents, index: Array, shape: tuple[int, int]) -> Array:
+        """Return the logs of a family's table, (levels, configurations, folds, classes)."""
+        data, weights = self.data, self.data.grouped.weights
+        cells = flat_index([index, data.group], [prod(shape), data.n_groups])
+        if (observed := data.observed(family)) is not None:
+            check_cells(data.grouped, (*family, -1))
+            cells, weights = cells[observed], None if weights is None else weights[observed]
+        counts = np.bincount(cells, weights, prod(shape) * data.n_groups).reshape(*shape, -1)
+        trained = data.trained(counts)
+        card, configurations = shape[0], prod(data.cards[p] for p in family[1:])
+        return log(self.prior.shares(trained, trained.sum(axis=0), card, configurations * data.n_classes))
+
+    def _missing(self, structure: Structure) -> Array:
+        """Return the contribution of missing values to the log joint of tested rows, (rows, classes)."""
+        data, added = self.data, np.zeros((self.data.n_tested, self.data.n_classes))
+        features = sorted({*structure, *(p for parents in structure.values() for p in parents)})
+        rows = np.flatnonzero((data.tested[features] < 0).any(axis=0))
+        position = {u: i for i, u in enumerate(features)}
+        factors = []
+        for u in features:
+            family = (u, *structure[u])
+            logs = self._logs(family, *self._number(family))
+            table = logs.reshape(*[data.cards[v] for v in family], *logs.shape[-2:])
+            factors.append(Factor(tuple([position[v] for v in family]), table))
+        factors.append(Factor((), np.zeros((data.n_folds, data.n_classes))))
+        logs = np.zeros((len(rows), data.n_classes))
+        add_missing(logs, factors, data.tested[features][:, rows], data.fold[rows])
+        added[rows] = self._finite(logs)
+        return added
+
+
+def _of(weights: Array | None, rows: slice) -> Array | None:
+    return None if weights is None else weights[rows]
