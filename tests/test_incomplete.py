@@ -140,7 +140,7 @@ def test_a_sum_too_large_is_refused_by_its_size(monkeypatch: pytest.MonkeyPatch)
     row = frame.iloc[[0]].copy()
     row[list("abcd")] = np.nan
     with pytest.raises(
-        ValueError, match=r"4 features are missing together in a row, .* 625 cells, more than 600"
+        ValueError, match=r"4 variables are missing together in a row, .* 625 cells, more than 600"
     ):
         bn.predict(x, row)
 

@@ -18,7 +18,6 @@ from hypothesis import strategies as st
 import bnclassify as bn
 from bnclassify.base.arrays import log_sum_exp
 from bnclassify.base.graphs import maximum_arborescence
-from bnclassify.several import class_inference
 from bnclassify.several.multidimensional import MultiModel
 
 from .conftest import informative_gaps
@@ -203,23 +202,6 @@ def test_any_network_agrees_with_enumeration(data: st.DataObject) -> None:
     frame, class_vars = data.draw(problems())
     x = data.draw(networks(frame, class_vars))
     check_beside_enumeration(x, frame, [joint_table(x, row) for _, row in frame.iterrows()])
-
-
-@given(st.data())
-@examples(60)
-def test_features_that_stay_among_the_classes_change_nothing(data: st.DataObject) -> None:
-    frame, class_vars = data.draw(problems(missing=0.6))
-    x = data.draw(networks(frame, class_vars))
-    expected = bn.predict(x, frame, prob=True), bn.loglik(x, frame)
-    small, block = class_inference._SMALL_CELLS, class_inference._BLOCK_CELLS
-    try:
-        class_inference._SMALL_CELLS, class_inference._BLOCK_CELLS = 1, 8
-        found = bn.predict(x, frame, prob=True), bn.loglik(x, frame)
-        check_beside_enumeration(x, frame, [joint_table(x, row) for _, row in frame.iterrows()])
-    finally:
-        class_inference._SMALL_CELLS, class_inference._BLOCK_CELLS = small, block
-    np.testing.assert_allclose(found[0], expected[0], atol=1e-12)
-    np.testing.assert_allclose(found[1], expected[1], rtol=1e-9)
 
 
 @given(st.data())
@@ -414,25 +396,13 @@ def test_too_many_combinations(votes: pd.DataFrame, monkeypatch: pytest.MonkeyPa
 def test_tables_that_would_be_too_large(votes: pd.DataFrame, monkeypatch: pytest.MonkeyPatch) -> None:
     names = list(votes.columns[:6])
     x = bn.lp(bn.mbc(names, votes, max_parents=2, score="loglik"), votes, smooth=1)
-    monkeypatch.setattr("bnclassify.several.class_inference.MOST_CELLS", 2)
-    with pytest.raises(ValueError, match="max_parents"):
+    monkeypatch.setattr("bnclassify.network.elimination.MAX_CELLS", 2)
+    with pytest.raises(ValueError, match="fewer parents"):
         bn.predict(x, votes)
     holes = votes.mask(np.random.default_rng(0).random(votes.shape) < 0.3)
     tree = bn.lp(bn.mbc(names, votes, features="tree"), votes, smooth=1)
-    with pytest.raises(ValueError, match="features='empty'"):
+    with pytest.raises(ValueError, match="fewer parents"):
         bn.predict(tree, holes, joint=True)
-
-
-def test_joint_labels_need_larger_tables(votes: pd.DataFrame, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A class variable that is decoded last is in all tables, with as many cells as it has labels."""
-    names = list(votes.columns[:6])
-    x = bn.lp(bn.mbc(names, votes, max_parents=2, score="loglik"), votes, smooth=1)
-    monkeypatch.setattr("bnclassify.several.class_inference.MOST_CELLS", 16)
-    assert bn.predict(x, votes).shape == (len(votes), 6)
-    with pytest.raises(ValueError, match="a table of 32 cells per row, more than 16"):
-        bn.predict(x, votes, joint=True)
-    monkeypatch.setattr("bnclassify.several.class_inference.MOST_CELLS", 32)
-    assert bn.predict(x, votes, joint=True).shape == (len(votes), 6)
 
 
 # Verbs.

@@ -6,7 +6,7 @@ import copy
 import json
 import pickle
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from itertools import combinations, product
 from math import log, prod
 from pathlib import Path
@@ -306,6 +306,22 @@ def test_what_features_add_sums_to_the_log_odds(
     expected = logs[own] - (log_sum_exp(others) if all_others else others.max())
     assert told["log_odds"].sum() == pytest.approx(expected, abs=1e-9)
     assert (told["log_odds"][told["value"].isna()] == 0).all()
+
+
+@pytest.mark.parametrize("learner", [bn.aode, partial(bn.ande, n=1, weights="mi"), partial(bn.ande, n=2)])
+def test_a_feature_contributes_the_change_of_the_log_odds(learner: Any, car: pd.DataFrame) -> None:
+    """The contribution of a feature is the change of the log odds when it joins the features before it."""
+    prior = {"m": 1} if getattr(learner, "keywords", {}).get("weights") else {"smooth": 1}
+    x = bn.lp(learner("class", car), car, **prior)
+    row, hidden = car.iloc[[1727]].copy(), car.columns[:-1]
+    odds = []
+    for i in range(len(hidden) + 1):
+        some = row.astype(object).copy()
+        some[hidden[i:]] = None
+        posterior = bn.predict(x, some, prob=True).iloc[0]
+        odds.append(np.log(posterior["vgood"] / posterior["acc"]))
+    told = bn.explain(x, row, target="vgood", against="acc")["log_odds"]
+    np.testing.assert_allclose(told, [odds[0], *np.diff(odds)], atol=1e-9)
 
 
 def test_a_row_without_values_gets_the_shares_of_the_classes(voting: pd.DataFrame) -> None:

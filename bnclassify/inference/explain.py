@@ -147,25 +147,14 @@ def explain(
     For two classes and a complete row of a single network, the weights are ln θ(v_i | parents, target) − ln
     θ(v_i | parents, against), feature by feature, in any order [2]_. In other cases, they depend on the
     order: the contribution of a feature is smaller if a correlated feature precedes it. Features are ordered
-    by the layers of the network and then by column; in an ensemble, and if arcs between features form a
-    cycle, by column.
-
-    Averaged n-dependence estimators (`ande`) need no order. In a member, the log ratio of target
-    and rival k is the sum of the prior log odds, of ln P(v_j | v_i, target) − ln P(v_j | v_i, k) for each
-    child j, and of ln P(v_i | target) − ln P(v_i | k) for the values of the superparents, which two
-    superparents share equally. These sums are averaged over members i with the weights
-    L(a_i, b_i) / L(Σ a_i, Σ b_i), where a_i and b_i are the joint probabilities of the target and the rival
-    in the member, and L(a, b) = (a − b) / (ln a − ln b) is the logarithmic mean. With these weights the
-    averages sum to the log odds, the logarithm of a ratio of means [3]_. Each of several
-    rivals is compared with its prior share of the target.
+    by the layers of the network and then by column; in an ensemble (`aode`, `ande`), and if arcs between
+    features form a cycle, by column.
 
     References
     ----------
     .. [1] Good, I. J. (1985). Weight of evidence: a brief survey. Bayesian Statistics 2.
     .. [2] Madigan, D., Mosurski, K., Almond, R. G. (1997). Graphical explanation in belief
        networks. Journal of Computational and Graphical Statistics 6.
-    .. [3] Ang, B. W., Liu, F. L. (2001). A new energy decomposition method: perfect in decomposition
-       and consistent in aggregation. Energy 26.
 
     Examples
     --------

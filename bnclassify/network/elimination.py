@@ -75,14 +75,19 @@ def runs(factors: Sequence[Factor], codes: Codes, *, everywhere: bool = False) -
         card = {u: f.table.shape[f.scope.index(u)] for u in part for f in tables if u in f.scope}
         order, cells = plan_scopes(part, [set(f.scope) & set(part) for f in tables], card)
         cells *= max(f.table.shape[-1] for f in tables)
-        if cells > MAX_CELLS:
-            raise ValueError(
-                f"data: {len(part)} features are missing together in a row, and marginalization would need "
-                f"a table of {cells:,} cells, more than {MAX_CELLS:,}. Use a structure with fewer parents."
-            )
+        check_plan(part, cells)
         rows_per_block = max(1, _BLOCK_CELLS // cells)
         for start in range(0, len(rows), rows_per_block):
             yield Run(order, touching, rows[start : start + rows_per_block])
+
+
+def check_plan(part: Collection[int], cells: int) -> None:
+    """Raise a ValueError if the elimination of these variables needs a table of too many cells."""
+    if cells > MAX_CELLS:
+        raise ValueError(
+            f"data: {len(part)} variables are missing together in a row, and marginalization would need "
+            f"a table of {cells:,} cells, more than {MAX_CELLS:,}. Use a structure with fewer parents."
+        )
 
 
 def _matters(
@@ -139,11 +144,6 @@ def _labels(
             label[members] = np.where(linked, lowest, label[members])
         changed = not np.array_equal(previous, label)
     return label
-
-
-def hidden_parts(parents: Mapping[int, Sequence[int]], codes: Codes) -> dict[Part, Rows]:
-    """Map each part of connected missing relevant variables to its rows."""
-    return _parts(parents, _matters(parents, (), codes), codes)
 
 
 def plan_scopes(

@@ -26,7 +26,7 @@ from ..network.ensemble import Arcs, mean_arcs
 from ..network.estimates import Family, check_families, tabulate
 from ..network.priors import Prior
 from . import class_inference
-from .class_inference import ClassFactors, MostProbable, log_share, sort_tables
+from .class_inference import MostProbable, Terms, log_share, terms_of
 
 _PROBABILITY = "probability"
 
@@ -186,18 +186,18 @@ class Bridged(MultiModel):
     """Base of models with tables over features and classes, whose `members` are networks."""
 
     @property
-    def _factors(self) -> ClassFactors:
-        factors: ClassFactors = self.derived("factors", lambda x: sort_tables(x.members))
-        return factors
+    def _terms(self) -> list[Terms]:
+        terms: list[Terms] = self.derived("terms", lambda x: [terms_of(member) for member in x.members])
+        return terms
 
     def _log_marginals(self, codes: Codes, *, greedy: bool = False) -> list[Array]:
-        return class_inference.log_marginals(self._factors, codes)
+        return class_inference.log_marginals(self._terms, codes, self.class_cards)
 
     def _log_joint_at(self, codes: Codes, labels: Codes) -> Array:
-        return class_inference.log_joint_at(self._factors, codes, labels)
+        return class_inference.log_joint_at(self._terms, codes, labels)
 
     def _most_probable(self, codes: Codes, *, greedy: bool = False) -> MostProbable:
-        return class_inference.most_probable(self._factors, codes)
+        return class_inference.most_probable(self._terms, codes, self.class_cards)
 
 
 @record

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import combinations
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ..base.arrays import Array, Codes, log_normalize, normalize
+from ..base.arrays import Array, Codes, normalize
 from ..base.checks import OneOf, Optional, Whole
 from ..base.immutable import record
 from ..base.messages import listed, shown
@@ -28,7 +28,6 @@ from ..network.ensemble import Average
 from ..network.estimates import Family
 from ..network.priors import Dirichlet, EquivalentSize, MEstimate, Prior
 from ..recipe.prior import BackOff
-from .attribution import attribute
 from .cooccurrence import Cooccurrence, count_cooccurrence
 from .row_groups import Estimators, choice_of_members, left_out_joint, log_joint
 
@@ -210,22 +209,6 @@ class ANDE(Average):
 
     def _left_out(self, data: Dataset, prior: Any, rows: NDArray[np.intp], left_out: LeftOut) -> Array:
         return left_out_joint(self._estimate(data, prior)._estimators, data.codes[:-1, rows], left_out)
-
-    def _weigh_evidence(
-        self, codes: Codes, order: Sequence[int], choose: Callable[[Array], tuple[Any, Any]]
-    ) -> tuple[Array, NDArray[np.intp], NDArray[np.bool_], Array]:
-        """Return the result of `Model._weigh_evidence`, for all features at once."""
-        logs = self._log_joint(codes)
-        targets, rivals = choose(logs)
-        at = np.arange(len(logs))
-        possible = np.maximum(logs[at, targets], np.where(rivals, logs, -np.inf).max(axis=1)) > -np.inf
-        weights = np.full((len(logs), 1 + len(codes)), np.nan)
-        weights[possible] = attribute(
-            self._estimators, codes[:, possible], logs[possible], targets[possible], rivals[possible]
-        )
-        weights[~rivals.any(axis=1)] = 0.0  # an error is raised later
-        posteriors = np.exp(log_normalize(logs))[at, targets]
-        return weights[:, [0, *(1 + i for i in order)]], targets, rivals, posteriors
 
     def _arc_shares(self) -> dict[tuple[Hashable, Hashable], float]:
         return {(self.class_var, feature): 1.0 for feature in self.features}
