@@ -10,7 +10,7 @@
 #
 # | R | Python |
 # |---|---|
-# | `library(bnclassify); data(car)` | `from bnclassify import *`; `car = load_car()` |
+# | `library(bnclassify); data(car)` | `from bnclassify import load_car, lp, predict, tan_cl, …`; `car = load_car()` |
 # | `t <- tan_cl('class', car, score = 'aic')` | `t = tan_cl("class", car, score="aic")` |
 # | `t <- lp(t, car, smooth = 1)` | `t = lp(t, car, smooth=1)` |
 # | `nb <- bnc('nb', 'class', car, smooth = 1)` | `naive = bnc("nb", "class", car, smooth=1)` |
@@ -88,7 +88,7 @@ except AttributeError as answer:
 # (differences)=
 # ## Differences in results
 #
-# These differences from the R package are intended:
+# These differences are deliberate:
 #
 # - **Ties.** R chooses at random among several most probable classes, or several best steps of a search. Here, the first
 #   class in the order of levels and the first candidate in the order of generation are chosen; a learner with `rng=`

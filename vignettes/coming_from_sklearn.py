@@ -244,4 +244,4 @@ print("largest difference of a probability:", abs(difference).max().round(6))
 # - **Greedy learners** (`fssj`, `bsej`, `tan_hc`, `tan_hcsp`, `kdb`) run cross-validation within `fit` and need the number
 #   of folds: `dag_args={"k": 5}`.
 #
-# Next: [The default classifier](accuracy.py).
+# Next: [For users of R](coming_from_r.py), or, if you do not use R, [Choosing a classifier](overview.py).

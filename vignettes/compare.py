@@ -1,10 +1,10 @@
 # %% [markdown]
 # # Comparing classifiers
 #
-# This page shows how to test which of several classifiers is better: on one data set by cross-validation, and in general by
-# ranks over several data sets. It is written for readers who report such comparisons. Reading it takes twenty minutes. You
-# need the extra `vignettes`, because scikit-learn provides some of the data and a random forest. [Evaluating a
-# classifier](judging.py) explains the metrics.
+# Which of several classifiers is better? This page shows how to test it: on one data set by cross-validation, and in
+# general by ranks over several data sets. It is for you if you report such comparisons. Reading it takes twenty
+# minutes. You need the extra `vignettes`, because scikit-learn provides some of the data and a random forest.
+# [Evaluating a classifier](judging.py) explains the metrics.
 
 # %%
 import pandas as pd
@@ -188,9 +188,9 @@ pd.Series(
 ).round(4)
 
 # %% [markdown]
-# With six data sets and ten pairs, Holm's procedure multiplies the smallest p-value by 10: 10 × 0.031 = 0.31, so no result can
-# be significant. The absence of significant differences is therefore not evidence that the learners are equal. Few data
-# sets cannot show
+# With six data sets and ten pairs, Holm's procedure multiplies the smallest p-value by 10: 10 × 0.031 = 0.31, so no
+# Wilcoxon result can be significant after Holm's correction, whereas Nemenyi's test above can. The absence of
+# significant differences is therefore not evidence that the learners are equal. Few data sets cannot show
 #
 # - *that a learner is better in general*. This requires many data sets from the field of application, selected before the
 #   results are known. Demšar's example has 14.
@@ -211,9 +211,11 @@ compare(scores["car"], train_size=1382, test_size=346).round(3)
 #
 # ## Summary
 #
-# Use `compare` for models on one data set and `compare_ranks` for learners over many data sets, report differences with their
-# size and not only p-values, and choose the data sets before you look at the results. Next: [The default
-# classifier](accuracy.py) compares the most accurate model of the package with other libraries.
+# Use `compare` for models on one data set and `compare_ranks` for learners over many data sets, report differences with
+# their size and not only p-values, and choose the data sets before you look at the results. [The
+# benchmarks](project/benchmarks.md#accuracy) compare the default classifier with other libraries on 29 data sets.
+#
+# Next: [Uncertainty](uncertainty.py).
 #
 # ## References
 #

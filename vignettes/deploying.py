@@ -1,8 +1,8 @@
 # %% [markdown]
-# # Saving and exchanging models
+# # Saving and deploying models
 #
-# This page shows how to keep a fitted model, how to serve its predictions, and how to pass it to other programs. It is
-# written for people who put a model to use, and takes five minutes.
+# You have a model; now it has to be used. This page shows how to save it, how to deploy it as a web service, in a
+# database or as a page for browsers, and how to pass it to other programs. It takes five minutes.
 
 # %%
 import html
@@ -153,6 +153,8 @@ print(
 #
 # ## Summary
 #
-# Use `save` and `load` to keep a model, `predict` and `explain` with a dict to serve it, `to_sql` to predict in a database,
-# `write_page` to give it to people without Python, and `write_bif` to pass it to another program. Next:
-# [Large data](scale.py) shows how `update` adds new rows to a model.
+# Use `save` and `load` to keep a model, `predict` and `explain` with a dict to serve it, `to_sql` to predict in a
+# database, `write_page` to give it to people without Python, and `write_bif` to pass it to another program. [Large
+# data](scale.py) shows how `update` adds new rows to a model.
+#
+# Next: [Glossary](glossary.md).

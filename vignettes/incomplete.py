@@ -1,9 +1,9 @@
 # %% [markdown]
 # # Missing values
 #
-# Nearly half of the members of the US House of Representatives of 1984 have an unknown position on at least one of 16 issues.
-# This page fits models to these data, predicts incomplete rows, and shows how accuracy falls as more votes are missing. It is
-# written for readers with incomplete data, and takes fifteen minutes.
+# Nearly half of the members of the US House of Representatives of 1984 have an unknown position on at least one of 16
+# issues. With these data, this page shows how to fit models to incomplete rows, how to predict them, and how accuracy
+# falls as more votes are missing. It is for you if your table has empty cells, and takes fifteen minutes.
 
 # %%
 import numpy as np
@@ -44,16 +44,16 @@ print(voting.isna().mean().sort_values(ascending=False).head(4).round(3))
 # | networks by `lp` (`nb`, `tan_cl`, `kdb_mi`, `hc`, …), MANB, AWNB | available cases, or EM | marginalized over | yes | yes | yes |
 # | `aode`, `Ensemble` | available cases, or EM | marginalized over | yes | yes | yes |
 # | `lca` | EM | marginalized over | yes | yes | yes |
-# | `numbers="gaussian"` or `"kernel"` | available cases | marginalized over | yes | yes | of categories |
+# | `numbers="gaussian"` or `"kernel"` | available cases | marginalized over | yes | yes | categorical variables only |
 # | `wanbia=True` | available cases for naive Bayes, an error for other structures | marginalized over | yes | yes | yes |
-# | the default of `bnc` and `BNCClassifier`, `loo_weights=True` | available cases | blend with a tree that marginalizes | no | yes | no |
-# | `loo_power=True` | available cases | marginalized over, then the power | no | yes | no |
+# | the default of `bnc` and `BNCClassifier`, `loo_weights=True` | available cases | weighted average with a tree model | no | yes | no |
+# | `loo_power=True` | available cases | marginalized over, then raised to the power | no | yes | no |
 # | `discretize="averaged"` | available cases | ignored | no | yes | no |
 # | `subsumption=30` | available cases | marginalized over, like implied values | no | yes | no |
 # | `ande` | available cases | ignored | no | yes | no |
 # | dependency networks, `chisq_dn` | available cases | error | no | complete rows | no |
 # | `mbc`, `maode` | available cases | marginalized over | yes | yes | no |
-# | `chain` | available cases | as in its members | no | yes | no |
+# | `chain` | available cases | as its learner does | no | yes | no |
 #
 # By default, `hc` and `ban` require complete rows; with `missing="em"` they do not. EM requires `smooth`, `ess` or `m`.
 #
@@ -65,13 +65,11 @@ print(voting.isna().mean().sort_values(ascending=False).head(4).round(3))
 # approximately: the more features are missing, the more their posterior is that of a tree, which marginalizes ([see
 # below](#the-default-classifier)). `ande` ignores a missing feature.
 #
-# These steps make different assumptions. Estimation from available cases is consistent if values are *missing
-# completely at random* (MCAR): whether a value is missing depends at most on its parents in the network.
-# EM requires only that values are *missing at random* (MAR): whether a value is missing may depend on everything that
-# is observed in the row. The class is observed in training, but not at prediction. Prediction therefore requires that,
-# given the observed features, missingness does not depend on the class. If it does, for example because members of one
-# party hide a vote more often, the missing value is evidence that the posterior ignores. `missing_level=True` in `bnc`
-# and `BNCClassifier` then treats missing values as a separate level.
+# Estimating the tables and predicting a new row rest on different assumptions.
+#
+# - **Estimating from available cases.** Values are *missing completely at random* (MCAR) if whether a value is missing depends on nothing. Available cases are then all you need. A weaker condition is enough for a table: whether one of its values is missing may depend on the parents, but not on the variable itself. For learning the *structure* from available cases it is not enough.
+# - **Estimating by EM.** Values are *missing at random* (MAR) if whether a value is missing depends only on values that are observed in the row. EM needs no more than that.
+# - **Predicting.** The class is observed in training, but not when you predict. So, given the observed features, missingness must not depend on the class. If it does, for example because members of one party hide a vote more often, then the missing value is evidence, and marginalizing ignores it. `missing_level=True` in `bnc` and `BNCClassifier` uses this evidence: it treats missing values as a separate level.
 
 # %%
 models = {
@@ -105,11 +103,11 @@ print(predict(models["tan_cl"], odd, unseen="missing").tolist())
 # %% [markdown]
 # ## The default classifier
 #
-# `bnc` without a prior and `BNCClassifier()` estimate weights, which are best for complete rows. If a share h of the
-# features is missing, the score of a class is λ times that of the weighted terms, which ignore missing features, plus
-# 1 − λ times that of a tree, which marginalizes over them, with λ = (1 − h)^q. The exponent q and the power of the tree
-# are learned from training rows whose features are hidden at random; see `lp`. A row without any feature gets the class
-# distribution.
+# `bnc` without a prior and `BNCClassifier()` estimate weights, which are best for complete rows. Rows with missing
+# values are therefore scored by two models: the weighted terms, which ignore missing features, and a tree, which
+# marginalizes over them. The more is missing, the more the tree counts (`lp` has the formula). How fast the weight
+# moves to the tree is learned from training rows whose features are hidden at random. A row without any feature gets
+# the class distribution.
 #
 # The table shows the log-loss of the default classifier, of the same model without this rule, and of `tan_cl` (AIC,
 # `smooth=1`, numbers by MDLP). The models are fitted to one half of each public data set and evaluated on the other
@@ -131,7 +129,8 @@ default = bnc("kdb_mi", "Class", voting, missing_level=False)
 print(predict(default, unknown, prob=True).round(4))
 
 # %% [markdown]
-# These are the class proportions, with half a row added to each class.
+# These are the class proportions, with half a row added to each class: a member about whom you know nothing is as
+# likely to be a democrat as any other.
 #
 # ## Accuracy with more missing values
 #
@@ -340,13 +339,13 @@ print(
 
 # %% [markdown]
 # Structural EM gains 18 nats over the complete rows. Available cases are nearly as good here, because few votes are
-# missing. The general network starts from that of the complete rows, with a BIC of −3,125.6 for the observed votes of
-# all members. One more search increases it by 19, and the next one finds no improvement.
+# missing. (In practice they are often better: structural EM tends to keep the structure it starts from. Compare both by
+# the score.) The general network starts from that of the complete rows, with a BIC of −3,125.6 for the observed votes
+# of all members. One more search increases it by 19, and the next one finds no improvement.
 #
 # ## Summary and next steps
 #
-# Tables are estimated from available cases or, with `missing="em"`, from all observed values, and so are structures. Prediction
-# marginalizes over missing features. [General networks](networks.py) compares structures, and
-# [interpreting a model](interpreting.py) explains predictions.
+# Tables are estimated from available cases or, with `missing="em"`, from all observed values, and so are structures.
+# Prediction marginalizes over missing features. Next: [Evaluating a classifier](judging.py).
 #
 # Friedman, N. (1997). Learning belief networks in the presence of missing values and hidden variables. ICML 1997.

@@ -1,8 +1,8 @@
 # %% [markdown]
 # # Interpreting a model
 #
-# This page is about the interpretability of a model: how to read the numbers that `explain`, `plot_importance`,
-# `plot_effect` and the drawn network report, and which conclusions they do not support. It is written for people who
+# This page is about the interpretability of a model: how to read the figures of `explain`, `plot_importance` (feature
+# importance), `plot_effect` and the drawn network, and which conclusions they do not support. It is for you if you
 # present a model to others. It uses the votes of the US House of Representatives in 1984 and takes ten minutes. You
 # need the extra `plot`.
 
@@ -75,8 +75,8 @@ print(*explain(model, member, sentences=True), sep="\n")
 # ## Contributions depend on the order of features
 #
 # In naive Bayes, the contribution of a feature depends only on its own value. In a network with arcs between features,
-# a feature's contribution is computed given the values of its parents. Two dependent features share their evidence, and
-# the parent gets the shared part. A different root of the tree gives a different split of the same sum:
+# a feature's contribution is computed given the values of its parents. Two dependent features share evidence, and the
+# evidence that they share is credited to the parent. So a different root of the tree splits the same sum differently:
 
 # %%
 for root in ("physician_fee_freeze", "crime"):
@@ -90,10 +90,12 @@ for root in ("physician_fee_freeze", "crime"):
 # The contribution of the fee freeze is 2.90 or 1.52, while the sums differ by 0.05 (because of smoothing and missing
 # values). Present the contributions of strongly dependent features together.
 #
-# SHAP values are another sum: they start from the mean prediction over a data set, and average over all orders of the
-# features. The contributions of `explain` start from the prior log odds of the class, and need no data besides the row.
+# SHAP values also add up to the prediction, but start from the average prediction over a data set and average over all
+# orders of the features. The contributions of `explain` start from the row of the class, which in a Bayesian network is
+# the log odds of the prior, and need no data besides the row. (In models with leave-one-out weights, among them the
+# default, the class has a weight too, so its row is not the prior.)
 #
-# ## Importance
+# ## Feature importance
 #
 # Feature importance is measured here by the mean absolute contribution of a feature, in nats, over the rows of a data
 # set:
@@ -160,4 +162,4 @@ print(
 # ## Summary
 #
 # Contributions add up to the log odds exactly, importance is a property of a model and not of the world, and arcs are
-# dependences that vary from sample to sample. Next: [Evaluating a classifier](judging.py).
+# dependences that vary from sample to sample. Next: [Comparing classifiers](compare.py).

@@ -1,10 +1,10 @@
 # %% [markdown]
 # # Evaluating a classifier
 #
-# A classifier with an accuracy of 0.96 can be useless. This page shows how to evaluate a classifier if classes are
-# imbalanced, if misclassification costs differ, if probabilities matter (calibration), and if the class proportions
-# change. It is written for readers who can [fit a model](start.py), and takes fifteen minutes. [Comparing
-# classifiers](compare.py) shows how to test which of several models is better. The charts need the extra `plot`.
+# A classifier with an accuracy of 0.96 can be useless. This page shows how to evaluate yours if classes are imbalanced,
+# if misclassification costs differ, if probabilities matter (calibration), and if the class proportions change. You
+# should know how to [fit a model](start.py). Reading it takes fifteen minutes. [Comparing classifiers](compare.py)
+# shows how to test which of several models is better. The charts need the extra `plot`.
 
 # %%
 import pandas as pd
@@ -41,6 +41,8 @@ shares = car["class"].value_counts(normalize=True)
 print("log-loss of the proportions:", round(entropy(shares), 3))
 
 # %% [markdown]
+# ## Accuracy, AUC (area under the ROC curve) and log-loss
+#
 # We evaluate three models by ten-fold cross-validation with several metrics. The dashed line in the chart is the
 # baseline, a model without features that labels every car "other".
 
@@ -75,11 +77,10 @@ plot_confusion(counts).figure.savefig("confusion.png", dpi=120)
 counts
 
 # %% [markdown]
-# Naive Bayes finds only 18 of 65 very good cars (recall 0.28), and all cars that it labels as very good are (precision 1).
-# `cv` computes these metrics in each fold: `metric=["f1", "precision", "recall", "kappa", "mcc"]`, where the first three are
-# means over the classes.
-# Its ranking is good, but its labels are poor. The problem is not the model but the default decision rule, which assumes
-# equal costs for both errors.
+# Naive Bayes finds only 18 of 65 very good cars (recall 0.28), and every car it labels very good really is (precision
+# 1). `cv` computes these metrics in each fold: `metric=["f1", "precision", "recall", "kappa", "mcc"]`, where the first
+# three are means over the classes. Its ranking is good, but its labels are poor. The problem is not the model but the
+# default decision rule, which assumes equal costs for both errors.
 #
 # ## Misclassification costs
 #
@@ -147,10 +148,13 @@ for name in ("nb", "tan_cl"):
 
 # %% [markdown]
 # Each point represents the rows whose predicted probability falls in one bin. Its size is proportional to the number of
-# rows, and the bar is a 95 % confidence interval. Points on the diagonal are perfectly calibrated. The points of the tree
-# are closer to the diagonal than those of naive Bayes, because the tree represents the dependence of each vote on one
-# other vote. The calibration error, the mean distance between predicted probability and observed proportion, is 0.035
-# for the tree and 0.088 for naive Bayes; the log-losses are 0.137 and 0.631 (baseline 0.667).
+# rows, and the bar is a 95 % confidence interval. Points on the diagonal are perfectly calibrated. The points of the
+# tree are closer to the diagonal than those of naive Bayes, because the tree represents the dependence of each vote on
+# one other vote. The calibration error, the mean distance between predicted probability and observed proportion, is
+# 0.035 for the tree and 0.088 for naive Bayes; the log-losses are 0.137 and 0.631 (baseline 0.667). You will meet three
+# slightly different calibration errors: `cv` looks at the probability of the most probable class in 15 bins, the chart
+# at one class in the bins that you choose (here five), and `calibration` at each class in ten bins. Compare models by
+# one of them.
 #
 # `calibration` shows how probabilities are wrong. A slope below 1 means that they are too extreme, and an intercept
 # other than 0 that the class is predicted too often or too rarely. The Brier score is reliability − resolution +
@@ -173,16 +177,18 @@ found = {
 print(pd.DataFrame(found).T[columns].round(3))
 
 # %% [markdown]
-# The log odds of naive Bayes are about five times as extreme as the data support (slope 0.21), those of the other two about
-# 1.5 times (0.63 and 0.67). All three errors exceed the error of calibrated probabilities with as many rows, which is not 0
-# because proportions vary by chance: 0.013 to 0.018. With bins of equal size, `plot_calibration(..., strategy="quantile")`,
-# no point depends on a few rows.
+# The log odds of naive Bayes are about five times as extreme as the data support (slope 0.21), those of the other two
+# about 1.5 times (0.63 and 0.67). Even perfectly calibrated probabilities would show an error of 0.013 to 0.018 on 435
+# rows, because proportions vary by chance. All three models exceed it. With bins of equal size, `plot_calibration(...,
+# strategy="quantile")`, no point depends on a few rows.
 #
 # ## Prior shift
 #
 # A model also contains the class proportions of its training data. If new rows come from a population with other
-# proportions, pass these as `prior`. Suppose that half of the cars of a dealer are very good. The model is fitted to one
-# half of the data, and the cars of the dealer come from the other half:
+# proportions, pass these as `prior`. This is correct only if the features are distributed within each class as in the
+# training data (Saerens et al. 2002), so that only the mix of classes changed. Suppose that half of the cars of a
+# dealer are very good. The model is fitted to one half of the data, and the cars of the dealer come from the other
+# half:
 
 # %%
 training = stratified_folds(car["class"], 2, rng=0) == 0
@@ -199,8 +205,7 @@ print(confusion(predict(model, dealer, prior=equal), dealer["class"]))
 # ## Summary
 #
 # Compare every metric with its baseline, use metrics and costs that fit the task, check calibration if you use
-# probabilities, and state the class proportions of new rows. Next: [Comparing classifiers](compare.py) and [Common
-# pitfalls](pitfalls.py).
+# probabilities, and state the class proportions of new rows. Next: [Common pitfalls](pitfalls.py).
 #
 # ## References
 #

@@ -1,14 +1,14 @@
 # %% [markdown]
 # # Numeric features
 #
-# The classifiers of this package are discrete, and most tables contain numbers. This page shows how to discretize numeric
-# columns, how to read and evaluate the resulting model, and when to keep numbers as numbers. It is written for readers who
-# know the [tutorial](start.py), and takes fifteen minutes. It needs the extra `vignettes`.
+# Most classifiers of this package are discrete, but most tables have numeric columns. This page shows how to discretize
+# such columns, how to read and evaluate the resulting model, and when a density serves you better. You should know the
+# [tutorial](start.py). Reading it takes ten minutes, and running it needs the extra `vignettes`.
 #
 # In short, `bnc(learner, class_var, df, smooth=1, discretize="mdlp")` fits a model that accepts raw rows. The cut
-# points are part of the model, and `cv` learns them again in each training fold. `min_count=10` also merges rare
-# levels, and `discretize="averaged"` averages over nine discretizations ([The default classifier](accuracy.py)). This
-# page shows the steps one by one.
+# points are part of the model, so `cv` learns them again in each training fold. `min_count=10` also merges rare levels,
+# and `discretize="averaged"` averages over nine discretizations ([The default classifier](accuracy.py)). In practice
+# you need no more than that; this page shows the steps one by one, so that you know what happens.
 
 # %%
 import pickle
@@ -54,8 +54,8 @@ except ImportError as missing:
 # %% [markdown]
 # ## A file
 #
-# The data are chemical analyses of 178 wines from three cultivars. To resemble a file from practice, some columns are dropped,
-# one is converted to text, a bottle number and an irrelevant column are added, and one value in twelve is removed.
+# The data are chemical analyses of 178 wines from three cultivars. To make the data look like a real file, we drop some
+# columns, convert one to text, add a bottle number and an irrelevant column, and remove one value in twelve.
 
 # %%
 rng = np.random.default_rng(0)
@@ -82,7 +82,7 @@ print("\nmissing:", table.isna().sum().loc[lambda count: count > 0].to_dict())
 print(table.dtypes.astype(str).to_dict())
 
 # %% [markdown]
-# The bottle number identifies a row, so it is dropped. Text is converted to categories before the data are split, so that all
+# The bottle number identifies a row, so we drop it. We convert text to categories before we split the data, so that all
 # levels are known in both subsets.
 
 # %%
@@ -96,8 +96,9 @@ print(f"{len(known)} training wines, {len(new)} test wines")
 # %% [markdown]
 # ## Discretize
 #
-# `discretize` returns the discretized data and a function that applies the same cut points to other data. MDLP chooses cut points
-# by the class, and stops when a further cut point does not shorten the description of the classes.
+# `discretize` returns the discretized data and a function that applies the same cut points to other data. MDLP chooses
+# cut points by the class, and stops when another cut point does not shorten the description of the classes by more than
+# it costs to describe the cut point.
 
 # %%
 frame, discretizer = discretize(known, class_var="cultivar")
@@ -123,8 +124,9 @@ print(modelstring(model))
 plot(model)
 
 # %% [markdown]
-# With so few wines, no arc between features improves the BIC, so the result is a naive Bayes model. Read each column of its
-# tables from top to bottom: four in five wines of the third cultivar are in the lowest interval of flavanoids.
+# With so few wines, no arc between features improves the BIC, so the result is a naive Bayes model. Read each column of
+# its tables from top to bottom. For example, four in five wines of the third cultivar are in the lowest interval of
+# flavanoids.
 
 # %%
 print(cpt(model, "flavanoids").round(2))
@@ -170,9 +172,9 @@ except ImportError as no_matplotlib:
 # %% [markdown]
 # ## Keep numbers as numbers
 #
-# Instead of discretizing a column, a model can keep it as a number with a density given the class: `numbers="gaussian"`
-# is a normal distribution, as in scikit-learn's `GaussianNB`, and `numbers="kernel"` a normal density around each
-# training value. The other columns keep their tables, and the model still has a joint distribution, so it marginalizes
+# Instead of discretizing a column, a model can use its density given the class: `numbers="gaussian"` is a normal
+# distribution, as in scikit-learn's `GaussianNB`, and `numbers="kernel"` the mean of normal densities around the
+# training values. The other columns keep their tables, and the model still has a joint distribution, so it marginalizes
 # over missing values exactly.
 
 # %%
@@ -185,10 +187,10 @@ print(explain(gaussian, bottle).round(2).to_string())
 # strong evidence under normal distributions: 11.4 nats multiply the odds by 90,000. An interval without an upper
 # end would limit this.
 #
-# `cpt` returns one row per configuration of the parents. The contribution of a number to the log odds is a parabola,
-# which `plot_effect` draws. `sample` draws numbers, `impute` fills in conditional means, and `update` adds rows. In
-# `tan_cl` and `kdb_mi`, numbers get parents among the categorical columns, by the mutual information under the Gaussian
-# model. A number is never a parent.
+# `cpt` returns one row per configuration of the parents. The contribution of such a feature to the log odds is a
+# parabola, which `plot_effect` draws. `sample` draws numbers, `impute` fills in conditional means, and `update` adds
+# rows. In `tan_cl` and `kdb_mi`, numeric features can have categorical parents, chosen by mutual information under a
+# Gaussian model. They are never parents themselves.
 
 # %%
 treatments = {
@@ -232,7 +234,7 @@ print(
 #
 # - `discretize="averaged"`, or the default of `BNCClassifier`, for accurate predictions,
 # - `discretize="mdlp"` for a few readable intervals per column,
-# - `numbers="gaussian"` for densities, for samples with numbers, and to replace `GaussianNB`, with categories and
+# - `numbers="gaussian"` for densities, for samples of numeric columns, and to replace `GaussianNB`, with categories and
 #   missing values in the same model; take logarithms of skewed columns first,
 # - `numbers="kernel"` if a density has several modes. Prediction takes time proportional to the number of
 #   distinct training values.
@@ -293,8 +295,8 @@ print(pd.DataFrame(rows).T.round(3))
 #
 # ## The same in scikit-learn
 #
-# The method of discretization is a parameter of `BNCClassifier`, so that cross-validation and grid search learn cut points from
-# training data only. Here a grid search chooses the method within each training fold:
+# In scikit-learn, the method of discretization is a parameter of `BNCClassifier`, so cross-validation and grid search
+# learn cut points from training data only. Here a grid search chooses the method within each training fold:
 
 # %%
 X, y = table.drop(columns="cultivar"), table["cultivar"]
@@ -348,5 +350,4 @@ print(
 # %% [markdown]
 # ## Summary
 #
-# Use `discretize=` in `bnc` or `BNCClassifier`, so that cut points are learned in each training fold. Next: [Missing
-# values](incomplete.py).
+# Use `discretize=` in `bnc` or `BNCClassifier`, so that cut points are learned in each training fold. Next: [Missing values](incomplete.py).

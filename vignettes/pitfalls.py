@@ -1,8 +1,9 @@
 # %% [markdown]
 # # Common pitfalls
 #
-# This page shows six mistakes that lead to wrong conclusions, each beside the correct way. It is written for everyone
-# who fits classifiers to tables, and takes ten minutes. All examples run on the data sets of the package.
+# This page shows six mistakes that lead to wrong conclusions, each beside the correct way. If you fit classifiers to
+# tables, you have probably met some of them. It takes ten minutes, and all examples run on the data sets of the
+# package.
 
 # %%
 import warnings
@@ -179,5 +180,5 @@ print("missing as a level:", round(cv(level, hidden, rng=0), 3))
 # ## Summary
 #
 # Fit everything within each training fold, use a metric and a baseline that fit the task, drop identifiers, declare
-# weights, and decide whether missingness is information. Next: [Evaluating a classifier](judging.py) and [Interpreting a
-# model](interpreting.py), which discusses arcs that are mistaken for causes.
+# weights, and decide whether missingness is information. Next: [Interpreting a model](interpreting.py), which discusses
+# arcs that are mistaken for causes.

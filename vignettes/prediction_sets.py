@@ -1,12 +1,12 @@
 # %% [markdown]
 # # Prediction sets
 #
-# A prediction set is a list of classes, as short as possible, that contains the actual class of a new row with a given
-# frequency, such as 90 %. This page shows how to make such sets with a `BNCClassifier` and the library
-# [MAPIE](https://mapie.readthedocs.io), and measures how often they contain the actual class, in all rows and by class.
-# It is written for readers who know [how to evaluate a classifier](judging.py). It uses the car data (1,728 cars, four
-# classes). Reading it takes ten minutes, and running it takes less than a minute. You need the extra `docs`, or `pip
-# install mapie` besides the extra `vignettes`.
+# Sometimes a single label promises too much. A *prediction set* is a list of classes, as short as possible, that
+# contains the actual class of a new row with a frequency that you choose, such as 90 %. This page shows how to make
+# such sets with a `BNCClassifier` and the library [MAPIE](https://mapie.readthedocs.io), and measures how often they
+# contain the actual class, in all rows and by class. You should know [how to evaluate a classifier](judging.py). It
+# uses the car data (1,728 cars, four classes). Reading it takes ten minutes, and running it takes less than a minute.
+# You need the extra `docs`, or `pip install mapie` besides the extra `vignettes`.
 
 # %%
 import warnings
@@ -28,13 +28,13 @@ except ImportError as missing:
     ) from None
 
 # %% [markdown]
-# Conformal prediction needs no assumptions about the model. It ranks the rows of a *conformalization set*, which the model
-# has not seen, by how small the posterior of their actual class is, and chooses the threshold that 90 % of them exceed. A
-# new row gets all classes whose posterior exceeds the threshold. If new rows and the rows of the conformalization set
-# come from the same population, sets contain the actual class in at least 90 % of the rows, on average over such samples.
+# Conformal prediction needs no assumptions about the model. On a *conformalization set* that the model has not seen, it
+# looks up the posterior of each actual class and chooses the threshold that 90 % of these exceed. A new row then gets
+# all classes whose posterior exceeds the threshold. If new rows and the rows of the conformalization set come from the
+# same population, sets contain the actual class in at least 90 % of the rows, on average over such samples.
 #
-# MAPIE first calls every classifier with a row of zeros, so the categories are passed as an array of codes, which begin
-# at 0. Half of the cars are for training, a quarter for conformalization and a quarter for testing.
+# MAPIE first calls every classifier with a row of zeros, so we pass the categories as an array of codes, which begin at
+# 0. Half of the cars are for training, a quarter for conformalization and a quarter for testing.
 
 # %%
 car = load_car()
@@ -117,7 +117,7 @@ pd.DataFrame(coverage).T.round(2)
 #
 # The guarantee is for all rows together. If it has to hold for each class, each class needs its own threshold: the
 # model is conformalized with the rows of one class at a time, and the result decides whether this class is in a set.
-# MAPIE warns that the other classes are absent, which is intended here.
+# MAPIE warns that the other classes are absent; you can ignore that here.
 
 
 # %%
@@ -179,7 +179,7 @@ pd.DataFrame({"cross": describe([cross_sets(seed) for seed in range(5)])}).T.rou
 # - `SplitConformalClassifier` and `CrossConformalClassifier` of MAPIE accept a `BNCClassifier`, and their sets contain
 #   the actual class about as often as requested, over all rows. Only the first has a guarantee.
 # - Check the coverage by class. If it differs, conformalize by class.
-# - The guarantee holds for rows of the same population. It is not a probability of a single row.
+# - The guarantee holds on average over rows of the same population. It is not a probability for the one row in front of
+#   you.
 #
-# Next, [Uncertainty](uncertainty.py) shows intervals of probabilities, and [Evaluating a classifier](judging.py) how to
-# measure whether probabilities are calibrated.
+# Next: [Several class variables](several.py).

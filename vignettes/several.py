@@ -1,10 +1,10 @@
 # %% [markdown]
 # # Several class variables
 #
-# Sometimes several class variables that depend on each other have to be predicted, such as the topics of a text or the
+# Sometimes you have to predict several class variables that depend on each other, such as the topics of a text or the
 # diagnoses of a patient (multi-label or multi-output classification). This page predicts several votes with one model,
-# and compares the result with separate classifiers. It assumes that you know [how to fit a classifier for one
-# class](start.py), and takes fifteen minutes.
+# and compares the result with separate classifiers. You should know [how to fit a classifier for one class](start.py).
+# Reading it takes fifteen minutes.
 
 # %%
 import numpy as np
@@ -31,8 +31,9 @@ from bnclassify import (
 # ## One network
 #
 # We predict four votes on arms and foreign aid from the other votes and the party. `mbc` learns a multi-dimensional
-# Bayesian network classifier: a tree over the class variables, and, for each feature, the class variable with the largest
-# mutual information as its parent. `lp` estimates the tables.
+# Bayesian network classifier: a tree over the class variables and, for each feature, the class variable with the
+# largest mutual information as its parent, if that improves the BIC (`immigration` has none). `lp` estimates the
+# tables.
 
 # %%
 voting = load_voting()
@@ -90,9 +91,9 @@ print(
 # %% [markdown]
 # ## Averages and chains
 #
-# `maode` averages networks. In each of them, another class variable is the parent of all other class variables, so no
-# tree has to be chosen. `chain` learns a sequence of classifiers for one class each, in which the preceding class
-# variables are features. A chain can use any learner and any method of `lp`.
+# `maode` averages networks. In each network a different class variable is the parent of the others, so you need not
+# choose a tree. `chain` learns a sequence of classifiers for one class each, in which the preceding class variables are
+# features. A chain can use any learner and any method of `lp`.
 
 # %%
 tan = {"learner": "tan_cl", "dag_args": {"score": "bic"}}
@@ -248,6 +249,7 @@ print(compared(sun, flares, learned, folds).round(3))
 #
 # ## Summary
 #
-# Use `mbc` if the class variables depend on each other and one readable network is wanted, `chain` if accuracy matters
-# most, and always compare with separate classifiers. `bnclassify.sklearn.BNCMultiClassifier` is the estimator for
-# scikit-learn. Next: [Evaluating a classifier](judging.py).
+# Use `mbc` if the class variables depend on each other and you want one readable network. A chain is rarely worse than
+# separate classifiers (on this page, the proportion of rows with all labels correct differs by at most 0.002), and with
+# `joint=True` it is slightly better. Always compare with separate classifiers, as above.
+# `bnclassify.sklearn.BNCMultiClassifier` is the estimator for scikit-learn. Next: [General networks](networks.py).

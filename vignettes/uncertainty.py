@@ -2,8 +2,8 @@
 # # Uncertainty
 #
 # A structure is learned from a sample, and another sample of the same size would give another structure, other tables
-# and other posteriors. This page shows how to measure these differences. It is written for readers who have learned a
-# model as in [Choosing a classifier](overview.py) and want to know how reliable it is. It uses the car data (1,728
+# and other posteriors. This page shows how to measure how much they would differ. It is for you if you have learned a
+# model as in [Choosing a classifier](overview.py) and want to know how far to trust it. It uses the car data (1,728
 # cars, six features) and the voting data (232 members of Congress without missing votes). Reading it takes 20 minutes;
 # all examples run in seconds.
 
@@ -80,9 +80,11 @@ between_features(of_few).head(6)
 #
 # ## From strengths to a network
 #
-# `attrs["threshold"]` separates arcs from noise by the rule of Scutari and Nagarajan (2013): the distribution of all
-# strengths is compared with that of an ideal case, in which every strength is 0 or 1. The votes are an example with
-# many uncertain arcs. `hc` learns a general network, in which the party is a variable like any other:
+# Which arcs should you keep? `attrs["threshold"]` follows the rule of Scutari and Nagarajan (2013): it compares the
+# distribution of all strengths with that of an ideal case, in which every strength is 0 or 1. The rule has no error
+# rate. If the structure was chosen by likelihood or AIC, arcs above the threshold occur even in pure noise, so prefer
+# BIC if you want to interpret arcs. The votes are an example with many uncertain arcs. `hc` learns a general network,
+# in which the party is a variable like any other:
 
 # %%
 votes = load_voting().dropna()
@@ -91,7 +93,7 @@ votes_strength = arc_strength(network, votes, replicates=500, rng=0)
 plot_strength(votes_strength)
 
 # %% [markdown]
-# Bars above the dashed line (threshold 0.44) are blue. On the network, strong arcs are wide and dark:
+# Bars that cross the dashed line (threshold 0.44) are blue. On the network, strong arcs are wide and dark:
 
 # %%
 plot(network, strength=votes_strength)
@@ -106,8 +108,8 @@ average = averaged_network(votes_strength, "Class")
 narcs(network), narcs(average), shd(network, average)
 
 # %% [markdown]
-# The average has 21 arcs. It omits the 5 weak arcs of the learned network and directs two others in the way that
-# more samples do. As equivalence classes, which ignore directions without effect on independence, the networks
+# The average has 21 arcs. It omits the 5 weak arcs of the learned network and reverses two others to the direction
+# found in most samples. As equivalence classes, which ignore directions without effect on independence, the networks
 # differ in 13 pairs of variables.
 #
 # ## The exact posterior of a tree
@@ -193,17 +195,19 @@ query(
 # %% [markdown]
 # ## What the intervals are not
 #
-# - *They do not include the uncertainty about the structure.* The last line of the table above shows it: for the same
-#   car and the same data, naive Bayes gives 0.36 to 0.66. Strengths of arcs and [cross-validation](judging.py) measure
-#   this part.
+# - *They do not include the uncertainty about the structure*, and assume that the structure is correct. The last line
+#   of the table above shows it: for the same car and the same data, naive Bayes gives 0.36 to 0.66. Strengths of arcs
+#   and [cross-validation](judging.py) measure this part.
 # - *They are not sets of classes.* The interval of a probability is not the proportion of correct predictions.
 #   [Prediction sets](prediction_sets.py) contain the actual class with a given frequency.
 # - *They depend on the prior* if there are few rows, as in the columns for two persons. If pseudo-counts are small, the
 #   distributions are skewed, and the estimate can be outside its interval: with `ess=1`, by at most 0.002 for these cars.
-# - *They assume that new rows come from the population of the training data.*
+# - *They assume that new rows come from the population of the training data*, and that these are a sample of it. The
+#   car data contain every combination of the features once, so here the intervals illustrate the calculation.
 #
-# Under these assumptions, the intervals are calibrated. The tests of the package draw tables from the prior and rows
-# from the tables: 90 % intervals contain 90 % of the true probabilities, within two percentage points.
+# Under these assumptions, with a correct structure among them, the intervals are calibrated. The tests of the package
+# draw tables from the prior and rows from the tables: 90 % intervals contain 90 % of the true probabilities, within two
+# percentage points.
 #
 # Weighted models, back-off and EM have no intervals, because their tables depend on more than counts.
 #
@@ -244,6 +248,6 @@ pd.DataFrame(
 # - For trees, `method="exact"` computes posterior probabilities of edges without samples.
 # - `shd` and `kl_divergence` compare two networks by structure and by distribution.
 #
-# Next, see [Evaluating a classifier](judging.py) and [Comparing classifiers](compare.py) for the uncertainty of an
-# accuracy, [Prediction sets](prediction_sets.py) for sets of classes that contain the actual class with a given
-# frequency, and [General networks](networks.py) for structures in which the class is a variable like any other.
+# [Comparing classifiers](compare.py) is about the uncertainty of an accuracy.
+#
+# Next: [Prediction sets](prediction_sets.py).
