@@ -77,6 +77,7 @@ from .learners.local_scores import network_score
 from .learners.search.wrappers import bsej, fssj, kdb, tan_hc, tan_hcsp
 from .learners.trees import chow_liu, tan_cl
 from .metrics.folds import stratified_folds
+from .metrics.r_folds import r_folds
 from .model.questions import (
     class_var,
     class_vars,
@@ -229,6 +230,7 @@ __all__ = [
     "predict",
     "preparation",
     "query",
+    "r_folds",
     "read_bif",
     "sample",
     "save",
@@ -259,11 +261,17 @@ add_see_also(globals())
 _IN_R = {
     "logLik": "loglik(x, dataset)",
     "cLogLik": "cloglik(x, dataset)",
+    "clogLik": "cloglik(x, dataset)",
+    "compute_joint": "loglik(x, dataset, by_row=True), the log joint probability of each row",
+    "weights": "feature_weights(x)",
     "awnb_weights": "feature_weights(x)",
     "as_igraph": "to_networkx(x)",
+    "as_graphNEL": "to_networkx(x)",
     "as_grain": "to_pgmpy(x) or to_pyagrum(x); predict and explain need neither",
     "as_mlr": "BNCClassifier, imported from bnclassify.sklearn",
     "data": "load_car() or load_voting()",
+    "saveRDS": "save(x, path)",
+    "readRDS": "load(path)",
 }
 
 

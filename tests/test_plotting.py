@@ -461,3 +461,8 @@ def test_bad_arguments(tan: bn.BNC) -> None:
         bn.plot(tan, format="docx")
     with pytest.raises(ValueError, match="fontsize must be a finite number greater than 0"):
         bn.plot(tan, fontsize=0)
+
+
+def test_an_argument_of_r_is_answered(tan: bn.BNC) -> None:
+    with pytest.raises(TypeError, match="it is 'engine'"):
+        bn.plot(tan, layoutType="twopi")

@@ -92,7 +92,18 @@ def test_functions_have_names() -> None:
 
 
 @pytest.mark.parametrize(
-    ("there", "here"), [("logLik", r"loglik\(x"), ("awnb_weights", "feature_weights"), ("data", "load_car")]
+    ("there", "here"),
+    [
+        ("logLik", r"loglik\(x"),
+        ("clogLik", r"cloglik\(x"),
+        ("compute_joint", "by_row=True"),
+        ("awnb_weights", "feature_weights"),
+        ("weights", "feature_weights"),
+        ("as_graphNEL", "to_networkx"),
+        ("saveRDS", r"save\(x"),
+        ("readRDS", r"load\(path"),
+        ("data", "load_car"),
+    ],
 )
 def test_names_of_r_are_answered(there: str, here: str) -> None:
     with pytest.raises(AttributeError, match=here):

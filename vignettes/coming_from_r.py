@@ -1,10 +1,10 @@
 # %% [markdown]
 # # For users of R
 #
-# The functions and their results agree with the R package
+# If you know the R package, you know this one. The functions and their results agree with the R package
 # [bnclassify](https://cran.r-project.org/package=bnclassify): structures, tables, posteriors, scores and weights are
-# tested against version 0.4.8, and the greedy searches step by step. This page lists all differences in syntax, names and
-# results. It is written for users of the R package and takes ten minutes.
+# tested against version 0.4.8, and the greedy searches step by step. This page lists all differences in syntax, names
+# and results, and takes ten minutes. [The R paper in Python](r_paper.py) shows both languages side by side.
 #
 # ## A session
 #
@@ -39,7 +39,9 @@ cpt(t, "maint").xs("vgood", axis="columns", level="class").round(3)
 # - **Assigning to the name of a function hides the function.** After `nb = nb("class", car)`, `nb` is a model and can no
 #   longer be called, unlike in R. Call the model `naive`.
 # - **Randomness is an argument.** There is no `set.seed`. Pass `rng=0` to `cv`, to the greedy learners, to
-#   `stratified_folds` and to all other functions that use random numbers. Without it, results vary, as in R.
+#   `stratified_folds` and to all other functions that use random numbers. Without it, results vary, as in R. To repeat
+#   a cross-validation of R, pass its folds: `cv(t, car, folds=r_folds(car["class"], 10, seed=0))`. [The R paper in
+#   Python](r_paper.py) does so.
 #
 # (names)=
 # ## Names
@@ -48,14 +50,16 @@ cpt(t, "maint").xs("vgood", axis="columns", level="class").round(3)
 #
 # | R | Python |
 # |---|---|
-# | `logLik`, `cLogLik` | `loglik`, `cloglik` |
-# | `awnb_weights` | `feature_weights`, also for WANBIA |
-# | `as_igraph` | `to_networkx` |
+# | `logLik`, `cLogLik` (also written `clogLik`) | `loglik`, `cloglik` |
+# | `awnb_weights`, `weights` | `feature_weights`, also for WANBIA |
+# | `as_igraph`, `as_graphNEL` | `to_networkx` |
 # | `as_grain` | `to_pgmpy`, `to_pyagrum`; `predict` needs neither |
 # | `as_mlr` and its learners | `BNCClassifier`, from `bnclassify.sklearn`: see [For users of scikit-learn](coming_from_sklearn.py) |
 # | `data(car)`, `data(voting)` | `load_car()`, `load_voting()` |
 # | `saveRDS`, `readRDS` | `save`, `load` |
-# | `bnclassify:::is_tan`, `compute_joint` | not available; see `is_ode`, `is_anb` and `loglik` |
+# | `set.seed` before `cv` | `rng=`; `r_folds(y, k, seed=0)` draws the folds of R |
+# | `compute_joint` | `loglik(x, df, by_row=True)`, for the actual class of each row |
+# | `bnclassify:::is_tan` | not available; see `is_ode`, `is_anb` |
 #
 # If you use a name of R, the error message names the equivalent function:
 
@@ -141,4 +145,4 @@ print(list(X.columns[selector.fit(X, car["class"]).get_support()]))
 # %% [markdown]
 # The four selected features predict the class best in five-fold cross-validation.
 #
-# Next: [Choosing a classifier](overview.py).
+# Next: [The R paper in Python](r_paper.py).

@@ -315,8 +315,11 @@ plot(by_score)
 # Seven of the eight links in Table 4 are reproduced. Here `glucose` is linked with `pressure`; in the paper,
 # `pregnancies` is linked with `pressure`, which no test accepts given `age`.
 #
-# The product of the tables of a dependency network is not a joint distribution. The model predicts by normalizing the
-# product over the classes, and explains predictions. It cannot answer queries, and it requires complete rows:
+# The authors of dependency networks answer queries by Gibbs sampling. It is not offered here: if the features are
+# known, the class posterior needs no sampling, and if not, the result would depend on the seed and on the order of the
+# variables. The product of the tables of a dependency network is not a joint distribution. The model predicts by
+# normalizing the product over the classes, and explains predictions. It cannot answer queries, and it requires complete
+# rows:
 
 # %%
 try:

@@ -15,6 +15,9 @@ F = TypeVar("F", bound=Callable[..., Any])
 _NAMED = (Parameter.POSITIONAL_OR_KEYWORD, Parameter.KEYWORD_ONLY)
 """Parameters that can be passed by name."""
 
+_IN_R = {"layoutType": "engine"}
+"""Arguments of the R package under other names."""
+
 
 def check_arguments(
     function: Callable[..., Any],
@@ -59,7 +62,9 @@ def guided(advice: str) -> Callable[[F], F]:
                 raise TypeError(f"{name} accepts at most {number}; got {len(arguments)}. {advice}")
             if not named.keys() <= {*accepted} and not code.co_flags & CO_VARKEYWORDS:
                 unknown = next(argument for argument in named if argument not in accepted)
-                raise TypeError(f"{name} has no argument {shown(unknown)}. {available(unknown, accepted)}")
+                same = _IN_R.get(unknown)
+                remedy = f"In Python, it is {same!r}." if same in accepted else available(unknown, accepted)
+                raise TypeError(f"{name} has no argument {shown(unknown)}. {remedy}")
             return function(*arguments, **named)
 
         return cast(F, call)

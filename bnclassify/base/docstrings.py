@@ -85,7 +85,7 @@ preparation summary: summary preparation discretize merge_rare cv plot_importanc
 query: predict sample impute markov_blanket
 read_bif write_bif: read_bif write_bif save load to_pgmpy
 shd kl_divergence: shd kl_divergence arc_strength network_score
-stratified_folds: cv cv_predict
+stratified_folds r_folds: cv cv_predict stratified_folds r_folds
 write_page: predict explain to_sql save
 to_networkx to_pgmpy to_pyagrum: to_networkx to_pgmpy to_pyagrum write_bif
 to_sql: predict save write_page

@@ -60,6 +60,16 @@ def stratified_folds(y: ArrayLike, k: int, *, rng: Seed = None) -> NDArray[np.in
     >>> stratified_folds(["a", "a", "b", "b"], k=2, rng=1)
     array([0, 1, 0, 1])
     """
+    codes, levels = encode_classes(y)
+    parts = draw_parts(codes, levels, None, k, check_rng(rng))
+    folds = np.empty(len(codes), dtype=np.intp)
+    for fold, (rows, _) in enumerate(parts):
+        folds[rows] = fold
+    return folds
+
+
+def encode_classes(y: ArrayLike) -> tuple[NDArray[Any], tuple[Any, ...]]:
+    """Return the code of the class of each row, and the classes."""
     y = in_pandas(y)
     if isinstance(y, str | pd.DataFrame) or np.ndim(y) != 1:
         raise TypeError(f"y must be the class of each row; got {type(y).__name__}.")
@@ -69,11 +79,7 @@ def stratified_folds(y: ArrayLike, k: int, *, rng: Seed = None) -> NDArray[np.in
         raise ValueError(
             f"y must have a class in every row; {np.count_nonzero(codes < 0)} rows have no class. Drop them."
         )
-    parts = draw_parts(codes, data.levels[0], None, k, check_rng(rng))
-    folds = np.empty(len(codes), dtype=np.intp)
-    for fold, (rows, _) in enumerate(parts):
-        folds[rows] = fold
-    return folds
+    return codes, data.levels[0]
 
 
 def warn_of_small_classes(sizes: NDArray[Any], levels: Iterable[Any], k: int) -> None:
