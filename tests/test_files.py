@@ -105,7 +105,7 @@ def assert_same(a: Any, b: Any) -> None:
     if dataclasses.is_dataclass(a):
         for field in dataclasses.fields(a):
             assert_same(getattr(a, field.name), getattr(b, field.name))
-    elif isinstance(a, tuple):
+    elif isinstance(a, tuple | list):
         assert len(a) == len(b)
         for x, y in zip(a, b, strict=True):
             assert_same(x, y)
@@ -188,6 +188,94 @@ def test_structures_and_models_of_other_files(car: pd.DataFrame, model: bn.BNC, 
     there_and_back(bn.read_bif(tmp_path / "x.bif", "class"), tmp_path)
     with pytest.raises(ValueError, match="has no parameters"):
         bn.predict(bn.load(tmp_path / "x.json").__class__("class", (("class",),)), car)
+
+
+LABELS: dict[str, list[Hashable]] = {
+    "negative": [-1, 1],
+    "negative fractions": [-2.5, -1.0, 0.5],
+    "infinite": [float("-inf"), 0.0, float("inf")],
+    "huge": [-(10**400), 2**63, 10**400],
+    "tiny": [5e-324, 1.7976931348623157e308],
+    "blank": ["", " ", "\t"],
+    "quotes": ["'", '"', "\\", "`", "\n"],
+    "numbers as text": ["-1", "nan", "inf", "1e400", "None"],
+    "keys of files": ["kind", "shared", "shared tuple", "array"],
+    "surrogate and NUL": ["\ud800", "\0"],
+    "bools": [False, True],
+    "intervals": [pd.Interval(float("-inf"), -1), pd.Interval(-1, 2), pd.Interval(2, float("inf"))],
+    "tuples": [(-1, "a"), (float("-inf"), None), ((1, 2), ())],
+    "long tuples": [tuple(range(-9, 0)), tuple(range(9))],
+}
+
+
+def labelled(labels: list[Hashable], class_var: Hashable = "y", features: Any = ("a", "b")) -> pd.DataFrame:
+    """Return rows in which two features and the class have these labels, and one feature is a number."""
+    rng, n = np.random.default_rng(len(labels)), 80
+    levels = pd.Index(labels, dtype=object, tupleize_cols=False)
+    codes = rng.integers(len(labels), size=(3, n))
+    codes[:, : len(labels)] = np.arange(len(labels))
+    codes[1] = np.where(rng.random(n) < 0.6, codes[2], codes[1])
+    columns = [pd.Series(pd.Categorical.from_codes(own, categories=levels)) for own in codes]
+    columns.insert(2, pd.Series(rng.normal(size=n) + codes[2]))
+    names = pd.Index([*features, "mass", class_var], dtype=object, tupleize_cols=False)
+    return pd.concat(columns, axis=1).set_axis(names, axis=1)
+
+
+def _in_two(frame: pd.DataFrame) -> pd.DataFrame:
+    return frame.drop(columns="mass").assign(other=[*"uv"] * (len(frame) // 2))
+
+
+MODELS: dict[str, Callable[[Hashable, pd.DataFrame], Model]] = {
+    "nb": lambda y, d: bn.bnc("nb", y, d, smooth=1, discretize="mdlp"),
+    "tan": lambda y, d: bn.bnc("tan_cl", y, d, ess=2, discretize="quantile"),
+    "merged": lambda y, d: bn.bnc("tan_cl", y, d, smooth=1, discretize="width", min_count=30),
+    "backoff": lambda y, d: bn.bnc("kdb_mi", y, d, backoff=True, discretize="quantile"),
+    "hc": lambda y, d: bn.bnc("hc", y, d, m=1, discretize="quantile"),
+    "dn": lambda y, d: bn.bnc("chisq_dn", y, d, smooth=1, discretize="quantile", dag_args={"alpha": 0.9}),
+    "aode": lambda y, d: bn.bnc("aode", y, d, smooth=1, discretize="quantile"),
+    "ande": lambda y, d: bn.bnc("ande", y, d, smooth=1, discretize="quantile"),
+    "a2de": lambda y, d: bn.bnc("ande", y, d, m=1, discretize="quantile", dag_args={"n": 2}),
+    "waode": lambda y, d: bn.bnc("ande", y, d, m=1, discretize="quantile", dag_args={"weights": "mi"}),
+    "ensemble": lambda y, d: bn.lp(
+        bn.Ensemble(
+            [bn.nb(y, d[[c for c in d if c != "mass"]]), bn.tan_cl(y, d.drop(columns="mass"))], (1, 2)
+        ),
+        d.drop(columns="mass"),
+        smooth=1,
+    ),
+    "manb": lambda y, d: bn.bnc("nb", y, d, smooth=1, manb_prior=0.5, discretize="quantile"),
+    "awnb": lambda y, d: bn.bnc("nb", y, d, smooth=1, awnb_trees=3, rng=0, discretize="quantile"),
+    "wanbia": lambda y, d: bn.bnc("nb", y, d, smooth=1, wanbia=True, discretize="quantile"),
+    "lazy": lambda y, d: bn.bnc("tan_cl", y, d, smooth=1, subsumption=5, discretize="quantile"),
+    "em": lambda y, d: bn.bnc("nb", y, d, smooth=1, missing="em", discretize="quantile"),
+    "gaussian": lambda y, d: bn.bnc("nb", y, d, smooth=1, numbers="gaussian"),
+    "kernel": lambda y, d: bn.bnc("tan_cl", y, d, smooth=1, numbers="kernel"),
+    "averaged": lambda y, d: bn.bnc("nb", y, d, smooth=1, discretize="averaged"),
+    "power": lambda y, d: bn.bnc("aode", y, d, smooth=1, loo_power=True, discretize="quantile"),
+    "weights": lambda y, d: bn.bnc("nb", y, d, smooth=1, loo_weights=True, discretize="quantile"),
+    "default": lambda y, d: bn.bnc(class_var=y, dataset=d),
+    "chain": lambda y, d: bn.lp(bn.chain([y, "other"], _in_two(d)), _in_two(d), smooth=1),
+    "mbc": lambda y, d: bn.lp(bn.mbc([y, "other"], _in_two(d)), _in_two(d), smooth=1),
+    "maode": lambda y, d: bn.lp(bn.maode([y, "other"], _in_two(d)), _in_two(d), smooth=1),
+    "lca": lambda y, d: bn.lca("latent", d.drop(columns=["mass", y]), k=2, rng=0),
+}
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("kind", MODELS)
+def test_what_is_saved_can_be_loaded_whatever_the_labels(kind: str, tmp_path: Path) -> None:
+    for labels in LABELS.values():
+        there_and_back(MODELS[kind]("y", labelled(labels)), tmp_path)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("kind", MODELS)
+def test_what_is_saved_can_be_loaded_whatever_the_names(kind: str, tmp_path: Path) -> None:
+    for names in [(-1, ("a", -1)), (float("inf"), ""), ("\0", True), (pd.Interval(0, 1), None)]:
+        frame = labelled(["p", "q"], "y", names)
+        there_and_back(MODELS[kind]("y", frame), tmp_path)
+        frame = labelled(["p", "q"], names[0], ("a", names[1]))
+        there_and_back(MODELS[kind](names[0], frame), tmp_path)
 
 
 odd = st.one_of(
@@ -312,6 +400,12 @@ def test_what_cannot_be_saved_is_refused(car: pd.DataFrame, model: bn.BNC, tmp_p
     )
     with pytest.raises(ValueError, match=r"got x.levels\[2\]\[0\]: .* of type Timestamp"):
         bn.save(bn.bnc("nb", "class", dates, smooth=1), path)
+    nested: Any = ()
+    for _ in range(5_000):
+        nested = (nested,)
+    for label in (10**5_000, nested):
+        with pytest.raises(ValueError, match="x must contain only text, numbers"):
+            bn.save(dataclasses.replace(model, learned={"left": label}), path)
     with pytest.raises(ValueError, match=r"x.learned.left: array\(.* of dtype|an array of"):
         bn.save(dataclasses.replace(model, learned={"left": np.array(["a"])}), path)
     with pytest.raises(TypeError, match="x must be a model"):
@@ -326,7 +420,7 @@ def test_what_cannot_be_saved_is_refused(car: pd.DataFrame, model: bn.BNC, tmp_p
     assert len(list(tmp_path.iterdir())) == 1
 
 
-SAVED = {
+SAVED: dict[str, Any] = {
     "format": "bnclassify model",
     "version": 2,
     "model": {
@@ -343,7 +437,7 @@ SAVED = {
 
 NOT_UNDERSTOOD: dict[str, tuple[str, str, str]] = {
     "no JSON": ('"version"', "version", "the file is damaged, .*Expecting property name"),
-    "NaN": ("0.25", "NaN", "model.cpts: numbers must be finite"),
+    "NaN": ("0.25", "NaN", "cpts must contain finite numbers from 0 to 1 only"),
     "other JSON": ("bnclassify model", "model", "must be a file written by save; got"),
     "other version": ('"version": 2', '"version": 1', "must be 2; got 1. Use the bnclassify that wrote"),
     "odd version": ('"version": 2', '"version": true', "must be 2; got True"),
@@ -363,13 +457,13 @@ NOT_UNDERSTOOD: dict[str, tuple[str, str, str]] = {
         '[["a", "z"], ["y"]]',
         r"this is not a valid BNC \(.*parent 'z' of 'a'",
     ),
-    "no families": ('[["a", "y"], ["y"]]', "3", "model.families: this must be of type"),
+    "no families": ('[["a", "y"], ["y"]]', "3", "model.families: this must be a list; got 3"),
     "shape": ("[0.5, 0.5]", "[0.5, 0.25, 0.25]", r"this is not a valid BNC \(.* a table of 'y' of shape"),
     "ragged": ("[0.25, 1.0]", "[0.25]", "this is not a valid array"),
     "text in numbers": ("0.25", '"a"', "this is not a valid array"),
     "sum": ("0.75", "0.7", "the probabilities of 'a' do not sum to 1"),
-    "negative": ("[0.5, 0.5]", "[1.5, -0.5]", "model.cpts: numbers must be finite and in the range"),
-    "infinite": ("0.25", '"inf"', "model.cpts: numbers must be finite"),
+    "negative": ("[0.5, 0.5]", "[1.5, -0.5]", "cpts must contain finite numbers"),
+    "infinite": ("0.25", '"inf"', "cpts must contain finite numbers"),
     "dtype": ('"values": [0.5', '"dtype": "object", "values": [0.5', "an array of object"),
 }
 
@@ -432,6 +526,16 @@ def put(value: Any, *keys: Any) -> Callable[[dict[str, Any]], None]:
     return change
 
 
+def array(values: list[Any], **more: str) -> dict[str, Any]:
+    return {"kind": "array", "values": values, **more}
+
+
+def points(cell: int, weight: float) -> dict[str, Any]:
+    cells = array([0, cell], dtype="int64")
+    content = {"values": array([0.5, 1.0]), "cells": cells, "weights": array([1, weight])}
+    return {"kind": "Points", "shape": [2], **content}
+
+
 DAMAGES: dict[str, tuple[str, Callable[[dict[str, Any]], None]]] = {
     "repeated level": ("nb", put(["low", "low", "high"], "levels", 5)),
     "level that is a mapping": ("nb", put({"low": 1}, "levels", 5, 0)),
@@ -454,6 +558,21 @@ DAMAGES: dict[str, tuple[str, Callable[[dict[str, Any]], None]]] = {
     "discretizer": ("raw", put({}, "recipe", "preparation", "discretizer")),
     "cut points": ("raw", put([["a"]], "recipe", "preparation", "discretizer", "points")),
     "objectives": ("em", put("low", "learned", "em", "objectives")),
+    "order of cut points": ("raw", put([[99.5, -1e300]], "recipe", "preparation", "discretizer", "points")),
+    "negative variance": ("gaussian", put(-1e300, "densities", "mass", "variance", "values", 0)),
+    "infinite mean": ("gaussian", put(array(["inf", 0.5]), "densities", "mass", "mean")),
+    "negative bandwidth": ("kernel", put(-1, "densities", "mass", "bandwidth", "values", 0)),
+    "cell of a kernel": ("kernel", put(points(-1, 1.0), "densities", "mass", "by_class")),
+    "weight of a kernel": ("kernel", put(points(1, -1.0), "densities", "mass", "by_class")),
+    "slope of fading": ("weighted", put(4.6e18, "fading", "slope")),
+    "negative exponent": ("weighted", put(-1, "fading", "exponent")),
+    "huge exponent": ("weighted", put(1e9, "fading", "exponent")),
+    "counts that are numbers": ("nb", put([1.0] * 7, "learned", "counts", "counts")),
+    "negative count": ("nb", put(-1, "learned", "counts", "counts", 0, "values", 0, 0)),
+    "fewer counts": ("nb", put([], "learned", "counts", "counts")),
+    "counts of another shape": ("nb", put([[1, 2]], "learned", "counts", "counts", 0, "values")),
+    "weight of a class": ("nb", put(-1, "recipe", "rows", "classes", 0, 0, 1)),
+    "negative size": ("nb", put(-5, "recipe", "rows", "size")),
     "weights of members": ("ensemble", put([1, {"kind": "number", "value": "nan"}], "weights")),
 }
 
@@ -468,6 +587,8 @@ def damageable(car: pd.DataFrame) -> dict[str, Model]:
         "powered": bn.bnc("aode", "class", car, smooth=1, loo_power=True),
         "weighted": bn.bnc("nb", "class", car, backoff=True, loo_weights=True),
         "raw": bn.bnc("nb", "kind", raw, smooth=1, discretize="mdlp", min_count=2),
+        "gaussian": bn.bnc("nb", "kind", raw, smooth=1, numbers="gaussian"),
+        "kernel": bn.bnc("nb", "kind", raw, smooth=1, numbers="kernel"),
         "em": bn.bnc("nb", "class", car, smooth=1, missing="em"),
         "ensemble": _ensemble(car),
     }
@@ -565,6 +686,16 @@ def test_hostile_files_are_refused_before_much_is_built(tmp_path: Path) -> None:
         bn.load(path)
     assert tracemalloc.get_traced_memory()[1] < 3 * path.stat().st_size  # the text, and nothing made of it
     tracemalloc.stop()
+    for kind in ("tuple", "list"):
+        shared: list[Any] = [["low"] * 8]
+        for number in range(40):
+            one = {"kind": "shared", "number": number}
+            pair = [[one | {"kind": "shared tuple"}], [one | {"kind": "shared tuple"}]]
+            shared.append(pair if kind == "tuple" else {"kind": "list", "items": [one, one]})
+        model = {**SAVED["model"], "learned": {"x": {**one, "number": 40}}}
+        path.write_text(f'{header}{json.dumps(model)}, "shared": {json.dumps(shared)}}}')
+        with pytest.raises(ValueError, match="the file is damaged"):
+            bn.load(path)
     for depth in (100, 500, 990, 5_000):
         path.write_text(header + "[" * depth + "]" * depth + "}")
         with pytest.raises(ValueError, match=r"x\.json") as caught:

@@ -12,13 +12,32 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import Field, fields
+from sys import float_info
 from types import MappingProxyType
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, TypeAlias, TypeVar
 
 import numpy as np
 
+Bounds: TypeAlias = Mapping[str, tuple[float, float]]
+
 EMPTY: Mapping[Any, Any] = MappingProxyType({})
 """An empty mapping, the default of fields."""
+
+ANY_NUMBER = (-float_info.max, float_info.max)
+COUNT = (0.0, float_info.max)
+POSITIVE = (5e-324, float_info.max)
+PROBABILITY = (0.0, 1 + 1e-6)
+POWER = (-1e6, 1e6)
+"""Bounds of finite numbers; powers by leave-one-out can be negative, with |τ - 1| ≤ √(2 n ln C + 1)."""
+
+
+def bounded(**limits: tuple[float, float]) -> Bounds:
+    """Return bounds of the numbers in fields, as `Immutable` checks them.
+
+    >>> bounded(weights=COUNT)["weights"][0]
+    0.0
+    """
+    return MappingProxyType(limits)
 
 
 class Immutable:
@@ -30,8 +49,15 @@ class Immutable:
 
     __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
 
+    bounds: ClassVar[Bounds] = EMPTY
+    """The smallest and the largest number in each of some fields."""
+
     def __post_init__(self) -> None:
+        """Make the fields immutable, and raise a ValueError if a number is out of bounds."""
         self._freeze()
+        for name, (least, most) in self.bounds.items():
+            if not is_within(getattr(self, name), least, most):
+                raise ValueError(f"{name} must contain finite numbers from {least:g} to {most:g} only.")
 
     def _freeze(self, **changed: Any) -> None:
         """Make arrays read-only and close mappings, in all fields or in changed ones."""
@@ -44,6 +70,19 @@ class Immutable:
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), tuple(_open(getattr(self, field.name)) for field in fields(self))
+
+
+def is_within(value: Any, least: float, most: float) -> bool:
+    """Whether all numbers of a value, which may be a tuple of tuples or arrays, are within bounds.
+
+    >>> is_within((1, np.array([2.0, np.inf])), 0, 5), is_within((1, None, "a"), 0, 5)
+    (False, True)
+    """
+    if isinstance(value, tuple):
+        return all(is_within(item, least, most) for item in value)
+    if isinstance(value, np.ndarray):
+        return not value.size or bool(value.min() >= least and value.max() <= most)  # not if one is NaN
+    return not isinstance(value, int | float) or least <= value <= most
 
 
 def _open(value: Any) -> Any:

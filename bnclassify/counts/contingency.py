@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..base.arrays import Array, Codes, code_type, one_thread
-from ..base.immutable import Immutable, record
+from ..base.immutable import ANY_NUMBER, COUNT, Immutable, bounded, record
 from ..base.messages import how_to_merge, listed
 from ..frames.numeric import as_floats, check_finite
 from ..frames.schema import Countable, Dataset
@@ -248,6 +248,8 @@ def check_all_pairs(data: Countable, features: Sequence[int], class_column: int)
 @dataclass(frozen=True, eq=False, repr=False)
 class Moments(Immutable):
     """The weight, mean, Σ w (x − mean)², minimum and maximum of a number in each cell, arrays of cells."""
+
+    bounds = bounded(n=COUNT, mean=ANY_NUMBER, squares=COUNT)
 
     n: Array
     mean: Array

@@ -28,15 +28,8 @@ _LONG = 8
 
 _PLAIN = (str, int, float, bool, NoneType)
 
-_RANGES: dict[str, tuple[float, float]] = {
-    **dict.fromkeys(["smooth", "ess", "m", "masses", "counts", "single", "classes"], (0, sys.float_info.max)),
-    **dict.fromkeys(["pairs", "triples", "weights", "cards", "size"], (0, sys.float_info.max)),
-    **dict.fromkeys(["min_count", "subsumption"], (0, sys.float_info.max)),
-    **dict.fromkeys(["cpts", "class_cpts", "priors", "superparents", "children"], (0, 1 + 1e-6)),
-    # Powers by leave-one-out can be negative: |τ − 1| is at most √(2 n ln C + 1).
-    **dict.fromkeys(["power", "powers"], (-1e6, 1e6)),
-}
-"""Ranges of numbers by the names of fields."""
+_MOST_VALUES = 2**24
+"""Maximum number of values in a file, with each shared value counted as often as it is referred to."""
 
 
 class UnknownValueError(ValueError):
@@ -44,7 +37,7 @@ class UnknownValueError(ValueError):
 
     def __init__(self, where: str, problem: str) -> None:
         place = where if len(where) <= 80 else f"{where[:30]}…{where[-48:]}"
-        super().__init__(f"{place}: {problem}")
+        super().__init__(f"{place}: {problem if len(problem) <= 200 else problem[:199] + '…'}")
 
 
 class Codec(NamedTuple):
@@ -114,20 +107,23 @@ class Writer:
 
 
 class Reader:
-    """Reads the values of a writer, and checks their types and ranges."""
+    """Reads the values of a writer, and checks their types."""
 
     def __init__(self, shared: list[Any]) -> None:
         self._shared = shared
         self._values: dict[int, Any] = {}
+        self._sizes: dict[int, int] = {}
+        self._n = 0
 
     def read(self, written: Any, where: str) -> Any:
         """Return the value, or raise an UnknownValueError if it is unknown or impossible."""
+        self._n += 1
         if isinstance(written, list):
             if all(type(item) in _PLAIN for item in written):
                 return tuple(written)
             first = written[0] if len(written) == 1 else None
             if isinstance(first, dict) and first.get(_KIND) == _SHARED_TUPLE:
-                return self._of_number(first.get("number"), where)
+                return self._shared_tuple(first.get("number"), where)
             return tuple([self.read(item, f"{where}[{i}]") for i, item in enumerate(written)])
         if not isinstance(written, dict):
             return written
@@ -154,8 +150,20 @@ class Reader:
             raise UnknownValueError(where, f"there is no shared value {shown(number)}")
         if number not in self._values:
             self._values[number] = None  # a value within itself raises an error
+            before = self._n
             self._values[number] = self.read(self._shared[number], f"shared[{number}]")
+            self._sizes[number] = self._n - before
+        self._n += self._sizes.get(number, 1)
+        if self._n > _MOST_VALUES:
+            raise UnknownValueError(where, f"there are more than {_MOST_VALUES:,} values")
         return self._values[number]
+
+    def _shared_tuple(self, number: Any, where: str) -> Any:
+        """Return a shared tuple, which contains only text, numbers, bools and None."""
+        value = self._of_number(number, where)
+        if type(value) is not tuple or not all(type(item) in _PLAIN for item in value):
+            raise UnknownValueError(where, "a shared tuple must not contain other tuples or objects")
+        return value
 
     def read_fields(self, cls: type[Any], written: dict[str, Any], where: str) -> Any:
         """Return a record with these fields."""
@@ -172,12 +180,9 @@ class Reader:
 
 
 def _check_field(name: str, value: Any, hint: Any, where: str) -> None:
-    """Raise an error unless a value has the type of a field and is in the range of fields of its name."""
+    """Raise an error unless a value has the type of a field, and labels differ."""
     if not _fits(value, hint):
-        expected = getattr(hint, "__name__", str(hint)).rpartition(".")[2]
-        raise UnknownValueError(where, f"this must be of type {expected}; got {shown(value)}")
-    if name in _RANGES and not _is_within(value, *_RANGES[name]):
-        raise UnknownValueError(where, "numbers must be finite and in the range of this field")
+        raise UnknownValueError(where, f"this must be {_described(hint)}; got {shown(value)}")
     if name in ("levels", "labels") and isinstance(value, tuple):
         for labels in value:
             kinds = [(type(label), label) for label in labels] if isinstance(labels, tuple) else []
@@ -185,13 +190,15 @@ def _check_field(name: str, value: Any, hint: Any, where: str) -> None:
                 raise UnknownValueError(where, f"labels must differ; got {listed(labels)}")
 
 
-def _is_within(value: Any, least: float, most: float) -> bool:
-    """Whether all numbers of a value, which may be a tuple of tuples or arrays, are within bounds."""
-    if isinstance(value, tuple):
-        return all(_is_within(item, least, most) for item in value)
-    if isinstance(value, np.ndarray):
-        return bool(((value >= least) & (value <= most)).all())
-    return not isinstance(value, int | float) or least <= value <= most
+def _described(hint: Any) -> str:
+    """Return an annotation in words."""
+    origin = get_origin(hint) or hint
+    if origin in (Union, UnionType):
+        return " or ".join(dict.fromkeys(map(_described, get_args(hint))))
+    words = {NoneType: "None", tuple: "a list", np.ndarray: "an array", str: "text", Hashable: "a label"}
+    if origin in words:
+        return words[origin]
+    return "a mapping" if origin is Mapping else f"of type {getattr(origin, '__name__', origin)}"
 
 
 def _fits(value: Any, hint: Any) -> bool:
@@ -267,6 +274,8 @@ def _read_array(reader: Reader, written: dict[str, Any], where: str) -> Any:
     if dtype.kind not in "fiub":
         raise UnknownValueError(where, f"an array of {dtype}")
     array = np.array(written["values"], dtype=dtype)
+    if max(written.get("shape", [0])) > _MOST_VALUES:
+        raise UnknownValueError(where, "an empty array must not be so long")
     return array.reshape(written["shape"]) if "shape" in written else array
 
 

@@ -7,6 +7,7 @@ import os
 import re
 import shutil
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from secrets import token_hex
 from typing import Any
@@ -20,6 +21,7 @@ from ..inference.predict import predict
 from ..model.arguments import check_model
 from ..model.model import Model
 from ..model.questions import members
+from ..model.recipes import Tally
 from .notation import Reader, UnknownValueError, Writer, can_write
 
 _FORMAT = "bnclassify model"
@@ -87,7 +89,13 @@ def save(x: Model, path: str | os.PathLike[str]) -> None:
     model, file, writer = check_model(x), as_path(path), Writer()
     try:
         notation = writer.write(model, "x")
-    except UnknownValueError as error:
+        content = {"format": _FORMAT, "version": _VERSION, "shared": writer.shared, "model": notation}
+        text = json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False)
+    except (
+        UnknownValueError,
+        ValueError,
+        RecursionError,
+    ) as error:  # of integers of 4,300 digits, and nesting
         raise ValueError(
             f"x must contain only text, numbers, bools, None, tuples and intervals; got {error}. Rename such "
             "labels, for example with df[column].cat.rename_categories(str), and refit the model."
@@ -99,8 +107,6 @@ def save(x: Model, path: str | os.PathLike[str]) -> None:
             f"{listed(lost)} calls a function that is not of this package, and a file contains no code. The "
             "loaded model predicts the same, but cv cannot run its recipe."
         )
-    content = {"format": _FORMAT, "version": _VERSION, "shared": writer.shared, "model": notation}
-    text = json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False)
     text = re.sub(r"\[\n\s+([^][{}]*?)\n\s*\]", _on_one_line, text)
     replace_file(file, (text + "\n").encode("utf-8", "surrogatepass"))
 
@@ -193,24 +199,30 @@ def _parse(text: str) -> dict[str, Any]:
 def _try_out(x: Model) -> None:
     """Raise an error unless the parts of a model are consistent."""
     repr(x)
-    for member in members(x):
-        if member is not x:
-            _try_out(member)
-            continue
-        tables = zip(getattr(x, "families", ()), getattr(x, "cpts", None) or (), strict=False)
-        for family, table in tables:
-            sums = table.sum(axis=0) if len(table) else 1.0  # the table of a number is empty
-            if not np.all(np.abs(sums - 1) <= _ROUNDING):
-                raise ValueError(f"the probabilities of {shown(family[0])} do not sum to 1")
+    for member in members(x) if "members" in x.__dataclass_fields__ else ():
+        _try_out(member)
+    for name, table in x._distributions():
+        sums = table.sum(axis=0) if len(table) else 1.0  # the table of a number is empty
+        if not np.all(np.abs(sums - 1) <= _ROUNDING):
+            raise ValueError(f"the probabilities of {shown(name)} do not sum to 1")
     if not x.fitted:
         return
+    _try_tables(x)
+    tally = x.learned.get("counts")
+    if isinstance(tally, Tally) and tally.prior is not None:
+        _try_tables(replace(x._tabulate(tally)))  # which checks the tables
+    with suppress(ValueError, OverflowError):  # if it requires every feature, or pandas refuses its labels
+        names = pd.Index(list(x.features), dtype=object, tupleize_cols=False)
+        predict(x, pd.DataFrame([[None] * len(names)], columns=names))
+
+
+def _try_tables(x: Model) -> None:
+    """Raise an error unless tables fit the levels, in a row with the first level of each feature."""
     if x.one_class:
         row = np.zeros((len(x.features), 1), dtype=np.int8)
         row[[name in x.densities for name in x.features]] = -1
         if x._log_joint(row).shape != (1, len((x.levels or ((),))[-1])):
             raise ValueError("tables do not fit the classes")
-    with suppress(ValueError):  # if the model requires every feature, or pandas does not accept its labels
-        predict(x, pd.DataFrame({name: [None] for name in x.features}))
 
 
 def as_path(path: object) -> Path:

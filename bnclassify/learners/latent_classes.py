@@ -188,7 +188,7 @@ def _climb(hot: Array, times: Array, cards: NDArray[np.intp], tables: Array, smo
         ends = np.zeros(len(active), dtype=bool)
         for i, (start, objective) in enumerate(zip(active, logliks + prior, strict=True)):
             course = objectives[start]
-            converged = bool(course) and objective - course[-1] <= _TOLERANCE
+            converged = bool(course) and bool(objective - course[-1] <= _TOLERANCE)
             course.append(float(objective))
             if converged or len(course) > _ITERATIONS:
                 ends[i] = True

@@ -306,6 +306,11 @@ class Model(Immutable):
         """Return the structure, whose levels are known, with tables and their counts."""
         raise self._lacks("make tables")
 
+    def _distributions(self) -> Iterable[tuple[Hashable, Array]]:
+        """Return variables and their tables, which sum to 1 along the first axis."""
+        tables = zip(getattr(self, "families", ()), getattr(self, "cpts", None) or (), strict=False)
+        return [(family[0], table) for family, table in tables]
+
     def _check_em(self) -> None:
         """Raise a TypeError unless `_maximize` is defined."""
         if type(self)._maximize is Model._maximize:

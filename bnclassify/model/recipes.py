@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..base.immutable import Immutable, record
+from ..base.immutable import COUNT, Immutable, bounded, is_within, record
 from ..counts.contingency import narrow
 from ..frames.schema import Countable
 from ..numbers.preparation import Preparation
@@ -49,12 +49,19 @@ class Step(Immutable):
 
 @record
 @dataclass(frozen=True)
-class Rows:
+class Rows(Immutable):
     """The rows of parameters: weight, features with gaps, (label, weight) pairs per class variable."""
+
+    bounds = bounded(size=COUNT)
 
     size: float
     classes: tuple[tuple[tuple[Any, float], ...], ...] = ()
     incomplete: tuple[Hashable, ...] = ()
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not all(is_within(weight, *COUNT) for pairs in self.classes for _, weight in pairs):
+            raise ValueError("classes must be pairs of a label and a weight of at least 0.")
 
     @classmethod
     def of(cls, data: Any, targets: tuple[Hashable, ...]) -> Rows:
@@ -114,6 +121,8 @@ class Recipe:
 @dataclass(frozen=True, eq=False)
 class Tally(Immutable):
     """The counts of the tables of a model, and their prior; None if the tables depend on more."""
+
+    bounds = bounded(counts=COUNT)
 
     counts: tuple[Any, ...]
     prior: Any

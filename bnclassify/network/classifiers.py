@@ -12,7 +12,7 @@ from scipy.special import xlogy
 
 from ..base.arrays import Array, Codes, code_type, log
 from ..base.graphs import layers
-from ..base.immutable import record
+from ..base.immutable import PROBABILITY, bounded, record
 from ..base.messages import shown
 from ..counts.contingency import count_families, flat_index
 from ..frames.schema import Countable, Dataset, Levels
@@ -41,6 +41,8 @@ from .priors import is_nested
 
 class Graph(Model):
     """Base of models that are one graph: a family per variable and, once fitted, a table per family."""
+
+    bounds = bounded(cpts=PROBABILITY)
 
     if TYPE_CHECKING:
         families: tuple[Family, ...]

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ..base.arrays import Array, log
 from ..base.checks import OneOf
-from ..base.immutable import Immutable, record
+from ..base.immutable import ANY_NUMBER, COUNT, POSITIVE, Immutable, bounded, record
 from ..base.messages import listed, shown
 from ..counts.contingency import Known, Moments, Recoding, known_values, moments_of, number_moments
 from ..frames.opening import column_names
@@ -28,10 +28,17 @@ from .priors import Plain, Prior
 class Gaussian(Immutable):
     """Normal distributions of a number, with arrays (levels of each parent…, classes)."""
 
+    bounds = bounded(mean=ANY_NUMBER, variance=POSITIVE)
+
     mean: Array
     variance: Array
 
     is_parametric = True
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.mean.shape != self.variance.shape:
+            raise ValueError("variance must have the shape of mean.")
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -76,10 +83,19 @@ _BLOCK_CELLS = 2**21
 class Points(Immutable):
     """Distinct values of a number in cells, with weights, ascending by cell and value; they add up."""
 
+    bounds = bounded(shape=COUNT, values=ANY_NUMBER, cells=COUNT, weights=POSITIVE)
+
     shape: tuple[int, ...]
     values: Array
     cells: NDArray[np.intp]
     weights: Array
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        cells = self.cells
+        fits = len(self.values) == len(cells) == len(self.weights) and (cells[1:] >= cells[:-1]).all()
+        if not fits or cells.max(initial=-1) >= prod(self.shape):
+            raise ValueError("cells must be ascending numbers of cells, with as many values and weights.")
 
     def __add__(self, other: Points) -> Points:
         pairs = zip(self._arrays, other._arrays, strict=True)
@@ -126,6 +142,8 @@ def merged(shape: tuple[int, ...], values: Array, cells: NDArray[np.intp], weigh
 class Kernel(Immutable):
     """Means of normal densities around values, (levels of each parent…, classes), in cells or classes."""
 
+    bounds = bounded(mean=ANY_NUMBER, variance=COUNT, bandwidth=POSITIVE)
+
     within: Points | None
     by_class: Points
     mean: Array
@@ -134,6 +152,16 @@ class Kernel(Immutable):
     falls: NDArray[np.bool_]
 
     is_parametric = False
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        shapes = {array.shape for array in (self.mean, self.variance, self.bandwidth, self.falls)}
+        points = [
+            self.by_class.shape == self.shape[-1:],
+            self.within is None or self.within.shape == self.shape,
+        ]
+        if len(shapes) > 1 or not all(points) or not len(self.by_class.values):
+            raise ValueError("mean, variance, bandwidth, falls and points must have the shape of the family.")
 
     @property
     def shape(self) -> tuple[int, ...]:

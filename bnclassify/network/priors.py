@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..base.arrays import Array, normalize
-from ..base.immutable import record
+from ..base.immutable import COUNT, Immutable, bounded, record
 from ..base.messages import shown
 from ..model.model import Model, renewed
 
@@ -37,7 +37,7 @@ def is_nested(prior: Prior) -> bool:
     return getattr(prior, "nested", False) is True
 
 
-class PseudoCounts:
+class PseudoCounts(Immutable):
     """A Dirichlet prior: (N_ijk + a) / (N_ij· + r a), with r levels; uniform if both are 0."""
 
     nested = False
@@ -93,6 +93,8 @@ class PseudoCounts:
 class Dirichlet(PseudoCounts):
     """``smooth`` in every cell: 0 gives maximum-likelihood estimates, 1 the Laplace correction."""
 
+    bounds = bounded(smooth=COUNT)
+
     smooth: float
 
     def per_cell(self, levels: Any, configurations: Any) -> Any:
@@ -105,6 +107,8 @@ class Dirichlet(PseudoCounts):
 class EquivalentSize(PseudoCounts):
     """An equivalent sample size ``ess`` per table, spread evenly over its cells (BDeu)."""
 
+    bounds = bounded(ess=COUNT)
+
     ess: float
 
     def per_cell(self, levels: Any, configurations: Any) -> Any:
@@ -116,6 +120,8 @@ class EquivalentSize(PseudoCounts):
 @dataclass(frozen=True)
 class MEstimate(PseudoCounts):
     """An equivalent sample size ``m`` per distribution of a table, spread evenly over the levels."""
+
+    bounds = bounded(m=COUNT)
 
     m: float
 

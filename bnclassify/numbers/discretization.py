@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from numpy.typing import NDArray
 from ..base.arrays import Array, Codes
 from ..base.calls import guided
 from ..base.checks import Cutting, OneOf, Whole
-from ..base.immutable import Immutable, record
+from ..base.immutable import ANY_NUMBER, Immutable, bounded, record
 from ..base.messages import listed, shown
 from ..frames.encoding import (
     Row,
@@ -74,6 +75,8 @@ class Discretizer(Immutable):
         the training values in each interval; empty for other columns.
     """
 
+    bounds = bounded(points=ANY_NUMBER, ranges=ANY_NUMBER, means=ANY_NUMBER)
+
     method: str
     columns: tuple[Hashable, ...]
     points: tuple[tuple[float, ...], ...]
@@ -85,7 +88,7 @@ class Discretizer(Immutable):
         super().__post_init__()
         if not len(self.columns) == len(self.points) == len(self.labels or self.points):
             raise ValueError("points must have the cut points, and labels the labels, of each column.")
-        if any(list(points) != sorted(set(points)) for points in self.points):
+        if not all(map(_ascend, self.points)):
             raise ValueError("points must be in ascending order.")
 
     @property
@@ -247,6 +250,10 @@ class Discretizer(Immutable):
         return "\n".join([f"Discretizer ({self.method}), columns{head}", *lines])
 
 
+def _ascend(points: tuple[float, ...]) -> bool:
+    return all(first < second for first, second in pairwise(points))
+
+
 @record
 @dataclass(frozen=True, repr=False)
 class MovedCuts(Discretizer):
@@ -258,6 +265,13 @@ class MovedCuts(Discretizer):
     """
 
     cuttings: tuple[tuple[tuple[float, ...], ...], ...] = ()
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for cutting in self.cuttings:
+            pairs = zip(cutting, self.points, strict=True)
+            if not all(_ascend(points) and set(points) <= set(union) for points, union in pairs):
+                raise ValueError("cuttings must be cut points in ascending order, all among the points.")
 
     @cached_property
     def at_times(self) -> tuple[Discretizer, ...]:

@@ -10,7 +10,7 @@ import pandas as pd
 
 from ..base.calls import guided
 from ..base.checks import Whole
-from ..base.immutable import Immutable, record
+from ..base.immutable import COUNT, Immutable, bounded, record
 from ..base.messages import shown
 from ..counts.contingency import contingency_tables
 from ..frames.encoding import Row, as_frame, check_columns, check_frame, check_names, encode_columns
@@ -35,6 +35,8 @@ class Merger(Immutable):
     levels : tuple of tuple
         The kept levels of each column, in their order.
     """
+
+    bounds = bounded(min_count=COUNT)
 
     min_count: int
     label: Hashable

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..base.arrays import Array
-from ..base.immutable import Immutable, record
+from ..base.immutable import COUNT, Immutable, bounded, record
 from ..counts.contingency import Recoding
 from ..frames.schema import Countable
 
@@ -67,6 +67,8 @@ class PrefixCounts(Immutable):
     configuration × levels + level of the variable. ``counts`` is a (cells, classes) array, with one column if
     the class is not a parent.
     """
+
+    bounds = bounded(levels=COUNT, counts=COUNT)
 
     levels: int
     parents: Numbering

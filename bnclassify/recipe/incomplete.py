@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..base.arrays import Array, Codes, log
-from ..base.immutable import Immutable, record
+from ..base.immutable import POWER, Immutable, bounded, record
 from ..frames.schema import Dataset
 from ..network.classifiers import BNC
 from ..network.estimates import Scope
@@ -28,6 +28,8 @@ _TREES = 3
 @dataclass(frozen=True)
 class Fading(Immutable):
     """S = λ Σ w·term + (1 − λ) (ln P(y) + (base + slope h) M), λ = (1 − h)^exponent, at a share h missing."""
+
+    bounds = bounded(exponent=(1.0, 16.0), base=POWER, slope=POWER)
 
     exponent: float
     base: float

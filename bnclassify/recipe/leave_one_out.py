@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from ..base.arrays import TOLERANCE, Array, Codes, one_thread
 from ..base.checks import Flag, OneOf
-from ..base.immutable import record
+from ..base.immutable import POWER, bounded, record
 from ..frames.schema import Dataset
 from ..model.formulas import Formula, Raised
 from ..model.model import BuiltOn, Model, forwarding, renewed
@@ -73,6 +73,8 @@ class Powered(BuiltOn):
 
     If a share h of the features is missing, the power is τ + (1 − τ) h.
     """
+
+    bounds = bounded(power=POWER)
 
     base: Model
     power: float

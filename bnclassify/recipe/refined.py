@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from ..base.arrays import Array, Codes
 from ..base.graphs import descending
-from ..base.immutable import record
+from ..base.immutable import POWER, bounded, record
 from ..base.messages import listed
 from ..counts.information import informations, pair_statistics
 from ..frames.numeric import as_floats
@@ -44,6 +44,8 @@ class Refined(LogLinear):
     ``base`` has the tables. ``numbers`` are the numeric features, ``of_numbers`` their terms
     on each scale, and ``shifts`` the γ of each feature, (levels + 1, classes), the last row of zeros.
     """
+
+    bounds = bounded(shifts=POWER)
 
     base: Any
     numbers: tuple[int, ...] = ()

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..base.arrays import Array, Codes, log
-from ..base.immutable import Immutable, record
+from ..base.immutable import Immutable, is_within, record
 from ..frames.schema import Dataset, Levels, Schema
 from ..frames.training import TrainingData
 from ..network.estimates import Scope
@@ -31,6 +31,12 @@ class Coarsening(Immutable):
 
     levels: Levels
     maps: tuple[NDArray[np.int8] | None, ...]
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        pairs = zip(self.maps, self.levels, strict=True)
+        if not all(codes is None or is_within(codes, -1, len(labels) - 1) for codes, labels in pairs):
+            raise ValueError("maps must contain the codes of levels.")
 
     def changes(self, features: Sequence[int]) -> bool:
         """Whether a feature is discretized; the class, numbered after the features, is not."""

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..base.arrays import Array
-from ..base.immutable import Immutable, record
+from ..base.immutable import COUNT, Immutable, bounded, record
 from ..base.messages import how_to_merge, listed
 from ..base.progress import advance
 from ..counts.contingency import MAX_CELLS
@@ -54,6 +54,8 @@ class PrefixTable(Immutable):
     prefix if the class is a parent. ``masses`` are the pseudo-counts of each prefix, distributed like the
     previous prefix if ``nested``, and uniformly if not. See `back_off`.
     """
+
+    bounds = bounded(cards=COUNT, masses=COUNT)
 
     cards: tuple[int, ...]
     prefixes: tuple[PrefixCounts, ...]

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy.special import gammaln, ndtri
 
 from ..base.arrays import Array, Codes, log
-from ..base.immutable import Immutable, record
+from ..base.immutable import ANY_NUMBER, COUNT, POSITIVE, POWER, Immutable, bounded, record
 from ..counts.contingency import flat_index
 from ..model.formulas import Slope, Student
 from ..network.estimates import Scope
@@ -145,13 +145,16 @@ _LARGEST = float(np.finfo(np.float64).max)
 class Scale(Immutable):
     """A function from numbers to scores: linear between ``knots``, and constant beyond them."""
 
+    bounds = bounded(knots=ANY_NUMBER, scores=ANY_NUMBER)
+
     knots: Array
     scores: Array
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not len(self.knots) or len(self.knots) != len(self.scores):
-            raise ValueError("knots must contain at least one number, with as many scores.")
+        knots = self.knots
+        if not len(knots) or len(knots) != len(self.scores) or (knots[1:] < knots[:-1]).any():
+            raise ValueError("knots must contain ascending numbers, at least one, with as many scores.")
 
     def __call__(self, numbers: Array) -> Array:
         """Return scores, 0 for missing numbers."""
@@ -200,6 +203,10 @@ class GaussianTerm(Immutable):
     The posterior has ``means`` (classes, k) of β and ``roots`` (classes, k, k), R Rᵀ σ² being the variance of
     β, and ``shapes`` and ``rates`` (classes,) of σ². ``parents`` are positions among the numbers.
     """
+
+    bounds = bounded(
+        parents=COUNT, means=ANY_NUMBER, roots=ANY_NUMBER, shapes=(SHAPE, COUNT[1]), rates=POSITIVE
+    )
 
     parents: tuple[int, ...]
     means: Array
@@ -332,11 +339,20 @@ def _log_student(shapes: Array, rates: Array, residual: Array, leverage: Array) 
 class NumberTerms(Immutable):
     """Terms of all numeric features on one scale: a Gaussian each, or none, times powers, and slopes."""
 
+    bounds = bounded(powers=POWER, slopes=POWER)
+
     name: str
     scales: tuple[Scale, ...]
     gaussians: tuple[GaussianTerm, ...]
     powers: Array
     slopes: Array
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        n = len(self.scales)
+        fits = len(self.gaussians) == len(self.powers) and {len(self.gaussians), len(self.slopes)} <= {0, n}
+        if not fits or any(parent >= n for term in self.gaussians for parent in term.parents):
+            raise ValueError("scales must be one per number, as many as Gaussian terms, powers and slopes.")
 
     def scores(self, numbers: Array) -> Array:
         """Return the scores of (numbers, rows), as (rows, numbers)."""

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..base.arrays import Array, Codes, log
-from ..base.immutable import record
+from ..base.immutable import POWER, bounded, record
 from ..base.messages import listed
 from ..counts.contingency import MAX_CELLS
 from ..frames.schema import Dataset
@@ -210,6 +210,8 @@ class Weighted(LogLinear):
     ``fading`` is given. ``structure`` has levels and no tables; ``tables`` and ``powers`` follow its
     families, the class last.
     """
+
+    bounds = bounded(powers=POWER)
 
     structure: BNC
     tables: tuple[PrefixTable, ...]

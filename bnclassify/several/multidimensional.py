@@ -13,7 +13,7 @@ import pandas as pd
 
 from ..base.arrays import Array, Codes, first_best, log_normalize, log_sum_exp
 from ..base.checks import OneOf
-from ..base.immutable import EMPTY, record
+from ..base.immutable import EMPTY, PROBABILITY, bounded, record
 from ..base.messages import listed, shown
 from ..counts.contingency import count_families
 from ..frames.encoding import encode_new
@@ -308,6 +308,8 @@ class MAODE(Bridged):
     ValueError
         If the families are not an acyclic graph, or levels or tables do not fit them.
     """
+
+    bounds = bounded(cpts=PROBABILITY, class_cpts=PROBABILITY)
 
     class_vars: tuple[Hashable, ...]
     families: tuple[Family, ...]

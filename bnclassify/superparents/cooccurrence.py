@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..base.arrays import Array, added, code_type
-from ..base.immutable import Immutable, record
+from ..base.immutable import COUNT, Immutable, bounded, record
 from ..base.messages import how_to_merge
 from ..counts.contingency import (
     MAX_CELLS,
@@ -49,6 +49,8 @@ class Cooccurrence(Immutable):
     other levels of the same feature; it has no rows if pairs are not counted. `triples` has one array per
     level, (owners, classes, columns), over the rows with that level: see `Beside`.
     """
+
+    bounds = bounded(cards=COUNT, classes=COUNT, single=COUNT, pairs=COUNT, triples=COUNT)
 
     cards: tuple[int, ...]
     classes: Array

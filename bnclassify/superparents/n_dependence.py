@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from ..base.arrays import Array, Codes, normalize
 from ..base.checks import OneOf, Optional, Whole
-from ..base.immutable import record
+from ..base.immutable import COUNT, bounded, record
 from ..base.messages import listed, shown
 from ..counts.contingency import Recoding
 from ..frames.encoding import check_frame
@@ -70,6 +70,8 @@ class ANDE(Average):
     learned : mapping
         Results of a method of `lp`, by name.
     """
+
+    bounds = bounded(min_count=COUNT, subsumption=COUNT)
 
     class_var: Hashable
     features: tuple[Hashable, ...]

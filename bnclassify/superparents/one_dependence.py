@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..base.arrays import Array, Codes, log_sum_exp, one_thread
-from ..base.immutable import record
+from ..base.immutable import PROBABILITY, bounded, record
 from ..counts.contingency import Recoding, check_all_pairs, contingency_tables
 from ..frames.schema import Dataset, Levels
 from ..model.recipes import Recipe, Tally
@@ -206,6 +206,7 @@ class AODE(Average):
     """
 
     is_aode = True
+    bounds = bounded(priors=PROBABILITY, superparents=PROBABILITY, children=PROBABILITY)
 
     class_var: Hashable
     features: tuple[Hashable, ...]
@@ -253,6 +254,17 @@ class AODE(Average):
         if self._has_square and isinstance(prior, PseudoCounts):
             return contingency_tables(data, [(n,)])[0], count_pairs(data)
         return tuple([member._count(data, prior) for member in self.members])
+
+    def _distributions(self) -> Iterator[tuple[Hashable, Array]]:
+        if self.priors is None or self.superparents is None or self.children is None:
+            return
+        spans = dict(zip(self.features, self.spans, strict=True))
+        yield self.class_var, self.priors.T
+        yield from [(name, self.superparents[span]) for name, span in spans.items()]
+        for i, table in enumerate(self.children):
+            names = [name for name in self.features if name != self.features[i]]
+            ends = list(accumulate(spans[name].stop - spans[name].start for name in names))
+            yield from zip(names, np.split(table, ends), strict=False)
 
     @property
     def _has_square(self) -> bool:
