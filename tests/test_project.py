@@ -116,12 +116,6 @@ def test_version_is_that_of_the_project() -> None:
     assert bn.__version__ == project["version"]
 
 
-def test_everything_public_is_listed_once() -> None:
-    assert len(set(bn.__all__)) == len(bn.__all__)
-    assert dir(bn) == sorted(bn.__all__)
-    assert all(hasattr(bn, name) for name in bn.__all__)
-
-
 def test_signatures_follow_one_law() -> None:
     """At most two positional arguments, data or a file second; the rest by keyword."""
     for name in FUNCTIONS:
