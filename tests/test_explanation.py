@@ -510,3 +510,108 @@ def test_cut_points_of_parents_have_readable_digits() -> None:
     legend = {text.get_text() for text in axes.get_legend().get_texts()}
     assert {f"{parent} = {label}" for label in x._written_levels(parent)} <= legend
     assert "of yes" in axes.get_ylabel()
+
+
+@informative_gaps
+@given(fitted(), st.data())
+def test_main_effects_are_those_of_marginal_distributions(model: Any, data: st.DataObject) -> None:
+    x, frame = model
+    row = frame.iloc[[data.draw(st.integers(0, len(frame) - 1))]]
+    target, *others = data.draw(st.permutations(bn.classes(x)))
+    against = others[: data.draw(st.integers(1, len(others)))]
+    found = bn.explain(x, row, target=target, against=against, interactions=True)["log_odds"]
+    before = bn.explain(x, row, target=target, against=against)["log_odds"]
+    assert found.sum() == pytest.approx(before.sum(), abs=1e-9)
+    assert found["class"] == before["class"]
+    parents = {} if len(bn.members(x)) > 1 else bn.feature_families(x)
+    prior = bn.query(x, "class")
+    for name in bn.features(x):
+        if parents and not any(v in bn.features(x) for v in parents[name][1:]):
+            assert found[name] == before[name]
+        elif pd.isna(row[name].iloc[0]):
+            assert found[name] == 0
+        else:
+            joint = bn.query(x, ["class", name])[:, row[name].iloc[0]]
+            odds = joint[target] / joint[against].sum() / (prior[target] / prior[against].sum())
+            assert found[name] == pytest.approx(np.log(odds), abs=1e-9)
+    scopes = [label for label in found.index if isinstance(label, tuple)]
+    families = [[v for v in bn.features(x) if v in family] for family in parents.values()]
+    assert sorted(map(list, scopes)) == sorted(f for f in families if len(f) > 1)
+    assert ("(rest)" in found.index) == (len(bn.members(x)) > 1)
+
+
+def test_two_roots_of_a_tree_have_one_explanation(car: pd.DataFrame) -> None:
+    trees = [bn.lp(bn.tan_cl("class", car, root=root), car, ess=1) for root in car.columns[:-1]]
+    first, *others = [bn.explain(tree, car.iloc[::50], interactions=True)["log_odds"] for tree in trees]
+    as_arcs = [bn.explain(tree, car.iloc[::50])["log_odds"] for tree in trees]
+    assert max(abs(table - as_arcs[0]).max() for table in as_arcs) > 1
+    for table in others:
+        assert len(table) == len(first)
+        np.testing.assert_allclose(table.loc[first.index], first, rtol=0, atol=1e-12)
+    pair = ("persons", "safety")  # the difference of the pointwise mutual information
+    query = [bn.query(trees[0], list(pair), {"class": c})["more", "high"] for c in ("vgood", "acc")]
+    alone = [
+        bn.query(trees[0], v, {"class": c})[value]
+        for c in ("vgood", "acc")
+        for v, value in zip(pair, ("more", "high"), strict=True)
+    ]
+    ratios = np.log(query) - np.log([alone[0] * alone[1], alone[2] * alone[3]])
+    found = bn.explain(trees[0], car.iloc[1727], target="vgood", against="acc", interactions=True)
+    assert found.index.name == "variable"
+    assert found["log_odds"].to_dict()[pair] == pytest.approx(ratios[0] - ratios[1])
+    assert found["value"].to_dict()[pair] == ("more", "high")
+    assert "parents" not in found
+
+
+def by_variable(x: Any, rows: pd.DataFrame, **options: Any) -> pd.DataFrame:
+    """Return the contributions of rows, one column per variable and interaction."""
+    found = bn.explain(x, rows, **options)["log_odds"]
+    labels = pd.Index(found.loc[rows.index[0]].index.tolist(), tupleize_cols=False)
+    return pd.DataFrame(found.to_numpy().reshape(len(rows), -1), rows.index, labels)
+
+
+def test_weights_apply_to_the_table_without_parents(car: pd.DataFrame) -> None:
+    x = bn.lp(bn.tan_cl("class", car), car, smooth=1, loo_weights=True)
+    y = bn.lp(bn.nb("class", car), car, smooth=1)
+    weights = bn.feature_weights(x)
+    rows = car.iloc[::100]
+    found = by_variable(x, rows, target="vgood", against="acc", interactions=True)
+    alone = by_variable(y, rows, target="vgood", against="acc")
+    names = list(bn.features(x))
+    np.testing.assert_allclose(found[names], alone[names] * weights[names], atol=1e-9)
+    gaps = rows.assign(safety=None, doors=None)
+    table = by_variable(x, gaps, target="vgood", against="acc", interactions=True)
+    assert (table[["safety", "doors"]] == 0).all(axis=None)
+    parents = [name for name in names if len(bn.families(x)[name]) > 2 and name not in ("safety", "doors")]
+    np.testing.assert_allclose(table[parents], found[parents], atol=1e-9)
+
+
+def test_interactions_of_the_default_belong_to_the_features_on_which_they_depend() -> None:
+    pima = bn.load_pima()
+    recipe = {"backoff": True, "loo_weights": True, "loo_terms": ["levels", "gaussians", "slopes"]}
+    x = bn.bnc("kdb_mi", "diabetes", pima, dag_args={"kdbk": 2}, discretize="averaged", **recipe)
+    rows = pima.dropna().sample(40, random_state=0)
+    found = by_variable(x, rows, target="yes", interactions=True)
+    changed = rows.assign(glucose=rows["glucose"] + 40)
+    other = by_variable(x, changed, target="yes", interactions=True)
+    for label in found:
+        is_same = np.allclose(found[label], other[label], atol=1e-9)
+        assert is_same == ("glucose" not in (label if isinstance(label, tuple) else (label,))), label
+    p = bn.predict(x, rows, prob=True)
+    np.testing.assert_allclose(found.sum(axis=1), np.log(p["yes"] / p["no"]), atol=1e-9)
+
+
+def test_interactions_of_other_models(car: pd.DataFrame) -> None:
+    dn = bn.lp(bn.chisq_dn("class", car, alpha=0.9), car, smooth=1)
+    with pytest.raises(TypeError, match="interactions must be False: a dependency network"):
+        bn.explain(dn, car.head(), interactions=True)
+    with pytest.raises(TypeError, match="interactions must be True or False"):
+        bn.explain(dn, car.head(), interactions="yes")
+    some = bn.lp(bn.mbc(["class", "safety"], car), car, smooth=1)
+    found = bn.explain(some, car.head(), class_var="class", interactions=True)["log_odds"]
+    sums = bn.explain(some, car.head(), class_var="class")["log_odds"].groupby("row").sum()
+    np.testing.assert_allclose(found.groupby("row").sum(), sums)
+    text = bn.explain(
+        bn.lp(bn.kdb_mi("class", car), car, smooth=1), car.iloc[1727], interactions=True, sentences=True
+    )
+    assert any(reason.startswith("buying = low, persons = more, safety = high: the odds") for reason in text)

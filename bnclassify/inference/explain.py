@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from ..base.arrays import Codes
+from ..base.arrays import Array, Codes
 from ..base.calls import guided
 from ..base.checks import Flag, Unseen
 from ..base.messages import shown
@@ -21,6 +21,7 @@ from ..frames.opening import InFull
 from ..frames.schema import Dataset
 from ..model.arguments import check_fitted, encode_for, read_for
 from ..model.model import Model
+from .effects import REST, split_evidence
 from .evidence import Evidence, weigh_evidence
 
 _MOST_REASONS = 3
@@ -40,6 +41,7 @@ def explain(
     unseen: Unseen = "error",
     class_var: Hashable | None = None,
     sort: bool = False,
+    interactions: bool = False,
     sentences: Literal[False] = False,
 ) -> pd.DataFrame: ...
 @overload
@@ -52,6 +54,7 @@ def explain(
     unseen: Unseen = "error",
     class_var: Hashable | None = None,
     sort: bool = False,
+    interactions: bool = False,
     sentences: Literal[True],
 ) -> list[str] | pd.Series[Any]: ...
 @guided("Pass the class by name: explain(x, row, target=label).")
@@ -64,6 +67,7 @@ def explain(
     unseen: Unseen = "error",
     class_var: Hashable | None = None,
     sort: bool = False,
+    interactions: bool = False,
     sentences: bool = False,
 ) -> pd.DataFrame | list[str] | pd.Series[Any]:
     """Explain predictions by the contribution of each feature to the log odds of a class.
@@ -88,6 +92,9 @@ def explain(
         The class variable to explain, if `x` has several; the others are marginalized over.
     sort : bool, default False
         If True, order the variables of each row by the absolute value of ``log_odds``, the largest first.
+    interactions : bool, default False
+        If True, split the contribution of each feature that has feature parents into its main effect and an
+        interaction; see Notes.
     sentences : bool, default False
         If True, return the three strongest reasons as text in place of the table.
 
@@ -105,6 +112,10 @@ def explain(
           missing feature has 0. A value that is impossible under a class, with ``smooth=0``, contributes an
           infinity, and later features contribute 0
         - ``odds_ratio``: the exponential of ``log_odds``, by which the odds of the target are multiplied
+
+        With ``interactions=True``, there is no column ``parents``, and the features are followed by one row
+        per interaction, of which the index is the tuple of the names of its features in column order, and
+        the value the tuple of their values. An average of networks has one row ``"(rest)"`` in their place.
 
         The name of the column axis states the classes that are compared.
 
@@ -150,6 +161,15 @@ def explain(
     by the layers of the network and then by column; in an ensemble (`aode`, `ande`), and if arcs between
     features form a cycle, by column.
 
+    The main effect of feature i (``interactions=True``) is ln P(v_i | target) − ln P(v_i | against), with the
+    marginal distribution of the feature given the class; an interaction is the rest of the contribution of a
+    feature with feature parents. If no feature has more than one feature parent and all are observed,
+    the interaction of a pair is the difference of its pointwise mutual information between the classes, so
+    networks of the same distribution have the same explanation, whatever the directions of their arcs. In
+    models with weights, the main effect is computed from the table without feature parents, raised
+    to the power of the table with parents; other terms belong to the features on which they depend. A main
+    effect that is infinite is replaced by the contribution.
+
     References
     ----------
     .. [1] Good, I. J. (1985). Weight of evidence: a brief survey. Bayesian Statistics 2.
@@ -181,6 +201,16 @@ def explain(
     1726      -0.06     0.11   -3.15
     1727      -1.76     0.09    0.61
 
+    The same contributions as main effects and interactions:
+
+    >>> explain(model, car.iloc[1727], interactions=True).tail(4).round(2)
+    vgood against acc            value  log_odds  odds_ratio
+    variable
+    lug_boot                       big      0.45        1.56
+    (buying, maint)         (low, low)      0.55        1.74
+    (persons, safety)     (more, high)      0.04        1.04
+    (lug_boot, safety)     (big, high)      0.20        1.23
+
     The strongest reasons in words:
 
     >>> for reason in explain(model, car.iloc[1727], sentences=True):
@@ -191,21 +221,27 @@ def explain(
     """
     Flag().check("sort", sort)
     Flag().check("sentences", sentences)
+    Flag().check("interactions", interactions)
     x = check_fitted(x)._of_class(class_var)
     raw, data = _read_rows(x, row)
     evidence = weigh_evidence(x, data, target, against, unseen)
     x, several = evidence.model, len(data) != 1
-    variables = (x.class_var, *[x.features[i] for i in evidence.order])
-    values = np.stack(_values(x, evidence, raw), axis=1)
-    strongest = np.argsort(-np.abs(evidence.log_odds), axis=1, kind="stable")
+    known, log_odds = _contributions(x, evidence, raw, interactions)
+    variables, values = tuple(known), np.stack(list(known.values()), axis=1)
+    strongest = np.argsort(-np.abs(log_odds), axis=1, kind="stable")
     if sentences:
-        texts = [_reasons(x, evidence, i, variables, values[i], strongest[i]) for i in range(len(data))]
+        texts = [
+            _reasons(x, evidence, i, log_odds[i], variables, values[i], strongest[i])
+            for i in range(len(data))
+        ]
         return pd.Series(texts, data.index, dtype=object, name="reasons") if several else texts[0]
-    columns = _compared(x, evidence) if several else {}
-    columns |= {"value": values.ravel(), "parents": np.stack(_parents(x, evidence), axis=1).ravel()}
+    columns = _compared(x, evidence, len(variables)) if several else {}
+    columns |= {"value": values.ravel()}
+    if not interactions:
+        columns |= {"parents": np.stack(_parents(x, evidence), axis=1).ravel()}
     with np.errstate(over="ignore"):
-        ratios = np.exp(evidence.log_odds)
-    columns |= {"log_odds": evidence.log_odds.ravel(), "odds_ratio": ratios.ravel()}
+        ratios = np.exp(log_odds)
+    columns |= {"log_odds": log_odds.ravel(), "odds_ratio": ratios.ravel()}
     if several:
         table = pd.DataFrame(columns, _long_index(data.index, variables))
     else:
@@ -216,21 +252,40 @@ def explain(
     return table.iloc[lines.ravel()] if sort else table
 
 
+def _contributions(
+    x: Model, evidence: Evidence, raw: Dataset, interactions: bool
+) -> tuple[dict[Hashable, NDArray[Any]], Array]:
+    """Return the values of each variable, and of each interaction, (rows,), and the log odds of rows."""
+    names = [x.class_var, *[x.features[i] for i in evidence.order]]
+    values = _values(x, evidence, raw)
+    if not interactions:
+        return dict(zip(names, values, strict=True)), evidence.log_odds
+    scopes, log_odds = split_evidence(evidence)
+    of_feature = dict(zip(evidence.order, values[1:], strict=True))
+    for scope in scopes:
+        names.append(tuple([x.features[i] for i in scope]) if scope else REST)
+        rows: Any = zip(*[of_feature[i] for i in scope], strict=True) if scope else [""] * len(log_odds)
+        values.append(_objects(list(rows)))
+    return dict(zip(names, values, strict=True)), log_odds
+
+
 def _reasons(
     x: Model,
     evidence: Evidence,
     row: int,
+    weights: Array,
     variables: Sequence[Hashable],
     values: NDArray[Any],
     strongest: NDArray[np.intp],
 ) -> list[str]:
     """Write the strongest contributions of features in a row."""
     target, rival = _opponents(x, evidence, row)
-    rivals, weights = evidence.rivals[row], evidence.log_odds[row]
+    rivals = evidence.rivals[row]
     odds = f"the odds of {_quoted(target)}"
     if rivals.sum() < len(rivals) - 1:
         odds += f" against {_quoted(rival) if rivals.sum() == 1 else rival}"
-    reasons = [i for i in strongest.tolist() if i and abs(weights[i]) >= _LEAST_LOG_ODDS][:_MOST_REASONS]
+    strong = [i for i in strongest.tolist() if i and abs(weights[i]) >= _LEAST_LOG_ODDS]
+    reasons = [i for i in strong if variables[i] != REST][:_MOST_REASONS]
     return [f"{describe(variables[i], values[i])}: {odds} are {_times(weights[i])}" for i in reasons]
 
 
@@ -257,13 +312,20 @@ def _times(log_odds: float) -> str:
 
 @dataclass(frozen=True)
 class Explanation:
-    """The explanation of one row: values by variable, the class first, and log odds."""
+    """The explanation of one row: values by variable, the class first, then by interaction, and log odds."""
 
     known: dict[Hashable, Any]
     log_odds: tuple[float, ...]
     target: str
     rival: str
     posterior: float
+    variables: int
+
+    @property
+    def interactions(self) -> dict[Any, float]:
+        """The log odds of each interaction, and of the rest of an average, by the names of its features."""
+        pairs = zip(self.known, self.log_odds, strict=True)
+        return dict(list(pairs)[self.variables :])
 
     @property
     def probability(self) -> float:
@@ -271,16 +333,19 @@ class Explanation:
         return min(self.posterior, nextafter(1, 0)) if isfinite(sum(self.log_odds)) else self.posterior
 
 
-def explain_row(x: Model, row: object, target: Any, against: Any, unseen: str) -> Explanation:
+def explain_row(
+    x: Model, row: object, target: Any, against: Any, unseen: str, interactions: bool = False
+) -> Explanation:
     """Explain one row, for pictures."""
+    Flag().check("interactions", interactions)
     raw, data = _read_rows(x, row, single=True)
     evidence = weigh_evidence(x, data, target, against, unseen)
     x = evidence.model
-    variables = (x.class_var, *[x.features[i] for i in evidence.order])
-    known = {v: column[0] for v, column in zip(variables, _values(x, evidence, raw), strict=True)}
+    values, log_odds = _contributions(x, evidence, raw, interactions)
+    known = {variable: column[0] for variable, column in values.items()}
     target, rival = map(str, _opponents(x, evidence, 0))
-    weights = tuple(evidence.log_odds[0].tolist())
-    return Explanation(known, weights, target, rival, float(evidence.posteriors[0]))
+    weights, posterior = tuple(log_odds[0].tolist()), float(evidence.posteriors[0])
+    return Explanation(known, weights, target, rival, posterior, evidence.log_odds.shape[1])
 
 
 def encode_one(x: Model, row: Any) -> Dataset:
@@ -369,11 +434,11 @@ def write_rivals(labels: Sequence[Any], rivals: NDArray[np.bool_]) -> str:
     return " or ".join(against[:3]) + (f" or {more} more" if more > 0 else "")
 
 
-def _compared(x: Model, evidence: Evidence) -> dict[str, NDArray[Any]]:
+def _compared(x: Model, evidence: Evidence, lines_per_row: int) -> dict[str, NDArray[Any]]:
     """Return the compared classes for each line of the result."""
     pairs = np.column_stack([evidence.targets, evidence.rivals])
     _, first, inverse = np.unique(pairs, axis=0, return_index=True, return_inverse=True)
-    lines = np.repeat(inverse.ravel(), evidence.log_odds.shape[1])
+    lines = np.repeat(inverse.ravel(), lines_per_row)
     opponents = [_opponents(x, evidence, i) for i in first]
     return {
         "target": _objects([target for target, _ in opponents])[lines],
@@ -401,5 +466,9 @@ def describe(variable: Hashable, value: Any) -> str:
     >>> describe("safety", "high"), describe("doors", float("nan")), describe("weight", 0.30988614)
     ('safety = high', 'doors missing', 'weight = 0.309886')
     """
+    if variable == REST and isinstance(value, str) and not value:
+        return "the rest"
+    if isinstance(variable, tuple) and isinstance(value, tuple):  # an interaction
+        return ", ".join(map(describe, variable, value))
     text = f"{value:.6g}" if isinstance(value, float) and abs(value) < 1e6 else value
     return f"{variable} missing" if is_missing(value) else f"{variable} = {text}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
@@ -71,6 +71,9 @@ class Model(Immutable):
 
     is_aode = False
     """Whether it averages one-dependence estimators."""
+
+    is_average = False
+    """Whether it averages networks whose features may have different parents."""
 
     _svg: Callable[[Model], str] = staticmethod(lambda x: "")
     """Draws a model for a notebook; set by the module that draws networks."""
@@ -260,6 +263,23 @@ class Model(Immutable):
         weights = np.concatenate([odds[:1], steps]).T
         weights[np.isnan(odds[-1])] = np.nan
         return weights, targets, rivals, posteriors
+
+    def _marginal_tables(self) -> tuple[Array, ...]:
+        """Return ln P(level | class) of each feature alone, (levels + 1, classes), 0 if missing."""
+        n, tables = len(self.features), []
+        for i, labels in enumerate(self.known_levels[:n]):
+            codes = np.full((n, len(labels) + 1), -1, dtype=np.intp)
+            codes[i, :-1] = np.arange(len(labels))
+            logs = self._log_joint(codes)
+            with np.errstate(invalid="ignore"):  # a class of probability 0
+                tables.append(logs - logs[-1])
+            tables[-1][-1] = 0.0
+        return tuple(tables)
+
+    def _effects(self, codes: Codes) -> Iterator[tuple[int, tuple[int, ...], Array]]:
+        """Yield contributions at rows, (rows, classes): the feature that has it, those that it depends on."""
+        for i, table in enumerate(self.derived("marginal_tables", lambda x: x._marginal_tables())):
+            yield i, (i,), table[codes[i]]  # the last entry of -1
 
     def _formula(self) -> Formula:
         """Return the scores of the classes as a formula of tables, which other languages can evaluate."""

@@ -446,6 +446,9 @@ class DN(Network):
         self._check_complete(codes)
         return self._running_sums(codes, order)
 
+    def _marginal_tables(self) -> tuple[Array, ...]:
+        raise TypeError(f"interactions must be False: {self.no_joint}.")
+
     def _check_complete(self, codes: Codes) -> None:
         lacking = int(np.count_nonzero((codes < 0).any(axis=0)))
         if lacking:

@@ -26,6 +26,8 @@ Arcs = dict[tuple[Hashable, Hashable], float]
 class Average(Model):
     """Base of models that average the joint distributions of their members."""
 
+    is_average = True
+
     def facts(self) -> dict[str, object]:
         """Return the numbers of features and members."""
         return {"num. features": len(self.features), "num. members": len(self.members)}

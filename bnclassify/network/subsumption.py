@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -84,6 +84,9 @@ class Lazy(BuiltOn):
         self, codes: Codes, order: Sequence[int], choose: Choose
     ) -> tuple[Array, Choice, NDArray[np.bool_], Array]:
         return self.base._weigh_evidence(self._hide(codes), order, choose)
+
+    def _effects(self, codes: Codes) -> Iterator[tuple[int, tuple[int, ...], Array]]:
+        return self.base._effects(self._hide(codes))
 
     def _estimate(self, data: Any, prior: Any) -> Any:
         """Return the network with tables, without implications."""

@@ -59,6 +59,7 @@ def plot_explanation(
     target: Any = None,
     against: Any = None,
     unseen: Unseen = "error",
+    interactions: bool = False,
     top: int | None = 20,
     ax: Axes | None = None,
 ) -> Axes:
@@ -68,7 +69,7 @@ def plot_explanation(
     ----------
     x : Model
         A model of any type with parameters.
-    row, target, against, unseen
+    row, target, against, unseen, interactions
         As in `explain`.
     top : int, optional
         Maximum number of bars; an additional bar shows the sum of the others. None draws all.
@@ -86,7 +87,7 @@ def plot_explanation(
     'weight of evidence (log odds, nats)'
     """
     _TOP.check("top", top)
-    explanation = explain_row(x, row, target, against, unseen)
+    explanation = explain_row(x, row, target, against, unseen, interactions)
     pairs = zip(explanation.known.items(), explanation.log_odds, strict=True)
     bars = [(describe(variable, value), weight) for (variable, value), weight in pairs]
     bars[0] = f"prior of {explanation.target}", bars[0][1]

@@ -31,7 +31,7 @@ from ..model.arguments import check_joint, check_model
 from ..model.model import Model
 from ..model.questions import values
 from .canvas import BLUE, GREY, ORANGE, blend
-from .nodes import Node, all_named, distributed, explained, observed, written
+from .nodes import Node, all_named, distributed, explained, joint_effects, observed, written
 
 Name: TypeAlias = "str | PathLike[str] | None"
 
@@ -119,6 +119,7 @@ def plot(
     target: Any = None,
     against: Any = None,
     unseen: Unseen = "error",
+    interactions: bool = False,
     distributions: bool = False,
     strength: pd.DataFrame | None = None,
     class_arcs: bool = True,
@@ -142,6 +143,9 @@ def plot(
         orange against it.
     target, against, unseen : optional
         As in `explain`.
+    interactions : bool, default False
+        If True, nodes have main effects, and arcs between features the interaction of the pair; other
+        interactions are in the caption. See `explain`.
     distributions : bool, default False
         If True, draw the distribution of each variable as bars, given the observed values of
         `row`, if given.
@@ -204,10 +208,14 @@ def plot(
     drawn = sketch(model, class_arcs, note_colors=not explains)
     if strength is not None:
         drawn = _weigh(drawn, check_strength(strength))
+    labels: dict[tuple[Hashable, Hashable], Node] = {}
     if distributions:
         nodes, lines = _distributions(model, row, unseen)
     elif explains:
-        nodes, lines = explained(explain_row(model, row, target, against, unseen))
+        explanation = explain_row(model, row, target, against, unseen, interactions)
+        nodes, lines = explained(explanation)
+        labels, notes = joint_effects(explanation, drawn.arcs)
+        lines += notes
     else:
         nodes, lines = _names(model)
     if not class_arcs and not distributions:
@@ -215,7 +223,9 @@ def plot(
         text = f"{of_class['label']}\\nparent of all features"
         nodes[model.class_var] = of_class | {"label": text, "style": "dashed", "fontcolor": BLUE}
     picture = Picture(engine=engine, format=format, **_attributes(model, drawn, lines, fontsize))
-    _fill(picture, model, nodes, drawn, _EXPLAINED_ARC if explains else _FEATURE_ARC)
+    if labels:
+        picture.edge_attr.update(fontname="Helvetica", fontsize=str(fontsize or _FONT))
+    _fill(picture, model, nodes, drawn, _EXPLAINED_ARC if explains else _FEATURE_ARC, labels)
     return picture
 
 
@@ -326,7 +336,12 @@ def _attributes(
 
 
 def _fill(
-    picture: Picture, x: Model, nodes: Mapping[Hashable, Node], drawn: Sketch, between: Mapping[str, str]
+    picture: Picture,
+    x: Model,
+    nodes: Mapping[Hashable, Node],
+    drawn: Sketch,
+    between: Mapping[str, str],
+    labels: Mapping[tuple[Hashable, Hashable], Node],
 ) -> None:
     """Add nodes and arcs. Nodes are named by numbers, so that 1 and "1" are different nodes."""
     number, targets = {variable: str(i) for i, variable in enumerate(x.variables)}, x.targets
@@ -341,7 +356,7 @@ def _fill(
             style["penwidth"] = f"{float(style['penwidth']) * share:.2f}"
         if (tail, head) in drawn.mutual:
             style["dir"] = "both"
-        picture.edge(number[tail], number[head], **style)
+        picture.edge(number[tail], number[head], **style | labels.get((tail, head), {}))
 
 
 def _names(x: Model) -> tuple[dict[Hashable, Node], list[str]]:

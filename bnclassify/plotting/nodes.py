@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable, Sequence
+from collections.abc import Collection, Hashable, Sequence
 from html import escape
 from math import isfinite
 from typing import Any
@@ -11,6 +11,7 @@ from typing import Any
 import graphviz
 
 from ..frames.encoding import is_missing
+from ..inference.effects import REST
 from ..inference.explain import Explanation, describe
 from ..model.model import Model
 from .canvas import BLUE, ORANGE, PALE, blend, chance, ink, signed
@@ -64,6 +65,21 @@ def explained(explanation: Explanation) -> tuple[dict[Hashable, Node], list[str]
         f"log odds of {explanation.target} against {explanation.rival}: {signed(sum(explanation.log_odds))}",
         f"blue: evidence for {explanation.target}, orange: against it (nats)",
     ]
+
+
+def joint_effects(
+    explanation: Explanation, arcs: Collection[tuple[Hashable, Hashable]]
+) -> tuple[dict[tuple[Hashable, Hashable], Node], list[str]]:
+    """Return the labels of arcs between interacting features, and notes on other interactions."""
+    labels, notes = dict[tuple[Hashable, Hashable], Node](), []
+    for scope, weight in explanation.interactions.items():
+        ends = [arc for arc in arcs if scope != REST and set(arc) == set(scope)]
+        color = {"fontcolor": BLUE if weight > 0 else ORANGE}
+        labels |= {arc: {"label": written(signed(weight)), **color} for arc in ends}
+        if not ends:
+            name = "the rest" if scope == REST else f"interaction of {', '.join(map(str, scope))}"
+            notes.append(f"{name}: {signed(weight)}")
+    return labels, notes
 
 
 def _weighed(text: str, weight: float, largest: float) -> Node:

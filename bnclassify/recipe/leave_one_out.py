@@ -66,7 +66,7 @@ class LeaveOneOutSummary:
 
 @record
 @forwarding("members", "fitted", "_arc_shares", "_members_note", "_weights", "_feature_shares", "_curve")
-@forwarding("_class_prior")
+@forwarding("_class_prior", "is_average")
 @dataclass(frozen=True, eq=False, repr=False)
 class Powered(BuiltOn):
     """A model whose posterior is raised to a power and normalized: P(c | x) ∝ P₀(c | x)^τ, P₀ of ``base``.
@@ -113,6 +113,9 @@ class Powered(BuiltOn):
 
     def _log_joints_in_sequence(self, codes: Codes, order: Sequence[int]) -> Array:
         return self._power_at(codes) * self.base._log_joints_in_sequence(codes, order)
+
+    def _marginal_tables(self) -> tuple[Array, ...]:
+        return tuple([self.power * table for table in self.base._marginal_tables()])
 
     def _estimate(self, data: Any, prior: Any) -> Any:
         """Return the model without a power, with tables."""

@@ -138,6 +138,17 @@ class Refined(LogLinear):
                 for number, logs in terms.logs(numbers, left_out):
                     yield self.numbers[number], logs
 
+    def _scopes(self) -> Iterator[tuple[int, ...]]:
+        yield from ((i,) for i, shifts in enumerate(self.shifts) if shifts is not None)
+        for terms in self.of_numbers:
+            places = [tuple(sorted({i, *terms.gaussians[i].parents})) for i in range(len(terms.gaussians))]
+            places += [(i,) for i in range(len(terms.slopes))]
+            yield from (tuple(sorted(self.numbers[i] for i in scope)) for scope in places)
+
+    def _marginal_tables(self) -> tuple[Array, ...]:
+        tables: tuple[Array, ...] = self.base._marginal_tables()
+        return tables
+
     def _described(self) -> tuple[tuple[Any, ...], bool, tuple[Scale, ...]]:
         terms, marginalizes, _ = self.base._described()
         shifts = [Table(i, (i,), table) for i, table in enumerate(self.shifts) if table is not None]

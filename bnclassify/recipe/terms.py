@@ -64,6 +64,13 @@ class Term:
         logs[~complete] = self._work_out([code[~complete] for code in members])
         return logs
 
+    def alone(self, codes: Codes) -> Array:
+        """Return the log table without feature parents at rows, times the sum of the powers."""
+        table, n = self.table, self.table.root + 1
+        short = PrefixTable(table.cards[:1], table.prefixes[:n], table.masses[:n], table.nested)
+        *_, values = feature_probabilities(short, [codes])
+        return np.asarray(self.powers.sum() * log(values))
+
     def _look_up(self, logs: Array, members: list[Codes]) -> Array:
         """Return the logs of rows in which all of the family is observed."""
         levels, *parent_cards = self.table.cards

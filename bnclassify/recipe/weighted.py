@@ -109,6 +109,26 @@ class LogLinear(BuiltOn):
         """Yield the number of a family and the value of one of its additional terms."""
         return iter(())
 
+    def _scopes(self) -> Iterator[tuple[int, ...]]:
+        """Yield the features on which each of the additional terms depends, in their order."""
+        return iter(())
+
+    def _marginal_tables(self) -> tuple[Array, ...]:
+        """Return the log tables without feature parents, raised to the powers of those with parents."""
+        shape = len(self.known_levels[-1])
+        tables = [np.zeros((len(labels) + 1, shape)) for labels in self.known_levels[:-1]]
+        for family, position, term in make_terms(self):
+            if family < len(tables):
+                codes, coding = np.arange(len(tables[family]) - 1), self._coding(position)
+                places = None if coding is None else coding.maps[family]
+                tables[family][:-1] += term.alone(codes if places is None else places[codes])
+        return tuple(tables)
+
+    def _effects(self, codes: Codes) -> Iterator[tuple[int, tuple[int, ...], Array]]:
+        yield from super()._effects(codes)
+        for (owner, logs), scope in zip(self._further(codes), self._scopes(), strict=True):
+            yield owner, scope, logs
+
     def _formula(self) -> Formula:
         formula: Formula = Sum(*self._described())
         if self.fading is None:

@@ -168,6 +168,11 @@ class ClassView(Model):
         return self.whole.fitted
 
     @property
+    def is_average(self) -> bool:  # type: ignore[override]
+        """Whether the model of all class variables averages networks."""
+        return self.whole.is_average
+
+    @property
     def learned(self) -> Mapping[str, Any]:
         """Empty."""
         return EMPTY
@@ -310,6 +315,7 @@ class MAODE(Bridged):
     """
 
     bounds = bounded(cpts=PROBABILITY, class_cpts=PROBABILITY)
+    is_average = True
 
     class_vars: tuple[Hashable, ...]
     families: tuple[Family, ...]
