@@ -68,6 +68,7 @@ from .frames.schema import Dataset
 from .inference.explain import explain
 from .inference.predict import predict
 from .inference.query import impute, query, sample
+from .inference.value_of_information import value_of_information
 from .learners.fixed import anb, aode, from_modelstring, nb
 from .learners.hill_climbing import ban, hc
 from .learners.independence import chisq_dn, learn_blanket
@@ -247,6 +248,7 @@ __all__ = [
     "to_pyagrum",
     "to_sql",
     "update",
+    "value_of_information",
     "values",
     "vars",
     "with_table",

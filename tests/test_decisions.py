@@ -87,6 +87,36 @@ def test_costs_give_the_least_expected_cost(data: st.DataObject) -> None:
     pd.testing.assert_series_equal(bn.predict(x, frame, costs=usual), bn.predict(x, frame))
 
 
+@given(st.data())
+def test_decisions_that_are_not_classes(data: st.DataObject) -> None:
+    frame = data.draw(frames(max_rows=12, missing=0.2))
+    x, names = bn.lp(bn.nb("class", frame), frame, smooth=1), bn.classes(bn.nb("class", frame))
+    pool = [*names, "refer", "wait"]
+    decisions = data.draw(st.lists(st.sampled_from(pool), min_size=1, max_size=len(pool), unique=True))
+    cells = data.draw(st.lists(st.integers(-3, 9), min_size=(n := len(names) * len(decisions)), max_size=n))
+    costs = pd.DataFrame(np.reshape(cells, (len(names), -1)), list(names), decisions)
+    found = bn.predict(x, frame, costs=costs.iloc[::-1])
+    expected = bn.predict(x, frame, prob=True).to_numpy() @ costs.to_numpy()
+    of_classes = set(decisions) <= set(names)
+    order = [name for name in names if name in decisions] if of_classes else decisions
+    assert found.cat.categories.tolist() == list(names if of_classes else decisions)
+    assert found.name == "class"
+    for label, row in zip(found, expected, strict=True):
+        least = [name for name in order if row[decisions.index(name)] <= row.min() + 1e-9]
+        assert label == least[0]
+
+
+def test_estimators_decide_on_classes_only(car: pd.DataFrame) -> None:
+    sklearn = pytest.importorskip("bnclassify.sklearn")
+    clf = sklearn.BNCClassifier("nb", smooth=1, costs=COSTS.assign(refer=0.2))
+    with pytest.raises(ValueError, match=r"costs must have classes as its columns.*; got 'refer'"):
+        clf.fit(car.drop(columns="class"), car["class"])
+    clf = sklearn.BNCClassifier("nb", smooth=1, costs=COSTS[["good", "acc"]]).fit(
+        car.drop(columns="class"), car["class"]
+    )
+    assert set(clf.predict(car.drop(columns="class"))) == {"acc", "good"}
+
+
 def test_costs_and_prior_together(car: pd.DataFrame) -> None:
     x = bn.lp(bn.nb("class", car), car, smooth=1)
     names = list(bn.classes(x))
@@ -139,10 +169,12 @@ COSTS = pd.DataFrame(1.0 - np.eye(4), index=list(EVEN), columns=list(EVEN))
             "costs must have the actual classes as its rows, .*; got 'unacc', 'acc', 'good'.",
         ),
         (
-            {"costs": COSTS.rename(columns={"acc": "a"})},
+            {"costs": COSTS.rename(columns={"acc": "refer", "good": "refer"})},
             ValueError,
-            "costs must have the predicted classes as its columns, .*; got 'unacc', 'a', ",
+            "costs must have one column per decision, each with its own name; got 'unacc', 'refer', 'refer'",
         ),
+        ({"costs": COSTS.assign(refer=np.inf)}, ValueError, "costs must have a finite number in every cell"),
+        ({"costs": COSTS[[]]}, ValueError, "costs must have one column per decision"),
         ({"costs": COSTS.iloc[[0, 1, 2, 3, 3]]}, ValueError, "actual classes as its rows.*'vgood', 'vgood'"),
         ({"costs": COSTS.replace(0, np.nan)}, ValueError, "costs must have a finite number in every cell"),
         ({"costs": COSTS.astype(str)}, TypeError, "costs must have numbers in every cell"),

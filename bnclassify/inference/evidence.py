@@ -177,9 +177,9 @@ def measure_effect(x: Model, feature: Hashable, target: Any = None) -> Effect:
     numbers = {} if points is None else {feature: np.tile([np.nan, *points], len(shown_levels))}
     if parent is not None:
         codes[model.features.index(parent)] = np.array(shown_levels)[:, None]
-        middles = _middles(model, parent)
-        if middles is not None:
-            numbers[parent] = np.repeat(middles[shown_levels], len(at) + 1)
+        of_parent = middles(model, parent)
+        if of_parent is not None:
+            numbers[parent] = np.repeat(of_parent[shown_levels], len(at) + 1)
     rows = model._with_numbers(codes.reshape(len(codes), -1), numbers)
     logs = model._unadjusted(rows).reshape(*codes.shape[1:], -1)
     if c is None:  # the rarest class
@@ -199,7 +199,7 @@ def _interval_of(x: Model, feature: Hashable, points: Array) -> Rows:
     return np.searchsorted(x.preparation.discretizer.cuts[feature], points, side="left")
 
 
-def _middles(x: Model, feature: Hashable) -> Array | None:
+def middles(x: Model, feature: Hashable) -> Array | None:
     """Return a number in each interval of a feature that is kept as a number, NaN for missing values."""
     points = x._curve(feature)
     if points is None:

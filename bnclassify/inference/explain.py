@@ -338,7 +338,7 @@ def explain_row(
 ) -> Explanation:
     """Explain one row, for pictures."""
     Flag().check("interactions", interactions)
-    raw, data = _read_rows(x, row, single=True)
+    raw, data = read_one(x, row)
     evidence = weigh_evidence(x, data, target, against, unseen)
     x = evidence.model
     values, log_odds = _contributions(x, evidence, raw, interactions)
@@ -350,7 +350,7 @@ def explain_row(
 
 def encode_one(x: Model, row: Any) -> Dataset:
     """Encode exactly one row, or raise."""
-    return _read_rows(x, row, single=True)[1]
+    return read_one(x, row)[1]
 
 
 def encode_rows(x: Model, dataset: Any) -> Dataset:
@@ -358,11 +358,17 @@ def encode_rows(x: Model, dataset: Any) -> Dataset:
     return encode_for(check_fitted(x), dataset, x.features, "dataset")
 
 
-def _read_rows(x: Model, rows: Any, *, single: bool = False) -> tuple[Dataset, Dataset]:
+def read_one(x: Model, row: Any) -> tuple[Dataset, Dataset]:
+    """Return exactly one row with its numbers, and encoded for the model, or raise."""
+    raw, data = _read_rows(x, row)
+    if len(raw) != 1:
+        raise ValueError(f"row must be one row; got {len(raw):,}. Choose one, for example df.iloc[[0]].")
+    return raw, data
+
+
+def _read_rows(x: Model, rows: Any) -> tuple[Dataset, Dataset]:
     """Return rows to explain with their numbers, and encoded for the model."""
     raw = read_for(check_fitted(x), rows, x.features, "row")
-    if single and len(raw) != 1:
-        raise ValueError(f"row must be one row; got {len(raw):,}. Choose one, for example df.iloc[[0]].")
     return raw, raw if x.preparation is None else x.preparation.code(raw)
 
 

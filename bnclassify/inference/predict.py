@@ -14,7 +14,7 @@ from ..base.arrays import Array, Codes, code_type, first_best, log, log_normaliz
 from ..base.calls import guided
 from ..base.checks import Flag, Real, Seed, Unseen, check_rng, must_be
 from ..base.messages import listed, shown
-from ..frames.encoding import Row, check_columns
+from ..frames.encoding import Row, check_columns, is_missing
 from ..frames.partitions import dask_frame_of
 from ..frames.schema import Dataset, check_unseen
 from ..frames.sources import AnyFrame, in_kind_of, in_pandas
@@ -107,8 +107,8 @@ def predict(
         The probability of each class in the population of `newdata`, if it differs from the training
         data. It must have all classes and sum to 1.
     costs : pandas.DataFrame, optional
-        Misclassification costs, ``costs.loc[actual, predicted]``. The label with the lowest expected cost
-        is predicted.
+        Costs of decisions, ``costs.loc[actual, decision]``. The decision with the lowest expected cost is
+        returned. Decisions are any classes, and others, such as "refer".
     joint : bool, default False
         If True, and `x` has several class variables, predict the most probable combination of labels. By
         default, the most probable label of each class variable is predicted.
@@ -128,7 +128,8 @@ def predict(
     -------
     pandas.Series
         Labels, categorical and unordered, named after the class, on the index of ``newdata``.
-        The first of tied classes in the order of levels is predicted.
+        The first of tied classes in the order of levels is predicted. If a column of `costs` is not a class,
+        the categories are the columns of `costs`, and the first of tied decisions is returned.
     pandas.DataFrame
         With ``prob=True``, one row per row of `newdata` and one column per class; rows sum to 1. A row
         that is impossible under every class has the uniform posterior. With `interval`, an additional
@@ -180,7 +181,8 @@ def predict(
     - A dependency network (`DN`) raises an error.
 
     With the new prior Q and the probabilities P of the model, Q(c | row) ∝ P(c | row) · Q(c) / P(c). The
-    expected cost of label k is Σ_c P(c | row) costs(c, k).
+    expected cost of decision d is Σ_c P(c | row) costs(c, d). A decision that costs k in every class, if
+    errors cost 1, is returned if the probability of the most probable class is below 1 − k [4]_.
 
     An interval describes P(c | row) as a function of the tables [3]_. Given the structure, each column of a
     table has a Dirichlet posterior, whose parameters are counts plus pseudo-counts. All tables are drawn
@@ -197,9 +199,12 @@ def predict(
        new a priori probabilities: a simple procedure. Neural Computation 14.
     .. [3] Van Allen, T., Singh, A., Greiner, R., Hooper, P. (2008). Quantifying the uncertainty of a belief
        net response: Bayesian error-bars for belief net inference. Artificial Intelligence 172.
+    .. [4] Chow, C. K. (1970). On optimum recognition error and reject tradeoff. IEEE Transactions on
+       Information Theory 16.
 
     Examples
     --------
+    >>> import numpy as np
     >>> import pandas as pd
     >>> from bnclassify import load_car, lp, nb, predict
     >>> car = load_car()
@@ -232,6 +237,12 @@ def predict(
     >>> costs = pd.DataFrame([[0, 10, 10, 10], [1, 0, 1, 1], [1, 1, 0, 1], [1, 1, 1, 0]], names, names)
     >>> predict(model, car.tail(2), costs=costs).tolist()
     ['unacc', 'unacc']
+
+    If an error costs 1, and it costs 0.3 to refer the car to an expert:
+
+    >>> refer = pd.DataFrame(1 - np.eye(4), names, names).assign(refer=0.3)
+    >>> predict(model, car.iloc[[0, -2, -1]], costs=refer).tolist()
+    ['unacc', 'refer', 'refer']
 
     Two votes, with the probability of the combination:
 
@@ -286,11 +297,13 @@ def _predict_class(
 ) -> pd.Series[Any] | pd.DataFrame:
     """Predict the class of rows; labels are predicted block by block."""
     names = x.known_levels[-1]
-    table = None if costs is None else check_costs(costs, names)
     labelling = partial(Labelling, names, x.class_var, made=x.derived("class_labels", _class_labels))
     if prob:
         logs, index = weigh_classes(x, newdata, unseen=unseen, prior=prior)
         return labelling(index).posteriors(logs)
+    table, decisions = (None, names) if costs is None else check_costs(costs, names)
+    if not set(decisions) <= set(names):
+        labelling, names = partial(Labelling, decisions, x.class_var), decisions
     reweigh = _reweighing(x, prior)
     data = encode_for(x, newdata, x.features)
     x, codes = x._place(data, unseen)
@@ -299,6 +312,8 @@ def _predict_class(
         block = slice(start, start + _BLOCK_ROWS)
         logs = reweigh(x._log_joint(codes[:, block]))
         best[block] = first_best(logs) if table is None else least_costly(logs, table)
+    if len(decisions) < len(names):
+        best = np.array([names.index(decision) for decision in decisions])[best]
     return labelling(data.index).labels(best)
 
 
@@ -356,21 +371,31 @@ def _class_labels(x: Model) -> pd.CategoricalDtype:
     return pd.CategoricalDtype(pd.Index(list(x.known_levels[-1]), tupleize_cols=False))
 
 
-def check_costs(costs: object, classes: Sequence[Hashable]) -> Array:
-    """Return costs as an array, actual classes down and predicted across, or raise."""
+def check_costs(costs: object, classes: Sequence[Hashable]) -> tuple[Array, tuple[Any, ...]]:
+    """Return costs as an array, (classes, decisions), and the decisions, or raise.
+
+    If all decisions are classes, they are in the order of the classes.
+    """
     if not isinstance(costs, pd.DataFrame):
         remedy = "An example is pd.DataFrame([[0, 1], [5, 0]], index=names, columns=names)."
-        expected = "a DataFrame with one row per actual class and one column per predicted class"
+        expected = "a DataFrame with one row per actual class and one column per decision"
         raise TypeError(must_be("costs", expected, costs, remedy))
     _check_classes(list(costs.index), classes, "costs must have the actual classes as its rows")
-    _check_classes(list(costs.columns), classes, "costs must have the predicted classes as its columns")
-    ordered = costs.loc[list(classes), list(classes)]
+    decisions = list(costs.columns)
+    if not decisions or len(set(decisions)) < len(decisions) or any(map(is_missing, decisions)):
+        raise ValueError(
+            f"costs must have one column per decision, each with its own name; got {listed(decisions)}."
+        )
+    if set(decisions) <= set(classes):
+        decisions = [name for name in classes if name in decisions]
+    rows, columns = list(costs.index), list(costs.columns)
+    ordered = costs.iloc[[rows.index(c) for c in classes], [columns.index(d) for d in decisions]]
     if not all(map(pd.api.types.is_any_real_numeric_dtype, ordered.dtypes)):
         raise TypeError("costs must have numbers in every cell.")
     table = ordered.to_numpy(dtype=float)
     if not np.isfinite(table).all():
         raise ValueError("costs must have a finite number in every cell. A correct label usually costs 0.")
-    return table
+    return table, tuple(decisions)
 
 
 def check_prior(prior: object, classes: Sequence[Hashable]) -> Array:
@@ -400,7 +425,7 @@ def exchange_prior(logs: Array, learned: Array, prior: Array, classes: Sequence[
 
 
 def least_costly(logs: Array, costs: Array) -> NDArray[np.intp]:
-    """Return the class of minimum expected cost in each row, the first if tied."""
+    """Return the decision of minimum expected cost in each row, the first if tied."""
     scale = np.ptp(costs) or 1.0  # ties do not depend on the scale of costs
     return first_best(-(np.exp(log_normalize(logs)) @ (costs / scale)))
 

@@ -218,6 +218,10 @@ class Model(Immutable):
             "explain(x, row, class_var=...) for one of them."
         )
 
+    def _value_logs(self, codes: Codes, feature: int) -> Array:
+        """Return ln P(value, observed | class) plus a constant of the class, if rows differ in a feature."""
+        return self._log_joint(codes)
+
     def _unadjusted(self, codes: Codes) -> Array:
         """Return the log joint without the rule for incomplete rows of models with powers."""
         return self._log_joint(codes)

@@ -85,6 +85,9 @@ class Lazy(BuiltOn):
     ) -> tuple[Array, Choice, NDArray[np.bool_], Array]:
         return self.base._weigh_evidence(self._hide(codes), order, choose)
 
+    def _value_logs(self, codes: Codes, feature: int) -> Array:
+        return self.base._value_logs(codes, feature)
+
     def _effects(self, codes: Codes) -> Iterator[tuple[int, tuple[int, ...], Array]]:
         return self.base._effects(self._hide(codes))
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..base.arrays import Array, Codes, log
+from ..base.arrays import Array, Codes, log, log_sum_exp
 from ..base.immutable import POWER, bounded, record
 from ..base.messages import listed
 from ..counts.contingency import MAX_CELLS
@@ -92,6 +92,15 @@ class LogLinear(BuiltOn):
     def trees(self) -> list[tuple[tuple[Factor, ...], Any]]:
         """The trees of some of the networks, each with the function that codes rows for it, or None."""
         return [(make_tree(x.structure, x.tables), self._coding(i)) for i, x in some(self.networks)]
+
+    def _value_logs(self, codes: Codes, feature: int) -> Array:
+        """Average the trees; in each, the intervals that it joins have equal probabilities."""
+        joints = []
+        for factors, coding in self.trees:
+            coded = codes if coding is None else coding(codes)
+            _, place, joined = np.unique(coded[feature], return_inverse=True, return_counts=True)
+            joints.append(network_joint(factors, coded) - np.log(joined[place])[:, None])
+        return log_sum_exp(np.stack(joints), axis=0)
 
     def _coding(self, network: int) -> Any:
         """Return the function that codes rows for a network, or None."""

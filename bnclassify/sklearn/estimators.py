@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, v
 from ..base.arrays import Array, log_normalize
 from ..base.calls import parameters_of
 from ..base.checks import AnyCutting, Learner, Seed, Unseen
-from ..base.messages import shown, warn
+from ..base.messages import listed, shown, warn
 from ..base.progress import showing_progress
 from ..evaluation.summary import measure_strengths
 from ..fitting.bnc import bnc
@@ -220,7 +220,12 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
         if self.prior is not None:
             check_prior(self.prior, classes.tolist())
         if self.costs is not None:
-            check_costs(self.costs, classes.tolist())
+            _, decisions = check_costs(self.costs, classes.tolist())
+            if others := set(decisions) - set(classes.tolist()):
+                raise ValueError(
+                    f"costs must have classes as its columns; got {listed(others)}. For others, call "
+                    "bnclassify.predict(estimator.model_, X, costs=costs)."
+                )
         if isinstance(X, pd.DataFrame) and isinstance(y, pd.Series) and y.name in X and y.equals(X[y.name]):
             warn(f"X has the class as its column {shown(y.name)}. Drop it from X.")
         target = class_name(getattr(y, "name", None), frame.columns)

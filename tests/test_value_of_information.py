@@ -1,0 +1,144 @@
+"""The value of finding out a missing value, by enumeration of its values."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+import bnclassify as bn
+
+from .conftest import informative_gaps
+from .oracles import posterior_by_enumeration
+from .strategies import frames, graphs, networks, smooths
+from .zoo import some_women
+
+
+def entropy(p: np.ndarray) -> float:
+    return float(-sum(share * np.log(share) for share in p if share > 0))
+
+
+def by_enumeration(x: Any, row: pd.Series, costs: pd.DataFrame) -> pd.DataFrame:
+    """Compute both values of each missing feature from posteriors that are sums over all complete rows."""
+    now = posterior_by_enumeration(x, row.to_frame().T)[0]
+    rows = {}
+    for name in [name for name in bn.features(x) if pd.isna(row[name])]:
+        evidence = {v: row[v] for v in bn.features(x) if not pd.isna(row[v])}
+        chances = bn.query(x, name, evidence)
+        filled = pd.DataFrame([row.astype(object).where(row.index != name, value) for value in chances.index])
+        then = posterior_by_enumeration(x, filled)
+        gain = entropy(now) - sum(p * entropy(q) for p, q in zip(chances, then, strict=True))
+        least = (then @ costs.to_numpy()).min(axis=1)
+        rows[name] = gain, (now @ costs.to_numpy()).min() - chances.to_numpy() @ least
+    return pd.DataFrame.from_dict(rows, orient="index", columns=["gain", "cost_reduction"]).astype(float)
+
+
+@informative_gaps
+@given(frames(missing=0.5, max_features=4), st.data())
+def test_values_are_those_of_enumeration(frame: pd.DataFrame, data: st.DataObject) -> None:
+    assume(len(frame["class"].cat.categories) > 1)
+    kinds = {
+        "augmented": lambda: data.draw(networks(frame)),
+        "any": lambda: data.draw(graphs(frame)),
+        "aode": lambda: bn.aode("class", frame),
+    }
+    learned = frame.assign(**{name: frame[name].fillna(frame[name].cat.categories[0]) for name in frame})
+    x = bn.lp(kinds[data.draw(st.sampled_from(list(kinds)))](), learned, smooth=data.draw(smooths))
+    names = bn.classes(x)
+    cells = data.draw(st.lists(st.integers(0, 9), min_size=2 * len(names), max_size=2 * len(names)))
+    costs = pd.DataFrame(np.reshape(cells, (-1, 2)), list(names), [names[0], "refer"])
+    row = frame.iloc[0].astype(object)
+    expected = by_enumeration(x, row, costs)
+    found = bn.value_of_information(x, row.to_frame().T)
+    assert list(found.columns) == ["gain"]
+    assert found.index.name == "feature"
+    with_costs = bn.value_of_information(x, row.to_frame().T, costs=costs)
+    assert list(with_costs.columns) == ["gain", "cost_reduction"]
+    assert sorted(found.index) == sorted(expected.index)
+    np.testing.assert_allclose(found["gain"], expected.loc[found.index, "gain"], atol=1e-9)
+    np.testing.assert_allclose(with_costs, expected.loc[with_costs.index], atol=1e-9)
+    assert (with_costs >= 0).all(axis=None)
+    for table in (found, with_costs):
+        pairs = zip(table.iloc[:, -1], table.iloc[1:, -1], strict=False)
+        assert all(first >= second - 1e-9 for first, second in pairs)
+
+
+def test_ties_are_in_column_order() -> None:
+    frame = pd.DataFrame({"b": list("xyxy") * 5, "a": list("xyxy") * 5, "k": list("pqqp") * 5})
+    x = bn.lp(bn.nb("k", frame), frame, smooth=1)
+    assert bn.value_of_information(x, {"b": None}).index.tolist() == ["b", "a"]
+    assert bn.value_of_information(x, frame.iloc[0]).shape == (0, 1)
+
+
+def test_models_without_a_joint_distribution_use_their_own_posteriors(car: pd.DataFrame) -> None:
+    x = bn.lp(bn.kdb_mi("class", car), car, backoff=True, loo_weights=True)
+    row = {"safety": "high", "buying": "low", "doors": "4"}
+    found = bn.value_of_information(x, row)
+    tree = x.trees[0][0]
+    names, codes = bn.features(x), np.full((6, 3), -1)
+    for name, value in row.items():
+        codes[names.index(name)] = bn.values(x)[name].index(value)
+    codes[names.index("persons")] = range(3)
+    from bnclassify.network.log_joints import network_joint
+
+    joint = np.exp(network_joint(tree, codes))
+    now = bn.predict(x, row, prob=True).to_numpy()[0]
+    chances = (joint / joint.sum(axis=0)) @ now
+    then = bn.predict(x, [row | {"persons": v} for v in bn.values(x)["persons"]], prob=True).to_numpy()
+    gain = entropy(now) - sum(p * entropy(q) for p, q in zip(chances, then, strict=True))
+    assert found["gain"]["persons"] == pytest.approx(gain)
+
+
+def test_numbers() -> None:
+    pima = bn.load_pima()
+    x = bn.bnc("nb", "diabetes", pima, smooth=1, discretize="mdlp")
+    y = bn.bnc("nb", "diabetes", bn.preparation(x)(pima), smooth=1)
+    row = {"age": 31.0, "bmi": 28.0}
+    coded = bn.preparation(x)(pima.head(1).assign(**row)).iloc[0][list(row)].to_dict()
+    pd.testing.assert_frame_equal(bn.value_of_information(x, row), bn.value_of_information(y, coded))
+    z = bn.bnc("nb", "diabetes", pima, smooth=1, numbers="gaussian")
+    found = bn.value_of_information(z, row)["gain"]
+    grid = np.linspace(-100, 400, 2001)
+    posterior = bn.predict(z, [row | {"glucose": v} for v in grid], prob=True).to_numpy()
+    table, now = bn.cpt(z, "glucose"), bn.predict(z, row, prob=True).to_numpy()[0]
+    shares = np.array(
+        [np.exp(-((grid - m) ** 2) / s**2 / 2) / s for m, s in zip(table["mean"], table["sd"], strict=True)]
+    )
+    chances = now @ shares / np.sum(now @ shares)
+    gain = entropy(now) - sum(p * entropy(q) for p, q in zip(chances, posterior, strict=True))
+    assert found["glucose"] == pytest.approx(gain, abs=1e-5)
+    default = bn.bnc("kdb_mi", "diabetes", pima.head(300), dag_args={"kdbk": 1})
+    table = bn.value_of_information(default, some_women().iloc[0])
+    assert sorted(table.index) == sorted(bn.features(default))
+    assert (table["gain"] > -0.01).all()
+
+
+def test_a_missing_value_is_unknown_even_if_it_is_a_level(voting: pd.DataFrame) -> None:
+    x = bn.bnc("nb", "Class", voting, smooth=1, missing_level=True)
+    row = voting.iloc[0].astype(object)
+    lacking = [name for name in bn.features(x) if pd.isna(row[name])]
+    assert lacking == bn.value_of_information(x, row).index.tolist()
+    answers = ["n", "y", "(missing)"]
+    assert bn.values(x)[lacking[0]] == tuple(answers)
+
+
+def test_bad_rows_and_models(car: pd.DataFrame) -> None:
+    x = bn.lp(bn.nb("class", car), car, smooth=1)
+    with pytest.raises(ValueError, match="row must be one row; got 2"):
+        bn.value_of_information(x, car.head(2))
+    with pytest.raises(TypeError, match="costs must be a DataFrame"):
+        bn.value_of_information(x, car.head(1), costs=[[0, 1], [1, 0]])
+    dn = bn.lp(bn.chisq_dn("class", car), car, smooth=1)
+    with pytest.raises(TypeError, match="x must marginalize over missing features"):
+        bn.value_of_information(dn, car.head(1))
+    some = bn.lp(bn.mbc(["class", "safety"], car), car, smooth=1)
+    with pytest.raises(TypeError, match="x must predict one class"):
+        bn.value_of_information(some, {"doors": "4"})
+    few = car[(car["class"] == "unacc") & (car["safety"] == "low")]
+    y = bn.lp(bn.nb("class", car), few, smooth=0)
+    with pytest.raises(ValueError, match="row must have a positive probability"):
+        bn.value_of_information(y, {"safety": "high"})
