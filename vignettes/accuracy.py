@@ -271,4 +271,4 @@ print(scores.unstack().round(3))  # noqa: PD010
 #
 # Four parents with hierarchical smoothing, averaged cut points, weights and additional terms by leave-one-out give a
 # model that is a sum of one contribution per feature, as explainable as naive Bayes, with a lower error and log-loss
-# than a plain tree. Next: [Numeric features](numeric.py).
+# than a plain tree. Next: [Which arguments matter](arguments.py).

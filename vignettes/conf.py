@@ -43,7 +43,13 @@ nb_execution_raise_on_error = True
 nb_execution_timeout = 900
 nb_output_stderr = "warn"
 nb_merge_streams = True
-myst_enable_extensions = ["attrs_inline", "colon_fence", "deflist", "dollarmath"]
+myst_enable_extensions = [
+    "attrs_inline",
+    "attrs_block",
+    "colon_fence",
+    "deflist",
+    "dollarmath",
+]
 myst_heading_anchors = 3
 os.environ["TQDM_DISABLE"] = "1"  # pages show no progress bars
 

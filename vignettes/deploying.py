@@ -157,4 +157,4 @@ print(
 # database, `write_page` to give it to people without Python, and `write_bif` to pass it to another program. [Large
 # data](scale.py) shows how `update` adds new rows to a model.
 #
-# Next: [Glossary](glossary.md).
+# Next: [Common questions and errors](faq.py).

@@ -14,6 +14,21 @@
 # | a network over all variables, including the class | `hc`: see [General networks](networks.py) |
 # | several class variables | `mbc`, `chain`: see [Several class variables](several.py) |
 #
+# ## Which one fits my data?
+#
+# Read these questions in this order, and stop at the first yes:
+#
+# 1. *Is there no class, and you look for groups?* Use `lca`: see [General networks](networks.py#latent-classes).
+# 2. *Do you want to predict several classes at once?* Use `mbc` for one readable network, or `chain`: see [Several class
+#    variables](several.py).
+# 3. *Do you need answers about any variable, samples, or imputed values?* Then you need a joint distribution: use `hc` or
+#    `ban`, or `numbers="gaussian"` for numeric columns. See [Queries](queries.py).
+# 4. *Do the rows not fit in memory, or arrive over time?* Use `tan_cl` or `nb`, which need only counts: see [Large
+#    data](scale.py).
+# 5. *Must the whole model fit on one page, or in a short SQL statement?* Use `nb`, or `tan_cl` with `score="bic"`, and
+#    `discretize="mdlp"`.
+# 6. *In all other cases* use `BNCClassifier()`, and compare it with `nb` and `tan_cl`.
+#
 # Then [compare](compare.py) two or three of them on your own data. The [table at the end](#summary) lists all
 # classifiers.
 #

@@ -1,0 +1,167 @@
+# %% [markdown]
+# # Common questions and errors
+#
+# This page shows the fifteen messages that new users meet most often, each with the code that causes it and what to do.
+# Search it for a word of your message. Reading all of it takes ten minutes.
+
+# %% tags=["hide-input"]
+import warnings
+
+import bnclassify as bn
+
+car, women, voting = bn.load_car(), bn.load_pima(), bn.load_voting()
+tree = bn.bnc("tan_cl", "class", car, smooth=1)
+
+
+def show(action):
+    """Print the error or the warning that a call causes."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            action()
+        except Exception as error:
+            print(f"{type(error).__name__}: {error}")
+            return
+    for warning in caught:
+        print(f"{warning.category.__name__}: {warning.message}")
+
+
+# %% [markdown]
+# ## Fitting
+#
+# **1. A learner gets numeric columns.** A structure is learned from categories. `bnc` and `BNCClassifier` discretize for
+# you, `tan_cl` alone does not:
+
+# %%
+show(lambda: bn.tan_cl("diabetes", women))
+
+# %% [markdown]
+# Use `bnc("tan_cl", "diabetes", women, smooth=1, discretize="mdlp")`, which learns the cut points as part of the model,
+# or call `discretize` first. See [Numeric features](numeric.py).
+#
+# **2. No prior.** `lp` does not choose a prior for you:
+
+# %%
+show(lambda: bn.lp(bn.nb("class", car), car))
+
+# %% [markdown]
+# `smooth=1` is a good start. See [Which arguments matter](arguments.py).
+#
+# **3. The third argument has no name.** In R you could write `lp(x, car, 1)`. Here, only the model and the data go
+# without their names, because 1 could be any of twenty arguments:
+
+# %%
+show(lambda: bn.lp(tree, car, 1))
+
+# %% [markdown]
+# **4. An argument is misspelled, or belongs elsewhere.** Arguments of the learner go in `dag_args`:
+
+# %%
+show(lambda: bn.bnc("tan_cl", "class", car, smooth=1, score="aic"))
+
+# %% [markdown]
+# Write `bnc("tan_cl", "class", car, smooth=1, dag_args={"score": "aic"})`.
+#
+# **5. The class is missing in some rows.** These rows are ignored, with a warning:
+
+# %%
+unlabeled = car.assign(**{"class": car["class"].mask(car.index < 3)})
+show(lambda: bn.bnc("nb", "class", unlabeled, smooth=1))
+
+# %% [markdown]
+# Drop them yourself, and the warning disappears. EM (`missing="em"`) can use them: see [Missing values](incomplete.py).
+#
+# **6. A column identifies the rows.** It cannot help to predict new ones:
+
+# %%
+numbered = car.assign(id=[f"car {i}" for i in range(len(car))])
+numbered = numbered[["id", *car.columns]]
+show(lambda: bn.bnc("nb", "class", numbered, smooth=1))
+
+# %% [markdown]
+# **7. Missing values may be evidence.** The warning says that, in the training data, values are missing more often in one
+# class:
+
+# %%
+show(lambda: bn.bnc("nb", "Class", voting, smooth=1))
+
+# %% [markdown]
+# Decide: `missing_level=True` uses this evidence, `missing_level=False` ignores it and stops the warning. If values will
+# be missing for other reasons in new rows, ignore it. See [Common pitfalls](pitfalls.py#informative-missing-values).
+#
+# **8. `hc` and missing values.** General networks compare families on the same rows:
+
+# %%
+show(lambda: bn.hc("Class", voting))
+
+# %% [markdown]
+# ## Predicting
+#
+# **9. A value was not in the training data.** Most often it is a typing error or another spelling:
+
+# %%
+new = car.head(1).astype(str).assign(doors="6")
+show(lambda: bn.predict(tree, new))
+
+# %% [markdown]
+# `unseen="missing"` treats it as missing. In `BNCClassifier` that is the default.
+#
+# **10. A column is absent or has another type.** A DataFrame must have all features; pass a dict if you know only some.
+
+# %%
+show(lambda: bn.predict(tree, car.drop(columns="safety")))
+print(bn.predict(tree, {"persons": "4", "doors": "3"}, prob=True).round(2))
+
+# %% [markdown]
+# **11. The model does not define a joint distribution.** `query`, `sample`, `loglik`, `AIC` and `BIC` need one. Models
+# with leave-one-out weights, such as the default, have none:
+
+# %%
+weighted = bn.bnc("nb", "class", car, smooth=1, loo_weights=True)
+show(lambda: bn.query(weighted, "class", {"safety": "high"}))
+
+# %% [markdown]
+# ## Evaluating
+#
+# **12. `cv` gets a structure.** It repeats the whole fit, so it needs a model that was fitted with `lp` or `bnc`:
+
+# %%
+show(lambda: bn.cv(bn.nb("class", car), car))
+
+# %% [markdown]
+# **13. A class has fewer rows than there are folds.** Some folds then have no row of it to test or to learn from:
+
+# %%
+few = car[(car["class"] != "vgood") | (car["class"] == "vgood").cumsum().le(4)]
+show(lambda: bn.cv(tree, few, rng=0))
+
+# %% [markdown]
+# Use a smaller `k`, or merge the class with another.
+#
+# **14. Results change from run to run.** This is not an error: folds are drawn at random. Pass `rng=0` to `cv` and to all
+# functions that use random numbers, or pass `folds=`.
+#
+# ## Drawing and installing
+#
+# **15. Graphviz or matplotlib is not installed.** `plot` and the charts say so. `pip install 'pybnclassify[plot]'`
+# installs both, and needs no program besides Python. In scripts, a picture is not shown by itself: use
+# `plot(x).view()`, or `plot_cpt(x, "safety").figure.savefig("safety.png")`.
+#
+# ## More questions
+#
+# **Why is an importance not a cause?** See [Interpreting a model](interpreting.py).
+#
+# **Which classifier should I use?** See [Choosing a classifier](overview.py#which-one-fits-my-data).
+#
+# **Why does accuracy look good, but the rare class is never predicted?** See [Evaluating a classifier](judging.py):
+# state `costs`.
+#
+# **How do I save a model?** `save(model, "model.json")`, `load("model.json")`: see [Saving and deploying
+# models](deploying.py).
+#
+# ## Summary
+#
+# A message names the argument, what it must be, what it got, and a remedy. If a message does not help you, that is an
+# error of the package: please report it.
+#
+# Next: [Exercises](exercises.py).
