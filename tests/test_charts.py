@@ -330,11 +330,12 @@ def test_effects_of_numbers_show_cut_points_and_values() -> None:
     assert (first, second) == ("cut points", "values in the data")
     marks = {line.get_color(): np.asarray(line.get_xdata()) for line in ax.lines[-2:]}
     assert marks[GREY].tolist() == list(cuts)
-    assert set(marks[ORANGE]) <= set(women["glucose"])
-    assert len(marks[ORANGE]) > 300
+    assert set(marks["black"]) <= set(women["glucose"])
+    assert len(marks["black"]) > 300
     lines = ax.lines[1:-2]
-    assert legend(ax)[0] == "no effect"
-    assert len(lines) == len(legend(ax)) - 3
+    assert len(lines) == len(legend(ax)) - 2
+    for line in lines:  # as far as the data
+        assert {women["glucose"].min(), women["glucose"].max()} <= set(np.asarray(line.get_xdata()))
     assert len({(line.get_color(), line.get_linestyle()) for line in lines}) == len(lines)
     with pytest.raises(KeyError, match="dataset: no column 'glucose'"):
         bn.plot_effect(x, "glucose", dataset=women.drop(columns="glucose"))
@@ -670,3 +671,22 @@ def test_without_matplotlib_an_error_says_what_to_install(
     monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
     with pytest.raises(ImportError, match=r"pip install 'pybnclassify\[plot\]'"):
         bn.plot_cpt(bn.lp(bn.nb("class", car), car, smooth=1), "safety")
+
+
+def test_the_largest_negative_weight_is_drawn(voting: pd.DataFrame) -> None:
+    options = {"backoff": True, "loo_weights": True, "missing_level": False}
+    x = bn.bnc("kdb_mi", "Class", voting, **options)
+    weights = bn.feature_weights(x)
+    lowest = weights.idxmin()
+    assert weights[lowest] < -0.005
+    ax = bn.plot_weights(x, top=int((weights.abs() >= -weights[lowest]).sum()))
+    assert lowest in [label.get_text().replace("\n", "") for label in ax.get_yticklabels()]
+
+
+def test_equal_lines_of_an_effect_are_one(car: pd.DataFrame) -> None:
+    """In a cross of all values, counted once, maint says the same of the class at each level of buying."""
+    frame = car.drop_duplicates(["buying", "maint", "doors"]).assign(**{"class": lambda t: t["doors"]})
+    x = bn.lp(bn.anb("class", {"maint": ["buying"]}, frame), frame, smooth=1)
+    ax = bn.plot_effect(x, "maint")
+    assert ax.get_legend() is None
+    assert len(ax.containers) == 1

@@ -391,7 +391,7 @@ def test_the_picture_shows_what_superparents_weigh(car: pd.DataFrame) -> None:
         assert bn.feature_weights(x)[f] == pytest.approx(share)
     assert "in each of which two features are the parents" in source.replace("\\n", " ")
     assert source.count(" -> ") == 6
-    assert "share in the weights" in source.replace("\\n", " ")
+    assert "shares of features in the weights" in source.replace("\\n", " ")
     assert "lp will weigh the networks" in bn.plot(bn.ande("class", car, weights="mi")).source
     assert "average" not in bn.plot(bn.ande("class", car, n=0)).source
     explained = bn.plot(x, row=car.iloc[1727]).source

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -44,7 +45,7 @@ if TYPE_CHECKING:
 
 _BEYOND = 1.25  # ratio of infinite bars to the longest finite one
 _MOST_LEVELS = 300
-_MOST_PAIRS = 40
+_MOST_PAIRS = 25
 _LEAST = 0.005  # from which a number is not written as 0.00
 _MARGIN = 0.08  # share of the range of the cut points, drawn on both sides
 _MOST_MARKS = 500  # of values
@@ -158,7 +159,7 @@ def plot_importance(
     rivals = np.asarray(evidence.rivals.any(axis=0))
     rival = "the second most probable class" if against is None else write_rivals(classes(x), rivals)
     title = f"Importance in {len(data):,} rows\nfor {target_name} against {rival}"
-    legend = {"mean": patch(BLUE), "middle half of the rows": axes.collections[0]}
+    legend = {"mean": patch(BLUE), "middle half of the rows": axes.collections[1]}
     entitle(axes, ax, title, f"absolute weight of evidence (nats){more}", legend)
     return axes
 
@@ -221,7 +222,7 @@ def plot_strength(strength: pd.DataFrame, *, threshold: float | None = None, ax:
     -------
     matplotlib.axes.Axes
         One bar per pair of variables, the strongest first, in the more frequent direction. Bars above
-        the threshold are blue. If there are many, only the 40 strongest below 1 are drawn, with a note.
+        the threshold are blue. If there are many, only the 25 strongest below 1 are drawn, with a note.
         ``ax.figure.savefig("name.png")`` writes a file.
 
     {raises}
@@ -246,14 +247,17 @@ def plot_strength(strength: pd.DataFrame, *, threshold: float | None = None, ax:
         if position[tail] < position[head]:
             ends = (tail, head) if direction >= 0.5 else (head, tail)
             sign = "\N{EN DASH}" if direction == 0.5 else "→"
-            bars.append((f" {sign} ".join(map(str, ends)), share))
+            bars.append((f"\xa0{sign} ".join(map(str, ends)), share))
     certain = [bar for bar in bars if bar[1] >= 1] if len(bars) > _MOST_PAIRS else []
     drawn = bars[len(certain) :][:_MOST_PAIRS]
     labels, shares = [label for label, _ in drawn], [share for _, share in drawn]
     axes = _draw_bars(ax, labels, shares, [chance(share) for share in shares])
+    axes.set_xticks(np.linspace(0, 1, 5))
     for bar, share in zip(axes.patches, shares, strict=True):
         bar.set_facecolor(BLUE if share > limit else GREY)
-    line = axes.axvline(limit, color=ORANGE, linewidth=1, linestyle="--")
+    for text in axes.texts:  # which the threshold would cross
+        text.set_bbox({"facecolor": "white", "edgecolor": "none", "pad": 0.5})
+    line = axes.axvline(limit, color="black", linewidth=1, linestyle="--", zorder=1.5)
     omitted = {"of strength 1": len(certain), "weaker": len(bars) - len(certain) - len(drawn)}
     notes = [f"\nomitted: {n:,} pair{'s' * (n > 1)} {which}" for which, n in omitted.items() if n]
     names = {"included": patch(BLUE), "excluded": patch(GREY), f"threshold {limit:.2f}": line}
@@ -292,18 +296,24 @@ def _draw_largest(
     top: int | None,
     spread: Array | None = None,
 ) -> tuple[Axes, str]:
-    """Draw the largest numbers, with lines over ``spread``; return axes and a note on the others."""
-    order = np.argsort(-numbers, kind="stable")
-    n = len(order) if top is None else min(top, np.count_nonzero(numbers >= _LEAST) or len(order))
+    """Draw the numbers of largest size, with lines over ``spread``; return axes and a note on the others."""
+    sizes = np.abs(numbers)
+    order = np.argsort(-sizes, kind="stable")
+    n = len(order) if top is None else min(top, np.count_nonzero(sizes >= _LEAST) or len(order))
     shown = order[:n]
-    texts = [f"{number:.2f}".replace("inf", "∞") for number in numbers[shown]]
+    texts = [_written(number) for number in numbers[shown]]
     ends = None if spread is None else spread[1, shown]
     axes = _draw_bars(ax, [labels[i] for i in shown], numbers[shown], texts, ends)
     if spread is not None:
         low, high = np.minimum(spread[:, shown], axes.get_xlim()[1])
+        axes.hlines(np.arange(n), low, high, color="white", linewidth=3)
         axes.hlines(np.arange(n), low, high, color="black", linewidth=1)
     more = len(order) - n
-    return axes, f"; {more:,} more, at most {numbers[order[n]]:.2f}" if more else ""
+    return axes, f"; {more:,} more, at most {sizes[order[n]]:.2f}" if more else ""
+
+
+def _written(number: float) -> str:
+    return f"{number:.2f}".replace("inf", "∞").replace("-", "\N{MINUS SIGN}")
 
 
 def _longest(bars: list[tuple[str, float]], top: int | None) -> list[tuple[str, float]]:
@@ -328,7 +338,7 @@ def plot_effect(
 
     A feature that the model discretizes is drawn as a curve with steps and marks at its cut points, a number
     with a density as a smooth curve, another one as bars. If the feature has feature parents, there is one
-    line or bar for each of at most five levels of the first parent.
+    line or bar for each of at most five levels of the first parent, or a single one if they are equal.
 
     Parameters
     ----------
@@ -373,8 +383,11 @@ def plot_effect(
         raise ValueError(f"feature must be {expected}; got {shown(feature)} with {got}.")
     rows: Any = dataset
     data = None if rows is None else read_for(x, rows, [feature], "dataset")
-    numeric = cuts or effect.points is not None
-    axes, names = _draw_curves(effect, cuts, data, ax) if numeric else _draw_levels(x, effect, data, ax)
+    effect = _merge_equal(effect)
+    if cuts or effect.points is not None:
+        axes, names = _draw_curves(effect, cuts, _ends(x, feature, cuts, data), data, ax)
+    else:
+        axes, names = _draw_levels(x, effect, data, ax)
     entitle(axes, ax, f"Effect of {effect.feature} on {x.class_var} = {effect.target}", names=names)
     return axes
 
@@ -385,26 +398,54 @@ def _cuts_of(x: Model, feature: Hashable) -> tuple[float, ...]:
     return discretizer.cuts.get(feature, ()) if discretizer is not None else ()
 
 
+def _merge_equal(effect: Effect) -> Effect:
+    """Return one line without a parent if the lines of all its levels are equal."""
+    lines = np.asarray(effect.log_odds)
+    if effect.parent is None or not np.allclose(lines, lines[0], rtol=0, atol=1e-9):
+        return effect
+    return replace(effect, parent=None, parent_levels=effect.parent_levels[:1], log_odds=lines[:1])
+
+
+def _ends(x: Model, feature: Hashable, cuts: tuple[float, ...], data: Dataset | None) -> tuple[float, float]:
+    """Return the ends of the training data, of the data, and of a margin around the cut points."""
+    if not cuts:
+        return 0.0, 0.0
+    margin = _MARGIN * (cuts[-1] - cuts[0]) or abs(cuts[0]) * _MARGIN or 1.0
+    found = [cuts[0] - margin, cuts[-1] + margin]
+    discretizer = x.preparation.discretizer if x.preparation is not None else None
+    if discretizer is not None and discretizer.ranges:
+        found += discretizer.ranges[discretizer.columns.index(feature)]
+    if data is not None:
+        found += [*data.numbers[feature]]
+    finite = np.array(found, dtype=float)
+    finite = finite[np.isfinite(finite)]
+    return float(finite.min()), float(finite.max())
+
+
 def _draw_curves(
-    effect: Effect, cuts: tuple[float, ...], data: Dataset | None, ax: Axes | None
+    effect: Effect,
+    cuts: tuple[float, ...],
+    ends: tuple[float, float],
+    data: Dataset | None,
+    ax: Axes | None,
 ) -> tuple[Axes, dict[str, Any]]:
     """Draw a line per level of the parent, cut points at the top and values at the bottom; return names."""
     axes = prepare_axes(ax, 2.4)
-    names: dict[str, Any] = {"no effect": axes.axhline(0, color=GREY, linewidth=0.8)}
+    axes.axhline(0, color=GREY, linewidth=0.8)
+    names: dict[str, Any] = {}
     for i, line in enumerate(effect.log_odds):
         style: dict[str, Any] = {"color": LINES[i][0], "linestyle": LINES[i][1], "linewidth": 1.6}
         if effect.points is not None:
             (drawn,) = axes.plot(effect.points, line, **style)
         else:
-            margin = _MARGIN * (cuts[-1] - cuts[0]) or abs(cuts[0]) * _MARGIN or 1.0
-            edges = np.repeat([cuts[0] - margin, *cuts, cuts[-1] + margin], 2)[1:-1]
+            edges = np.repeat([ends[0], *cuts, ends[1]], 2)[1:-1]
             (drawn,) = axes.plot(edges, np.repeat(line[: len(cuts) + 1], 2), **style)
         names |= {_named(effect, i): drawn} if effect.parent is not None else {}
     marks = {"cut points": (np.array(cuts), 0.98, GREY)} if cuts else {}
     if data is not None:
         values = np.sort(data.numbers[effect.feature].astype(float))
         values = values[~np.isnan(values)]
-        marks["values in the data"] = values[:: 1 + len(values) // _MOST_MARKS], 0.02, ORANGE
+        marks["values in the data"] = values[:: 1 + len(values) // _MOST_MARKS], 0.02, "black"
     for name, (places, height, color) in marks.items():
         at: dict[str, Any] = {"transform": axes.get_xaxis_transform(), "clip_on": False}
         (names[name],) = axes.plot(places, np.full(len(places), height), "|", color=color, markersize=6, **at)

@@ -30,7 +30,7 @@ from ..inference.query import query
 from ..model.arguments import check_joint, check_model
 from ..model.model import Model
 from ..model.questions import values
-from .canvas import BLUE, GREY, ORANGE, blend
+from .canvas import BLUE, GREY, blend
 from .nodes import Node, all_named, distributed, explained, joint_effects, observed, written
 
 Name: TypeAlias = "str | PathLike[str] | None"
@@ -100,10 +100,9 @@ def _find_substitute() -> str | None:
 
 
 _CLASS_ARC = {"color": "#87919b", "penwidth": "0.7", "arrowsize": "0.5"}
-_FEATURE_ARC = {"color": ORANGE, "penwidth": "1.6", "arrowsize": "0.8", "weight": "8"}
-_EXPLAINED_ARC = _FEATURE_ARC | {"color": "#4a545e"}  # orange marks evidence against the class
+_FEATURE_ARC = {"color": "#4a545e", "penwidth": "1.6", "arrowsize": "0.8", "weight": "8"}
 _CLASSES_ARC = _FEATURE_ARC | {"color": BLUE}
-_CAPTION_LINE = 60
+_CAPTION_LINE = 90
 _FONT = 12
 _MOST_ABREAST = 8
 _MOST_INLINE = 60
@@ -211,21 +210,23 @@ def plot(
     labels: dict[tuple[Hashable, Hashable], Node] = {}
     if distributions:
         nodes, lines = _distributions(model, row, unseen)
+        lines = [*lines, *drawn.notes]
     elif explains:
         explanation = explain_row(model, row, target, against, unseen, interactions)
         nodes, lines = explained(explanation)
         labels, notes = joint_effects(explanation, drawn.arcs)
-        lines += notes
+        lines += [*notes, *drawn.notes]
     else:
         nodes, lines = _names(model)
+        lines = ["; ".join([*lines, *drawn.notes])]
     if not class_arcs and not distributions:
         of_class = nodes[model.class_var]
         text = f"{of_class['label']}\\nparent of all features"
         nodes[model.class_var] = of_class | {"label": text, "style": "dashed", "fontcolor": BLUE}
-    picture = Picture(engine=engine, format=format, **_attributes(model, drawn, lines, fontsize))
+    picture = Picture(engine=engine, format=format, **_attributes(model, drawn.arcs, lines, fontsize))
     if labels:
         picture.edge_attr.update(fontname="Helvetica", fontsize=str(fontsize or _FONT))
-    _fill(picture, model, nodes, drawn, _EXPLAINED_ARC if explains else _FEATURE_ARC, labels)
+    _fill(picture, model, nodes, drawn, labels)
     return picture
 
 
@@ -302,29 +303,27 @@ def _note_members(x: Model, arcs: _Arcs, omitted: int) -> list[str]:
     """Return notes on the members of an average, and on the arcs that its picture omits."""
     notes = [note for note in [x._members_note()] if note]
     if omitted:
-        notes.append(f"arcs of half of the networks or fewer are omitted: {omitted:,}")
+        notes.append(f"{omitted:,} arcs of half of the networks or fewer are omitted")
     if len(set(arcs.values())) > 1:
         notes.append("wide arcs occur in more networks")
     return notes
 
 
 def _note_colors(x: Model, arcs: _Arcs) -> list[str]:
-    """Return notes on the colors of arcs from class variables."""
-    heads = {head in x.targets for tail, head in arcs if tail in x.targets}
+    """Return notes on the colors of arcs from several class variables."""
     if len(x.targets) == 1:
-        return [f"arcs from {x.class_var} are gray"] if heads else []
+        return []
+    heads = {head in x.targets for tail, head in arcs if tail in x.targets}
     blue = ["arcs between class variables are blue"] if True in heads else []
     return blue + (["arcs from class variables to features are gray"] if False in heads else [])
 
 
-def _attributes(
-    x: Model, drawn: Sketch, lines: list[str], fontsize: float | None
-) -> dict[str, dict[str, str]]:
+def _attributes(x: Model, arcs: _Arcs, lines: list[str], fontsize: float | None) -> dict[str, dict[str, str]]:
     """Return the attributes of a picture and of its nodes, including the caption."""
-    caption = "\n".join(fill(line, _CAPTION_LINE, break_long_words=False) for line in (*lines, *drawn.notes))
+    caption = "\n".join(fill(line, _CAPTION_LINE, break_long_words=False) for line in lines)
     return {
         "graph_attr": {
-            "rankdir": _direction(drawn.arcs, x.features),
+            "rankdir": _direction(arcs, x.features),
             "nodesep": "0.15", "overlap": "false", "splines": "true",
             "label": written(caption), "fontname": "Helvetica", "fontsize": str(fontsize or _FONT),
         },
@@ -340,7 +339,6 @@ def _fill(
     x: Model,
     nodes: Mapping[Hashable, Node],
     drawn: Sketch,
-    between: Mapping[str, str],
     labels: Mapping[tuple[Hashable, Hashable], Node],
 ) -> None:
     """Add nodes and arcs. Nodes are named by numbers, so that 1 and "1" are different nodes."""
@@ -348,7 +346,9 @@ def _fill(
     for variable, node in number.items():
         picture.node(node, **nodes[variable])
     for (tail, head), share in drawn.arcs.items():
-        style = dict(between if tail not in targets else _CLASS_ARC if head not in targets else _CLASSES_ARC)
+        style = dict(
+            _FEATURE_ARC if tail not in targets else _CLASS_ARC if head not in targets else _CLASSES_ARC
+        )
         if drawn.shaded:
             wide = 0.4 + 2.6 * share if tail not in targets else 0.3 + 0.7 * share
             style |= {"penwidth": f"{wide:.2f}", "color": blend(style["color"], 0.25 + 0.75 * share)}

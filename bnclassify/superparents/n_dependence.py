@@ -231,7 +231,7 @@ class ANDE(Average):
             return {}, ""
         if self.weighting is not None and not self.fitted:
             return {}, "lp will weigh the networks"
-        note = "below its name, a feature's share in the weights of the networks"
+        note = "numbers are the shares of features in the weights"
         return dict(zip(self.features, self.shares.tolist(), strict=True)), note
 
 
