@@ -65,6 +65,7 @@ from .fitting.with_table import from_tables, with_table
 from .frames.opening import encode
 from .frames.partitions import Partitions
 from .frames.schema import Dataset
+from .inference.counterfactual import counterfactual
 from .inference.explain import explain
 from .inference.predict import predict
 from .inference.query import impute, query, sample
@@ -165,6 +166,7 @@ __all__ = [
     "compare_ranks",
     "concentrations",
     "confusion",
+    "counterfactual",
     "cpt",
     "cv",
     "cv_predict",

@@ -130,6 +130,7 @@ def check_signature(name: str) -> None:
         "bnc": ["dag_learner", "class_var", "dataset"],
         "ci_test": ["x", "y", "dataset"],
         "cmi": ["x", "y", "dataset"],
+        "counterfactual": ["x", "row", "target"],
         "query": ["x", "variables", "evidence"],
         "with_table": ["x", "variable", "frame"],
     }

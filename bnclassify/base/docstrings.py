@@ -57,6 +57,7 @@ class_var class_vars classes features vars values: class_var classes features va
 cmi: ci_test network_score
 compare compare_ranks: cv compare compare_ranks plot_ranks
 concentrations feature_weights loo_summary: lp concentrations feature_weights loo_summary
+counterfactual: predict explain value_of_information
 cpt params: params cpt lp plot_cpt
 cv cv_predict: compare cv cv_predict stratified_folds plot_cv
 discretize merge_rare encode: bnc discretize merge_rare encode

@@ -377,12 +377,12 @@ def _values(x: Model, evidence: Evidence, raw: Dataset) -> list[NDArray[Any]]:
     values = [_labelled(x.known_levels[-1], evidence.targets)]
     for i in evidence.order:
         labels, name = _labelled(x.known_levels[i], evidence.codes[i]), x.features[i]
-        own = _own_values(raw, name) if x.preparation is not None or name in raw.numbers else labels
+        own = own_values(raw, name) if x.preparation is not None or name in raw.numbers else labels
         values.append(np.where((evidence.codes[i] < 0) | pd.isna(own), labels, own))
     return values
 
 
-def _own_values(raw: Dataset, name: Hashable) -> NDArray[Any]:
+def own_values(raw: Dataset, name: Hashable) -> NDArray[Any]:
     """Return the original values of a column; whole numbers as integers."""
     if name not in raw.numbers:
         return _labelled(raw.levels[raw.positions[name]], raw.codes[raw.positions[name]])

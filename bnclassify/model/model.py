@@ -285,6 +285,10 @@ class Model(Immutable):
         for i, table in enumerate(self.derived("marginal_tables", lambda x: x._marginal_tables())):
             yield i, (i,), table[codes[i]]  # the last entry of -1
 
+    def _term_scopes(self) -> list[tuple[int, ...]] | None:
+        """Return the features of each term of the log odds; None if they are not a sum of terms."""
+        return None
+
     def _formula(self) -> Formula:
         """Return the scores of the classes as a formula of tables, which other languages can evaluate."""
         raise TypeError(

@@ -218,6 +218,9 @@ class Network(Graph):
     def _log_joint(self, codes: Codes) -> Array:
         return joint_in_blocks([self.terms], codes)
 
+    def _term_scopes(self) -> list[tuple[int, ...]]:
+        return [tuple([v for v in scope if v < len(self.features)]) for scope in self.scopes]
+
     def _described(self) -> tuple[Any, ...]:
         """Return the terms as parts of a formula."""
         if any(not density.is_parametric for density in self.densities.values()):

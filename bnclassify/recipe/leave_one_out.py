@@ -114,6 +114,9 @@ class Powered(BuiltOn):
     def _log_joints_in_sequence(self, codes: Codes, order: Sequence[int]) -> Array:
         return self._power_at(codes) * self.base._log_joints_in_sequence(codes, order)
 
+    def _term_scopes(self) -> list[tuple[int, ...]] | None:
+        return self.base._term_scopes()
+
     def _value_logs(self, codes: Codes, feature: int) -> Array:
         return self.base._value_logs(codes, feature)
 

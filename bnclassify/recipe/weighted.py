@@ -133,6 +133,9 @@ class LogLinear(BuiltOn):
                 tables[family][:-1] += term.alone(codes if places is None else places[codes])
         return tuple(tables)
 
+    def _term_scopes(self) -> list[tuple[int, ...]]:
+        return [*self.structure._term_scopes(), *self._scopes()]
+
     def _effects(self, codes: Codes) -> Iterator[tuple[int, tuple[int, ...], Array]]:
         yield from super()._effects(codes)
         for (owner, logs), scope in zip(self._further(codes), self._scopes(), strict=True):

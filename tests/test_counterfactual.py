@@ -1,0 +1,179 @@
+"""The smallest changes that lead to another prediction, against all changes."""
+
+from __future__ import annotations
+
+from itertools import combinations, product
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import bnclassify as bn
+from bnclassify.inference import changes as changes_module
+
+from .conftest import informative_gaps
+from .strategies import frames, graphs, networks, smooths
+from .zoo import case
+
+COLUMNS = ["alternative", "changes", "variable", "from", "to", "probability"]
+
+
+def by_brute_force(
+    x: Any, row: dict[str, Any], target: Any, fixed: list[str], most: int, alternatives: int
+) -> list[tuple[tuple[tuple[str, Any], ...], float]]:
+    """Predict all changes of 1, 2, … features, and return the best of the first size that succeeds."""
+    posterior = bn.predict(x, [row], prob=True).iloc[0]
+    predicted = bn.predict(x, [row]).iloc[0]
+    if target is None:
+        others = posterior.drop(predicted).round(9)
+        target = others.idxmax() if len(others) else predicted
+    if predicted == target:
+        return []
+    free = [name for name in bn.features(x) if not pd.isna(row[name]) and name not in fixed]
+    for size in range(1, most + 1):
+        tried = []
+        for names in combinations(free, size):
+            options = [[v for v in bn.values(x)[name] if v != row[name]] for name in names]
+            tried += [tuple(zip(names, values, strict=True)) for values in product(*options)]
+        if not tried:
+            continue
+        rows = [row | dict(changed) for changed in tried]
+        labels, posteriors = bn.predict(x, rows), bn.predict(x, rows, prob=True)[target].to_numpy()
+        found = [(i, p) for i, p in enumerate(posteriors) if labels.iloc[i] == target]
+        if found:
+            ranked = []
+            while found and len(ranked) < alternatives:
+                best = max(p for _, p in found)
+                i, p = next(pair for pair in found if pair[1] >= best - 1e-9)
+                ranked.append((tried[i], p))
+                found.remove((i, p))
+            return ranked
+    return []
+
+
+def check(x: Any, row: dict[str, Any], found: pd.DataFrame, expected: list[Any], target: Any) -> None:
+    assert list(found.columns) == COLUMNS
+    alternatives = [group for _, group in found.groupby("alternative")]
+    assert [tuple(zip(g["variable"], g["to"], strict=True)) for g in alternatives] == [e for e, _ in expected]
+    for i, (group, (changed, p)) in enumerate(zip(alternatives, expected, strict=True)):
+        assert set(group["alternative"]) == {i}
+        assert set(group["changes"]) == {len(changed)}
+        assert [row[name] for name in group["variable"]] == group["from"].tolist()
+        np.testing.assert_allclose(group["probability"], p, atol=1e-9)
+        after = bn.predict(x, [row | dict(zip(group["variable"], group["to"], strict=True))])
+        assert target is None or after.iloc[0] == target
+
+
+@informative_gaps
+@given(frames(missing=0.2, max_features=5), st.data())
+def test_changes_are_the_best_of_all(frame: pd.DataFrame, data: st.DataObject) -> None:
+    kinds = {
+        "augmented": lambda: data.draw(networks(frame)),
+        "any": lambda: data.draw(graphs(frame)),
+        "aode": lambda: bn.aode("class", frame),
+    }
+    learned = frame.assign(**{name: frame[name].fillna(frame[name].cat.categories[0]) for name in frame})
+    x = bn.lp(kinds[data.draw(st.sampled_from(list(kinds)))](), learned, smooth=data.draw(smooths))
+    row = frame.iloc[data.draw(st.integers(0, len(frame) - 1))].drop("class").to_dict()
+    target = data.draw(st.sampled_from([None, *bn.classes(x)]))
+    fixed = data.draw(st.lists(st.sampled_from(bn.features(x)), unique=True, max_size=1))
+    most, alternatives = data.draw(st.integers(1, 4)), data.draw(st.integers(1, 6))
+    found = bn.counterfactual(
+        x, pd.DataFrame([row]), target, fixed=fixed, most=most, alternatives=alternatives
+    )
+    expected = by_brute_force(x, row, target, fixed, most, alternatives)
+    check(x, row, found, expected, target)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["kdb", "kdb backoff", "hc", "class with parents", "loo weights", "loo power", "waode", "votes recipe"],
+)
+def test_changes_in_models_of_every_type(name: str) -> None:
+    x, frame = case(name)
+    names = list(bn.features(x))[:6]
+    fixed = [v for v in bn.features(x) if v not in names]
+    for row in frame[list(bn.features(x))].iloc[1:13].to_dict("records"):
+        for target in (None, bn.classes(x)[-1]):
+            found = bn.counterfactual(x, row, target, fixed=fixed, alternatives=4)
+            check(x, row, found, by_brute_force(x, row, target, fixed, 3, 4), target)
+
+
+def test_bounds_leave_out_what_cannot_succeed(monkeypatch: pytest.MonkeyPatch, car: pd.DataFrame) -> None:
+    """The same is found in small blocks, which end at the bounds, without bounds, and without terms."""
+    x = bn.lp(bn.kdb_mi("class", car, kdbk=2), car, smooth=1)
+    rows = car.iloc[::60].drop(columns="class").to_dict("records")
+    found = [bn.counterfactual(x, row, "vgood", alternatives=3) for row in rows]
+    assert {table["changes"].max() for table in found if len(table)} >= {1, 2, 3}
+    monkeypatch.setattr(changes_module, "_BLOCK_CELLS", 60)
+    small = [bn.counterfactual(x, row, "vgood", alternatives=3) for row in rows]
+    monkeypatch.setattr(changes_module, "_bounds", lambda *given: np.ones(len(given[2])))
+    unbounded = [bn.counterfactual(x, row, "vgood", alternatives=3) for row in rows]
+    monkeypatch.setattr(type(x), "_term_scopes", lambda x: None)
+    enumerated = [bn.counterfactual(x, row, "vgood", alternatives=3) for row in rows]
+    for tables in zip(found, small, unbounded, enumerated, strict=True):
+        for other in tables[1:]:
+            pd.testing.assert_frame_equal(tables[0], other)
+
+
+@pytest.mark.parametrize("name", ["women mdlp", "women averaged", "women recipe"])
+def test_numbers_move_to_the_nearest_value_of_another_interval(name: str) -> None:
+    x, frame = case(name)
+    rows = frame.iloc[10:22][list(bn.features(x))]
+    cuts = bn.preparation(x).discretizer.cuts
+    changed = 0
+    for row in rows.to_dict("records"):
+        found = bn.counterfactual(x, row, fixed=list(bn.features(x))[4:], most=2)
+        for _, group in found.groupby("alternative"):
+            after = row | dict(zip(group["variable"], group["to"], strict=True))
+            p = bn.predict(x, [after], prob=True).iloc[0]
+            assert p.max() == pytest.approx(group["probability"].iloc[0], abs=1e-9)
+            for _, (variable, before, to) in group[["variable", "from", "to"]].iterrows():
+                edges = np.array(cuts[variable])
+                assert np.searchsorted(edges, before) != np.searchsorted(edges, to)
+                assert to in edges or np.nextafter(to, -np.inf) in edges
+                assert to in edges if to < before else to not in edges
+                changed += 1
+    assert changed
+
+
+def test_what_stays_as_it_is(car: pd.DataFrame, voting: pd.DataFrame) -> None:
+    x = bn.lp(bn.tan_cl("class", car), car, smooth=1)
+    row = car.iloc[1727]
+    assert bn.counterfactual(x, row, "vgood").shape == (0, 6)
+    assert bn.counterfactual(x, row, fixed=bn.features(x)).shape == (0, 6)
+    assert not {"safety", "persons"} & set(
+        bn.counterfactual(x, row, "unacc", fixed=["safety", "persons"])["variable"]
+    )
+    some = {"safety": "high", "persons": "4"}
+    assert set(bn.counterfactual(x, some, "acc", most=6)["variable"]) <= set(some)
+    y = bn.bnc("nb", "Class", voting, smooth=1, missing_level=True)
+    lacking = voting[voting.isna().sum(axis=1) == 3].iloc[0]
+    table = bn.counterfactual(y, lacking.drop("Class"), most=8)
+    assert len(table)
+    assert lacking[table["variable"].unique()].notna().all()
+    assert "(missing)" not in set(table["to"])
+    pima = bn.load_pima()
+    z = bn.bnc("nb", "diabetes", pima, smooth=1, numbers="gaussian")
+    assert bn.counterfactual(z, pima.dropna().iloc[0]).empty
+
+
+def test_bad_arguments(car: pd.DataFrame, monkeypatch: pytest.MonkeyPatch) -> None:
+    x = bn.lp(bn.tan_cl("class", car), car, smooth=1)
+    row = car.iloc[0]
+    with pytest.raises(ValueError, match="target must be one of 'unacc', 'acc', 'good', 'vgood'; got 'fine'"):
+        bn.counterfactual(x, row, "fine")
+    with pytest.raises(KeyError, match="fixed"):
+        bn.counterfactual(x, row, fixed=["wheels"])
+    with pytest.raises(ValueError, match="most must be a whole number of at least 1; got 0"):
+        bn.counterfactual(x, row, most=0)
+    with pytest.raises(ValueError, match="row must be one row; got 2"):
+        bn.counterfactual(x, car.head(2))
+    monkeypatch.setattr(changes_module, "_MOST_SETS", 20)
+    with pytest.raises(
+        ValueError, match="most must be less than 3 for this row, which has 93 sets of changes"
+    ):
+        bn.counterfactual(x, row, "vgood")
