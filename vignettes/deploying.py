@@ -123,8 +123,7 @@ class Framed:
 
     def _repr_html_(self):
         page = html.escape(Path("car.html").read_text(encoding="utf-8"))
-        style = "width: 100%; height: 50rem; box-sizing: border-box"
-        return f'<iframe title="The page" srcdoc="{page}" style="{style}"></iframe>'
+        return f'<iframe class="live" title="The page" srcdoc="{page}"></iframe>'
 
 
 Framed()

@@ -48,7 +48,7 @@ def write_downloads(
     if document is None:
         return
     source = Path(app.env.doc2path(page))
-    if source.suffix != ".py":
+    if source.suffix != ".py" or page == app.config.root_doc:
         return
     text = plain(source.read_text(encoding="utf-8"))
     if "__file__" in text:  # which reads data of the repository

@@ -48,7 +48,8 @@ def read(text: str) -> NotebookNode:
     for cell in notebook.cells:
         if cell.cell_type == "code":
             source = re.sub(r" +# noqa\b.*$", "", cell.source, flags=re.MULTILINE)
-            imports, rest = part(source)
+            removed = "remove-input" in cell.metadata.get("tags", [])
+            imports, rest = ("", source) if removed else part(source)
             if imports:
                 folded = {
                     "tags": ["hide-input"],

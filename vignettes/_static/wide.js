@@ -8,4 +8,24 @@ addEventListener("load", () => {
     const page = image.parentElement;
     page.scrollLeft = (page.scrollWidth - page.clientWidth) / 2;
   }
+  // Pages within a page have the height of their contents and the theme of this site.
+  const frames = [...document.querySelectorAll("iframe.live")].filter((frame) => frame.contentDocument);
+  const isDark = () => {
+    const theme = document.body.dataset.theme;
+    return theme === "dark" || (theme !== "light" && matchMedia("(prefers-color-scheme: dark)").matches);
+  };
+  for (const frame of frames) {
+    const page = frame.contentDocument;
+    const themed = [...page.styleSheets].flatMap((sheet) => [...sheet.cssRules])
+      .filter((rule) => rule.media?.mediaText.includes("prefers-color-scheme"));
+    const paint = () => {
+      for (const rule of themed) rule.media.mediaText = isDark() ? "all" : "not all";
+      page.documentElement.style.colorScheme = isDark() ? "dark" : "light";
+    };
+    const fit = () => { frame.style.height = `${page.documentElement.offsetHeight + 2}px`; };
+    new MutationObserver(paint).observe(document.body, { attributeFilter: ["data-theme"] });
+    new ResizeObserver(fit).observe(page.body);
+    paint();
+    fit();
+  }
 });

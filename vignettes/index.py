@@ -1,0 +1,241 @@
+# %% [markdown]
+# # bnclassify
+#
+# **Classifiers for tables that show their reasons, and need no value to be filled in.** bnclassify fits Bayesian network
+# classifiers to a pandas DataFrame with categories, numeric columns and missing values. Every prediction is a sum that you
+# can read. On 29 public data sets, the mean error of `BNCClassifier()` is 0.125, and that of gradient boosting 0.131.
+#
+# ```sh
+# python -m pip install '.[plot,sklearn]'     # in a copy of the repository; Python 3.11 or later, MIT license
+# ```
+
+# %%
+from bnclassify import explain, load_pima
+from bnclassify.sklearn import BNCClassifier
+
+women = load_pima()  # 768 women, eight measurements, 652 of them missing
+X, y = women.drop(columns="diabetes"), women["diabetes"]
+classifier = BNCClassifier().fit(X, y)
+
+# %%
+bea = {"age": 51, "glucose": 171, "bmi": 34.2, "pregnancies": 4}
+print(*explain(classifier.model_, bea, sentences=True), sep="\n")
+
+# %% tags=["remove-input"]
+import html
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import matplotlib.pyplot as plt
+from bnclassify import bnc, plot_explanation, predict, write_page
+
+model = bnc(
+    "tan_cl",
+    "diabetes",
+    women,
+    smooth=1,
+    discretize="mdlp",
+    missing_level=False,
+    dag_args={"score": "aic"},
+)
+
+
+def as_svg(figure):
+    """Return a figure as SVG, within a page."""
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "picture.svg"
+        figure.savefig(path, bbox_inches="tight", transparent=True)
+        plt.close(figure)
+        text = path.read_text(encoding="utf-8")
+    return text[text.find("<svg") :].replace("<svg", '<svg role="img"', 1)
+
+
+def draw_knowledge():
+    """Draw the probability for Bea as more is known about her."""
+    figure, axes = plt.subplots(figsize=(4.6, 2.2), layout="constrained")
+    names = ["nothing known", "age", "+ pregnancies", "+ bmi", "+ glucose"]
+    known = [list(bea)[:0], ["age"], ["age", "pregnancies"]]
+    known += [["age", "pregnancies", "bmi"], list(bea)]
+    features = X.columns
+    shares = []
+    for keys in known:
+        row = {key: bea.get(key) if key in keys else None for key in features}
+        shares.append(predict(model, row, prob=True)["yes"].item())
+    axes.barh(names[::-1], shares[::-1], color="#1f4e79", height=0.7)
+    for i, share in enumerate(shares[::-1]):
+        axes.annotate(f"{share:.2f}", (share, i), (4, 0), va="center", fontsize=9,
+                      textcoords="offset points")  # fmt: skip
+    axes.set_xlim(0, 1)
+    axes.set_title("Probability of diabetes", loc="left", fontsize=9)
+    axes.tick_params(labelsize=9, left=False)
+    axes.spines[["top", "right", "left"]].set_visible(False)
+    return figure
+
+
+class Tiles:
+    """Two pictures side by side, each with a sentence."""
+
+    def _repr_html_(self):
+        reasons = as_svg(plot_explanation(model, bea).figure)
+        knowledge = as_svg(draw_knowledge())
+        return f"""<div class="tiles">
+<figure><figcaption><strong>Explained.</strong> The contributions add up to the log odds of the prediction,
+exactly. High glucose multiplies Bea's odds of diabetes by 6.9.</figcaption>{reasons}</figure>
+<figure><figcaption><strong>Missing values.</strong> Predict with what you know. Four of the eight measurements of
+Bea are missing, and none is filled in.</figcaption>{knowledge}</figure>
+</div>"""
+
+
+Tiles()
+
+# %% [markdown]
+# **Accurate.** Means over 29 public data sets with default settings, fitted to one half and evaluated on the other (lower
+# is better). The default settings were developed on public data sets that include these, so expect slightly worse results
+# on yours. Large pretrained models such as TabPFN, and ensembles such as AutoGluon, which are not in the table, lead
+# public benchmarks; use them if only accuracy counts. [Benchmarks](project/benchmarks.md#accuracy) has the details.
+#
+# | model | error | log-loss | calibration error |
+# |---|---|---|---|
+# | **`BNCClassifier()`** | **0.125** | **0.305** | **0.023** |
+# | random forest, calibrated | 0.133 | 0.329 | 0.028 |
+# | gradient boosting, early stopping | 0.131 | 0.347 | 0.035 |
+# | LightGBM | 0.132 | 0.364 | 0.051 |
+# | logistic regression | 0.162 | 0.411 | 0.040 |
+#
+# [Tutorial](start.py) · [How it works](how_it_works.py) · [Choosing a classifier](overview.py) ·
+# [Gallery](gallery.py) · [Reference](reference/index.md) · [For users of R](coming_from_r.py) ·
+# [Cite](about.md#citation)
+#
+# ## Try it
+#
+# `write_page(model, "diabetes.html")` writes a model as one page that predicts and explains in any browser, offline. This
+# is such a page, with a tree-augmented naive Bayes of the diabetes data. Choose a few values. (It is an illustration,
+# not a medical instrument.)
+
+
+# %% tags=["remove-input"]
+class Framed:
+    """A page that is shown within this one."""
+
+    def __init__(self, path):
+        self.page = Path(path).read_text(encoding="utf-8")
+
+    def _repr_html_(self):
+        page = html.escape(self.page)
+        return f'<iframe class="live" title="The page" srcdoc="{page}"></iframe>'
+
+
+write_page(model, "diabetes.html", title="Does she have diabetes?")
+Framed("diabetes.html")
+
+# %% [markdown]
+# ## When to use bnclassify
+#
+# - Your columns are **categorical**, or numeric and can be [discretized](numeric.py).
+# - You have to **explain** predictions: to a patient, a customer, an auditor or a colleague.
+# - Some values are **missing**, in the training data or in new rows: see [Missing values](incomplete.py).
+# - Misclassification costs are unequal, or you need [calibrated probabilities](judging.py).
+# - You use **scikit-learn**: [`BNCClassifier`](coming_from_sklearn.py) is one of its estimators.
+# - You know the **R package bnclassify**: [the functions have the same names](coming_from_r.py), and reproduce its
+#   results.
+#
+# ## When to use another library
+#
+# - You have many rows and continuous features, and you care only about accuracy. On single data sets, gradient boosting is
+#   often ahead; the [benchmarks](project/benchmarks.md#accuracy) list them.
+# - You need causal effects or time-series (dynamic) models. pgmpy and pyAgrum have causal and dynamic networks, and
+#   `to_pgmpy` and `to_pyagrum` convert a model.
+# - The inputs are texts, images or long sequences.
+#
+# ## Common questions
+#
+# | question | answer |
+# |---|---|
+# | Which classifier should I use? | Start with `BNCClassifier()`; [Choosing a classifier](overview.py) compares the others |
+# | Which arguments should I tune? | [Which arguments matter](arguments.py) |
+# | What does this error message mean? | [Common questions and errors](faq.py) |
+# | What does `smooth` do? | In one sentence: {term}`smoothing`. As a formula: [Formulas](methods.py#tables) |
+# | How do I get probabilities? | `predict(x, df, prob=True)`; out of fold, `cv_predict(x, df)`: [Evaluating a classifier](judging.py#out-of-fold-probabilities) |
+# | How accurate is my model? | `cv`: [Evaluating a classifier](judging.py), [Comparing classifiers](compare.py) |
+# | What about imbalanced classes, costs, precision and recall? | [Evaluating a classifier](judging.py) |
+# | Would other data give the same arcs? | `arc_strength`: [Uncertainty](uncertainty.py) |
+# | Why did the model make this prediction? | `explain(x, row)`: [Interpreting a model](interpreting.py) |
+# | How do I find groups of rows without a class? | `lca`: [General networks](networks.py#latent-classes) |
+# | How are missing values handled? | [Missing values](incomplete.py) |
+# | How do I predict several class variables (multi-label)? | [Several class variables](several.py) |
+# | What if the data do not fit in memory, or grow? | [Large data](scale.py) |
+# | How do I use it in a pipeline or grid search? | [For users of scikit-learn](coming_from_sklearn.py) |
+# | How do I deploy a model? | [Saving and deploying models](deploying.py) |
+# | How is it tested, how fast and how accurate is it? | [How it is tested](project/testing.md), [Benchmarks](project/benchmarks.md) |
+#
+# ```{toctree}
+# :hidden:
+# :caption: Start
+#
+# installation
+# start
+# how_it_works
+# coming_from_sklearn
+# coming_from_r
+# r_paper
+# ```
+#
+# ```{toctree}
+# :hidden:
+# :caption: Guide
+#
+# overview
+# accuracy
+# arguments
+# numeric
+# incomplete
+# judging
+# pitfalls
+# interpreting
+# ```
+#
+# ```{toctree}
+# :hidden:
+# :caption: More
+#
+# compare
+# uncertainty
+# prediction_sets
+# several
+# networks
+# queries
+# scale
+# deploying
+# ```
+#
+# ```{toctree}
+# :hidden:
+# :caption: Help
+#
+# faq
+# exercises
+# cheat_sheet
+# glossary
+# gallery
+# ```
+#
+# ```{toctree}
+# :hidden:
+# :caption: Reference
+#
+# reference/index
+# methods
+# ```
+#
+# ```{toctree}
+# :hidden:
+# :caption: About
+#
+# about
+# project/benchmarks
+# project/others
+# project/testing
+# project/extending
+# project/contributing
+# project/changelog
+# ```
