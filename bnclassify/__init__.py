@@ -67,8 +67,10 @@ from .frames.partitions import Partitions
 from .frames.schema import Dataset
 from .inference.counterfactual import counterfactual
 from .inference.explain import explain
+from .inference.impute import impute
 from .inference.predict import predict
-from .inference.query import impute, query, sample
+from .inference.query import query
+from .inference.sample import sample
 from .inference.value_of_information import value_of_information
 from .learners.fixed import anb, aode, from_modelstring, nb
 from .learners.hill_climbing import ban, hc

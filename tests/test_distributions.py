@@ -138,27 +138,135 @@ def test_queries_without_an_answer(car: pd.DataFrame, monkeypatch: pytest.Monkey
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_samples_have_the_distribution(kind: str) -> None:
-    rng = np.random.default_rng(3)
-    labels = [["u", "v"], ["r", "s", "t"], ["x", "y"], ["p", "q"]]
-    columns = zip(["a", "b", "d", "class"], labels, strict=True)
-    frame = pd.DataFrame({name: pd.Categorical(rng.choice(own, 30), own) for name, own in columns})
-    general = bn.from_modelstring("[a][class|a][b|a:class][d|b]", "class")
-    structure = {
-        "general": general,
-        "augmented": bn.tan_cl("class", frame),
-        "aode": bn.aode("class", frame),
-        "ensemble": bn.Ensemble((bn.nb("class", frame), bn.tan_cl("class", frame)), (3, 1)),
-    }[kind]
-    x = bn.lp(structure, frame, smooth=1)
-    n = 200_000
+    x, n = small_model(kind), 200_000
     drawn = bn.sample(x, n, rng=0)
     assert list(drawn) == list(bn.vars(x))
     assert all(tuple(drawn[v].cat.categories) == bn.values(x)[v] for v in drawn)
     assert drawn.equals(bn.sample(x, n, rng=0))
-    expected = bn.query(x, list(bn.vars(x)))
-    shares = drawn.value_counts(normalize=True).reindex(expected.index, fill_value=0)
-    error = np.sqrt(expected * (1 - expected) / n)
-    assert (np.abs(shares - expected) < 5 * error).all()
+    check_shares(drawn, bn.query(x, list(bn.vars(x))))
+
+
+def small_model(kind: str) -> Any:
+    """A model of three features and the class whose joint distribution has 48 cells."""
+    rng = np.random.default_rng(3)
+    labels = [["u", "v"], ["r", "s", "t"], ["x", "y"], ["p", "q"]]
+    columns = zip(["a", "b", "d", "class"], labels, strict=True)
+    frame = pd.DataFrame({name: pd.Categorical(rng.choice(own, 30), own) for name, own in columns})
+    structure = {
+        "general": lambda: bn.from_modelstring("[a][class|a][b|a:class][d|b]", "class"),
+        "augmented": lambda: bn.tan_cl("class", frame),
+        "aode": lambda: bn.aode("class", frame),
+        "ensemble": lambda: bn.Ensemble((bn.nb("class", frame), bn.tan_cl("class", frame)), (3, 1)),
+    }[kind]()
+    return bn.lp(structure, frame, smooth=1)
+
+
+def check_shares(drawn: pd.DataFrame, expected: pd.Series) -> None:
+    """Shares of rows are within five standard errors of their probabilities, and impossible ones absent."""
+    shares = drawn.value_counts(normalize=True)
+    assert set(shares[shares > 0].index) <= set(expected.index)
+    error = np.sqrt(expected * (1 - expected) / len(drawn))
+    assert (np.abs(shares.reindex(expected.index, fill_value=0) - expected) <= 5 * error).all()
+
+
+EVIDENCE = [
+    {"d": "x"},
+    {"class": "q", "b": "s"},
+    {"b": ["r", "t"], "a": "u"},
+    {"b": {"r": 0.2, "t": 3.0}, "class": {"p": 1, "q": 5}, "d": None},
+]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("evidence", EVIDENCE, ids=["feature", "class", "set", "likelihoods"])
+def test_samples_given_evidence_have_its_distribution(kind: str, evidence: dict[str, Any]) -> None:
+    x = small_model(kind)
+    joint = bn.query(x, list(bn.vars(x)))
+    weights = []
+    for cell in joint.index:
+        row, weight = dict(zip(bn.vars(x), cell, strict=True)), joint[cell]
+        for name, value in evidence.items():
+            if isinstance(value, dict):
+                weight *= value.get(row[name], 0)
+            elif value is not None:
+                weight *= row[name] in value if isinstance(value, list) else row[name] == value
+        weights.append(weight)
+    expected = pd.Series(weights, joint.index) / sum(weights)
+    drawn = bn.sample(x, 100_000, evidence=evidence, rng=0)
+    assert all(tuple(drawn[v].cat.categories) == bn.values(x)[v] for v in drawn)
+    check_shares(drawn, expected)
+    assert drawn.head(5).equals(bn.sample(x, 100_000, evidence=pd.Series(evidence), rng=0).head(5))
+
+
+def test_evidence_on_numbers_and_odd_evidence(car: pd.DataFrame) -> None:
+    pima = bn.load_pima()
+    for settings in ({"discretize": "mdlp"}, {"numbers": "gaussian"}):
+        x = bn.bnc("tan_cl", "diabetes", pima, smooth=1, **settings)
+        drawn = bn.sample(x, 40_000, evidence={"glucose": 160, "age": 33.5}, rng=0)
+        assert (drawn["glucose"] == 160).all()
+        assert (drawn["age"] == 33.5).all()
+        share = bn.query(x, "diabetes", {"glucose": 160, "age": 33.5})["yes"]
+        assert (drawn["diabetes"] == "yes").mean() == pytest.approx(share, abs=0.013)
+        assert drawn["bmi"].nunique() > 1000
+    y = bn.lp(bn.nb("class", car), car, smooth=0)
+    assert bn.sample(y, 0, evidence={"class": "acc"}).shape == (0, 7)
+    with pytest.raises(ValueError, match="evidence must have a positive probability; got 0"):
+        bn.sample(y, 5, evidence={"class": "vgood", "safety": "low"})
+    with pytest.raises(KeyError, match="evidence"):
+        bn.sample(y, 5, evidence={"wheels": 4})
+    with pytest.raises(TypeError, match="evidence must be a dict"):
+        bn.sample(y, 5, evidence=["low"])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_completions_are_drawn_from_the_posterior_of_each_row(kind: str) -> None:
+    x, n = small_model(kind), 40_000
+    rows = pd.DataFrame(
+        {"a": ["u", None, None], "b": [None, "s", None], "d": [None, None, "y"], "class": ["p", None, None]},
+        index=["k", "l", "m"],
+    )
+    drawn = bn.impute(x, rows, draws=n, rng=0)
+    assert drawn.index.names == ["draw", None]
+    assert drawn.index[:4].tolist() == [(0, "k"), (0, "l"), (0, "m"), (1, "k")]
+    assert drawn.equals(bn.impute(x, rows, draws=n, rng=0))
+    without = bn.impute(x, rows[["b", "a", "d"]], draws=n, rng=1)
+    assert list(without) == ["b", "a", "d"]
+    for label, row in rows.iterrows():
+        known = {name: value for name, value in row.items() if value is not None}
+        unknown = [name for name in rows if name not in known]
+        expected = bn.query(x, unknown, known)
+        own = drawn.xs(label, level=1)
+        assert (own[list(known)] == pd.Series(known)).all(axis=None)
+        if len(unknown) == 1:
+            expected.index = pd.MultiIndex.from_arrays([expected.index], names=unknown)
+        check_shares(own[unknown], expected)
+        known.pop("class", None)
+        expected = bn.query(x, [name for name in "abd" if name not in known], known)
+        if expected.index.nlevels > 1:
+            check_shares(without.xs(label, level=1)[list(expected.index.names)], expected)
+
+
+def test_draws_of_numbers_categories_and_bad_draws(voting: pd.DataFrame) -> None:
+    pima = bn.load_pima()
+    for settings in ({"discretize": "mdlp"}, {"numbers": "gaussian"}):
+        x = bn.bnc("nb", "diabetes", pima, smooth=1, **settings)
+        drawn = bn.impute(x, pima, draws=3, rng=0)
+        assert len(drawn) == 3 * len(pima)
+        assert not drawn.isna().any(axis=None)
+        known = pima["insulin"].notna()
+        for draw in range(3):
+            pd.testing.assert_series_equal(
+                drawn.loc[draw, "insulin"][known], pima["insulin"][known], check_dtype=False
+            )
+        first, second = (drawn.loc[i, "insulin"][~known] for i in range(2))
+        assert (first != second).mean() > 0.9
+    y = bn.bnc("nb", "Class", voting, smooth=1, missing_level=False)
+    drawn = bn.impute(y, voting, draws=2, rng=0)
+    assert (drawn.dtypes == voting.dtypes).all()
+    assert bn.impute(y, voting.iloc[:0], draws=2).empty
+    for draws, error in ((0, ValueError), (1.5, TypeError)):
+        with pytest.raises(error, match="draws must be a whole number of at least 1"):
+            bn.impute(y, voting, draws=draws)
 
 
 def test_samples_of_no_rows_and_refusals(car: pd.DataFrame) -> None:

@@ -125,7 +125,7 @@ def counterfactual(
 
 def _moves(x: Model, codes: Sequence[int], raw: Dataset, fixed: set[Hashable]) -> list[Move]:
     """Return all changes of single features, in column order and in the order of levels."""
-    discretizer = None if x.preparation is None else x.preparation.discretizer
+    discretizer = x.discretizer
     moves = []
     for i, (name, labels) in enumerate(zip(x.features, x.known_levels, strict=False)):
         known = codes[i] >= 0 and labels[codes[i]] != MISSING

@@ -1,4 +1,4 @@
-"""Functions of a joint distribution: queries, samples and imputation."""
+"""Queries: the exact distribution of some variables, given others."""
 
 from __future__ import annotations
 
@@ -8,24 +8,19 @@ from typing import Any, TypeAlias, overload
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from ..base.arrays import Array, Codes, code_type, log, log_normalize, log_sum_exp
 from ..base.calls import guided
-from ..base.checks import Names, Real, Seed, Whole, check_rng, is_among, must_be
+from ..base.checks import Names, Real, Seed, check_rng, is_among, must_be
 from ..base.immutable import EMPTY
 from ..base.messages import listed, shown
-from ..frames.encoding import check_frame
 from ..frames.schema import match
-from ..frames.sources import AnyFrame
 from ..model.arguments import check_joint, encode_for
 from ..model.intervals import BOUNDS, check_draws, check_interval, drawn_bounds
 from ..model.model import Model
-from ..numbers.discretization import Discretizer
 
 _MOST_CELLS = 2**22
 _BLOCK_CODES = 2**22
-_MOST_VALUES = 2**31  # maximum number of values of a sample
 
 
 Variables: TypeAlias = "Hashable | Sequence[Hashable]"
@@ -142,17 +137,12 @@ def query(
     numeric = [name for name in names if name in model.densities]
     if numeric:
         raise TypeError(f"variables must have levels; got the numbers {listed(numeric)}. Use cpt or sample.")
-    model, known, likelihoods = _encode_evidence(model, evidence)
+    model, known, likelihoods = encode_evidence(model, evidence)
     overlap = [name for name in names if known[model.variables.index(name)] >= 0]
     if overlap:
         raise ValueError(f"variables must not be in the evidence; got {listed(overlap)} in both. Omit one.")
     numbers = [model.variables.index(name) for name in names]
-    logs = log_table(model, numbers, known, likelihoods).ravel()
-    if logs.max() == -np.inf:
-        raise ValueError(
-            "evidence must have a positive probability; got 0. Fit the model with smooth above 0, so that "
-            "no value is impossible."
-        )
+    logs = possible(log_table(model, numbers, known, likelihoods)).ravel()
     log_evidence = float(log_sum_exp(logs))
     levels = model.levels_by_name
     if len(names) == 1:
@@ -175,7 +165,17 @@ def query(
     return frame
 
 
-def _encode_evidence(x: Model, evidence: object) -> tuple[Model, Codes, dict[int, Array]]:
+def possible(logs: Array) -> Array:
+    """Return logs of evidence, or raise a ValueError if it is impossible."""
+    if logs.max() == -np.inf:
+        raise ValueError(
+            "evidence must have a positive probability; got 0. Fit the model with smooth above 0, so that "
+            "no value is impossible."
+        )
+    return logs
+
+
+def encode_evidence(x: Model, evidence: object) -> tuple[Model, Codes, dict[int, Array]]:
     """Return the model with observed numbers as levels, the codes, -1 if unknown, and log likelihoods."""
     codes = np.full(len(x.variables), -1, dtype=code_type(max(map(len, x.levels or ((),)))))
     likelihoods: dict[int, Array] = {}
@@ -254,162 +254,3 @@ def log_table(
     if class_number not in variables:
         return log_sum_exp(logs).reshape(shape)
     return np.moveaxis(logs.reshape(*shape, -1), -1, list(variables).index(class_number))
-
-
-def sample(x: Model, n: int, *, rng: Seed = None) -> pd.DataFrame:
-    """Draw rows from the joint distribution of a model.
-
-    Parameters
-    ----------
-    x : BNC, AODE or another model
-        With parameters and a joint distribution.
-    n : int
-        The number of rows.
-    rng : int or numpy.random.Generator, optional
-        Seed of the draws.
-
-    Returns
-    -------
-    pandas.DataFrame
-        One categorical column per feature and, at the end, one for the class, whose categories are the
-        levels of the model. Columns that the model discretizes contain numbers, drawn uniformly from the
-        interval within the range of the training data; features with a density (``numbers`` in `lp`)
-        contain numbers drawn from it.
-
-    Raises
-    ------
-    TypeError
-        If the model does not define a joint distribution, or `n` is not a whole number.
-    ValueError
-        If `n` is negative, or the sample would have more than 2³¹ values.
-
-    Notes
-    -----
-    Each variable is drawn given its parents, parents first. In an average of networks, each row is drawn
-    from one network, chosen with the probability of its weight.
-
-    Examples
-    --------
-    >>> from bnclassify import load_car, lp, sample, tan_cl
-    >>> car = load_car()
-    >>> drawn = sample(lp(tan_cl("class", car), car, smooth=1), 1_000, rng=0)
-    >>> drawn.shape, bool((drawn.columns == car.columns).all())
-    ((1000, 7), True)
-    """
-    model = check_joint(x, "sample")
-    generator = check_rng(rng)
-    most = _MOST_VALUES // len(model.variables)
-    codes = model._draw(Whole(least=0, most=most).check("n", n), generator)
-    numbers = model._draw_numbers(codes, generator)
-    discretizer = _discretizer(model)
-    columns: dict[Hashable, Any] = {}
-    for column, (name, labels) in zip(codes, model.levels_by_name.items(), strict=True):
-        if name in numbers:
-            columns[name] = numbers[name]
-        elif discretizer is not None and name in discretizer.cuts:
-            columns[name] = discretizer.draw(name, column, generator)
-        else:
-            dtype = pd.CategoricalDtype(list(labels))
-            columns[name] = pd.Categorical.from_codes(column, dtype=dtype)
-    return pd.DataFrame(columns)
-
-
-def _discretizer(x: Model) -> Discretizer | None:
-    """Return the discretizer of a model that prepares raw data."""
-    return None if x.preparation is None else x.preparation.discretizer
-
-
-def impute(x: Model, frame: pd.DataFrame | AnyFrame) -> pd.DataFrame:
-    """Fill in missing values by the most probable combination of values in each row.
-
-    Parameters
-    ----------
-    x : BNC, AODE or another model
-        With parameters and a joint distribution.
-    frame : pandas.DataFrame
-        Data with one column per feature of the model. Without a column of the class, the class is
-        treated as missing and is not returned.
-
-    Returns
-    -------
-    pandas.DataFrame
-        A copy without missing values in the columns of the model. Other columns and all observed values are
-        unchanged; new categories are added to categorical columns. If the model discretizes numeric
-        columns itself, a missing number is replaced by the mean of the training values in the most
-        probable interval. A missing feature with a density (``numbers`` in `lp`) is ignored for the
-        other values, and is replaced by its mean given them.
-
-    Raises
-    ------
-    KeyError
-        If a feature is not a column.
-    TypeError
-        If the model does not define a joint distribution.
-    ValueError
-        If a value is not among the levels of the model, or there are too many combinations of missing
-        values in a row.
-
-    Notes
-    -----
-    The values jointly maximize P(row). They can differ from the separately most probable values, which
-    `query` computes. To fit a model to incomplete rows, ``lp(..., missing="em")`` is better, because it
-    weights all values by their probability.
-
-    References
-    ----------
-    .. [1] Pearl, J. (1988). Probabilistic Reasoning in Intelligent Systems. Morgan Kaufmann.
-
-    Examples
-    --------
-    >>> from bnclassify import ban, impute, load_voting, lp
-    >>> voting = load_voting()
-    >>> network = lp(ban("Class", voting.dropna()), voting, smooth=1)
-    >>> int(voting.isna().sum().sum()), int(impute(network, voting).isna().sum().sum())
-    (392, 0)
-    """
-    model = check_joint(x, "impute")
-    table = check_frame(frame, "frame")
-    levels, discretizer = model.levels_by_name, _discretizer(model)
-    names = model.variables if model.class_var in table.columns else model.features
-    data = encode_for(model, table, names, "frame")
-    placed, feature_codes = model._place(data)
-    codes = np.vstack([feature_codes, np.full((1, len(table)), -1, dtype=feature_codes.dtype)])
-    if len(names) > len(model.features):
-        codes[-1] = match(data, names[-1:], (levels[names[-1]],))[0]
-    completed = placed._complete(codes)
-    numbers = model._mean_numbers(completed)
-    result = table.copy()
-    for name, filled, column in zip(names, completed, codes, strict=False):
-        gaps = column < 0
-        if not gaps.any():
-            continue
-        if name in numbers:
-            result[name] = _fill_numbers(table[name], gaps, numbers[name][gaps])
-        elif discretizer is not None and name in discretizer.cuts:
-            result[name] = _fill_numbers(table[name], gaps, discretizer.mean_of(name, filled[gaps]))
-        else:
-            result[name] = _fill(table[name], gaps, [levels[name][code] for code in filled[gaps]])
-    return result
-
-
-def _fill_numbers(column: pd.Series[Any], gaps: NDArray[np.bool_], numbers: Array) -> pd.Series[Any]:
-    """Return a column of floats with missing values replaced by numbers; nullable if it was."""
-    nullable = isinstance(column.dtype, pd.api.extensions.ExtensionDtype)
-    values = column.to_numpy(dtype=float, na_value=np.nan, copy=True)
-    values[gaps] = numbers
-    return pd.Series(values, index=column.index, dtype="Float64" if nullable else float)
-
-
-def _fill(column: pd.Series[Any], gaps: NDArray[np.bool_], labels: Sequence[Any]) -> pd.Series[Any]:
-    """Return a column with missing values replaced by labels, of the same type if possible."""
-    objects = column.astype(object).to_numpy(copy=True)
-    objects[gaps] = np.fromiter(labels, dtype=object, count=len(labels))
-    dtype = column.dtype
-    if isinstance(dtype, pd.CategoricalDtype):
-        categories = list(dtype.categories)
-        lacking = [label for label in dict.fromkeys(labels) if label not in categories]
-        dtype = pd.CategoricalDtype([*categories, *lacking], dtype.ordered)
-    try:
-        return pd.Series(objects, index=column.index, dtype=dtype)
-    except ValueError:  # numbers, and the text of merged levels
-        return pd.Series(objects, index=column.index)

@@ -16,6 +16,7 @@ from ..base.immutable import EMPTY, Immutable
 from ..base.messages import listed
 from ..counts.contingency import Recoding, recoded
 from ..frames.schema import Countable, Dataset, Levels, match
+from ..numbers.discretization import Discretizer
 from ..numbers.preparation import Preparation
 from .facts import mark_up, write_facts
 from .formulas import Formula
@@ -84,6 +85,11 @@ class Model(Immutable):
         return None if self.recipe is None else self.recipe.preparation
 
     @property
+    def discretizer(self) -> Discretizer | None:
+        """The cut points of the columns that it discretizes itself."""
+        return None if self.preparation is None else self.preparation.discretizer
+
+    @property
     def _trained_on(self) -> Rows | None:
         """The rows that its parameters were estimated from, if they are known."""
         return None if self.recipe is None else self.recipe.rows
@@ -147,8 +153,7 @@ class Model(Immutable):
 
     def _written_levels(self, name: Hashable) -> tuple[Any, ...]:
         """Return the levels of a feature; if they are intervals, as text with readable digits."""
-        discretizer = None if self.preparation is None else self.preparation.discretizer
-        short = () if discretizer is None else discretizer.short_intervals.get(name, ())
+        short = () if self.discretizer is None else self.discretizer.short_intervals.get(name, ())
         return (*short, *self.levels_by_name[name][len(short) :])
 
     @property
@@ -312,8 +317,8 @@ class Model(Immutable):
         """Return the conditional means of the features that are numbers, (n,) each, in complete rows."""
         return {}
 
-    def _complete(self, codes: Codes) -> Codes:
-        """Return (variables, rows) codes in which missing values are replaced by the most probable ones."""
+    def _complete(self, codes: Codes, rng: np.random.Generator | None = None) -> Codes:
+        """Return (variables, rows) codes with the most probable values for missing ones, or drawn by rng."""
         raise self._lacks("fill in values")
 
     def _of_class(self, class_var: Hashable | None) -> Model:

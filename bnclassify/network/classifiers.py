@@ -358,11 +358,11 @@ class BNC(Network):
             codes[v] = _draw_column((self.cpts or ())[v], [codes[p] for p in parents[v]], rng.random(n))
         return codes
 
-    def _complete(self, codes: Codes) -> Codes:
+    def _complete(self, codes: Codes, rng: np.random.Generator | None = None) -> Codes:
         if not self.densities:
-            return complete(self.terms, codes)
+            return complete(self.terms, codes, rng)
         starts = range(0, max(1, codes.shape[1]), BLOCK_ROWS)  # because terms of numbers become tables
-        blocks = [complete(self.terms, codes[:, start : start + BLOCK_ROWS]) for start in starts]
+        blocks = [complete(self.terms, codes[:, start : start + BLOCK_ROWS], rng) for start in starts]
         return np.concatenate(blocks, axis=1)
 
     def _curve(self, feature: Hashable) -> Array | None:

@@ -9,14 +9,14 @@ their most probable values; an average of networks does not factorize, so all co
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from functools import reduce
+from functools import partial, reduce
 from math import prod
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..base.arrays import TOLERANCE, Array, Codes, log_sum_exp, share_out
+from ..base.arrays import TOLERANCE, Array, Codes, log_normalize, log_sum_exp, share_out
 from ..base.graphs import layers
 from ..counts.contingency import MAX_CELLS
 from .densities import tabulate_numbers
@@ -298,33 +298,43 @@ def _first_best(logs: Array) -> NDArray[np.intp]:
     return np.asarray((logs >= logs.max(axis=1, keepdims=True) - TOLERANCE).argmax(axis=1))
 
 
-def complete(terms: Sequence[Factor], codes: Codes) -> Codes:
-    """Return codes with the most probable values of a single network, found by elimination."""
+def complete(terms: Sequence[Factor], codes: Codes, rng: np.random.Generator | None = None) -> Codes:
+    """Return codes with the most probable values of a single network, or values drawn from the posterior."""
+    collect: Callable[..., Array] = np.max if rng is None else log_sum_exp
+    choose = _first_best if rng is None else partial(draw_columns, rng=rng)
     terms, coded = tabulate_numbers(terms, codes[:-1])
     result = np.vstack([coded, codes[-1:]])
     unknown = np.nonzero(codes[-1] < 0)[0]
     if len(unknown):
         features = coded[:, unknown]
         by_class = sum_terms(terms, Batch(features, complete=False))
-        for run, _, maxima in _maxima(terms, features):
-            by_class[run.rows] += maxima
-        result[-1, unknown] = _first_best(by_class)
-    for run, joined, _ in _maxima(terms, coded):
-        _read_back(run, joined, result)
+        for run, _, collected in _eliminated(terms, features, collect):
+            by_class[run.rows] += collected
+        result[-1, unknown] = choose(by_class)
+    for run, joined, _ in _eliminated(terms, coded, collect):
+        _read_back(run, joined, result, choose)
     return result
 
 
-def _maxima(factors: Sequence[Factor], codes: Codes) -> Iterator[tuple[Run, list[Table], Array]]:
-    """Yield features that are missing together, their joined tables, and the maxima, (rows, classes)."""
+def draw_columns(logs: Array, rng: np.random.Generator) -> NDArray[np.intp]:
+    """Draw a column in each row, in proportion to the exponentials."""
+    thresholds = np.exp(log_normalize(logs)).cumsum(axis=1)[:, :-1]
+    return np.asarray(np.count_nonzero(rng.random(len(logs))[:, None] >= thresholds, axis=1))
+
+
+def _eliminated(
+    factors: Sequence[Factor], codes: Codes, collect: Callable[..., Array]
+) -> Iterator[tuple[Run, list[Table], Array]]:
+    """Yield features that are missing together, their joined tables, and what remains, (rows, classes)."""
     context = np.zeros(codes.shape[1], dtype=np.intp)
     for run in runs(factors, codes, everywhere=True):
-        yield run, *eliminate(run, factors, codes, context, np.max)
+        yield run, *eliminate(run, factors, codes, context, collect)
 
 
-def _read_back(run: Run, joined: Sequence[Table], result: Codes) -> None:
-    """Fill in the positions of the maxima, in reverse order of elimination; the class is given."""
+def _read_back(run: Run, joined: Sequence[Table], result: Codes, choose: Callable[[Array], Codes]) -> None:
+    """Fill in values by the joined tables, in reverse order of elimination; the class is given."""
     rows, levels = np.arange(len(run.rows)), slice(None)
     for u, (scope, logs) in zip(reversed(run.order), reversed(joined), strict=True):
         class_codes = np.minimum(result[-1, run.rows], logs.shape[-1] - 1)  # one for all rows
         index = (rows, *[levels if w == u else result[w, run.rows] for w in scope], class_codes)
-        result[u, run.rows] = _first_best(logs[index])
+        result[u, run.rows] = choose(logs[index])

@@ -18,7 +18,7 @@ from ..frames.schema import Countable, Dataset, Levels
 from ..model.formulas import Formula, Mixture
 from ..model.model import Model
 from ..model.recipes import Recipe, Rows, Step
-from .elimination import try_all
+from .elimination import draw_columns, try_all
 
 Arcs = dict[tuple[Hashable, Hashable], float]
 
@@ -47,14 +47,25 @@ class Average(Model):
 
     def _draw(self, n: int, rng: np.random.Generator) -> Codes:
         picks = rng.choice(len(self.members), size=n, p=self._shares)
-        codes = np.empty((len(self.variables), n), dtype=np.intp)
-        for number, member in enumerate(self.members):
-            rows = np.nonzero(picks == number)[0]
-            codes[:, rows] = member._draw(len(rows), rng)
+        return self._by_member(picks, lambda member, rows: member._draw(len(rows), rng))
+
+    def _by_member(self, picks: NDArray[np.intp], draw: Callable[[Model, NDArray[np.intp]], Codes]) -> Codes:
+        """Return (variables, rows) codes, each row drawn by the member that is picked for it."""
+        codes = np.empty((len(self.variables), len(picks)), dtype=np.intp)
+        for number in np.unique(picks).tolist():
+            rows = np.flatnonzero(picks == number)
+            codes[:, rows] = draw(self.members[number], rows)
         return codes
 
-    def _complete(self, codes: Codes) -> Codes:
-        return try_all(self._log_joint, [len(labels) for labels in self.levels or ()], codes)
+    def _complete(self, codes: Codes, rng: np.random.Generator | None = None) -> Codes:
+        if rng is None:
+            return try_all(self._log_joint, [len(labels) for labels in self.levels or ()], codes)
+        features, labels = codes[:-1], codes[-1]
+        logs = np.stack([member._log_joint(features) for member in self.members], axis=1)
+        known = (labels[:, None] == np.arange(logs.shape[-1])) | (labels[:, None] < 0)
+        logs = log_sum_exp(np.where(known[:, None], logs, -np.inf)) + self.log_weights
+        picks = draw_columns(logs, rng)
+        return self._by_member(picks, lambda member, rows: member._complete(codes[:, rows], rng))
 
     def _check_em(self) -> None:
         for member in self.members:

@@ -374,7 +374,7 @@ class Refinement:
 
 def _numbers(x: Model, data: Dataset) -> list[int]:
     """Return the features whose numbers the model discretizes."""
-    discretizer = None if x.preparation is None else x.preparation.discretizer
+    discretizer = x.discretizer
     cut = () if discretizer is None else discretizer.cuts
     return [i for i, name in enumerate(data.columns[:-1]) if name in cut and name in data.numbers]
 
